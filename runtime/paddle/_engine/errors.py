@@ -1,0 +1,43 @@
+"""What can go wrong in the engine.
+
+EngineError
+├── ShapeError            shapes or dtypes of a program or a feed do not fit
+├── UnknownOperator       a program names an operator that is not registered
+├── NotDifferentiable     a gradient was asked of something that has none
+├── FeedError             a feed or fetch that the program does not have, or an id outside its table
+├── UnknownName           an optimizer, schedule or initializer that does not exist
+└── ExchangeError         the place where parameters live refused or could not be reached
+"""
+
+from __future__ import annotations
+
+
+class EngineError(Exception):
+    """Base of all errors of the engine."""
+
+
+class ShapeError(EngineError, ValueError):
+    """Shapes or dtypes of a program or a feed do not fit together."""
+
+
+class UnknownOperator(EngineError, KeyError):
+    """A program names an operator that is not registered."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class NotDifferentiable(EngineError):
+    """A gradient was asked of something that has none."""
+
+
+class FeedError(EngineError, ValueError):
+    """A feed or fetch that the program does not have, or a value that it cannot take."""
+
+
+class UnknownName(EngineError, ValueError):
+    """An optimizer, schedule or initializer that does not exist; the message lists those that do."""
+
+
+class ExchangeError(EngineError):
+    """The place where the parameters live refused a request or could not be reached."""

@@ -1,0 +1,120 @@
+"""The port between a training step and the place where its parameters live, and the words spoken through it.
+
+The engine knows this file; the two carriers behind it, in-process and networked, live in ``_pserver``. It must never
+know a socket, an address or a trainer other than itself.
+
+Guarantee, of every carrier in synchronous mode: after ``step`` returns, the arrays that ``start`` handed out hold
+exactly the parameters after all trainers' gradients for that step, each applied once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import numpy as np
+
+from paddle._engine.rows import SparseRows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParameterSpec:
+    """What the keeper of one parameter must know about it.
+
+    ``None`` for a rate means: the job's own (see :class:`UpdateSpec`). ``learning_rate`` multiplies the job's.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    sparse: bool = False
+    learning_rate: float = 1.0
+    momentum: float | None = None
+    l1_rate: float | None = None
+    l2_rate: float | None = None
+    gradient_clipping_threshold: float | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of float32 values."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleSpec:
+    """An update rule by name (``sgd``, ``momentum``, ``adagrad``, ``adam``...) with its numbers."""
+
+    name: str
+    options: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleSpec:
+    """A learning rate as a function of the samples and steps done so far; ``args`` as the documents name them."""
+
+    name: str = "constant"
+    learning_rate: float = 1e-3
+    decay_a: float = 0.0
+    decay_b: float = 0.0
+    args: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateSpec:
+    """How gradients become parameters: the same for all parameters of a job."""
+
+    rule: RuleSpec
+    schedule: ScheduleSpec
+    l1_rate: float = 0.0
+    l2_rate: float = 0.0
+    gradient_clipping_threshold: float = 0.0
+    reduce: Literal["sum", "mean"] = "sum"
+    is_async: bool = False
+    async_lagged_grad_discard_ratio: float = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """What became of one pushed gradient. ``dropped``: shards that discarded it as stale (asynchronous mode)."""
+
+    version: int
+    dropped: int = 0
+
+
+class Exchange(Protocol):
+    """Where a step's gradients go and its parameters come from."""
+
+    def start(
+        self, parameters: Sequence[ParameterSpec], update: UpdateSpec, values: Mapping[str, np.ndarray]
+    ) -> Mapping[str, np.ndarray]:
+        """Declare the parameters and seed them (trainer 0's ``values`` win).
+
+        Returns one float32 array per parameter, C-contiguous, of the declared shape. These arrays are what later calls
+        update in place; the caller computes with them and never replaces them. Of a ``sparse`` parameter only the
+        prefetched rows are meaningful until ``fetch``.
+        """
+        ...
+
+    def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
+        """Bring rows of sparse parameters up to date before a batch uses them: name -> int64 ids, any shape."""
+        ...
+
+    def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
+        """Give one batch's gradients (``samples`` samples); returns with the dense parameters updated in place."""
+        ...
+
+    def begin_pass(self, pass_id: int) -> None:
+        """Enter a pass over the data."""
+        ...
+
+    def end_pass(self, pass_id: int) -> None:
+        """Leave a pass; returns when all trainers have, with equal parameters. Trainers may differ in batches."""
+        ...
+
+    def fetch(self) -> None:
+        """Bring every parameter, all rows of sparse ones included, up to date."""
+        ...
+
+    def close(self) -> None:
+        """Say goodbye. Idempotent."""
+        ...

@@ -1,0 +1,59 @@
+"""SparseRows: the gradient of a table of which a batch touched only some rows.
+
+Guarantee: a SparseRows never stands for more than its listed rows; a row that is not listed has gradient zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from paddle._engine.errors import ShapeError
+
+
+@dataclass(frozen=True, slots=True)
+class SparseRows:
+    """Rows ``ids[i]`` of a ``(height, width)`` table, with values ``values[i]``.
+
+    ``ids``: int64, shape ``(n,)``, may repeat (repeated rows add up). ``values``: float32, shape ``(n, width)``.
+    The field's other name for it is SelectedRows.
+    """
+
+    ids: np.ndarray
+    values: np.ndarray
+    height: int
+
+    def __post_init__(self) -> None:
+        if self.ids.ndim != 1 or self.values.ndim != 2 or len(self.ids) != len(self.values):
+            raise ShapeError(
+                f"SparseRows needs ids (n,) and values (n, width), got {self.ids.shape} and {self.values.shape}"
+            )
+
+    @property
+    def width(self) -> int:
+        """Number of columns of the table."""
+        return int(self.values.shape[1])
+
+    def merged(self) -> SparseRows:
+        """The same gradient with each id once, in ascending order; repeats are added in order of occurrence."""
+        from paddle._engine.kernels.rows import merge_rows  # numba is loaded only where rows are met
+
+        ids, values = merge_rows(self.ids, self.values)
+        return SparseRows(ids, values, self.height)
+
+    def to_dense(self) -> np.ndarray:
+        """The full ``(height, width)`` float32 array, for tests and small tables."""
+        dense = np.zeros((self.height, self.width), self.values.dtype)
+        np.add.at(dense, self.ids, self.values)
+        return dense
+
+    @staticmethod
+    def concatenate(parts: list[SparseRows]) -> SparseRows:
+        """The sum of gradients of one table: their rows one after another."""
+        first = parts[0]
+        return SparseRows(
+            np.concatenate([part.ids for part in parts]),
+            np.concatenate([part.values for part in parts]),
+            first.height,
+        )
