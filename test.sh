@@ -1,0 +1,18 @@
+#!/bin/sh
+# Everything that must hold: format and lint, types, borders between the cores, tests. Continuous integration runs this file.
+# Arguments go to pytest: sh test.sh tests/engine -k adagrad
+set -eu
+cd "$(dirname "$0")"
+extras=dev
+. ./venv.sh
+
+stage() {
+    echo "== $*"
+    "$@"
+}
+
+stage $python -m ruff format --check .
+stage $python -m ruff check .
+stage $python -m mypy
+stage .venv/bin/lint-imports
+stage $python -m pytest "$@"
