@@ -3,7 +3,7 @@
 # Arguments go to pytest: sh test.sh tests/engine -k adagrad
 set -eu
 cd "$(dirname "$0")"
-extras=dev
+extras=dev,plot
 . ./venv.sh
 
 stage() {

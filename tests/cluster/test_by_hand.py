@@ -1,0 +1,193 @@
+"""A job started by hand, as the documents print it: pservers and trainers by command line and environment, no launcher."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.cluster
+
+RUNTIME = Path(__file__).resolve().parents[2] / "runtime"
+
+TRAIN = '''
+import hashlib, os, sys
+import numpy as np
+import paddle.v2 as paddle
+
+INIT
+sparse = os.environ.get("SPARSE") == "1"
+trainer_id = int(os.environ.get("PADDLE_INIT_TRAINER_ID", "0"))
+
+word = paddle.layer.data(name="word", type=paddle.data_type.integer_value(50))
+label = paddle.layer.data(name="label", type=paddle.data_type.integer_value(5))
+vector = paddle.layer.embedding(
+    input=word, size=8, param_attr=paddle.attr.Param(name="_table", initial_std=0.1, sparse_update=sparse))
+predicted = paddle.layer.fc(input=vector, size=5, act=paddle.activation.Softmax())
+cost = paddle.layer.classification_cost(input=predicted, label=label)
+parameters = paddle.parameters.create(cost)
+optimizer = OPTIMIZER
+trainer = paddle.trainer.SGD(cost, parameters, optimizer, is_local=False)
+
+def reader():
+    random = np.random.RandomState(trainer_id)
+    for _ in range(200 + 40 * trainer_id):
+        value = int(random.randint(50))
+        yield value, value % 5
+
+def handler(event):
+    if isinstance(event, paddle.event.EndPass):
+        print("Pass %d cost %f" % (event.pass_id, trainer.test(paddle.batch(reader, 20)).cost))
+
+trainer.train(paddle.batch(reader, 20), num_passes=6, event_handler=handler)
+digest = hashlib.sha256()
+for name in sorted(parameters.keys()):
+    digest.update(parameters.get(name).tobytes())
+print("parameters", digest.hexdigest())
+'''
+
+BY_ENVIRONMENT = "paddle.init()"
+BY_ARGUMENT = """
+paddle.init(
+        use_gpu=False,
+        trainer_count=1,
+        port=PORT,
+        ports_num=1,
+        ports_num_for_sparse=1,
+        num_gradient_servers=1,
+        trainer_id=0,
+        pservers="127.0.0.1")
+"""
+SYNC = "paddle.optimizer.AdaGrad(learning_rate=3e-2, regularization=paddle.optimizer.L2Regularization(8e-4))"
+ASYNC = """paddle.optimizer.AdaGrad(
+    is_async=True,
+    async_lagged_grad_discard_ratio=1.6,
+    learning_rate=3e-2,
+    regularization=paddle.optimizer.L2Regularization(8e-4))"""
+
+
+def free_port(hosts: list[str]) -> int:
+    """A port such that it and the next are free on all hosts."""
+    for port in range(17164, 18164, 7):
+        try:
+            for host in hosts:
+                for offset in range(2):
+                    with socket.socket() as probe:
+                        probe.bind((host, port + offset))
+        except OSError:
+            continue
+        return port
+    raise AssertionError("no two neighbouring free ports")
+
+
+def environment(**more: str) -> dict[str, str]:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("PADDLE_", "OMPI_", "GLOG_"))}
+    return {**clean, "PYTHONPATH": str(RUNTIME), "OPENBLAS_NUM_THREADS": "1", **more}
+
+
+def pserver(host: str, port: int, trainers: int) -> subprocess.Popen[str]:
+    place = ["--nics=lo"] if host == "127.0.0.1" else [f"--host={host}"]
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "paddle", "pserver", f"--port={port}", "--ports_num=1", "--ports_num_for_sparse=1"]
+        + [f"--num_gradient_servers={trainers}", *place],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def trainer(folder: Path, text: str, **env: str) -> subprocess.Popen[str]:
+    script = folder / "train.py"
+    script.write_text(text)
+    return subprocess.Popen(
+        [sys.executable, "train.py"],
+        cwd=folder,
+        env=environment(**env),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def run_job(folder: Path, trainers: int, hosts: list[str], init: str, optimizer: str, sparse: bool) -> list[str]:
+    """Outputs of the trainers of a job in which every process, pservers included, ended by itself with 0."""
+    port = free_port(hosts)
+    text = TRAIN.replace("INIT", init).replace("OPTIMIZER", optimizer).replace("PORT", str(port))
+    shared = {} if init is BY_ARGUMENT else {
+        "PADDLE_INIT_USE_GPU": "False",
+        "PADDLE_INIT_TRAINER_COUNT": "1",
+        "PADDLE_INIT_PORT": str(port),
+        "PADDLE_INIT_PORTS_NUM": "1",
+        "PADDLE_INIT_PORTS_NUM_FOR_SPARSE": "1",
+        "PADDLE_INIT_NUM_GRADIENT_SERVERS": str(trainers),
+        "PADDLE_INIT_PSERVERS": ",".join(hosts),
+    }
+    # Trainers come first: they must wait for their pservers, whatever the order.
+    started = [
+        trainer(folder, text, SPARSE=str(int(sparse)), **shared, **({"PADDLE_INIT_TRAINER_ID": str(i)} if shared else {}))
+        for i in range(trainers)
+    ]
+    servers = [pserver(host, port, trainers) for host in hosts]
+    processes = started + servers
+    try:
+        outputs = [process.communicate(timeout=120)[0] for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    for process, output in zip(processes, outputs, strict=True):
+        assert process.returncode == 0, output
+    return outputs[:trainers]
+
+
+def costs(output: str) -> list[float]:
+    return [float(cost) for cost in re.findall(r"Pass \d+ cost ([0-9.]+)", output)]
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize(
+    ("trainers", "hosts"),
+    [(1, ["127.0.0.1"]), (2, ["127.0.0.1", "127.0.0.2"]), (3, ["127.0.0.1", "127.0.0.2"])],
+    ids=["1x1", "2x2", "3x2"],
+)
+def test_trainers_configured_by_environment_learn_and_end_equal(tmp_path, trainers, hosts, sparse) -> None:
+    outputs = run_job(tmp_path, trainers, hosts, BY_ENVIRONMENT, SYNC, sparse)
+    digests = [re.findall(r"^parameters (\w+)$", output, re.MULTILINE) for output in outputs]
+    assert len({tuple(digest) for digest in digests}) == 1
+    assert len(digests[0]) == 1
+    for output in outputs:
+        assert len(costs(output)) == 6
+        assert costs(output)[-1] < costs(output)[0] - 0.2
+
+
+def test_init_as_printed_with_arguments(tmp_path) -> None:
+    (output,) = run_job(tmp_path, 1, ["127.0.0.1"], BY_ARGUMENT, SYNC, sparse=True)
+    assert costs(output)[-1] < costs(output)[0] - 0.2
+
+
+def test_asynchronous_update_as_printed(tmp_path) -> None:
+    outputs = run_job(tmp_path, 2, ["127.0.0.1"], BY_ENVIRONMENT, ASYNC, sparse=True)
+    for output in outputs:
+        assert costs(output)[-1] < costs(output)[0] - 0.2
+
+
+def test_arguments_win_over_the_environment(tmp_path) -> None:
+    port = free_port(["127.0.0.1"])
+    text = TRAIN.replace("INIT", BY_ARGUMENT).replace("OPTIMIZER", SYNC).replace("PORT", str(port))
+    server = pserver("127.0.0.1", port, 1)
+    client = trainer(
+        tmp_path, text, PADDLE_INIT_PORT="1", PADDLE_INIT_PSERVERS="127.0.0.9", PADDLE_INIT_NUM_GRADIENT_SERVERS="7"
+    )
+    try:
+        output = client.communicate(timeout=60)[0]
+        server.communicate(timeout=60)
+    finally:
+        for process in (client, server):
+            process.kill()
+            process.wait()
+    assert client.returncode == 0, output
+    assert server.returncode == 0
