@@ -1,0 +1,261 @@
+"""Every flag of the project, one row each: the only place where a name, a default or a help line is written.
+
+The command lines, ``paddle.init``, ``PADDLE_INIT_*``, ``conf.py`` and the reference pages read this table. It
+must never know a process, a file or an environment; a row only turns text into a typed value and back.
+
+Guarantee: ``flag.parse(flag.render(value)) == value``, and a text that is not of the flag's type is refused
+by a message that names the flag, the text and what was expected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
+from types import MappingProxyType
+from typing import Literal
+
+from paddle._launch.errors import FlagError, NotInThisRelease
+
+Value = bool | int | float | str | tuple[str, ...]
+Kind = Literal["bool", "int", "float", "str", "names"]  # names: a list of words, written with commas
+User = Literal["launcher", "pserver", "trainer"]
+
+# What a value does in this release.
+#   acts     the project itself acts upon it
+#   program  it is handed to the training program, which decides (its arguments, PADDLE_INIT_*, paddle.init)
+#   hint     it tuned the original implementation; here it changes nothing, and a changed value is told so
+#   absent   its behaviour is not in this release; anything but the default is an error
+Effect = Literal["acts", "program", "hint", "absent"]
+
+_TRUE = frozenset({"1", "t", "true", "y", "yes"})
+_FALSE = frozenset({"0", "f", "false", "n", "no"})
+_EXPECTED = {
+    "bool": "true or false",
+    "int": "a whole number",
+    "float": "a number",
+    "str": "text",
+    "names": "a list separated by commas",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flag:
+    """One flag. ``env``: variables that carry it; ``conf``: its name in conf.py; ``short``: its letter."""
+
+    name: str
+    kind: Kind
+    default: Value
+    help: str
+    users: frozenset[User]
+    effect: Effect = "acts"
+    env: tuple[str, ...] = ()
+    conf: str | None = None
+    short: str | None = None
+    low: int | None = None
+    high: int | None = None
+
+    def parse(self, value: object, where: str = "") -> Value:
+        """Turn text, or what a program or conf.py gives, into a value; errors name its origin ``where``."""
+        if self.kind == "names" and isinstance(value, list | tuple):
+            return tuple(str(word) for word in value)
+        text = str(value).strip()
+        parsed = None if value is None else self._read(text)
+        if parsed is None or not self._in_range(parsed):
+            raise FlagError(f"{where or '--' + self.name}: {text!r} is not {self.expected}. {self.help}.")
+        return parsed
+
+    def render(self, value: Value) -> str:
+        """Give the text that ``parse`` reads back."""
+        return ",".join(value) if isinstance(value, tuple) else str(value)
+
+    @property
+    def expected(self) -> str:
+        """Say what the flag takes, such as ``a whole number from 1 to 65535``."""
+        limits = [f"from {self.low}"] if self.low is not None else []
+        limits += [f"to {self.high}"] if self.high is not None else []
+        return " ".join([_EXPECTED[self.kind], *limits])
+
+    def _read(self, text: str) -> Value | None:
+        match self.kind:
+            case "bool":
+                return _bool(text)
+            case "int" | "float":
+                return _number(text, int if self.kind == "int" else float)
+            case "names":
+                return tuple(word.strip() for word in text.split(",") if word.strip())
+            case _:
+                return text
+
+    def _in_range(self, value: Value) -> bool:
+        if isinstance(value, str | tuple):
+            return True
+        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
+
+
+def _bool(text: str) -> bool | None:
+    word = text.lower()
+    return True if word in _TRUE else False if word in _FALSE else None
+
+
+def _number(text: str, of: type[int] | type[float]) -> int | float | None:
+    try:
+        number = of(text)
+    except ValueError:
+        return None
+    return number if abs(number) < float("inf") else None
+
+
+def _users(letters: str) -> frozenset[User]:
+    names: dict[str, User] = {"l": "launcher", "p": "pserver", "t": "trainer"}
+    return frozenset(names[letter] for letter in letters)
+
+
+def _row(
+    users: str,
+    effect: Effect,
+    name: str,
+    kind: Kind,
+    default: Value,
+    help: str,
+    *,
+    env: str = "",
+    conf: str | None = None,
+    short: str | None = None,
+    low: int | None = None,
+    high: int | None = None,
+) -> Flag:
+    own = (f"PADDLE_INIT_{name.upper()}",) if "t" in users else ()
+    return Flag(
+        name=name, kind=kind, default=default, help=help, users=_users(users), effect=effect,
+        env=own + tuple(env.split()), conf=conf, short=short, low=low, high=high,
+    )  # fmt: skip
+
+
+_job = partial(_row, "l", "acts")  # only the launcher reads it
+_all = partial(_row, "lpt", "acts")  # it means the same to every role
+_trainer = partial(_row, "t", "acts")
+_program = partial(_row, "t", "program")
+_hint = partial(_row, "pt", "hint")
+
+# One row each, and the rows of one purpose together: (users, effect,) name, kind, default, help.
+# fmt: off
+FLAGS: tuple[Flag, ...] = (
+    # The job
+    _job("job_dispatch_package", "str", "", "Local workspace folder that is sent to every node", short="p"),
+    _job("job_workspace", "str", "", "Workspace folder that every node has already; none is sent", short="j"),
+    _job("conf", "str", "conf.py", "Settings file: nodes, folders, ports"),
+    _job("dry_run", "bool", False, "Print the plan and stop before anything is started or changed"),
+    _job("hosts", "names", (), "Nodes, local or user@host[:sshport]; the place in the list is the node's id",
+         conf="HOSTS"),
+    _job("root_dir", "str", "jobs", "Folder on every node for the JOB folders", conf="ROOT_DIR"),
+    _job("ld_library_path", "str", "", "Put before LD_LIBRARY_PATH on every node", conf="LD_LIBRARY_PATH"),
+    _row("l", "absent", "max_restart", "int", 0, "How often a process that died is started again", low=0),
+    _row("l", "absent", "min_trainers", "int", 0, "Go on with this many trainers when others died", low=0),
+    # Where parameter servers listen and trainers find them
+    _all("port", "int", 7164, "First port; the dense ports start here, the sparse ones follow directly",
+         env="PADDLE_PSERVER_PORT PADDLE_PORT", conf="PADDLE_PORT", low=1, high=65535),
+    _all("ports_num", "int", 1, "Number of dense ports; each is one process of the parameter server",
+         env="PADDLE_PORTS_NUM", conf="PADDLE_PORTS_NUM", low=1, high=1024),
+    _all("ports_num_for_sparse", "int", 0, "Number of ports for parameters with sparse_update",
+         conf="PADDLE_PORTS_NUM_FOR_SPARSE", low=0, high=1024),
+    _all("nics", "names", (), "Network devices whose address is bound (none: loopback)", conf="PADDLE_NIC"),
+    _row("p", "acts", "host", "names", (), "Addresses to bind in place of those of --nics"),
+    _row("pt", "acts", "num_gradient_servers", "int", 1, "Number of trainers of the job",
+         env="PADDLE_TRAINERS_NUM PADDLE_TRAINERS TRAINERS PADDLE_NUM_GRADIENT_SERVERS", low=1),
+    _trainer("trainer_id", "int", 0, "Number of this trainer, counted from 0",
+         env="PADDLE_TRAINER_ID", low=0),
+    _trainer("pservers", "names", ("127.0.0.1",), "Hosts of the parameter servers, all with the same ports",
+         env="PADDLE_PSERVERS_IP_PORT_LIST PADDLE_PSERVERS PADDLE_PSERVER_IPS"),
+    _all("barrier_timeout", "float", 600.0, "Seconds that a step waits for a missing trainer", low=0),
+    _row("lt", "acts", "connect_timeout", "float", 60.0, "Seconds to wait for a parameter server to answer", low=0),
+    _all("comment", "str", "", "A word to find the processes by; it has no other meaning"),
+    _row("pt", "absent", "rdma_tcp", "str", "tcp", "Transport: tcp or rdma"),
+    # The trainer
+    _row("lpt", "absent", "use_gpu", "bool", False, "Train on a GPU", conf="PADDLE_USE_GPU"),
+    _trainer("trainer_count", "int", 1, "Threads inside one trainer", env="PADDLE_TRAINER_COUNT", low=1),
+    _trainer("seed", "int", 1, "Seed of the initial values and of dropout", low=0),
+    _program("log_period", "int", 100, "Batches between two lines of the log", low=0),
+    _program("dot_period", "int", 1, "Batches between two dots on the screen", low=0),
+    _program("show_parameter_stats_period", "int", 0, "Batches between two parameter statistics", low=0),
+    _program("show_layer_stat", "bool", False, "Print statistics of every layer"),
+    _program("num_passes", "int", 100, "Passes over the data", low=0),
+    _program("start_pass", "int", 0, "Number of the first pass", low=0),
+    _program("saving_period", "int", 1, "Passes between two saved models", low=0),
+    _program("saving_period_by_batches", "int", 0, "Batches between two saved models", low=0),
+    _program("save_only_one", "bool", False, "Keep only the newest saved model"),
+    _program("save_dir", "str", "", "Folder of the saved models"),
+    _program("init_model_path", "str", "", "Saved model to start from"),
+    _program("load_missing_parameter_strategy", "str", "fail", "What it lacks: fail, rand or zero"),
+    _program("config", "str", "", "Configuration of the network"),
+    _program("config_args", "str", "", "Arguments of that configuration, k=v with commas"),
+    _program("local", "bool", True, "Train without parameter servers"),
+    _program("job", "str", "train", "What to do: train, test, checkgrad or time"),
+    _program("test_period", "int", 0, "Batches between two tests", low=0),
+    _program("test_pass", "int", -1, "Saved pass to test"),
+    _program("test_wait", "bool", False, "Wait for the saved pass to appear"),
+    _program("test_all_data_in_one_period", "bool", False, "Test on all the data each time"),
+    _program("average_test_period", "int", 0, "Batches between two tests of averaged parameters", low=0),
+    _program("distribute_test", "bool", False, "Split the test data over the trainers"),
+    _program("predict_output_dir", "str", "", "Folder of the predictions"),
+    _program("model_list", "str", "", "File that lists the saved models to test"),
+    _program("feat_file", "str", "", "File of extracted features"),
+    _program("with_cost", "bool", True, "Whether the network has a cost layer"),
+    _program("beam_size", "int", 1, "Width of beam search", low=1),
+    # Behaviour of the original that this release does not have
+    _row("t", "absent", "start_pserver", "bool", False, "Start a parameter server inside the trainer"),
+    _row("t", "absent", "parallel_nn", "bool", False, "Place layers on several devices"),
+    _row("t", "absent", "prev_batch_state", "bool", False, "Carry recurrent state from batch to batch"),
+    _row("pt", "absent", "loadsave_parameters_in_pserver", "bool", False, "Parameter servers keep models"),
+    # Tuning of the original implementation
+    _hint("gpu_id", "int", 0, "First GPU", low=0),
+    _hint("log_period_server", "int", 500, "Steps between two lines of the server's log", low=0),
+    _hint("async_lagged_ratio_min", "float", 1.0, "Smallest discard ratio, asynchronous training"),
+    _hint("async_lagged_ratio_default", "float", 1.5, "Discard ratio where the optimizer has none"),
+    _hint("pserver_num_threads", "int", 1, "Threads of a parameter server", low=1),
+    _hint("parallel_thread_num", "int", 1, "Threads that prepare parameters to send", low=1),
+    _hint("small_messages", "bool", False, "Send small messages at once"),
+    _hint("sock_send_buf_size", "int", 40 << 20, "Bytes of a socket's send buffer", low=0),
+    _hint("sock_recv_buf_size", "int", 40 << 20, "Bytes of a socket's receive buffer", low=0),
+    _hint("sock_listen_queue_size", "int", 1024, "Connections waiting to be accepted", low=1),
+    _hint("enable_grad_share", "int", 100 << 20, "Bytes from which threads share a gradient", low=0),
+    _hint("use_old_updater", "bool", False, "Send gradients only after the whole backward pass"),
+    _hint("check_sparse_distribution_in_pserver", "bool", False, "Watch how sparse rows spread"),
+    _hint("check_sparse_distribution_batches", "int", 100, "Batches between two such looks", low=1),
+    _hint("check_sparse_distribution_ratio", "float", 0.6, "Share of uneven batches to report"),
+    _hint("check_sparse_distribution_unbalance_degree", "float", 2.0, "How uneven a batch may be"),
+)
+# fmt: on
+
+BY_NAME: Mapping[str, Flag] = MappingProxyType({flag.name: flag for flag in FLAGS})
+BY_CONF_NAME: Mapping[str, Flag] = MappingProxyType({flag.conf: flag for flag in FLAGS if flag.conf})
+
+
+def flags_of(*users: User) -> tuple[Flag, ...]:
+    """Give the flags that at least one of ``users`` takes, in the order of the table."""
+    return tuple(flag for flag in FLAGS if flag.users & set(users))
+
+
+def defaults_of(*users: User) -> dict[str, Value]:
+    """Give the defaults of ``flags_of(*users)`` by name."""
+    return {flag.name: flag.default for flag in flags_of(*users)}
+
+
+def unknown(written: str, name: str, candidates: Iterable[str], where: str) -> FlagError:
+    """Make the error for a flag ``name`` that ``where`` does not have; ``written`` is what the user typed."""
+    near = get_close_matches(name.lower(), list(candidates), n=3, cutoff=0.6)
+    advice = f"Did you mean {' or '.join(near)}?" if near else "All flags are in `paddle --help`."
+    return FlagError(f"{written}: {where} has no flag {name!r}. {advice}")
+
+
+def check_supported(flag: Flag, value: Value) -> str | None:
+    """Refuse what this release does not have; give the notice that a tuning flag changes nothing here."""
+    if value == flag.default or flag.effect in ("acts", "program"):
+        return None
+    if flag.effect == "absent":
+        raise NotInThisRelease(
+            f"--{flag.name}={flag.render(value)} is not in this release ({flag.help.lower()}); "
+            f"leave it out, or give {flag.render(flag.default)}."
+        )
+    return f"--{flag.name}={flag.render(value)} has no effect in this release: there is nothing to tune."
