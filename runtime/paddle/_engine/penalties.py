@@ -1,0 +1,42 @@
+"""What pulls one parameter back towards zero, and how far one gradient may push it.
+
+This file resolves a parameter's own rates against the job's; the arithmetic itself is folded into the update
+kernels. It must never know where a parameter lives.
+
+Semantics (PaddlePaddle v2), for a gradient g, a value w and the rate r at which a rule moves that element:
+
+* clipping comes first, per element, on the gradient summed over trainers: g = min(max(g, -clip), clip);
+* L2 alone is part of the step: the rule moves w along g + l2 * w instead of g; statistics are of g alone;
+* with an L1 rate both follow the step: w = sign(w) * max(|w| - r * l1, 0), then w = w / (1 + r * l2).
+
+Guarantee: a rate of zero changes no bit.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from paddle._engine.exchange import ParameterSpec, UpdateSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Penalties:
+    """The rates of one parameter: ``l1``, ``l2`` per unit of learning rate; ``clip`` in the gradient's unit."""
+
+    l1: float = 0.0
+    l2: float = 0.0
+    clip: float = math.inf
+
+
+def penalties(parameter: ParameterSpec, update: UpdateSpec) -> Penalties:
+    """The parameter's own rates where it has them (zero included), else the job's.
+
+    A clipping threshold of zero means none, so a parameter's zero leaves the job's in force, as in v2.
+    """
+    clip = parameter.gradient_clipping_threshold or update.gradient_clipping_threshold
+    return Penalties(
+        l1=update.l1_rate if parameter.l1_rate is None else parameter.l1_rate,
+        l2=update.l2_rate if parameter.l2_rate is None else parameter.l2_rate,
+        clip=clip if clip > 0 else math.inf,
+    )

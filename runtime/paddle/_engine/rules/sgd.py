@@ -1,0 +1,33 @@
+"""Plain stochastic gradient descent.
+
+    w = w - lr * (g + l2 * w)
+
+Slots: none. Semantics: PaddlePaddle's first-order update with momentum 0; fluid's and 2.x's SGD.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from paddle._engine.rules.rule import Rule
+
+
+@dataclass(frozen=True)
+class SGD(Rule):
+    """Gradient descent without memory."""
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """No state."""
+        return ()
+
+    def _update(
+        self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int
+    ) -> None:
+        from paddle._engine.kernels.rules import sgd  # numba is loaded only where something is updated
+
+        sgd(*touched, np.float32(learning_rate))
