@@ -1,0 +1,92 @@
+"""The builder: the one way in which faces write programs.
+
+It must never know a face's words (layers, attributes objects) nor run anything. Guarantee: what it has appended has
+passed the operator's shape rule, so a program that was built can be planned for every feed of the declared shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from paddle._engine import registry
+from paddle._engine.errors import EngineError, ShapeError
+from paddle._engine.exchange import ParameterSpec
+from paddle._engine.program import Operator, Parameter, Program, Shape, Variable
+
+Inputs = Variable | Sequence[Variable]
+
+
+class Builder:
+    """Appends data, parameters and operators to the main block of ``program`` (a new one, where none is given)."""
+
+    def __init__(self, program: Program | None = None):
+        self.program = Program() if program is None else program
+
+    def data(self, name: str, shape: Sequence[int], dtype: str = "float32") -> Variable:
+        """A variable that every run is fed. ``shape`` includes the batch as a leading -1."""
+        if dtype not in ("float32", "int64"):
+            raise ShapeError(f"data {name!r}: dtype {dtype!r} is none of float32, int64")
+        return self.program.main.add(Variable(name, tuple(shape), dtype, is_data=True))
+
+    def parameter(
+        self,
+        name: str,
+        shape: Sequence[int],
+        initializer: Callable[[Shape, np.random.Generator], np.ndarray],
+        *,
+        is_static: bool = False,
+        sparse: bool = False,
+        learning_rate: float = 1.0,
+        momentum: float | None = None,
+        l1_rate: float | None = None,
+        l2_rate: float | None = None,
+        gradient_clipping_threshold: float | None = None,
+    ) -> Parameter:
+        """A parameter. The same name again is the same parameter, whose shape must agree; the first call decides."""
+        shape = tuple(shape)
+        known = self.program.main.variables.get(name)
+        if known is None:
+            spec = ParameterSpec(
+                name=name,
+                shape=shape,
+                sparse=sparse,
+                learning_rate=learning_rate,
+                momentum=momentum,
+                l1_rate=l1_rate,
+                l2_rate=l2_rate,
+                gradient_clipping_threshold=gradient_clipping_threshold,
+            )
+            made = Parameter(name, shape, initializer=initializer, spec=spec, is_static=is_static)
+            self.program.main.add(made)
+            return made
+        if not isinstance(known, Parameter):
+            raise EngineError(
+                f"{name!r} is data or an operator's output already: choose another parameter name"
+            )
+        if known.shape != shape:
+            raise ShapeError(f"parameter {name!r} has shape {known.shape}, another use of it wants {shape}")
+        return known
+
+    def op(self, type: str, /, attrs: Mapping[str, Any] | None = None, **inputs: Inputs) -> Variable:
+        """Append an operator and return its first output."""
+        return next(iter(self.ops(type, attrs, **inputs).values()))
+
+    def ops(
+        self, type: str, /, attrs: Mapping[str, Any] | None = None, **inputs: Inputs
+    ) -> dict[str, Variable]:
+        """Append an operator and return its outputs by slot."""
+        block, row = self.program.main, registry.row(type)
+        slots = {slot: [v.name for v in _listed(variables)] for slot, variables in inputs.items()}
+        outputs = {slot: (f"{type}_{len(block.operators)}.{slot.lower()}",) for slot in row.outputs}
+        operator = Operator(type, row.slots(slots), outputs, row.attributes(attrs or {}))
+        forms = registry.infer(operator, {name: block.variables[name].form for name in operator.reads()})
+        made = {slot: block.add(Variable.of(name, forms[name])) for slot, (name,) in outputs.items()}
+        block.append(operator)
+        return made
+
+
+def _listed(variables: Inputs) -> Sequence[Variable]:
+    return (variables,) if isinstance(variables, Variable) else variables

@@ -1,0 +1,214 @@
+"""The registry: one row per operator, holding all that the engine knows about it.
+
+A row names the slots and attributes, the shape rule, the forward kernel and the gradient kernel. The rows themselves
+stand in ``ops``, one file per family. A kernel is *bound* once per plan: it gets the arrays it will always work on and
+returns a step, a callable without arguments that the executor calls on every run. The registry must never know a
+program or a scope.
+
+The gradient of operator ``T`` is an operator ``T_grad``. It reads the forward values that its row ``needs`` under their
+own slot names and the gradient of the output slot ``given`` as ``<slot>@GRAD``; it writes ``<slot>@GRAD`` of those
+input slots in ``of`` whose gradient is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from paddle._engine.errors import NotDifferentiable, ShapeError, UnknownOperator
+from paddle._engine.exchange import Exchange, StepReport
+from paddle._engine.program import GRAD, Form, Operator
+from paddle._engine.rows import SparseRows
+
+Value: TypeAlias = np.ndarray | SparseRows
+Step: TypeAlias = Callable[[], object]
+
+REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
+"""The default of an attribute that has none."""
+
+
+@dataclass(slots=True)
+class Run:
+    """What one run tells its operators, and what they tell it: renewed before every run, read by bound steps.
+
+    ``key`` is all the randomness there is: a 64-bit number made of the run's seed and its step.
+    """
+
+    key: int = 0
+    samples: int = 0
+    exchange: Exchange | None = None
+    report: StepReport | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """What a shape rule sees of one call: the forms in the input slots, and the attributes."""
+
+    slots: Mapping[str, tuple[Form, ...]]
+    attrs: Mapping[str, Any]
+
+    def __getitem__(self, slot: str) -> Form:
+        return self.slots[slot][0]
+
+    def all(self, slot: str) -> tuple[Form, ...]:
+        """All forms of a slot that takes several variables."""
+        return self.slots[slot]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a kernel binds to: the values in all slots of one call, its attributes, and the run it will be part of.
+
+    An output whose gradient nobody wants is None.
+    """
+
+    operator: Operator
+    slots: Mapping[str, tuple[Value | None, ...]]
+    run: Run
+
+    @property
+    def attrs(self) -> Mapping[str, Any]:
+        """The attributes, defaults filled in."""
+        return self.operator.attrs
+
+    def __contains__(self, slot: str) -> bool:
+        return any(value is not None for value in self.slots.get(slot, ()))
+
+    def __getitem__(self, slot: str) -> np.ndarray:
+        value = self.slots[slot][0]
+        if not isinstance(value, np.ndarray):
+            raise ShapeError(
+                f"operator {self.operator.type!r} takes no {type(value).__name__} in slot {slot!r}"
+            )
+        return value
+
+    def arrays(self, slot: str) -> list[np.ndarray | None]:
+        """All arrays of a slot that takes several variables."""
+        return [value if isinstance(value, np.ndarray) else None for value in self.slots[slot]]
+
+    def rows(self, slot: str) -> SparseRows | None:
+        """The SparseRows in a slot, or None where it holds a dense array."""
+        value = self.slots[slot][0]
+        return value if isinstance(value, SparseRows) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """How an operator is computed.
+
+    ``views``: outputs that are the same bytes as an input, which the plan then makes the same memory; the kernel still
+    copies where it finds them apart. ``in_place``: outputs that may overwrite an input that nobody reads later.
+    A rows variable has its ids under ``<slot>#ids``.
+    """
+
+    bind: Callable[[Call], Step | None]
+    views: Mapping[str, str] = field(default_factory=dict)
+    in_place: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gradient(Kernel):
+    """How the gradient of an operator is computed, and from what.
+
+    ``rows`` tells how many rows the gradient lists where it is SparseRows (-1: a feed decides), None where it is dense.
+    """
+
+    of: tuple[str, ...] = ("X",)
+    needs: tuple[str, ...] = ()
+    given: str = "Out"
+    rows: Callable[[Forms], int | None] = lambda forms: None
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Slot ``ids`` holds integers that point into axis ``axis`` of slot ``into``; the executor checks them."""
+
+    ids: str
+    into: str
+    axis: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One operator. A slot written ``X*`` takes one variable or more."""
+
+    type: str
+    inputs: tuple[str, ...] = ("X",)
+    outputs: tuple[str, ...] = ("Out",)
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+    shape: Callable[[Forms], Mapping[str, Form]]
+    forward: Kernel
+    gradient: Gradient | None = None
+    indexes: tuple[Index, ...] = ()
+
+    def slots(self, given: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+        """The input slots filled with the names given, complete and in the row's order."""
+        known = {slot.rstrip("*"): slot.endswith("*") for slot in self.inputs}
+        if unknown := sorted(set(given) ^ set(known)):
+            raise ShapeError(
+                f"operator {self.type!r} has the input slots {list(known)}: {unknown} missing or unknown"
+            )
+        for slot, several in known.items():
+            if not given[slot] or (len(given[slot]) > 1 and not several):
+                raise ShapeError(f"operator {self.type!r}: slot {slot!r} got {len(given[slot])} variables")
+        return {slot: tuple(given[slot]) for slot in known}
+
+    def attributes(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The attributes given, with defaults for the others."""
+        if unknown := sorted(set(given) - set(self.attrs)):
+            raise ShapeError(
+                f"operator {self.type!r} has no attribute {unknown}; it has {sorted(self.attrs)}"
+            )
+        attrs = {**self.attrs, **given}
+        if missing := [name for name, value in attrs.items() if value is REQUIRED]:
+            raise ShapeError(f"operator {self.type!r} needs the attributes {missing}")
+        return attrs
+
+
+@cache
+def table() -> Mapping[str, Row]:
+    """All operators by type."""
+    from paddle._engine.ops import ROWS  # the families import this module
+
+    return {row.type: row for row in ROWS}
+
+
+def row(type: str) -> Row:
+    """The row of an operator, or of the operator whose gradient it is."""
+    try:
+        return table()[type.removesuffix("_grad")]
+    except KeyError:
+        raise UnknownOperator(f"no operator {type!r} in this release; it has {sorted(table())}") from None
+
+
+def kernel(type: str) -> Kernel:
+    """The kernel that computes an operator or, for ``T_grad``, the gradient of one."""
+    return gradient(type.removesuffix("_grad")) if type.endswith("_grad") else row(type).forward
+
+
+def gradient(type: str) -> Gradient:
+    """The gradient kernel of an operator."""
+    found = row(type).gradient
+    if found is None:
+        raise NotDifferentiable(f"operator {type!r} has no gradient: no parameter may lie behind it")
+    return found
+
+
+def infer(operator: Operator, forms: Mapping[str, Form]) -> dict[str, Form]:
+    """The forms of all variables that the operator writes, from those it reads (and, of a gradient, of the original)."""
+    seen = Forms(
+        {slot: tuple(forms[n] for n in names) for slot, names in operator.inputs.items()}, operator.attrs
+    )
+    try:
+        if not operator.type.endswith("_grad"):
+            found = row(operator.type).shape(seen)
+            return {name: found[slot] for slot, (name,) in operator.outputs.items()}
+        rows = gradient(operator.type.removesuffix("_grad")).rows(seen)
+    except ShapeError as error:
+        raise ShapeError(f"{error}, in {operator}") from None
+    originals = {name: forms[name.split(GRAD)[0]] for name in operator.writes()}
+    return {name: Form(form.shape, form.dtype, rows) for name, form in originals.items()}
