@@ -169,7 +169,7 @@ FLAGS: tuple[Flag, ...] = (
     _trainer("pservers", "names", ("127.0.0.1",), "Hosts of the parameter servers, all with the same ports",
          env="PADDLE_PSERVERS_IP_PORT_LIST PADDLE_PSERVERS PADDLE_PSERVER_IPS"),
     _all("barrier_timeout", "float", 600.0, "Seconds that a step waits for a missing trainer", low=0),
-    _row("lt", "acts", "connect_timeout", "float", 60.0, "Seconds to wait for a parameter server to answer", low=0),
+    _row("lt", "acts", "connect_timeout", "float", 60.0, "Seconds to wait for a parameter server", low=0),
     _all("comment", "str", "", "A word to find the processes by; it has no other meaning"),
     _row("pt", "absent", "rdma_tcp", "str", "tcp", "Transport: tcp or rdma"),
     # The trainer
@@ -247,6 +247,16 @@ def unknown(written: str, name: str, candidates: Iterable[str], where: str) -> F
     near = get_close_matches(name.lower(), list(candidates), n=3, cutoff=0.6)
     advice = f"Did you mean {' or '.join(near)}?" if near else "All flags are in `paddle --help`."
     return FlagError(f"{written}: {where} has no flag {name!r}. {advice}")
+
+
+def check_ports(port: int, ports_num: int, ports_num_for_sparse: int) -> None:
+    """Refuse a range of ports that leaves the numbers that ports have."""
+    last = port + ports_num + ports_num_for_sparse - 1
+    if last > 65535:
+        raise FlagError(
+            f"port {port}, ports_num {ports_num} and ports_num_for_sparse {ports_num_for_sparse} need the ports "
+            f"up to {last}, but the last one there is, is 65535. Give a lower port or fewer ports."
+        )
 
 
 def check_supported(flag: Flag, value: Value) -> str | None:

@@ -1,0 +1,136 @@
+"""What a process is told through its environment: the flags of ``paddle.init`` and the place in a cluster.
+
+Faces read here, the launcher writes here. It must never know how a process is started or what it then does;
+an environment is a mapping given as an argument.
+
+Guarantee: a child given ``child_environment(cluster)`` reads the same cluster in whichever generation's words
+it looks, and nothing of an older job or a machine's tuning shines through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import Any
+
+from paddle._launch.dialects import DIALECTS, ClusterEnvironment, assignments, check_trainer_id, read
+from paddle._launch.errors import FlagError
+from paddle._launch.flags import BY_NAME, Value, check_ports, check_supported, defaults_of, flags_of, unknown
+from paddle._launch.report import Reporter, reporter
+
+__all__ = [
+    "ClusterEnvironment",
+    "InitFlags",
+    "Reporter",
+    "child_environment",
+    "read",
+    "read_init",
+    "reporter",
+]
+
+_PREFIX = "PADDLE_INIT_"
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+# Pinned kernels halve the speed of a processor that they were not made for; a list of trainer addresses turns
+# a fluid program to collective training; the rest would speak of another job.
+_DROPPED = ("OPENBLAS_CORETYPE", "PADDLE_TRAINER_IPS", "PADDLE_TRAINER_ENDPOINTS", "PADDLE_PSERVER_ID")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitFlags:
+    """What ``paddle.init`` decided: the flags that a trainer acts upon, and ``values`` of all by name.
+
+    ``given``: the names that arguments or the environment set. ``notices``: lines that the user should see.
+    """
+
+    use_gpu: bool
+    trainer_count: int
+    port: int
+    ports_num: int
+    ports_num_for_sparse: int
+    num_gradient_servers: int
+    trainer_id: int
+    pservers: tuple[str, ...]
+    barrier_timeout: float
+    connect_timeout: float
+    seed: int
+    values: Mapping[str, Value]
+    given: frozenset[str]
+    notices: tuple[str, ...] = ()
+
+
+def read_init(kwargs: Mapping[str, object], environ: Mapping[str, str]) -> InitFlags:
+    """Settle the flags of a trainer: ``kwargs`` over ``PADDLE_INIT_*`` over the defaults.
+
+    Raises ``FlagError`` for a flag or value that cannot be, ``NotInThisRelease`` for one that is not built,
+    and ``ClusterError`` for a trainer that the job does not have.
+    """
+    trainer = {flag.name: flag for flag in flags_of("trainer")}
+    given: dict[str, Value] = {}
+    notices: list[str] = []
+    for where, name, value in [*_from_environment(environ), *_from_arguments(kwargs)]:
+        if name not in trainer:
+            raise unknown(where, name, trainer, "paddle.init")
+        given[name] = trainer[name].parse(value, where)
+    for name, value in given.items():
+        notice = check_supported(trainer[name], value)
+        notices += [notice] if notice else []
+    values: dict[str, Any] = defaults_of("trainer") | given
+    _check(values)
+    own = {field.name for field in fields(InitFlags)} & trainer.keys()
+    return InitFlags(
+        **{name: values[name] for name in own},
+        values=MappingProxyType(values),
+        given=frozenset(given),
+        notices=tuple(notices),
+    )
+
+
+def child_environment(
+    cluster: ClusterEnvironment,
+    *,
+    trainer_count: int = 1,
+    flags: Mapping[str, Value] = MappingProxyType({}),
+    log_dir: str = "log",
+) -> dict[str, str | None]:
+    """Give what must change in the environment that a child inherits: a text to set, or None to unset.
+
+    ``flags``: trainer flags that the user gave, handed on as ``PADDLE_INIT_*``. ``log_dir``: where the child
+    writes its .INFO files, seen from its working folder. ``trainer_count``: threads of its arithmetic.
+    """
+    rank = cluster.pserver_id if cluster.role == "PSERVER" else cluster.trainer_id
+    every_word = {
+        word for words in DIALECTS.values() for word in (words.role, words.trainer_id, *words.host) if word
+    }
+    changes: dict[str, str | None] = dict.fromkeys([*_DROPPED, *sorted(every_word)])
+    changes |= dict.fromkeys(_THREADS, str(trainer_count))
+    changes |= {_PREFIX + name.upper(): BY_NAME[name].render(value) for name, value in flags.items()}
+    changes |= {
+        "PADDLE_INIT_USE_GPU": "False",
+        "PADDLE_INIT_TRAINER_COUNT": str(trainer_count),
+        "OMPI_COMM_WORLD_RANK": str(rank),
+        "OMPI_COMM_WORLD_SIZE": str(cluster.trainers),
+        "GLOG_log_dir": log_dir,
+        "GLOG_logtostderr": "0",
+    }
+    return changes | assignments(cluster)
+
+
+def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, str, object]]:
+    for variable in sorted(environ):
+        if variable.startswith(_PREFIX) and environ[variable].strip():
+            yield variable, variable.removeprefix(_PREFIX).lower(), environ[variable]
+
+
+def _from_arguments(kwargs: Mapping[str, object]) -> Iterator[tuple[str, str, object]]:
+    for name, value in kwargs.items():
+        yield f"paddle.init({name}=...)", name, value
+
+
+def _check(values: Mapping[str, Any]) -> None:
+    if not values["pservers"]:
+        raise FlagError("pservers names no host. Give the parameter servers' addresses, separated by commas.")
+    check_ports(values["port"], values["ports_num"], values["ports_num_for_sparse"])
+    check_trainer_id(
+        values["trainer_id"], values["num_gradient_servers"], "trainer_id", "num_gradient_servers"
+    )

@@ -1,0 +1,88 @@
+"""What a process of a job tells the agent that started it: JSON, a line each, on the descriptor it was given.
+
+    {"report": "ready", "ports": [["127.0.0.1", 7164], ...]}
+    {"report": "progress", "pass_id": 0, "batch_id": 12, "cost": 6.1, "samples_per_s": 5120.0}
+    {"report": "message", "text": "waiting for ..."}
+
+It must never know who reads. Guarantee: it never raises, never waits for the reader and never slows training:
+where nobody listens nothing happens, progress comes at most five times a second, and a pipe that is full because
+the reader hangs loses reports, not steps.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, MutableMapping, Sequence
+from functools import cache
+
+_VARIABLE = "PADDLE_REPORT_FD"
+_LONGEST_TEXT = 2000  # a line must stay below the 4096 bytes that a pipe takes whole or not at all
+_BETWEEN_PROGRESS_S = 0.2
+
+
+class Reporter:
+    """Tells events to the descriptor ``fd``; ``None``: nobody listens. ``clock`` gives seconds."""
+
+    def __init__(self, fd: int | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._fd = fd
+        self._clock = clock
+        self._next_progress_s = float("-inf")
+
+    def ready(self, ports: Sequence[tuple[str, int]]) -> None:
+        """Tell that this process listens on these addresses."""
+        self._tell({"report": "ready", "ports": [list(port) for port in ports]})
+
+    def progress(self, *, pass_id: int, batch_id: int, cost: float, samples_per_s: float) -> None:
+        """Tell how far training is; calls that come too fast are left out."""
+        now = self._clock()
+        if now < self._next_progress_s:
+            return
+        self._next_progress_s = now + _BETWEEN_PROGRESS_S
+        self._tell(
+            {
+                "report": "progress",
+                "pass_id": pass_id,
+                "batch_id": batch_id,
+                "cost": cost,
+                "samples_per_s": samples_per_s,
+            }
+        )
+
+    def message(self, text: str) -> None:
+        """Tell the user something in plain words."""
+        self._tell({"report": "message", "text": text[:_LONGEST_TEXT]})
+
+    def _tell(self, event: dict[str, object]) -> None:
+        if self._fd is None:
+            return
+        line = json.dumps(event).encode() + b"\n"
+        try:
+            os.write(self._fd, line)
+        except BlockingIOError:
+            pass  # the reader is behind; the next event says more than this one
+        except OSError:
+            self._fd = None  # the reader is gone
+
+
+def take(environ: MutableMapping[str, str], clock: Callable[[], float] = time.monotonic) -> Reporter:
+    """Make the reporter that ``environ`` names, and take the name out of it.
+
+    The descriptor is this process's alone: a program that it starts must neither inherit it nor, finding the
+    number in its environment, write to whatever has that number there.
+    """
+    text = environ.pop(_VARIABLE, "")
+    try:
+        fd = int(text)
+        os.set_inheritable(fd, False)
+        os.set_blocking(fd, False)
+    except (ValueError, OSError):
+        return Reporter(None)
+    return Reporter(fd, clock)
+
+
+@cache
+def reporter() -> Reporter:
+    """Give this process's own reporter."""
+    return take(os.environ)
