@@ -1,9 +1,10 @@
 """What pulls one parameter back towards zero, and how far one gradient may push it.
 
-This file resolves a parameter's own rates against the job's; the arithmetic itself is folded into the update
-kernels. It must never know where a parameter lives.
+This file resolves a parameter's own rates against the job's; the arithmetic itself is folded into the
+update kernels. It must never know where a parameter lives.
 
-Semantics (PaddlePaddle v2), for a gradient g, a value w and the rate r at which a rule moves that element:
+Semantics (PaddlePaddle v2), for a gradient g, a value w and the rate r at which a rule moves that
+element:
 
 * clipping comes first, per element, on the gradient summed over trainers: g = min(max(g, -clip), clip);
 * L2 alone is part of the step: the rule moves w along g + l2 * w instead of g; statistics are of g alone;
@@ -22,7 +23,7 @@ from paddle._engine.exchange import ParameterSpec, UpdateSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Penalties:
-    """The rates of one parameter: ``l1``, ``l2`` per unit of learning rate; ``clip`` in the gradient's unit."""
+    """One parameter's rates: ``l1``, ``l2`` per unit of learning rate; ``clip`` in the gradient's unit."""
 
     l1: float = 0.0
     l2: float = 0.0

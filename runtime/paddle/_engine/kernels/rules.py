@@ -1,15 +1,18 @@
 """Compiled update rules: one kernel per rule, over rows of a table; a dense vector is a table of one row.
 
 All kernels begin with the same arguments: table, index, gradient, last_step, step, clip, l1, l2 (see
-``Rule.rows``). Rates are float32, so that no arithmetic widens to float64.
+``Rule.rows``), then the learning rate, the slots and the rule's own numbers; the formulas stand in the
+rules' files. Numbers are float32, so that no arithmetic widens to float64. ``velocity`` is None where
+there is no momentum: numba then compiles a variant without it.
 
-Guarantee: no fast-math. Rounding does not depend on where a row begins or ends, nor on the vector width that
-the compiler chose.
+Guarantee: no fast-math. Rounding does not depend on where a row begins or ends, nor on the vector width
+that the compiler chose.
 """
 
 from __future__ import annotations
 
 from functools import partial
+from math import sqrt
 
 import numpy as np
 from numba import njit
@@ -48,7 +51,7 @@ def shrunk(w: Float, l1: Float, l2: Float) -> Float:
 
 @kernel
 def steps_due(elapsed: int, l1: Float, l2: Float) -> Float:
-    """How many steps' penalties follow the update: with L1 all since the last touch, else all but this one."""
+    """Steps whose penalties follow the update: with L1 all since the last touch, else all but this one."""
     if l1 > ZERO:
         return np.float32(elapsed)
     if l2 > ZERO:
@@ -57,7 +60,29 @@ def steps_due(elapsed: int, l1: Float, l2: Float) -> Float:
 
 
 @kernel
-def sgd(
+def carried(velocity: Array | None, row: int, j: int, momentum: Float, move: Float) -> Float:
+    """The move of one element, with what its velocity adds to it."""
+    if velocity is None:
+        return move
+    move = momentum * velocity[row, j] + move
+    velocity[row, j] = move
+    return move
+
+
+@kernel
+def coast(table: Array, velocity: Array | None, row: int, momentum: Float, idle: int) -> None:
+    """Let one row roll on through ``idle`` steps without gradient: w += v * (m + m^2 + ...), v *= m^idle."""
+    if velocity is None:
+        return
+    fade = np.float32(momentum**idle)
+    drift = momentum * (ONE - fade) / (ONE - momentum) if momentum < ONE else np.float32(idle)
+    for j in range(table.shape[1]):
+        table[row, j] += drift * velocity[row, j]
+        velocity[row, j] *= fade
+
+
+@kernel
+def momentum(
     table: Array,
     index: Array,
     gradient: Array,
@@ -67,18 +92,249 @@ def sgd(
     l1: Float,
     l2: Float,
     rate: Float,
+    velocity: Array | None,
+    momentum: Float,
+    coasting: bool,
 ) -> None:
-    """w -= rate * (g + l2 * w)."""
+    """SGD, Momentum and sparse Momentum."""
     inner_l2 = ZERO if l1 > ZERO else l2
     for i in range(index.shape[0]):
         row = index[i]
+        elapsed = step - last_step[row]
+        last_step[row] = step
+        if coasting and elapsed > 1:
+            coast(table, velocity, row, momentum, elapsed - 1)
+        due = steps_due(elapsed, l1, l2)
+        due_l1, due_l2 = due * l1 * rate, due * l2 * rate
         w, g = table[row], gradient[i]
+        for j in range(w.shape[0]):
+            move = -(rate * (clipped(g[j], clip) + inner_l2 * w[j]))
+            value = w[j] + carried(velocity, row, j, momentum, move)
+            if due > ZERO:
+                value = shrunk(value, due_l1, due_l2)
+            w[j] = value
+
+
+@kernel
+def adagrad(
+    table: Array,
+    index: Array,
+    gradient: Array,
+    last_step: Array,
+    step: int,
+    clip: Float,
+    l1: Float,
+    l2: Float,
+    rate: Float,
+    square_sum: Array,
+    velocity: Array | None,
+    momentum: Float,
+    epsilon: Float,
+) -> None:
+    """AdaGrad."""
+    inner_l2 = ZERO if l1 > ZERO else l2
+    for i in range(index.shape[0]):
+        row = index[i]
         due = steps_due(step - last_step[row], l1, l2)
+        last_step[row] = step
+        w, g, s = table[row], gradient[i], square_sum[row]
+        for j in range(w.shape[0]):
+            slope = clipped(g[j], clip)
+            s[j] += slope * slope
+            own_rate = rate / sqrt(s[j] + epsilon)
+            move = -(own_rate * (slope + inner_l2 * w[j]))
+            value = w[j] + carried(velocity, row, j, momentum, move)
+            if due > ZERO:
+                value = shrunk(value, due * l1 * own_rate, due * l2 * own_rate)
+            w[j] = value
+
+
+@kernel
+def decayed_adagrad(
+    table: Array,
+    index: Array,
+    gradient: Array,
+    last_step: Array,
+    step: int,
+    clip: Float,
+    l1: Float,
+    l2: Float,
+    rate: Float,
+    mean_square: Array,
+    velocity: Array | None,
+    momentum: Float,
+    rho: Float,
+    epsilon: Float,
+) -> None:
+    """Decayed AdaGrad."""
+    inner_l2 = ZERO if l1 > ZERO else l2
+    for i in range(index.shape[0]):
+        row = index[i]
+        elapsed = step - last_step[row]
+        keep = np.float32(rho**elapsed)
+        take = ONE if last_step[row] == 0 else ONE - rho
+        last_step[row] = step
+        due = steps_due(elapsed, l1, l2)
+        w, g, s = table[row], gradient[i], mean_square[row]
+        for j in range(w.shape[0]):
+            slope = clipped(g[j], clip)
+            s[j] = keep * s[j] + take * (slope * slope)
+            own_rate = rate / sqrt(s[j] + epsilon)
+            move = -(own_rate * (slope + inner_l2 * w[j]))
+            value = w[j] + carried(velocity, row, j, momentum, move)
+            if due > ZERO:
+                value = shrunk(value, due * l1 * own_rate, due * l2 * own_rate)
+            w[j] = value
+
+
+@kernel
+def rmsprop(
+    table: Array,
+    index: Array,
+    gradient: Array,
+    last_step: Array,
+    step: int,
+    clip: Float,
+    l1: Float,
+    l2: Float,
+    rate: Float,
+    mean_square: Array,
+    mean: Array,
+    velocity: Array | None,
+    momentum: Float,
+    rho: Float,
+    epsilon: Float,
+) -> None:
+    """RMSProp, the centred form."""
+    inner_l2 = ZERO if l1 > ZERO else l2
+    for i in range(index.shape[0]):
+        row = index[i]
+        elapsed = step - last_step[row]
+        keep = np.float32(rho**elapsed)
+        take = ONE if last_step[row] == 0 else ONE - rho
+        last_step[row] = step
+        due = steps_due(elapsed, l1, l2)
+        w, g, s, f = table[row], gradient[i], mean_square[row], mean[row]
+        for j in range(w.shape[0]):
+            slope = clipped(g[j], clip)
+            s[j] = keep * s[j] + take * (slope * slope)
+            f[j] = keep * f[j] + (ONE - rho) * slope
+            variance = s[j] - f[j] * f[j]
+            if variance < ZERO:
+                variance = ZERO
+            own_rate = rate / sqrt(variance + epsilon)
+            move = -(own_rate * (slope + inner_l2 * w[j]))
+            value = w[j] + carried(velocity, row, j, momentum, move)
+            if due > ZERO:
+                value = shrunk(value, due * l1 * own_rate, due * l2 * own_rate)
+            w[j] = value
+
+
+@kernel
+def adadelta(
+    table: Array,
+    index: Array,
+    gradient: Array,
+    last_step: Array,
+    step: int,
+    clip: Float,
+    l1: Float,
+    l2: Float,
+    rate: Float,
+    mean_square: Array,
+    mean_square_move: Array,
+    velocity: Array | None,
+    momentum: Float,
+    rho: Float,
+    epsilon: Float,
+) -> None:
+    """AdaDelta."""
+    inner_l2 = ZERO if l1 > ZERO else l2
+    for i in range(index.shape[0]):
+        row = index[i]
+        due = steps_due(step - last_step[row], l1, l2)
+        last_step[row] = step
+        w, g, s, d = table[row], gradient[i], mean_square[row], mean_square_move[row]
+        for j in range(w.shape[0]):
+            slope = clipped(g[j], clip)
+            s[j] = rho * s[j] + (ONE - rho) * (slope * slope)
+            scale = sqrt((d[j] + epsilon) / (s[j] + epsilon))
+            d[j] = rho * d[j] + (ONE - rho) * (slope * scale * (slope * scale))
+            own_rate = rate * scale
+            move = -(own_rate * (slope + inner_l2 * w[j]))
+            value = w[j] + carried(velocity, row, j, momentum, move)
+            if due > ZERO:
+                value = shrunk(value, due * l1 * own_rate, due * l2 * own_rate)
+            w[j] = value
+
+
+@kernel
+def adam(
+    table: Array,
+    index: Array,
+    gradient: Array,
+    last_step: Array,
+    step: int,
+    clip: Float,
+    l1: Float,
+    l2: Float,
+    rate: Float,
+    first: Array,
+    second: Array,
+    corrected_rate: Float,
+    beta1: Float,
+    beta2: Float,
+    epsilon: Float,
+) -> None:
+    """Adam."""
+    for i in range(index.shape[0]):
+        row = index[i]
+        due = np.float32(step - last_step[row]) if l1 + l2 > ZERO else ZERO
         due_l1, due_l2 = due * l1 * rate, due * l2 * rate
         last_step[row] = step
+        w, g, m, v = table[row], gradient[i], first[row], second[row]
         for j in range(w.shape[0]):
+            slope = clipped(g[j], clip)
+            m[j] = beta1 * m[j] + (ONE - beta1) * slope
+            v[j] = beta2 * v[j] + (ONE - beta2) * (slope * slope)
+            value = w[j] - m[j] * corrected_rate / (sqrt(v[j]) + epsilon)
+            if due > ZERO:
+                value = shrunk(value, due_l1, due_l2)
+            w[j] = value
+
+
+@kernel
+def adamax(
+    table: Array,
+    index: Array,
+    gradient: Array,
+    last_step: Array,
+    step: int,
+    clip: Float,
+    l1: Float,
+    l2: Float,
+    rate: Float,
+    first: Array,
+    largest: Array,
+    corrected_rate: Float,
+    beta1: Float,
+    beta2: Float,
+) -> None:
+    """Adamax."""
+    for i in range(index.shape[0]):
+        row = index[i]
+        due = np.float32(step - last_step[row]) if l1 + l2 > ZERO else ZERO
+        due_l1, due_l2 = due * l1 * rate, due * l2 * rate
+        last_step[row] = step
+        w, g, m, u = table[row], gradient[i], first[row], largest[row]
+        for j in range(w.shape[0]):
+            slope = clipped(g[j], clip)
+            m[j] = beta1 * m[j] + (ONE - beta1) * slope
+            faded, size = beta2 * u[j], abs(slope)
+            u[j] = faded if faded > size else size
             value = w[j]
-            value = value - rate * (clipped(g[j], clip) + inner_l2 * value)
+            if u[j] != ZERO:
+                value -= corrected_rate * (m[j] / u[j])
             if due > ZERO:
                 value = shrunk(value, due_l1, due_l2)
             w[j] = value

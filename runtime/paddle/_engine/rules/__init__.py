@@ -1,37 +1,54 @@
 """Update rules by name, one per file.
 
-``rule(spec)`` is the only door: whoever keeps parameters asks for a rule by its name and never imports one.
+``rule(spec)`` is the only door: whoever keeps parameters asks for a rule by its name and never imports
+one.
 """
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import fields
+from typing import Any
 
 from paddle._engine.errors import UnknownName
 from paddle._engine.exchange import RuleSpec
+from paddle._engine.rules.adadelta import AdaDelta
+from paddle._engine.rules.adagrad import AdaGrad
+from paddle._engine.rules.adam import Adam
+from paddle._engine.rules.adamax import Adamax
+from paddle._engine.rules.decayed_adagrad import DecayedAdaGrad
+from paddle._engine.rules.momentum import Momentum
+from paddle._engine.rules.rmsprop import RMSProp
 from paddle._engine.rules.rule import Rule
 from paddle._engine.rules.sgd import SGD
 
 __all__ = ["RULES", "Rule", "rule"]
 
-RULES: dict[str, type[Rule]] = {"sgd": SGD}
+RULES: dict[str, Any] = {
+    "adadelta": AdaDelta,
+    "adagrad": AdaGrad,
+    "adam": Adam,
+    "adamax": Adamax,
+    "decayed_adagrad": DecayedAdaGrad,
+    "momentum": Momentum,
+    "rmsprop": RMSProp,
+    "sgd": SGD,
+}
 
 
 def rule(spec: RuleSpec, momentum: float | None = None) -> Rule:
-    """The rule that ``spec`` names. ``momentum``: a parameter's own, replacing the job's where the rule has one.
+    """The rule that ``spec`` names; a parameter's own ``momentum`` replaces the job's where the rule has one.
 
     So the rules of one job may differ in slots: a parameter without momentum keeps no velocity.
+    Raises ``UnknownName`` for a name or an option that does not exist.
     """
-    chosen = RULES.get(spec.name)
-    if chosen is None:
-        raise UnknownName(f"there is no update rule {spec.name!r}; there are {', '.join(sorted(RULES))}")
-    options = dict(spec.options)
-    known = [field.name for field in dataclasses.fields(chosen)]  # type: ignore[arg-type]
-    for name in options:
-        if name not in known:
-            raise UnknownName(
-                f"update rule {spec.name!r} has no option {name!r}; it has {', '.join(known) or 'none'}"
-            )
-    if momentum is not None and "momentum" in known:
-        options["momentum"] = momentum
-    return chosen(**options)
+    make = RULES.get(spec.name)
+    if make is None:
+        raise UnknownName(f"there is no update rule {spec.name!r}; there are {', '.join(RULES)}")
+    known = [field.name for field in fields(make)]
+    for option in spec.options:
+        if option not in known:
+            names = ", ".join(known) or "none"
+            raise UnknownName(f"update rule {spec.name!r} has no option {option!r}; it has {names}")
+    own = {"momentum": momentum} if momentum is not None and "momentum" in known else {}
+    made: Rule = make(**{**spec.options, **own})
+    return made

@@ -1,10 +1,12 @@
 """Rule: how one gradient becomes new parameter values.
 
-A rule is frozen numbers and arithmetic: it owns no array and keeps no count. The keeper of the parameters holds
-the values, the slots and the step; a rule must never know shards, trainers or names of parameters.
+A rule is frozen numbers and arithmetic: it owns no array and keeps no count. The keeper of the
+parameters holds the values, the slots and the step; a rule must never know shards, trainers or names of
+parameters.
 
-Guarantee: every element is computed from that element alone. So a parameter may be cut into blocks anywhere, and
-a table of which every step touches every row equals the same values updated as one dense vector, bit for bit.
+Guarantee: every element is computed from that element alone. So a parameter may be cut into blocks
+anywhere, and a table of which every step touches every row equals the same values updated as one dense
+vector, bit for bit.
 """
 
 from __future__ import annotations

@@ -28,6 +28,6 @@ class SGD(Rule):
     def _update(
         self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int
     ) -> None:
-        from paddle._engine.kernels.rules import sgd  # numba is loaded only where something is updated
+        from paddle._engine.kernels import rules  # numba is loaded only where something is updated
 
-        sgd(*touched, np.float32(learning_rate))
+        rules.momentum(*touched, np.float32(learning_rate), None, np.float32(0), False)

@@ -1,0 +1,49 @@
+"""RMSProp, the centred form.
+
+    E = rho^k * E + (1 - rho) * g^2        at the first update E = g^2
+    F = rho^k * F + (1 - rho) * g
+    r = lr / sqrt(max(E - F^2, 0) + epsilon)
+    v = m * v - r * (g + l2 * w)
+    w = w + v
+
+k is the number of steps since the last update: 1, and more for a row that steps passed by.
+
+Slots: mean_square (E), in units of the gradient squared; mean (F), in units of the gradient; velocity
+(v) where the parameter has momentum m.
+
+Semantics: PaddlePaddle v2, which lacks the max: there the rounding of E - F^2 can take the root of a
+negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from paddle._engine.rules.rule import Rule
+
+
+@dataclass(frozen=True)
+class RMSProp(Rule):
+    """A rate per element that follows the spread of its recent gradients."""
+
+    momentum: float = 0.0
+    rho: float = 0.95
+    epsilon: float = 1e-6
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """The means of squares and of gradients, and the velocity if there is momentum."""
+        return ("mean_square", "mean", "velocity") if self.momentum else ("mean_square", "mean")
+
+    def _update(
+        self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int
+    ) -> None:
+        from paddle._engine.kernels import rules
+
+        velocity = slots[2] if self.momentum else None
+        numbers = np.float32(self.momentum), np.float32(self.rho), np.float32(self.epsilon)
+        rules.rmsprop(*touched, np.float32(learning_rate), slots[0], slots[1], velocity, *numbers)
