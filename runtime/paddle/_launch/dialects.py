@@ -1,4 +1,4 @@
-"""How the generations of PaddlePaddle tell a process its place in a cluster, and the one form we read it into.
+"""How the generations of PaddlePaddle tell a process its place in a cluster, and the one form of ours.
 
 Each generation named the same few facts differently; a row of ``DIALECTS`` is one vocabulary. It must never
 know where an environment comes from or goes to: environments are mappings given as arguments.
@@ -74,6 +74,12 @@ class Dialect:
     switch: tuple[str, bool] | None = None
     endpoints: bool = False
 
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Every variable of this vocabulary."""
+        own = (self.pservers, self.port, *self.host, self.trainers, self.trainer_id)
+        return (self.role, *own) if self.role else own
+
 
 DIALECTS: Mapping[str, Dialect] = MappingProxyType(
     {
@@ -135,6 +141,7 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
         ),
     }
 )
+VARIABLES = frozenset(word for words in DIALECTS.values() for word in words.variables)
 
 
 def read(environ: Mapping[str, str], dialect: str | None = None) -> ClusterEnvironment:
@@ -172,9 +179,9 @@ def check_trainer_id(trainer_id: int, trainers: int, id_name: str, count_name: s
     """Refuse a trainer that a job of ``trainers`` does not have: the others would wait for the real one."""
     if trainer_id >= trainers:
         raise ClusterError(
-            f"{id_name} is {trainer_id}, but {count_name} says that the job has {trainers} trainer(s), numbered "
-            f"0 to {trainers - 1}. Give each trainer its own number from that range, and the same number of "
-            "trainers to every trainer and every parameter server."
+            f"{id_name} is {trainer_id}, but {count_name} says that the job has {trainers} trainer(s), "
+            f"numbered 0 to {trainers - 1}. Give each trainer its own number from that range, and every "
+            "trainer and parameter server the same number of trainers."
         )
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
-from paddle._launch.dialects import DIALECTS, ClusterEnvironment, assignments, check_trainer_id, read
+from paddle._launch.dialects import VARIABLES, ClusterEnvironment, assignments, check_trainer_id, read
 from paddle._launch.errors import FlagError
 from paddle._launch.flags import BY_NAME, Value, check_ports, check_supported, defaults_of, flags_of, unknown
 from paddle._launch.report import Reporter, reporter
@@ -99,10 +99,7 @@ def child_environment(
     writes its .INFO files, seen from its working folder. ``trainer_count``: threads of its arithmetic.
     """
     rank = cluster.pserver_id if cluster.role == "PSERVER" else cluster.trainer_id
-    every_word = {
-        word for words in DIALECTS.values() for word in (words.role, words.trainer_id, *words.host) if word
-    }
-    changes: dict[str, str | None] = dict.fromkeys([*_DROPPED, *sorted(every_word)])
+    changes: dict[str, str | None] = dict.fromkeys([*_DROPPED, *sorted(VARIABLES)])
     changes |= dict.fromkeys(_THREADS, str(trainer_count))
     changes |= {_PREFIX + name.upper(): BY_NAME[name].render(value) for name, value in flags.items()}
     changes |= {

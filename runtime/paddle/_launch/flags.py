@@ -245,7 +245,7 @@ def defaults_of(*users: User) -> dict[str, Value]:
 def unknown(written: str, name: str, candidates: Iterable[str], where: str) -> FlagError:
     """Make the error for a flag ``name`` that ``where`` does not have; ``written`` is what the user typed."""
     near = get_close_matches(name.lower(), list(candidates), n=3, cutoff=0.6)
-    advice = f"Did you mean {' or '.join(near)}?" if near else "All flags are in `paddle --help`."
+    advice = f"Did you mean {' or '.join(near)}?" if near else "`paddle --help` lists them."
     return FlagError(f"{written}: {where} has no flag {name!r}. {advice}")
 
 
@@ -254,7 +254,7 @@ def check_ports(port: int, ports_num: int, ports_num_for_sparse: int) -> None:
     last = port + ports_num + ports_num_for_sparse - 1
     if last > 65535:
         raise FlagError(
-            f"port {port}, ports_num {ports_num} and ports_num_for_sparse {ports_num_for_sparse} need the ports "
+            f"port {port}, ports_num {ports_num} and ports_num_for_sparse {ports_num_for_sparse} need ports "
             f"up to {last}, but the last one there is, is 65535. Give a lower port or fewer ports."
         )
 

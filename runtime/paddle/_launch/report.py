@@ -5,8 +5,8 @@
     {"report": "message", "text": "waiting for ..."}
 
 It must never know who reads. Guarantee: it never raises, never waits for the reader and never slows training:
-where nobody listens nothing happens, progress comes at most five times a second, and a pipe that is full because
-the reader hangs loses reports, not steps.
+where nobody listens nothing happens, progress comes at most five times a second, and a pipe that is full
+because the reader hangs loses reports, not steps.
 """
 
 from __future__ import annotations
