@@ -1,0 +1,84 @@
+"""uci_housing: the prices of 506 Boston houses and 13 features of each.
+
+It must never know where the file is kept (that is ``common``). Guarantee: features are centred on their mean
+and divided by their range over all rows; the first four fifths are for training, the rest for test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paddle._absent import absent
+from paddle.dataset import common
+
+if TYPE_CHECKING:
+    from paddle.v2.parameters import Parameters
+
+__all__ = ["convert", "feature_names", "fetch", "model", "test", "train"]
+
+URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/housing/housing.data"
+MD5 = "d4accdce7a25600298819f8e28e8d593"
+URL_MODEL = "https://github.com/PaddlePaddle/book/raw/develop/01.fit_a_line/fit_a_line.tar"
+MD5_MODEL = "52fc3da8ef3937822fcdd87ee05c0c9b"
+
+feature_names = [
+    *("CRIM", "ZN", "INDUS", "CHAS", "NOX", "RM", "AGE"),
+    *("DIS", "RAD", "TAX", "PTRATIO", "B", "LSTAT"),
+]
+"""The 13 columns of a sample's features."""
+
+_COLUMNS = len(feature_names) + 1  # and the price
+_TRAIN_SHARE = 0.8
+
+Reader = Callable[[], Iterator[tuple[np.ndarray, np.ndarray]]]
+
+
+def train() -> Reader:
+    """Make a reader of (features of shape (13,), price of shape (1,)) for training."""
+    rows, split_at = _load(common.download(URL, "uci_housing", MD5))
+    return _reader(rows[:split_at])
+
+
+def test() -> Reader:
+    """Make a reader of (features of shape (13,), price of shape (1,)) for test."""
+    rows, split_at = _load(common.download(URL, "uci_housing", MD5))
+    return _reader(rows[split_at:])
+
+
+def model() -> Parameters:
+    """Return trained parameters of a linear regression on this data set, downloaded."""
+    from paddle.v2.parameters import Parameters  # a data set is read without the v2 face
+
+    with Path(common.download(URL_MODEL, "fit_a_line.tar", MD5_MODEL)).open("rb") as f:
+        return Parameters.from_tar(f)
+
+
+def fetch() -> None:
+    """Download the data set."""
+    common.download(URL, "uci_housing", MD5)
+
+
+convert = absent("paddle.dataset.uci_housing.convert", "RecordIO files come with the task queue")
+
+
+@lru_cache(maxsize=2)
+def _load(filename: str) -> tuple[np.ndarray, int]:
+    data = np.loadtxt(filename, ndmin=2)
+    if data.shape[1] != _COLUMNS:
+        raise RuntimeError(f"{filename} has {data.shape[1]} columns, housing.data has {_COLUMNS}")
+    features = data[:, :-1]
+    features[:] = (features - features.mean(axis=0)) / np.ptp(features, axis=0)
+    return data, int(len(data) * _TRAIN_SHARE)
+
+
+def _reader(rows: np.ndarray) -> Reader:
+    def reader() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for row in rows:
+            yield row[:-1], row[-1:]
+
+    return reader

@@ -1,0 +1,173 @@
+"""Reader decorators: a reader in, a reader out.
+
+They must never know what a sample means. Guarantee: an error in a reader or a mapper reaches who iterates,
+whichever thread it happened in.
+"""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import random
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from paddle.reader.pipe import PipeReader
+
+__all__ = [
+    "ComposeNotAligned",
+    "PipeReader",
+    "buffered",
+    "chain",
+    "compose",
+    "firstn",
+    "map_readers",
+    "shuffle",
+    "xmap_readers",
+]
+
+Reader = Callable[[], Iterator[Any]]
+
+
+class ComposeNotAligned(ValueError):  # noqa: N818  the name that programs catch
+    """One of the readers given to ``compose`` ended before the others."""
+
+
+def map_readers(func: Callable[..., Any], *readers: Reader) -> Reader:
+    """Make a reader of ``func(a, b, ...)`` over the samples of ``readers``, until the shortest ends."""
+
+    def reader() -> Iterator[Any]:
+        yield from map(func, *(each() for each in readers))
+
+    return reader
+
+
+def shuffle(reader: Reader, buf_size: int) -> Reader:
+    """Make a reader that shuffles each ``buf_size`` samples among themselves, by the ``random`` module's
+    state.
+    """
+
+    def data_reader() -> Iterator[Any]:
+        samples = iter(reader())
+        while chunk := list(itertools.islice(samples, buf_size)):
+            random.shuffle(chunk)
+            yield from chunk
+
+    return data_reader
+
+
+def chain(*readers: Reader) -> Reader:
+    """Make a reader of one reader's samples after another's."""
+
+    def reader() -> Iterator[Any]:
+        for each in readers:
+            yield from each()
+
+    return reader
+
+
+def compose(*readers: Reader, check_alignment: bool = True) -> Reader:
+    """Make a reader of joined tuples: ``(1, 2)``, ``3`` and ``(4, 5)`` become ``(1, 2, 3, 4, 5)``.
+
+    With ``check_alignment``, readers of unequal length raise :class:`ComposeNotAligned`; without, the rest is
+    dropped.
+    """
+    end = object()
+
+    def reader() -> Iterator[Any]:
+        streams = [each() for each in readers]
+        rows = (
+            itertools.zip_longest(*streams, fillvalue=end) if check_alignment else zip(*streams, strict=False)
+        )
+        for number, row in enumerate(rows):
+            if any(part is end for part in row):
+                raise ComposeNotAligned(
+                    f"after {number} samples some of the {len(readers)} composed readers ended"
+                )
+            yield tuple(
+                itertools.chain.from_iterable(part if isinstance(part, tuple) else (part,) for part in row)
+            )
+
+    return reader
+
+
+def firstn(reader: Reader, n: int) -> Reader:
+    """Make a reader of the first ``n`` samples."""
+
+    def firstn_reader() -> Iterator[Any]:
+        yield from itertools.islice(reader(), n)
+
+    return firstn_reader
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """The last thing a reading thread hands over, with the error that ended it, if one did."""
+
+    error: BaseException | None = None
+
+
+def buffered(reader: Reader, size: int) -> Reader:
+    """Make a reader that a thread of its own reads ahead, ``size`` samples at most."""
+
+    def data_reader() -> Iterator[Any]:
+        samples: queue.Queue[Any] = queue.Queue(maxsize=size)
+        gone = threading.Event()
+        threading.Thread(target=_read_ahead, args=(reader, samples, gone), daemon=True).start()
+        try:
+            while not isinstance(sample := samples.get(), _End):
+                yield sample
+            if sample.error is not None:
+                raise sample.error
+        finally:
+            gone.set()
+
+    return data_reader
+
+
+def _read_ahead(reader: Reader, samples: queue.Queue[Any], gone: threading.Event) -> None:
+    """Fill ``samples`` until the reader ends or who consumes them is ``gone``."""
+
+    def put(sample: Any) -> bool:
+        while not gone.is_set():
+            try:
+                samples.put(sample, timeout=0.1)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+    try:
+        end = _End() if all(map(put, reader())) else None
+    except BaseException as error:  # it is raised again where the samples are consumed
+        end = _End(error)
+    if end is not None:
+        put(end)
+
+
+def xmap_readers(
+    mapper: Callable[[Any], Any], reader: Reader, process_num: int, buffer_size: int, order: bool = False
+) -> Reader:
+    """Make a reader of ``mapper(sample)``, mapped by ``process_num`` threads, ``buffer_size`` samples ahead.
+
+    The order of ``reader`` is kept whether ``order`` asks for it or not.
+    """
+
+    def xreader() -> Iterator[Any]:
+        pool = ThreadPoolExecutor(process_num, thread_name_prefix="xmap")
+        ahead: deque[Future[Any]] = deque()
+        try:
+            for sample in reader():
+                ahead.append(pool.submit(mapper, sample))
+                if len(ahead) >= max(buffer_size, process_num):
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    return xreader

@@ -1,0 +1,62 @@
+"""PipeReader: the output of a command as a stream of lines.
+
+It must never run a shell. Guarantee: a command that fails raises; the process is gone when reading stops.
+"""
+
+from __future__ import annotations
+
+import codecs
+import subprocess
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+
+class PipeReader:
+    """Reads what a command writes, such as ``PipeReader("hadoop fs -cat /data/part-0").get_line()``.
+
+    The command is split at spaces. ``file_type`` "gzip" unpacks its output.
+    """
+
+    def __init__(
+        self, command: str, bufsize: int = 8192, file_type: Literal["plain", "gzip"] = "plain"
+    ) -> None:
+        if not isinstance(command, str):
+            raise TypeError(f"PipeReader takes a command as one string, not {type(command).__name__}")
+        if file_type not in ("plain", "gzip"):
+            raise TypeError(f"PipeReader knows the file types 'plain' and 'gzip', not {file_type!r}")
+        self._command = command
+        self._bufsize = bufsize
+        self._gzip = file_type == "gzip"
+        self._process = subprocess.Popen(command.split(" "), bufsize=bufsize, stdout=subprocess.PIPE)
+
+    def get_line(self, cut_lines: bool = True, line_break: str = "\n") -> Iterator[str | bytes]:
+        """Yield lines less their ``line_break`` or, without ``cut_lines``, buffers of bytes as they are."""
+        try:
+            yield from _lines(self._buffers(), line_break) if cut_lines else self._buffers()
+        except GeneratorExit:
+            self._process.kill()
+            raise
+        finally:
+            status = self._process.wait()
+            if self._process.stdout:
+                self._process.stdout.close()
+        if status:
+            raise RuntimeError(f"the command of a PipeReader ended with status {status}: {self._command}")
+
+    def _buffers(self) -> Iterator[bytes]:
+        assert self._process.stdout is not None
+        unpack = zlib.decompressobj(32 + zlib.MAX_WBITS)  # 32: find the header, gzip's or zlib's, by itself
+        while chunk := self._process.stdout.read(self._bufsize):
+            yield unpack.decompress(chunk) if self._gzip else chunk
+
+
+def _lines(buffers: Iterable[bytes], line_break: str) -> Iterator[str]:
+    """Cut buffers into lines; a line or a character may span two of them, the last line may lack its end."""
+    decode = codecs.getincrementaldecoder("utf-8")().decode
+    rest = ""
+    for chunk in buffers:
+        *lines, rest = (rest + decode(chunk)).split(line_break)
+        yield from lines
+    if rest:
+        yield rest
