@@ -1,0 +1,58 @@
+"""``python -m benchmarks NAME [--quick] [--json FILE]``, from the project's root.
+
+Exit status: 0: every stated goal was met; 1: one was missed or a contender failed; 2: a wrong call.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.contest import FULL, QUICK, Outcome, Report, hold
+from benchmarks.document import document
+from benchmarks.environment import contender_environment, pins
+from benchmarks.machine import machine_facts
+from benchmarks.table import header, libraries, outcome_table
+
+NAMES = ("transport", "models")  # each a package here with BENCHMARK
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one benchmark, print its tables, and say by the exit status whether it met its goals."""
+    options = _parser().parse_args(arguments)
+    benchmark = importlib.import_module(f"benchmarks.{options.name}").BENCHMARK
+    machine, dropped = machine_facts(), pins(os.environ)
+    print(header(f"{benchmark.name}: {benchmark.title}", machine, dropped), flush=True)
+    report = hold(benchmark, QUICK if options.quick else FULL, contender_environment(os.environ), _show)
+    if options.json:
+        options.json.write_text(json.dumps(document(report, machine, dropped), indent=2) + "\n")
+    print("\nall goals met" if report.met else "\nnot all goals met", flush=True)
+    return 0 if report.met else 1
+
+
+def _show(report: Report, outcome: Outcome) -> None:
+    if len(report.outcomes) == 1:
+        print(libraries(report))
+    print("\n" + outcome_table(report, outcome), flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Ratios measured in one run.")
+    parser.add_argument("name", choices=NAMES, help="the benchmark to run")
+    parser.add_argument(
+        "--quick", action="store_true", help="fewer and shorter rounds: under 50 s on two busy cores"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all samples to FILE")
+    return parser
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,58 @@
+"""What a benchmark is: contenders, the cases in which they meet, the goals that are stated beside each case.
+
+Declarations only: nothing here measures, starts or prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from benchmarks.goal import Goal
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """One way of doing the work, in a process of its own.
+
+    ``module`` has ``prepare(settings) -> Work`` (see :mod:`benchmarks.worker`). ``needs`` are modules that
+    may be missing; then the contender is left out, and ``how_to_get`` is told to the reader.
+    """
+
+    name: str
+    module: str
+    needs: tuple[str, ...] = ()
+    how_to_get: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One piece of work that all contenders do, and what is expected of the outcome.
+
+    One ``unit`` of work (a step, an exchange) moves ``volume`` of ``volume_unit`` (GB, samples). ``settings``
+    are handed to every contender as they stand. Contenders must reach the same answer up to the relative
+    ``tolerance``.
+    """
+
+    name: str
+    unit: str
+    volume: float
+    volume_unit: str
+    settings: Mapping[str, object]
+    goals: tuple[Goal, ...] = ()
+    tolerance: float = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """Contenders and cases; the first contender is the one that all ratios are shown against."""
+
+    name: str
+    title: str
+    contenders: tuple[Contender, ...]
+    cases: tuple[Case, ...]
+
+    @property
+    def baseline(self) -> str:
+        """Name of the contender whose figures are 1.00."""
+        return self.contenders[0].name

@@ -1,0 +1,143 @@
+"""A run of a benchmark: contenders prepared, warmed, measured in turns; answers compared, goals judged.
+
+A contender that is missing a module, fails or answers differently from the first one drops out of the case; a
+failure or a different answer makes the run fail, a missing module does not.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+
+from benchmarks.benchmark import Benchmark, Case, Contender
+from benchmarks.contender_process import ContenderError, ContenderProcess
+from benchmarks.goal import Verdict, judge
+from benchmarks.samples import Sample, take_turns
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long to measure: rounds, and seconds that one sample of one contender lasts."""
+
+    rounds: int
+    sample_s: float
+
+
+QUICK = Pace(rounds=5, sample_s=0.15)
+FULL = Pace(rounds=15, sample_s=0.5)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a run says of one case. ``counts``: units of work in a sample. ``failures``: what went wrong."""
+
+    case: Case
+    samples: dict[str, list[Sample]] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    verdicts: list[Verdict] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Report:
+    """What a run says. ``libraries``: in each contender's process. ``missing``: how to get those left out."""
+
+    benchmark: Benchmark
+    pace: Pace
+    libraries: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    @property
+    def met(self) -> bool:
+        """No failure, and no stated goal missed."""
+        return not any(
+            outcome.failures or any(verdict.met is False for verdict in outcome.verdicts)
+            for outcome in self.outcomes
+        )
+
+
+def hold(
+    benchmark: Benchmark,
+    pace: Pace,
+    environment: Mapping[str, str],
+    on_outcome: Callable[[Report, Outcome], None],
+) -> Report:
+    """Run all cases; ``on_outcome`` hears of each as soon as it is known."""
+    present = [contender for contender in benchmark.contenders if not missing_modules(contender)]
+    report = Report(benchmark, pace)
+    report.missing = {c.name: c.how_to_get for c in benchmark.contenders if c not in present}
+    with ExitStack() as stack:
+        processes = [stack.enter_context(ContenderProcess(contender, environment)) for contender in present]
+        for case in benchmark.cases:
+            outcome = _play(case, processes, report)
+            report.outcomes.append(outcome)
+            on_outcome(report, outcome)
+    return report
+
+
+def missing_modules(contender: Contender) -> list[str]:
+    """Of the modules that a contender needs, those not installed."""
+    return [module for module in contender.needs if importlib.util.find_spec(module) is None]
+
+
+def _play(case: Case, processes: Sequence[ContenderProcess], report: Report) -> Outcome:
+    outcome = Outcome(case)
+    ready = _prepare(case, processes, report, outcome)
+    for process in list(ready):
+        try:
+            outcome.counts[process.name] = _warm(process, report.pace.sample_s)
+        except ContenderError as error:
+            outcome.failures.append(str(error))
+            ready.remove(process)
+    measures = {process.name: partial(process.sample, outcome.counts[process.name]) for process in ready}
+    try:
+        outcome.samples = take_turns(measures, report.pace.rounds)
+    except ContenderError as error:
+        outcome.failures.append(str(error))
+    outcome.verdicts = [judge(goal, outcome.samples) for goal in case.goals]
+    return outcome
+
+
+def _prepare(
+    case: Case, processes: Sequence[ContenderProcess], report: Report, outcome: Outcome
+) -> list[ContenderProcess]:
+    """Prepare all contenders at once; returns those that are ready and agree with the first."""
+    for process in processes:
+        process.tell({"do": "prepare", "settings": dict(case.settings)})
+    answers: dict[str, float] = {}
+    for process in processes:
+        try:
+            answer = process.hear()
+        except ContenderError as error:
+            outcome.failures.append(str(error))
+            continue
+        answers[process.name] = answer["answer"]
+        report.libraries[process.name] = answer["libraries"]
+    odd = disagreements(answers, case.tolerance)
+    outcome.failures.extend(odd.values())
+    return [process for process in processes if process.name in answers and process.name not in odd]
+
+
+def disagreements(answers: Mapping[str, float], tolerance: float) -> dict[str, str]:
+    """Contenders whose answer differs from the first one's, each with the sentence that says so."""
+    first, expected = next(iter(answers.items()), ("", 0.0))
+    return {
+        name: f"{name}: answers {value:.7g} where {first} answers {expected:.7g}: not the same work"
+        for name, value in answers.items()
+        if not math.isclose(value, expected, rel_tol=tolerance)
+    }
+
+
+def _warm(process: ContenderProcess, sample_s: float) -> int:
+    """Run until the pace is known; returns how many units last about ``sample_s``."""
+    count = 1
+    while True:
+        wall_s = process.sample(count).wall_s
+        if wall_s * count >= sample_s / 4:
+            return max(1, round(sample_s / wall_s))
+        count *= 2

@@ -1,0 +1,55 @@
+"""A goal: a bound on the ratio of two contenders' figures within one run, and whether a run met it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from benchmarks.samples import Quantity, Sample, ratios
+
+_WORDS = {"wall": "wall time", "cpu": "CPU time", "speed": "speed"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """``contender``'s quantity stands to ``against``'s at most, or at least, as ``bound`` to 1."""
+
+    contender: str
+    against: str
+    quantity: Quantity
+    at_most: float | None = None
+    at_least: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.at_most is None) == (self.at_least is None):
+            raise ValueError(
+                f"the goal of {self.contender} against {self.against} needs one bound: at_most or at_least"
+            )
+
+    def __str__(self) -> str:
+        sign, bound = ("<=", self.at_most) if self.at_most is not None else (">=", self.at_least)
+        return f"{self.contender}: {_WORDS[self.quantity]} {sign} {bound:.2f} x {self.against}"
+
+    def allows(self, ratio: float) -> bool:
+        """Whether a ratio is within the bound."""
+        if self.at_most is not None:
+            return ratio <= self.at_most
+        return self.at_least is not None and ratio >= self.at_least
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a run says of a goal. ``ratio`` and ``met`` are None where one of the two did not run."""
+
+    goal: Goal
+    ratio: float | None
+    met: bool | None
+
+
+def judge(goal: Goal, samples: Mapping[str, Sequence[Sample]]) -> Verdict:
+    """Hold a goal against the samples of a run: the median over rounds of the ratios within a round."""
+    if goal.contender not in samples or goal.against not in samples:
+        return Verdict(goal, None, None)
+    ratio = median(ratios(samples[goal.contender], samples[goal.against], goal.quantity))
+    return Verdict(goal, ratio, goal.allows(ratio))

@@ -1,0 +1,61 @@
+"""What a run says about where it ran: the machine, and in a contender its libraries and BLAS kernel."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import sys
+from pathlib import Path
+
+_LIBRARIES = ("numpy", "numba", "aiohttp", "torch")
+_OPENBLAS_PREFIXES = ("scipy_openblas_{}64_", "scipy_openblas_{}", "openblas_{}64_", "openblas_{}")
+
+
+def machine_facts() -> dict[str, object]:
+    """Processor, cores this process may use, load before the run, system and Python."""
+    return {
+        "cpu": _cpu_model(),
+        "cores": len(os.sched_getaffinity(0)),
+        "load": round(os.getloadavg()[0], 2),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+
+
+def library_facts() -> dict[str, str]:
+    """Of the calling process: versions of the libraries it has imported, and numpy's BLAS kernel."""
+    facts = {name: str(sys.modules[name].__version__) for name in _LIBRARIES if name in sys.modules}
+    if "numpy" in facts:
+        facts["blas"] = blas_kernel()
+    return facts
+
+
+def blas_kernel() -> str:
+    """The kernel that the loaded OpenBLAS chose for the processor: ``OpenBLAS SkylakeX, 1 thread``."""
+    for path in _loaded_openblas():
+        library = ctypes.CDLL(path)
+        for prefix in _OPENBLAS_PREFIXES:
+            core = getattr(library, prefix.format("get_corename"), None)
+            threads = getattr(library, prefix.format("get_num_threads"), None)
+            if core is not None and threads is not None:
+                core.restype = ctypes.c_char_p
+                count = threads()
+                return f"OpenBLAS {core().decode()}, {count} thread{'s' if count != 1 else ''}"
+    return "not OpenBLAS: kernel unknown"
+
+
+def _loaded_openblas() -> list[str]:
+    maps = Path("/proc/self/maps").read_text().splitlines()
+    paths = {line.split(maxsplit=5)[5] for line in maps if "openblas" in line}
+    return sorted(
+        paths, key=lambda path: "numpy" not in path
+    )  # other packages may bring their own: numpy's first
+
+
+def _cpu_model() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() in ("model name", "Model"):
+            return value.strip()
+    return platform.processor() or "unknown processor"

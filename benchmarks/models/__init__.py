@@ -1,0 +1,50 @@
+"""``models``: a training step on one thread, against the same model written by hand in numpy."""
+
+from __future__ import annotations
+
+from benchmarks.benchmark import Benchmark, Case, Contender
+
+_HAND, _TORCH = "numpy by hand", "torch"
+
+
+def _word2vec(vocabulary: int, batch: int, rule: str, l2: float) -> Case:
+    return Case(
+        name=f"word2vec, vocabulary {vocabulary:,}, batch {batch}, {rule}",
+        unit="step",
+        volume=batch,
+        volume_unit="sample",
+        settings={
+            "model": "word2vec",
+            "vocabulary": vocabulary,
+            "batch": batch,
+            "rule": rule,
+            "learning_rate": 3e-3,
+            "l2": l2,
+        },
+    )
+
+
+BENCHMARK = Benchmark(
+    name="models",
+    title="one training step on one thread, against the same model by hand",
+    contenders=(
+        Contender(_HAND, "benchmarks.models.by_hand"),
+        Contender(
+            _TORCH, "benchmarks.models.torch_peer", needs=("torch",), how_to_get="pip install -e '.[peers]'"
+        ),
+    ),
+    cases=(
+        _word2vec(1_300, 32, "adagrad", l2=8e-4),
+        _word2vec(1_300, 128, "adagrad", l2=8e-4),
+        _word2vec(10_000, 32, "adagrad", l2=8e-4),
+        _word2vec(10_000, 128, "adagrad", l2=8e-4),
+        _word2vec(10_000, 32, "sgd", l2=0.0),
+        Case(
+            name="linear regression, batch 20, sgd",
+            unit="step",
+            volume=20,
+            volume_unit="sample",
+            settings={"model": "regression", "batch": 20, "learning_rate": 1e-3},
+        ),
+    ),
+)

@@ -1,0 +1,86 @@
+"""The inside of a contender's process: prepares work when told to, does it, and says what it cost.
+
+Requests and answers are lines of JSON, on standard input and on what was standard output; the contender's own
+prints go to standard error. The end of the input ends the process: a runner that dies leaves nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from benchmarks.cputime import cpu_seconds
+from benchmarks.machine import library_facts
+
+
+def _nothing() -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A case, ready to be done: ``run(n)`` does n units of it.
+
+    ``answer`` was computed on the way; contenders that do not all have the same do not do the same work.
+    ``servers`` are other processes whose CPU time counts. ``close`` ends whatever ``prepare`` started.
+    """
+
+    run: Callable[[int], None]
+    answer: float
+    servers: tuple[int, ...] = ()
+    close: Callable[[], None] = _nothing
+
+
+class Worker:
+    """Holds the work of one contender, a case at a time."""
+
+    def __init__(self, module: str):
+        self._module = module
+        self._work: Work | None = None
+
+    def answer(self, request: Mapping[str, object]) -> dict[str, object]:
+        """Do one request: ``prepare`` with settings, or ``run`` with a count."""
+        if request["do"] == "prepare":
+            self.close()
+            self._work = importlib.import_module(self._module).prepare(request["settings"])
+            return {"answer": float(self._work.answer), "libraries": library_facts()}
+        return _timed(self._work, int(str(request["count"])))
+
+    def close(self) -> None:
+        """End the work at hand."""
+        work, self._work = self._work, None
+        if work is not None:
+            work.close()
+
+
+def _timed(work: Work, count: int) -> dict[str, object]:
+    cpu, wall = cpu_seconds(work.servers), time.perf_counter()
+    work.run(count)
+    wall, cpu = time.perf_counter() - wall, cpu_seconds(work.servers) - cpu
+    return {"wall_s": wall / count, "cpu_s": cpu / count}
+
+
+def main(module: str) -> None:
+    """Answer requests until the input ends."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    worker = Worker(module)
+    try:
+        for line in sys.stdin:
+            try:
+                answer = worker.answer(json.loads(line))
+            except Exception:
+                answer = {"error": traceback.format_exc()}
+            print(json.dumps(answer), file=answers)
+    finally:
+        worker.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,129 @@
+"""The runner on a tiny benchmark whose contenders are real processes. Nothing depends on how long things take."""
+
+import json
+import sys
+from types import ModuleType
+
+import pytest
+
+from benchmarks import __main__ as runner
+from benchmarks.benchmark import Benchmark, Case, Contender
+from benchmarks.contest import Pace
+from benchmarks.environment import contender_environment, pins
+from benchmarks.goal import Goal
+
+ADDER = """
+import os
+from benchmarks.worker import Work
+def prepare(settings):
+    print("a contender's own words do not disturb the runner")
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "1" and "OPENBLAS_CORETYPE" not in os.environ
+    return Work(lambda count: sum(range(100 * count)), answer=settings["seed"])
+"""
+BROKEN = "def prepare(settings): raise OSError('no such luck')"
+WRONG = ADDER.replace('answer=settings["seed"]', "answer=-1")
+FALLEN = "import os\ndef prepare(settings): os._exit(3)"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """``run(goals, sources)``: exit status, document and printed text of a benchmark of those contenders."""
+
+    def go(*goals: Goal, needs=(), **sources: str):
+        for name, source in {"first": ADDER, **sources}.items():
+            (tmp_path / f"contender_{name}.py").write_text(source)
+        contenders = [Contender("first", "contender_first")]
+        contenders += [Contender(name, f"contender_{name}", needs, "pip install it") for name in sources]
+        case = Case(
+            name="sum",
+            unit="sum",
+            volume=100,
+            volume_unit="number",
+            settings={"seed": 4},
+            goals=goals,
+            tolerance=0.1,
+        )
+        fake = ModuleType("benchmarks.fake")
+        fake.BENCHMARK = Benchmark("fake", "sums", tuple(contenders), (case,))
+        monkeypatch.setitem(sys.modules, "benchmarks.fake", fake)
+        status = runner.main(["fake", "--quick", "--json", str(tmp_path / "out.json")])
+        return status, json.loads((tmp_path / "out.json").read_text()), capsys.readouterr().out
+
+    monkeypatch.setattr(runner, "NAMES", ("fake",))
+    monkeypatch.setattr(runner, "QUICK", Pace(rounds=3, sample_s=1e-4))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott")
+    return go
+
+
+def goal(contender: str, bound: float) -> Goal:
+    return Goal(contender=contender, against="first", quantity="cpu", at_most=bound)
+
+
+def test_goals_met_exit_0_and_every_sample_is_in_the_document(run):
+    status, document, text = run(goal("second", 1e9), second=ADDER)
+    assert status == 0
+    assert document["met"] is True
+    assert document["dropped"] == {"OPENBLAS_CORETYPE": "Prescott"}
+    assert {"cpu", "cores", "load", "system", "python"} <= document["machine"].keys()
+    (case,) = document["cases"]
+    assert case["goals"][0]["met"] is True
+    for contender in ("first", "second"):
+        taken = case["contenders"][contender]["samples"]
+        assert len(taken) == 3
+        assert all(sample["wall_s"] > 0 and sample["cpu_s"] > 0 for sample in taken)
+    assert "all goals met" in text
+    assert "OPENBLAS_CORETYPE=Prescott" in text
+
+
+def test_a_missed_goal_exits_1(run):
+    status, document, text = run(goal("second", 0.0), second=ADDER)
+    assert status == 1
+    assert document["met"] is False
+    assert "MISSED" in text
+
+
+def test_a_missing_peer_is_told_with_how_to_get_it_and_is_no_error(run):
+    status, document, text = run(goal("peer", 0.0), needs=("a_module_nobody_has",), peer=ADDER)
+    assert status == 0
+    assert document["missing"] == {"peer": "pip install it"}
+    assert document["cases"][0]["goals"][0]["met"] is None
+    assert "missing; pip install it" in text
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [(BROKEN, "no such luck"), (FALLEN, "ended with no answer"), (WRONG, "not the same work")],
+)
+def test_a_contender_that_fails_or_does_other_work_exits_1_and_the_others_are_measured(run, source, words):
+    status, document, text = run(second=source)
+    assert status == 1
+    assert document["cases"][0]["contenders"].keys() == {"first"}
+    assert words in document["cases"][0]["failures"][0]
+    assert words in text
+
+
+def test_an_unknown_benchmark_exits_2_and_names_those_that_exist(capsys):
+    with pytest.raises(SystemExit) as exit_info:
+        runner.main(["unheard"])
+    assert exit_info.value.code == 2
+    assert "transport" in capsys.readouterr().err
+
+
+def test_contenders_inherit_no_pin_and_run_one_thread():
+    environ = {"OPENBLAS_CORETYPE": "Haswell", "OMP_NUM_THREADS": "8", "HOME": "/h", "PYTHONPATH": "/x"}
+    given = contender_environment(environ)
+    assert pins(environ).keys() == {"OPENBLAS_CORETYPE", "OMP_NUM_THREADS"}
+    assert given["OMP_NUM_THREADS"] == "1"
+    assert "OPENBLAS_CORETYPE" not in given
+    assert given["HOME"] == "/h"
+    assert given["PYTHONPATH"].endswith(":/x")
+
+
+@pytest.mark.parametrize("name", ["transport", "models"])
+def test_every_stated_goal_names_contenders_of_its_benchmark(name):
+    benchmark = __import__(f"benchmarks.{name}", fromlist=["BENCHMARK"]).BENCHMARK
+    names = [contender.name for contender in benchmark.contenders]
+    goals = [stated for case in benchmark.cases for stated in case.goals]
+    assert goals
+    assert all(stated.contender in names and stated.against in names for stated in goals)

@@ -1,0 +1,104 @@
+import pytest
+
+from benchmarks.benchmark import Benchmark, Case, Contender
+from benchmarks.contest import QUICK, Outcome, Report, disagreements
+from benchmarks.goal import Goal, judge
+from benchmarks.samples import Sample, ratios, spread, take_turns
+from benchmarks.table import duration, outcome_table
+
+
+def samples(*walls: float, cpu: float = 1.0) -> list[Sample]:
+    return [Sample(wall, cpu) for wall in walls]
+
+
+def test_contenders_take_turns_round_by_round():
+    order = []
+
+    def measure(name):
+        def one() -> Sample:
+            order.append(name)
+            return Sample(len(order), 0.5)
+
+        return one
+
+    taken = take_turns({"a": measure("a"), "b": measure("b")}, rounds=3)
+    assert order == ["a", "b"] * 3
+    assert [sample.wall_s for sample in taken["b"]] == [2, 4, 6]
+
+
+def test_a_ratio_is_taken_within_a_round_so_a_disturbed_round_cancels_out():
+    ours, peer = samples(1.1, 11.0, 1.1), samples(1.0, 10.0, 1.0)
+    assert ratios(ours, peer, "wall") == pytest.approx([1.1, 1.1, 1.1])
+    assert ratios(ours, peer, "speed") == pytest.approx([1 / 1.1] * 3)
+
+
+def test_the_spread_holds_the_middle_half():
+    assert spread([9, 1, 5, 3, 7]) == (3, 7)
+    assert spread([4]) == (4, 4)
+
+
+@pytest.mark.parametrize(
+    ("bound", "met"),
+    [
+        ({"at_most": 1.2}, True),
+        ({"at_most": 1.1}, False),
+        ({"at_least": 1.1}, True),
+        ({"at_least": 1.2}, False),
+    ],
+)
+def test_a_goal_is_judged_by_the_median_over_rounds(bound, met):
+    goal = Goal(contender="ours", against="peer", quantity="wall", **bound)
+    verdict = judge(goal, {"ours": samples(1.15, 9.0, 0.2), "peer": samples(1.0, 1.0, 1.0)})
+    assert (verdict.ratio, verdict.met) == (pytest.approx(1.15), met)
+
+
+def test_a_goal_against_a_contender_that_is_not_there_is_not_judged():
+    goal = Goal(contender="ours", against="peer", quantity="cpu", at_most=1.0)
+    verdict = judge(goal, {"ours": samples(1.0)})
+    assert (verdict.ratio, verdict.met) == (None, None)
+
+
+def test_a_goal_reads_as_a_sentence_and_has_exactly_one_bound():
+    goal = Goal(contender="ours", against="peer", quantity="cpu", at_most=1.1)
+    assert str(goal) == "ours: CPU time <= 1.10 x peer"
+    with pytest.raises(ValueError, match="one bound"):
+        Goal(contender="ours", against="peer", quantity="cpu")
+
+
+def test_contenders_must_agree_with_the_first_one():
+    assert disagreements({"first": 2.0, "near": 2.001, "far": 2.1}, 1e-3).keys() == {"far"}
+    assert disagreements({}, 1e-3) == {}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(2.0, "2 s"), (0.02812, "28.1 ms"), (0.9999e-3, "1 ms"), (1.234e-4, "123 us"), (5e-9, "5 ns")],
+)
+def test_durations_have_three_digits_and_a_unit(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_the_table_shows_figures_ratios_goals_and_failures():
+    goal = Goal(contender="ours", against="peer", quantity="speed", at_least=0.85)
+    case = Case(name="64 MiB", unit="exchange", volume=0.5, volume_unit="GB", settings={}, goals=(goal,))
+    benchmark = Benchmark("b", "title", (Contender("peer", "p"), Contender("ours", "o")), (case,))
+    taken = {"peer": samples(0.1, 0.1, cpu=0.2), "ours": samples(0.2, 0.2, cpu=0.3)}
+    outcome = Outcome(case, taken, verdicts=[judge(goal, taken)], failures=["third: broke"])
+    table = outcome_table(Report(benchmark, QUICK), outcome)
+    ours = next(line for line in table.splitlines() if line.startswith("  ours")).split()
+    assert ours == [
+        "ours",
+        "200",
+        "ms",
+        "300",
+        "ms",
+        "2.5",
+        "600",
+        "ms",
+        "2.00",
+        "(2.00-2.00)",
+        "1.50",
+        "(1.50-1.50)",
+    ]
+    assert "MISSED     ours: speed >= 0.85 x peer: 0.50" in table
+    assert "FAILED     third: broke" in table
