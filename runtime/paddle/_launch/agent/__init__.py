@@ -1,0 +1,37 @@
+"""The agent: what every carrier starts on a node. It runs the node's roles and leaves no process behind.
+
+It is started by path, ``python -I -S .../_launch/agent``, so that nothing of ours but this folder is loaded,
+and it is standard library only: to be kept clean, a node needs a Python and no more. It must never know what
+a job is for. It starts commands, keeps their logs, passes on what they report, and ends them.
+
+It speaks JSON, one object per line. The launcher says on standard input
+
+    {"do": "plan", "node", "workspace", "lease_s", "roles"}         before all else
+        roles: {name: {"argv", "env", "prepend", "log"}}            env: null unsets; prepend: for paths
+    {"do": "start", "role"}
+    {"do": "stop", "grace_s"}                                       a second one may only hasten the end
+    {"do": "beat"}
+
+and hears on standard output
+
+    {"event": "up"}                                                 the plan is accepted
+    {"event": "started", "role", "pid"}
+    {"event": "report", "role", "report"}                           what the runtime said to PADDLE_REPORT_FD
+    {"event": "lines", "role", "lines"}                             what the role printed
+    {"event": "exit", "role", "status"}                             status: minus n for signal n
+    {"event": "beat"}
+    {"event": "trouble", "text"}                                    the job goes on
+    {"event": "failed", "text"}                                     an order that could not be obeyed
+    {"event": "ended", "why"}                                       the last one
+
+Guarantee, by six rules:
+
+1. Leash: when standard input ends, every process of every role is stopped. So a killed launcher is noticed.
+2. Lease: likewise when nothing was heard for ``lease_s``, because launchers hang and networks are cut.
+3. Stopping means every descendant found in /proc, whatever session it made for itself: SIGTERM, and SIGKILL
+   after the grace. As a subreaper the agent remains the ancestor of processes whose parents died. A process
+   is known by its pid and start time together, so a reused pid is never signalled.
+4. The agent is two halves, each the subreaper of all below it. When one is killed, the other ends the rest.
+5. A launcher that does not read, or a full disk, never blocks a role: lines are lost, and that is said.
+6. ``log/agent.log`` says how it ended: ``stopped: leash``, ``stopped: lease``, ``stopped: signal 15``...
+"""

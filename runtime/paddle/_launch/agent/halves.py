@@ -1,0 +1,49 @@
+"""The two halves of the agent: the inner runs the roles, the outer ends what a killed inner one left."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+
+from .logfile import LogFile
+from .loop import Agent
+from .processes import sweep
+from .role import CHUNK, die_with_parent
+
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def main() -> int:
+    """Become two halves in a session of their own: a terminal's Ctrl+C is for the launcher to answer."""
+    with contextlib.suppress(PermissionError):  # already its leader, as under sshd
+        os.setsid()
+    for signum in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+        signal.signal(signum, signal.SIG_IGN)
+    _become_subreaper()
+    will, testament = os.pipe()
+    outer = os.getpid()
+    inner = os.fork()
+    if inner:
+        os.close(testament)
+        return _guard(inner, will)
+    os.close(will)
+    _become_subreaper()
+    return Agent(testament).run() if die_with_parent(outer, signal.SIGTERM) else 1
+
+
+def _become_subreaper() -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def _guard(inner: int, will: int) -> int:
+    signal.signal(signal.SIGTERM, lambda *_: os.kill(inner, signal.SIGTERM))
+    while (found := os.waitpid(-1, 0))[0] != inner:
+        pass  # an orphan that passed by an inner half just dying
+    status = os.waitstatus_to_exitcode(found[1])
+    sweep(os.getpid())
+    path = os.read(will, CHUNK).decode()
+    if status != 0 and path:
+        LogFile(path, lambda _: None).say(f"stopped: the inner half ended with status {status}")
+    return abs(status)

@@ -1,0 +1,222 @@
+"""The inner half of the agent: one loop over the launcher's orders, the roles' pipes and the clock."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import selectors
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from .logfile import LogFile
+from .outbox import Outbox
+from .processes import GIVE_UP_S, Process, descendants, send_signal
+from .role import CHUNK, Role
+
+LEASH_GRACE_S = 1.0  # without a launcher nobody waits for last words
+BEAT_S = 1.0
+SCAN_S = 0.05
+
+
+class Agent:
+    """Runs the roles of one node for one launcher, by the rules of the package."""
+
+    def __init__(self, will: int) -> None:
+        self._will = will  # a pipe to the outer half: where to write, should this half be killed
+        self._outer = os.getppid()
+        self._selector = selectors.DefaultSelector()
+        self._outbox = Outbox(sys.stdout.fileno())
+        self._orders = b""
+        self._plan: dict[str, Any] = {}
+        self._roles: dict[int, Role] = {}
+        self._log: LogFile | None = None
+        self._signals: list[int] = []
+        self._heard = self._beaten = time.monotonic()
+        self._why = ""  # set once the end has begun
+        self._kill_at = self._scan_at = 0.0
+        self._asked: set[Process] = set()
+
+    def run(self) -> int:
+        """Serve until every process is stopped."""
+        self._listen()
+        while not self._all_stopped():
+            for key, _ in self._selector.select(self._patience_s()):
+                key.data()
+            self._bury()
+            self._beat()
+            self._check_leash()
+        self._bury()
+        self._say(f"stopped: {self._why}")
+        self._outbox.put("ended", why=f"stopped: {self._why}")
+        self._outbox.finish(LEASH_GRACE_S)
+        return 0
+
+    def _listen(self) -> None:
+        awake, alarm = os.pipe()
+        for descriptor in (awake, alarm):
+            os.set_blocking(descriptor, False)
+        signal.set_wakeup_fd(alarm, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGTERM, lambda signum, _: self._signals.append(signum))
+        self._selector.register(awake, selectors.EVENT_READ, lambda: os.read(awake, CHUNK))
+        self._selector.register(sys.stdin.fileno(), selectors.EVENT_READ, self._read_orders)
+
+    def _patience_s(self) -> float:
+        # A launcher that does not read is looked after now and then: its pipe is full, there is no hurry.
+        return SCAN_S if self._why or not self._outbox.flush() else BEAT_S / 2
+
+    # What the launcher says
+
+    def _read_orders(self) -> None:
+        data = os.read(sys.stdin.fileno(), CHUNK)
+        if not data:
+            self._selector.unregister(sys.stdin.fileno())
+            self._stop("leash", LEASH_GRACE_S)
+            return
+        self._heard = time.monotonic()
+        *orders, self._orders = (self._orders + data).split(b"\n")
+        for order in orders:
+            self._obey(json.loads(order))
+
+    def _obey(self, order: dict[str, Any]) -> None:
+        try:
+            match order["do"]:
+                case "plan":
+                    self._accept(order)
+                case "start" if not self._why:
+                    self._start(order["role"])
+                case "stop":
+                    self._stop("asked by the launcher", order["grace_s"])
+        except OSError as error:
+            path = f" {error.filename}" if error.filename else ""
+            self._outbox.put("failed", text=f"cannot {order['do']}:{path}: {error.strerror}")
+
+    def _accept(self, plan: dict[str, Any]) -> None:
+        """Take the workspace, for one job at a time: fresh logs, the node's number in ``nodefile``."""
+        workspace = Path(plan["workspace"])
+        logs = workspace / "log"
+        logs.mkdir(exist_ok=True)
+        log = LogFile(str(logs / "agent.log"), self._tell)
+        try:
+            fcntl.flock(log.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._outbox.put("failed", text=f"{workspace} is in use by another job; stop that one first")
+            return
+        for path in logs.iterdir():
+            if path.is_file() and path.name != "agent.log":
+                path.unlink()
+        os.ftruncate(log.descriptor, 0)
+        (workspace / "nodefile").write_text(f"{plan['node']}\n")
+        os.write(self._will, log.path.encode())
+        self._plan, self._log = plan, log
+        self._say(f"node {plan['node']} in {workspace}")
+        self._outbox.put("up")
+
+    def _start(self, name: str) -> None:
+        plan, workspace = self._plan["roles"][name], self._plan["workspace"]
+        role = Role(name, plan, workspace, LogFile(str(Path(workspace, plan["log"])), self._tell))
+        self._roles[role.pid] = role
+        self._selector.register(role.output, selectors.EVENT_READ, lambda: self._pump(role))
+        self._selector.register(role.report, selectors.EVENT_READ, lambda: self._forward(role))
+        self._say(f"{name} started, pid {role.pid}")
+        self._outbox.put("started", role=name, pid=role.pid)
+
+    # What the roles say
+
+    def _read(self, role: Role, descriptor: int) -> bytes | None:
+        data = role.read(descriptor)
+        if data is None:
+            self._selector.unregister(descriptor)
+        return data
+
+    def _pump(self, role: Role) -> bool:
+        data = self._read(role, role.output) or b""
+        role.log.write(data)
+        if lines := role.printed.feed(data):
+            self._outbox.put("lines", droppable=True, role=role.name, lines=lines)
+        return bool(data)
+
+    def _forward(self, role: Role) -> bool:
+        data = self._read(role, role.report) or b""
+        for line in role.reported.feed(data):
+            try:
+                report = json.loads(line)
+            except ValueError:
+                self._tell(f"{role.name} reported what is not JSON: {line[:80]!r}")
+                continue
+            droppable = isinstance(report, dict) and report.get("report") == "progress"
+            self._outbox.put("report", droppable=droppable, role=role.name, report=report)
+        return bool(data)
+
+    def _bury(self) -> None:
+        """Take the statuses of all children that have ended: roles, and orphans that came to this half."""
+        with contextlib.suppress(ChildProcessError):
+            while (found := os.waitpid(-1, os.WNOHANG))[0]:
+                if role := self._roles.get(found[0]):
+                    status = os.waitstatus_to_exitcode(found[1])
+                    self._drain(role)
+                    self._say(f"{role.name} ended, status {status}")
+                    self._outbox.put("exit", role=role.name, status=status)
+
+    def _drain(self, role: Role) -> None:
+        """Read what a dead role left in its pipes. Its children may hold them open and write for ever."""
+        for descriptor, read in ((role.report, self._forward), (role.output, self._pump)):
+            for _ in range(64):
+                if descriptor not in role.open or not read(role):
+                    break
+        if lines := role.printed.finish():
+            self._outbox.put("lines", droppable=True, role=role.name, lines=lines)
+
+    # How it ends
+
+    def _check_leash(self) -> None:
+        if os.getppid() != self._outer:
+            self._stop("the outer half was killed", LEASH_GRACE_S)
+        elif self._signals:
+            self._stop(f"signal {self._signals[0]}", LEASH_GRACE_S)
+        elif self._plan and time.monotonic() - self._heard > self._plan["lease_s"]:
+            self._stop("lease", LEASH_GRACE_S)
+
+    def _stop(self, why: str, grace_s: float) -> None:
+        """Begin the end, or hasten it."""
+        kill_at = time.monotonic() + grace_s
+        if self._why:
+            self._kill_at = min(self._kill_at, kill_at)
+            return
+        self._why, self._kill_at = why, kill_at
+        self._say(f"stopping: {why}")
+
+    def _all_stopped(self) -> bool:
+        """Once the end has begun: signal the processes that are left, and say whether there were any."""
+        now = time.monotonic()
+        if not self._why or now < self._scan_at:
+            return False
+        self._scan_at = now + SCAN_S
+        left = descendants(os.getpid())
+        for process in left:
+            if now >= self._kill_at:
+                send_signal(process, signal.SIGKILL)
+            elif process not in self._asked:
+                self._asked.add(process)
+                send_signal(process, signal.SIGTERM)
+        if left and now > self._kill_at + GIVE_UP_S:
+            self._tell(f"cannot be killed: pid {', '.join(str(process.pid) for process in left)}")
+            return True
+        return not left
+
+    def _beat(self) -> None:
+        if time.monotonic() - self._beaten >= BEAT_S:
+            self._beaten = time.monotonic()
+            self._outbox.put("beat", droppable=True)
+
+    def _tell(self, text: str) -> None:
+        self._outbox.put("trouble", text=text)
+
+    def _say(self, text: str) -> None:
+        if self._log:
+            self._log.say(text)

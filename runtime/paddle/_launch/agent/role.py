@@ -1,0 +1,120 @@
+"""A role: one command of the plan, running, and the two pipes that come from it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+from collections.abc import Mapping
+from typing import Any
+
+from .logfile import LogFile
+
+LONGEST_LINE = 1 << 13
+LONGEST_REPORT = 1 << 16
+CHUNK = 1 << 16
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None)
+
+
+def die_with_parent(parent: int, signum: int) -> bool:
+    """Ask for ``signum`` when the parent dies; False when ``parent`` is dead already."""
+    _libc.prctl(_PR_SET_PDEATHSIG, signum)
+    return os.getppid() == parent
+
+
+class Lines:
+    """Cuts what comes from a pipe into lines, none longer than ``longest`` bytes."""
+
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._rest = b""
+
+    def feed(self, data: bytes) -> list[str]:
+        """Take the next bytes; gives the lines that are whole now."""
+        *whole, self._rest = (self._rest + data).split(b"\n")
+        if len(self._rest) > self._longest:
+            whole, self._rest = [*whole, self._rest], b""
+        return [self._text(line) for line in whole]
+
+    def finish(self) -> list[str]:
+        """Give the last line where no line end follows it."""
+        rest, self._rest = self._rest, b""
+        return [self._text(rest)] if rest else []
+
+    def _text(self, line: bytes) -> str:
+        # A progress bar writes over itself; what a terminal would show in the end is what counts.
+        return line[: self._longest].rstrip(b"\r").rpartition(b"\r")[2].decode("utf-8", "replace")
+
+
+class Role:
+    """One command of the plan, running."""
+
+    def __init__(self, name: str, plan: Mapping[str, Any], workspace: str, log: LogFile) -> None:
+        self.name = name
+        self.log = log
+        self.printed, self.reported = Lines(LONGEST_LINE), Lines(LONGEST_REPORT)
+        self.output, stdout = os.pipe()
+        self.report, report = os.pipe()
+        self.open = {self.output, self.report}
+        try:
+            self.pid = _spawn(plan, workspace, stdout, report)
+        except OSError:
+            for descriptor in self.open:
+                os.close(descriptor)
+            raise
+        finally:
+            os.close(stdout)
+            os.close(report)
+        for descriptor in self.open:
+            os.set_blocking(descriptor, False)
+
+    def read(self, descriptor: int) -> bytes | None:
+        """One chunk of a pipe, empty when nothing is there yet, None when nothing more will come."""
+        try:
+            data = os.read(descriptor, CHUNK)
+        except BlockingIOError:
+            return b""
+        if data:
+            return data
+        self.open.remove(descriptor)
+        os.close(descriptor)
+        return None
+
+
+def _spawn(plan: Mapping[str, Any], workspace: str, stdout: int, report: int) -> int:
+    agent = os.getpid()
+    child = subprocess.Popen(
+        plan["argv"],
+        cwd=workspace,
+        env=_environment(os.environ, plan, report),
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=subprocess.STDOUT,
+        pass_fds=(report,),
+        start_new_session=True,
+        preexec_fn=lambda: _begin(agent),
+    )
+    child.returncode = 0  # the agent reaps all children alike, so Popen must not wait for this one
+    return child.pid
+
+
+def _begin(agent: int) -> None:
+    """In the child, before its command: it dies with the agent, and hears what the agent ignores."""
+    for signum in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(signum, signal.SIG_DFL)
+    if not die_with_parent(agent, signal.SIGKILL):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _environment(base: Mapping[str, str], plan: Mapping[str, Any], report: int) -> dict[str, str]:
+    """The node's environment with the plan's changes; ``prepend`` goes before what a path has on the node."""
+    changes = plan["env"]
+    env = {name: value for name, value in base.items() if name not in changes}
+    env |= {name: value for name, value in changes.items() if value is not None}
+    for name, value in plan["prepend"].items():
+        env[name] = os.pathsep.join(filter(None, (value, env.get(name))))
+    env["PADDLE_REPORT_FD"] = str(report)
+    return env
