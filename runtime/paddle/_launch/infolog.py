@@ -1,0 +1,112 @@
+"""The .INFO files: what a trainer and a parameter server did, in the lines of glog.
+
+    I1121 07:38:22.123456  4711 trainer.py:120] Pass 0, Batch 100, Cost 6.1
+
+Who logs uses the standard library's loggers ``paddle.trainer`` and ``paddle.pserver`` and never knows this file.
+Guarantee: logging never ends or delays training; a file that cannot be written is told once, on standard error.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, TextIO
+
+Program = Literal["paddle_trainer", "paddle_pserver2"]
+
+_LOGGERS: dict[Program, str] = {"paddle_trainer": "paddle.trainer", "paddle_pserver2": "paddle.pserver"}
+_LETTERS = {
+    logging.DEBUG: "I",
+    logging.INFO: "I",
+    logging.WARNING: "W",
+    logging.ERROR: "E",
+    logging.CRITICAL: "F",
+}
+_LEVELS = (logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL)  # by GLOG_minloglevel
+_STANDARD_ERROR = 2
+_TRUE = frozenset({"1", "t", "true", "y", "yes"})
+
+
+class GlogFormatter(logging.Formatter):
+    """Lays a record out as glog does, in local time with microseconds."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Give the line without its end; a traceback follows on lines of its own."""
+        letter = _LETTERS.get(record.levelno, "I")
+        moment = time.strftime("%m%d %H:%M:%S", time.localtime(record.created))
+        micros = int(record.created % 1 * 1_000_000)
+        place = f"{record.filename}:{record.lineno}"
+        line = f"{letter}{moment}.{micros:06d} {record.process:5d} {place}] {record.getMessage()}"
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+
+class InfoLog(logging.Handler):
+    """Writes each record at once, whole, to ``descriptor``; processes may share the file."""
+
+    def __init__(self, descriptor: int, name: str) -> None:
+        super().__init__()
+        self._descriptor = descriptor
+        self.file_name = name
+        self._complained = False
+        self.setFormatter(GlogFormatter())
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write ``record``, or lose it and say so the first time."""
+        try:
+            os.write(self._descriptor, self.format(record).encode("utf-8", "replace") + b"\n")
+        except OSError as error:
+            if not self._complained:
+                self._complained = True
+                _complain(self.file_name, error)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._descriptor != _STANDARD_ERROR:
+            os.close(self._descriptor)
+            self._descriptor = _STANDARD_ERROR
+        super().close()
+
+
+def open_info_log(program: Program, environ: Mapping[str, str]) -> InfoLog | None:
+    """Send what ``program`` logs to ``$GLOG_log_dir/<program>.INFO``, or to standard error by GLOG_logtostderr.
+
+    Where neither is set nothing changes and ``None`` is returned. Calling it again changes nothing.
+    """
+    logger = logging.getLogger(_LOGGERS[program])
+    to_stderr = environ.get("GLOG_logtostderr", "").lower() in _TRUE
+    folder = environ.get("GLOG_log_dir")
+    if not to_stderr and not folder:
+        return None
+    name = "standard error" if to_stderr else str(Path(folder or ".", f"{program}.INFO").absolute())
+    for handler in logger.handlers:
+        if isinstance(handler, InfoLog) and handler.file_name == name:
+            return handler
+    try:
+        descriptor = _STANDARD_ERROR if to_stderr else _open(Path(name))
+    except OSError as error:
+        _complain(name, error)
+        return None
+    return _attach(logger, InfoLog(descriptor, name), environ)
+
+
+def _attach(logger: logging.Logger, handler: InfoLog, environ: Mapping[str, str]) -> InfoLog:
+    level = environ.get("GLOG_minloglevel", "0")
+    logger.setLevel(_LEVELS[int(level)] if level in ("0", "1", "2", "3") else logging.INFO)
+    logger.addHandler(handler)
+    logger.propagate = (
+        False  # these lines are the file's; a program's own logging is not to be filled with them
+    )
+    return handler
+
+
+def _open(path: Path) -> int:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+
+
+def _complain(name: str, error: OSError, stream: TextIO | None = None) -> None:
+    print(f"warning: cannot write {name}: {error.strerror}; going on without it", file=stream or sys.stderr)
