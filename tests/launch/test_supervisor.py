@@ -1,0 +1,220 @@
+"""The launch's state machine: its rules one by one, and its guarantees whatever the order of events."""
+
+import signal
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paddle._launch.supervisor import (
+    Answered,
+    Heard,
+    Kill,
+    Limits,
+    NodeEnded,
+    NodeFailed,
+    Phase,
+    RoleExited,
+    RoleReady,
+    Signalled,
+    StartRole,
+    Step,
+    Stop,
+    Supervisor,
+    Tick,
+)
+
+NODES = (0, 1)
+PSERVERS = {"pserver-0": 0, "pserver-1": 1}
+TRAINERS = {"trainer-0": 0, "trainer-1": 1}
+ROLES = PSERVERS | TRAINERS
+PREPARATION = (Phase.REACH, Phase.DELIVER, Phase.OPEN)
+
+
+def launch() -> Supervisor:
+    supervisor = Supervisor(NODES, PSERVERS, TRAINERS)
+    assert supervisor.begin(0.0) == [Step(0, Phase.REACH), Step(1, Phase.REACH)]
+    return supervisor
+
+
+def led_to(phase: Phase) -> Supervisor:
+    """A launch that went well until it came to ``phase``."""
+    supervisor = launch()
+    steps = [Answered(node, step) for step in PREPARATION for node in NODES]
+    steps += [RoleReady(role) for role in PSERVERS] + [RoleExited(role, 0) for role in TRAINERS]
+    steps += [RoleExited(role, 0) for role in PSERVERS] + [NodeEnded(node) for node in NODES]
+    steps += [Answered(node, Phase.COLLECT) for node in NODES]
+    for event in steps:
+        if supervisor.phase is phase:
+            break
+        supervisor.handle(event, 1.0)
+    assert supervisor.phase is phase
+    return supervisor
+
+
+def test_a_launch_that_goes_well_ends_with_0() -> None:
+    assert led_to(Phase.END).exit_status == 0
+
+
+def test_nothing_is_delivered_before_all_nodes_are_reached() -> None:
+    supervisor = launch()
+    assert supervisor.handle(Answered(1, Phase.REACH), 0.1) == []
+    assert supervisor.handle(Answered(1, Phase.REACH), 0.2) == []
+    assert supervisor.handle(Answered(0, Phase.REACH), 0.3) == [
+        Step(0, Phase.DELIVER),
+        Step(1, Phase.DELIVER),
+    ]
+
+
+def test_trainers_start_when_all_pservers_are_ready() -> None:
+    supervisor = led_to(Phase.SERVE)
+    assert supervisor.handle(RoleReady("pserver-1"), 1.0) == []
+    assert supervisor.handle(RoleReady("pserver-0"), 1.0) == [StartRole("trainer-0"), StartRole("trainer-1")]
+
+
+def test_pservers_that_do_not_end_by_themselves_are_stopped_and_that_is_no_failure() -> None:
+    supervisor = led_to(Phase.FINISH)
+    assert supervisor.handle(Tick(), 1.0 + Limits().finish_s) == []
+    assert supervisor.handle(Tick(), 1.1 + Limits().finish_s) == [Stop(0, 2.0), Stop(1, 2.0)]
+    for event in (RoleExited("pserver-0", -15), NodeEnded(0), NodeEnded(1)):
+        supervisor.handle(event, 12.0)
+    assert supervisor.phase is Phase.COLLECT
+    assert supervisor.exit_status == 0
+
+
+def test_a_pserver_may_end_well_before_the_last_trainer_does() -> None:
+    supervisor = led_to(Phase.TRAIN)
+    for role in (*PSERVERS, *TRAINERS):
+        supervisor.handle(RoleExited(role, 0), 1.0)
+    assert supervisor.phase is Phase.STOP
+    assert supervisor.exit_status == 0
+
+
+def test_the_first_failure_decides() -> None:
+    supervisor = led_to(Phase.TRAIN)
+    assert supervisor.handle(RoleExited("trainer-1", 7), 2.0) == [Stop(0, 2.0), Stop(1, 2.0)]
+    supervisor.handle(RoleExited("trainer-0", 1), 2.1)
+    supervisor.handle(RoleExited("pserver-0", -15), 2.1)
+    assert supervisor.exit_status == 7
+    assert supervisor.cause
+    assert (supervisor.cause.role, supervisor.cause.node) == ("trainer-1", 1)
+    assert supervisor.cause.text == "trainer-1 ended with status 7"
+
+
+def test_a_killed_role_gives_128_and_the_signal() -> None:
+    supervisor = led_to(Phase.TRAIN)
+    supervisor.handle(RoleExited("trainer-0", -signal.SIGKILL), 2.0)
+    assert supervisor.exit_status == 137
+    assert supervisor.cause
+    assert supervisor.cause.text == "trainer-0 was killed by SIGKILL"
+
+
+def test_a_pserver_that_ends_early_is_a_failure_even_with_status_0() -> None:
+    supervisor = led_to(Phase.SERVE)
+    supervisor.handle(RoleExited("pserver-0", 0), 2.0)
+    assert supervisor.exit_status == 1
+    assert supervisor.cause
+    assert "before it was ready" in supervisor.cause.text
+
+
+def test_a_pserver_that_is_never_ready_is_a_failure() -> None:
+    supervisor = led_to(Phase.SERVE)
+    supervisor.handle(RoleReady("pserver-0"), 1.0)
+    for node in NODES:
+        supervisor.handle(Heard(node), 60.0)
+    assert supervisor.handle(Tick(), 62.0) == [Stop(0, 2.0), Stop(1, 2.0)]
+    assert supervisor.cause
+    assert supervisor.cause.role == "pserver-1"
+
+
+def test_a_silent_node_is_lost() -> None:
+    supervisor = led_to(Phase.TRAIN)
+    supervisor.handle(Heard(0), 10.0)
+    assert supervisor.handle(Tick(), 15.9) == []
+    assert supervisor.handle(Tick(), 16.1) == [Stop(0, 2.0), Stop(1, 2.0)]
+    assert supervisor.cause
+    assert (supervisor.cause.node, supervisor.exit_status) == (1, 1)
+
+
+def test_an_agent_that_ends_unasked_is_a_failure() -> None:
+    supervisor = led_to(Phase.TRAIN)
+    assert supervisor.handle(NodeEnded(1, "stopped: lease"), 2.0) == [Stop(0, 2.0)]
+    assert supervisor.cause
+    assert "stopped: lease" in supervisor.cause.text
+
+
+def test_signals_stop_then_kill_then_end() -> None:
+    supervisor = led_to(Phase.TRAIN)
+    assert supervisor.handle(Signalled(signal.SIGINT), 2.0) == [Stop(0, 2.0), Stop(1, 2.0)]
+    assert supervisor.handle(Signalled(signal.SIGINT), 2.1) == [Kill(0), Kill(1)]
+    assert supervisor.handle(Signalled(signal.SIGTERM), 2.2) == []
+    assert supervisor.phase is Phase.END
+    assert supervisor.exit_status == 130
+
+
+def test_logs_are_collected_only_where_an_agent_was_up() -> None:
+    supervisor = led_to(Phase.OPEN)
+    supervisor.handle(Answered(0, Phase.OPEN), 1.0)
+    supervisor.handle(NodeFailed(1, "in use"), 1.0)
+    supervisor.handle(NodeEnded(0), 1.0)
+    assert supervisor.handle(NodeEnded(1), 1.0) == [Step(0, Phase.COLLECT)]
+
+
+def test_logs_that_cannot_be_collected_spoil_a_good_ending() -> None:
+    supervisor = led_to(Phase.COLLECT)
+    supervisor.handle(NodeFailed(0, "No space left on device"), 2.0)
+    supervisor.handle(Answered(1, Phase.COLLECT), 2.0)
+    assert (supervisor.phase, supervisor.exit_status) == (Phase.END, 1)
+
+
+nodes = st.sampled_from(NODES)
+roles = st.sampled_from(sorted(ROLES))
+events = st.one_of(
+    st.builds(Answered, nodes, st.sampled_from([*PREPARATION, Phase.COLLECT])),
+    st.builds(Heard, nodes),
+    st.builds(RoleReady, roles),
+    st.builds(RoleExited, roles, st.sampled_from([0, 0, 1, 7, -9, -15, -64])),
+    st.builds(NodeFailed, nodes, st.just("trouble")),
+    st.builds(NodeEnded, nodes),
+    st.builds(Signalled, st.sampled_from([signal.SIGINT, signal.SIGTERM, signal.SIGHUP])),
+    st.just(Tick()),
+)
+# Most orders of events end a launch at once: a good beginning lets the rest happen in every phase. (No good
+# launch comes to KILL.)
+beginnings = st.sampled_from([phase for phase in Phase if phase not in (Phase.KILL, Phase.END)])
+
+
+def expected_status(cause_event: object) -> int:
+    match cause_event:
+        case RoleExited(_, status):
+            return 128 - status if status < 0 else status or 1
+        case Signalled(signum):
+            return 128 + signum
+    return 1
+
+
+@settings(max_examples=600, deadline=None)
+@given(beginnings, st.lists(st.tuples(events, st.floats(0, 20)), max_size=25))
+def test_whatever_happens_it_ends_with_every_node_stopped_and_the_first_cause(beginning, story) -> None:
+    supervisor = led_to(beginning)
+    now, asked, ended = 1.0, set(), set()
+    if beginning >= Phase.STOP:
+        asked = set(NODES)
+    first_cause = None
+    # After the story the user gives up waiting, and time passes with no node answering any more.
+    ending = [(Signalled(signal.SIGTERM), 0.0)] + [(Tick(), 2.0)] * 4 + [(Signalled(signal.SIGTERM), 0.0)] * 2
+    for event, passed in [*story, *ending]:
+        now += passed
+        before, had_cause = supervisor.phase, supervisor.cause is not None
+        actions = supervisor.handle(event, now)
+        assert supervisor.phase >= before
+        if isinstance(event, NodeEnded):
+            ended.add(event.node)
+        asked |= {action.node for action in actions if isinstance(action, Stop)}
+        if any(isinstance(action, StartRole) for action in actions):
+            assert not asked, "no role is started once the end has begun"
+        if supervisor.cause and not had_cause:
+            first_cause = event
+        if supervisor.phase >= Phase.STOP:
+            assert asked | ended >= set(NODES), "every node that has not ended is told to stop"
+    assert supervisor.phase is Phase.END
+    assert supervisor.exit_status == (expected_status(first_cause) if first_cause else 0)
