@@ -60,7 +60,7 @@ def duration(seconds: float) -> str:
 
 
 def _three_digits(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    return f"{value:,.0f}" if value >= 99.95 else f"{value:#.3g}"
 
 
 def _cells(volume: float, samples: Sequence[Sample], baseline: Sequence[Sample] | None) -> list[str]:

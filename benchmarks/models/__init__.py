@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.benchmark import Benchmark, Case, Contender
 
-_HAND, _TORCH = "numpy by hand", "torch"
+_HAND, _ENGINE, _V2, _TORCH = "numpy by hand", "engine", "paddle.v2", "torch"
 
 
 def _word2vec(vocabulary: int, batch: int, rule: str, l2: float) -> Case:
@@ -24,11 +24,21 @@ def _word2vec(vocabulary: int, batch: int, rule: str, l2: float) -> Case:
     )
 
 
+_REGRESSION = Case(
+    name="linear regression, batch 20, sgd",
+    unit="step",
+    volume=20,
+    volume_unit="sample",
+    settings={"model": "regression", "batch": 20, "rule": "sgd", "learning_rate": 1e-3, "l2": 0.0},
+)
+
 BENCHMARK = Benchmark(
     name="models",
     title="one training step on one thread, against the same model by hand",
     contenders=(
         Contender(_HAND, "benchmarks.models.by_hand"),
+        Contender(_ENGINE, "benchmarks.models.engine"),
+        Contender(_V2, "benchmarks.models.face_v2"),
         Contender(
             _TORCH, "benchmarks.models.torch_peer", needs=("torch",), how_to_get="pip install -e '.[peers]'"
         ),
@@ -39,12 +49,6 @@ BENCHMARK = Benchmark(
         _word2vec(10_000, 32, "adagrad", l2=8e-4),
         _word2vec(10_000, 128, "adagrad", l2=8e-4),
         _word2vec(10_000, 32, "sgd", l2=0.0),
-        Case(
-            name="linear regression, batch 20, sgd",
-            unit="step",
-            volume=20,
-            volume_unit="sample",
-            settings={"model": "regression", "batch": 20, "learning_rate": 1e-3},
-        ),
+        _REGRESSION,
     ),
 )

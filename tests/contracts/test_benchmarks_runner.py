@@ -1,4 +1,4 @@
-"""The runner on a tiny benchmark whose contenders are real processes. Nothing depends on how long things take."""
+"""The runner on a tiny benchmark whose contenders are real processes; nothing depends on time."""
 
 import json
 import sys

@@ -72,7 +72,7 @@ def test_contenders_must_agree_with_the_first_one():
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(2.0, "2 s"), (0.02812, "28.1 ms"), (0.9999e-3, "1 ms"), (1.234e-4, "123 us"), (5e-9, "5 ns")],
+    [(2.0, "2.00 s"), (0.02812, "28.1 ms"), (0.9999e-3, "1.00 ms"), (1.234e-4, "123 us"), (5e-9, "5.00 ns")],
 )
 def test_durations_have_three_digits_and_a_unit(seconds, text):
     assert duration(seconds) == text
@@ -85,7 +85,7 @@ def test_the_table_shows_figures_ratios_goals_and_failures():
     taken = {"peer": samples(0.1, 0.1, cpu=0.2), "ours": samples(0.2, 0.2, cpu=0.3)}
     outcome = Outcome(case, taken, verdicts=[judge(goal, taken)], failures=["third: broke"])
     table = outcome_table(Report(benchmark, QUICK), outcome)
-    ours = next(line for line in table.splitlines() if line.startswith("  ours")).split()
+    ours = next(line.split() for line in table.splitlines() if line.startswith("  ours"))
     assert ours == [
         "ours",
         "200",

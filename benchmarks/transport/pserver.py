@@ -1,0 +1,25 @@
+"""A pserver on one loopback port that ends with its last trainer, or with its standard input."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+
+from paddle._pserver.service import ServerOptions, serve
+
+
+def main(port: int) -> int:
+    """Serve one trainer."""
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    return serve(ServerOptions(addresses=("127.0.0.1",), port=port), lambda ports: print("ready", flush=True))
+
+
+def _end_with_input() -> None:
+    sys.stdin.read()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1])))

@@ -1,0 +1,53 @@
+"""This project's own way: a pserver in a process of its own, the networked exchange that trainers use."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from paddle._pserver.remote import RemoteExchange
+
+from benchmarks.cputime import family
+from benchmarks.transport.exchange import LEARNING_RATE, answer, gradient, start
+from benchmarks.worker import Work
+from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+
+_UPDATE = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_rate=LEARNING_RATE))
+
+
+def prepare(settings: Mapping[str, Any]) -> Work:
+    """A trainer's exchange of one parameter with one pserver."""
+    floats, port = settings["floats"], _free_port()
+    pserver = subprocess.Popen(
+        [sys.executable, "-P", "-m", "benchmarks.transport.pserver", str(port)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    pserver.stdout.readline()  # ready
+    exchange = RemoteExchange(
+        ["127.0.0.1"], port=port, ports_num=1, ports_num_for_sparse=0, num_gradient_servers=1, trainer_id=0
+    )
+    values = exchange.start([ParameterSpec(name="w", shape=(floats,))], _UPDATE, {"w": start(floats)})["w"]
+    gradients = {"w": gradient(floats)}
+    exchange.begin_pass(0)
+
+    def run(count: int) -> None:
+        for _ in range(count):
+            exchange.step(gradients, 1)
+
+    def close() -> None:
+        exchange.close()
+        pserver.stdin.close()
+        pserver.wait()
+        pserver.stdout.close()
+
+    return Work(run, answer(run, values), servers=family(pserver.pid), close=close)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
