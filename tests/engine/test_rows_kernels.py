@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddle._engine.kernels.rows import add_rows, gather_rows, merge_rows
+from paddle._engine.kernels.rows import add_rows, merge_rows
 from paddle._engine.rows import SparseRows
 
 IDS = st.lists(st.integers(0, 11), max_size=60)
@@ -64,12 +63,3 @@ def test_adding_rows_equals_its_twin_bit_for_bit(ids, width, seed):
     np.add.at(expected, index, rows)
     add_rows(table, index, rows)
     assert np.array_equal(table, expected)
-
-
-@pytest.mark.parametrize("ids", [[], [2], [0, 5, 0, 3]])
-def test_gathering_equals_indexing(ids):
-    table, index = normal(1, 6, 4), np.array(ids, np.int64)
-    out = np.empty((len(ids), 4), np.float32)
-    assert gather_rows(table, index, out) is out
-    assert np.array_equal(out, table[index])
-    assert np.array_equal(gather_rows(table, index), table[index])

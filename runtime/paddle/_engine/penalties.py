@@ -8,7 +8,10 @@ element:
 
 * clipping comes first, per element, on the gradient summed over trainers: g = min(max(g, -clip), clip);
 * L2 alone is part of the step: the rule moves w along g + l2 * w instead of g; statistics are of g alone;
-* with an L1 rate both follow the step: w = sign(w) * max(|w| - r * l1, 0), then w = w / (1 + r * l2).
+* with an L1 rate both follow the step: w = sign(w) * max(|w| - r * l1, 0), then w = w / (1 + r * l2);
+* in Adam and Adamax both always follow the step, with r = lr;
+* to a row of a table that k steps passed by, those steps' penalties are applied with the next update: as in
+  the L1 line, with k times the rates. Until then the row stays as it was.
 
 Guarantee: a rate of zero changes no bit.
 """

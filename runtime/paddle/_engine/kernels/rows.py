@@ -1,4 +1,4 @@
-"""Rows of tables: gather, add, and merging of repeated rows.
+"""Rows of tables: adding them in, and merging of repeated rows.
 
 It must never know what a row means. Guarantee: repeated rows are summed in order of occurrence, so equal
 inputs give equal bits.
@@ -20,11 +20,6 @@ def merge_rows(ids: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndar
     merged = np.empty_like(values)
     count = _sum_runs(ids, order, values, merged_ids, merged)
     return merged_ids[:count], merged[:count]
-
-
-def gather_rows(table: np.ndarray, index: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """``table[index]`` into ``out``. The caller vouches for the index; numpy is 4 times as fast."""
-    return np.take(table, index, axis=0, out=out, mode="clip")
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

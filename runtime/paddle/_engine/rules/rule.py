@@ -66,9 +66,10 @@ class Rule(ABC):
 
         ``table``: float32 (rows, width). ``index``: int64 (n,), each row at most once, within the table.
         ``gradient``: float32 (n, width). ``slots``: arrays like ``table``, in the order of ``self.slots``.
-        ``last_step``: int64 (rows,), the step that last touched each row, 0 for none; becomes ``step`` where
-        touched. All C-contiguous. ``learning_rate``: this step's, already times the parameter's own.
-        ``step``: number of updates so far, this one included (the first is 1).
+        ``last_step``: int64 (rows,), the step that last touched each row, 0 for none; becomes ``step``
+        where touched. All C-contiguous and writable (numba would compile anew for other kinds).
+        ``learning_rate``: this step's, already times the parameter's own. ``step``: number of updates so
+        far, this one included (the first is 1).
 
         The penalties of the steps that passed a row by fall due when the row is next touched.
         """
