@@ -68,7 +68,9 @@ class Flag:
 
     def render(self, value: Value) -> str:
         """Give the text that ``parse`` reads back."""
-        return ",".join(value) if isinstance(value, tuple) else str(value)
+        if isinstance(value, tuple):
+            return ",".join(value)
+        return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
     @property
     def expected(self) -> str:
@@ -265,7 +267,7 @@ def check_supported(flag: Flag, value: Value) -> str | None:
         return None
     if flag.effect == "absent":
         raise NotInThisRelease(
-            f"--{flag.name}={flag.render(value)} is not in this release ({flag.help.lower()}); "
-            f"leave it out, or give {flag.render(flag.default)}."
+            f"--{flag.name}={flag.render(value)} is not in this release. {flag.help}: leave it out, "
+            f"or give {flag.render(flag.default)}."
         )
     return f"--{flag.name}={flag.render(value)} has no effect in this release: there is nothing to tune."

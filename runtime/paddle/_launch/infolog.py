@@ -2,19 +2,21 @@
 
     I1121 07:38:22.123456  4711 trainer.py:120] Pass 0, Batch 100, Cost 6.1
 
-Who logs uses the standard library's loggers ``paddle.trainer`` and ``paddle.pserver`` and never knows this file.
-Guarantee: logging never ends or delays training; a file that cannot be written is told once, on standard error.
+Who logs uses the standard library's loggers ``paddle.trainer`` and ``paddle.pserver``, never this file.
+
+Guarantee: logging never ends training; a file that cannot be written is told once, on standard error.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import platform
 import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import Literal
 
 Program = Literal["paddle_trainer", "paddle_pserver2"]
 
@@ -62,17 +64,19 @@ class InfoLog(logging.Handler):
             if not self._complained:
                 self._complained = True
                 _complain(self.file_name, error)
+        except Exception:
+            self.handleError(record)  # a message that does not fit its arguments: shown, never raised
 
     def close(self) -> None:
         """Close the file."""
-        if self._descriptor != _STANDARD_ERROR:
+        if self._descriptor > _STANDARD_ERROR:
             os.close(self._descriptor)
-            self._descriptor = _STANDARD_ERROR
+            self._descriptor = -1
         super().close()
 
 
 def open_info_log(program: Program, environ: Mapping[str, str]) -> InfoLog | None:
-    """Send what ``program`` logs to ``$GLOG_log_dir/<program>.INFO``, or to standard error by GLOG_logtostderr.
+    """Send what ``program`` logs to ``$GLOG_log_dir/<program>.INFO``, or with GLOG_logtostderr to stderr.
 
     Where neither is set nothing changes and ``None`` is returned. Calling it again changes nothing.
     """
@@ -97,9 +101,8 @@ def _attach(logger: logging.Logger, handler: InfoLog, environ: Mapping[str, str]
     level = environ.get("GLOG_minloglevel", "0")
     logger.setLevel(_LEVELS[int(level)] if level in ("0", "1", "2", "3") else logging.INFO)
     logger.addHandler(handler)
-    logger.propagate = (
-        False  # these lines are the file's; a program's own logging is not to be filled with them
-    )
+    logger.propagate = False  # these lines are the file's; they are not to fill the program's own log
+    logger.info("pid %d on %s, Python %s", os.getpid(), platform.node(), platform.python_version())
     return handler
 
 
@@ -108,5 +111,5 @@ def _open(path: Path) -> int:
     return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
 
-def _complain(name: str, error: OSError, stream: TextIO | None = None) -> None:
-    print(f"warning: cannot write {name}: {error.strerror}; going on without it", file=stream or sys.stderr)
+def _complain(name: str, error: OSError) -> None:
+    print(f"warning: cannot write {name}: {error.strerror}; going on without it", file=sys.stderr)

@@ -22,12 +22,8 @@ _HEADINGS: dict[Effect, str] = {
 
 def page(head: str, sections: Sequence[tuple[str, tuple[Flag, ...]]], tail: str = "") -> str:
     """Draw a help page: ``head``, then each section's title over its flags, then ``tail``."""
-    parts = [
-        head.strip(),
-        *(part for title, flags in sections for part in _section(title, flags)),
-        tail.strip(),
-    ]
-    return "\n\n".join(filter(None, parts)) + "\n"
+    drawn = [part for title, flags in sections for part in _section(title, flags)]
+    return "\n\n".join(filter(None, [head.strip(), *drawn, tail.strip()])) + "\n"
 
 
 def flags_not_of(user: User, *others: User) -> tuple[Flag, ...]:
@@ -52,8 +48,8 @@ def _row(flag: Flag) -> str:
     left = f"  {short}--{flag.name}{_PLACEHOLDER[flag.kind]}"
     default = flag.render(flag.default)
     facts = [f"default {default}"] if default and flag.kind != "bool" else []
-    facts += [f"{flag.conf} in conf.py"] if flag.conf else []
-    text = flag.help + (f" ({', '.join(facts)})" if facts else "")
+    facts += [f"conf.py: {flag.conf}"] if flag.conf else []
+    text = flag.help + (f" [{', '.join(facts)}]" if facts else "")
     indent = " " * _COLUMN
     if len(left) >= _COLUMN:
         return f"{left}\n{textwrap.fill(text, _WIDTH, initial_indent=indent, subsequent_indent=indent)}"

@@ -1,7 +1,7 @@
 """Network devices of this machine and their IPv4 addresses, asked of the kernel.
 
-It must never know what an address is used for. Guarantee: a device is turned into the address it has now, or refused
-by name beside those that there are.
+It must never know what an address is used for. Guarantee: a device is turned into the address that it has
+now, or refused by name beside those that there are.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ def addresses_of(names: Sequence[str]) -> tuple[str, ...]:
     known = devices()
     for name in names:
         if not known.get(name):
-            trouble = "has no IPv4 address" if name in known else "is not there"
-            having = ", ".join(f"{device} ({address})" for device, address in known.items() if address)
+            trouble = "has no IPv4 address" if name in known else "does not exist"
+            having = ", ".join(f"{other} ({address})" for other, address in known.items() if address)
             raise DeviceError(
-                f"Network device {name!r} {trouble}. This machine has {having or 'no device with an address'}. "
+                f"Network device {name!r} {trouble}. This machine has {having or 'none with an address'}. "
                 "Name one of these with --nics (PADDLE_NIC in conf.py)."
             )
     return tuple(address for name in names if (address := known[name]))

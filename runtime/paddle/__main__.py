@@ -1,0 +1,174 @@
+"""The command ``paddle``: ``pserver``, ``version`` and ``help``.
+
+It must never load more than the command needs: ``paddle version`` knows neither numpy nor a server.
+
+Guarantee: wrong usage ends with 2 and one paragraph that says what to do; nothing is started or written.
+
+Exit statuses: 0 well, 1 failed, 2 wrong usage, 98 a port is taken, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import paddle
+from paddle._launch import nics
+from paddle._launch.arguments import parse_arguments
+from paddle._launch.environ import reporter
+from paddle._launch.errors import LaunchError, NotInThisRelease, UsageError
+from paddle._launch.flags import check_ports, defaults_of, flags_of
+from paddle._launch.infolog import open_info_log
+from paddle._launch.manual import page
+
+PORT_IN_USE = 98  # the number of EADDRINUSE
+_INTERRUPTED = 130
+
+_USAGE = """
+Usage: paddle COMMAND [--name=value ...]
+
+  paddle pserver    Start a parameter server; it ends when all trainers have said goodbye.
+  paddle version    Print the version and what it was built with.
+  paddle help       Print this page; `paddle pserver --help` prints the server's flags.
+
+A trainer is a Python program: `python train.py`. A whole job, on every node of conf.py, is started by
+`python paddle.py --job_dispatch_package=FOLDER`; `python paddle.py --help` prints its flags.
+"""
+_PSERVER_USAGE = """
+Usage: paddle pserver [--name=value ...]
+
+Starts one parameter server process for each address and port, and ends when all trainers have said goodbye.
+Exit status: 0 well, 1 failed, 2 wrong usage, 98 a port is taken.
+"""
+_LATER = {
+    "train": "a trainer is a Python program here: `python train.py`",
+    "new": "copy the folder workspace_template of the project instead",
+    "merge_model": "models are saved whole, by `parameters.to_tar`",
+    "dump_config": "there are no configuration files, only Python programs",
+    "make_diagram": "there are no configuration files, only Python programs",
+    "usage": "nothing is counted or sent anywhere",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; gives its exit status."""
+    command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["help"]
+    try:
+        return _command(command)(rest)
+    except LaunchError as error:
+        print(f"paddle {command}: {error}", file=sys.stderr)
+        return error.exit_status
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except (
+        BrokenPipeError
+    ):  # whoever read this, `head` perhaps, has enough; Python is not to complain at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _command(name: str) -> Callable[[Sequence[str]], int]:
+    commands = {"pserver": _pserver, "version": _version, "help": _help}
+    found = commands.get(name.removeprefix("--"), _help if name == "-h" else None)
+    if found:
+        return found
+    if name in _LATER:
+        raise NotInThisRelease(f"this command is not in this release; {_LATER[name]}.")
+    near = get_close_matches(name, commands, n=1)
+    advice = f"Did you mean `paddle {near[0]}`?" if near else "`paddle help` lists those there are."
+    raise UsageError(f"there is no such command. {advice}")
+
+
+def _help(arguments: Sequence[str]) -> int:
+    if "pserver" in arguments:
+        return _pserver(["--help"])
+    sections = [("Flags of a trainer, for paddle.init(name=...) or PADDLE_INIT_<NAME>:", flags_of("trainer"))]
+    print(page(_USAGE, sections), end="")
+    return 0
+
+
+def _version(arguments: Sequence[str]) -> int:
+    print(f"PaddlePaddle {paddle.__version__}, compiled with")
+    for name, built_in in _features().items():
+        print(f"    {name}: {'ON' if built_in else 'OFF'}")
+    return 0
+
+
+def _features() -> Mapping[str, bool]:
+    """What the original says of its build. Kernels are compiled here for the processor that is found."""
+    return {
+        "with_avx": _processor_has("avx"),
+        "with_gpu": False,
+        "with_double": False,
+        "with_python": True,
+        "with_rdma": False,
+        "with_timer": False,
+    }
+
+
+def _processor_has(feature: str) -> bool:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return False
+    return any(line.startswith("flags") and feature in line.split() for line in lines)
+
+
+def _pserver(arguments: Sequence[str]) -> int:
+    given = parse_arguments(arguments, "pserver", command="paddle pserver")
+    if given.help:
+        print(page(_PSERVER_USAGE, [("Flags:", flags_of("pserver"))]), end="")
+        return 0
+    values: dict[str, Any] = {**defaults_of("pserver"), **given.values}
+    check_ports(values["port"], values["ports_num"], values["ports_num_for_sparse"])
+    addresses = _addresses(values)
+    for notice in (*given.notices, *_exposed(addresses)):
+        print(f"paddle pserver: warning: {notice}", file=sys.stderr)
+    open_info_log("paddle_pserver2", os.environ)
+    return _serve(values, addresses)
+
+
+def _addresses(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Where to listen: the addresses given, or those of the devices given, or this machine alone."""
+    return tuple(dict.fromkeys(values["host"] or nics.addresses_of(values["nics"]) or ("127.0.0.1",)))
+
+
+def _exposed(addresses: Sequence[str]) -> list[str]:
+    reachable = [address for address in addresses if not nics.is_loopback(address)]
+    return [
+        f"no token is set, so whoever reaches {address} can read and change the parameters; "
+        "use the address of a private network only."
+        for address in reachable
+    ]
+
+
+def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
+    from paddle._pserver.errors import PortInUse, PserverError
+    from paddle._pserver.service import ServerOptions, serve
+
+    options = ServerOptions(
+        addresses=addresses,
+        port=values["port"],
+        ports_num=values["ports_num"],
+        ports_num_for_sparse=values["ports_num_for_sparse"],
+        num_gradient_servers=values["num_gradient_servers"],
+        barrier_timeout_s=values["barrier_timeout"],
+    )
+    try:
+        return serve(options, _announce)
+    except PserverError as error:
+        print(f"paddle pserver: {error}", file=sys.stderr)
+        return PORT_IN_USE if isinstance(error, PortInUse) else 1
+
+
+def _announce(ports: list[tuple[str, int]]) -> None:
+    print("paddle pserver: listening on", ", ".join(f"{host}:{port}" for host, port in ports), flush=True)
+    reporter().ready(ports)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
