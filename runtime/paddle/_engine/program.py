@@ -138,9 +138,9 @@ class Block:
         self.operators.append(operator)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Program:
-    """Blocks of operators; the first one, ``main``, is where a run starts."""
+    """Blocks of operators; the first one, ``main``, is where a run starts. Equal only to itself."""
 
     blocks: list[Block] = field(default_factory=lambda: [Block()])
 

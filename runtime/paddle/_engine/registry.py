@@ -1,18 +1,18 @@
 """The registry: one row per operator, holding all that the engine knows about it.
 
-A row names the slots and attributes, the shape rule, the forward kernel and the gradient kernel. The rows themselves
-stand in ``ops``, one file per family. A kernel is *bound* once per plan: it gets the arrays it will always work on and
-returns a step, a callable without arguments that the executor calls on every run. The registry must never know a
-program or a scope.
+A row names the slots and attributes, the shape rule, the forward kernel and the gradient kernel. The rows
+themselves stand in ``ops``, one file per family. A kernel is *bound* once per plan: it gets the arrays it will always
+work on and yields steps, callables without arguments that the executor calls in order on every run. The registry
+must never know a program or a scope.
 
-The gradient of operator ``T`` is an operator ``T_grad``. It reads the forward values that its row ``needs`` under their
-own slot names and the gradient of the output slot ``given`` as ``<slot>@GRAD``; it writes ``<slot>@GRAD`` of those
-input slots in ``of`` whose gradient is wanted.
+The gradient of operator ``T`` is an operator ``T_grad``. It reads the forward values that its row ``needs`` under
+their own slot names and the gradient of the output slot ``given`` as ``<slot>@GRAD``; it writes ``<slot>@GRAD`` of
+those input slots in ``of`` whose gradient is wanted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeAlias
@@ -26,6 +26,7 @@ from paddle._engine.rows import SparseRows
 
 Value: TypeAlias = np.ndarray | SparseRows
 Step: TypeAlias = Callable[[], object]
+Steps: TypeAlias = Iterator[Step]
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
 """The default of an attribute that has none."""
@@ -35,10 +36,11 @@ REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
 class Run:
     """What one run tells its operators, and what they tell it: renewed before every run, read by bound steps.
 
-    ``key`` is all the randomness there is: a 64-bit number made of the run's seed and its step.
+    ``seed`` and ``step`` are all the randomness that there is.
     """
 
-    key: int = 0
+    seed: int = 0
+    step: int = 0
     samples: int = 0
     exchange: Exchange | None = None
     report: StepReport | None = None
@@ -61,7 +63,7 @@ class Forms:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a kernel binds to: the values in all slots of one call, its attributes, and the run it will be part of.
+    """What a kernel binds to: the values in all slots of one call, its attributes, and the run it is part of.
 
     An output whose gradient nobody wants is None.
     """
@@ -100,12 +102,12 @@ class Call:
 class Kernel:
     """How an operator is computed.
 
-    ``views``: outputs that are the same bytes as an input, which the plan then makes the same memory; the kernel still
-    copies where it finds them apart. ``in_place``: outputs that may overwrite an input that nobody reads later.
-    A rows variable has its ids under ``<slot>#ids``.
+    ``views``: outputs that hold the same bytes as an input of that size. The plan makes them the same memory where it
+    can; the kernel copies where it finds them apart. ``in_place``: outputs that may overwrite an input that nobody
+    reads later. The ids of a rows variable stand under ``<slot>#ids``.
     """
 
-    bind: Callable[[Call], Step | None]
+    bind: Callable[[Call], Steps]
     views: Mapping[str, str] = field(default_factory=dict)
     in_place: Mapping[str, str] = field(default_factory=dict)
 
@@ -114,7 +116,7 @@ class Kernel:
 class Gradient(Kernel):
     """How the gradient of an operator is computed, and from what.
 
-    ``rows`` tells how many rows the gradient lists where it is SparseRows (-1: a feed decides), None where it is dense.
+    ``rows``: how many rows the gradient lists where it is SparseRows (-1: a feed decides), None where it is dense.
     """
 
     of: tuple[str, ...] = ("X",)
@@ -125,7 +127,7 @@ class Gradient(Kernel):
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """Slot ``ids`` holds integers that point into axis ``axis`` of slot ``into``; the executor checks them."""
+    """Slot ``ids`` holds integers that point into an axis of slot ``into``: the executor checks them."""
 
     ids: str
     into: str
@@ -185,6 +187,11 @@ def row(type: str) -> Row:
         raise UnknownOperator(f"no operator {type!r} in this release; it has {sorted(table())}") from None
 
 
+def same_memory(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two arrays of one size begin at the same byte: nothing is left to copy."""
+    return bool(a.ctypes.data == b.ctypes.data)
+
+
 def kernel(type: str) -> Kernel:
     """The kernel that computes an operator or, for ``T_grad``, the gradient of one."""
     return gradient(type.removesuffix("_grad")) if type.endswith("_grad") else row(type).forward
@@ -199,7 +206,7 @@ def gradient(type: str) -> Gradient:
 
 
 def infer(operator: Operator, forms: Mapping[str, Form]) -> dict[str, Form]:
-    """The forms of all variables that the operator writes, from those it reads (and, of a gradient, of the original)."""
+    """The forms of all variables that the operator writes. A gradient has the form of the variable it is of."""
     seen = Forms(
         {slot: tuple(forms[n] for n in names) for slot, names in operator.inputs.items()}, operator.attrs
     )

@@ -1,0 +1,133 @@
+"""Gradients as operators: autodiff reads the forward operators backwards and appends to the same program.
+
+It must never know how a gradient is computed (the registry does) nor apply one (the exchange does).
+
+Guarantee: every variable's gradient is complete, a sum over all its uses, before an operator reads it; a gradient
+that no parameter needs is not computed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from paddle._engine import registry
+from paddle._engine.errors import NotDifferentiable, ShapeError
+from paddle._engine.program import EMPTY, GRAD, Block, Operator, Parameter, Program, Variable
+
+
+def append_backward(
+    program: Program, loss: Variable, parameters: Sequence[Parameter] | None = None
+) -> list[tuple[Parameter, Variable]]:
+    """Append the operators that compute the gradients of ``loss``, summed over its elements.
+
+    ``parameters``: those wanted, all that are not static if None. Returns each of them that ``loss`` depends on with
+    the variable of its gradient, ``NAME@GRAD``.
+    """
+    wanted = [p for p in program.parameters() if not p.is_static] if parameters is None else list(parameters)
+    backward = _Backward(program.main, loss, {parameter.name for parameter in wanted})
+    backward.append()
+    pairs = [(p, program.variable(p.name + GRAD)) for p in wanted if p.name in backward.reached]
+    if not pairs:
+        raise NotDifferentiable(f"{loss.name!r} depends on none of the parameters {[p.name for p in wanted]}")
+    return pairs
+
+
+def append_exchange(program: Program, pairs: Sequence[tuple[Parameter, Variable]]) -> None:
+    """Append the operator that hands the gradients over: the end of a training program."""
+    for parameter, gradient in pairs:
+        if parameter.spec.sparse and gradient.kind != "rows":
+            raise ShapeError(
+                f"parameter {parameter.name!r} is sparse, but its gradient is dense: use it only in lookup_table "
+                "with is_sparse, or make it a dense parameter"
+            )
+    inputs = {"Param": tuple(p.name for p, _ in pairs), "Grad": tuple(g.name for _, g in pairs)}
+    program.main.append(Operator("exchange", inputs, {}, {}, "exchange"))
+
+
+class _Backward:
+    """One walk backwards over a block."""
+
+    def __init__(self, block: Block, loss: Variable, wanted: set[str]):
+        self._block = block
+        self._loss = loss
+        self._depends = _depending(block, wanted)
+        self._path = list(_path(block, loss.name, self._depends))
+        self.reached = {name for operator in self._path for name in self._sources(operator)}
+        self._uses = Counter(name for operator in self._path for name in self._sources(operator))
+        self._parts: dict[str, list[str]] = {name: [] for name in self._uses}
+        self._forms = {name: variable.form for name, variable in block.variables.items()}
+
+    def append(self) -> None:
+        if not self._path:
+            return
+        seed = self._loss.name + GRAD
+        self._emit(
+            Operator("fill_any_like", {"X": (self._loss.name,)}, {"Out": (seed,)}, {"value": 1.0}, "backward")
+        )
+        for operator in self._path:
+            self._emit(self._gradient_of(operator))
+            for name in dict.fromkeys(self._sources(operator)):
+                self._complete(name)
+
+    def _sources(self, operator: Operator) -> Iterator[str]:
+        """The inputs of an operator that a gradient must reach, one for each use."""
+        for slot in registry.gradient(operator.type).of:
+            yield from (name for name in operator.inputs[slot] if name in self._depends)
+
+    def _gradient_of(self, operator: Operator) -> Operator:
+        gradient = registry.gradient(operator.type)
+        forward = {**operator.inputs, **operator.outputs}
+        inputs = {slot: forward[slot] for slot in gradient.needs}
+        inputs[gradient.given + GRAD] = (operator.outputs[gradient.given][0] + GRAD,)
+        outputs = {
+            slot + GRAD: tuple(map(self._part, operator.inputs[slot]))
+            for slot in gradient.of
+            if any(name in self._depends for name in operator.inputs[slot])
+        }
+        return Operator(operator.type + "_grad", inputs, outputs, operator.attrs, "backward")
+
+    def _part(self, name: str) -> str:
+        """The name under which one use of a variable contributes to its gradient."""
+        if name not in self._depends:
+            return EMPTY
+        parts = self._parts[name]
+        parts.append(name + GRAD if self._uses[name] == 1 else f"{name}{GRAD}@{len(parts)}")
+        return parts[-1]
+
+    def _complete(self, name: str) -> None:
+        """Once all uses have contributed, add them up."""
+        parts = self._parts[name]
+        if len(parts) == self._uses[name] > 1:
+            self._emit(Operator("sum", {"X": tuple(parts)}, {"Out": (name + GRAD,)}, {}, "backward"))
+
+    def _emit(self, operator: Operator) -> None:
+        made = registry.infer(operator, self._forms)
+        self._forms |= made
+        for name, form in made.items():
+            self._block.add(Variable.of(name, form))
+        self._block.append(operator)
+
+
+def _depending(block: Block, wanted: set[str]) -> set[str]:
+    """All floating variables that some wanted parameter has an influence on, the parameters included."""
+    depends = set(wanted)
+    for operator in block.operators:
+        if operator.role == "forward" and any(name in depends for name in operator.reads()):
+            depends.update(n for n in operator.writes() if block.variables[n].dtype != "int64")
+    return depends
+
+
+def _path(block: Block, loss: str, depends: set[str]) -> Iterator[Operator]:
+    """The forward operators between the parameters and the loss, last first."""
+    influential = {loss} & depends
+    for operator in reversed(block.operators):
+        if operator.role != "forward" or influential.isdisjoint(operator.writes()):
+            continue
+        gradient = registry.gradient(operator.type)
+        if others := influential.intersection(operator.writes()) - {operator.outputs[gradient.given][0]}:
+            raise NotDifferentiable(f"{sorted(others)} of operator {operator.type!r} have no gradient")
+        sources = {name for slot in gradient.of for name in operator.inputs[slot] if name in depends}
+        if sources:
+            influential |= sources
+            yield operator

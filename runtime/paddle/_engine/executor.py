@@ -1,0 +1,100 @@
+"""The executor: runs programs on the parameters in a scope.
+
+It must never know where parameters are kept: an exchange, if it has one, is told which rows a batch is about to use,
+and given the gradients when a program ends in ``exchange``.
+
+Guarantees: for equal parameters, feeds, seeds and numbers of earlier runs of the same program, a run gives equal bits;
+what it returns is the caller's to keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from paddle._engine.exchange import Exchange, StepReport
+from paddle._engine.initial import generator_for
+from paddle._engine.plan import Plan, make_plan
+from paddle._engine.program import Program, Shape, Variable
+from paddle._engine.scope import Scope
+
+PLANS_PER_PROGRAM = 16
+"""Each plan holds memory; beyond this many, the oldest is dropped and made again when needed."""
+
+
+def initialize(program: Program, scope: Scope, seed: int) -> None:
+    """Give every parameter that the scope lacks its first value, which follows from the seed and its name."""
+    for parameter in program.parameters():
+        if parameter.name not in scope:
+            value = parameter.initializer(parameter.shape, generator_for(seed, parameter.name))
+            scope.bind({parameter.name: np.ascontiguousarray(value, np.float32).reshape(parameter.shape)})
+
+
+@dataclass(slots=True)
+class _Known:
+    """What an executor remembers of one program."""
+
+    plans: dict[object, Plan] = field(default_factory=dict)
+    runs: int = 0
+
+
+class Executor:
+    """Runs programs on one scope, with or without an exchange. Not for two threads at once.
+
+    ``last_report`` is what the exchange said of the last step.
+    """
+
+    def __init__(self, scope: Scope, exchange: Exchange | None = None):
+        self.last_report: StepReport | None = None
+        self._scope = scope
+        self._exchange = exchange
+        self._programs: WeakKeyDictionary[Program, _Known] = WeakKeyDictionary()
+        self._gradients: dict[str, np.ndarray] = {}
+
+    def run(
+        self,
+        program: Program,
+        feed: Mapping[str, np.ndarray],
+        fetch: Sequence[str | Variable],
+        *,
+        samples: int | None = None,
+        seed: int = 0,
+    ) -> list[np.ndarray]:
+        """Run the main block once and return copies of the fetched variables.
+
+        ``feed``: data by name; float32 and int64 are expected, what converts without loss of kind is converted.
+        ``samples``: how many samples the exchange is told that this step had, the batch size if None. ``seed``: of all
+        randomness, together with how often this executor ran this program before.
+        """
+        known = self._programs.setdefault(program, _Known())
+        plan = self._plan(known, program, feed, fetch)
+        run = plan.run
+        run.exchange, run.report = self._exchange, None
+        run.seed, run.step = seed, known.runs
+        run.samples = _batch_size(feed) if samples is None else samples
+        known.runs += 1
+        with np.errstate(all="ignore"):  # a cost that is inf or NaN says it all
+            fetched = plan(feed)
+        self.last_report = run.report or self.last_report
+        return fetched
+
+    def _plan(
+        self, known: _Known, program: Program, feed: Mapping[str, np.ndarray], fetch: Sequence[str | Variable]
+    ) -> Plan:
+        shapes: dict[str, Shape] = {name: np.shape(value) for name, value in feed.items()}
+        names = tuple(each.name if isinstance(each, Variable) else each for each in fetch)
+        key = (len(program.main.operators), tuple(shapes.items()), names)
+        plan = known.plans.get(key)
+        if plan is None or plan.generation != self._scope.generation:
+            plan = make_plan(program, shapes, names, self._scope, self._gradients)
+            known.plans[key] = plan
+            if len(known.plans) > PLANS_PER_PROGRAM:
+                del known.plans[next(iter(known.plans))]
+        return plan
+
+
+def _batch_size(feed: Mapping[str, np.ndarray]) -> int:
+    return next((len(value) for value in feed.values() if np.ndim(value)), 0)

@@ -1,0 +1,99 @@
+"""Memory of a plan: which storages exist, how long each is in use, and where it lies in one arena.
+
+It must never know operators or arrays: it sees names, sizes in bytes and times, which are positions in a list of
+operators.
+
+Rules:
+1. A storage is in use from the time it is first written to the time any of its members is last read.
+2. A view joins the storage of what it views, which so lives as long as either.
+3. An operator may overwrite an input only if that input's storage is not read later.
+4. Storages whose uses overlap in time never overlap in the arena.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+ALIGNMENT = 64
+"""Bytes: one cache line, and the widest vector register."""
+
+
+@dataclass(slots=True, eq=False)
+class Storage:
+    """A piece of memory. ``owned`` storages lie in the arena; the others (parameters, feeds) are somebody else's."""
+
+    nbytes: int
+    first: int
+    last: int
+    owned: bool = True
+    offset: int = 0
+
+
+class Memory:
+    """The storages of one plan. ``last_read`` tells when each name is read for the last time."""
+
+    def __init__(self, last_read: Mapping[str, int]):
+        self._last_read = last_read
+        self._storages: dict[str, Storage] = {}
+
+    def __getitem__(self, name: str) -> Storage:
+        return self._storages[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._storages
+
+    def adopt(self, name: str, nbytes: int) -> None:
+        """A storage that is not ours: never overwritten, never moved."""
+        self._storages[name] = Storage(nbytes, -1, self._last(name, -1), owned=False)
+
+    def new(self, name: str, nbytes: int, time: int) -> None:
+        """A storage of its own for ``name``, which is written at ``time``."""
+        self._storages[name] = Storage(nbytes, time, self._last(name, time))
+
+    def view(self, name: str, of: str, nbytes: int, time: int) -> bool:
+        """Let ``name`` be the same memory as ``of``; False if the sizes differ."""
+        storage = self._storages[of]
+        if storage.nbytes != nbytes:
+            return False
+        self._join(name, storage, time)
+        return True
+
+    def overwrite(self, name: str, of: str, nbytes: int, time: int, read: Iterable[str]) -> bool:
+        """Let ``name`` overwrite ``of`` at ``time``, if nobody minds. ``read``: all that is read at that time."""
+        storage = self._storages[of]
+        others = [other for other in read if other != of and self._storages[other] is storage]
+        if not storage.owned or storage.nbytes != nbytes or storage.last > time or others:
+            return False
+        self._join(name, storage, time)
+        return True
+
+    def arrange(self) -> int:
+        """Give every owned storage its offset; returns the size of the arena."""
+        owned = {id(storage): storage for storage in self._storages.values() if storage.owned}
+        return arrange(list(owned.values()))
+
+    def _join(self, name: str, storage: Storage, time: int) -> None:
+        self._storages[name] = storage
+        storage.last = max(storage.last, self._last(name, time))
+
+    def _last(self, name: str, time: int) -> int:
+        return max(self._last_read.get(name, time), time)
+
+
+def arrange(storages: Sequence[Storage]) -> int:
+    """Offsets by greedy first fit, largest first, each below all that it overlaps in time; returns the total size."""
+    placed: list[Storage] = []
+    for storage in sorted(storages, key=lambda each: (-each.nbytes, each.first)):
+        alive = [other for other in placed if other.first <= storage.last and storage.first <= other.last]
+        storage.offset = 0
+        for other in sorted(alive, key=lambda each: each.offset):
+            if storage.offset + storage.nbytes <= other.offset:
+                break
+            storage.offset = max(storage.offset, _aligned(other.offset + other.nbytes))
+        placed.append(storage)
+    return max((each.offset + each.nbytes for each in placed), default=0)
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT

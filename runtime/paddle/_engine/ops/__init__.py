@@ -1,0 +1,32 @@
+"""The operators, one family per file: shape rule, forward kernel and gradient kernel side by side.
+
+Each file ends in ``ROWS``. A kernel must never allocate in the step that it returns, where numpy lets it: it binds
+its scratch arrays once.
+"""
+
+from paddle._engine.ops import (
+    activation,
+    arrangement,
+    cost,
+    elementwise,
+    exchange,
+    linear,
+    metric,
+    noise,
+    reduction,
+    table,
+)
+from paddle._engine.registry import Row
+
+ROWS: tuple[Row, ...] = (
+    *linear.ROWS,
+    *elementwise.ROWS,
+    *activation.ROWS,
+    *reduction.ROWS,
+    *arrangement.ROWS,
+    *table.ROWS,
+    *cost.ROWS,
+    *noise.ROWS,
+    *metric.ROWS,
+    *exchange.ROWS,
+)

@@ -1,0 +1,29 @@
+"""The exchange: where a training step hands over its gradients and gets its parameters back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from paddle._engine.errors import ExchangeError
+from paddle._engine.program import Form
+from paddle._engine.registry import Call, Forms, Kernel, Row, Steps
+
+
+def _shape(forms: Forms) -> Mapping[str, Form]:
+    return {}
+
+
+def _exchange(call: Call) -> Steps:
+    """The arrays handed over are the plan's own, the same ones on every run."""
+    names, run = call.operator.inputs["Param"], call.run
+    gradients = {name: value for name, value in zip(names, call.slots["Grad"], strict=True) if value is not None}
+
+    def step() -> None:
+        if run.exchange is None:
+            raise ExchangeError("the program trains, but its executor was made without an exchange")
+        run.report = run.exchange.step(gradients, run.samples)
+
+    yield step
+
+
+ROWS = (Row(type="exchange", inputs=("Param*", "Grad*"), outputs=(), shape=_shape, forward=Kernel(_exchange)),)

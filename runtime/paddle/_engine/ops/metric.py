@@ -1,0 +1,88 @@
+"""Metrics: what a face reports and no gradient passes through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from paddle._engine.errors import ShapeError
+from paddle._engine.ops import shapes
+from paddle._engine.program import Form
+from paddle._engine.registry import Call, Forms, Index, Kernel, Row, Steps
+
+
+def _top_k_shape(forms: Forms) -> Mapping[str, Form]:
+    x, k = shapes.matrix(forms, "X"), forms.attrs["k"]
+    if k < 1 or (x.shape[1] != -1 and k > x.shape[1]):
+        raise ShapeError(f"k must lie in 1 .. {x.shape[1]}, got {k}")
+    best = replace(x, shape=(x.shape[0], k))
+    return {"Out": best, "Indices": replace(best, dtype="int64")}
+
+
+def _top_k(call: Call) -> Steps:
+    """The k greatest of each row, greatest first; of equal ones, the leftmost first."""
+    x, out, indices = call["X"], call["Out"], call["Indices"]
+
+    def select() -> None:
+        indices[...] = np.argsort(-x, axis=1, kind="stable")[:, : indices.shape[1]]
+        out[...] = np.take_along_axis(x, indices, axis=1)
+
+    yield select
+
+
+def _accuracy_shape(forms: Forms) -> Mapping[str, Form]:
+    indices = shapes.integers(forms, "Indices")
+    shapes.column(forms, "Label", indices.shape[0])
+    count = Form((1,), "int64")
+    return {"Accuracy": Form((1,), forms["Out"].dtype), "Correct": count, "Total": count}
+
+
+def _accuracy(call: Call) -> Steps:
+    """The share of samples whose label is among their top k."""
+    indices, label = call["Indices"], call["Label"]
+    hits = np.empty(indices.shape, np.bool_)
+    yield partial(np.equal, indices, label, hits)
+    yield partial(np.add.reduce, hits, axis=(0, 1), out=call["Correct"].reshape(1, 1), keepdims=True)
+    yield partial(call["Total"].fill, len(label))
+    yield partial(np.divide, call["Correct"], call["Total"], call["Accuracy"], casting="same_kind")
+
+
+def _error_shape(forms: Forms) -> Mapping[str, Form]:
+    x = shapes.matrix(forms, "X")
+    shapes.column(forms, "Label", x.shape[0])
+    return {"Out": shapes.per_sample(x)}
+
+
+def _classification_error(call: Call) -> Steps:
+    """1 where the greatest probability (of equal ones the leftmost) is not the label's, else 0."""
+    best, label = np.empty(len(call["X"]), np.int64), call["Label"].reshape(-1)
+    yield partial(np.argmax, call["X"], 1, best)
+    yield partial(np.not_equal, best, label, call["Out"].reshape(-1), casting="unsafe")
+
+
+ROWS = (
+    Row(
+        type="top_k",
+        outputs=("Out", "Indices"),
+        attrs={"k": 1},
+        shape=_top_k_shape,
+        forward=Kernel(_top_k),
+    ),
+    Row(
+        type="accuracy",
+        inputs=("Out", "Indices", "Label"),
+        outputs=("Accuracy", "Correct", "Total"),
+        shape=_accuracy_shape,
+        forward=Kernel(_accuracy),
+    ),
+    Row(
+        type="classification_error",
+        inputs=("X", "Label"),
+        shape=_error_shape,
+        forward=Kernel(_classification_error),
+        indexes=(Index("Label", into="X", axis=1),),
+    ),
+)

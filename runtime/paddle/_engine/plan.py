@@ -1,0 +1,290 @@
+"""A plan: one program made ready for feeds of known shapes and a known list of fetches.
+
+Making it costs; running it does not: every variable has its array, every operator is bound to arrays, and a run is
+feeding, calling the steps in order, and copying out what is fetched. It must never know how often it runs.
+
+Guarantees: a run allocates nothing but what it returns; arrays that leave the plan (to an exchange) are the same ones
+on every run; ids are checked against their tables before anything is computed or prefetched with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from math import prod
+
+import numpy as np
+
+from paddle._engine import registry
+from paddle._engine.errors import FeedError, ShapeError
+from paddle._engine.memory import ALIGNMENT, Memory
+from paddle._engine.passes import improve
+from paddle._engine.program import Form, Operator, Parameter, Program, Shape
+from paddle._engine.registry import Call, Run, Step, Value
+from paddle._engine.rows import SparseRows
+from paddle._engine.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run does, in this order: ``feeds``, ``checks``, prefetch of ``lookups``, ``steps``, ``fetches``.
+
+    ``generation``: the scope's, whose arrays the steps are bound to; the plan is void when the scope replaces one.
+    """
+
+    generation: int
+    run: Run
+    feeds: Mapping[str, np.ndarray]
+    checks: Sequence[Step]
+    lookups: Mapping[str, Sequence[np.ndarray]]
+    steps: Sequence[tuple[Step, Operator]]
+    fetches: Sequence[Value]
+
+    def __call__(self, feed: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+        """Run once. ``self.run`` says with which exchange, seed, step and samples."""
+        self._feed(feed)
+        for check in self.checks:
+            check()
+        if self.lookups and self.run.exchange is not None:
+            self.run.exchange.prefetch({table: _joined(ids) for table, ids in self.lookups.items()})
+        operator = None
+        try:
+            for step, operator in self.steps:  # noqa: B007 (the except clause reads it)
+                step()
+        except Exception as error:
+            error.add_note(f"in operator {operator}")
+            raise
+        return [value.to_dense() if isinstance(value, SparseRows) else value.copy() for value in self.fetches]
+
+    def _feed(self, feed: Mapping[str, np.ndarray]) -> None:
+        for name, buffer in self.feeds.items():
+            try:
+                np.copyto(buffer, feed[name], casting="same_kind")
+            except TypeError:
+                given = np.asarray(feed[name]).dtype
+                raise FeedError(f"data {name!r} is {buffer.dtype}, the feed gives {given}: convert it") from None
+
+
+def make_plan(
+    program: Program,
+    feed_shapes: Mapping[str, Shape],
+    fetch: Sequence[str],
+    scope: Scope,
+    gradients: dict[str, np.ndarray],
+) -> Plan:
+    """Plan a program. ``gradients`` keeps the dense gradients that leave, so that all plans hand over the same."""
+    for name in (*feed_shapes, *fetch):
+        program.variable(name)
+    operators = improve(program.main.operators, frozenset(fetch))
+    forms = _forms(program, operators, feed_shapes, fetch)
+    fixed = _fixed(program, operators, forms, fetch, scope, gradients)
+    layout = _Layout(operators, forms, fixed, fetch)
+    run = Run()
+    return Plan(
+        generation=scope.generation,
+        run=run,
+        feeds={name: array for name, array in fixed.items() if program.variable(name).is_data},
+        checks=[check for operator in operators for check in layout.checks(operator, fed=True)],
+        lookups=layout.lookups(program, operators),
+        steps=[(step, operator) for operator in operators for step in layout.steps(operator, run)],
+        fetches=[layout.values[name] for name in fetch],
+    )
+
+
+def _joined(ids: Sequence[np.ndarray]) -> np.ndarray:
+    return ids[0] if len(ids) == 1 else np.concatenate(ids)
+
+
+def _forms(
+    program: Program, operators: Sequence[Operator], feed_shapes: Mapping[str, Shape], fetch: Sequence[str]
+) -> dict[str, Form]:
+    """The forms of all variables of a run, every size known."""
+    made = {name for operator in operators for name in operator.writes()}
+    forms: dict[str, Form] = {}
+    for name in dict.fromkeys(chain(chain.from_iterable(each.reads() for each in operators), fetch)):
+        if name in made:
+            continue
+        variable = program.variable(name)
+        if isinstance(variable, Parameter):
+            forms[name] = variable.form
+        elif not variable.is_data:
+            raise FeedError(f"{name!r} is made by no operator of this program: it cannot be fetched")
+        elif name not in feed_shapes:
+            raise FeedError(f"the feed lacks {variable}; it has {sorted(feed_shapes)}")
+        else:
+            forms[name] = Form(_fitting(str(variable), variable.shape, feed_shapes[name]), variable.dtype)
+    for operator in operators:
+        forms |= registry.infer(operator, forms)
+    return forms
+
+
+def _fitting(variable: str, declared: Shape, given: Shape) -> Shape:
+    pairs = zip(declared, given, strict=False)
+    if len(declared) != len(given) or any(size not in (-1, actual) for size, actual in pairs):
+        raise FeedError(f"data {variable}: the feed's shape {list(given)} does not fit")
+    return given
+
+
+def _fixed(
+    program: Program,
+    operators: Sequence[Operator],
+    forms: Mapping[str, Form],
+    fetch: Sequence[str],
+    scope: Scope,
+    gradients: dict[str, np.ndarray],
+) -> dict[str, np.ndarray]:
+    """The arrays that are not the plan's to place: feed buffers, parameters, dense gradients that leave."""
+    fixed: dict[str, np.ndarray] = {}
+    made = {name for operator in operators for name in operator.writes()}
+    for name in forms.keys() - made:
+        if program.variable(name).is_data:
+            fixed[name] = np.empty(forms[name].shape, forms[name].dtype)
+        else:
+            fixed[name] = _parameter(scope, name, forms[name])
+    for operator in operators:
+        if operator.role == "exchange":
+            for name in operator.inputs["Grad"]:
+                if forms[name].rows is None:
+                    fixed[name] = gradients.setdefault(name, np.empty(forms[name].shape, forms[name].dtype))
+    return fixed
+
+
+def _parameter(scope: Scope, name: str, form: Form) -> np.ndarray:
+    array = scope.get(name)
+    if array.shape != form.shape or array.dtype != form.dtype:
+        raise ShapeError(
+            f"parameter {name!r} is {form.dtype}{list(form.shape)} in the program, "
+            f"{array.dtype}{list(array.shape)} in the scope"
+        )
+    return array
+
+
+class _Layout:
+    """Where every variable of a plan lies, and what binds operators to it."""
+
+    def __init__(
+        self,
+        operators: Sequence[Operator],
+        forms: Mapping[str, Form],
+        fixed: Mapping[str, np.ndarray],
+        fetch: Sequence[str],
+    ):
+        self._forms = forms
+        self._fixed = fixed
+        self._memory = Memory(_last_reads(operators, forms, fetch))
+        for name, array in fixed.items():
+            self._memory.adopt(name, array.nbytes)
+        for time, operator in enumerate(operators):
+            self._place(operator, time)
+        self._arena = _aligned_bytes(self._memory.arrange())
+        roots = {id(self._memory[name]): array.reshape(-1).view(np.uint8) for name, array in fixed.items()}
+        self._roots = roots
+        self.values: dict[str, Value] = {name: self._value(name) for name in forms}
+
+    def steps(self, operator: Operator, run: Run) -> Iterator[Step]:
+        """The checks of ids that the program computes itself, then the operator's steps."""
+        yield from self.checks(operator, fed=False)
+        slots = {
+            slot: tuple(self.values.get(name) for name in names)
+            for slot, names in chain(operator.inputs.items(), operator.outputs.items())
+        }
+        yield from registry.kernel(operator.type).bind(Call(operator, slots, run))
+
+    def checks(self, operator: Operator, *, fed: bool) -> Iterator[Step]:
+        """Checks of the ids that an operator indexes with, either those that were fed or those that were not."""
+        if operator.role != "forward":
+            return
+        for index in registry.row(operator.type).indexes:
+            (name,), (into,) = operator.inputs[index.ids], operator.inputs[index.into]
+            ids = self.values[name]
+            if isinstance(ids, np.ndarray) and ids.size and self._is_fed(name) == fed:
+                yield partial(_check_ids, ids, self._forms[into].shape[index.axis], operator, name, into)
+
+    def lookups(self, program: Program, operators: Sequence[Operator]) -> dict[str, list[np.ndarray]]:
+        """The flat ids of all lookups in sparse parameters, by parameter."""
+        found: dict[str, list[np.ndarray]] = {}
+        for operator in operators:
+            if operator.type != "lookup_table":
+                continue
+            (table,), (name,) = operator.inputs["W"], operator.inputs["Ids"]
+            parameter, ids = program.variable(table), self.values[name]
+            if not isinstance(parameter, Parameter) or not parameter.spec.sparse:
+                continue
+            if not self._is_fed(name) or not isinstance(ids, np.ndarray):
+                raise ShapeError(f"ids {name!r} of the sparse parameter {table!r} must be fed, not computed")
+            found.setdefault(table, []).append(ids.reshape(-1))
+        return found
+
+    def _is_fed(self, name: str) -> bool:
+        return not self._memory[name].owned
+
+    def _place(self, operator: Operator, time: int) -> None:
+        """Storage for all that an operator writes: a view or an overwritten input where its kernel allows."""
+        kernel = registry.kernel(operator.type)
+        read = list(chain.from_iterable(_cells(name, self._forms[name]) for name in operator.reads()))
+        for slot, names in operator.outputs.items():
+            for name in filter(None, names):
+                cells = _cells(name, self._forms[name])
+                for (cell, nbytes), key in zip(cells.items(), (slot, slot + "#ids"), strict=False):
+                    if cell in self._memory:
+                        continue  # fixed
+                    source = _source(operator, kernel.views.get(key))
+                    if source and self._memory.view(cell, source, nbytes, time):
+                        continue
+                    source = _source(operator, kernel.in_place.get(key))
+                    if not (source and self._memory.overwrite(cell, source, nbytes, time, read)):
+                        self._memory.new(cell, nbytes, time)
+
+    def _value(self, name: str) -> Value:
+        form = self._forms[name]
+        if name in self._fixed:
+            return self._fixed[name]
+        if form.rows is None:
+            return self._array(name, form.shape, form.dtype)
+        values = self._array(name, (form.rows, form.shape[1]), form.dtype)
+        return SparseRows(self._array(name + "#ids", (form.rows,), "int64"), values, form.shape[0])
+
+    def _array(self, cell: str, shape: Shape, dtype: str) -> np.ndarray:
+        storage, nbytes = self._memory[cell], prod(shape) * np.dtype(dtype).itemsize
+        root = self._arena[storage.offset :] if storage.owned else self._roots[id(storage)]
+        return root[:nbytes].view(dtype).reshape(shape)
+
+
+def _cells(name: str, form: Form) -> dict[str, int]:
+    """The pieces of memory that a variable takes, with their sizes in bytes."""
+    itemsize = np.dtype(form.dtype).itemsize
+    if form.rows is None:
+        return {name: prod(form.shape) * itemsize}
+    return {name: form.rows * form.shape[1] * itemsize, name + "#ids": form.rows * 8}
+
+
+def _last_reads(operators: Sequence[Operator], forms: Mapping[str, Form], fetch: Sequence[str]) -> dict[str, int]:
+    last: dict[str, int] = {}
+    for time, operator in enumerate(operators):
+        last.update(dict.fromkeys(operator.reads(), time))
+    last.update(dict.fromkeys(fetch, len(operators)))
+    return {cell: time for name, time in last.items() for cell in _cells(name, forms[name])}
+
+
+def _source(operator: Operator, slot: str | None) -> str | None:
+    """The variable in the slot that an output may share memory with."""
+    return operator.inputs[slot][0] if slot in operator.inputs else None
+
+
+def _aligned_bytes(size: int) -> np.ndarray:
+    raw = np.empty(size + ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % ALIGNMENT
+    return raw[start : start + size]
+
+
+def _check_ids(ids: np.ndarray, height: int, operator: Operator, name: str, into: str) -> None:
+    # seen as unsigned, a negative id is greater than any height: one pass finds both kinds of wrong id
+    if ids.view(np.uint64).max() < height:
+        return
+    wrong = ids[(ids < 0) | (ids >= height)].flat[0]
+    raise FeedError(
+        f"operator {operator.type!r}: {name!r} holds {wrong}, but {into!r} takes 0 to {height - 1} only; "
+        "check the dictionary that made these ids"
+    )
