@@ -14,5 +14,5 @@ stage() {
 stage $python -m ruff format --check .
 stage $python -m ruff check .
 stage $python -m mypy
-stage .venv/bin/lint-imports
+(cd runtime && stage ../.venv/bin/lint-imports --config ../pyproject.toml)  # from the root it would find paddle.py
 stage $python -m pytest "$@"
