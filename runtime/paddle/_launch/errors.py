@@ -5,10 +5,16 @@ LaunchError                     every one has an ``exit_status`` for the command
 │   ├── FlagError               a flag that does not exist, or a value that it cannot take
 │   ├── NotInThisRelease        a documented name whose behaviour this release does not have
 │   ├── DeviceError             a network device that does not exist or has no IPv4 address
-│   └── ClusterError            the environment describes a cluster that cannot be
+│   ├── ClusterError            the environment describes a cluster that cannot be
+│   ├── SettingsError           conf.py cannot be read, or a setting in it cannot be
+│   └── WorkspaceError          the folder to train in does not exist, or lacks what a job needs
+└── DeliveryError               a workspace could not be put in place, or files not be fetched (1)
+    └── DeliveryStopped         because the launch was stopped meanwhile
 """
 
 from __future__ import annotations
+
+from paddle import _absent
 
 
 class LaunchError(Exception):
@@ -27,7 +33,7 @@ class FlagError(UsageError):
     """A flag that does not exist, or a value that it cannot take."""
 
 
-class NotInThisRelease(UsageError):
+class NotInThisRelease(UsageError, _absent.NotInThisRelease):  # noqa: N818  it reads as a sentence
     """A documented name whose behaviour this release does not have: refused by name, never ignored."""
 
 
@@ -37,3 +43,19 @@ class DeviceError(UsageError):
 
 class ClusterError(UsageError):
     """The environment describes a cluster that cannot be, such as trainer 2 of 2 counted from 0."""
+
+
+class SettingsError(UsageError):
+    """conf.py cannot be read, or a setting in it cannot be."""
+
+
+class WorkspaceError(UsageError):
+    """The folder to train in does not exist, or lacks what a job needs."""
+
+
+class DeliveryError(LaunchError):
+    """A workspace could not be put in place, or files not be fetched; the message names the path."""
+
+
+class DeliveryStopped(DeliveryError):
+    """Files were being copied when the launch was stopped; nothing half-written is left."""
