@@ -57,5 +57,5 @@ class DeliveryError(LaunchError):
     """A workspace could not be put in place, or files not be fetched; the message names the path."""
 
 
-class DeliveryStopped(DeliveryError):
+class DeliveryStopped(DeliveryError):  # noqa: N818  it reads as a sentence
     """Files were being copied when the launch was stopped; nothing half-written is left."""

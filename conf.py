@@ -1,0 +1,31 @@
+"""The cluster that paddle.py trains on. Data only: NAME = value. Flags of paddle.py win over these."""
+
+# The nodes; the place in the list is the node's number. Each runs one parameter server and one trainer.
+# A "local" node is embedded in this machine, with its own workspace and its own loopback address (127.0.0.1,
+# 127.0.0.2, ...).
+HOSTS = [
+    "local",
+    "local",
+]
+# Machines are named user@host or user@host:sshport:
+# HOSTS = [
+#     "root@192.168.100.17",
+#     "root@192.168.100.18:2222",
+# ]
+
+# Where the JOB<date> folders are made. A relative one lies beside this file.
+ROOT_DIR = "jobs"
+
+# The network device that parameter servers listen on. Local nodes have the loopback device alone.
+PADDLE_NIC = "lo"
+
+# Parameter servers listen on PADDLE_PORT and the ports after it: first PADDLE_PORTS_NUM for dense parameters,
+# one process each, then PADDLE_PORTS_NUM_FOR_SPARSE for parameters with sparse_update.
+PADDLE_PORT = 7164
+PADDLE_PORTS_NUM = 1
+PADDLE_PORTS_NUM_FOR_SPARSE = 1
+
+PADDLE_USE_GPU = "False"
+
+# Put before LD_LIBRARY_PATH on every node.
+LD_LIBRARY_PATH = ""

@@ -1,0 +1,136 @@
+"""A job: what the user asked for, settled and checked, before anybody thinks of processes.
+
+It must never know how a node is reached. The clock and the current folder are arguments.
+
+Guarantee: a JobSpec can be planned. What cannot be was refused with a usage error, and nothing was changed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from paddle._launch.arguments import Arguments, parse_arguments
+from paddle._launch.errors import UsageError
+from paddle._launch.flags import BY_NAME, Value, flags_of
+from paddle._launch.settings import Settings
+from paddle._launch.workspace import Entry, listing, locate
+
+COMMAND = "paddle.py"
+_OURS = (
+    "trainer_id",
+    "num_gradient_servers",
+    "pservers",
+)  # the place of a process in a job is not for choice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobSpec:
+    """One job.
+
+    ``name``: that of its folders. ``places``: each node's workspace. ``package``: what is sent there; None
+    where it is deployed already. ``home``: where logs and the model are collected. ``arguments``: of the
+    training program. ``flags``: those that trainers find as ``PADDLE_INIT_*``.
+    """
+
+    name: str
+    settings: Settings
+    places: tuple[Path, ...]
+    package: tuple[Entry, ...] | None
+    home: Path
+    arguments: tuple[str, ...]
+    flags: Mapping[str, Value]
+    notices: tuple[str, ...]
+
+
+def describe(settings: Settings, given: Arguments, now: datetime, cwd: Path) -> JobSpec:
+    """Describe the job that ``given`` asks for."""
+    package, deployed = (_folder(settings[name], cwd) for name in ("job_dispatch_package", "job_workspace"))
+    if (package is None) == (deployed is None):
+        raise UsageError(
+            "give exactly one of --job_dispatch_package=DIR, a local workspace that is sent to every node, "
+            "and --job_workspace=DIR, one that every node has already."
+        )
+    _check_nics(settings)
+    trainers = parse_arguments(given.others, "trainer", command=COMMAND, pass_on=True)
+    _check_ranks(trainers)
+    root = _root(settings)
+    name = _free_name(root, now)
+    return JobSpec(
+        name=name,
+        settings=settings,
+        places=_places(settings, root / name, deployed),
+        package=listing(package, leave_out=root) if package else None,
+        home=_writable(package or cwd),
+        arguments=_arguments(given),
+        flags={**trainers.values, **_shared(settings)},
+        notices=(*settings.notices, *trainers.notices),
+    )
+
+
+def _folder(text: str, cwd: Path) -> Path | None:
+    return (cwd / text).resolve() if text else None
+
+
+def _check_nics(settings: Settings) -> None:
+    devices = ",".join(settings["nics"])
+    if settings.hosts[0].is_local and settings.origins["nics"] == "--nics" and devices != "lo":
+        raise UsageError(
+            f"--nics={devices}: local nodes have the loopback device alone, each with its own address. "
+            "Leave it out, or name the nodes in HOSTS as user@host."
+        )
+
+
+def _check_ranks(trainers: Arguments) -> None:
+    for name in _OURS:
+        if name in trainers.values:
+            raise UsageError(
+                f"--{name} cannot be given to {COMMAND}: every process gets its own, by the order of HOSTS. "
+                "Leave it out."
+            )
+
+
+def _root(settings: Settings) -> Path:
+    root = Path(settings["root_dir"])
+    if settings.hosts[0].is_local:
+        return settings.folder.resolve() / root.expanduser()
+    if not root.is_absolute():
+        raise UsageError(
+            f"ROOT_DIR ({settings.origins['root_dir']}) is {root}: on other machines it must begin with /."
+        )
+    return root
+
+
+def _free_name(root: Path, now: datetime) -> str:
+    """Name the job after the time, or the next second that is free if another job began in this one."""
+    while (root / (name := f"JOB{now:%Y%m%d%H%M%S}")).exists():
+        now += timedelta(seconds=1)
+    return name
+
+
+def _places(settings: Settings, job: Path, deployed: Path | None) -> tuple[Path, ...]:
+    nodes = len(settings.hosts)
+    if not settings.hosts[0].is_local:
+        return (deployed or job,) * nodes
+    return locate(deployed, nodes) if deployed else tuple(job / f"node-{node}" for node in range(nodes))
+
+
+def _writable(home: Path) -> Path:
+    if not os.access(home, os.W_OK | os.X_OK):
+        raise UsageError(f"logs and the model are collected in {home}, which cannot be written to.")
+    return home
+
+
+def _arguments(given: Arguments) -> tuple[str, ...]:
+    """The training program's arguments: all but the launcher's own, which are those that no trainer takes."""
+    both = [BY_NAME[name] for name in given.values if "trainer" in BY_NAME[name].users]
+    return (*(f"--{flag.name}={flag.render(given.values[flag.name])}" for flag in both), *given.others)
+
+
+def _shared(settings: Settings) -> dict[str, Value]:
+    """Settings that a trainer takes, too, where somebody set them."""
+    both = [flag.name for flag in flags_of("launcher") if "trainer" in flag.users]
+    return {name: settings[name] for name in both if settings.origins[name] != "default"}

@@ -1,0 +1,203 @@
+"""The plan of a launch: which role runs where, with which command, environment, ports and logs.
+
+Pure: the same job gives the same plan. It must never know how a node is reached or a process started.
+
+Guarantee: a plan is complete. Who carries it out decides nothing, and all carriers carry out the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from paddle._launch.environ import ClusterEnvironment, child_environment
+from paddle._launch.job import JobSpec
+from paddle._launch.settings import Host, Settings
+from paddle._launch.workspace import PROGRAM, Entry
+
+JOB_VARIABLE = "PADDLE_JOB_ID"  # by which a process shows whose it is
+LONGEST_PRINT = 10
+_SHOWN_NODES = 4
+LOGS = {"pserver": "log/server.log", "trainer": "log/train.log"}
+
+
+class RolePlan(msgspec.Struct, frozen=True, kw_only=True):
+    """One process. ``env``: changes to the node's environment, None unsets. ``prepend``: to paths in it."""
+
+    name: str
+    kind: Literal["pserver", "trainer"]
+    node: int
+    argv: tuple[str, ...]
+    env: dict[str, str | None]
+    prepend: dict[str, str]
+    log: str
+
+
+class NodePlan(msgspec.Struct, frozen=True, kw_only=True):
+    """One node: how it is named, the address of its pserver, its workspace and what runs in it."""
+
+    node: int
+    host: Host
+    address: str
+    workspace: Path
+    roles: tuple[RolePlan, ...]
+
+
+class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """A whole launch. ``package``: what is sent to the workspaces, or None. ``home``: see JobSpec."""
+
+    name: str
+    nodes: tuple[NodePlan, ...]
+    package: tuple[Entry, ...] | None
+    home: Path
+    ports: tuple[int, int, int]
+    origins: tuple[str, ...]
+    ready_timeout_s: float
+
+    def roles(self, kind: str) -> tuple[RolePlan, ...]:
+        """All roles of a kind, by rank."""
+        return tuple(role for node in self.nodes for role in node.roles if role.kind == kind)
+
+
+def plan(spec: JobSpec, *, python: str, runtime: Path, token: str) -> LaunchPlan:
+    """Plan a job: one pserver and one trainer on every node.
+
+    ``python``: the interpreter on the nodes. ``runtime``: the folder there that holds the package ``paddle``.
+    ``token``: tells this job from others of the same name.
+    """
+    settings = spec.settings
+    addresses = [_address(host, node) for node, host in enumerate(settings.hosts)]
+    writer = _Writer(spec, addresses, python, runtime, f"{spec.name}-{token}")
+    return LaunchPlan(
+        name=spec.name,
+        nodes=tuple(
+            NodePlan(
+                node=node,
+                host=host,
+                address=addresses[node],
+                workspace=spec.places[node],
+                roles=(writer.pserver(node), writer.trainer(node)),
+            )
+            for node, host in enumerate(settings.hosts)
+        ),
+        package=spec.package,
+        home=spec.home,
+        ports=(settings["port"], settings["ports_num"], settings["ports_num_for_sparse"]),
+        origins=tuple(settings.origins[name] for name in ("port", "ports_num", "ports_num_for_sparse")),
+        ready_timeout_s=settings["connect_timeout"],
+    )
+
+
+class _Writer:
+    """Writes the roles of one job."""
+
+    def __init__(self, spec: JobSpec, addresses: list[str], python: str, runtime: Path, job_id: str) -> None:
+        self._spec = spec
+        self._addresses = addresses
+        self._python = python
+        self._job_id = job_id
+        self._prepend = {"PYTHONPATH": str(runtime)}
+        if libraries := spec.settings["ld_library_path"]:
+            self._prepend["LD_LIBRARY_PATH"] = libraries
+
+    def pserver(self, node: int) -> RolePlan:
+        settings = self._spec.settings
+        argv = (
+            self._python,
+            "-P",
+            "-m",
+            "paddle",
+            "pserver",
+            *_pserver_flags(settings, self._addresses[node]),
+        )
+        return self._role("pserver", node, argv)
+
+    def trainer(self, node: int) -> RolePlan:
+        return self._role("trainer", node, (self._python, "-u", PROGRAM, *self._spec.arguments))
+
+    def _role(self, kind: Literal["pserver", "trainer"], node: int, argv: tuple[str, ...]) -> RolePlan:
+        settings, flags = self._spec.settings, self._spec.flags
+        cluster = ClusterEnvironment(
+            role="PSERVER" if kind == "pserver" else "TRAINER",
+            trainers=len(self._addresses),
+            trainer_id=node if kind == "trainer" else 0,
+            pservers=tuple(f"{address}:{settings['port']}" for address in self._addresses),
+            host=self._addresses[node],
+            port=settings["port"],
+            ports_num=settings["ports_num"],
+            ports_num_for_sparse=settings["ports_num_for_sparse"],
+        )
+        threads = flags.get("trainer_count", 1)
+        env = child_environment(cluster, trainer_count=int(str(threads)), flags=flags)
+        return RolePlan(
+            name=f"{kind}-{node}",
+            kind=kind,
+            node=node,
+            argv=argv,
+            env={**env, JOB_VARIABLE: self._job_id},
+            prepend=self._prepend,
+            log=LOGS[kind],
+        )
+
+
+def _address(host: Host, node: int) -> str:
+    if not host.is_local:
+        return host.name
+    return f"127.0.{node // 254}.{node % 254 + 1}"  # all of 127/8 is this machine's, without any set-up
+
+
+def _pserver_flags(settings: Settings, address: str) -> Iterator[str]:
+    local = settings.hosts[0].is_local
+    yield f"--host={address}" if local else f"--nics={','.join(settings['nics'])}"
+    for name in ("port", "ports_num", "ports_num_for_sparse"):
+        yield f"--{name}={settings[name]}"
+    yield f"--num_gradient_servers={len(settings.hosts)}"
+    for name in ("barrier_timeout", "comment"):
+        if settings.origins[name] != "default":
+            yield f"--{name}={settings[name]}"
+
+
+def agent_order(node: NodePlan, lease_s: float) -> dict[str, Any]:
+    """Write a node's plan as its agent reads it."""
+    roles = {
+        role.name: {"argv": role.argv, "env": role.env, "prepend": role.prepend, "log": role.log}
+        for role in node.roles
+    }
+    return {
+        "do": "plan",
+        "node": node.node,
+        "workspace": str(node.workspace),
+        "lease_s": lease_s,
+        "roles": roles,
+    }
+
+
+def describe(launch: LaunchPlan) -> list[str]:
+    """Say the plan in at most ``LONGEST_PRINT`` lines."""
+    nodes, kind = launch.nodes, "local" if launch.nodes[0].host.is_local else "SSH"
+    shown = nodes if len(nodes) <= _SHOWN_NODES else (*nodes[:2], nodes[-1])
+    lines = [
+        f"{launch.name}: {len(nodes)} pserver(s) and {len(nodes)} trainer(s) on {len(nodes)} {kind} node(s)"
+    ]
+    for node in shown:
+        if node is not nodes[0] and node is shown[-1] and len(shown) < len(nodes):
+            lines.append(f"  ... nodes {shown[1].node + 1} to {node.node - 1} likewise")
+        roles = " ".join(role.name for role in node.roles)
+        lines.append(f"  node {node.node:<3} {node.address:<15} {roles}  in {node.workspace}")
+    lines.append(f"  ports    {_ports(launch)}")
+    lines.append(f"  trainer  {' '.join(nodes[0].roles[-1].argv)}")
+    lines.append(f"  results  log/node-*/{{train,server}}.log, *.INFO and output/ in {launch.home}")
+    return lines
+
+
+def _ports(launch: LaunchPlan) -> str:
+    port, dense, sparse = launch.ports
+    origins = ", ".join(dict.fromkeys(launch.origins))
+    return f"{_span(port, dense)} dense, {_span(port + dense, sparse)} sparse ({origins})"
+
+
+def _span(first: int, count: int) -> str:
+    return "none" if count == 0 else str(first) if count == 1 else f"{first}-{first + count - 1}"

@@ -1,0 +1,152 @@
+"""What a launch is told: by conf.py, the environment and the command line. Each value knows where it is from.
+
+It must never know a process or a network, and it never runs conf.py: that file is data, ``NAME = value`` with
+plain values, and is read as such.
+
+Guarantee: what ``settle`` gives is complete and of the right types, every node in ``HOSTS`` has one of the
+known forms, and a name or value that is not understood is refused with the place where it stands.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from paddle._launch.errors import SettingsError
+from paddle._launch.flags import BY_CONF_NAME, Flag, Value, check_ports, check_supported, flags_of
+
+_SSH = re.compile(
+    r"(?P<user>[A-Za-z_][\w.-]*)@(?P<host>[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?)(:(?P<port>\d+))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A node as HOSTS names it: ``local``, or a machine that is reached over SSH."""
+
+    name: str
+    user: str = ""
+    ssh_port: int = 22
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the node is embedded in the launching machine."""
+        return not self.user
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The flags that the launcher takes, settled. ``hosts``: nodes in order. ``folder``: that of conf.py."""
+
+    values: Mapping[str, Value]
+    origins: Mapping[str, str]
+    hosts: tuple[Host, ...]
+    folder: Path
+    notices: tuple[str, ...]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+
+def read_conf(path: Path) -> dict[str, object]:
+    """Read conf.py without running it: name -> value."""
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    except OSError as error:
+        raise SettingsError(
+            f"cannot read the settings file {path}: {error.strerror}. Give another one with --conf=FILE."
+        ) from error
+    except (SyntaxError, ValueError) as error:
+        raise SettingsError(f"{path} is not Python that can be read: {error}.") from error
+    return dict(filter(None, (_assignment(statement, path) for statement in tree.body)))
+
+
+def settle(conf_path: Path, environ: Mapping[str, str], given: Mapping[str, Value]) -> Settings:
+    """Settle every flag of the launcher: ``given`` on the command line over ``environ`` over conf.py."""
+    conf = read_conf(conf_path)
+    values: dict[str, Value] = {}
+    origins: dict[str, str] = {}
+    for flag in flags_of("launcher"):
+        values[flag.name], origins[flag.name] = _value(flag, conf, conf_path, environ, given)
+    check_ports(*(int(str(values[name])) for name in ("port", "ports_num", "ports_num_for_sparse")))
+    notices = [check_supported(flag, values[flag.name]) for flag in flags_of("launcher")]
+    hosts = read_hosts(values["hosts"], origins["hosts"])
+    return Settings(values, origins, hosts, conf_path.parent, tuple(filter(None, notices)))
+
+
+def read_hosts(names: Value, origin: str) -> tuple[Host, ...]:
+    """Read HOSTS; all nodes are of one kind."""
+    hosts = tuple(_host(name, origin) for name in names) if isinstance(names, tuple) else ()
+    if not hosts:
+        raise SettingsError(
+            f"HOSTS ({origin}) names no node. Give at least one: HOSTS = ['local'] trains on this machine."
+        )
+    if len({host.is_local for host in hosts}) > 1:
+        raise SettingsError(
+            f"HOSTS ({origin}) mixes 'local' with nodes that are reached over SSH, which cannot find each "
+            "other: a local node listens on a loopback address only. Name this machine as user@host too, or "
+            "use local nodes alone."
+        )
+    return hosts
+
+
+def _host(name: str, origin: str) -> Host:
+    if name == "local":
+        return Host(name)
+    found = _SSH.fullmatch(name)
+    port = int(found["port"] or 22) if found else 0
+    if not found or not 1 <= port <= 65535:
+        raise SettingsError(
+            f"HOSTS ({origin}): {name!r} is no node. Write 'local', 'user@host' or 'user@host:sshport', "
+            "with a port from 1 to 65535."
+        )
+    return Host(found["host"], found["user"], port)
+
+
+def _assignment(statement: ast.stmt, path: Path) -> tuple[str, object] | None:
+    match statement:
+        case ast.Expr(ast.Constant(str())):
+            return None  # text between the settings
+        case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(ast.Name(name), _, ast.expr() as value):
+            return _named(name, value, path)
+    raise SettingsError(
+        f"{path}, line {statement.lineno}: settings are data, and this is not NAME = value. It was not run."
+    )
+
+
+def _named(name: str, value: ast.expr, path: Path) -> tuple[str, object] | None:
+    if name.startswith("_"):
+        return None
+    if name not in BY_CONF_NAME:
+        near = get_close_matches(name, BY_CONF_NAME, n=1)
+        advice = f"did you mean {near[0]}" if near else f"there are {', '.join(BY_CONF_NAME)}"
+        raise SettingsError(f"{path}, line {value.lineno}: there is no setting {name}; {advice}?")
+    try:
+        return name, ast.literal_eval(value)
+    except ValueError as error:
+        raise SettingsError(
+            f"{path}, line {value.lineno}: the value of {name} must be written out (a text, a number or "
+            "a list of texts): settings are data and are not run."
+        ) from error
+
+
+def _value(
+    flag: Flag,
+    conf: Mapping[str, object],
+    conf_path: Path,
+    environ: Mapping[str, str],
+    given: Mapping[str, Value],
+) -> tuple[Value, str]:
+    if flag.name in given:
+        return given[flag.name], f"--{flag.name}"
+    for variable in flag.env:
+        if text := environ.get(variable, "").strip():
+            return flag.parse(text, f"environment variable {variable}"), variable
+    if flag.conf and flag.conf in conf:
+        return flag.parse(conf[flag.conf], f"{flag.conf} in {conf_path}"), conf_path.name
+    return flag.default, "default"

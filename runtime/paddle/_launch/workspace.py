@@ -1,0 +1,190 @@
+"""A workspace: the folder in which a node trains, and how a package becomes one.
+
+It must never know a process, a node's number or what is trained in it.
+
+Guarantee: a workspace appears under its name whole or not at all. It is written beside its place, and renamed
+when the last byte is there; when that fails or is stopped, nothing of it is left.
+
+What travels is everything in the package but ``log`` and ``output`` at its top, which belong to the jobs that
+ran in it, and ``__pycache__`` anywhere. A link that stays within the package remains a link; one that leads
+out of it is replaced by what it leads to, because a node does not have that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from paddle._launch.errors import DeliveryError, DeliveryStopped, WorkspaceError
+
+PROGRAM = "train.py"
+_NOT_SENT_FROM_TOP = frozenset({"log", "output"})
+_NEVER_SENT = frozenset({"__pycache__"})
+_CHUNK = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing to send: its ``path`` in the package; ``source``: of its bytes, or where a link leads."""
+
+    path: str
+    kind: Literal["folder", "file", "link"]
+    source: Path
+    size: int = 0
+
+
+def listing(package: Path, leave_out: Path | None = None) -> tuple[Entry, ...]:
+    """List a package's content, folders before what is in them, ``leave_out`` aside; refuses what is none."""
+    if not package.is_dir():
+        raise WorkspaceError(f"{package} is not a folder. Give the folder that holds your {PROGRAM}.")
+    check(package)
+    root = package.resolve()
+    return tuple(_walk(root, root, "", frozenset({root}), leave_out))
+
+
+def check(folder: Path) -> None:
+    """Refuse a folder in which no training program can run."""
+    if not (folder / PROGRAM).is_file():
+        raise WorkspaceError(
+            f"{folder} has no {PROGRAM}, which is what every trainer runs. "
+            f"Name your training program {PROGRAM}, or give the folder that holds it."
+        )
+    for name in ("paddle.py", "paddle"):
+        if (folder / name).exists():
+            raise WorkspaceError(
+                f"{folder / name} would hide the paddle that {PROGRAM} imports. Give it another name."
+            )
+
+
+def locate(folder: Path, nodes: int) -> tuple[Path, ...]:
+    """Find the workspaces that local nodes have already: ``folder``/node-i; of one node, ``folder``."""
+    if not folder.is_dir():
+        raise WorkspaceError(f"{folder} is not a folder. --job_workspace takes one that is deployed already.")
+    own = tuple(folder / f"node-{node}" for node in range(nodes))
+    if nodes == 1 and not own[0].is_dir():
+        own = (folder,)
+    missing = [path for path in own if not path.is_dir()]
+    if missing:
+        raise WorkspaceError(
+            f"{missing[0]} does not exist. {nodes} local nodes cannot share one workspace: --job_workspace "
+            f"wants a folder with one for each, node-0 to node-{nodes - 1}, such as the JOB folder of an "
+            "earlier launch. --job_dispatch_package makes one."
+        )
+    for path in own:
+        check(path)
+    return own
+
+
+def check_room(place: Path, size: int) -> None:
+    """Refuse a place that is taken, cannot be made, or has not ``size`` bytes of room. Changes nothing."""
+    if place.exists():
+        raise DeliveryError(f"{place} exists already: another launch has just made it. Start this one again.")
+    ground = next(parent for parent in place.parents if parent.exists())
+    if not ground.is_dir() or not os.access(ground, os.W_OK | os.X_OK):
+        raise DeliveryError(f"cannot make {place}: {ground} is not a folder that can be written to.")
+    room = shutil.disk_usage(ground).free
+    if room < size:
+        raise DeliveryError(f"no room for {place}: it needs {size:,} bytes, {ground} has {room:,} left.")
+
+
+def deliver(entries: tuple[Entry, ...], place: Path, is_stopped: Callable[[], bool]) -> None:
+    """Put a package's content in place, whole or not at all."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with _staging(place) as staging:
+            for entry in entries:
+                _put(entry, staging / entry.path, is_stopped)
+            staging.rename(place)
+    except OSError as error:
+        path = error.filename2 or error.filename or place
+        raise DeliveryError(
+            f"cannot make {place}: {path}: {error.strerror}. Nothing of it was kept."
+        ) from error
+
+
+def copy(source: Path, place: Path, is_stopped: Callable[[], bool] = lambda: False) -> None:
+    """Copy a file's bytes, mode and times."""
+    with source.open("rb") as reader, place.open("wb") as writer:
+        try:
+            while os.sendfile(writer.fileno(), reader.fileno(), None, _CHUNK):
+                if is_stopped():
+                    raise DeliveryStopped(f"{place} was not finished: the launch was stopped.")
+        except OSError as error:
+            error.filename = str(place)
+            raise
+    shutil.copystat(source, place)
+
+
+@contextlib.contextmanager
+def _staging(place: Path) -> Iterator[Path]:
+    """A folder to fill and rename; removed when that fails, with the JOB folder if nothing else is in it."""
+    staging = place.with_name(f".{place.name}.part")
+    staging.mkdir()
+    try:
+        yield staging
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            place.parent.rmdir()
+        raise
+
+
+def _put(entry: Entry, place: Path, is_stopped: Callable[[], bool]) -> None:
+    if is_stopped():
+        raise DeliveryStopped(f"{place} was not begun: the launch was stopped.")
+    match entry.kind:
+        case "folder":
+            place.mkdir()
+        case "link":
+            place.symlink_to(entry.source)
+        case "file":
+            copy(entry.source, place, is_stopped)
+
+
+def _walk(
+    root: Path, folder: Path, prefix: str, above: frozenset[Path], leave_out: Path | None
+) -> Iterator[Entry]:
+    """List ``folder``; ``above``: the real folders that led here, none of which may come again."""
+    for path in sorted(folder.iterdir()):
+        name = f"{prefix}{path.name}"
+        if path.name in _NEVER_SENT or name in _NOT_SENT_FROM_TOP or path == leave_out:
+            continue
+        if path.is_symlink() and (inside := _inside(path, root)):
+            yield Entry(name, "link", inside)
+            continue
+        mode = _mode(path)
+        if stat.S_ISREG(mode):
+            yield Entry(name, "file", path, path.stat().st_size)
+        elif not stat.S_ISDIR(mode):
+            raise WorkspaceError(f"cannot send {path}: it is neither file nor folder. Take it out.")
+        elif (real := path.resolve()) in above:
+            raise WorkspaceError(
+                f"cannot send {path}: the link leads to a folder that it lies in. Take it out."
+            )
+        else:
+            yield Entry(name, "folder", path)
+            yield from _walk(root, path, f"{name}/", above | {real}, leave_out)
+
+
+def _inside(link: Path, root: Path) -> Path | None:
+    """Where a link leads, seen from its own folder, if both are within ``root`` and are sent."""
+    target, folder = Path(os.path.realpath(link)), link.parent.resolve()
+    if not target.is_relative_to(root) or not folder.is_relative_to(root) or not target.exists():
+        return None
+    parts = target.relative_to(root).parts
+    if not parts or parts[0] in _NOT_SENT_FROM_TOP or _NEVER_SENT & set(parts):
+        return None
+    return Path(os.path.relpath(target, folder))
+
+
+def _mode(path: Path) -> int:
+    try:
+        return path.stat().st_mode
+    except OSError as error:
+        raise WorkspaceError(f"cannot send {path}: {error.strerror}. Mend it, or take it out.") from error
