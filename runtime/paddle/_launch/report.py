@@ -18,7 +18,7 @@ from collections.abc import Callable, MutableMapping, Sequence
 from functools import cache
 
 _VARIABLE = "PADDLE_REPORT_FD"
-_LONGEST_TEXT = 2000  # a line must stay below the 4096 bytes that a pipe takes whole or not at all
+_LONGEST_TEXT = 640  # at six bytes each, a line stays below the 4096 that a pipe takes whole or not at all
 _BETWEEN_PROGRESS_S = 0.2
 
 
@@ -40,15 +40,8 @@ class Reporter:
         if now < self._next_progress_s:
             return
         self._next_progress_s = now + _BETWEEN_PROGRESS_S
-        self._tell(
-            {
-                "report": "progress",
-                "pass_id": pass_id,
-                "batch_id": batch_id,
-                "cost": cost,
-                "samples_per_s": samples_per_s,
-            }
-        )
+        figures = {"cost": float(cost), "samples_per_s": float(samples_per_s)}
+        self._tell({"report": "progress", "pass_id": int(pass_id), "batch_id": int(batch_id), **figures})
 
     def message(self, text: str) -> None:
         """Tell the user something in plain words."""
@@ -57,7 +50,7 @@ class Reporter:
     def _tell(self, event: dict[str, object]) -> None:
         if self._fd is None:
             return
-        line = json.dumps(event).encode() + b"\n"
+        line = json.dumps(event, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
         try:
             os.write(self._fd, line)
         except BlockingIOError:
