@@ -2,8 +2,8 @@
 
 It must never know how a gradient is computed (the registry does) nor apply one (the exchange does).
 
-Guarantee: every variable's gradient is complete, a sum over all its uses, before an operator reads it; a gradient
-that no parameter needs is not computed.
+Guarantee: every variable's gradient is complete, a sum over all its uses, before an operator reads it; a
+gradient that no parameter needs is not computed.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def append_backward(
 ) -> list[tuple[Parameter, Variable]]:
     """Append the operators that compute the gradients of ``loss``, summed over its elements.
 
-    ``parameters``: those wanted, all that are not static if None. Returns each of them that ``loss`` depends on with
-    the variable of its gradient, ``NAME@GRAD``.
+    ``parameters``: those wanted, all that are not static if None. Returns each of them that ``loss``
+    depends on with the variable of its gradient, ``NAME@GRAD``.
     """
     wanted = [p for p in program.parameters() if not p.is_static] if parameters is None else list(parameters)
     backward = _Backward(program.main, loss, {parameter.name for parameter in wanted})
@@ -38,8 +38,8 @@ def append_exchange(program: Program, pairs: Sequence[tuple[Parameter, Variable]
     for parameter, gradient in pairs:
         if parameter.spec.sparse and gradient.kind != "rows":
             raise ShapeError(
-                f"parameter {parameter.name!r} is sparse, but its gradient is dense: use it only in lookup_table "
-                "with is_sparse, or make it a dense parameter"
+                f"parameter {parameter.name!r} is sparse, but its gradient is dense: use it only in "
+                "lookup_table with is_sparse, or make it a dense parameter"
             )
     inputs = {"Param": tuple(p.name for p, _ in pairs), "Grad": tuple(g.name for _, g in pairs)}
     program.main.append(Operator("exchange", inputs, {}, {}, "exchange"))

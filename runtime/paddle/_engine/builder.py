@@ -1,7 +1,8 @@
 """The builder: the one way in which faces write programs.
 
-It must never know a face's words (layers, attributes objects) nor run anything. Guarantee: what it has appended has
-passed the operator's shape rule, so a program that was built can be planned for every feed of the declared shapes.
+It must never know a face's words (layers, attributes objects) nor run anything. Guarantee: what it has
+appended has passed the operator's shape rule, so a program that was built can be planned for every feed
+of the declared shapes.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Inputs = Variable | Sequence[Variable]
 
 
 class Builder:
-    """Appends data, parameters and operators to the main block of ``program`` (a new one, where none is given)."""
+    """Appends data, parameters and operators to the main block of ``program``, a new one by default."""
 
     def __init__(self, program: Program | None = None):
         self.program = Program() if program is None else program
@@ -45,7 +46,7 @@ class Builder:
         l2_rate: float | None = None,
         gradient_clipping_threshold: float | None = None,
     ) -> Parameter:
-        """A parameter. The same name again is the same parameter, whose shape must agree; the first call decides."""
+        """A parameter. The same name again is the same parameter, as first declared; shapes must agree."""
         shape = tuple(shape)
         known = self.program.main.variables.get(name)
         if known is None:

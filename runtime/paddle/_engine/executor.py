@@ -1,10 +1,10 @@
 """The executor: runs programs on the parameters in a scope.
 
-It must never know where parameters are kept: an exchange, if it has one, is told which rows a batch is about to use,
-and given the gradients when a program ends in ``exchange``.
+It must never know where parameters are kept: an exchange, if it has one, is told which rows a batch is
+about to use, and given the gradients when a program ends in ``exchange``.
 
-Guarantees: for equal parameters, feeds, seeds and numbers of earlier runs of the same program, a run gives equal bits;
-what it returns is the caller's to keep.
+Guarantees: for equal parameters, feeds, seeds and numbers of earlier runs of the same program, a run
+gives equal bits; what it returns is the caller's to keep.
 """
 
 from __future__ import annotations
@@ -65,9 +65,10 @@ class Executor:
     ) -> list[np.ndarray]:
         """Run the main block once and return copies of the fetched variables.
 
-        ``feed``: data by name; float32 and int64 are expected, what converts without loss of kind is converted.
-        ``samples``: how many samples the exchange is told that this step had, the batch size if None. ``seed``: of all
-        randomness, together with how often this executor ran this program before.
+        ``feed``: data by name; float32 and int64 are expected, what converts without loss of kind is
+        converted. ``samples``: how many samples the exchange is told that this step had, the batch size
+        if None. ``seed``: of all randomness, together with how often this executor ran this program
+        before.
         """
         known = self._programs.setdefault(program, _Known())
         plan = self._plan(known, program, feed, fetch)

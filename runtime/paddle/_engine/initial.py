@@ -1,7 +1,7 @@
 """Initializers: the first value of a parameter, from its shape and a random generator.
 
-They must never know the parameter's name or a program. Guarantee: the same generator state and shape give the same
-float32 array, C-contiguous.
+They must never know the parameter's name or a program. Guarantee: the same generator state and shape give
+the same float32 array, C-contiguous.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from paddle._engine.program import Shape
 
 
 def generator_for(seed: int, name: str) -> np.random.Generator:
-    """The generator of one parameter: the same for the same seed and name, in every process and on every machine."""
+    """The generator of one parameter: it follows from the seed and the name, in every process."""
     digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
     return np.random.default_rng([seed % 2**64, int.from_bytes(digest, "little")])
 

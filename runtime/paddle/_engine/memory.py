@@ -1,7 +1,7 @@
 """Memory of a plan: which storages exist, how long each is in use, and where it lies in one arena.
 
-It must never know operators or arrays: it sees names, sizes in bytes and times, which are positions in a list of
-operators.
+It must never know operators or arrays: it sees names, sizes in bytes and times, which are positions in a
+list of operators.
 
 Rules:
 1. A storage is in use from the time it is first written to the time any of its members is last read.
@@ -21,7 +21,7 @@ ALIGNMENT = 64
 
 @dataclass(slots=True, eq=False)
 class Storage:
-    """A piece of memory. ``owned`` storages lie in the arena; the others (parameters, feeds) are somebody else's."""
+    """A piece of memory. An ``owned`` one lies in the arena; parameters and feeds are somebody else's."""
 
     nbytes: int
     first: int
@@ -60,7 +60,7 @@ class Memory:
         return True
 
     def overwrite(self, name: str, of: str, nbytes: int, time: int, read: Iterable[str]) -> bool:
-        """Let ``name`` overwrite ``of`` at ``time``, if nobody minds. ``read``: all that is read at that time."""
+        """Let ``name`` overwrite ``of`` if nobody minds. ``read``: all that is read at that time."""
         storage = self._storages[of]
         others = [other for other in read if other != of and self._storages[other] is storage]
         if not storage.owned or storage.nbytes != nbytes or storage.last > time or others:
@@ -82,7 +82,7 @@ class Memory:
 
 
 def arrange(storages: Sequence[Storage]) -> int:
-    """Offsets by greedy first fit, largest first, each below all that it overlaps in time; returns the total size."""
+    """Set offsets by first fit, the largest storage first; returns the size of the whole."""
     placed: list[Storage] = []
     for storage in sorted(storages, key=lambda each: (-each.nbytes, each.first)):
         alive = [other for other in placed if other.first <= storage.last and storage.first <= other.last]

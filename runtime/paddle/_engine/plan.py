@@ -1,10 +1,12 @@
 """A plan: one program made ready for feeds of known shapes and a known list of fetches.
 
-Making it costs; running it does not: every variable has its array, every operator is bound to arrays, and a run is
-feeding, calling the steps in order, and copying out what is fetched. It must never know how often it runs.
+Making it costs; running it does not: every variable has its array, every operator is bound to arrays, and
+a run is feeding, calling the steps in order, and copying out what is fetched. It must never know how
+often it runs.
 
-Guarantees: a run allocates nothing but what it returns; arrays that leave the plan (to an exchange) are the same ones
-on every run; ids are checked against their tables before anything is computed or prefetched with them.
+Guarantees: a run allocates nothing but what it returns; arrays that leave the plan (to an exchange) are
+the same ones on every run; ids are checked against their tables before anything is computed or prefetched
+with them.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ from paddle._engine.scope import Scope
 class Plan:
     """What a run does, in this order: ``feeds``, ``checks``, prefetch of ``lookups``, ``steps``, ``fetches``.
 
-    ``generation``: the scope's, whose arrays the steps are bound to; the plan is void when the scope replaces one.
+    ``generation``: the scope's, whose arrays the steps are bound to; the plan is void when the scope
+    replaces one.
     """
 
     generation: int
@@ -64,7 +67,9 @@ class Plan:
                 np.copyto(buffer, feed[name], casting="same_kind")
             except TypeError:
                 given = np.asarray(feed[name]).dtype
-                raise FeedError(f"data {name!r} is {buffer.dtype}, the feed gives {given}: convert it") from None
+                raise FeedError(
+                    f"data {name!r} is {buffer.dtype}, the feed gives {given}: convert it"
+                ) from None
 
 
 def make_plan(
@@ -74,7 +79,7 @@ def make_plan(
     scope: Scope,
     gradients: dict[str, np.ndarray],
 ) -> Plan:
-    """Plan a program. ``gradients`` keeps the dense gradients that leave, so that all plans hand over the same."""
+    """Plan a program. ``gradients`` holds the dense gradients that leave: all plans hand over the same."""
     for name in (*feed_shapes, *fetch):
         program.variable(name)
     operators = improve(program.main.operators, frozenset(fetch))
@@ -193,7 +198,7 @@ class _Layout:
         yield from registry.kernel(operator.type).bind(Call(operator, slots, run))
 
     def checks(self, operator: Operator, *, fed: bool) -> Iterator[Step]:
-        """Checks of the ids that an operator indexes with, either those that were fed or those that were not."""
+        """Checks of the ids that an operator indexes with: those that are fed, or those that are not."""
         if operator.role != "forward":
             return
         for index in registry.row(operator.type).indexes:
@@ -260,7 +265,9 @@ def _cells(name: str, form: Form) -> dict[str, int]:
     return {name: form.rows * form.shape[1] * itemsize, name + "#ids": form.rows * 8}
 
 
-def _last_reads(operators: Sequence[Operator], forms: Mapping[str, Form], fetch: Sequence[str]) -> dict[str, int]:
+def _last_reads(
+    operators: Sequence[Operator], forms: Mapping[str, Form], fetch: Sequence[str]
+) -> dict[str, int]:
     last: dict[str, int] = {}
     for time, operator in enumerate(operators):
         last.update(dict.fromkeys(operator.reads(), time))
@@ -270,7 +277,8 @@ def _last_reads(operators: Sequence[Operator], forms: Mapping[str, Form], fetch:
 
 def _source(operator: Operator, slot: str | None) -> str | None:
     """The variable in the slot that an output may share memory with."""
-    return operator.inputs[slot][0] if slot in operator.inputs else None
+    names = operator.inputs.get(slot or "")
+    return names[0] if names else None
 
 
 def _aligned_bytes(size: int) -> np.ndarray:

@@ -1,9 +1,11 @@
 """The program: operators, in order, over named variables. What a face writes and an executor runs.
 
-It must never know what an operator computes (that is the registry) nor hold a value of a variable (that is the scope).
+It must never know what an operator computes (that is the registry) nor hold a value of a variable (that
+is the scope).
 
-Guarantees: a variable is written by at most one operator, which comes before all its readers; operators and variables
-are frozen and only ever appended, so the number of operators tells one state of a program from another.
+Guarantees: a variable is written by at most one operator, which comes before all its readers; operators
+and variables are frozen and only ever appended, so the number of operators tells one state of a program
+from another.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ EMPTY = ""
 class Form:
     """Shape and dtype of a variable; -1 stands for a size that only a feed decides.
 
-    ``rows`` is None for a dense array. For SparseRows it is the number of rows listed, and ``shape`` is the table's.
+    ``rows`` is None for a dense array. For SparseRows it is the number of rows listed, and ``shape`` is
+    the table's.
     """
 
     shape: Shape
@@ -43,7 +46,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A named place for an array (``kind`` "dense") or for SparseRows ("rows"). ``is_data``: a feed fills it."""
+    """A named place for an array or, of kind "rows", for SparseRows. ``is_data``: a feed fills it."""
 
     name: str
     shape: Shape
@@ -69,8 +72,8 @@ class Variable:
 class Parameter(Variable):
     """A float32 variable that outlives a step, trained unless ``is_static``.
 
-    ``initializer`` makes its first value from a shape and a random generator; ``spec`` is what its keeper must know.
-    Where ``spec.sparse``, its gradient is SparseRows.
+    ``initializer`` makes its first value from a shape and a random generator; ``spec`` is what its keeper
+    must know. Where ``spec.sparse``, its gradient is SparseRows.
     """
 
     initializer: Callable[[Shape, np.random.Generator], np.ndarray]

@@ -1,13 +1,13 @@
 """The registry: one row per operator, holding all that the engine knows about it.
 
 A row names the slots and attributes, the shape rule, the forward kernel and the gradient kernel. The rows
-themselves stand in ``ops``, one file per family. A kernel is *bound* once per plan: it gets the arrays it will always
-work on and yields steps, callables without arguments that the executor calls in order on every run. The registry
-must never know a program or a scope.
+themselves stand in ``ops``, one file per family. A kernel is *bound* once per plan: it gets the arrays it
+will always work on and yields steps, callables without arguments that the executor calls in order on
+every run. The registry must never know a program or a scope.
 
-The gradient of operator ``T`` is an operator ``T_grad``. It reads the forward values that its row ``needs`` under
-their own slot names and the gradient of the output slot ``given`` as ``<slot>@GRAD``; it writes ``<slot>@GRAD`` of
-those input slots in ``of`` whose gradient is wanted.
+The gradient of operator ``T`` is an operator ``T_grad``. It reads the forward values that its row
+``needs`` under their own slot names and the gradient of the output slot ``given`` as ``<slot>@GRAD``; it
+writes ``<slot>@GRAD`` of those input slots in ``of`` whose gradient is wanted.
 """
 
 from __future__ import annotations
@@ -102,9 +102,9 @@ class Call:
 class Kernel:
     """How an operator is computed.
 
-    ``views``: outputs that hold the same bytes as an input of that size. The plan makes them the same memory where it
-    can; the kernel copies where it finds them apart. ``in_place``: outputs that may overwrite an input that nobody
-    reads later. The ids of a rows variable stand under ``<slot>#ids``.
+    ``views``: outputs that hold the same bytes as an input of that size. The plan makes them the same
+    memory where it can; the kernel copies where it finds them apart. ``in_place``: outputs that may
+    overwrite an input that nobody reads later. The ids of a rows variable stand under ``<slot>#ids``.
     """
 
     bind: Callable[[Call], Steps]
@@ -116,7 +116,8 @@ class Kernel:
 class Gradient(Kernel):
     """How the gradient of an operator is computed, and from what.
 
-    ``rows``: how many rows the gradient lists where it is SparseRows (-1: a feed decides), None where it is dense.
+    ``rows``: how many rows the gradient lists where it is SparseRows (-1: a feed decides), None where it
+    is dense.
     """
 
     of: tuple[str, ...] = ("X",)
@@ -206,7 +207,7 @@ def gradient(type: str) -> Gradient:
 
 
 def infer(operator: Operator, forms: Mapping[str, Form]) -> dict[str, Form]:
-    """The forms of all variables that the operator writes. A gradient has the form of the variable it is of."""
+    """The forms of all that the operator writes. A gradient has the form of the variable it is of."""
     seen = Forms(
         {slot: tuple(forms[n] for n in names) for slot, names in operator.inputs.items()}, operator.attrs
     )

@@ -1,6 +1,7 @@
 """SparseRows: the gradient of a table of which a batch touched only some rows.
 
-Guarantee: a SparseRows never stands for more than its listed rows; a row that is not listed has gradient zero.
+Guarantee: a SparseRows never stands for more than its listed rows; a row that is not listed has gradient
+zero.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from paddle._engine.errors import ShapeError
 class SparseRows:
     """Rows ``ids[i]`` of a ``(height, width)`` table, with values ``values[i]``.
 
-    ``ids``: int64, shape ``(n,)``, may repeat (repeated rows add up). ``values``: float32, shape ``(n, width)``.
-    The field's other name for it is SelectedRows.
+    ``ids``: int64, shape ``(n,)``, may repeat (repeated rows add up). ``values``: float32, shape
+    ``(n, width)``. The field's other name for it is SelectedRows.
     """
 
     ids: np.ndarray
@@ -27,7 +28,8 @@ class SparseRows:
     def __post_init__(self) -> None:
         if self.ids.ndim != 1 or self.values.ndim != 2 or len(self.ids) != len(self.values):
             raise ShapeError(
-                f"SparseRows needs ids (n,) and values (n, width), got {self.ids.shape} and {self.values.shape}"
+                "SparseRows needs ids (n,) and values (n, width), "
+                f"got {self.ids.shape} and {self.values.shape}"
             )
 
     @property
@@ -36,7 +38,7 @@ class SparseRows:
         return int(self.values.shape[1])
 
     def merged(self) -> SparseRows:
-        """The same gradient with each id once, in ascending order; repeats are added in order of occurrence."""
+        """The same gradient with each id once, ascending; repeats are added in order of occurrence."""
         from paddle._engine.kernels.rows import merge_rows  # numba is loaded only where rows are met
 
         ids, values = merge_rows(self.ids, self.values)

@@ -1,7 +1,7 @@
 """The scope: the values that outlive a step, by name. Parameters live here.
 
-It must never know a program. Guarantee: the array behind a name stays the same object until ``bind`` replaces it, so
-plans compute with it directly; ``generation`` counts these replacements.
+It must never know a program. Guarantee: the array behind a name stays the same object until ``bind``
+replaces it, so plans compute with it directly; ``generation`` counts these replacements.
 """
 
 from __future__ import annotations

@@ -14,8 +14,7 @@ def softmax_cross_entropy(
 ) -> None:
     """Fill ``softmax`` (n, classes) and ``loss`` (n, 1) from ``logits`` (n, classes), int64 ``label`` (n,).
 
-    ``edge`` (n, 1) holds the maximum of each row. ``softmax`` may be ``logits`` itself. The caller vouches
-    for the labels.
+    ``edge`` (n, 1) holds the maximum of each row. The caller vouches for the labels.
     """
     compiled = _softmax_cross_entropy if logits.dtype == np.float32 else numpy_softmax_cross_entropy
     compiled(logits, label, edge, softmax, loss)

@@ -1,7 +1,7 @@
 """The operators, one family per file: shape rule, forward kernel and gradient kernel side by side.
 
-Each file ends in ``ROWS``. A kernel must never allocate in the step that it returns, where numpy lets it: it binds
-its scratch arrays once.
+Each file ends in ``ROWS``. A kernel must never allocate in the step that it returns, where numpy lets it:
+it binds its scratch arrays once.
 """
 
 from paddle._engine.ops import (

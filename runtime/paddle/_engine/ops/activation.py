@@ -1,7 +1,7 @@
 """Activations: functions of one array, element by element, and softmax over the last axis.
 
-Formulas and constants are those of the v2 activations of the same names (stanh: 1.7159 tanh(2x/3); brelu: 0 to 24;
-soft_relu: its input limited to 40 either way).
+Formulas and constants are those of the v2 activations of the same names (stanh: 1.7159 tanh(2x/3); brelu:
+0 to 24; soft_relu: its input limited to 40 either way).
 """
 
 from __future__ import annotations

@@ -49,9 +49,13 @@ def _concat_shape(forms: Forms) -> Mapping[str, Form]:
     parts, axis = forms.all("X"), forms.attrs["axis"]
     first = parts[0]
     for part in parts:
-        rest = [shapes.agree(*pair) for pair in zip(_without(part, axis), _without(first, axis), strict=False)]
+        rest = [
+            shapes.agree(*pair) for pair in zip(_without(part, axis), _without(first, axis), strict=False)
+        ]
         if len(part.shape) != len(first.shape) or part.dtype != first.dtype or not all(rest):
-            raise ShapeError(f"{[list(each.shape) for each in parts]} cannot be concatenated along axis {axis}")
+            raise ShapeError(
+                f"{[list(each.shape) for each in parts]} cannot be concatenated along axis {axis}"
+            )
     sizes = [part.shape[axis] for part in parts]
     shape = list(first.shape)
     shape[axis] = -1 if -1 in sizes else sum(sizes)

@@ -1,7 +1,7 @@
 """Costs: one number per sample, shape (n, 1).
 
-Sources of the semantics: v2's ``classification_cost`` and ``square_error_cost`` (the sum of squares of a row, without
-the factor one half) and fluid's operators of these names.
+Sources of the semantics: v2's ``classification_cost`` and ``square_error_cost`` (the sum of squares of a
+row, without the factor one half) and fluid's operators of these names.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ ROWS = (
         inputs=("Logits", "Label"),
         outputs=("Loss", "Softmax"),
         shape=_softmax_cost_shape,
-        forward=Kernel(_softmax_cost, in_place={"Softmax": "Logits"}),
+        forward=Kernel(_softmax_cost),  # in place, the compiler could not use vector instructions
         gradient=Gradient(
             _softmax_cost_gradient,
             in_place={"Logits@GRAD": "Softmax"},

@@ -16,7 +16,9 @@ def _shape(forms: Forms) -> Mapping[str, Form]:
 def _exchange(call: Call) -> Steps:
     """The arrays handed over are the plan's own, the same ones on every run."""
     names, run = call.operator.inputs["Param"], call.run
-    gradients = {name: value for name, value in zip(names, call.slots["Grad"], strict=True) if value is not None}
+    gradients = {
+        name: value for name, value in zip(names, call.slots["Grad"], strict=True) if value is not None
+    }
 
     def step() -> None:
         if run.exchange is None:
@@ -26,4 +28,6 @@ def _exchange(call: Call) -> Steps:
     yield step
 
 
-ROWS = (Row(type="exchange", inputs=("Param*", "Grad*"), outputs=(), shape=_shape, forward=Kernel(_exchange)),)
+ROWS = (
+    Row(type="exchange", inputs=("Param*", "Grad*"), outputs=(), shape=_shape, forward=Kernel(_exchange)),
+)

@@ -1,6 +1,7 @@
 """Shape rules that several families share.
 
-They see forms only, of which any size may be -1 (decided by a feed), and raise ShapeError where no feed could fit.
+They see forms only, of which any size may be -1 (decided by a feed), and raise ShapeError where no feed
+could fit.
 """
 
 from __future__ import annotations

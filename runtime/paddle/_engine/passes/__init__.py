@@ -1,7 +1,7 @@
 """Passes: a list of operators becomes a better one that computes the same.
 
-A pass never changes a program; it sees the operators of one plan and ``keep``, the variables whose values are wanted
-after the run.
+A pass never changes a program; it sees the operators of one plan and ``keep``, the variables whose values
+are wanted after the run.
 """
 
 from __future__ import annotations

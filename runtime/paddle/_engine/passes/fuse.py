@@ -1,7 +1,7 @@
 """Fuse softmax and the cross entropy of its result into one operator.
 
-Faces write the two apart, because a program also reports the probabilities. Together they are faster, and exact
-where a probability is too small for float32: the gradient never divides by it.
+Faces write the two apart, because a program also reports the probabilities. Together they are faster, and
+exact where a probability is too small for float32: the gradient never divides by it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def fuse_softmax_cost(operators: Sequence[Operator], keep: frozenset[str]) -> li
 
 @dataclass(frozen=True)
 class _Pair:
-    """A softmax, the cross entropy of its result, and the operators that read what their gradients hand over."""
+    """A softmax, the cross entropy of its result, and the gradients of the two."""
 
     softmax: Operator
     cost: Operator
@@ -78,7 +78,9 @@ def _pair(operators: Sequence[Operator], softmax: Operator) -> _Pair | None:
     if len(costs) != 1:
         return None
     before = operators[: next(i for i, each in enumerate(operators) if each is softmax)]
-    made_later = {name for each in operators for name in each.writes()} - {n for e in before for n in e.writes()}
+    made_later = {name for each in operators for name in each.writes()} - {
+        n for e in before for n in e.writes()
+    }
     return _Pair(
         softmax,
         costs[0],
