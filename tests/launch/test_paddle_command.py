@@ -1,0 +1,207 @@
+"""The command ``paddle``."""
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import paddle
+from paddle import __main__ as command
+from paddle._launch.flags import flags_of
+from paddle._launch.infolog import InfoLog
+from paddle._pserver.errors import PortInUse, PserverError
+
+ROOT = Path(paddle.__file__).parents[2]
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
+    """In place of real servers: keeps the options it was called with; ``does`` is what serving does."""
+    seen = SimpleNamespace(options=None, does=lambda on_ready: 0)
+
+    def serve(options: SimpleNamespace, on_ready: Callable[[list[tuple[str, int]]], None]) -> int:
+        seen.options = options
+        return seen.does(on_ready)
+
+    monkeypatch.setitem(
+        sys.modules, "paddle._pserver.service", SimpleNamespace(serve=serve, ServerOptions=SimpleNamespace)
+    )
+    monkeypatch.delenv("GLOG_log_dir", raising=False)
+    return seen
+
+
+def test_version_is_laid_out_as_documented(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["version"]) == 0
+    first, *features = capsys.readouterr().out.splitlines()
+    assert first == f"PaddlePaddle {paddle.__version__}, compiled with"
+    assert features[0] in ("    with_avx: ON", "    with_avx: OFF")  # the machine's, the rest are ours
+    assert features[1:] == [
+        "    with_gpu: OFF",
+        "    with_double: OFF",
+        "    with_python: ON",
+        "    with_rdma: OFF",
+        "    with_timer: OFF",
+    ]
+
+
+def test_version_is_that_of_the_project() -> None:
+    assert f'version = "{paddle.__version__}"' in (ROOT / "pyproject.toml").read_text()
+
+
+@pytest.mark.parametrize("arguments", [["version"], ["help"], ["pserver", "--help"]])
+def test_a_small_command_loads_nothing_heavy(arguments: list[str]) -> None:
+    code = (
+        "import sys; from paddle.__main__ import main; main(sys.argv[1:]);"
+        "heavy = {'numpy', 'numba', 'aiohttp', 'msgspec', 'fabric', 'rich', 'asyncio'} & sys.modules.keys();"
+        "sys.exit(', '.join(heavy) or 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code, *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "runtime")},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("arguments", [[], ["help"], ["--help"], ["-h"]])
+def test_help_shows_the_commands_and_every_flag_of_paddle_init(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(arguments) == 0
+    drawn = capsys.readouterr().out
+    assert "paddle pserver" in drawn
+    assert all(flag.name in drawn for flag in flags_of("trainer"))
+
+
+@pytest.mark.parametrize("arguments", [["pserver", "--help"], ["help", "pserver"]])
+def test_help_of_pserver_shows_every_flag_of_it(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(arguments) == 0
+    drawn = capsys.readouterr().out
+    assert drawn.startswith("Usage: paddle pserver")
+    assert all(flag.name in drawn for flag in flags_of("pserver"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["pservr"], ["paddle pservr", "Did you mean `paddle pserver`"]),
+        (["--nonsense"], ["paddle help"]),
+        (["train"], ["not in this release", "python train.py"]),
+        (["merge_model"], ["not in this release"]),
+        (["pserver", "--ports_nun=1"], ["paddle pserver: --ports_nun=1", "Did you mean ports_num"]),
+        (["pserver", "--port=65535", "--ports_num=2"], ["up to 65536"]),
+        (["pserver", "--nics=nic9"], ["'nic9' does not exist", "lo (127.0.0.1)"]),
+        (["pserver", "--rdma_tcp=rdma"], ["not in this release"]),
+    ],
+)
+def test_wrong_usage_is_one_paragraph_and_starts_nothing(
+    arguments: list[str], words: list[str], served: SimpleNamespace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(arguments) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert all(word in error for word in words), error
+    assert served.options is None
+
+
+def test_the_documented_command_serves_on_the_named_device(
+    served: SimpleNamespace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = "--port=7164 --ports_num=1 --ports_num_for_sparse=1 --num_gradient_servers=3 --nics=lo"
+    assert command.main(["pserver", *line.split()]) == 0
+    assert vars(served.options) == {
+        "addresses": ("127.0.0.1",),
+        "port": 7164,
+        "ports_num": 1,
+        "ports_num_for_sparse": 1,
+        "num_gradient_servers": 3,
+        "barrier_timeout_s": 600.0,
+    }
+    assert capsys.readouterr().err == ""
+
+
+def test_without_a_device_only_this_machine_is_served(served: SimpleNamespace) -> None:
+    assert command.main(["pserver"]) == 0
+    assert served.options.addresses == ("127.0.0.1",)
+    assert (served.options.port, served.options.ports_num_for_sparse) == (7164, 0)
+
+
+def test_an_address_given_takes_the_place_of_the_device(served: SimpleNamespace) -> None:
+    assert command.main(["pserver", "--nics=lo", "--host=127.0.0.2,127.0.0.3,127.0.0.2"]) == 0
+    assert served.options.addresses == ("127.0.0.2", "127.0.0.3")
+
+
+def test_an_address_that_others_reach_is_warned_of(
+    served: SimpleNamespace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(["pserver", "--host=10.0.0.7"]) == 0
+    warned = capsys.readouterr().err
+    assert "no token is set" in warned
+    assert "10.0.0.7" in warned
+
+
+def test_a_tuning_flag_is_answered_with_a_notice(
+    served: SimpleNamespace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(["pserver", "--small_messages"]) == 0
+    assert "--small_messages=True has no effect" in capsys.readouterr().err
+
+
+def test_it_says_where_it_listens(served: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
+    served.does = lambda on_ready: on_ready([("127.0.0.1", 7164), ("127.0.0.1", 7165)]) or 0
+    assert command.main(["pserver"]) == 0
+    assert capsys.readouterr().out == "paddle pserver: listening on 127.0.0.1:7164, 127.0.0.1:7165\n"
+
+
+def raising(error: BaseException) -> Callable[[object], int]:
+    def serving(on_ready: object) -> int:
+        raise error
+
+    return serving
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (PortInUse("127.0.0.1:7164 is held by process 7, sleep"), 98),
+        (PserverError("trainer 1 is missing"), 1),
+    ],
+)
+def test_an_error_of_the_server_is_one_paragraph_with_its_status(
+    error: PserverError, status: int, served: SimpleNamespace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    served.does = raising(error)
+    assert command.main(["pserver"]) == status
+    assert capsys.readouterr().err == f"paddle pserver: {error}\n"
+
+
+def test_the_servers_own_status_is_the_commands(served: SimpleNamespace) -> None:
+    served.does = lambda on_ready: 7
+    assert command.main(["pserver"]) == 7
+
+
+def test_ctrl_c_is_130(served: SimpleNamespace) -> None:
+    served.does = raising(KeyboardInterrupt())
+    assert command.main(["pserver"]) == 130
+
+
+def test_a_server_opens_its_info_file(
+    served: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[InfoLog | None] = []
+    real = command.open_info_log
+    monkeypatch.setattr(command, "open_info_log", lambda *given: opened.append(real(*given)))
+    monkeypatch.setenv("GLOG_log_dir", str(tmp_path))
+    assert command.main(["pserver"]) == 0
+    assert (tmp_path / "paddle_pserver2.INFO").read_text().startswith("I")
+    for handler in filter(None, opened):
+        logging.getLogger("paddle.pserver").removeHandler(handler)
+        handler.close()
