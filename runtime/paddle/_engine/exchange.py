@@ -115,6 +115,9 @@ class Exchange(Protocol):
         """Bring every parameter, all rows of sparse ones included, up to date."""
         ...
 
-    def close(self) -> None:
-        """Say goodbye. Idempotent."""
+    def close(self, failure: str | None = None) -> None:
+        """Say goodbye; with ``failure``, say why this trainer cannot go on, so that no other waits for it.
+
+        Idempotent; after it only ``close`` may be called.
+        """
         ...

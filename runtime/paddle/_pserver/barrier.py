@@ -1,0 +1,91 @@
+"""Barrier: the questions that wait for other trainers, for how long, and when patience ends.
+
+It must never know why an answer waits. Guarantee: while anything waits, ``verdict`` ends it no later than
+``timeout_s`` after the oldest question was asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paddle._pserver.messages import Declare, EndPass, Push
+from paddle._pserver.roster import Roster, State
+
+FIRST_NOTICE_S = 5.0
+LONGEST_NOTICE_S = 60.0
+
+Question = Declare | Push | EndPass
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A question that is not answered yet."""
+
+    question: Question
+    since: float
+
+
+class Barrier:
+    """The open questions of one shard, by trainer: each has at most one."""
+
+    def __init__(self, timeout_s: float) -> None:
+        self._timeout_s = timeout_s
+        self._waits: dict[int, Wait] = {}
+        self._noticed_since = -1.0  # which oldest question the last notice was about
+        self._notice_at = 0.0
+
+    def __contains__(self, trainer: int) -> bool:
+        return trainer in self._waits
+
+    def __bool__(self) -> bool:
+        return bool(self._waits)
+
+    @property
+    def waits(self) -> dict[int, Wait]:
+        """The open questions."""
+        return self._waits
+
+    def add(self, trainer: int, question: Question, now: float) -> None:
+        """A trainer's question cannot be answered yet."""
+        self._waits[trainer] = Wait(question, now)
+
+    def remove(self, trainer: int) -> None:
+        """It is answered, or nobody is there any more to hear the answer."""
+        self._waits.pop(trainer, None)
+
+    def waiting_for(self, question: type[Question]) -> list[int]:
+        """The trainers with a question of this kind."""
+        return [id for id, wait in self._waits.items() if isinstance(wait.question, question)]
+
+    def missing(self, roster: Roster) -> list[int]:
+        """Who could answer the questions, and has not."""
+        if self.waiting_for(Declare):
+            return [0]
+        return sorted(roster.present - self._waits.keys())
+
+    def verdict(self, roster: Roster, now: float) -> str | None:
+        """Why the barrier will not be met, once patience has ended."""
+        if not self._waits:
+            return None
+        missing = self.missing(roster)
+        oldest = min(wait.since for wait in self._waits.values())
+        lost = [roster.trainers[id].since for id in missing if roster.trainers[id].state is State.LOST]
+        if now - min([oldest, *lost]) < self._timeout_s:
+            return None
+        return (
+            f"gave up after {now - oldest:.0f} s (barrier_timeout is {self._timeout_s:.0f} s): missing "
+            f"{roster.describe_all(missing, now)}. Look into that trainer's log; all trainers must be "
+            "started, and num_gradient_servers must be their number."
+        )
+
+    def notice(self, roster: Roster, now: float) -> str | None:
+        """From time to time, for whom the open questions wait."""
+        if not self._waits:
+            return None
+        oldest = min(wait.since for wait in self._waits.values())
+        if oldest != self._noticed_since:
+            self._noticed_since, self._notice_at = oldest, oldest + FIRST_NOTICE_S
+        if now < self._notice_at:
+            return None
+        self._notice_at = now + min(now - oldest, LONGEST_NOTICE_S)
+        return f"waiting since {now - oldest:.0f} s for {roster.describe_all(self.missing(roster), now)}"

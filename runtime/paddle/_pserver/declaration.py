@@ -1,0 +1,78 @@
+"""A declaration: the model that all trainers of a job must agree on, checked before anything is allocated for
+it.
+
+It must never know a shard's state. Guarantee: what ``check`` lets through can be placed and trained.
+"""
+
+from __future__ import annotations
+
+from paddle._engine.errors import EngineError
+from paddle._engine.exchange import ParameterSpec, UpdateSpec
+from paddle._engine.rules import rule
+from paddle._engine.schedules import schedule
+from paddle._pserver.errors import BadMessage, Refused, TooManyParameters
+from paddle._pserver.messages import Declare
+from paddle._pserver.placement import DenseLayout, RowRange
+
+_MAX_VALUES = 1 << 48
+
+
+def check(declare: Declare) -> None:
+    """Raise where a declaration cannot be placed or trained."""
+    if declare.shard >= declare.shards:
+        raise BadMessage(f"shard {declare.shard} of {declare.shards}")
+    names = [parameter.name for parameter in declare.parameters]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Refused(f"parameter {twice!r} is declared twice")
+    for parameter in declare.parameters:
+        _check_parameter(parameter, declare.update)
+    try:
+        schedule(declare.update.schedule)
+    except (EngineError, ValueError) as error:
+        raise Refused(f"this job's learning rate cannot be computed: {error}") from error
+
+
+def _check_parameter(parameter: ParameterSpec, update: UpdateSpec) -> None:
+    values = 1
+    for size in parameter.shape:
+        values *= size
+        if size < 1 or values > _MAX_VALUES:
+            raise Refused(f"parameter {parameter.name!r} has shape {parameter.shape}")
+    if parameter.sparse and len(parameter.shape) != 2:
+        raise Refused(
+            f"sparse parameter {parameter.name!r} must be (height, width), and is {parameter.shape}"
+        )
+    try:
+        rule(update.rule, parameter.momentum)
+    except (EngineError, TypeError, ValueError) as error:
+        raise Refused(f"parameter {parameter.name!r} cannot be updated: {error}") from error
+
+
+def check_size(
+    update: UpdateSpec, layout: DenseLayout, ranges: tuple[RowRange, ...], trainers: int, limit_bytes: int
+) -> None:
+    """Raise where a shard would need more memory than ``limit_bytes``."""
+    values = 1 + len(rule(update.rule).slots)
+    rows = sum(held.count * held.width for held in ranges)
+    need = 4 * (layout.size * (values + trainers) + rows * values)
+    if need > limit_bytes:
+        raise TooManyParameters(
+            f"this shard's part of the model needs {need >> 20} MiB, with optimizer state and the gradients "
+            f"of {trainers} trainers, and may have {limit_bytes >> 20} MiB: use more pservers"
+        )
+
+
+def difference(mine: Declare, theirs: Declare) -> str:
+    """Where two declarations first differ, for people."""
+    if mine.update != theirs.update:
+        return f"optimizer settings {mine.update} and {theirs.update}"
+    if (mine.shard, mine.shards) != (theirs.shard, theirs.shards):
+        return (
+            f"shard {mine.shard} of {mine.shards} and shard {theirs.shard} of {theirs.shards}: "
+            "their lists of pservers or numbers of ports differ"
+        )
+    for one, other in zip(mine.parameters, theirs.parameters, strict=False):
+        if one != other:
+            return f"{one} and {other}"
+    return f"{len(mine.parameters)} and {len(theirs.parameters)} parameters"

@@ -1,0 +1,38 @@
+"""Effects: what a shard asks its surroundings to do. Data only."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+import numpy as np
+
+from paddle._pserver.messages import Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Tell the trainer on ``session``; ``body`` are arrays. ``live``: they may change before all is sent."""
+
+    session: int
+    message: Reply
+    body: tuple[np.ndarray, ...] = ()
+    live: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """Close this connection once what was sent is out."""
+
+    session: int
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A line for the log."""
+
+    text: str
+    level: int = logging.INFO
+
+
+Effect = Send | Close | Note

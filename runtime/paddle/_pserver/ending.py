@@ -1,0 +1,40 @@
+"""Ending: when a shard's work is over, and whether it was done well.
+
+It must never end a process. Guarantee: once no trainer is connected, there is an outcome within
+``patience_s``, whatever happened; while the first trainer is still awaited there is none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paddle._pserver.clocks import Clocks
+from paddle._pserver.errors import PserverError
+from paddle._pserver.roster import Roster, State
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a shard ended: its process's exit status, and why."""
+
+    exit_status: int
+    text: str
+
+
+def outcome(
+    roster: Roster, clocks: Clocks, broken: PserverError | None, now: float, patience_s: float
+) -> Outcome | None:
+    """The outcome, or None while there is more to come."""
+    gone, lost = roster.ids(State.GONE), roster.ids(State.LOST)
+    if roster.ids(State.JOINED) or not (gone or lost):
+        return None
+    if broken is not None:
+        return Outcome(1, f"the job is broken: {broken}")
+    if len(gone) == len(roster.trainers):
+        return Outcome(0, f"all trainers have said goodbye: {clocks}")
+    if now - max(roster.trainers[id].since for id in gone + lost) < patience_s:
+        return None
+    owing = [id for id in lost if clocks.unsettled[id]] + roster.ids(State.EXPECTED)
+    if owing:
+        return Outcome(1, f"the job is not complete: {roster.describe_all(owing, now)}")
+    return Outcome(0, f"no trainer has come back: {clocks}")

@@ -1,0 +1,111 @@
+"""What can go wrong between a trainer and its parameter servers.
+
+PserverError                  an ExchangeError: the engine's callers see these
+├── FrameError                bytes that are no valid frame; the connection that brought them is closed
+│   ├── NotAFrame             wrong magic, version or header check: the other side speaks something else
+│   ├── FrameTooLarge         a length above the limit, found before anything is allocated
+│   ├── ChecksumMismatch      the bytes changed on the way
+│   └── BadMessage            a message that does not decode, does not fit its body or comes out of turn
+├── Refused                   a pserver will not have this trainer; the text says what to change
+│   ├── ProtocolMismatch      two releases that do not speak alike
+│   ├── WrongPort             a dense port taken for a sparse one, or the other way round
+│   ├── TrainerCountMismatch  the two sides differ in num_gradient_servers
+│   ├── TrainerIdOutOfRange   trainer_id is not in 0..num_gradient_servers-1
+│   ├── DuplicateTrainer      the id is, or was, another trainer's
+│   ├── DeclarationMismatch   trainers that do not train the same model
+│   └── TooManyParameters     more values than this pserver may hold
+├── TrainerLost               a barrier cannot be met: the text names who is missing
+├── ShardUnreachable          no connection, no answer in time, or a connection that broke
+├── PortInUse                 another process has the port; the text names it
+└── SparsePortsMissing        a sparse parameter, and ports_num_for_sparse=0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle._engine.errors import ExchangeError
+
+
+class PserverError(ExchangeError):
+    """Base of all errors of the parameter server. The class name is the error's code on the wire."""
+
+
+class FrameError(PserverError):
+    """Bytes that are no valid frame; the connection that brought them is closed."""
+
+
+class NotAFrame(FrameError):
+    """Wrong magic, version or header check."""
+
+
+class FrameTooLarge(FrameError):
+    """A length above the limit."""
+
+
+class ChecksumMismatch(FrameError):
+    """The bytes changed on the way."""
+
+
+class BadMessage(FrameError):
+    """A frame whose message does not decode, does not fit its body or comes out of turn."""
+
+
+class Refused(PserverError):
+    """A pserver will not have this trainer."""
+
+
+class ProtocolMismatch(Refused):
+    """Two releases that do not speak alike."""
+
+
+class WrongPort(Refused):
+    """A dense port taken for a sparse one, or the other way round."""
+
+
+class TrainerCountMismatch(Refused):
+    """The two sides differ in ``num_gradient_servers``."""
+
+
+class TrainerIdOutOfRange(Refused):
+    """``trainer_id`` is not in ``0..num_gradient_servers-1``."""
+
+
+class DuplicateTrainer(Refused):
+    """The id is, or was, another trainer's."""
+
+
+class DeclarationMismatch(Refused):
+    """Trainers that do not train the same model."""
+
+
+class TooManyParameters(Refused):
+    """More values than this pserver may hold."""
+
+
+class TrainerLost(PserverError):
+    """A barrier cannot be met: the text names who is missing."""
+
+
+class ShardUnreachable(PserverError):
+    """No connection, no answer in time, or a connection that broke."""
+
+
+class PortInUse(PserverError):
+    """Another process has the port."""
+
+
+class SparsePortsMissing(PserverError):
+    """A sparse parameter, and no port to keep it."""
+
+
+def error_named(code: str, text: str) -> PserverError:
+    """The error that a pserver told by its code; one of a newer release becomes the base class."""
+    known = {kind.__name__: kind for kind in _family(PserverError)}
+    return known[code](text) if code in known else PserverError(f"{code}: {text}")
+
+
+def _family(kind: type[PserverError]) -> Iterator[type[PserverError]]:
+    yield kind
+    for child in kind.__subclasses__():
+        yield from _family(child)

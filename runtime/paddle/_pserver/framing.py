@@ -1,0 +1,210 @@
+"""Framing: how a message and its raw values travel on a byte stream. No I/O here.
+
+    header (24 bytes)   magic, version, kind, length of meta, length of body, xxh32 of these
+    meta                a small encoded message (see messages.py)
+    body                raw values, straight from and into the arrays of the two sides
+    trailer (8 bytes)   xxh3 of everything before it
+
+The checksum of the whole follows the body, so that both sides compute it piece by piece while the piece is in
+cache; the header has a check of its own, so that a damaged length is found at once.
+
+It must never know what a message means, nor where bytes come from.
+
+Guarantee: a frame is handed out only whole and with the right checksum; lengths are checked against the
+limits before anything is allocated; whatever the bytes, the only exceptions are FrameErrors.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import xxhash
+
+from paddle._pserver.errors import BadMessage, ChecksumMismatch, FrameTooLarge, NotAFrame
+
+MAGIC = b"PDPS"
+VERSION = 1
+SLICE_BYTES = 1 << 18  # what is hashed, then sent, while it is in cache
+MAX_BUFFERS = 512  # per system call; well below Linux' IOV_MAX of 1024
+
+_FIELDS = struct.Struct("<4sBBxxIQ")
+_CHECK = struct.Struct("<I")
+_TRAILER = struct.Struct("<Q")
+HEADER_BYTES = _FIELDS.size + _CHECK.size
+TRAILER_BYTES = _TRAILER.size
+_STAGING_BYTES = 1 << 15
+
+Message = TypeVar("Message")
+Place = Callable[[int, memoryview, int], tuple[Message, Sequence[memoryview]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The most that one frame may bring."""
+
+    meta_bytes: int = 4 << 20
+    body_bytes: int = 64 << 30
+
+
+def pieces(
+    kind: int, meta: bytes, body: Sequence[memoryview] = (), *, copy: bool = False
+) -> Iterator[list[memoryview]]:
+    """The frame as groups of buffers, each group at most about ``SLICE_BYTES`` and ``MAX_BUFFERS`` long.
+
+    ``body``: byte views; they must not change until the group that holds them has been sent, unless ``copy``.
+    """
+    fields = _FIELDS.pack(MAGIC, VERSION, kind, len(meta), sum(part.nbytes for part in body))
+    head = fields + _CHECK.pack(xxhash.xxh32_intdigest(fields)) + meta
+    digest = xxhash.xxh3_64(head)
+    group, size = [memoryview(head)], len(head)
+    for part in body:
+        for start in range(0, part.nbytes, SLICE_BYTES):
+            piece = part[start : start + SLICE_BYTES]
+            if copy:
+                piece = memoryview(bytes(piece))
+            if size + piece.nbytes > SLICE_BYTES or len(group) == MAX_BUFFERS:
+                yield group
+                group, size = [], 0
+            digest.update(piece)
+            group.append(piece)
+            size += piece.nbytes
+    group.append(memoryview(_TRAILER.pack(digest.intdigest())))
+    yield group
+
+
+class FrameReader(Generic[Message]):
+    """Turns received bytes into messages, with bodies written where they belong.
+
+    Ask :meth:`buffers` where the next bytes go, receive into them, tell how many came with :meth:`received`.
+
+    ``place(kind, meta, body_length)`` is called when a frame's meta is there: it returns the decoded message
+    and the writable byte views that take the body (together exactly ``body_length`` long), or raises.
+    """
+
+    def __init__(self, place: Place[Message], limits: Limits | None = None) -> None:
+        self._place = place
+        self._limits = limits or Limits()
+        self._staging = memoryview(bytearray(_STAGING_BYTES))
+        self._start = self._end = 0  # of the bytes in staging that are not consumed yet
+        self._header = memoryview(bytearray(HEADER_BYTES))
+        self._trailer = memoryview(bytearray(TRAILER_BYTES))
+        self._digest = xxhash.xxh3_64()
+        self._message: Message
+        self._kind = self._body_length = 0
+        self._expect(self._read_header, [self._header])
+
+    def buffers(self) -> list[memoryview]:
+        """Where the next bytes go: never empty, each view never empty; the last one may stay unfilled."""
+        return [*self._room(), self._staging[self._end :]]
+
+    def received(self, count: int) -> list[Message]:
+        """The messages that ``count`` more bytes, written into :meth:`buffers`, complete."""
+        direct = min(count, sum(view.nbytes for view in self._room()))
+        self._filled(direct)
+        self._end += count - direct
+        messages: list[Message] = []
+        while self._drain():
+            self._step(messages)
+        if self._start == self._end:
+            self._start = self._end = 0
+        elif self._end == _STAGING_BYTES:  # a header or trailer cut by the end of staging
+            rest = bytes(self._staging[self._start : self._end])
+            self._staging[: len(rest)] = rest
+            self._start, self._end = 0, len(rest)
+        return messages
+
+    @property
+    def idle(self) -> bool:
+        """Whether the stream may end here: no frame has begun."""
+        return (
+            self._target == 0
+            and self._at == 0
+            and self._targets[0] is self._header
+            and self._start == self._end
+        )
+
+    # A step is a list of targets to fill and what to do once they are full. Header and trailer come through
+    # staging, so that a small frame costs one receive; meta and body are also received directly.
+
+    def _expect(
+        self, step: Callable[[list[Message]], None], targets: Sequence[memoryview], *, direct: bool = False
+    ) -> None:
+        self._step = step
+        self._targets = [view for view in targets if view.nbytes]
+        self._target = self._at = 0
+        self._direct = direct
+
+    def _room(self) -> list[memoryview]:
+        """What is left of the targets that bytes may be received into, up to one slice."""
+        views: list[memoryview] = []
+        size, start = 0, self._at
+        for view in self._targets[self._target : self._target + MAX_BUFFERS] if self._direct else ():
+            views.append(view[start : start + SLICE_BYTES - size])
+            size, start = size + views[-1].nbytes, 0
+            if size == SLICE_BYTES:
+                break
+        return views
+
+    def _filled(self, count: int) -> None:
+        """``count`` bytes more are in the targets."""
+        while count:
+            target = self._targets[self._target]
+            part = target[self._at : self._at + count]
+            if target is not self._trailer:
+                self._digest.update(part)
+            count -= part.nbytes
+            self._at += part.nbytes
+            if self._at == target.nbytes:
+                self._target, self._at = self._target + 1, 0
+
+    def _drain(self) -> bool:
+        """Move bytes from staging to the targets; whether these are full."""
+        while self._target < len(self._targets) and self._start < self._end:
+            view = self._targets[self._target][self._at :]
+            size = min(view.nbytes, self._end - self._start)
+            view[:size] = self._staging[self._start : self._start + size]
+            self._start += size
+            self._filled(size)
+        return self._target == len(self._targets)
+
+    def _read_header(self, _: list[Message]) -> None:
+        magic, version, self._kind, meta_length, self._body_length = _FIELDS.unpack_from(self._header)
+        (check,) = _CHECK.unpack_from(self._header, _FIELDS.size)
+        if magic != MAGIC:
+            raise NotAFrame(
+                f"received {magic!r} where a frame begins: the other side speaks another protocol"
+            )
+        if check != xxhash.xxh32_intdigest(self._header[: _FIELDS.size]):
+            raise ChecksumMismatch("a frame header was damaged on the way")
+        if version != VERSION:
+            raise NotAFrame(f"the other side frames messages in version {version}, this one in {VERSION}")
+        for name, length, limit in (
+            ("meta", meta_length, self._limits.meta_bytes),
+            ("body", self._body_length, self._limits.body_bytes),
+        ):
+            if length > limit:
+                raise FrameTooLarge(f"a frame announces a {name} of {length} bytes; the limit is {limit}")
+        self._meta = memoryview(bytearray(meta_length))
+        self._expect(self._read_meta, [self._meta], direct=True)
+
+    def _read_meta(self, _: list[Message]) -> None:
+        self._message, targets = self._place(self._kind, self._meta, self._body_length)
+        room = sum(target.nbytes for target in targets)
+        if room != self._body_length:
+            raise BadMessage(
+                f"a frame of kind {self._kind} brings {self._body_length} bytes, expected were {room}"
+            )
+        self._expect(self._read_body, targets, direct=True)
+
+    def _read_body(self, _: list[Message]) -> None:
+        self._expect(self._read_trailer, [self._trailer])
+
+    def _read_trailer(self, messages: list[Message]) -> None:
+        if _TRAILER.unpack(self._trailer)[0] != self._digest.intdigest():
+            raise ChecksumMismatch(f"a frame of kind {self._kind} was damaged on the way")
+        messages.append(self._message)
+        self._digest.reset()
+        self._expect(self._read_header, [self._header])

@@ -1,0 +1,68 @@
+"""Given: the arrays that a caller hands to an exchange, checked against what it declared.
+
+It must never know where they go. Guarantee: what comes out fits its parameter; nothing is copied that lies in
+memory as it should.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from paddle._engine.errors import ExchangeError
+from paddle._engine.exchange import ParameterSpec
+from paddle._engine.rows import SparseRows
+
+Gradients = Mapping[str, np.ndarray | SparseRows]
+
+
+def check_values(values: Mapping[str, np.ndarray], parameters: Sequence[ParameterSpec]) -> None:
+    """Raise where initial values are missing or do not fit."""
+    for parameter in parameters:
+        value = values.get(parameter.name)
+        if value is None or value.dtype != np.float32 or value.shape != parameter.shape:
+            found = "missing" if value is None else f"{value.dtype} {value.shape}"
+            raise ExchangeError(
+                f"the initial values of {parameter.name!r} should be float32 {parameter.shape}, and are "
+                f"{found}"
+            )
+
+
+def check_names(gradients: Gradients, parameters: Sequence[ParameterSpec]) -> None:
+    """Raise where a gradient is for a parameter that was not declared."""
+    unknown = gradients.keys() - {parameter.name for parameter in parameters}
+    if unknown:
+        raise ExchangeError(f"step got gradients for {sorted(unknown)}, which start did not declare")
+
+
+def flat(gradients: Gradients, parameter: ParameterSpec) -> np.ndarray:
+    """The gradient of a dense parameter, as flat float32."""
+    gradient = gradients.get(parameter.name)
+    if not isinstance(gradient, np.ndarray):
+        raise ExchangeError(
+            f"step needs a float32 array of shape {parameter.shape} as gradient of {parameter.name!r}, and "
+            f"got {'nothing' if gradient is None else type(gradient).__name__}"
+        )
+    if gradient.dtype != np.float32 or gradient.shape != parameter.shape:
+        raise ExchangeError(
+            f"the gradient of {parameter.name!r} should be float32 {parameter.shape}, and is "
+            f"{gradient.dtype} {gradient.shape}"
+        )
+    return gradient.reshape(-1)
+
+
+def rows(gradients: Gradients, parameter: ParameterSpec) -> SparseRows:
+    """The gradient of a sparse parameter; a table that the batch did not touch has none."""
+    height, width = parameter.shape
+    gradient = gradients.get(parameter.name)
+    if gradient is None:
+        return SparseRows(np.empty(0, np.int64), np.empty((0, width), np.float32), height)
+    if not isinstance(gradient, SparseRows):
+        raise ExchangeError(f"step needs SparseRows as gradient of sparse parameter {parameter.name!r}")
+    if (gradient.height, gradient.width) != parameter.shape or gradient.values.dtype != np.float32:
+        raise ExchangeError(
+            f"the gradient of {parameter.name!r} should be float32 rows of {parameter.shape}, and is rows of "
+            f"{gradient.values.dtype} {(gradient.height, gradient.width)}"
+        )
+    return gradient

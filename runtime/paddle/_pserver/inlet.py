@@ -1,0 +1,110 @@
+"""Inlet: where the body of a trainer's message is received, one inlet per connection.
+
+Gradients land in arrays that the inlet keeps from push to push; initial values land where they will live. It
+must never know a socket.
+
+Guarantee: nothing is received into an array that the shard still reads, and nothing is allocated before the
+shard's layout has told that it may be that long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+
+from paddle._pserver.errors import BadMessage
+from paddle._pserver.messages import PullRows, Push, Request, Seed, decode
+from paddle._pserver.shard import Shard
+from paddle._pserver.tables import NOTHING, Gradient, Rows, Table, Tables
+
+_REQUESTS = get_args(Request)
+
+
+@dataclass(frozen=True, slots=True)
+class Inbound:
+    """A message and the arrays that came in its body."""
+
+    message: Request
+    gradient: Gradient = NOTHING
+    ids: tuple[np.ndarray, ...] = ()
+
+
+class Inlet:
+    """The ``place`` of a session's FrameReader."""
+
+    def __init__(self, shard: Shard, session: int) -> None:
+        self._shard = shard
+        self._session = session
+        self._dense = np.empty(0, np.float32)
+        self._raw = np.empty(0, np.uint8)
+
+    def place(self, kind: int, meta: memoryview, body_length: int) -> tuple[Inbound, Sequence[memoryview]]:
+        """See :data:`paddle._pserver.framing.Place`."""
+        message = decode(kind, meta)
+        if not isinstance(message, _REQUESTS):
+            raise BadMessage(f"a trainer does not send {type(message).__name__}")
+        if not body_length and not isinstance(message, Seed | Push | PullRows):
+            return Inbound(message), ()
+        tables = self._shard.expecting(self._session)
+        if isinstance(message, Seed):
+            return Inbound(message), [bytes_of(self._shard.seed_target(self._session, message.table))]
+        if isinstance(message, PullRows):
+            return self._place_ids(message, tables)
+        if isinstance(message, Push):
+            return self._place_gradient(message, tables, body_length)
+        raise BadMessage(f"{type(message).__name__} brings {body_length} bytes that nobody asked for")
+
+    def _place_gradient(
+        self, push: Push, tables: Tables, body_length: int
+    ) -> tuple[Inbound, Sequence[memoryview]]:
+        size = tables.layout.size
+        counts = _counted(push.counts, tables)
+        widths = [table.held.width for table in tables.rows.values()]
+        sizes = [count * width for count, width in zip(counts, widths, strict=True)]
+        expected = 4 * size + 8 * sum(counts) + 4 * sum(sizes)
+        if body_length != expected:
+            raise BadMessage(f"this push should bring {expected} bytes and brings {body_length}")
+        if len(self._dense) < size:
+            self._dense = np.empty(size, np.float32)
+        dense = [self._dense[segment.span] for segment in tables.layout.segments]
+        raw = self._room(expected - 4 * size)
+        ids = _split(raw[: 8 * sum(counts)].view(np.int64), counts)
+        values = _split(raw[8 * sum(counts) :].view(np.float32), sizes)
+        rows = [Rows(i, v.reshape(-1, width)) for i, v, width in zip(ids, values, widths, strict=True)]
+        return Inbound(push, Gradient(dense, rows)), [bytes_of(self._dense[:size]), bytes_of(raw)]
+
+    def _place_ids(self, pull: PullRows, tables: Tables) -> tuple[Inbound, Sequence[memoryview]]:
+        counts = _counted(pull.counts, tables)
+        raw = self._room(8 * sum(counts))
+        return Inbound(pull, ids=tuple(_split(raw.view(np.int64), counts))), [bytes_of(raw)]
+
+    def _room(self, length: int) -> np.ndarray:
+        if len(self._raw) < length:
+            self._raw = np.empty(length, np.uint8)
+        return self._raw[:length]
+
+
+def bytes_of(array: np.ndarray) -> memoryview:
+    """The memory of a C-contiguous array, writable where the array is."""
+    return array.reshape(-1).view(np.uint8).data
+
+
+def _counted(counts: Sequence[int], tables: Tables) -> Sequence[int]:
+    """``counts``, one per table; a table has each row at most once."""
+    held: list[Table] = list(tables.rows.values())
+    if len(counts) != len(held):
+        raise BadMessage(f"this shard keeps {len(held)} tables, the message tells of {len(counts)}")
+    for count, table in zip(counts, held, strict=True):
+        if count > table.held.count:
+            name = table.held.parameter.name
+            raise BadMessage(f"{count} rows for {name!r}, of which {table.held.count} live here")
+    return counts
+
+
+def _split(flat: np.ndarray, sizes: Sequence[int]) -> list[np.ndarray]:
+    """``flat`` cut into pieces of these sizes."""
+    ends = np.cumsum(sizes, dtype=np.int64).tolist()
+    return [flat[end - size : end] for end, size in zip(ends, sizes, strict=True)]

@@ -1,0 +1,33 @@
+"""Link: the options of a TCP connection between a trainer and a shard, the same on both sides.
+
+Guarantee: a peer whose machine or network is gone is noticed within about a minute, also on an idle
+connection. (A peer that is only stopped is not noticed by TCP: calls have deadlines of their own.)
+"""
+
+from __future__ import annotations
+
+import socket
+from typing import Protocol
+
+UPGRADE = "paddle-pserver/1"
+SESSION_PATH = "/v1/session"
+
+_BUFFER_BYTES = 1 << 20
+_DEAD_AFTER_S = 60
+_PROBE_EVERY_S = 15
+
+
+class _Socket(Protocol):
+    def setsockopt(self, level: int, option: int, value: int, /) -> None: ...
+
+
+def tune(sock: _Socket) -> None:
+    """Set the options."""
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_BYTES)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, _PROBE_EVERY_S)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, _PROBE_EVERY_S)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, _DEAD_AFTER_S // _PROBE_EVERY_S)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000 * _DEAD_AFTER_S)

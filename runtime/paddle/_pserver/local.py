@@ -1,0 +1,116 @@
+"""LocalExchange: training in one process. One shard keeps everything, and no byte travels.
+
+It calls the same Shard that a pserver calls, with arrays that both sides share: the parameters that ``start``
+returns are the shard's own values, and it reads gradients where the caller computed them.
+
+Guarantee: a job with one trainer and any number of pservers gives the same bits.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from paddle._engine.exchange import ParameterSpec, StepReport, UpdateSpec
+from paddle._pserver import given
+from paddle._pserver.effects import Note, Send
+from paddle._pserver.errors import error_named
+from paddle._pserver.messages import (
+    PROTOCOL,
+    Answer,
+    Declare,
+    EndPass,
+    Failure,
+    Goodbye,
+    Hello,
+    Push,
+    Request,
+    Seed,
+)
+from paddle._pserver.shard import Shard, ShardOptions
+from paddle._pserver.tables import NOTHING, Gradient, Rows
+
+_SESSION = 1
+_log = logging.getLogger("paddle.trainer")
+
+
+class LocalExchange:
+    """The :class:`paddle._engine.exchange.Exchange` of a job without pservers."""
+
+    def __init__(self) -> None:
+        self._shard = Shard(ShardOptions())
+        self._parameters: Sequence[ParameterSpec] = ()
+        self._steps = self._pass_id = 0
+        self._closed = False
+
+    def start(
+        self, parameters: Sequence[ParameterSpec], update: UpdateSpec, values: Mapping[str, np.ndarray]
+    ) -> Mapping[str, np.ndarray]:
+        """See Exchange."""
+        given.check_values(values, parameters)
+        self._parameters = tuple(parameters)
+        self._ask(Hello(PROTOCOL, 0, 1, "dense"))
+        self._ask(Declare(self._parameters, update, 0, 1))
+        arrays = self._arrays()
+        for name, array in arrays.items():
+            array[...] = values[name]
+        for part in (None, *(parameter.name for parameter in parameters if parameter.sparse)):
+            if not self._shard.ready:
+                self._ask(Seed(part))
+        return arrays
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        tables = self._shard.tables
+        assert tables is not None  # Declare was answered
+        arrays = {name: table.values for name, table in tables.rows.items()}
+        for segment in tables.layout.segments:
+            arrays[segment.parameter.name] = tables.values[segment.span].reshape(segment.parameter.shape)
+        return arrays
+
+    def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
+        """See Exchange. Rows are always up to date here."""
+
+    def step(self, gradients: given.Gradients, samples: int) -> StepReport:
+        """See Exchange."""
+        given.check_names(gradients, self._parameters)
+        dense, rows = [], []
+        for parameter in self._parameters:
+            if parameter.sparse:
+                gradient = given.rows(gradients, parameter)
+                rows.append(Rows(gradient.ids, gradient.values))
+            else:
+                dense.append(given.flat(gradients, parameter))
+        self._steps += 1
+        answer = self._ask(Push(self._steps, self._pass_id, samples), Gradient(dense, rows))
+        return StepReport(answer.version, int(answer.dropped))
+
+    def begin_pass(self, pass_id: int) -> None:
+        """See Exchange."""
+        self._pass_id = pass_id
+
+    def end_pass(self, pass_id: int) -> None:
+        """See Exchange."""
+        self._ask(EndPass(pass_id))
+
+    def fetch(self) -> None:
+        """See Exchange. Everything is always up to date here."""
+
+    def close(self, failure: str | None = None) -> None:
+        """See Exchange."""
+        if not self._closed:
+            self._closed = True
+            self._ask(Goodbye(failure))
+
+    def _ask(self, message: Request, gradient: Gradient = NOTHING) -> Answer:
+        answer = Answer(0)
+        for effect in self._shard.handle(_SESSION, message, gradient, now=0.0):
+            if isinstance(effect, Send):
+                if isinstance(effect.message, Failure):
+                    raise error_named(effect.message.code, effect.message.text)
+                if isinstance(effect.message, Answer):
+                    answer = effect.message
+            elif isinstance(effect, Note) and effect.level > logging.INFO:
+                _log.log(effect.level, effect.text)
+        return answer

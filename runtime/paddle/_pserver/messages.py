@@ -1,0 +1,164 @@
+"""What trainers and pservers say to each other: small structs, and how they are encoded as a frame's meta.
+
+A trainer asks, the pserver answers each question once, in order; it may send ``Waiting`` before an answer
+that takes long. Raw values travel in the body of the frame: of which message, and in which layout, stands
+with the message. It must never know a socket or a state.
+
+Guarantee: what ``decode`` returns is valid in types and ranges; anything else is a BadMessage.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from paddle._engine.exchange import ParameterSpec, UpdateSpec
+from paddle._pserver.errors import BadMessage
+
+PROTOCOL = 1
+"""Raised when a message changes its meaning; both sides must agree."""
+
+Role = Literal["dense", "sparse"]
+Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 62)]
+
+
+class Hello(msgspec.Struct, frozen=True, array_like=True):
+    """First on every connection. Answer: Welcome."""
+
+    protocol: int
+    trainer_id: int
+    num_gradient_servers: int
+    role: Role
+
+
+class Declare(msgspec.Struct, frozen=True, array_like=True):
+    """The whole model, from every trainer, and which of how many shards of its role this one is.
+
+    Answer: Declared; to a trainer that need not seed, once the shard is ready.
+    """
+
+    parameters: tuple[ParameterSpec, ...]
+    update: UpdateSpec
+    shard: Count
+    shards: Annotated[int, msgspec.Meta(ge=1, le=1 << 20)]
+
+
+class Seed(msgspec.Struct, frozen=True, array_like=True):
+    """Initial values: body = the shard's flat dense values, or its rows of one ``table``. Answer: Answer."""
+
+    table: str | None = None
+
+
+class Pull(msgspec.Struct, frozen=True, array_like=True):
+    """Send all dense values of the shard, or its rows of one ``table``. Answer: Answer, body as in Seed."""
+
+    table: str | None = None
+
+
+class PullRows(msgspec.Struct, frozen=True, array_like=True):
+    """Send some rows: ``counts`` per table, body = the int64 ids, table after table.
+
+    Answer: Answer, body = these rows, float32, in the same order.
+    """
+
+    counts: tuple[Count, ...]
+
+
+class Push(msgspec.Struct, frozen=True, array_like=True):
+    """One batch's gradient. ``step``: how many pushes this trainer has made, this one included.
+
+    To a dense shard: body = the gradient of its flat dense values. To a sparse one: ``counts`` rows per
+    table, body = the int64 ids of all tables, then the float32 rows of all tables. Answer: Answer; from a
+    dense shard with the new values as body.
+    """
+
+    step: Annotated[int, msgspec.Meta(ge=1, le=1 << 62)]
+    pass_id: Count
+    samples: Count
+    counts: tuple[Count, ...] = ()
+
+
+class EndPass(msgspec.Struct, frozen=True, array_like=True):
+    """No more pushes in this pass. Answer: Answer when all trainers said so, from a dense shard with the
+    values."""
+
+    pass_id: Count
+
+
+class Goodbye(msgspec.Struct, frozen=True, array_like=True):
+    """The trainer leaves; ``failure`` says why when it could not finish. Answer: Answer."""
+
+    failure: str | None = None
+
+
+class Welcome(msgspec.Struct, frozen=True, array_like=True):
+    """The trainer is in. ``barrier_timeout_s``: the longest that an answer may wait for other trainers."""
+
+    barrier_timeout_s: float
+
+
+class Declared(msgspec.Struct, frozen=True, array_like=True):
+    """The declaration holds. ``seed``: send the initial values; otherwise pull them."""
+
+    seed: bool
+
+
+class Answer(msgspec.Struct, frozen=True, array_like=True):
+    """Done. ``version``: steps applied so far. ``dropped``: the pushed gradient came too late and was
+    discarded."""
+
+    version: Count
+    dropped: bool = False
+
+
+class Waiting(msgspec.Struct, frozen=True, array_like=True):
+    """The answer waits for others; ``text`` says for whom and since when."""
+
+    text: str
+
+
+class Failure(msgspec.Struct, frozen=True, array_like=True):
+    """The answer is an error: ``code`` is the name of its class in errors.py."""
+
+    code: str
+    text: str
+
+
+Request = Hello | Declare | Seed | Pull | PullRows | Push | EndPass | Goodbye
+Reply = Welcome | Declared | Answer | Waiting | Failure
+
+KINDS: dict[int, type[Request] | type[Reply]] = {
+    1: Hello,
+    2: Declare,
+    3: Seed,
+    4: Pull,
+    5: PullRows,
+    6: Push,
+    7: EndPass,
+    8: Goodbye,
+    64: Welcome,
+    65: Declared,
+    66: Answer,
+    67: Waiting,
+    68: Failure,
+}
+_KIND_OF = {message: kind for kind, message in KINDS.items()}
+_ENCODER = msgspec.msgpack.Encoder()
+_DECODERS = {kind: msgspec.msgpack.Decoder(message) for kind, message in KINDS.items()}
+
+
+def encode(message: Request | Reply) -> tuple[int, bytes]:
+    """A message as a frame's kind and meta."""
+    return _KIND_OF[type(message)], _ENCODER.encode(message)
+
+
+def decode(kind: int, meta: memoryview) -> Request | Reply:
+    """The message of a frame."""
+    decoder = _DECODERS.get(kind)
+    if decoder is None:
+        raise BadMessage(f"there is no message of kind {kind}")
+    try:
+        return decoder.decode(meta)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise BadMessage(f"a {KINDS[kind].__name__} message does not decode: {error}") from error

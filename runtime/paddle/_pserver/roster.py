@@ -1,0 +1,113 @@
+"""Roster: which trainers a shard knows, by which connection, and who is in the pass.
+
+It must never know a gradient.
+
+Guarantee: a trainer id is held by at most one connection, and by one trainer for the whole job.
+
+1. Every id below num_gradient_servers is expected from the start, and in the pass until it ends it.
+2. A trainer that ends its pass is not in it until all have; then all that are still in the job are in the
+   next one.
+3. A trainer that said goodbye is in no pass any more.
+4. A trainer whose connection broke stays in the pass: it still owes its gradients.
+5. Its id is free for another connection while it has pushed nothing; afterwards nobody can take its place.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Set
+from dataclasses import dataclass
+
+from paddle._pserver.errors import DuplicateTrainer
+
+
+class State(enum.Enum):
+    """Where a trainer stands."""
+
+    EXPECTED = "expected"
+    JOINED = "joined"
+    GONE = "gone"
+    LOST = "lost"
+
+
+@dataclass(slots=True)
+class Trainer:
+    """One place in the roster. ``since``: when its state last changed; ``heard``: its last message."""
+
+    id: int
+    state: State = State.EXPECTED
+    session: int | None = None
+    peer: str = ""
+    declared: bool = False
+    since: float = 0.0
+    heard: float = 0.0
+
+
+class Roster:
+    """The trainers of one job, as one shard sees them."""
+
+    def __init__(self, trainers: int) -> None:
+        self.trainers = [Trainer(id) for id in range(trainers)]
+        self.present: Set[int] = frozenset(range(trainers))
+        self._sessions: dict[int, Trainer] = {}
+
+    def of(self, session: int) -> Trainer | None:
+        """Who speaks on this connection."""
+        return self._sessions.get(session)
+
+    def join(self, id: int, session: int, peer: str, now: float) -> None:
+        """A trainer says who it is."""
+        trainer = self.trainers[id]
+        if trainer.state is not State.EXPECTED:
+            raise DuplicateTrainer(
+                f"trainer_id={id} is taken: {self.describe(id, now)}. Give every trainer an id of its own; "
+                "to train again, start the pservers again: they serve one job."
+            )
+        self.trainers[id] = Trainer(id, State.JOINED, session, peer, since=now, heard=now)
+        self._sessions[session] = self.trainers[id]
+
+    def lose(self, trainer: Trainer, now: float, *, forget: bool) -> None:
+        """Its connection broke. ``forget``: it has done nothing yet, so that another may take its place."""
+        self._disconnect(trainer, State.EXPECTED if forget else State.LOST, now)
+        if forget:
+            self.present |= {trainer.id}
+
+    def leave(self, trainer: Trainer, now: float) -> None:
+        """It said goodbye."""
+        self._disconnect(trainer, State.GONE, now)
+        self.end_pass(trainer)
+
+    def _disconnect(self, trainer: Trainer, state: State, now: float) -> None:
+        if trainer.session is not None:
+            del self._sessions[trainer.session]
+        trainer.session, trainer.declared, trainer.state, trainer.since = None, False, state, now
+
+    def end_pass(self, trainer: Trainer) -> None:
+        """It pushes no more in this pass."""
+        self.present -= {trainer.id}
+
+    def begin_pass(self) -> None:
+        """All have ended the pass: all that are left are in the next one."""
+        self.present = frozenset(t.id for t in self.trainers if t.state is not State.GONE)
+
+    def ids(self, *states: State) -> list[int]:
+        """The trainers in any of ``states``."""
+        return [trainer.id for trainer in self.trainers if trainer.state in states]
+
+    def describe(self, id: int, now: float) -> str:
+        """One trainer, for people."""
+        trainer = self.trainers[id]
+        ago = f"{now - trainer.since:.0f} s ago"
+        match trainer.state:
+            case State.EXPECTED:
+                return f"trainer {id} (has not joined)"
+            case State.GONE:
+                return f"trainer {id} (left {ago})"
+            case State.LOST:
+                return f"trainer {id} (its connection from {trainer.peer} broke {ago})"
+            case State.JOINED:
+                return f"trainer {id} (at {trainer.peer}, last heard {now - trainer.heard:.0f} s ago)"
+
+    def describe_all(self, ids: Iterable[int], now: float) -> str:
+        """Several trainers, for people."""
+        return ", ".join(self.describe(id, now) for id in sorted(ids))

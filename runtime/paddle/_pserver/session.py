@@ -1,0 +1,139 @@
+"""Session: one trainer's connection, after HTTP has handed it over. Bytes in, messages out, and back.
+
+The transport was aiohttp's and still is to be closed by aiohttp: what tells of the connection is passed on to
+its protocol. A session must never know what a message means.
+
+Guarantee: bytes are received straight into where they belong; what is sent waits in the arrays it comes from,
+so that a slow reader costs no memory; after a frame that is damaged nothing more is read from it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from paddle._pserver import link
+from paddle._pserver.errors import FrameError
+from paddle._pserver.framing import SLICE_BYTES, FrameReader, pieces
+from paddle._pserver.inlet import Inbound, Inlet, bytes_of
+from paddle._pserver.messages import Reply, encode
+
+LINGER_S = 5.0
+_JOIN_BELOW_BYTES = 1 << 14
+
+
+class Owner(Protocol):
+    """Who hears of what happens on a session."""
+
+    def received(self, session: Session, inbound: Inbound) -> None:
+        """A message came."""
+
+    def damaged(self, session: Session, error: FrameError) -> None:
+        """What came is no message; the session reads no more."""
+
+    def lost(self, session: Session, reason: str) -> None:
+        """The connection is gone."""
+
+
+class Session(asyncio.BufferedProtocol):
+    """See the module's text."""
+
+    def __init__(
+        self, id: int, inlet: Inlet, owner: Owner, transport: asyncio.Transport, http: asyncio.Protocol
+    ) -> None:
+        self.id = id
+        self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._reader: FrameReader[Inbound] | None = FrameReader(inlet.place)
+        self._owner = owner
+        self._transport = transport
+        self._http = http
+        self._outbox: deque[Iterator[list[memoryview]]] = deque()
+        self._paused = self._closing = False
+        self._waste = memoryview(bytearray(SLICE_BYTES))
+        link.tune(transport.get_extra_info("socket"))
+        transport.set_write_buffer_limits(high=SLICE_BYTES)
+        transport.set_protocol(self)
+
+    def send(self, message: Reply, body: Sequence[np.ndarray] = (), *, live: bool = False) -> None:
+        """Send after all that was sent before. ``live``: ``body`` may change meanwhile."""
+        kind, meta = encode(message)
+        self._outbox.append(pieces(kind, meta, [bytes_of(array) for array in body], copy=live))
+        self._pump()
+
+    def close(self) -> None:
+        """Read no more; close once all is sent and the other side has closed, or does not for long."""
+        if not self._closing:
+            self._reader = None
+            self._closing = True
+            asyncio.get_running_loop().call_later(LINGER_S, self._transport.abort)
+            self._pump()
+
+    def abort(self) -> None:
+        """Close at once."""
+        self._transport.abort()
+
+    def _pump(self) -> None:
+        while self._outbox and not self._paused:
+            group = next(self._outbox[0], None)
+            if group is None:
+                self._outbox.popleft()
+            else:
+                self._write(group)
+        if self._closing and not self._outbox and not self._transport.is_closing():
+            self._transport.write_eof()
+
+    def _write(self, group: list[memoryview]) -> None:
+        if sum(view.nbytes for view in group) < _JOIN_BELOW_BYTES:
+            self._transport.write(b"".join(group))
+            return
+        for view in group:
+            self._transport.write(view)
+
+    # What asyncio calls.
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where the next bytes go; after damage, nowhere."""
+        return self._waste if self._reader is None else self._reader.buffers()[0]
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Bytes came."""
+        if self._reader is None:
+            return
+        try:
+            for inbound in self._reader.received(nbytes):
+                self._owner.received(self, inbound)
+        except FrameError as error:
+            self._owner.damaged(self, error)
+            self.close()
+
+    def eof_received(self) -> None:
+        """The other side sends no more; asyncio closes the transport."""
+
+    def pause_writing(self) -> None:
+        """The transport has enough."""
+        self._paused = True
+        self._http.pause_writing()
+
+    def resume_writing(self) -> None:
+        """The transport can take more."""
+        self._paused = False
+        self._http.resume_writing()
+        self._pump()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is gone."""
+        self._outbox.clear()
+        reason = str(exc) if exc is not None else "it closed the connection"
+        if self._reader is not None and not self._reader.idle:
+            reason += " in the middle of a message"
+        self._owner.lost(self, reason)
+        self._http.connection_lost(exc)
+        if not self.closed.done():
+            self.closed.set_result(None)
+
+
+OpenSession = Callable[[asyncio.Transport, asyncio.Protocol], Session]

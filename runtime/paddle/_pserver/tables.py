@@ -1,0 +1,150 @@
+"""Tables: the values of one shard, their optimizer state, and a step's gradients applied to them.
+
+Dense values are one flat array, in the canonical order of placement.py; of every sparse table the shard's
+rows are packed into one array. It must never know who sent a gradient or when a step is due.
+
+Guarantee: gradients are added in the order given, and clipped, scaled and applied element by element, so that
+neither arrival order nor the number of shards changes a bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from paddle._engine.exchange import ParameterSpec, UpdateSpec
+from paddle._engine.penalties import Penalties, penalties
+from paddle._engine.rules import Rule, rule
+from paddle._engine.schedules import schedule
+from paddle._pserver.errors import BadMessage
+from paddle._pserver.placement import DenseLayout, RowRange, Segment
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Gradient rows of one table: ``ids`` int64 (n,) in the whole table, ``values`` float32 (n, width)."""
+
+    ids: np.ndarray
+    values: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Gradient:
+    """What one push brings to one shard.
+
+    ``dense``: per segment of the layout a flat float32 array, which folding with others may overwrite.
+    ``rows``: per table its rows.
+    """
+
+    dense: Sequence[np.ndarray] = ()
+    rows: Sequence[Rows] = ()
+
+
+NOTHING = Gradient()
+
+
+class Tables:
+    """All that one shard keeps."""
+
+    def __init__(self, update: UpdateSpec, layout: DenseLayout, ranges: Sequence[RowRange]) -> None:
+        self.layout = layout
+        self.values = np.zeros(layout.size, np.float32)
+        self.rows = {held.parameter.name: Table(held, update) for held in ranges}
+        self._blocks = [_Blocks(segment, update, self.values[segment.span]) for segment in layout.segments]
+        self._learning_rate = schedule(update.schedule)
+        self._mean = update.reduce == "mean"
+
+    def table(self, name: str) -> Table:
+        """The part of the table ``name`` that lives here."""
+        if name not in self.rows:
+            raise BadMessage(f"this shard keeps no rows of {name!r}")
+        return self.rows[name]
+
+    def apply(self, gradients: Sequence[Gradient], *, samples: int, passes: int, step: int) -> None:
+        """Apply the sum (or mean) of ``gradients`` as update number ``step``.
+
+        ``samples``: processed so far, ``passes``: finished; the learning rate depends on them.
+        """
+        learning_rate = self._learning_rate(samples, passes)
+        scale = np.float32(1 / len(gradients)) if self._mean and len(gradients) > 1 else None
+        for index, blocks in enumerate(self._blocks):
+            total = _sum([gradient.dense[index] for gradient in gradients], scale)
+            blocks.apply(total, learning_rate, step)
+        for index, table in enumerate(self.rows.values()):
+            table.apply([gradient.rows[index] for gradient in gradients], scale, learning_rate, step)
+
+
+class _Blocks:
+    """One dense parameter's share of a shard."""
+
+    def __init__(self, segment: Segment, update: UpdateSpec, values: np.ndarray) -> None:
+        self._values = values
+        self._rule, self._penalties, self._multiplier = _how(segment.parameter, update)
+        self._slots = [np.zeros_like(values) for _ in self._rule.slots]
+
+    def apply(self, gradient: np.ndarray, learning_rate: float, step: int) -> None:
+        rate = learning_rate * self._multiplier
+        self._rule.dense(self._values, gradient, self._slots, rate, self._penalties, step)
+
+
+class Table:
+    """One sparse table's share of a shard."""
+
+    def __init__(self, held: RowRange, update: UpdateSpec) -> None:
+        self.held = held
+        self.values = np.zeros((held.count, held.width), np.float32)
+        self._rule, self._penalties, self._multiplier = _how(held.parameter, update)
+        self._slots = [np.zeros_like(self.values) for _ in self._rule.slots]
+        self._last_step = np.zeros(held.count, np.int64)
+
+    def check(self, ids: np.ndarray) -> None:
+        """Whether all ``ids`` are rows that live here; raises BadMessage."""
+        held = self.held
+        height = held.parameter.shape[0]
+        if len(ids) and (ids.min() < 0 or ids.max() >= height or not held.pick(ids).all()):
+            raise BadMessage(
+                f"an id of {held.parameter.name!r} is outside 0..{height - 1} or belongs to another shard"
+            )
+
+    def gather(self, ids: np.ndarray) -> np.ndarray:
+        """A copy of rows ``ids``, which have been checked."""
+        return self.values.take(self.held.local(ids), axis=0)
+
+    def apply(self, parts: Sequence[Rows], scale: np.float32 | None, learning_rate: float, step: int) -> None:
+        """Apply the sum of ``parts``, times ``scale``, to the rows they name, which have been checked."""
+        ids = parts[0].ids if len(parts) == 1 else np.concatenate([part.ids for part in parts])
+        if not len(ids):
+            return
+        values = parts[0].values if len(parts) == 1 else np.concatenate([part.values for part in parts])
+        if not (ids[1:] > ids[:-1]).all():
+            from paddle._engine.kernels.rows import merge_rows  # numba is loaded only where rows meet
+
+            ids, values = merge_rows(ids, values)
+        if scale is not None:
+            values = values * scale
+        rate = learning_rate * self._multiplier
+        self._rule.rows(
+            self.values,
+            self.held.local(ids),
+            values,
+            self._slots,
+            self._last_step,
+            rate,
+            self._penalties,
+            step,
+        )
+
+
+def _how(parameter: ParameterSpec, update: UpdateSpec) -> tuple[Rule, Penalties, float]:
+    chosen = rule(update.rule, parameter.momentum)
+    return chosen, penalties(parameter, update), parameter.learning_rate
+
+
+def _sum(gradients: Sequence[np.ndarray], scale: np.float32 | None) -> np.ndarray:
+    """Their sum times ``scale``, in the first one's memory when there are several."""
+    total = gradients[0]
+    for other in gradients[1:]:
+        np.add(total, other, out=total)
+    return total if scale is None else np.multiply(total, scale, out=total)

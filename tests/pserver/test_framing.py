@@ -1,0 +1,148 @@
+"""Framing: whole frames or typed errors, whatever the bytes and however they are cut."""
+
+from __future__ import annotations
+
+import struct
+import tracemalloc
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paddle._pserver import framing
+from paddle._pserver.errors import BadMessage, ChecksumMismatch, FrameError, FrameTooLarge, NotAFrame
+from paddle._pserver.framing import FrameReader, Limits, pieces
+
+Frame = tuple[int, bytes, list[bytes]]
+
+
+class Catcher:
+    """Places every body into fresh buffers, cut as told."""
+
+    def __init__(self, cut: int = 1 << 30) -> None:
+        self.cut = cut
+        self.bodies: list[list[bytearray]] = []
+
+    def place(
+        self, kind: int, meta: memoryview, length: int
+    ) -> tuple[tuple[int, bytes], Sequence[memoryview]]:
+        buffers = [bytearray(min(self.cut, length - at)) for at in range(0, length, self.cut)]
+        self.bodies.append(buffers)
+        return (kind, bytes(meta)), [memoryview(buffer) for buffer in buffers]
+
+    def body(self, index: int) -> bytes:
+        return b"".join(self.bodies[index])
+
+
+def wire(kind: int, meta: bytes, body: Sequence[bytes]) -> bytes:
+    return b"".join(b"".join(group) for group in pieces(kind, meta, [memoryview(part) for part in body]))
+
+
+def feed(
+    reader: FrameReader[tuple[int, bytes]], data: bytes, cuts: Sequence[int] = ()
+) -> list[tuple[int, bytes]]:
+    """Give ``data`` as a socket would: never more than the buffers hold, cut where told."""
+    messages: list[tuple[int, bytes]] = []
+    at = 0
+    for cut in [*sorted(cuts), len(data)]:
+        while at < cut:
+            count = 0
+            for view in reader.buffers():
+                part = data[at + count : min(cut, at + count + view.nbytes)]
+                view[: len(part)] = part
+                count += len(part)
+            at += count
+            messages += reader.received(count)
+    return messages
+
+
+FRAMES = st.tuples(
+    st.integers(0, 255), st.binary(max_size=200), st.lists(st.binary(max_size=3000), max_size=4)
+)
+
+
+@given(st.lists(FRAMES, min_size=1, max_size=4), st.data())
+def test_frames_survive_any_cutting(frames: list[Frame], data: st.DataObject) -> None:
+    stream = b"".join(wire(*frame) for frame in frames)
+    cuts = data.draw(st.lists(st.integers(0, len(stream)), max_size=12))
+    catcher = Catcher(cut=data.draw(st.sampled_from([1, 7, 1000, 1 << 30])))
+    reader = FrameReader(catcher.place)
+    assert feed(reader, stream, cuts) == [(kind, meta) for kind, meta, _ in frames]
+    assert [catcher.body(i) for i in range(len(frames))] == [b"".join(body) for _, _, body in frames]
+    assert reader.idle
+
+
+@pytest.mark.parametrize("size", [framing.SLICE_BYTES - 1, framing.SLICE_BYTES, 3 * framing.SLICE_BYTES + 5])
+def test_long_bodies_travel_in_slices(size: int) -> None:
+    body = bytes(range(256)) * (size // 256 + 1)
+    groups = list(pieces(1, b"m", [memoryview(body)[:size]]))
+    assert all(sum(view.nbytes for view in group) <= framing.SLICE_BYTES + 100 for group in groups)
+    catcher = Catcher()
+    assert feed(FrameReader(catcher.place), b"".join(b"".join(group) for group in groups)) == [(1, b"m")]
+    assert catcher.body(0) == body[:size]
+
+
+def test_many_small_parts_never_exceed_one_system_call() -> None:
+    groups = list(pieces(1, b"", [memoryview(b"x")] * 2000))
+    assert max(len(group) for group in groups) <= framing.MAX_BUFFERS + 1
+    catcher = Catcher(cut=1)
+    feed(FrameReader(catcher.place), b"".join(b"".join(group) for group in groups))
+    assert catcher.body(0) == b"x" * 2000
+
+
+@given(FRAMES, st.data())
+def test_one_flipped_bit_is_always_found(frame: Frame, data: st.DataObject) -> None:
+    stream = bytearray(wire(*frame))
+    bit = data.draw(st.integers(0, 8 * len(stream) - 1))
+    stream[bit // 8] ^= 1 << bit % 8
+    with pytest.raises(FrameError):
+        feed(FrameReader(Catcher().place), bytes(stream))
+
+
+@given(st.binary(min_size=1, max_size=4000))
+def test_random_bytes_raise_nothing_but_frame_errors(data: bytes) -> None:
+    try:
+        messages = feed(FrameReader(Catcher().place), data)
+    except FrameError:
+        return
+    assert messages == []
+
+
+def header(meta: int, body: int, magic: bytes = framing.MAGIC, version: int = framing.VERSION) -> bytes:
+    fields = struct.pack("<4sBBxxIQ", magic, version, 1, meta, body)
+    return fields + struct.pack("<I", framing.xxhash.xxh32_intdigest(fields))
+
+
+@pytest.mark.parametrize(("meta", "body"), [(2**32 - 1, 0), (0, 2**64 - 1), (101, 0), (0, 1001)])
+def test_lengths_above_the_limit_are_refused_before_anything_is_allocated(meta: int, body: int) -> None:
+    reader = FrameReader(Catcher().place, Limits(meta_bytes=100, body_bytes=1000))
+    tracemalloc.start()
+    try:
+        with pytest.raises(FrameTooLarge, match="the limit is"):
+            feed(reader, header(meta, body))
+        assert tracemalloc.get_traced_memory()[1] < 100_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_another_protocol_is_told_from_damage() -> None:
+    with pytest.raises(NotAFrame, match="another protocol"):
+        feed(FrameReader(Catcher().place), b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    with pytest.raises(NotAFrame, match="in version 9"):
+        feed(FrameReader(Catcher().place), header(0, 0, version=9))
+    with pytest.raises(ChecksumMismatch, match="header"):
+        feed(FrameReader(Catcher().place), header(0, 0)[:-1] + b"?")
+
+
+def test_a_body_that_finds_no_room_is_refused() -> None:
+    reader = FrameReader(lambda kind, meta, length: ((kind, b""), [memoryview(bytearray(3))]))
+    with pytest.raises(BadMessage, match="brings 4 bytes, expected were 3"):
+        feed(reader, wire(1, b"", [b"1234"]))
+
+
+def test_idle_tells_whether_a_stream_may_end() -> None:
+    reader = FrameReader(Catcher().place)
+    assert reader.idle
+    feed(reader, header(1, 0)[:3])
+    assert not reader.idle
