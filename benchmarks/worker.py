@@ -76,7 +76,7 @@ def main(module: str) -> None:
             try:
                 answer = worker.answer(json.loads(line))
             except Exception:
-                answer = {"error": traceback.format_exc()}
+                answer = {"error": traceback.format_exc(limit=-3)}
             print(json.dumps(answer), file=answers)
     finally:
         worker.close()

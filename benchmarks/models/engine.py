@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from paddle._engine.executor import Executor
+from paddle._engine.executor import Executor, initialize
 from paddle._pserver.local import LocalExchange
 
 from benchmarks.models.data import (
@@ -24,7 +24,7 @@ from paddle._engine.builder import Builder
 from paddle._engine.exchange import RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.initial import Numpy
 from paddle._engine.program import Parameter, Variable
-from paddle._engine.scope import Scope, initialize
+from paddle._engine.scope import Scope
 
 Feed = Mapping[str, np.ndarray]
 
