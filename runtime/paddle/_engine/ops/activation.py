@@ -65,7 +65,7 @@ def _stanh_gradient(call: Call) -> Steps:
 
 
 def _relu(call: Call) -> Steps:
-    yield partial(np.maximum, call["X"], 0, call["Out"])
+    yield partial(np.maximum, call["X"], 0, out=call["Out"])
 
 
 def _relu_gradient(call: Call) -> Steps:

@@ -28,7 +28,7 @@ def _cross_entropy(call: Call) -> Steps:
     picked, chosen = out.reshape(-1), _Chosen(call["Label"], x)
     yield chosen.locate
     yield partial(np.take, x.reshape(-1), chosen.places, 0, picked, "clip")
-    yield partial(np.maximum, picked, np.finfo(x.dtype).tiny, picked)
+    yield partial(np.maximum, picked, np.finfo(x.dtype).tiny, out=picked)
     yield partial(np.log, picked, picked)
     yield partial(np.negative, picked, picked)
 
@@ -39,7 +39,7 @@ def _cross_entropy_gradient(call: Call) -> Steps:
     yield partial(dx.fill, 0)
     yield chosen.locate
     yield partial(np.take, x, chosen.places, 0, slope, "clip")
-    yield partial(np.maximum, slope, np.finfo(x.dtype).tiny, slope)
+    yield partial(np.maximum, slope, np.finfo(x.dtype).tiny, out=slope)
     yield partial(np.divide, call["Out@GRAD"].reshape(-1), slope, slope)
     yield partial(np.negative, slope, slope)
     yield partial(np.put, dx.reshape(-1), chosen.places, slope, "clip")
