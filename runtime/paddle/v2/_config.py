@@ -1,0 +1,115 @@
+"""What a network is, as data: PaddlePaddle's ModelConfig and ParameterConfig messages, the fields that this
+face uses.
+
+It must never know how a layer is computed. Guarantee: names, numbers and defaults of the fields are those of
+``ModelConfig.proto`` and ``ParameterConfig.proto``, so the bytes are read by, and from, the original.
+"""
+
+from __future__ import annotations
+
+from paddle.v2._wire import Field, Message
+
+
+class ParameterConfig(Message):
+    """One parameter: its size and how it starts and learns.
+
+    ``initial_strategy`` 0 is normal with ``initial_mean`` and ``initial_std``; 1 is uniform in mean - std,
+    mean + std. ``initial_smart`` marks a std that was made from ``dims[0]``.
+    """
+
+    FIELDS = {  # noqa: RUF012
+        "name": Field(1, "string"),
+        "size": Field(2, "uint64"),
+        "learning_rate": Field(3, "double", 1.0),
+        "momentum": Field(4, "double"),
+        "initial_mean": Field(5, "double"),
+        "initial_std": Field(6, "double", 0.01),
+        "decay_rate": Field(7, "double"),
+        "decay_rate_l1": Field(8, "double"),
+        "dims": Field(9, "uint64", repeated=True),
+        "initial_strategy": Field(11, "int32"),
+        "initial_smart": Field(12, "bool"),
+        "sparse_remote_update": Field(16, "bool"),
+        "gradient_clipping_threshold": Field(17, "double"),
+        "is_static": Field(18, "bool"),
+        "sparse_update": Field(22, "bool"),
+    }
+
+
+class ProjectionConfig(Message):
+    """How one input of a mixed layer reaches it."""
+
+    FIELDS = {  # noqa: RUF012
+        "type": Field(1, "string"),
+        "name": Field(2, "string"),
+        "input_size": Field(3, "uint64"),
+        "output_size": Field(4, "uint64"),
+    }
+
+
+class LayerInputConfig(Message):
+    """One input of a layer, and the parameter between the two."""
+
+    FIELDS = {  # noqa: RUF012
+        "input_layer_name": Field(1, "string"),
+        "input_parameter_name": Field(2, "string"),
+        "proj_conf": Field(6, ProjectionConfig),
+    }
+
+
+class LayerConfig(Message):
+    """One layer."""
+
+    FIELDS = {  # noqa: RUF012
+        "name": Field(1, "string"),
+        "type": Field(2, "string"),
+        "size": Field(3, "uint64"),
+        "active_type": Field(4, "string"),
+        "inputs": Field(5, LayerInputConfig, repeated=True),
+        "bias_parameter_name": Field(6, "string"),
+        "drop_rate": Field(10, "double"),
+        "coeff": Field(26, "double", 1.0),
+        "slope": Field(32, "double"),
+        "intercept": Field(33, "double"),
+        "bias_size": Field(48, "uint64"),
+        "height": Field(50, "uint64"),
+        "width": Field(51, "uint64"),
+    }
+
+
+class EvaluatorConfig(Message):
+    """One metric over layers."""
+
+    FIELDS = {  # noqa: RUF012
+        "name": Field(1, "string"),
+        "type": Field(2, "string"),
+        "input_layers": Field(3, "string", repeated=True),
+        "top_k": Field(13, "int32", 1),
+    }
+
+
+class SubModelConfig(Message):
+    """The part of a network that is no recurrent group: all of it, here."""
+
+    FIELDS = {  # noqa: RUF012
+        "name": Field(1, "string"),
+        "layer_names": Field(2, "string", repeated=True),
+        "input_layer_names": Field(3, "string", repeated=True),
+        "output_layer_names": Field(4, "string", repeated=True),
+        "evaluator_names": Field(5, "string", repeated=True),
+        "is_recurrent_layer_group": Field(6, "bool"),
+    }
+
+
+class ModelConfig(Message):
+    """A network: its layers in order of creation, and their parameters."""
+
+    FIELDS = {  # noqa: RUF012
+        "type": Field(1, "string", "nn"),
+        "layers": Field(2, LayerConfig, repeated=True),
+        "parameters": Field(3, ParameterConfig, repeated=True),
+        "input_layer_names": Field(4, "string", repeated=True),
+        "output_layer_names": Field(5, "string", repeated=True),
+        "evaluators": Field(6, EvaluatorConfig, repeated=True),
+        "sub_models": Field(8, SubModelConfig, repeated=True),
+    }

@@ -1,0 +1,123 @@
+"""A layer while it is being written: its configuration and its parameters grow together, then it is done.
+
+It must never know which layer functions there are. Guarantee: parameters get the original's names,
+``_LAYER.w0``, ``_LAYER.w1``... and ``_LAYER.wbias``, unless an attribute names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from paddle.v2._config import LayerConfig, LayerInputConfig, ParameterConfig, ProjectionConfig
+from paddle.v2.activation import BaseActivation
+from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
+from paddle.v2.config_base import Initializer, Layer
+from paddle.v2.data_type import DataType
+
+
+class Draft:
+    """Collects what a layer reads and learns. ``size`` may be assigned until it is done."""
+
+    def __init__(
+        self,
+        type: str,
+        name: str,
+        *,
+        size: int = 0,
+        act: BaseActivation | None = None,
+        layer_attr: ExtraLayerAttribute | None = None,
+    ) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"a layer's name is text, not {name!r}")
+        if act is not None and not isinstance(act, BaseActivation):
+            raise TypeError(
+                f"layer {name!r}: act is an activation such as paddle.activation.Relu(), not {act!r}"
+            )
+        self._act = act
+        self.config = LayerConfig(name=name, type=type, active_type=act.name if act else "")
+        self.size = size
+        drop_rate = layer_attr.drop_rate if layer_attr else 0.0
+        if drop_rate:
+            if act is not None and act.name == "softmax":
+                raise ValueError(
+                    f"layer {name!r}: dropout would undo its softmax; drop from the layer before it"
+                )
+            self.config.drop_rate = drop_rate
+        self._parents: list[Layer] = []
+        self._parameters: list[tuple[ParameterConfig, Initializer | None]] = []
+
+    def read(
+        self,
+        layer: Layer,
+        attr: ParameterAttribute | None = None,
+        dims: Sequence[int] = (),
+        projection: ProjectionConfig | None = None,
+    ) -> None:
+        """Add an input, with a parameter of shape ``dims`` between the two, if ``dims`` are given."""
+        entry = LayerInputConfig(input_layer_name=layer.name)
+        default = f"_{self.config.name}.w{len(self.config.inputs)}"
+        if dims:
+            entry.input_parameter_name = self._parameter(attr or ParameterAttribute(), default, dims)
+        if projection is not None:
+            projection.name = default
+            entry.proj_conf = projection
+        self.config.inputs.append(entry)
+        self._parents.append(layer)
+
+    def bias(self, attr: ParameterAttribute | bool | None, by_default: bool) -> None:
+        """Add a bias if ``attr`` is an attribute or True or, where ``by_default``, not given: it starts at
+        0."""
+        if attr is True or (attr is None and by_default):
+            attr = ParameterAttribute(initial_mean=0.0, initial_std=0.0)
+        if isinstance(attr, ParameterAttribute):
+            default = f"_{self.config.name}.wbias"
+            self.config.bias_parameter_name = self._parameter(attr, default, [1, self.size])
+            if self.config.type in ("mixed", "concat2"):
+                self.config.bias_size = self.size
+
+    def done(self, **values: Any) -> Layer:
+        """The layer; ``values`` are further fields of its configuration."""
+        layer = Layer(self.config)
+        self.fill(layer, **values)
+        return layer
+
+    def fill(self, layer: Layer, **values: Any) -> None:
+        """Make ``layer``, which is there already, the one that was drafted."""
+        self.config.size = self.size
+        for name, value in values.items():
+            setattr(self.config, name, value)
+        layer.config, layer.parents, layer.parameters = self.config, self._parents, self._parameters
+        layer.activation = self._act
+
+    def _parameter(self, attr: ParameterAttribute, default: str, dims: Sequence[int]) -> str:
+        config, initializer = attr.configure(default, dims)
+        self._parameters.append((config, initializer))
+        return str(config.name)
+
+
+def listed(name: str, given: Any) -> list[Layer]:
+    """What was given as input, as a list of layers."""
+    layers = [given] if isinstance(given, Layer) else list(given)
+    for each in layers:
+        if not isinstance(each, Layer):
+            raise TypeError(f"layer {name!r}: an input is a layer, not {each!r}")
+    if not layers:
+        raise ValueError(f"layer {name!r} has no input")
+    return layers
+
+
+def gives_ids(layer: Layer) -> bool:
+    """Whether a layer gives integers that name rows or classes, not numbers to compute with."""
+    is_data = layer.data_type is not None and layer.data_type.type == DataType.Index
+    return is_data or layer.layer_type == "maxid"
+
+
+def dense(name: str, layer: Layer) -> Layer:
+    """``layer``, which must give numbers to compute with."""
+    if gives_ids(layer):
+        raise ValueError(
+            f"layer {name!r} computes with numbers and {layer.name!r} gives ids: use paddle.layer.embedding "
+            f"to turn them into vectors"
+        )
+    return layer

@@ -1,0 +1,34 @@
+"""The flags that ``paddle.init`` settled, for the rest of this face.
+
+It must never know what a flag does. Guarantee: there is one set of flags in a process; a program that never
+calls ``init`` gets those of its environment.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from typing import Any
+
+from paddle._launch.environ import InitFlags, read_init
+from paddle._launch.infolog import open_info_log
+
+_settled: InitFlags | None = None
+
+
+def settle(**kwargs: Any) -> InitFlags:
+    """Settle the flags: arguments over ``PADDLE_INIT_*`` over defaults. Opens the trainer's log."""
+    global _settled
+    _settled = read_init(kwargs, os.environ)
+    open_info_log("paddle_trainer", os.environ)
+    logger = logging.getLogger("paddle.trainer")
+    for notice in _settled.notices:
+        print(f"paddle.init: {notice}", file=sys.stderr)
+        logger.warning("%s", notice)
+    return _settled
+
+
+def current() -> InitFlags:
+    """The flags of this process."""
+    return _settled or settle()

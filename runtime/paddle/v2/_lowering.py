@@ -1,0 +1,232 @@
+"""Lowering: from layers to the operators of the engine.
+
+It must never know where a configuration came from (a program just written, or a file) nor run anything.
+Guarantee: one configuration always gives one program, whose parameters are the configuration's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from paddle._absent import NotInThisRelease
+from paddle._engine.builder import Builder
+from paddle._engine.initial import Constant, Normal, Uniform
+from paddle._engine.program import Parameter, Program, Variable
+from paddle.v2._config import LayerConfig, LayerInputConfig, ModelConfig, ParameterConfig
+from paddle.v2.data_type import DataType, InputType
+
+_UNIFORM = 1
+_ACTIVATIONS = {
+    **{name: name for name in ("tanh", "sigmoid", "softmax", "relu", "brelu", "stanh", "abs", "square")},
+    **{name: name for name in ("log", "sqrt", "reciprocal", "softsign")},
+    "exponential": "exp",
+    "softrelu": "soft_relu",
+}
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a layer gives: ``value`` to compute with, or integer ``id`` (and of max_id the ``prob`` of it)."""
+
+    value: Variable | None = None
+    id: Variable | None = None
+    prob: Variable | None = None
+
+
+class Network:
+    """The program of a configuration. ``outputs``: what each layer gives, by name."""
+
+    def __init__(self, config: ModelConfig, data_types: Mapping[str, InputType]) -> None:
+        self.config = config
+        self.builder = Builder()
+        self.outputs: dict[str, Output] = {}
+        self.data_types = data_types
+        self._configs: dict[str, ParameterConfig] = {each.name: each for each in config.parameters}
+        self._layers: dict[str, LayerConfig] = {each.name: each for each in config.layers}
+        for layer in config.layers:
+            self.outputs[layer.name] = self._lower(layer)
+
+    @property
+    def program(self) -> Program:
+        """The program, so far."""
+        return self.builder.program
+
+    def value(self, layer: str) -> Variable:
+        """What the layer of that name gives to compute with."""
+        found = self.outputs[layer].value
+        if found is None:
+            raise ValueError(f"layer {layer!r} gives integer ids, where numbers to compute with are needed")
+        return found
+
+    def ids(self, layer: str) -> Variable:
+        """The integers that the layer of that name gives."""
+        found = self.outputs[layer].id
+        if found is None:
+            raise ValueError(f"layer {layer!r} gives numbers, where integer ids are needed")
+        return found
+
+    def parameter(self, name: str) -> Parameter:
+        """The parameter of that name."""
+        config = self._configs[name]
+        return self.builder.parameter(
+            name,
+            config.dims,
+            initializer(config),
+            is_static=config.is_static,
+            sparse=config.sparse_update,
+            learning_rate=config.learning_rate,
+            momentum=_own(config, "momentum"),
+            l1_rate=_own(config, "decay_rate_l1"),
+            l2_rate=_own(config, "decay_rate"),
+            gradient_clipping_threshold=_own(config, "gradient_clipping_threshold"),
+        )
+
+    def _lower(self, layer: LayerConfig) -> Output:
+        if layer.type == "data":
+            return self._data(layer)
+        if layer.type == "maxid":
+            best = self.builder.ops("top_k", {"k": 1}, X=self.value(layer.inputs[0].input_layer_name))
+            return Output(id=best["Indices"], prob=best["Out"])
+        rule = _LAYERS.get(layer.type)
+        if rule is None:
+            raise NotInThisRelease(
+                f"layer {layer.name!r} is of type {layer.type!r}, which this release does not have"
+            )
+        return Output(value=self._finished(layer, rule(self, layer)))
+
+    def _data(self, layer: LayerConfig) -> Output:
+        if self.data_types[layer.name].type == DataType.Index:
+            return Output(id=self.builder.data(layer.name, (-1, 1), "int64"))
+        return Output(value=self.builder.data(layer.name, (-1, layer.size)))
+
+    def _finished(self, layer: LayerConfig, value: Variable) -> Variable:
+        """Bias, activation and dropout, which every layer may have."""
+        op = self.builder.op
+        if layer.bias_parameter_name:
+            value = op("elementwise_add", X=value, Y=self.parameter(layer.bias_parameter_name))
+        if layer.active_type:
+            value = op(_ACTIVATIONS[layer.active_type], X=value)
+        if layer.drop_rate:
+            value = op("dropout", {"dropout_prob": layer.drop_rate}, X=value)
+        return value
+
+    def summed(self, parts: list[Variable]) -> Variable:
+        """The sum of one variable or more."""
+        return parts[0] if len(parts) == 1 else self.builder.op("sum", X=parts)
+
+
+def initializer(config: ParameterConfig) -> Callable[..., Any]:
+    """How a parameter starts, as the engine's initializer."""
+    if config.initial_strategy == _UNIFORM:
+        return Uniform(config.initial_mean - config.initial_std, config.initial_mean + config.initial_std)
+    return (
+        Normal(config.initial_mean, config.initial_std)
+        if config.initial_std
+        else Constant(config.initial_mean)
+    )
+
+
+def _own(config: ParameterConfig, field: str) -> float | None:
+    """A parameter's own rate, None where it was not given and the optimizer's holds."""
+    return float(getattr(config, field)) if config.HasField(field) else None
+
+
+def _fc(net: Network, layer: LayerConfig) -> Variable:
+    return net.summed(
+        [
+            net.builder.op(
+                "mul", X=net.value(each.input_layer_name), Y=net.parameter(each.input_parameter_name)
+            )
+            for each in layer.inputs
+        ]
+    )
+
+
+def _projected(net: Network, each: LayerInputConfig) -> Variable:
+    """What one input of a mixed layer contributes."""
+    kind, op = each.proj_conf.type, net.builder.op
+    if kind == "identity":
+        return net.value(each.input_layer_name)
+    parameter = net.parameter(each.input_parameter_name)
+    if kind == "table":
+        ids = net.ids(each.input_layer_name)
+        return op("lookup_table", {"is_sparse": parameter.spec.sparse}, W=parameter, Ids=ids)
+    if kind == "fc":
+        return op("mul", X=net.value(each.input_layer_name), Y=parameter)
+    if kind == "dot_mul":
+        return op("elementwise_mul", X=net.value(each.input_layer_name), Y=parameter)
+    raise NotInThisRelease(f"a projection of type {kind!r} is not in this release")
+
+
+def _mixed(net: Network, layer: LayerConfig) -> Variable:
+    return net.summed([_projected(net, each) for each in layer.inputs])
+
+
+def _concat(net: Network, layer: LayerConfig) -> Variable:
+    return net.builder.op("concat", X=[net.value(each.input_layer_name) for each in layer.inputs])
+
+
+def _concat_projections(net: Network, layer: LayerConfig) -> Variable:
+    return net.builder.op("concat", X=[_projected(net, each) for each in layer.inputs])
+
+
+def _addto(net: Network, layer: LayerConfig) -> Variable:
+    return net.summed([net.value(each.input_layer_name) for each in layer.inputs])
+
+
+def _slope_intercept(net: Network, layer: LayerConfig) -> Variable:
+    attrs = {"scale": layer.slope, "bias": layer.intercept}
+    return net.builder.op("scale", attrs, X=net.value(layer.inputs[0].input_layer_name))
+
+
+def _weighted(net: Network, layer: LayerConfig, cost: Variable) -> Variable:
+    """A cost times the weight of its sample, which is the third input."""
+    if len(layer.inputs) < 3:
+        return cost
+    return net.builder.op("elementwise_mul", X=cost, Y=net.value(layer.inputs[2].input_layer_name))
+
+
+def _cross_entropy(net: Network, layer: LayerConfig) -> Variable:
+    source, label = (each.input_layer_name for each in layer.inputs[:2])
+    return _weighted(net, layer, net.builder.op("cross_entropy", X=net.value(source), Label=net.ids(label)))
+
+
+def _square_error(net: Network, layer: LayerConfig) -> Variable:
+    source, label = (each.input_layer_name for each in layer.inputs[:2])
+    return _weighted(
+        net, layer, net.builder.op("square_error_cost", X=net.value(source), Label=net.value(label))
+    )
+
+
+def _sum_cost(net: Network, layer: LayerConfig) -> Variable:
+    source = net.value(layer.inputs[0].input_layer_name)
+    return net.builder.op("reduce_sum", {"dim": 1, "keep_dim": True}, X=source)
+
+
+def _multi_binary(net: Network, layer: LayerConfig) -> Variable:
+    """-sum(y log p + (1 - y) log(1 - p)) over the columns."""
+    op = net.builder.op
+    probability, label = (net.value(each.input_layer_name) for each in layer.inputs)
+    against = {"scale": -1.0, "bias": 1.0}
+    hit = op("elementwise_mul", X=op("log", X=probability), Y=label)
+    miss = op(
+        "elementwise_mul", X=op("log", X=op("scale", against, X=probability)), Y=op("scale", against, X=label)
+    )
+    total = op("reduce_sum", {"dim": 1, "keep_dim": True}, X=op("elementwise_add", X=hit, Y=miss))
+    return op("scale", {"scale": -1.0}, X=total)
+
+
+_LAYERS: dict[str, Callable[[Network, LayerConfig], Variable]] = {
+    "fc": _fc,
+    "mixed": _mixed,
+    "concat": _concat,
+    "concat2": _concat_projections,
+    "addto": _addto,
+    "slope_intercept": _slope_intercept,
+    "multi-class-cross-entropy": _cross_entropy,
+    "square_error": _square_error,
+    "sum_cost": _sum_cost,
+    "multi_binary_label_cross_entropy": _multi_binary,
+}

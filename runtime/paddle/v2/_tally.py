@@ -1,0 +1,95 @@
+"""Tallies: cost and metrics of some batches, which add up to those of a pass or a test.
+
+They must never know how a metric is computed. Guarantee: what a tally reports is per sample over all that was
+added, so batches of unequal size count by their size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from paddle._absent import NotInThisRelease
+from paddle._engine.program import Variable
+from paddle.v2._config import EvaluatorConfig
+from paddle.v2._lowering import Network
+
+
+@dataclass
+class Tally:
+    """Sums over samples: of the cost, and of each metric with what it is divided by."""
+
+    names: tuple[str, ...] = ()
+    samples: int = 0
+    cost_sum: float = 0.0
+    totals: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    counts: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    def add(self, other: Tally) -> None:
+        """Take another tally of the same metrics in."""
+        if not self.samples:
+            self.names, self.totals, self.counts = other.names, other.totals.copy(), other.counts.copy()
+        else:
+            self.totals += other.totals
+            self.counts += other.counts
+        self.samples += other.samples
+        self.cost_sum += other.cost_sum
+
+    @property
+    def cost(self) -> float:
+        """The cost per sample."""
+        return self.cost_sum / self.samples if self.samples else 0.0
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """Each metric by name."""
+        pairs = zip(self.names, self.totals, self.counts, strict=True)
+        return {name: float(total / count) if count else 0.0 for name, total, count in pairs}
+
+
+@dataclass(frozen=True)
+class Meter:
+    """One metric of a network: the variable of its sum over a batch and of its divisor, None for the batch
+    size."""
+
+    name: str
+    total: Variable
+    count: Variable | None
+
+
+def meters(net: Network) -> list[Meter]:
+    """Append the operators of all evaluators to the network's program."""
+    return [_meter(net, evaluator) for evaluator in net.config.evaluators]
+
+
+def tally(found: Sequence[Meter], samples: int, cost: np.ndarray, values: Sequence[np.ndarray]) -> Tally:
+    """The tally of one run that fetched the cost and then :func:`variables`."""
+    numbers = iter(np.concatenate([np.ravel(value) for value in values]).astype(np.float64) if values else ())
+    pairs = [(next(numbers), samples if meter.count is None else next(numbers)) for meter in found]
+    totals, counts = np.array(pairs).reshape(-1, 2).T
+    return Tally(tuple(meter.name for meter in found), samples, float(cost.sum()), totals, counts)
+
+
+def variables(found: Sequence[Meter]) -> list[Variable]:
+    """What a run must fetch for these meters, in order."""
+    return [v for meter in found for v in (meter.total, meter.count) if v is not None]
+
+
+def _meter(net: Network, evaluator: EvaluatorConfig) -> Meter:
+    op, reads = net.builder.op, list(evaluator.input_layers)
+    if evaluator.type == "classification_error":
+        each, weights = op("classification_error", X=net.value(reads[0]), Label=net.ids(reads[1])), reads[2:]
+    elif evaluator.type == "sum":
+        each, weights = net.value(reads[0]), reads[1:]
+    else:
+        raise NotInThisRelease(f"an evaluator of type {evaluator.type!r} is not in this release")
+    if not weights:
+        return Meter(evaluator.name, op("reduce_sum", X=each), None)
+    weight = net.value(weights[0])
+    return Meter(
+        evaluator.name,
+        op("reduce_sum", X=op("elementwise_mul", X=each, Y=weight)),
+        op("reduce_sum", X=weight),
+    )

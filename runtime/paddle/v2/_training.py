@@ -1,0 +1,95 @@
+"""Training: one network, its programs, and the place where its parameters live.
+
+It must never know passes, events or readers. Guarantee: a step returns when the parameters are those of the
+next one; a test changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from paddle._engine.autodiff import append_backward, append_exchange
+from paddle._engine.exchange import Exchange, UpdateSpec
+from paddle._engine.executor import Executor
+from paddle._engine.program import Program, Variable
+from paddle.v2._lowering import Network
+from paddle.v2._tally import Meter, Tally, meters, tally, variables
+from paddle.v2.parameters import Parameters
+from paddle.v2.topology import Topology
+
+Feed = Mapping[str, np.ndarray]
+
+
+class Training:
+    """Steps and tests of the network ``topology``, whose outputs are costs. ``seed``: of dropout."""
+
+    def __init__(self, topology: Topology, parameters: Parameters, update: UpdateSpec, seed: int) -> None:
+        self._parameters = parameters
+        self._update = update
+        self._seed = seed
+        net = Network(topology.proto(), dict(topology.data_type()))
+        self._meters: list[Meter] = meters(net)
+        self._cost, objective = _costs(net)
+        self._test_program: Program = net.program.clone(for_test=True)
+        pairs = append_backward(net.program, objective)
+        append_exchange(net.program, pairs)
+        self._trained = [parameter.spec for parameter, _ in pairs]
+        self._program = net.program
+        self._executor = Executor(parameters.scope)
+
+    def start(self, exchange: Exchange, remote: bool) -> None:
+        """Hand the parameters over to ``exchange``."""
+        arrays = exchange.start(self._trained, self._update, _Drawn(self._parameters))
+        self._parameters.scope.bind(arrays)
+        self._parameters.follow(exchange.fetch, remote)
+        self._executor = Executor(self._parameters.scope, exchange)
+        self._draw()
+
+    def step(self, feed: Feed, samples: int) -> Tally:
+        """Compute the gradients of a batch and learn from them."""
+        return self._run(self._program, feed, samples)
+
+    def test(self, feed: Feed, samples: int) -> Tally:
+        """Compute cost and metrics of a batch, as a test does."""
+        self._draw()
+        return self._run(self._test_program, feed, samples)
+
+    def _draw(self) -> None:
+        """Give each parameter that the exchange does not keep a value: those that do not learn; early on, all."""
+        for parameter in self._program.parameters():
+            self._parameters.array(parameter.name)
+
+    def _run(self, program: Program, feed: Feed, samples: int) -> Tally:
+        wanted = [self._cost, *variables(self._meters)]
+        cost, *values = self._executor.run(program, feed, wanted, samples=samples, seed=self._seed)
+        return tally(self._meters, samples, cost, values)
+
+
+class _Drawn(Mapping[str, np.ndarray]):
+    """The parameters' first values, each drawn only if somebody asks for it."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self._parameters = parameters
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._parameters.array(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parameters)
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+
+def _costs(net: Network) -> tuple[Variable, Variable]:
+    """The variable of the batch's cost, and the one to take gradients of: that of each sample, times
+    ``coeff``."""
+    op, layers = net.builder.op, {layer.name: layer for layer in net.config.layers}
+    costs = {name: net.value(name) for name in net.config.output_layer_names}
+    total = net.summed(list(costs.values()))
+    if all(layers[name].coeff == 1.0 for name in costs):
+        return op("reduce_sum", X=total), total
+    scaled = [op("scale", {"scale": layers[name].coeff}, X=cost) for name, cost in costs.items()]
+    return op("reduce_sum", X=total), net.summed(scaled)

@@ -1,0 +1,156 @@
+"""Attributes: how a parameter starts and learns, and what else a layer does.
+
+They must never know the layer that they are given to. Guarantee: what an attribute asks for and this release
+cannot do is an error when it is made, not a silence when it is used.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from math import prod, sqrt
+from typing import Any
+
+from paddle._absent import NotInThisRelease, absent
+from paddle.v2._config import ParameterConfig
+from paddle.v2.config_base import Initializer
+
+__all__ = [
+    "Extra",
+    "ExtraAttr",
+    "ExtraLayerAttribute",
+    "Hook",
+    "HookAttr",
+    "Param",
+    "ParamAttr",
+    "ParameterAttribute",
+]
+
+_NORMAL, _UNIFORM = 0, 1
+_DEFAULT_STD = 0.01  # of a parameter whose mean is given and whose std is not
+
+
+class ParameterAttribute:
+    """How a parameter starts and learns.
+
+    ``name``: parameters of one name are one parameter. First value: normal with ``initial_mean`` and
+    ``initial_std``, or uniform between ``initial_min`` and ``initial_max``, or ``initializer(name)``; where
+    none of these is given, normal with mean 0 and std 1 / sqrt(height). ``learning_rate`` multiplies the
+    optimizer's; ``momentum``, ``l1_rate``, ``l2_rate`` and ``gradient_clipping_threshold`` replace it.
+    ``sparse_update``: only the rows that a batch uses are updated and, with parameter servers, sent.
+    ``is_static``: it does not learn.
+    """
+
+    def __init__(
+        self,
+        name: str | None = None,
+        is_static: bool = False,
+        initial_std: float | None = None,
+        initial_mean: float | None = None,
+        initial_max: float | None = None,
+        initial_min: float | None = None,
+        l1_rate: float | None = None,
+        l2_rate: float | None = None,
+        learning_rate: float | None = None,
+        momentum: float | None = None,
+        gradient_clipping_threshold: float | None = None,
+        sparse_update: bool = False,
+        update_hooks: object = None,
+        initializer: Initializer | None = None,
+    ) -> None:
+        if update_hooks is not None:
+            raise NotInThisRelease("update_hooks is not in this release: parameters cannot be pruned yet")
+        if initializer is not None and not callable(initializer):
+            raise TypeError(
+                "initializer must be a callable that takes the parameter's name and returns its value"
+            )
+        self.name = name
+        self.is_static = is_static
+        self.sparse_update = sparse_update
+        self.initializer = initializer
+        self._start = _start(initial_mean, initial_std, initial_min, initial_max)
+        rates = {
+            "learning_rate": learning_rate,
+            "momentum": momentum,
+            "decay_rate": l2_rate,
+            "decay_rate_l1": l1_rate,
+            "gradient_clipping_threshold": gradient_clipping_threshold,
+        }
+        for rate, value in rates.items():
+            _check_number(rate, value)
+        self._rates = {} if is_static else {rate: value for rate, value in rates.items() if value is not None}
+
+    def configure(self, default_name: str, dims: Sequence[int]) -> tuple[ParameterConfig, Initializer | None]:
+        """The configuration of a parameter of this shape, and the program's own initializer, if it has
+        one."""
+        start = self._start or {
+            "initial_mean": 0.0,
+            "initial_std": 1.0 / sqrt(dims[0]),
+            "initial_strategy": _NORMAL,
+            "initial_smart": True,
+        }
+        config = ParameterConfig(
+            name=self.name or default_name, size=prod(dims), dims=dims, **{**self._rates, **start}
+        )
+        if self.is_static:
+            config.is_static = True
+        if self.sparse_update:
+            config.sparse_update = config.sparse_remote_update = True
+        return config, self.initializer
+
+
+class ExtraLayerAttribute:
+    """What else a layer does. ``drop_rate``: the share of its output that training sets to 0."""
+
+    def __init__(
+        self,
+        error_clipping_threshold: float | None = None,
+        drop_rate: float | None = None,
+        device: int | None = None,
+    ) -> None:
+        if error_clipping_threshold:
+            raise NotInThisRelease(
+                "error_clipping_threshold is not in this release: clip the parameters' gradients instead, "
+                "with the gradient_clipping_threshold of an optimizer or of paddle.attr.Param"
+            )
+        if device not in (None, -1):
+            raise NotInThisRelease(
+                f"device={device} is not in this release: it runs on the CPU, which is device -1"
+            )
+        if drop_rate is not None and not 0 <= drop_rate < 1:
+            raise ValueError(f"drop_rate is a share from 0 to below 1, not {drop_rate!r}")
+        self.drop_rate = drop_rate or 0.0
+
+
+Param = ParamAttr = ParameterAttribute
+Extra = ExtraAttr = ExtraLayerAttribute
+Hook = HookAttr = absent("paddle.attr.Hook", "parameters cannot be pruned yet")
+
+
+def _start(
+    mean: float | None, std: float | None, low: float | None, high: float | None
+) -> dict[str, Any] | None:
+    """The fields of ParameterConfig that say how it starts, or None where nothing was said."""
+    for name, value in {"mean": mean, "std": std, "min": low, "max": high}.items():
+        _check_number(f"initial_{name}", value)
+    if mean is not None or std is not None:
+        strategy, mean, std = _NORMAL, mean or 0.0, _DEFAULT_STD if std is None else std
+    elif low is not None and high is not None:
+        if low >= high:
+            raise ValueError(f"initial_min={low} must be below initial_max={high}")
+        strategy, mean, std = _UNIFORM, (high + low) / 2, (high - low) / 2
+    elif low is None and high is None:
+        return None
+    else:
+        raise ValueError("initial_min and initial_max are given together: values between the two are drawn")
+    return {
+        "initial_mean": mean,
+        "initial_std": std,
+        "initial_strategy": strategy,
+        "initial_smart": False,
+    }
+
+
+def _check_number(name: str, value: object) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, numbers.Real)):
+        raise TypeError(f"{name} is a number, not {value!r}")

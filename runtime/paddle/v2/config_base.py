@@ -1,0 +1,114 @@
+"""Layer: a node of the network that a program writes down, and the names that nodes get.
+
+It must never know how a layer is computed: what it holds is data, made into a program by ``_lowering``.
+Guarantee: a layer never changes once it is made (except a mixed layer inside its ``with``), and ``number``
+tells which came first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paddle.v2._config import EvaluatorConfig, LayerConfig, ParameterConfig
+
+if TYPE_CHECKING:
+    from paddle.v2.activation import BaseActivation
+    from paddle.v2.data_type import InputType
+
+__all__ = ["Layer"]
+
+Initializer = Callable[[str], np.ndarray]
+"""A program's own first value of a parameter, from its name."""
+
+_numbers = count()
+_names_given: Counter[str] = Counter()
+
+
+def default_name(prefix: str) -> str:
+    """The next of ``__prefix_0__``, ``__prefix_1__``..., as layers without a name are called."""
+    _names_given[prefix] += 1
+    return f"__{prefix}_{_names_given[prefix] - 1}__"
+
+
+def restart_names() -> None:
+    """Begin a new network in this process: default names count from 0 again."""
+    _names_given.clear()
+
+
+class Layer:
+    """What a layer function returns: its configuration, the layers that it reads and the parameters that it
+    has.
+
+    ``size``: the width of its output. Layers take ``+``, ``-`` and ``*`` with numbers and with each other.
+    """
+
+    def __init__(
+        self,
+        config: LayerConfig,
+        parents: Sequence[Layer] = (),
+        *,
+        activation: BaseActivation | None = None,
+        parameters: Sequence[tuple[ParameterConfig, Initializer | None]] = (),
+        data_type: InputType | None = None,
+    ) -> None:
+        self.number = next(_numbers)
+        self.config = config
+        self.parents = list(parents)
+        self.activation = activation
+        self.parameters = list(parameters)
+        self.data_type = data_type
+        self.evaluators: list[EvaluatorConfig] = []
+
+    @property
+    def name(self) -> str:
+        """Its name, by which feeding, evaluators and saved networks know it."""
+        return self.config.name
+
+    @property
+    def full_name(self) -> str:
+        """The same; the original's layers inside recurrent groups had a longer one."""
+        return self.config.name
+
+    @property
+    def layer_type(self) -> str:
+        """Its type, as ModelConfig spells it: ``data``, ``fc``, ``mixed``..."""
+        return self.config.type
+
+    @property
+    def size(self) -> int:
+        """The number of columns of its output."""
+        return self.config.size
+
+    def __repr__(self) -> str:
+        reads = ", ".join(parent.name for parent in self.parents)
+        return f"<{self.layer_type} layer {self.name!r} of size {self.size}({reads})>"
+
+    def __add__(self, other: Any) -> Layer:
+        from paddle.v2 import op  # op is made of layers
+
+        return op.add(self, other)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Layer:
+        from paddle.v2 import op
+
+        return op.negative(self)
+
+    def __sub__(self, other: Any) -> Layer:
+        return self + -other
+
+    def __rsub__(self, other: Any) -> Layer:
+        return -self + other
+
+    def __mul__(self, other: Any) -> Layer:
+        from paddle.v2 import op
+
+        return op.multiply(self, other)
+
+    __rmul__ = __mul__

@@ -1,0 +1,128 @@
+"""Types of the data that a program feeds: the width of a slot and how its samples are written.
+
+They must never know a layer or a batch. Guarantee: two types are equal where dim, seq_type and type are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = [
+    "DataType",
+    "InputType",
+    "SequenceType",
+    "dense_array",
+    "dense_vector",
+    "dense_vector_sequence",
+    "dense_vector_sub_sequence",
+    "integer_sequence",
+    "integer_value",
+    "integer_value_sequence",
+    "integer_value_sub_sequence",
+    "sparse_binary_vector",
+    "sparse_binary_vector_sequence",
+    "sparse_binary_vector_sub_sequence",
+    "sparse_float_vector",
+    "sparse_float_vector_sequence",
+    "sparse_float_vector_sub_sequence",
+    "sparse_vector",
+    "sparse_vector_sequence",
+    "sparse_vector_sub_sequence",
+]
+
+
+class SequenceType:
+    """Whether a sample is one element, a list of them, or a list of lists."""
+
+    NO_SEQUENCE = 0
+    SEQUENCE = 1
+    SUB_SEQUENCE = 2
+
+
+class DataType:
+    """How an element is written."""
+
+    Dense = 0  # dim numbers
+    SparseNonValue = 1  # the columns that are 1
+    SparseValue = 2  # (column, value) pairs
+    Index = 3  # an integer from 0 to dim - 1
+
+
+@dataclass(frozen=True)
+class InputType:
+    """``dim`` columns (or integers below ``dim``), of a sequence type and a data type."""
+
+    dim: int
+    seq_type: int
+    type: int
+
+    def __str__(self) -> str:
+        kind = ("dense_vector", "sparse_binary_vector", "sparse_float_vector", "integer_value")[self.type]
+        return f"{kind}{('', '_sequence', '_sub_sequence')[self.seq_type]}({self.dim})"
+
+
+def dense_vector(dim: int, seq_type: int = SequenceType.NO_SEQUENCE) -> InputType:
+    """``dim`` numbers, as a list, a tuple or an array."""
+    return InputType(dim, seq_type, DataType.Dense)
+
+
+def sparse_binary_vector(dim: int, seq_type: int = SequenceType.NO_SEQUENCE) -> InputType:
+    """``dim`` columns of 0 and 1, as the list of the columns that are 1."""
+    return InputType(dim, seq_type, DataType.SparseNonValue)
+
+
+def sparse_float_vector(dim: int, seq_type: int = SequenceType.NO_SEQUENCE) -> InputType:
+    """``dim`` columns, as the list of (column, value) of those that are not 0."""
+    return InputType(dim, seq_type, DataType.SparseValue)
+
+
+def integer_value(value_range: int, seq_type: int = SequenceType.NO_SEQUENCE) -> InputType:
+    """An integer from 0 to ``value_range`` - 1."""
+    return InputType(value_range, seq_type, DataType.Index)
+
+
+def dense_vector_sequence(dim: int) -> InputType:
+    """A list of dense vectors."""
+    return dense_vector(dim, SequenceType.SEQUENCE)
+
+
+def dense_vector_sub_sequence(dim: int) -> InputType:
+    """A list of lists of dense vectors."""
+    return dense_vector(dim, SequenceType.SUB_SEQUENCE)
+
+
+def sparse_binary_vector_sequence(dim: int) -> InputType:
+    """A list of sparse binary vectors."""
+    return sparse_binary_vector(dim, SequenceType.SEQUENCE)
+
+
+def sparse_binary_vector_sub_sequence(dim: int) -> InputType:
+    """A list of lists of sparse binary vectors."""
+    return sparse_binary_vector(dim, SequenceType.SUB_SEQUENCE)
+
+
+def sparse_float_vector_sequence(dim: int) -> InputType:
+    """A list of sparse vectors."""
+    return sparse_float_vector(dim, SequenceType.SEQUENCE)
+
+
+def sparse_float_vector_sub_sequence(dim: int) -> InputType:
+    """A list of lists of sparse vectors."""
+    return sparse_float_vector(dim, SequenceType.SUB_SEQUENCE)
+
+
+def integer_value_sequence(value_range: int) -> InputType:
+    """A list of integers."""
+    return integer_value(value_range, SequenceType.SEQUENCE)
+
+
+def integer_value_sub_sequence(value_range: int) -> InputType:
+    """A list of lists of integers."""
+    return integer_value(value_range, SequenceType.SUB_SEQUENCE)
+
+
+dense_array = dense_vector
+sparse_vector = sparse_float_vector
+sparse_vector_sequence = sparse_float_vector_sequence
+sparse_vector_sub_sequence = sparse_float_vector_sub_sequence
+integer_sequence = integer_value_sequence

@@ -1,0 +1,78 @@
+"""Events: what ``SGD.train`` tells its event handler, in this order.
+
+    BeginPass
+      BeginIteration, EndForwardBackward, EndIteration    once a batch
+    EndPass
+
+They must never know the trainer. Guarantee: an event does not change after it was handed out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from paddle._absent import NotInThisRelease
+
+__all__ = ["BeginIteration", "BeginPass", "EndForwardBackward", "EndIteration", "EndPass", "TestResult"]
+
+
+class _WithMachine:
+    @property
+    def gm(self) -> object:
+        """Not in this release."""
+        raise NotInThisRelease(
+            "event.gm is not in this release: what a layer gives is computed by paddle.infer"
+        )
+
+
+@dataclass(frozen=True)
+class BeginPass:
+    """A pass over the data begins. Passes count from 0."""
+
+    pass_id: int
+
+
+@dataclass(frozen=True)
+class BeginIteration:
+    """A batch begins. Batches count from 0 in every pass."""
+
+    pass_id: int
+    batch_id: int
+
+
+@dataclass(frozen=True)
+class EndForwardBackward(_WithMachine):
+    """The gradients of a batch are there."""
+
+    pass_id: int
+    batch_id: int
+
+
+@dataclass(frozen=True)
+class EndIteration(_WithMachine):
+    """A batch has ended. ``cost``: per sample, of this batch. ``metrics``: of this batch, by evaluator
+    name."""
+
+    pass_id: int
+    batch_id: int
+    cost: float
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class EndPass(_WithMachine):
+    """A pass has ended. ``metrics``: of the whole pass, by evaluator name."""
+
+    pass_id: int
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """What ``SGD.test`` returns: the ``cost`` per sample and the metrics by evaluator name."""
+
+    __test__ = False  # no test case, in spite of its name
+
+    cost: float
+    metrics: Mapping[str, float] = field(default_factory=dict)

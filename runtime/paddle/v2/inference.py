@@ -1,0 +1,115 @@
+"""Inference: what a trained network says of new data.
+
+It must never train. Guarantee: it computes as a test does, with the parameters as they are when it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO, Any
+
+import numpy as np
+
+from paddle._engine.executor import Executor
+from paddle.v2._lowering import Network, Output
+from paddle.v2.config_base import Layer
+from paddle.v2.data_feeder import DataFeeder
+from paddle.v2.parameters import Parameters
+from paddle.v2.topology import Topology, read_for_inference
+
+__all__ = ["Inference", "infer"]
+
+_FIELDS = ("value", "id", "prob")
+Feeding = Mapping[str, int] | Sequence[str] | None
+
+
+class Inference:
+    """The network that leads to ``output_layer``, or that ``serialize_for_inference`` wrote to
+    ``fileobj``."""
+
+    def __init__(
+        self,
+        parameters: Parameters,
+        output_layer: Layer | Sequence[Layer] | None = None,
+        fileobj: IO[bytes] | None = None,
+    ) -> None:
+        if output_layer is not None:
+            topology = Topology(output_layer)
+            config, types = topology.proto(), dict(topology.data_type())
+        elif fileobj is not None:
+            config, types = read_for_inference(fileobj)
+        else:
+            raise ValueError("Inference needs an output_layer, or a fileobj with a saved network")
+        net = Network(config, types)
+        self._types = types
+        self._program = net.program.clone(for_test=True)
+        self._outputs: list[Output] = [net.outputs[name] for name in config.output_layer_names]
+        self._parameters = parameters
+        self._executor = Executor(parameters.scope)
+
+    def iter_infer(self, input: Sequence[Any], feeding: Feeding = None) -> Iterator[list[dict[str, Any]]]:
+        """Yield, for the one batch ``input``, a list of {"value", "id", "prob"} for each output layer."""
+        feed = DataFeeder(self._types.items(), feeding)(list(input))
+        for parameter in self._program.parameters():
+            self._parameters.read(parameter.name)
+        wanted = {(i, field): getattr(out, field) for i, out in enumerate(self._outputs) for field in _FIELDS}
+        present = {key: variable for key, variable in wanted.items() if variable is not None}
+        values = self._executor.run(self._program, feed, list(present.values()))
+        found = dict(zip(present, values, strict=True))
+        yield [
+            {field: _flat(field, found.get((number, field))) for field in _FIELDS}
+            for number in range(len(self._outputs))
+        ]
+
+    def iter_infer_field(
+        self, field: str | Sequence[str], input: Sequence[Any], feeding: Feeding = None
+    ) -> Iterator[list[np.ndarray]]:
+        """Yield the asked fields of all output layers: the first field of each layer, then the second..."""
+        fields = [field] if isinstance(field, str) else list(field)
+        if unknown := set(fields) - set(_FIELDS):
+            raise ValueError(f"field is {', '.join(_FIELDS)} or a list of these, not {sorted(unknown)}")
+        for outputs in self.iter_infer(input, feeding):
+            yield [_present(each, name) for name in fields for each in outputs]
+
+    def infer(
+        self,
+        input: Sequence[Any],
+        field: str | Sequence[str] = "value",
+        flatten_result: bool = True,
+        feeding: Feeding = None,
+    ) -> Any:
+        """Compute the output layers for rows of data; without ``flatten_result``, each as a list of batches.
+
+        ``field``: ``value``; ``id`` and ``prob`` of a max_id layer; or a list of these. Returns an array of
+        one row for each row of ``input``, or a list of them where there are several layers or fields.
+        """
+        batches = list(self.iter_infer_field(field, input, feeding))
+        joined = [
+            np.concatenate(parts) if flatten_result else list(parts) for parts in zip(*batches, strict=True)
+        ]
+        return joined[0] if len(joined) == 1 else joined
+
+
+def infer(
+    output_layer: Layer | Sequence[Layer],
+    parameters: Parameters,
+    input: Sequence[Any],
+    feeding: Feeding = None,
+    field: str | Sequence[str] = "value",
+) -> Any:
+    """Compute ``output_layer`` for rows of data; see :meth:`Inference.infer`."""
+    return Inference(parameters, output_layer).infer(input, field=field, feeding=feeding)
+
+
+def _flat(field: str, value: np.ndarray | None) -> np.ndarray | None:
+    return value.reshape(-1) if field == "id" and value is not None else value
+
+
+def _present(output: Mapping[str, Any], field: str) -> np.ndarray:
+    found = output[field]
+    if found is None:
+        there = [name for name in _FIELDS if output[name] is not None]
+        raise ValueError(
+            f"an output layer has no {field!r}, it has {there}; 'id' and 'prob' are those of max_id"
+        )
+    return np.asarray(found)

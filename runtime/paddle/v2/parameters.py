@@ -1,0 +1,208 @@
+"""Parameters: the values that a network learns, by name, and the tar file that keeps them.
+
+It must never know how a parameter is trained. Guarantee: reading gives the values that training uses now,
+wherever they live; a tar file holds, for each parameter, member ``NAME`` (four bytes 0, four bytes 4, eight
+bytes the number of values, little-endian, then float32 values) and member ``NAME.protobuf`` (its
+ParameterConfig).
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import tarfile
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from typing import IO, Any
+
+import numpy as np
+
+from paddle._absent import NotInThisRelease
+from paddle._engine.initial import generator_for
+from paddle._engine.scope import Scope
+from paddle.v2 import _flags
+from paddle.v2._config import ParameterConfig
+from paddle.v2._lowering import initializer
+from paddle.v2.config_base import Initializer, Layer
+from paddle.v2.topology import Topology
+
+__all__ = ["Parameters", "create"]
+
+_HEADER = struct.Struct("<IIQ")
+_FORMAT, _VALUE_SIZE = 0, 4
+
+
+def create(layers: Layer | Sequence[Layer]) -> Parameters:
+    """The parameters of the network that leads to ``layers``, at their first values.
+
+    These follow from the flag ``seed`` and each parameter's name alone.
+    """
+    topology = Topology(layers)
+    return Parameters(topology.proto().parameters, topology.initializers, seed=_flags.current().seed)
+
+
+class Parameters:
+    """A mapping from names to float32 arrays. What it returns are copies; assigning copies in."""
+
+    def __init__(
+        self,
+        configs: Sequence[ParameterConfig] = (),
+        initializers: Mapping[str, Initializer] | None = None,
+        *,
+        seed: int = 0,
+    ) -> None:
+        self.scope = Scope()
+        self._configs = {each.name: ParameterConfig.FromString(each.SerializeToString()) for each in configs}
+        self._initializers = dict(initializers or {})
+        self._seed = seed
+        self._refresh: Callable[[], None] | None = None
+        self._remote = False
+
+    def keys(self) -> list[str]:
+        """The names, in the order in which the network was written."""
+        return list(self._configs)
+
+    names = keys
+
+    def has_key(self, key: str) -> bool:
+        """Whether there is a parameter of that name."""
+        return key in self._configs
+
+    __contains__ = has_key
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._configs)
+
+    def __len__(self) -> int:
+        return len(self._configs)
+
+    def get_shape(self, key: str) -> tuple[int, ...]:
+        """The shape of a parameter."""
+        config = self.config(key)
+        return tuple(config.dims) or (1, config.size)
+
+    def get(self, parameter_name: str) -> np.ndarray:
+        """A copy of a parameter's value."""
+        return self.read(parameter_name).copy()
+
+    __getitem__ = get
+
+    def set(self, parameter_name: str, value: np.ndarray) -> None:
+        """Copy ``value``, which has the parameter's shape, in."""
+        shape, value = self.get_shape(parameter_name), np.asarray(value, np.float32)
+        if value.shape != shape:
+            raise ValueError(
+                f"parameter {parameter_name!r} has shape {shape}, the value given has {value.shape}"
+            )
+        if self._remote and not self.config(parameter_name).is_static:
+            raise RuntimeError(
+                f"parameter {parameter_name!r} lives on the parameter servers by now: set it before train()"
+            )
+        self.scope.set(parameter_name, value)
+
+    __setitem__ = set
+
+    def get_grad(self, key: str) -> np.ndarray:
+        """Not in this release."""
+        raise NotInThisRelease(
+            "Parameters.get_grad is not in this release: gradients are not kept after a step"
+        )
+
+    def config(self, key: str) -> ParameterConfig:
+        """How a parameter starts and learns."""
+        try:
+            return self._configs[key]
+        except KeyError:
+            raise ValueError(f"there is no parameter {key!r}; there are {', '.join(self._configs)}") from None
+
+    def array(self, name: str) -> np.ndarray:
+        """The live array of a parameter, drawn now if nobody needed it before."""
+        if name not in self.scope:
+            config, shape = self.config(name), self.get_shape(name)
+            own = self._initializers.get(name)
+            drawn = own(name) if own else initializer(config)(shape, generator_for(self._seed, name))
+            value = np.ascontiguousarray(drawn, np.float32)
+            if value.shape != shape:
+                raise ValueError(
+                    f"the initializer of parameter {name!r} made {value.shape}, its shape is {shape}"
+                )
+            self.scope.bind({name: value})
+        return self.scope.get(name)
+
+    def read(self, name: str) -> np.ndarray:
+        """The live array of a parameter, all of it up to date."""
+        if self._refresh is not None and self.config(name).sparse_update:
+            self._refresh()
+        return self.array(name)
+
+    def follow(self, refresh: Callable[[], None], remote: bool) -> None:
+        """From now on a trainer keeps the arrays; ``refresh`` brings those of tables up to date."""
+        self._refresh, self._remote = refresh, remote
+
+    def serialize(self, name: str, f: IO[bytes]) -> None:
+        """Write one parameter's header and values."""
+        value = self.read(name)
+        f.write(_HEADER.pack(_FORMAT, _VALUE_SIZE, value.size))
+        f.write(value.astype("<f4", copy=False).tobytes())
+
+    def deserialize(self, name: str, f: IO[bytes]) -> None:
+        """Read one parameter's header and values."""
+        content, shape = f.read(), self.get_shape(name)
+        header = _HEADER.unpack_from(content) if len(content) >= _HEADER.size else None
+        values = np.frombuffer(content, "<f4", offset=_HEADER.size) if header else np.empty(0)
+        if header != (_FORMAT, _VALUE_SIZE, values.size) or values.size != np.prod(shape):
+            raise ValueError(
+                f"the file of parameter {name!r} is damaged: {len(content)} bytes for shape {shape}"
+            )
+        self.set(name, values.reshape(shape))
+
+    def to_tar(self, f: IO[Any]) -> None:
+        """Write all parameters to a file, open for writing (binary; text is written around)."""
+        with tarfile.open(fileobj=_binary(f), mode="w", format=tarfile.GNU_FORMAT) as tar:
+            for name, config in self._configs.items():
+                content = io.BytesIO()
+                self.serialize(name, content)
+                _add(tar, name, content.getvalue())
+                _add(tar, f"{name}.protobuf", config.SerializeToString())
+
+    @staticmethod
+    def from_tar(f: IO[Any]) -> Parameters:
+        """Read all parameters of a file, open for reading (binary; text is read around)."""
+        with tarfile.open(fileobj=_binary(f), mode="r:") as tar:
+            members = {info.name: info for info in tar}
+            read = {name: _content(tar, info) for name, info in members.items()}
+        configs = [ParameterConfig.FromString(read[name]) for name in read if name.endswith(".protobuf")]
+        parameters = Parameters(configs)
+        for name in parameters:
+            if name not in read:
+                raise ValueError(f"the file names parameter {name!r} and does not hold it")
+            parameters.deserialize(name, io.BytesIO(read[name]))
+        return parameters
+
+    def init_from_tar(self, f: IO[Any], exclude_params: Container[str] = ()) -> None:
+        """Take the values of those parameters that the file holds too, but not of ``exclude_params``."""
+        found = Parameters.from_tar(f)
+        for name in found:
+            if name in self and name not in exclude_params:
+                self.set(name, found.get(name))
+
+
+def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
+    info = tarfile.TarInfo(name)  # its time is 0: equal parameters give equal bytes
+    info.size = len(content)
+    tar.addfile(info, io.BytesIO(content))
+
+
+def _content(tar: tarfile.TarFile, info: tarfile.TarInfo) -> bytes:
+    member = tar.extractfile(info)
+    return member.read() if member else b""
+
+
+def _binary(f: IO[Any]) -> IO[bytes]:
+    """The binary file under ``f``: programs open the tar file as text, too."""
+    if not isinstance(f, io.TextIOBase):
+        return f
+    buffer = getattr(f, "buffer", None)
+    if buffer is None:
+        raise TypeError(f"parameters are kept in a binary file, not in {type(f).__name__}: use io.BytesIO")
+    f.flush()
+    return buffer

@@ -1,0 +1,150 @@
+"""Topology: the network that leads to some layers.
+
+It must never hold a value. Guarantee: layers stand in the order in which they were written, and so do the
+data layers, which is the order in which a reader yields their slots unless ``feeding`` says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import IO
+
+import msgspec
+
+from paddle.v2._config import LayerConfig, ModelConfig, ParameterConfig, SubModelConfig
+from paddle.v2.config_base import Initializer, Layer
+from paddle.v2.data_type import InputType
+
+__all__ = ["Topology"]
+
+Layers = Layer | Sequence[Layer]
+
+
+class Topology:
+    """The network that leads to ``layers`` (its outputs) and ``extra_layers`` (computed beside them)."""
+
+    def __init__(self, layers: Layers, extra_layers: Layers | None = None) -> None:
+        outputs, extra = _listed(layers), _listed(extra_layers or [])
+        self.layers = [*outputs, *extra]
+        self._layers = _reachable(self.layers)
+        self.initializers: dict[str, Initializer] = {}
+        self._config = self._configure(outputs)
+
+    def proto(self) -> ModelConfig:
+        """The network as a ModelConfig message."""
+        return self._config
+
+    def get_layer(self, name: str) -> Layer | None:
+        """The layer of that name, or None."""
+        return self._layers.get(name)
+
+    def get_layer_proto(self, name: str) -> LayerConfig | None:
+        """The configuration of the layer of that name, or None."""
+        return self._layers[name].config if name in self._layers else None
+
+    def data_layers(self) -> dict[str, Layer]:
+        """The data layers by name."""
+        return {name: layer for name, layer in self._layers.items() if layer.data_type is not None}
+
+    def data_type(self) -> list[tuple[str, InputType]]:
+        """Name and type of each data layer."""
+        return [
+            (layer.name, layer.data_type) for layer in self._layers.values() if layer.data_type is not None
+        ]
+
+    def use_sparse_updater(self) -> bool:
+        """Whether a parameter is updated row by row."""
+        return any(parameter.sparse_update for parameter in self._config.parameters)
+
+    def serialize_for_inference(self, stream: IO[bytes]) -> None:
+        """Write the network for ``Inference(fileobj=...)``: its ModelConfig and the types of its data, as
+        msgpack."""
+        types = [(name, (type.dim, type.seq_type, type.type)) for name, type in self.data_type()]
+        content = {"protobin": self._config.SerializeToString(), "data_type": types}
+        stream.write(msgspec.msgpack.encode(content))
+
+    def _configure(self, outputs: Sequence[Layer]) -> ModelConfig:
+        names = list(self._layers)
+        inputs = [name for name, _ in self.data_type()]
+        evaluators = [
+            evaluator
+            for layer in self._layers.values()
+            for evaluator in layer.evaluators
+            if all(name in self._layers for name in evaluator.input_layers)
+        ]
+        whole = SubModelConfig(
+            name="root",
+            layer_names=names,
+            input_layer_names=inputs,
+            output_layer_names=[layer.name for layer in outputs],
+            evaluator_names=[evaluator.name for evaluator in evaluators],
+            is_recurrent_layer_group=False,
+        )
+        return ModelConfig(
+            type="nn",
+            layers=[layer.config for layer in self._layers.values()],
+            parameters=self._parameters(),
+            input_layer_names=inputs,
+            output_layer_names=whole.output_layer_names,
+            evaluators=evaluators,
+            sub_models=[whole],
+        )
+
+    def _parameters(self) -> list[ParameterConfig]:
+        """Each parameter once: of layers that share one, the first to be written decides how it starts."""
+        found: dict[str, ParameterConfig] = {}
+        for layer in self._layers.values():
+            for config, initializer in layer.parameters:
+                known = found.setdefault(config.name, config)
+                if known is config and initializer is not None:
+                    self.initializers[config.name] = initializer
+                if known.dims != config.dims:
+                    raise ValueError(
+                        f"layer {layer.name!r} shares the parameter {config.name!r} as {config.dims}, which "
+                        f"another layer made {known.dims}"
+                    )
+        return list(found.values())
+
+
+def read_for_inference(stream: IO[bytes]) -> tuple[ModelConfig, dict[str, InputType]]:
+    """Read what ``serialize_for_inference`` wrote."""
+    try:
+        content = msgspec.msgpack.decode(stream.read(), type=_Saved)
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"this is no network saved by Topology.serialize_for_inference ({error})") from None
+    types = {name: InputType(*numbers) for name, numbers in content.data_type}
+    return ModelConfig.FromString(content.protobin), types
+
+
+class _Saved(msgspec.Struct):
+    protobin: bytes
+    data_type: list[tuple[str, tuple[int, int, int]]]
+
+
+def _listed(layers: Layers) -> list[Layer]:
+    listed = [layers] if isinstance(layers, Layer) else list(layers)
+    for layer in listed:
+        if not isinstance(layer, Layer):
+            raise ValueError(f"a network is made of layers, {layer!r} is none")
+    return listed
+
+
+def _reachable(outputs: Sequence[Layer]) -> dict[str, Layer]:
+    """All layers that the outputs depend on, themselves included, in the order in which they were written."""
+
+    def walk() -> Iterator[Layer]:
+        seen, waiting = set(), list(outputs)
+        while waiting:
+            layer = waiting.pop()
+            if layer.number not in seen:
+                seen.add(layer.number)
+                waiting += layer.parents
+                yield layer
+
+    by_name: dict[str, Layer] = {}
+    for layer in sorted(walk(), key=lambda layer: layer.number):
+        if by_name.setdefault(layer.name, layer) is not layer:
+            raise ValueError(
+                f"two layers of one network are called {layer.name!r}: give one of them another name"
+            )
+    return by_name

@@ -1,0 +1,162 @@
+"""SGD: trains a network over passes of a reader's batches, on this machine or with parameter servers.
+
+It must never know how a step is computed or where parameters live. Guarantee: events come in the documented
+order, once each; a trainer that ends by an error never says an orderly goodbye, so that the others of its job
+hear of it.
+"""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import IO, Any
+
+from paddle._absent import NotInThisRelease
+from paddle._engine.exchange import Exchange
+from paddle._launch.environ import reporter
+from paddle.v2 import _flags, event
+from paddle.v2._progress import Progress
+from paddle.v2._tally import Tally
+from paddle.v2._training import Training
+from paddle.v2.config_base import Layer
+from paddle.v2.data_feeder import DataFeeder
+from paddle.v2.optimizer import Optimizer
+from paddle.v2.parameters import Parameters
+from paddle.v2.topology import Topology
+
+__all__ = ["SGD"]
+
+Reader = Callable[[], Iterator[Sequence[Any]]]
+Feeding = Mapping[str, int] | Sequence[str] | None
+
+
+class SGD:
+    """Trains ``parameters`` so that ``cost`` falls, as ``update_equation`` says.
+
+    ``cost``: a cost layer, or several that are summed. ``extra_layers``: computed beside it, for their
+    evaluators. ``is_local``: parameters are updated here; otherwise by the parameter servers that the flags
+    of ``paddle.init`` name. Gradients are summed over the samples of a batch and over trainers, never
+    averaged.
+    """
+
+    def __init__(
+        self,
+        cost: Layer | Sequence[Layer],
+        parameters: Parameters,
+        update_equation: Optimizer,
+        extra_layers: Layer | Sequence[Layer] | None = None,
+        is_local: bool = True,
+        pserver_spec: str | None = None,
+        use_etcd: bool = True,
+    ) -> None:
+        if not isinstance(parameters, Parameters):
+            raise TypeError(f"parameters come from paddle.parameters.create(cost), not {parameters!r}")
+        if not isinstance(update_equation, Optimizer):
+            raise TypeError(f"update_equation is one of paddle.optimizer, not {update_equation!r}")
+        if pserver_spec is not None:
+            raise NotInThisRelease(
+                "pserver_spec is not in this release, which finds parameter servers by the flags pservers "
+                "and port of paddle.init"
+            )
+        self._topology = Topology(cost, extra_layers=extra_layers)
+        self._parameters = parameters
+        self._is_local = is_local
+        self._flags = _flags.current()
+        seed = self._flags.seed + (self._flags.trainer_id << 32)  # trainers drop out by masks of their own
+        self._training = Training(self._topology, parameters, update_equation.update, seed)
+        self._exchange: Exchange | None = None
+        self._passes = 0
+
+    def get_topology_proto(self) -> Any:
+        """The network as a ModelConfig message."""
+        return self._topology.proto()
+
+    def train(
+        self,
+        reader: Reader,
+        num_passes: int = 1,
+        event_handler: Callable[[Any], None] | None = None,
+        feeding: Feeding = None,
+    ) -> None:
+        """Train over ``num_passes`` passes of the batches that ``reader()`` yields.
+
+        ``event_handler`` is called with each event of :mod:`paddle.v2.event`. ``feeding``: which slot of a
+        row goes to which data layer; where not given, in the order in which the data layers were written.
+        """
+        handler = event_handler or (lambda each: None)
+        if not callable(reader):
+            raise TypeError("the reader of train() is a callable that returns an iterator over batches")
+        if not callable(handler):
+            raise TypeError("the event_handler of train() is a callable that takes an event")
+        feeder = DataFeeder(self._topology.data_type(), feeding)
+        exchange = self._exchange or self._start()
+        try:
+            for pass_id in range(num_passes):
+                self._pass(pass_id, exchange, reader, feeder, handler)
+        except BaseException:
+            self._goodbye.detach()
+            raise
+
+    def test(self, reader: Reader, feeding: Feeding = None) -> event.TestResult:
+        """Compute cost and metrics over the batches that ``reader()`` yields; nothing is learned."""
+        feeder = DataFeeder(self._topology.data_type(), feeding)
+        total = Tally()
+        for batch in reader():
+            total.add(self._training.test(feeder(batch), len(batch)))
+        if not total.samples:
+            raise ValueError("the reader given to test() yielded no batch")
+        return event.TestResult(total.cost, total.metrics)
+
+    def save_parameter_to_tar(self, f: IO[Any]) -> None:
+        """Write the parameters as they are now; see :meth:`Parameters.to_tar`."""
+        self._parameters.to_tar(f)
+
+    def _start(self) -> Exchange:
+        exchange = _local() if self._is_local else _remote(self._flags)
+        self._training.start(exchange, remote=not self._is_local)
+        self._exchange = exchange
+        self._goodbye = weakref.finalize(self, exchange.close)  # when this trainer or the process ends
+        return exchange
+
+    def _pass(
+        self,
+        pass_id: int,
+        exchange: Exchange,
+        reader: Reader,
+        feeder: DataFeeder,
+        handler: Callable[[Any], None],
+    ) -> None:
+        progress = Progress(pass_id, int(self._flags.values["log_period"]), reporter(), time.monotonic)
+        handler(event.BeginPass(pass_id))
+        exchange.begin_pass(self._passes)
+        for batch_id, batch in enumerate(reader()):
+            handler(event.BeginIteration(pass_id, batch_id))
+            tally = self._training.step(feeder(batch), len(batch))
+            handler(event.EndForwardBackward(pass_id, batch_id))
+            progress.batch(batch_id, tally)
+            handler(event.EndIteration(pass_id, batch_id, tally.cost, tally.metrics))
+        exchange.end_pass(self._passes)
+        self._passes += 1
+        progress.end()
+        handler(event.EndPass(pass_id, progress.total.metrics))
+
+
+def _local() -> Exchange:
+    from paddle._pserver.local import LocalExchange
+
+    return LocalExchange()
+
+
+def _remote(flags: Any) -> Exchange:
+    from paddle._pserver.remote import RemoteExchange
+
+    return RemoteExchange(
+        flags.pservers,
+        port=flags.port,
+        ports_num=flags.ports_num,
+        ports_num_for_sparse=flags.ports_num_for_sparse,
+        num_gradient_servers=flags.num_gradient_servers,
+        trainer_id=flags.trainer_id,
+        connect_timeout_s=flags.connect_timeout,
+    )
