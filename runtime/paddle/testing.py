@@ -1,8 +1,8 @@
 """Checks for those who write operators: is the gradient of an operator the derivative of what it computes?
 
-    from paddle.testing import check_gradient
+from paddle.testing import check_gradient
 
-    check_gradient("mul", {"X": x, "Y": y})
+check_gradient("mul", {"X": x, "Y": y})
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ def check_gradient(
 ) -> None:
     """Compare the gradients of an operator with central differences of its outputs.
 
-    ``inputs``: an array, or a list of arrays, for each input slot. Floating ones are perturbed in float64, element by
-    element, by ``eps``: keep them small, and away from points where the operator has no derivative. ``no_gradient``:
-    slots to leave out.
+    ``inputs``: an array, or a list of arrays, for each input slot. Floating ones are perturbed in
+    float64, element by element, by ``eps``: keep them small, and away from points where the operator has
+    no derivative. ``no_gradient``: slots to leave out.
 
-    The gradient kernel is run in float64, which must agree to ``rtol`` of the greatest element, and in float32, as in
-    training, which must agree to 1e-4. Raises AssertionError naming the slot and the element that disagree most.
+    The gradient kernel is run in float64, which must agree to ``rtol`` of the greatest element, and in
+    float32, as in training, which must agree to 1e-4. Raises AssertionError naming the slot and the
+    element that disagree most.
     """
     gradient = registry.gradient(op_type)
     slots = {slot: _listed(given) for slot, given in inputs.items()}

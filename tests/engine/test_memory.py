@@ -23,7 +23,7 @@ def test_storages_in_use_together_never_overlap(given: list[Storage]) -> None:
     total = arrange(given)
     for i, a in enumerate(given):
         assert a.offset % ALIGNMENT == 0
-        assert 0 <= a.offset and a.offset + a.nbytes <= total
+        assert a.offset >= 0 and a.offset + a.nbytes <= total
         for b in given[:i]:
             together = a.first <= b.last and b.first <= a.last
             apart = a.offset + a.nbytes <= b.offset or b.offset + b.nbytes <= a.offset

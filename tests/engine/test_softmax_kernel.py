@@ -21,7 +21,9 @@ def both(logits: np.ndarray, label: np.ndarray) -> list[tuple[np.ndarray, np.nda
 
 
 @settings(deadline=None)
-@given(st.integers(1, 40), st.integers(1, 200), st.sampled_from([0.1, 1.0, 10.0, 60.0]), st.integers(0, 2**32))
+@given(
+    st.integers(1, 40), st.integers(1, 200), st.sampled_from([0.1, 1.0, 10.0, 60.0]), st.integers(0, 2**32)
+)
 def test_kernel_and_twin_agree(samples: int, classes: int, spread: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     logits = rng.normal(0, spread, (samples, classes)).astype(np.float32)

@@ -74,5 +74,5 @@ def test_an_operator_without_a_gradient_is_refused() -> None:
 
 
 def test_an_unknown_operator_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UnknownOperator, match="no operator 'cubic' in this release; it has .*'mul'"):
+    with pytest.raises(UnknownOperator, match=r"no operator 'cubic' in this release; it has .*'mul'"):
         check_gradient("cubic", {"X": X})

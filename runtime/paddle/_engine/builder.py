@@ -80,7 +80,7 @@ class Builder:
     ) -> dict[str, Variable]:
         """Append an operator and return its outputs by slot."""
         block, row = self.program.main, registry.row(type)
-        slots = {slot: [v.name for v in _listed(variables)] for slot, variables in inputs.items()}
+        slots = {slot: self._names(variables) for slot, variables in inputs.items()}
         outputs = {slot: (f"{type}_{len(block.operators)}.{slot.lower()}",) for slot in row.outputs}
         operator = Operator(type, row.slots(slots), outputs, row.attributes(attrs or {}))
         forms = registry.infer(operator, {name: block.variables[name].form for name in operator.reads()})
@@ -88,6 +88,12 @@ class Builder:
         block.append(operator)
         return made
 
-
-def _listed(variables: Inputs) -> Sequence[Variable]:
-    return (variables,) if isinstance(variables, Variable) else variables
+    def _names(self, inputs: Inputs) -> list[str]:
+        """The names of variables, all of which must be this program's."""
+        variables = (inputs,) if isinstance(inputs, Variable) else inputs
+        for variable in variables:
+            if self.program.main.variables.get(variable.name) != variable:
+                raise EngineError(
+                    f"variable {variable.name!r} belongs to another program than this builder's"
+                )
+        return [variable.name for variable in variables]

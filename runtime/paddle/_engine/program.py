@@ -106,15 +106,9 @@ class Operator:
             yield from filter(None, names)
 
     def __str__(self) -> str:
-        def slots(side: Slots) -> str:
-            return ", ".join(
-                f"{slot}={'+'.join(name or '-' for name in names)}" for slot, names in side.items()
-            )
-
+        read = ", ".join(f"{slot}={'+'.join(names)}" for slot, names in self.inputs.items())
         attrs = ", ".join(f"{name}={value!r}" for name, value in self.attrs.items())
-        return f"{slots(self.outputs) or '()'} = {self.type}({slots(self.inputs)})" + (
-            f" [{attrs}]" if attrs else ""
-        )
+        return f"{', '.join(self.writes()) or '-'} = {self.type}({read})" + (f" [{attrs}]" if attrs else "")
 
 
 @dataclass(slots=True)

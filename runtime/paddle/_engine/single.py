@@ -1,7 +1,7 @@
 """One operator by itself, on given arrays: what checks of an operator need, without a program.
 
-Guarantee: no two variables share memory, so a kernel is seen without the plan's views and overwritten inputs; forms
-are exactly those of the arrays given, so float64 works wherever the kernel does not care.
+Guarantee: no two variables share memory, so a kernel is seen without the plan's views and overwritten
+inputs; forms are exactly those of the arrays given, so float64 works wherever the kernel does not care.
 """
 
 from __future__ import annotations
