@@ -13,16 +13,14 @@ from paddle._engine.autodiff import append_backward, append_exchange
 from paddle._engine.builder import Builder
 from paddle._engine.errors import NotDifferentiable, ShapeError
 from paddle._engine.executor import Executor, initialize
-from paddle._engine.initial import Normal
+from paddle._engine.initial import Normal, Numpy
 from paddle._engine.program import Program, Variable
 from paddle._engine.scope import Scope
-
-RNG = np.random.default_rng(11)
 
 
 def check(program: Program, loss: Variable, feed: dict[str, np.ndarray], rtol: float = 3e-3) -> None:
     """Gradients of all parameters against central differences of the program's own loss."""
-    scope = Scope()
+    rng, scope = np.random.default_rng(11), Scope()
     initialize(program, scope, seed=3)
     forward = program.clone()
     pairs = append_backward(program, loss)
@@ -30,7 +28,7 @@ def check(program: Program, loss: Variable, feed: dict[str, np.ndarray], rtol: f
     gradients = executor.run(program, feed, [gradient for _, gradient in pairs])
     for (parameter, _), gradient in zip(pairs, gradients, strict=True):
         array = scope.get(parameter.name)
-        for at in [np.unravel_index(i, array.shape) for i in RNG.permutation(array.size)[:6]]:
+        for at in [np.unravel_index(i, array.shape) for i in rng.permutation(array.size)[:6]]:
             before, slopes = array[at], []
             for eps in (1e-2, -1e-2):
                 array[at] = before + eps
@@ -47,7 +45,7 @@ def dense(b: Builder, x: Variable, size: int, name: str, act: str) -> Variable:
 
 
 def test_a_network_with_shared_tables_and_branches() -> None:
-    b = Builder()
+    b, rng = Builder(), np.random.default_rng(5)
     left, right = b.data("left", (-1, 1), "int64"), b.data("right", (-1, 1), "int64")
     table = b.parameter("table", (7, 3), Normal(0, 1))
     looked = [b.op("lookup_table", {"is_sparse": s}, W=table, Ids=i) for s, i in ((1, left), (0, right))]
@@ -56,8 +54,8 @@ def test_a_network_with_shared_tables_and_branches() -> None:
     both = b.op("elementwise_mul", X=hidden, Y=dense(b, x, 4, "gate", "sigmoid"))
     probability = dense(b, b.op("sum", X=[both, hidden]), 5, "out", "softmax")
     loss = b.op("reduce_sum", X=b.op("cross_entropy", X=probability, Label=b.data("y", (-1, 1), "int64")))
-    feed = {name: RNG.integers(0, n, (6, 1)) for name, n in (("left", 7), ("right", 7), ("y", 5))}
-    check(b.program, loss, feed | {"x": RNG.normal(size=(6, 2)).astype(np.float32)})
+    feed = {name: rng.integers(0, n, (6, 1)) for name, n in (("left", 7), ("right", 7), ("y", 5))}
+    check(b.program, loss, feed | {"x": rng.normal(size=(6, 2)).astype(np.float32)})
 
 
 def test_a_table_looked_up_several_times_gives_one_gradient_of_all_rows() -> None:
@@ -76,35 +74,92 @@ def test_a_table_looked_up_several_times_gives_one_gradient_of_all_rows() -> Non
 
 
 def test_a_loss_of_several_elements_is_summed() -> None:
-    b = Builder()
+    b, rng = Builder(), np.random.default_rng(6)
     x = b.data("x", (-1, 2))
     loss = b.op("square_error_cost", X=dense(b, x, 3, "out", "tanh"), Label=b.data("y", (-1, 3)))
-    feed = {"x": RNG.normal(size=(4, 2)), "y": RNG.normal(size=(4, 3))}
+    feed = {"x": rng.normal(size=(4, 2)), "y": rng.normal(size=(4, 3))}
     check(b.program, loss, {name: value.astype(np.float32) for name, value in feed.items()})
 
 
-ACTIVATIONS = ("tanh", "sigmoid", "softsign", "square", "stanh")
-BINARIES = ("elementwise_add", "elementwise_sub", "elementwise_mul", "sum")
+class Dual:
+    """A float64 value and its derivative in one direction: another way to differentiate, as an oracle."""
+
+    def __init__(self, value: np.ndarray, slope: np.ndarray):
+        self.value, self.slope = value, slope
+
+    def through(self, function: Callable, derivative: Callable) -> Dual:
+        return Dual(function(self.value), derivative(self.value) * self.slope)
 
 
-@settings(deadline=None, max_examples=40)
-@given(
-    st.lists(st.tuples(st.sampled_from(ACTIVATIONS + BINARIES), st.integers(), st.integers()), max_size=12)
-)
-def test_random_graphs(choices: Sequence[tuple[str, int, int]]) -> None:
-    """Views, overwritten inputs and reused buffers must never change a gradient."""
-    b = Builder()
-    made = [dense(b, b.data("x", (-1, 3)), 3, "first", "tanh")]
+def add(x: Dual, y: Dual) -> Dual:
+    return Dual(x.value + y.value, x.slope + y.slope)
+
+
+def subtract(x: Dual, y: Dual) -> Dual:
+    return Dual(x.value - y.value, x.slope - y.slope)
+
+
+def multiply(x: Dual, y: Dual) -> Dual:
+    return Dual(x.value * y.value, x.slope * y.value + x.value * y.slope)
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+UNARY = {
+    "tanh": (np.tanh, lambda x: 1 - np.tanh(x) ** 2),
+    "sigmoid": (sigmoid, lambda x: sigmoid(x) * (1 - sigmoid(x))),
+    "softsign": (lambda x: x / (1 + np.abs(x)), lambda x: (1 + np.abs(x)) ** -2.0),
+    "square": (np.square, lambda x: 2 * x),
+}
+BINARY = {
+    "elementwise_add": add,
+    "elementwise_sub": subtract,
+    "elementwise_mul": multiply,
+    "sum": add,
+}
+CHOICES = st.tuples(st.sampled_from([*UNARY, *BINARY]), st.integers(0, 99), st.integers(0, 99))
+
+
+def grown(b: Builder, first: Variable, root: Dual, choices: Sequence[tuple[str, int, int]]):
+    """A graph of operators, each on some earlier results, and the same graph of duals."""
+    made, duals = [first], [root]
     for type, i, j in choices:
-        x, y = made[i % len(made)], made[j % len(made)]
-        if type in ACTIVATIONS:
-            made.append(b.op("tanh", X=b.op(type, X=x)))  # keeps the values small
-        elif type == "sum":
-            made.append(b.op("scale", {"scale": 0.5}, X=b.op(type, X=[x, y])))
+        x, y = i % len(made), j % len(made)
+        if type in UNARY:
+            made.append(b.op(type, X=made[x]))
+            duals.append(duals[x].through(*UNARY[type]))
         else:
-            made.append(b.op("tanh", X=b.op(type, X=x, Y=y)))
+            inputs = {"X": [made[x], made[y]]} if type == "sum" else {"X": made[x], "Y": made[y]}
+            made.append(b.op(type, **inputs))
+            duals.append(BINARY[type](duals[x], duals[y]))
+        made.append(b.op("softsign", X=made.pop()))  # keeps values small
+        duals.append(duals.pop().through(*UNARY["softsign"]))
+    return made, duals
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(CHOICES, max_size=12), st.integers(0, 2**32))
+def test_random_graphs_agree_with_dual_numbers(choices: Sequence[tuple[str, int, int]], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, w, direction = rng.normal(size=(4, 3)), rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
+    b = Builder()
+    first = b.op("mul", X=b.data("x", (-1, 3)), Y=b.parameter("w", (3, 3), Numpy(w)))
+    made, duals = grown(b, first, Dual(x @ w, x @ direction), choices)
     loss = b.op("mean", X=b.op("sum", X=made))
-    check(b.program, loss, {"x": RNG.normal(size=(4, 3)).astype(np.float32)}, rtol=5e-3)
+    append_backward(b.program, loss)
+    scope = Scope()
+    initialize(b.program, scope, 0)
+    feed = {"x": x.astype(np.float32)}
+    cost, gradient = Executor(scope).run(b.program, feed, [loss, "w@GRAD"])
+    np.testing.assert_allclose(cost[0], sum(d.value for d in duals).mean(), rtol=1e-4, atol=1e-5)
+    slope = sum(d.slope for d in duals).mean()
+    np.testing.assert_allclose((gradient * direction).sum(), slope, rtol=1e-3, atol=1e-4)
+
+    names = [name for name, v in b.program.main.variables.items() if v.kind == "dense"]
+    everything = dict(zip(names, Executor(scope).run(b.program, feed, names), strict=True))
+    np.testing.assert_array_equal(everything["w@GRAD"], gradient)  # fetching all forbids reuse of memory
 
 
 class TestWrittenProgram:

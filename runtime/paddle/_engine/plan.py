@@ -24,7 +24,7 @@ from paddle._engine.errors import FeedError, ShapeError
 from paddle._engine.memory import ALIGNMENT, Memory
 from paddle._engine.passes import improve
 from paddle._engine.program import Form, Operator, Parameter, Program, Shape
-from paddle._engine.registry import Call, Run, Step, Value
+from paddle._engine.registry import IDS, Call, Run, Step, Value
 from paddle._engine.rows import SparseRows
 from paddle._engine.scope import Scope
 
@@ -84,7 +84,7 @@ def make_plan(
         program.variable(name)
     operators = improve(program.main.operators, frozenset(fetch))
     forms = _forms(program, operators, feed_shapes, fetch)
-    fixed = _fixed(program, operators, forms, fetch, scope, gradients)
+    fixed = _fixed(program, operators, forms, scope, gradients)
     layout = _Layout(operators, forms, fixed, fetch)
     run = Run()
     return Plan(
@@ -136,7 +136,6 @@ def _fixed(
     program: Program,
     operators: Sequence[Operator],
     forms: Mapping[str, Form],
-    fetch: Sequence[str],
     scope: Scope,
     gradients: dict[str, np.ndarray],
 ) -> dict[str, np.ndarray]:
@@ -148,11 +147,10 @@ def _fixed(
             fixed[name] = np.empty(forms[name].shape, forms[name].dtype)
         else:
             fixed[name] = _parameter(scope, name, forms[name])
-    for operator in operators:
-        if operator.role == "exchange":
-            for name in operator.inputs["Grad"]:
-                if forms[name].rows is None:
-                    fixed[name] = gradients.setdefault(name, np.empty(forms[name].shape, forms[name].dtype))
+    leaving = [name for each in operators if each.role == "exchange" for name in each.inputs["Grad"]]
+    for name in leaving:
+        if forms[name].rows is None:
+            fixed[name] = gradients.setdefault(name, np.empty(forms[name].shape, forms[name].dtype))
     return fixed
 
 
@@ -184,8 +182,9 @@ class _Layout:
         for time, operator in enumerate(operators):
             self._place(operator, time)
         self._arena = _aligned_bytes(self._memory.arrange())
-        roots = {id(self._memory[name]): array.reshape(-1).view(np.uint8) for name, array in fixed.items()}
-        self._roots = roots
+        self._roots = {
+            id(self._memory[name]): array.reshape(-1).view(np.uint8) for name, array in fixed.items()
+        }
         self.values: dict[str, Value] = {name: self._value(name) for name in forms}
 
     def steps(self, operator: Operator, run: Run) -> Iterator[Step]:
@@ -227,20 +226,24 @@ class _Layout:
 
     def _place(self, operator: Operator, time: int) -> None:
         """Storage for all that an operator writes: a view or an overwritten input where its kernel allows."""
-        kernel = registry.kernel(operator.type)
+        kernel, memory = registry.kernel(operator.type), self._memory
         read = list(chain.from_iterable(_cells(name, self._forms[name]) for name in operator.reads()))
+        for key, cell, nbytes in self._written(operator):
+            viewed = _source(operator, kernel.views.get(key))
+            if viewed and memory.view(cell, viewed, nbytes, time):
+                continue
+            overwritten = _source(operator, kernel.in_place.get(key))
+            if overwritten and memory.overwrite(cell, overwritten, nbytes, time, read):
+                continue
+            memory.new(cell, nbytes, time)
+
+    def _written(self, operator: Operator) -> Iterator[tuple[str, str, int]]:
+        """What an operator writes and has no place yet: key in a kernel's views, cell, size in bytes."""
         for slot, names in operator.outputs.items():
-            for name in filter(None, names):
-                cells = _cells(name, self._forms[name])
-                for (cell, nbytes), key in zip(cells.items(), (slot, slot + "#ids"), strict=False):
-                    if cell in self._memory:
-                        continue  # fixed
-                    source = _source(operator, kernel.views.get(key))
-                    if source and self._memory.view(cell, source, nbytes, time):
-                        continue
-                    source = _source(operator, kernel.in_place.get(key))
-                    if not (source and self._memory.overwrite(cell, source, nbytes, time, read)):
-                        self._memory.new(cell, nbytes, time)
+            for name in names:
+                cells = _cells(name, self._forms[name]) if name and name not in self._fixed else {}
+                for key, (cell, nbytes) in zip((slot, slot + IDS), cells.items(), strict=False):
+                    yield key, cell, nbytes
 
     def _value(self, name: str) -> Value:
         form = self._forms[name]
@@ -249,7 +252,7 @@ class _Layout:
         if form.rows is None:
             return self._array(name, form.shape, form.dtype)
         values = self._array(name, (form.rows, form.shape[1]), form.dtype)
-        return SparseRows(self._array(name + "#ids", (form.rows,), "int64"), values, form.shape[0])
+        return SparseRows(self._array(name + IDS, (form.rows,), "int64"), values, form.shape[0])
 
     def _array(self, cell: str, shape: Shape, dtype: str) -> np.ndarray:
         storage, nbytes = self._memory[cell], prod(shape) * np.dtype(dtype).itemsize
@@ -262,7 +265,7 @@ def _cells(name: str, form: Form) -> dict[str, int]:
     itemsize = np.dtype(form.dtype).itemsize
     if form.rows is None:
         return {name: prod(form.shape) * itemsize}
-    return {name: form.rows * form.shape[1] * itemsize, name + "#ids": form.rows * 8}
+    return {name: form.rows * form.shape[1] * itemsize, name + IDS: form.rows * 8}
 
 
 def _last_reads(

@@ -28,6 +28,9 @@ Value: TypeAlias = np.ndarray | SparseRows
 Step: TypeAlias = Callable[[], object]
 Steps: TypeAlias = Iterator[Step]
 
+IDS = "#ids"
+"""What is appended to the name or slot of a rows variable to speak of its ids, apart from its values."""
+
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
 """The default of an attribute that has none."""
 
@@ -104,7 +107,8 @@ class Kernel:
 
     ``views``: outputs that hold the same bytes as an input of that size. The plan makes them the same
     memory where it can; the kernel copies where it finds them apart. ``in_place``: outputs that may
-    overwrite an input that nobody reads later. The ids of a rows variable stand under ``<slot>#ids``.
+    overwrite an input that nobody reads later. The slot of a rows variable speaks of its values,
+    ``<slot>#ids`` of its ids.
     """
 
     bind: Callable[[Call], Steps]
