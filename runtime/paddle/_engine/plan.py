@@ -4,7 +4,7 @@ Making it costs; running it does not: every variable has its array, every operat
 a run is feeding, calling the steps in order, and copying out what is fetched. It must never know how
 often it runs.
 
-Guarantees: a run allocates nothing but what it returns; arrays that leave the plan (to an exchange) are
+Guarantees: a run works in memory laid out beforehand; arrays that leave the plan (to an exchange) are
 the same ones on every run; ids are checked against their tables before anything is computed or prefetched
 with them.
 """
