@@ -111,7 +111,7 @@ def test_a_lone_copy_says_what_is_missing(tmp_path: Path) -> None:
 
 
 def test_reloading_gives_the_package_again() -> None:
-    code = "import importlib as i, paddle; paddle = i.reload(paddle); print(paddle.__file__, paddle.batch.__name__)"
+    code = "import importlib as i, paddle as p; p = i.reload(p); print(p.__file__, p.batch.__name__)"
     assert python("-c", code, cwd=ROOT) == f"{PACKAGE} batch"
 
 
