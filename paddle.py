@@ -44,4 +44,4 @@ if __name__ == "__main__":
         from paddle._launch.cli import main
     else:  # python -m paddle
         from paddle.__main__ import main
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -157,6 +157,7 @@ def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
         ports_num_for_sparse=values["ports_num_for_sparse"],
         num_gradient_servers=values["num_gradient_servers"],
         barrier_timeout_s=values["barrier_timeout"],
+        log_period_server=values["log_period_server"],
     )
     try:
         return serve(options, _announce)

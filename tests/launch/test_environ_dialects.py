@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from paddle._absent import NotInThisRelease
 from paddle._launch.dialects import DIALECTS, VARIABLES, ClusterEnvironment, read
-from paddle._launch.environ import child_environment, read_init
+from paddle._launch.environ import child_environment, read_init, settle_threads
 from paddle._launch.errors import ClusterError, FlagError, LaunchError
 
 TWO = ClusterEnvironment(
@@ -122,6 +122,12 @@ def test_arithmetic_gets_as_many_threads_as_the_trainer_and_no_pinned_kernel(thr
     for library in ("OMP", "OPENBLAS", "MKL"):
         assert changes[f"{library}_NUM_THREADS"] == str(threads)
     assert "OPENBLAS_CORETYPE" not in applied(changes, {"OPENBLAS_CORETYPE": "Haswell"})
+
+
+def test_a_trainer_started_by_hand_follows_the_same_rule_where_nobody_chose() -> None:
+    environ = {"OPENBLAS_CORETYPE": "Haswell", "OMP_NUM_THREADS": "8"}
+    settle_threads(environ, 2)
+    assert environ == {"OMP_NUM_THREADS": "8", "OPENBLAS_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"}
 
 
 FLUID = {

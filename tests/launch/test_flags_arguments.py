@@ -80,7 +80,7 @@ def test_behaviour_that_is_not_built_is_refused_and_its_default_accepted() -> No
     with pytest.raises(NotInThisRelease):
         pserver("--rdma_tcp=rdma")
     assert pserver("--rdma_tcp=tcp").notices == ()
-    assert "no effect" in pserver("--log_period_server=10").notices[0]
+    assert "no effect" in pserver("--small_messages").notices[0]
 
 
 def test_the_launcher_reads_its_own_and_hands_the_rest_on_in_order() -> None:

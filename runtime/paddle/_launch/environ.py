@@ -9,7 +9,7 @@ it looks, and nothing of an older job or a machine's tuning shines through.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
@@ -27,13 +27,14 @@ __all__ = [
     "read",
     "read_init",
     "reporter",
+    "settle_threads",
 ]
 
 _PREFIX = "PADDLE_INIT_"
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-# Pinned kernels halve the speed of a processor that they were not made for; a list of trainer addresses turns
-# a fluid program to collective training; the rest would speak of another job.
-_DROPPED = ("OPENBLAS_CORETYPE", "PADDLE_TRAINER_IPS", "PADDLE_TRAINER_ENDPOINTS", "PADDLE_PSERVER_ID")
+_PINNED_KERNEL = "OPENBLAS_CORETYPE"  # halves the speed of a processor that the kernel was not made for
+# A list of trainer addresses turns a fluid program to collective training; the others speak of another job.
+_DROPPED = (_PINNED_KERNEL, "PADDLE_TRAINER_IPS", "PADDLE_TRAINER_ENDPOINTS", "PADDLE_PSERVER_ID")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,6 @@ class InitFlags:
     num_gradient_servers: int
     trainer_id: int
     pservers: tuple[str, ...]
-    barrier_timeout: float
     connect_timeout: float
     seed: int
     values: Mapping[str, Value]
@@ -111,6 +111,16 @@ def child_environment(
         "GLOG_logtostderr": "0",
     }
     return changes | assignments(cluster)
+
+
+def settle_threads(environ: MutableMapping[str, str], trainer_count: int) -> None:
+    """Give this process's arithmetic ``trainer_count`` threads, where its starter did not choose a number.
+
+    It counts only before numpy is loaded. A trainer that we start has been told already, by the same rule.
+    """
+    environ.pop(_PINNED_KERNEL, None)
+    for variable in _THREADS:
+        environ.setdefault(variable, str(trainer_count))
 
 
 def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, str, object]]:

@@ -170,9 +170,10 @@ FLAGS: tuple[Flag, ...] = (
          env="PADDLE_TRAINER_ID", low=0),
     _trainer("pservers", "names", ("127.0.0.1",), "Hosts of the parameter servers, all with the same ports",
          env="PADDLE_PSERVERS_IP_PORT_LIST PADDLE_PSERVERS PADDLE_PSERVER_IPS"),
-    _all("barrier_timeout", "float", 600.0, "Seconds that a step waits for a missing trainer", low=0),
+    _row("lp", "acts", "barrier_timeout", "float", 600.0, "Seconds that a step waits for a trainer", low=1),
     _row("lt", "acts", "connect_timeout", "float", 60.0, "Seconds to wait for a parameter server", low=0),
     _all("comment", "str", "", "A word to find the processes by; it has no other meaning"),
+    _row("pt", "acts", "log_period_server", "int", 500, "Steps between two lines of a server's log", low=1),
     _row("pt", "absent", "rdma_tcp", "str", "tcp", "Transport: tcp or rdma"),
     # The trainer
     _row("lpt", "absent", "use_gpu", "bool", False, "Train on a GPU", conf="PADDLE_USE_GPU"),
@@ -212,7 +213,6 @@ FLAGS: tuple[Flag, ...] = (
     _row("pt", "absent", "loadsave_parameters_in_pserver", "bool", False, "Parameter servers keep models"),
     # Tuning of the original implementation
     _hint("gpu_id", "int", 0, "First GPU", low=0),
-    _hint("log_period_server", "int", 500, "Steps between two lines of the server's log", low=0),
     _hint("async_lagged_ratio_min", "float", 1.0, "Smallest discard ratio, asynchronous training"),
     _hint("async_lagged_ratio_default", "float", 1.5, "Discard ratio where the optimizer has none"),
     _hint("pserver_num_threads", "int", 1, "Threads of a parameter server", low=1),

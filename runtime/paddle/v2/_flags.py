@@ -11,7 +11,7 @@ import os
 import sys
 from typing import Any
 
-from paddle._launch.environ import InitFlags, read_init
+from paddle._launch.environ import InitFlags, read_init, settle_threads
 from paddle._launch.infolog import open_info_log
 
 _settled: InitFlags | None = None
@@ -21,6 +21,7 @@ def settle(**kwargs: Any) -> InitFlags:
     """Settle the flags: arguments over ``PADDLE_INIT_*`` over defaults. Opens the trainer's log."""
     global _settled
     _settled = read_init(kwargs, os.environ)
+    settle_threads(os.environ, _settled.trainer_count)
     open_info_log("paddle_trainer", os.environ)
     logger = logging.getLogger("paddle.trainer")
     for notice in _settled.notices:
