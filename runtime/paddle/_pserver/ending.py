@@ -1,7 +1,7 @@
 """Ending: when a shard's work is over, and whether it was done well.
 
-It must never end a process. Guarantee: once no trainer is connected, there is an outcome within
-``patience_s``, whatever happened; while the first trainer is still awaited there is none.
+It must never end a process. Guarantee: once no trainer is connected, or the job is broken, there is an
+outcome within ``patience_s``; while the first trainer is still awaited there is none.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paddle._pserver.clocks import Clocks
-from paddle._pserver.errors import PserverError
 from paddle._pserver.roster import Roster, State
 
 
@@ -21,15 +20,23 @@ class Outcome:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Why a job cannot go on, and since when."""
+
+    reason: str
+    since: float
+
+
 def outcome(
-    roster: Roster, clocks: Clocks, broken: PserverError | None, now: float, patience_s: float
+    roster: Roster, clocks: Clocks, broken: Broken | None, now: float, patience_s: float
 ) -> Outcome | None:
     """The outcome, or None while there is more to come."""
-    gone, lost = roster.ids(State.GONE), roster.ids(State.LOST)
-    if roster.ids(State.JOINED) or not (gone or lost):
+    connected, gone, lost = (roster.ids(state) for state in (State.JOINED, State.GONE, State.LOST))
+    if broken is not None and (not connected or now - broken.since >= patience_s):
+        return Outcome(1, f"the job is broken: {broken.reason}")
+    if connected or not (gone or lost):
         return None
-    if broken is not None:
-        return Outcome(1, f"the job is broken: {broken}")
     if len(gone) == len(roster.trainers):
         return Outcome(0, f"all trainers have said goodbye: {clocks}")
     if now - max(roster.trainers[id].since for id in gone + lost) < patience_s:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+import numpy as np
 import xxhash
 
 from paddle._pserver.errors import BadMessage, ChecksumMismatch, FrameTooLarge, NotAFrame
@@ -73,6 +74,11 @@ def pieces(
             size += piece.nbytes
     group.append(memoryview(_TRAILER.pack(digest.intdigest())))
     yield group
+
+
+def bytes_of(array: np.ndarray) -> memoryview:
+    """The memory of a C-contiguous array, writable where the array is."""
+    return array.reshape(-1).view(np.uint8).data
 
 
 class FrameReader(Generic[Message]):

@@ -16,6 +16,7 @@ from typing import get_args
 import numpy as np
 
 from paddle._pserver.errors import BadMessage
+from paddle._pserver.framing import bytes_of
 from paddle._pserver.messages import PullRows, Push, Request, Seed, decode
 from paddle._pserver.shard import Shard
 from paddle._pserver.tables import NOTHING, Gradient, Rows, Table, Tables
@@ -85,11 +86,6 @@ class Inlet:
         if len(self._raw) < length:
             self._raw = np.empty(length, np.uint8)
         return self._raw[:length]
-
-
-def bytes_of(array: np.ndarray) -> memoryview:
-    """The memory of a C-contiguous array, writable where the array is."""
-    return array.reshape(-1).view(np.uint8).data
 
 
 def _counted(counts: Sequence[int], tables: Tables) -> Sequence[int]:

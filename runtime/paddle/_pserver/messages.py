@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from paddle._engine.exchange import ParameterSpec, UpdateSpec
-from paddle._pserver.errors import BadMessage
+from paddle._pserver.errors import BadMessage, PserverError
 
 PROTOCOL = 1
 """Raised when a message changes its meaning; both sides must agree."""
@@ -123,6 +123,11 @@ class Failure(msgspec.Struct, frozen=True, array_like=True):
 
     code: str
     text: str
+
+
+def failure(error: PserverError) -> Failure:
+    """An error as it is told to the other side."""
+    return Failure(type(error).__name__, str(error))
 
 
 Request = Hello | Declare | Seed | Pull | PullRows | Push | EndPass | Goodbye

@@ -18,8 +18,8 @@ import numpy as np
 
 from paddle._pserver import link
 from paddle._pserver.errors import FrameError
-from paddle._pserver.framing import SLICE_BYTES, FrameReader, pieces
-from paddle._pserver.inlet import Inbound, Inlet, bytes_of
+from paddle._pserver.framing import SLICE_BYTES, FrameReader, bytes_of, pieces
+from paddle._pserver.inlet import Inbound, Inlet
 from paddle._pserver.messages import Reply, encode
 
 LINGER_S = 5.0

@@ -37,7 +37,7 @@ from paddle._pserver import admission, declaration
 from paddle._pserver.barrier import Barrier
 from paddle._pserver.clocks import Clocks
 from paddle._pserver.effects import Close, Effect, Note, Send
-from paddle._pserver.ending import Outcome, outcome
+from paddle._pserver.ending import Broken, Outcome, outcome
 from paddle._pserver.errors import (
     BadMessage,
     DeclarationMismatch,
@@ -49,7 +49,6 @@ from paddle._pserver.messages import (
     Declare,
     Declared,
     EndPass,
-    Failure,
     Goodbye,
     Hello,
     Pull,
@@ -61,6 +60,7 @@ from paddle._pserver.messages import (
     Seed,
     Waiting,
     Welcome,
+    failure,
 )
 from paddle._pserver.modes import Due, Mode, Offer, mode_of, ratio_warning
 from paddle._pserver.placement import dense_layout, row_ranges
@@ -93,7 +93,7 @@ class Shard:
         self._declaration: Declare | None = None
         self._mode: Mode
         self._unseeded: set[str | None] = set()
-        self._broken: PserverError | None = None
+        self.broken: Broken | None = None
         self._effects: list[Effect] = []
         self._now = 0.0
         self._peers: dict[int, str] = {}
@@ -119,7 +119,7 @@ class Shard:
         try:
             self._route(session, message, gradient, ids)
         except PserverError as error:
-            self._send(session, Failure(type(error).__name__, str(error)))
+            self._send(session, failure(error))
             if not isinstance(error, TrainerLost):
                 self._effects.append(Close(session))
         return self._effects
@@ -149,6 +149,12 @@ class Shard:
         self._conclude()
         return self._effects
 
+    def stop(self, reason: str, *, now: float) -> list[Effect]:
+        """Whoever runs this shard ends it."""
+        self._begin(now)
+        self._break(reason)
+        return self._effects
+
     def expecting(self, session: int) -> Tables:
         """The tables for which this connection may bring values now."""
         trainer = self.roster.of(session)
@@ -176,8 +182,8 @@ class Shard:
         trainer.heard = self._now
         if isinstance(message, Goodbye):
             return self._goodbye(trainer, message)
-        if self._broken is not None:
-            raise type(self._broken)(str(self._broken))
+        if self.broken is not None:
+            raise TrainerLost(self.broken.reason)
         if trainer.id in self.barrier:
             raise BadMessage(f"{type(message).__name__} came before the last question was answered")
         if isinstance(message, Declare):
@@ -213,8 +219,8 @@ class Shard:
     def _hello(self, session: int, hello: Hello) -> None:
         mine = self.options
         admission.check(hello, mine.num_gradient_servers, mine.roles)
-        if self._broken is not None:
-            raise type(self._broken)(str(self._broken))
+        if self.broken is not None:
+            raise TrainerLost(self.broken.reason)
         if self.roster.of(session) is not None:
             raise BadMessage("Hello came twice")
         self.roster.join(hello.trainer_id, session, self._peers.get(session, "this process"), self._now)
@@ -318,7 +324,7 @@ class Shard:
 
     def _advance(self) -> None:
         """Do all that has become possible: apply what is due, release a pass that all have ended."""
-        if self.tables is None or self._broken is not None:
+        if self.tables is None or self.broken is not None:
             return
         while (due := self._mode.due(self.roster.present)) is not None:
             self._settle(self.tables, due)
@@ -359,17 +365,17 @@ class Shard:
         self._tell(id, Answer(self.clocks.version, dropped), body)
 
     def _break(self, reason: str) -> None:
-        if self._broken is None:
-            self._broken = TrainerLost(reason)
+        if self.broken is None:
+            self.broken = Broken(reason, self._now)
             self._note(f"the job is broken: {reason}", logging.ERROR)
         for id in list(self.barrier.waits):
-            self._tell(id, Failure(type(self._broken).__name__, str(self._broken)))
+            self._tell(id, failure(TrainerLost(self.broken.reason)))
 
     def _conclude(self) -> None:
         """Rule 9."""
         if self.outcome is None:
             patience = self.options.barrier_timeout_s
-            self.outcome = outcome(self.roster, self.clocks, self._broken, self._now, patience)
+            self.outcome = outcome(self.roster, self.clocks, self.broken, self._now, patience)
 
     # Words.
 

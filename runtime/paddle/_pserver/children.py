@@ -1,0 +1,136 @@
+"""Children: processes forked from this one, ended with it, and their exit statuses as one.
+
+It must never know what a child does.
+
+Guarantee: no child outlives this process, however it ends; after ``wait`` no child is left. A signal that is
+meant to end this process ends the children; when one child fails the others are ended. The status is that of
+the signal, else of the first child that failed, else 0.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import logging
+import os
+import select
+import signal
+import time
+from collections.abc import Callable, Iterator
+
+_PR_SET_PDEATHSIG = 1
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_GRACE_S = 5.0
+_CRASHED = 70  # EX_SOFTWARE
+
+_log = logging.getLogger("paddle.pserver")
+
+
+class Children:
+    """Processes that live and die together."""
+
+    def __init__(self) -> None:
+        self._names: dict[int, str] = {}
+        self._ready_out, self._ready_in = os.pipe()
+        self._status: int | None = None
+        self._kill_at = float("inf")
+
+    def fork(self, name: str, work: Callable[[Callable[[], None]], int]) -> None:
+        """Run ``work(ready)`` in a child that exits with what it returns; it calls ``ready()`` once it
+        serves."""
+        parent = os.getpid()
+        pid = os.fork()
+        if pid:
+            self._names[pid] = name
+            return
+        status = _CRASHED
+        try:
+            _bind_life_to(parent)
+            os.close(self._ready_out)
+            status = work(self._say_ready)
+        except BaseException:
+            _log.exception("%s crashed", name)
+        finally:
+            logging.shutdown()
+            os._exit(status)
+
+    def _say_ready(self) -> None:
+        os.write(self._ready_in, b".")
+        os.close(self._ready_in)
+
+    def wait(self, on_ready: Callable[[], None]) -> int:
+        """Until all children have ended; ``on_ready()`` is called once all of them serve."""
+        os.close(self._ready_in)
+        unready = len(self._names)
+        with _signals() as signals:
+            while self._names:
+                patience = max(0.0, self._kill_at - time.monotonic())
+                watched = [signals, self._ready_out] if unready else [signals]
+                readable, _, _ = select.select(watched, [], [], min(patience, 60.0))
+                if self._ready_out in readable:
+                    news = len(os.read(self._ready_out, unready))
+                    unready = unready - news if news else 0  # nothing: no child is left that could tell
+                    if news and not unready:
+                        on_ready()
+                if signals in readable:
+                    self._obey(os.read(signals, 64))
+                self._reap()
+                if time.monotonic() >= self._kill_at:
+                    self._signal(signal.SIGKILL)
+                    self._kill_at = time.monotonic() + _GRACE_S
+        os.close(self._ready_out)
+        return self._status or 0
+
+    def _obey(self, numbers: bytes) -> None:
+        for number in numbers:
+            if number in _ENDING:
+                _log.warning("%s: ends its pservers", signal.Signals(number).name)
+                self._end(128 + number)
+
+    def _reap(self) -> None:
+        for pid in list(self._names):
+            done, wait_status = os.waitpid(pid, os.WNOHANG)
+            if done:
+                name = self._names.pop(pid)
+                code = os.waitstatus_to_exitcode(wait_status)
+                if code:
+                    _log.error("%s (process %d) ended with %d", name, pid, code)
+                    self._end(code if code > 0 else 128 - code)
+
+    def _end(self, status: int) -> None:
+        """End the children that are left; the first reason gives the status."""
+        if self._status is None:
+            self._status = status
+            self._kill_at = time.monotonic() + _GRACE_S
+            self._signal(signal.SIGTERM)
+
+    def _signal(self, number: int) -> None:
+        for pid in self._names:
+            os.kill(pid, number)  # not reaped yet, so the id is still its own
+
+
+def _bind_life_to(parent: int) -> None:
+    """In a child: die with the parent; leave to it what a terminal sends to all."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(_CRASHED)
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def _signals() -> Iterator[int]:
+    """A descriptor from which the numbers of arriving signals are read."""
+    out, into = os.pipe()
+    os.set_blocking(into, False)
+    before = {number: signal.signal(number, lambda *_: None) for number in (*_ENDING, signal.SIGCHLD)}
+    wakeup = signal.set_wakeup_fd(into, warn_on_full_buffer=False)
+    try:
+        yield out
+    finally:
+        signal.set_wakeup_fd(wakeup)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.close(out)
+        os.close(into)

@@ -1,0 +1,197 @@
+"""Client: one trainer's connection to one shard. Blocking, and never for ever.
+
+It must never know what its messages mean for training.
+
+Guarantee: every call ends: with its answer, or with an error that names the shard, what was asked and for how
+long. Bodies are sent from and received into the arrays that the caller names; after an error nothing more is
+asked.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Sequence
+from typing import get_args
+
+from paddle._pserver import link
+from paddle._pserver.errors import BadMessage, ProtocolMismatch, PserverError, ShardUnreachable, error_named
+from paddle._pserver.framing import FrameReader, pieces
+from paddle._pserver.messages import Answer, Failure, Goodbye, Reply, Request, Waiting, decode, encode
+
+Notice = Callable[[str], None]
+
+_REPLIES = get_args(Reply)
+_ATTEMPT_S = 5.0
+_RETRY_S = 0.2
+_FIRST_NOTICE_S = 2.0
+_LONGEST_NOTICE_S = 30.0
+_LAST_WORDS_S = 1.0
+_PARTING_S = 5.0
+
+
+class Client:
+    """See the module's text. ``what``: the shard, for people."""
+
+    def __init__(self, host: str, port: int, what: str, *, call_timeout_s: float, notice: Notice) -> None:
+        self.what = f"{what} at {host}:{port}"
+        self.barrier_timeout_s = 0.0
+        self._address = (host, port)
+        self._call_timeout_s = call_timeout_s
+        self._notice = notice
+        self._socket: socket.socket | None = None
+        self._reader = FrameReader(self._place)
+        self._into: Sequence[memoryview] = ()
+        self._asked = "anything"
+        self._asked_at = 0.0
+        self._whole = True  # whether the last message went out whole
+
+    # Connecting.
+
+    def connect(self, deadline: float) -> None:
+        """Try until it works or ``time.monotonic()`` passes ``deadline``; tell now and then that it waits."""
+        began = time.monotonic()
+        notice_at = began + _FIRST_NOTICE_S
+        while self._socket is None:
+            try:
+                self._socket = self._attempt(max(0.01, min(_ATTEMPT_S, deadline - time.monotonic())))
+            except OSError as error:
+                now = time.monotonic()
+                host, port = self._address
+                if now >= deadline:
+                    raise ShardUnreachable(
+                        f"no pserver answers at {host}:{port} since {now - began:.0f} s ({error}). Is it "
+                        "started there, with the same port, ports_num and ports_num_for_sparse? Its log is "
+                        "server.log."
+                    ) from error
+                if now >= notice_at:
+                    self._notice(f"waiting for pserver {host}:{port} since {now - began:.0f} s")
+                    notice_at = now + min(now - began, _LONGEST_NOTICE_S)
+                time.sleep(min(_RETRY_S, max(0.0, deadline - now)))
+
+    def _attempt(self, timeout_s: float) -> socket.socket:
+        host, port = self._address
+        sock = socket.create_connection(self._address, timeout=timeout_s)
+        try:
+            link.tune(sock)
+            sock.sendall(
+                f"GET {link.SESSION_PATH} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: Upgrade\r\n"
+                f"Upgrade: {link.UPGRADE}\r\n\r\n".encode("ascii")
+            )
+            head = b""
+            while not head.endswith(b"\r\n\r\n"):  # byte by byte: what follows the head is not ours to take
+                byte = sock.recv(1)
+                if not byte or len(head) > 8192:
+                    raise ConnectionResetError("it closed the connection instead of answering")
+                head += byte
+            status = head.split(b"\r\n", 1)[0].decode("latin-1")
+            if status.split(" ")[1:2] != ["101"]:
+                raise ProtocolMismatch(
+                    f"{host}:{port} is no pserver of this release: it answered {status!r}. Check pservers "
+                    "and port."
+                )
+        except BaseException:
+            sock.close()
+            raise
+        return sock
+
+    # Asking.
+
+    def send(self, message: Request, body: Sequence[memoryview] = (), *, asking: str) -> None:
+        """Ask. ``asking``: in words, for errors. Its answer must be received before the next question."""
+        self._asked, self._asked_at = asking, time.monotonic()
+        deadline = self._asked_at + self._call_timeout_s
+        kind, meta = encode(message)
+        self._whole = False
+        try:
+            for group in pieces(kind, meta, body):
+                self._send_all(group, deadline)
+        except OSError as error:
+            self._hear_last_words()
+            raise self._unreachable(error) from error
+        self._whole = True
+
+    def receive(self, into: Sequence[memoryview] = ()) -> Reply:
+        """The answer; its body is written into ``into``, byte views that it must fill exactly."""
+        self._into = into
+        last = self._asked_at + self._call_timeout_s + self.barrier_timeout_s
+        deadline = min(last, time.monotonic() + self._call_timeout_s)
+        while True:
+            reply = self._next(deadline)
+            if isinstance(reply, Waiting):
+                self._notice(f"{self.what}: {self._asked} is {reply.text}")
+                deadline = min(last, time.monotonic() + self._call_timeout_s)
+            elif isinstance(reply, Failure):
+                raise error_named(reply.code, f"{self.what}: {reply.text}")
+            else:
+                return reply
+
+    def answer(self, into: Sequence[memoryview] = ()) -> Answer:
+        """As :meth:`receive`, for questions whose answer is an Answer."""
+        reply = self.receive(into)
+        if not isinstance(reply, Answer):
+            raise BadMessage(f"{self.what} answered {self._asked} with {type(reply).__name__}")
+        return reply
+
+    def part(self, message: Goodbye) -> None:
+        """Say goodbye as far as the other side can still understand it, and close. Idempotent; raises
+        nothing."""
+        if self._socket is None:
+            return
+        try:
+            if self._whole:
+                self.send(message, asking="to say goodbye")
+                until = time.monotonic() + _PARTING_S
+                while True:  # answers to what was asked before, then to this, then the end
+                    self._next(until)
+        except PserverError:
+            pass
+        finally:
+            self._socket.close()
+            self._socket = None
+
+    def _next(self, deadline: float) -> Reply:
+        assert self._socket is not None
+        try:
+            while True:
+                self._socket.settimeout(max(0.001, deadline - time.monotonic()))
+                count = self._socket.recvmsg_into(self._reader.buffers())[0]
+                if not count:
+                    raise ConnectionResetError("it closed the connection")
+                if replies := self._reader.received(count):
+                    return replies[0]
+        except OSError as error:
+            raise self._unreachable(error) from error
+
+    def _place(self, kind: int, meta: memoryview, body_length: int) -> tuple[Reply, Sequence[memoryview]]:
+        message = decode(kind, meta)
+        if not isinstance(message, _REPLIES):
+            raise BadMessage(f"{self.what} does not answer but asks: {type(message).__name__}")
+        return message, self._into if isinstance(message, Answer) else ()
+
+    def _send_all(self, group: list[memoryview], deadline: float) -> None:
+        assert self._socket is not None
+        while group:
+            self._socket.settimeout(max(0.001, deadline - time.monotonic()))
+            sent = self._socket.sendmsg(group)
+            while group and sent >= group[0].nbytes:
+                sent -= group.pop(0).nbytes
+            if sent:
+                group[0] = group[0][sent:]
+
+    def _hear_last_words(self) -> None:
+        """Raise the error that the shard told before it closed, if there is one."""
+        try:
+            reply = self._next(time.monotonic() + _LAST_WORDS_S)
+        except ShardUnreachable:
+            return
+        if isinstance(reply, Failure):
+            raise error_named(reply.code, f"{self.what}: {reply.text}")
+
+    def _unreachable(self, error: OSError) -> ShardUnreachable:
+        elapsed = time.monotonic() - self._asked_at
+        why = "no answer in time" if isinstance(error, TimeoutError) else str(error)
+        return ShardUnreachable(
+            f"{self.what} did not answer {self._asked} within {elapsed:.1f} s: {why}. Look into its "
+            "server.log."
+        )

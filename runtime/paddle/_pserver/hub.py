@@ -1,0 +1,101 @@
+"""Hub: a shard with its connections. It carries events in, effects out, and time.
+
+It must never decide anything about training: the shard does.
+
+Guarantee: every session that was opened is told of to the shard when it is gone, whatever ended it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import time
+
+from paddle._pserver.effects import Close, Effect, Note, Send
+from paddle._pserver.ending import Outcome
+from paddle._pserver.errors import FrameError
+from paddle._pserver.inlet import Inbound, Inlet
+from paddle._pserver.messages import failure
+from paddle._pserver.session import Session
+from paddle._pserver.shard import Shard
+
+TICK_S = 1.0
+
+_log = logging.getLogger("paddle.pserver")
+
+
+class Hub:
+    """See the module's text. ``name`` stands before every line of the log."""
+
+    def __init__(self, shard: Shard, name: str) -> None:
+        self.shard = shard
+        self.name = name
+        self.damaged_frames = 0
+        self._sessions: dict[int, Session] = {}
+        self._ids = itertools.count(1)
+        self._over = asyncio.Event()
+
+    def open(self, transport: asyncio.Transport, http: asyncio.Protocol) -> Session:
+        """A connection becomes a session."""
+        id = next(self._ids)
+        host, port = transport.get_extra_info("peername")[:2]
+        self.shard.connected(id, f"{host}:{port}")
+        self._sessions[id] = Session(id, Inlet(self.shard, id), self, transport, http)
+        return self._sessions[id]
+
+    def received(self, session: Session, inbound: Inbound) -> None:
+        """See :class:`paddle._pserver.session.Owner`."""
+        message, gradient, ids = inbound.message, inbound.gradient, inbound.ids
+        self._do(self.shard.handle(session.id, message, gradient, ids, now=time.monotonic()))
+
+    def damaged(self, session: Session, error: FrameError) -> None:
+        """See :class:`paddle._pserver.session.Owner`."""
+        self.damaged_frames += 1
+        _log.error("%s: closes a connection: %s: %s", self.name, type(error).__name__, error)
+        session.send(failure(error))
+
+    def lost(self, session: Session, reason: str) -> None:
+        """See :class:`paddle._pserver.session.Owner`."""
+        del self._sessions[session.id]
+        self._do(self.shard.lost(session.id, reason, now=time.monotonic()))
+
+    def stop(self, reason: str) -> None:
+        """Tell all trainers that this shard ends before its time."""
+        self._do(self.shard.stop(reason, now=time.monotonic()))
+        self._over.set()
+
+    async def outcome(self) -> Outcome:
+        """Run until the shard is over and its last words are out."""
+        while self.shard.outcome is None and not self._over.is_set():
+            self._do(self.shard.tick(time.monotonic()))
+            try:
+                await asyncio.wait_for(self._over.wait(), TICK_S)
+            except TimeoutError:
+                continue
+        await self._close()
+        return self.shard.outcome or Outcome(1, "stopped")
+
+    async def _close(self) -> None:
+        closing = [session.closed for session in self._sessions.values()]
+        for session in list(self._sessions.values()):
+            session.close()
+        if closing:
+            await asyncio.wait(closing, timeout=TICK_S)
+        for session in list(self._sessions.values()):
+            session.abort()
+        await asyncio.gather(*(session.closed for session in self._sessions.values()))
+
+    def _do(self, effects: list[Effect]) -> None:
+        for effect in effects:
+            match effect:
+                case Note(text, level):
+                    _log.log(level, "%s: %s", self.name, text)
+                case Send(id, message, body, live):
+                    if id in self._sessions:
+                        self._sessions[id].send(message, body, live=live)
+                case Close(id):
+                    if id in self._sessions:
+                        self._sessions[id].close()
+        if self.shard.outcome is not None:
+            self._over.set()

@@ -1,0 +1,44 @@
+"""Process: the life of one shard in its own operating system process, from a listening socket to an exit
+status.
+
+It must never know the other shards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+from collections.abc import Callable
+
+from aiohttp import web
+
+from paddle._pserver.application import application
+from paddle._pserver.hub import Hub
+from paddle._pserver.shard import Shard, ShardOptions
+
+_log = logging.getLogger("paddle.pserver")
+
+
+def run(options: ShardOptions, listener: socket.socket, name: str, on_ready: Callable[[], None]) -> int:
+    """Serve until the shard is over; returns the exit status. SIGTERM ends it before its time."""
+    return asyncio.run(_serve(options, listener, name, on_ready))
+
+
+async def _serve(
+    options: ShardOptions, listener: socket.socket, name: str, on_ready: Callable[[], None]
+) -> int:
+    hub = Hub(Shard(options), name)
+    runner = web.AppRunner(application(hub), access_log=None, handle_signals=False, shutdown_timeout=1.0)
+    await runner.setup()
+    await web.SockSite(runner, listener).start()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, hub.stop, "the pserver was told to stop")
+    _log.info("%s: serves %d trainers", name, options.num_gradient_servers)
+    on_ready()
+    try:
+        outcome = await hub.outcome()
+    finally:
+        await runner.cleanup()
+    _log.log(logging.ERROR if outcome.exit_status else logging.INFO, "%s: ends: %s", name, outcome.text)
+    return outcome.exit_status

@@ -1,0 +1,193 @@
+"""RemoteExchange: training with parameter servers. Splits what a trainer gives over shards and joins the
+answers.
+
+It must never know a rule or a mode: shards do. It asks all shards before it waits for any.
+
+Guarantee: see :class:`paddle._engine.exchange.Exchange`; dense gradients are sent from where they were
+computed, and new values are received where they are used. After an error only ``close`` may be called.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from paddle._engine.errors import ExchangeError
+from paddle._engine.exchange import ParameterSpec, StepReport, UpdateSpec
+from paddle._pserver import given
+from paddle._pserver.client import Client, Notice
+from paddle._pserver.errors import BadMessage, SparsePortsMissing
+from paddle._pserver.framing import bytes_of
+from paddle._pserver.messages import PROTOCOL, Declare, Declared, EndPass, Goodbye, Hello, Push, Role, Welcome
+from paddle._pserver.remote_shards import DenseShard, SparseShard
+
+
+def _print(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+class RemoteExchange:
+    """The :class:`paddle._engine.exchange.Exchange` of a job with pservers on the hosts ``pservers``."""
+
+    def __init__(
+        self,
+        pservers: Sequence[str],
+        *,
+        port: int,
+        ports_num: int,
+        ports_num_for_sparse: int,
+        num_gradient_servers: int,
+        trainer_id: int,
+        connect_timeout_s: float = 60.0,
+        call_timeout_s: float = 600.0,
+        notice: Notice = _print,
+    ) -> None:
+        self._num_gradient_servers = num_gradient_servers
+        self._trainer_id = trainer_id
+        self._connect_timeout_s = connect_timeout_s
+        dense = [(host, port + i) for host in pservers for i in range(ports_num)]
+        sparse = [(host, port + ports_num + i) for host in pservers for i in range(ports_num_for_sparse)]
+
+        def client(role: Role, place: tuple[str, int]) -> Client:
+            return Client(*place, f"{role} shard", call_timeout_s=call_timeout_s, notice=notice)
+
+        self._dense = [DenseShard(client("dense", place), i, len(dense)) for i, place in enumerate(dense)]
+        self._sparse = [
+            SparseShard(client("sparse", place), i, len(sparse)) for i, place in enumerate(sparse)
+        ]
+        self._parameters: tuple[ParameterSpec, ...] = ()
+        self._arrays: dict[str, np.ndarray] = {}
+        self._steps = self._pass_id = 0
+        self._process = 0
+
+    @property
+    def _shards(self) -> list[DenseShard | SparseShard]:
+        return [*self._dense, *self._sparse]
+
+    def start(
+        self, parameters: Sequence[ParameterSpec], update: UpdateSpec, values: Mapping[str, np.ndarray]
+    ) -> Mapping[str, np.ndarray]:
+        """See Exchange."""
+        given.check_values(values, parameters)
+        self._check_shards(parameters)
+        self._parameters = tuple(parameters)
+        self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters}
+        self._process = os.getpid()
+        atexit.register(self._part_at_exit)
+        self._greet()
+        for shard in self._shards:
+            shard.bind(self._parameters, self._arrays)
+            declare = Declare(self._parameters, update, shard.index, shard.count)
+            shard.client.send(declare, asking="to start training")
+        for shard in self._shards:
+            declared = shard.client.receive()
+            if not isinstance(declared, Declared):
+                raise BadMessage(f"{shard.client.what} answered a declaration with {type(declared).__name__}")
+            if declared.seed:
+                shard.seed(values)
+        self._pull_dense()
+        return self._arrays
+
+    def _check_shards(self, parameters: Sequence[ParameterSpec]) -> None:
+        for parameter in parameters:
+            if parameter.sparse and not self._sparse:
+                raise SparsePortsMissing(
+                    f"parameter {parameter.name!r} is updated sparsely (sparse_update), and there is no port "
+                    "for sparse parameters: start pservers and trainers with --ports_num_for_sparse=1 or "
+                    "more, PADDLE_INIT_PORTS_NUM_FOR_SPARSE for the latter; or take sparse_update away"
+                )
+            if not parameter.sparse and not self._dense:
+                raise ExchangeError(
+                    f"there is no pserver for parameter {parameter.name!r}: see pservers, ports_num"
+                )
+
+    def _greet(self) -> None:
+        deadline = time.monotonic() + self._connect_timeout_s
+        for shard in self._shards:
+            shard.client.connect(deadline)
+        for shard in self._shards:
+            hello = Hello(PROTOCOL, self._trainer_id, self._num_gradient_servers, shard.role)
+            shard.client.send(hello, asking="to let this trainer in")
+        for shard in self._shards:
+            welcome = shard.client.receive()
+            if not isinstance(welcome, Welcome):
+                raise BadMessage(f"{shard.client.what} answered hello with {type(welcome).__name__}")
+            shard.client.barrier_timeout_s = welcome.barrier_timeout_s
+
+    def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
+        """See Exchange."""
+        wanted = {name: self._unique(name, ids) for name, ids in rows.items()}
+        for shard in self._sparse:
+            shard.ask_rows(wanted)
+        for shard in self._sparse:
+            shard.hear_rows()
+
+    def _unique(self, name: str, ids: np.ndarray) -> np.ndarray:
+        unique: np.ndarray = np.unique(ids)
+        table = next((p for p in self._parameters if p.name == name and p.sparse), None)
+        if table is None:
+            raise ExchangeError(f"prefetch of {name!r}, which is no sparse parameter of this job")
+        if len(unique) and not 0 <= unique[0] <= unique[-1] < table.shape[0]:
+            raise ExchangeError(
+                f"prefetch of row {unique[0]} to {unique[-1]} of {name!r}, which is {table.shape}"
+            )
+        return unique
+
+    def step(self, gradients: given.Gradients, samples: int) -> StepReport:
+        """See Exchange."""
+        given.check_names(gradients, self._parameters)
+        dense = {p.name: bytes_of(given.flat(gradients, p)) for p in self._parameters if not p.sparse}
+        rows = {p.name: given.rows(gradients, p).merged() for p in self._parameters if p.sparse}
+        self._steps += 1
+        push = Push(self._steps, self._pass_id, samples)
+        for sparse in self._sparse:
+            sparse.ask_push(push, rows)
+        for shard in self._dense:
+            shard.ask_push(push, dense)
+        answers = [shard.hear_values() for shard in self._dense] + [s.hear_done() for s in self._sparse]
+        return StepReport(max(a.version for a in answers), sum(a.dropped for a in answers))
+
+    def begin_pass(self, pass_id: int) -> None:
+        """See Exchange."""
+        self._pass_id = pass_id
+
+    def end_pass(self, pass_id: int) -> None:
+        """See Exchange."""
+        for shard in self._shards:
+            shard.client.send(EndPass(pass_id), asking=f"to end pass {pass_id}")
+        for dense in self._dense:
+            dense.hear_values()
+        for sparse in self._sparse:
+            sparse.hear_done()
+
+    def fetch(self) -> None:
+        """See Exchange."""
+        self._pull_dense()
+        for index in range(sum(parameter.sparse for parameter in self._parameters)):
+            for shard in self._sparse:
+                shard.ask_table(index)
+            for shard in self._sparse:
+                shard.hear_table(index)
+
+    def _pull_dense(self) -> None:
+        for shard in self._dense:
+            shard.ask_values()
+        for shard in self._dense:
+            shard.hear_values()
+
+    def close(self, failure: str | None = None) -> None:
+        """See Exchange."""
+        atexit.unregister(self._part_at_exit)
+        for shard in self._shards:
+            shard.client.part(Goodbye(failure))
+
+    def _part_at_exit(self) -> None:
+        """A script that ends without ``close`` has ended well, unless Python is reporting its exception."""
+        if os.getpid() == self._process:
+            error = getattr(sys, "last_value", None)
+            self.close(None if error is None else f"{type(error).__name__}: {error}")

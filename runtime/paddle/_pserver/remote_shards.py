@@ -1,0 +1,135 @@
+"""Remote shards: one trainer's view of a dense and of a sparse shard: what it sends them and where answers
+go.
+
+Both compute from placement.py which values are whose. They must never know of each other.
+
+Guarantee: questions are asked by ``ask_...`` and answered by ``hear_...``, so that a caller can ask all
+shards before it waits for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from paddle._engine.exchange import ParameterSpec
+from paddle._engine.rows import SparseRows
+from paddle._pserver.client import Client
+from paddle._pserver.framing import bytes_of
+from paddle._pserver.messages import Answer, Pull, PullRows, Push, Role, Seed
+from paddle._pserver.placement import dense_layout, row_ranges
+
+Arrays = Mapping[str, np.ndarray]
+
+
+class DenseShard:
+    """A shard's blocks of dense parameters. ``arrays``: the trainer's parameters, which answers update."""
+
+    role: Role = "dense"
+
+    def __init__(self, client: Client, index: int, count: int) -> None:
+        self.client, self.index, self.count = client, index, count
+        self._cuts: list[tuple[str, int, int]] = []
+        self._into: list[memoryview] = []
+
+    def bind(self, parameters: Sequence[ParameterSpec], arrays: Arrays) -> None:
+        """Say what is trained, and where values live here."""
+        slices = dense_layout(parameters, self.index, self.count).slices
+        self._cuts = [(part.name, 4 * part.start, 4 * part.stop) for part in slices]
+        self._into = self._cut({name: bytes_of(array) for name, array in arrays.items()})
+
+    def seed(self, values: Arrays) -> None:
+        """Give the initial values."""
+        if self._cuts:
+            body = self._cut({name: bytes_of(value) for name, value in values.items()})
+            self.client.send(Seed(), body, asking="to take initial values")
+            self.client.answer()
+
+    def ask_values(self) -> None:
+        """Ask for all values."""
+        self.client.send(Pull(), asking="for all values")
+
+    def ask_push(self, push: Push, gradients: Mapping[str, memoryview]) -> None:
+        """Push the shard's part of ``gradients``."""
+        self.client.send(push, self._cut(gradients), asking=f"to push step {push.step}")
+
+    def hear_values(self) -> Answer:
+        """The answer to a pull, a push or the end of a pass: the arrays are up to date then."""
+        return self.client.answer(self._into)
+
+    def _cut(self, whole: Mapping[str, memoryview]) -> list[memoryview]:
+        return [whole[name][start:stop] for name, start, stop in self._cuts]
+
+
+class SparseShard:
+    """A shard's rows of sparse tables. ``arrays``: the trainer's tables, of which answers update rows."""
+
+    role: Role = "sparse"
+
+    def __init__(self, client: Client, index: int, count: int) -> None:
+        self.client, self.index, self.count = client, index, count
+        self._wanted: list[np.ndarray] = []
+
+    def bind(self, parameters: Sequence[ParameterSpec], arrays: Arrays) -> None:
+        """Say what is trained, and where values live here."""
+        self._arrays = arrays
+        self._ranges = row_ranges(parameters, self.index, self.count)
+
+    def seed(self, values: Arrays) -> None:
+        """Give the initial values."""
+        for held in self._ranges:
+            if held.count:
+                name = held.parameter.name
+                rows = np.ascontiguousarray(values[name][held.rows])
+                self.client.send(Seed(name), [bytes_of(rows)], asking=f"to take initial rows of {name!r}")
+                self.client.answer()
+
+    def ask_rows(self, ids: Arrays) -> None:
+        """Ask for those of the rows ``ids`` (per table, each once) that live there."""
+        self._wanted = []
+        for held in self._ranges:
+            wanted = ids.get(held.parameter.name, np.empty(0, np.int64))
+            self._wanted.append(wanted[held.pick(wanted)])
+        pull = PullRows(tuple(len(wanted) for wanted in self._wanted))
+        self.client.send(pull, [bytes_of(wanted) for wanted in self._wanted], asking="for rows")
+
+    def hear_rows(self) -> None:
+        """The answer: the tables have these rows then."""
+        rows = [
+            np.empty((len(wanted), held.width), np.float32)
+            for wanted, held in zip(self._wanted, self._ranges, strict=True)
+        ]
+        self.client.answer([bytes_of(part) for part in rows])
+        for wanted, held, part in zip(self._wanted, self._ranges, rows, strict=True):
+            self._arrays[held.parameter.name][wanted] = part
+
+    def ask_table(self, index: int) -> None:
+        """Ask for all rows of table number ``index`` that live there."""
+        name = self._ranges[index].parameter.name
+        self.client.send(Pull(name), asking=f"for all rows of {name!r}")
+
+    def hear_table(self, index: int) -> None:
+        """The answer: the table has these rows then."""
+        held = self._ranges[index]
+        table = self._arrays[held.parameter.name]
+        rows = table if self.count == 1 else np.empty((held.count, held.width), np.float32)
+        self.client.answer([bytes_of(rows)])
+        if rows is not table:
+            table[held.rows] = rows
+
+    def ask_push(self, push: Push, gradients: Mapping[str, SparseRows]) -> None:
+        """Push those of the rows that live there; ``gradients`` are merged."""
+        ids, values = [], []
+        for held in self._ranges:
+            gradient = gradients[held.parameter.name]
+            mine = slice(None) if self.count == 1 else held.pick(gradient.ids)
+            ids.append(gradient.ids[mine])
+            values.append(gradient.values[mine])
+        counted = Push(push.step, push.pass_id, push.samples, tuple(len(part) for part in ids))
+        body = [bytes_of(part) for part in (*ids, *values)]
+        self.client.send(counted, body, asking=f"to push step {push.step}")
+
+    def hear_done(self) -> Answer:
+        """The answer to a push or the end of a pass."""
+        return self.client.answer()

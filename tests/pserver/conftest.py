@@ -1,0 +1,186 @@
+"""Pservers for tests: the real service on real loopback sockets, in a thread of this process."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from aiohttp import web
+
+from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._pserver.application import application
+from paddle._pserver.errors import PortInUse
+from paddle._pserver.hub import Hub
+from paddle._pserver.ports import listen
+from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.shard import Shard, ShardOptions
+
+HOSTS = ("127.0.0.1", "127.0.0.2")
+TIMEOUT_S = 30.0
+
+
+@dataclass
+class Pservers:
+    """Running pservers: what a trainer must know to find them, and their shards."""
+
+    hosts: tuple[str, ...]
+    port: int
+    ports_num: int
+    ports_num_for_sparse: int
+    num_gradient_servers: int
+    hubs: list[Hub] = field(default_factory=list)
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
+
+    def exchange(self, trainer_id: int, **options: Any) -> RemoteExchange:
+        known: dict[str, Any] = {
+            "port": self.port,
+            "ports_num": self.ports_num,
+            "ports_num_for_sparse": self.ports_num_for_sparse,
+            "num_gradient_servers": self.num_gradient_servers,
+            "trainer_id": trainer_id,
+            "connect_timeout_s": TIMEOUT_S,
+            "call_timeout_s": TIMEOUT_S,
+            "notice": lambda text: None,
+        }
+        return RemoteExchange(self.hosts, **(known | options))
+
+    def train(self, *trainers: Callable[[RemoteExchange], Any]) -> list[Any]:
+        """What the trainers return, each run in a thread with its exchange and closed after it."""
+
+        def run(trainer_id: int) -> Any:
+            exchange = self.exchange(trainer_id)
+            try:
+                result = trainers[trainer_id](exchange)
+            except BaseException as error:
+                exchange.close(f"{type(error).__name__}: {error}")
+                raise
+            exchange.close()
+            return result
+
+        with ThreadPoolExecutor(len(trainers)) as pool:
+            futures: list[Future[Any]] = [pool.submit(run, id) for id in range(len(trainers))]
+            return [future.result(TIMEOUT_S) for future in futures]
+
+    def statuses(self) -> list[int]:
+        """The exit statuses of all shards, once they are over."""
+        return [self._on_loop(hub.outcome()).exit_status for hub in self.hubs]
+
+    def _on_loop(self, work: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(TIMEOUT_S)
+
+    def call(self, work: Callable[[], Any]) -> Any:
+        """Run ``work`` where the shards live."""
+
+        async def run() -> Any:
+            return work()
+
+        return self._on_loop(run())
+
+
+Start = Callable[..., Pservers]
+
+
+@pytest.fixture
+def start_pservers() -> Iterator[Start]:
+    """``start(hosts=1, ports_num=1, ports_num_for_sparse=0, num_gradient_servers=1,
+    barrier_timeout_s=...)``."""
+    with ExitStack() as stack:
+
+        def start(
+            hosts: int = 1,
+            ports_num: int = 1,
+            ports_num_for_sparse: int = 0,
+            num_gradient_servers: int = 1,
+            barrier_timeout_s: float = TIMEOUT_S,
+        ) -> Pservers:
+            used = HOSTS[:hosts]
+            listeners = free_ports(used, ports_num + ports_num_for_sparse)
+            port = listeners[0].getsockname()[1]
+            running = Pservers(used, port, ports_num, ports_num_for_sparse, num_gradient_servers)
+            for index, _ in enumerate(listeners):
+                role = "dense" if index % (ports_num + ports_num_for_sparse) < ports_num else "sparse"
+                options = ShardOptions(
+                    num_gradient_servers=num_gradient_servers,
+                    roles=frozenset({role}),
+                    barrier_timeout_s=barrier_timeout_s,
+                )
+                running.hubs.append(Hub(Shard(options), f"{role} shard {index}"))
+            stack.enter_context(serving(running, listeners))
+            return running
+
+        yield start
+
+
+def free_ports(hosts: Sequence[str], count: int) -> list[socket.socket]:
+    """Listening sockets on ``count`` consecutive ports, the same on every host."""
+    while True:
+        with closing(socket.socket()) as probe:
+            probe.bind((hosts[0], 0))
+            first = probe.getsockname()[1]
+        sockets: list[socket.socket] = []
+        with suppress(PortInUse):
+            for host in hosts:
+                sockets += [listen(host, port) for port in range(first, first + count)]
+            return sockets
+        for taken in sockets:
+            taken.close()
+
+
+class serving:  # noqa: N801 - used as a function
+    """Runs the hubs' applications on a loop in a thread."""
+
+    def __init__(self, running: Pservers, listeners: Sequence[socket.socket]) -> None:
+        self.running, self.listeners = running, listeners
+        self.runners: list[web.AppRunner] = []
+        self.thread = threading.Thread(target=running.loop.run_forever)
+
+    def __enter__(self) -> None:
+        self.thread.start()
+        self.running._on_loop(self._start())
+
+    def __exit__(self, *error: object) -> None:
+        self.running._on_loop(self._stop())
+        self.running.loop.call_soon_threadsafe(self.running.loop.stop)
+        self.thread.join(TIMEOUT_S)
+        self.running.loop.close()
+
+    async def _start(self) -> None:
+        for hub, listener in zip(self.running.hubs, self.listeners, strict=True):
+            runner = web.AppRunner(application(hub), shutdown_timeout=1.0)
+            await runner.setup()
+            await web.SockSite(runner, listener).start()
+            self.runners.append(runner)
+
+    async def _stop(self) -> None:
+        for hub in self.running.hubs:
+            hub.stop("the test is over")
+            await hub.outcome()
+        for runner in self.runners:
+            await runner.cleanup()
+
+
+# A model with everything in it, and gradients for it.
+
+DENSE = ParameterSpec(name="w", shape=(70, 60), l2_rate=0.01)
+BIAS = ParameterSpec(name="b", shape=(60,), learning_rate=2.0)
+TABLE = ParameterSpec(name="emb", shape=(50, 6), sparse=True, l2_rate=0.02)
+OTHER_TABLE = ParameterSpec(name="emb2", shape=(7, 3), sparse=True)
+MODEL = (DENSE, TABLE, BIAS, OTHER_TABLE)
+
+
+def update(rule: str = "sgd", **changes: Any) -> UpdateSpec:
+    schedule = ScheduleSpec(name="discexp", learning_rate=0.1, decay_a=0.9, decay_b=20)
+    return UpdateSpec(rule=RuleSpec(name=rule), schedule=schedule, **changes)
+
+
+def values_of(model: Sequence[ParameterSpec], seed: int) -> dict[str, np.ndarray]:
+    random = np.random.default_rng(seed)
+    return {p.name: random.standard_normal(p.shape).astype(np.float32) for p in model}

@@ -1,0 +1,123 @@
+"""Talking to a Shard without bytes: trainers by number, time by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._pserver.effects import Close, Effect, Note, Send
+from paddle._pserver.messages import (
+    PROTOCOL,
+    Answer,
+    Declare,
+    Declared,
+    EndPass,
+    Goodbye,
+    Hello,
+    Push,
+    Reply,
+    Request,
+    Seed,
+    Welcome,
+)
+from paddle._pserver.shard import Shard, ShardOptions
+from paddle._pserver.tables import NOTHING, Gradient, Rows
+
+MODEL = (ParameterSpec(name="w", shape=(4,)), ParameterSpec(name="t", shape=(5, 2), sparse=True))
+LEARNING_RATE = 0.5
+
+
+def update(**changes: Any) -> UpdateSpec:
+    return UpdateSpec(
+        rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_rate=LEARNING_RATE), **changes
+    )
+
+
+def gradient(values: Sequence[float], ids: Sequence[int] = ()) -> Gradient:
+    """``values`` for w; for each row in ``ids`` of t a row of its first value."""
+    rows = np.full((len(ids), 2), values[0], np.float32)
+    return Gradient([np.array(values, np.float32)], [Rows(np.array(ids, np.int64), rows)])
+
+
+class Talk:
+    """A shard and its trainers; trainer i speaks on session i + 1."""
+
+    def __init__(self, trainers: int = 1, spec: UpdateSpec | None = None, **options: Any) -> None:
+        self.shard = Shard(ShardOptions(num_gradient_servers=trainers, **options))
+        self.spec = spec or update()
+        self.now = 0.0
+        self.replies: list[tuple[int, Reply]] = []  # all that were ever sent: trainer, message
+        self.bodies: dict[int, list[np.ndarray]] = {}  # the last body that each trainer got
+        self.notes: list[str] = []
+        self.closed: list[int] = []
+        self._steps = [0] * trainers
+
+    def ask(self, trainer: int, message: Request, gradient: Gradient = NOTHING, **more: Any) -> list[Reply]:
+        """What the trainer is answered at once."""
+        return self._take(self.shard.handle(trainer + 1, message, gradient, **more, now=self.now), trainer)
+
+    def lose(self, trainer: int) -> None:
+        self._take(self.shard.lost(trainer + 1, "it was lost", now=self.now))
+
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+        self._take(self.shard.tick(self.now))
+
+    def _take(self, effects: Sequence[Effect], trainer: int | None = None) -> list[Reply]:
+        first = len(self.replies)
+        for effect in effects:
+            match effect:
+                case Send(session, message, body):
+                    self.replies.append((session - 1, message))
+                    self.bodies[session - 1] = [array.copy() for array in body]
+                case Note(text):
+                    self.notes.append(text)
+                case Close(session):
+                    self.closed.append(session - 1)
+        return [message for to, message in self.replies[first:] if to == trainer]
+
+    def told(self, trainer: int) -> Reply:
+        """The last thing that a trainer was told."""
+        return [message for to, message in self.replies if to == trainer][-1]
+
+    # Usual courses of events.
+
+    def hello(self, trainer: int) -> list[Reply]:
+        self.shard.connected(trainer + 1, f"host{trainer}")
+        return self.ask(trainer, Hello(PROTOCOL, trainer, self.shard.options.num_gradient_servers, "dense"))
+
+    def declare(self, trainer: int) -> list[Reply]:
+        return self.ask(trainer, Declare(MODEL, self.spec, 0, 1))
+
+    def start(self) -> Talk:
+        """All trainers in, all values zero, ready."""
+        for trainer, _ in enumerate(self._steps):
+            assert self.hello(trainer) == [Welcome(self.shard.options.barrier_timeout_s)]
+            self.declare(trainer)
+        assert self.told(0) == Declared(seed=True)
+        self.seed()
+        return self
+
+    def seed(self) -> None:
+        assert self.ask(0, Seed()) == [Answer(0)]
+        assert Answer(0) in self.ask(0, Seed("t"))
+        assert self.shard.ready
+
+    def push(self, trainer: int, given: Gradient, samples: int = 1, pass_id: int = 0) -> list[Reply]:
+        self._steps[trainer] += 1
+        own = Gradient([array.copy() for array in given.dense], given.rows)  # which the shard may overwrite
+        return self.ask(trainer, Push(self._steps[trainer], pass_id, samples), own)
+
+    def end_pass(self, trainer: int, pass_id: int = 0) -> list[Reply]:
+        return self.ask(trainer, EndPass(pass_id))
+
+    def goodbye(self, trainer: int, failure: str | None = None) -> list[Reply]:
+        return self.ask(trainer, Goodbye(failure))
+
+    @property
+    def w(self) -> list[float]:
+        assert self.shard.tables is not None
+        return self.shard.tables.values.tolist()

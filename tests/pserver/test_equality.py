@@ -1,0 +1,137 @@
+"""A cluster computes what one process computes, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from paddle._engine.exchange import Exchange, ParameterSpec, UpdateSpec
+from paddle._engine.rows import SparseRows
+from paddle._engine.rules import RULES
+from paddle._pserver.local import LocalExchange
+from paddle._pserver.remote import RemoteExchange
+
+from .conftest import MODEL, Start, update, values_of
+
+Gradients = dict[str, np.ndarray | SparseRows]
+
+STEPS = 4
+
+
+def gradients_of(model: Sequence[ParameterSpec], seed: int) -> Gradients:
+    """One batch's gradients; ids of sparse ones repeat, as they do in a batch."""
+    random = np.random.default_rng(seed)
+    gradients: Gradients = {}
+    for p in model:
+        if p.sparse:
+            ids = random.integers(0, p.shape[0], size=20)
+            values = random.standard_normal((20, p.shape[1])).astype(np.float32)
+            gradients[p.name] = SparseRows(ids, values, p.shape[0])
+        else:
+            gradients[p.name] = random.standard_normal(p.shape).astype(np.float32)
+    return gradients
+
+
+def seed_of(trainer: int, step: int) -> int:
+    return 100 * step + trainer + 1
+
+
+def total(parts: Sequence[Gradients], mean: bool) -> Gradients:
+    """The sum of several trainers' gradients, added in their order; or the mean."""
+    result: Gradients = {}
+    scale = np.float32(1 / len(parts))
+    for name, first in parts[0].items():
+        if isinstance(first, SparseRows):
+            rows = SparseRows.concatenate([part[name].merged() for part in parts]).merged()
+            result[name] = SparseRows(rows.ids, rows.values * scale, rows.height) if mean else rows
+        else:
+            summed = first.copy()
+            for part in parts[1:]:
+                summed += part[name]
+            result[name] = summed * scale if mean else summed
+    return result
+
+
+def locally(spec: UpdateSpec, trainers: int, steps: int = STEPS) -> dict[str, np.ndarray]:
+    exchange = LocalExchange()
+    arrays = exchange.start(MODEL, spec, values_of(MODEL, 0))
+    exchange.begin_pass(0)
+    for step in range(steps):
+        parts = [gradients_of(MODEL, seed_of(trainer, step)) for trainer in range(trainers)]
+        exchange.step(total(parts, spec.reduce == "mean"), samples=8 * trainers)
+    exchange.end_pass(0)
+    exchange.fetch()
+    return {name: array.copy() for name, array in arrays.items()}
+
+
+def trainer(
+    id: int, spec: UpdateSpec, steps: int = STEPS
+) -> Callable[[RemoteExchange], dict[str, np.ndarray]]:
+    def run(exchange: Exchange) -> dict[str, np.ndarray]:
+        arrays = exchange.start(MODEL, spec, values_of(MODEL, id))  # only those of trainer 0 count
+        exchange.begin_pass(0)
+        for step in range(steps):
+            gradients = gradients_of(MODEL, seed_of(id, step))
+            exchange.prefetch(
+                {n: g.ids.reshape(4, 5) for n, g in gradients.items() if isinstance(g, SparseRows)}
+            )
+            exchange.step(gradients, samples=8)
+        exchange.end_pass(0)
+        exchange.fetch()
+        return {name: array.copy() for name, array in arrays.items()}
+
+    return run
+
+
+def assert_same(one: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray]) -> None:
+    for name in one:
+        assert one[name].tobytes() == other[name].tobytes(), name
+
+
+@pytest.mark.parametrize("rule", sorted(RULES))
+@pytest.mark.parametrize("reduce", ["sum", "mean"])
+def test_two_trainers_and_two_pservers_equal_one_process_for_every_rule(
+    start_pservers: Start, rule: str, reduce: str
+) -> None:
+    spec = update(rule, reduce=reduce)
+    pservers = start_pservers(hosts=2, ports_num=1, ports_num_for_sparse=1, num_gradient_servers=2)
+    first, second = pservers.train(trainer(0, spec), trainer(1, spec))
+    assert_same(first, second)
+    assert_same(first, locally(spec, trainers=2))
+    assert pservers.statuses() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(("hosts", "ports", "sparse_ports"), [(1, 1, 1), (1, 3, 2), (2, 2, 3)])
+def test_the_number_of_shards_changes_no_bit(
+    start_pservers: Start, hosts: int, ports: int, sparse_ports: int
+) -> None:
+    spec = update("momentum", gradient_clipping_threshold=1.5)
+    pservers = start_pservers(hosts, ports, sparse_ports)
+    assert_same(pservers.train(trainer(0, spec))[0], locally(spec, trainers=1))
+
+
+def test_three_trainers_are_summed_in_their_order(start_pservers: Start) -> None:
+    spec = update("adagrad")
+    pservers = start_pservers(hosts=2, ports_num=1, ports_num_for_sparse=1, num_gradient_servers=3)
+    results = pservers.train(*(trainer(id, spec) for id in range(3)))
+    for result in results:
+        assert_same(result, locally(spec, trainers=3))
+
+
+def test_a_model_smaller_than_the_cluster_trains(start_pservers: Start) -> None:
+    """More shards than blocks: some keep nothing, and nobody waits for them."""
+    spec = update("sgd")
+    pservers = start_pservers(hosts=2, ports_num=4, ports_num_for_sparse=4, num_gradient_servers=1)
+    small = (ParameterSpec(name="w", shape=(3, 2)), ParameterSpec(name="t", shape=(2, 2), sparse=True))
+
+    def run(exchange: Exchange) -> dict[str, np.ndarray]:
+        arrays = exchange.start(small, spec, values_of(small, 0))
+        exchange.step(gradients_of(small, 1), samples=1)
+        exchange.fetch()
+        return dict(arrays)
+
+    local = LocalExchange()
+    assert_same(pservers.train(run)[0], run(local))
+    assert pservers.statuses() == [0] * 16
