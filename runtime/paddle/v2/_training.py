@@ -57,7 +57,7 @@ class Training:
         return self._run(self._test_program, feed, samples)
 
     def _draw(self) -> None:
-        """Give each parameter that the exchange does not keep a value: those that do not learn; early on, all."""
+        """Give a value to each parameter that the exchange does not keep: to all, before the start."""
         for parameter in self._program.parameters():
             self._parameters.array(parameter.name)
 

@@ -161,12 +161,19 @@ def _decoded(field: Field, raw: Any) -> Any:
     if not isinstance(field.kind, str):
         return field.kind.FromString(raw)
     if field.kind == "string":
-        return raw.decode()
+        return _text(raw)
     if field.kind == "double":
         return struct.unpack("<d", raw)[0]
     if field.kind == "int32":
         return raw - (1 << 64) if raw >> 63 else raw
     return raw
+
+
+def _text(raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise DecodeError(f"no message: its text is not UTF-8 ({error})") from None
 
 
 def _records(data: bytes) -> Iterator[tuple[int, int, Any]]:

@@ -158,5 +158,5 @@ def _has(row: Any, place: int) -> bool:
 
 
 def _shown(value: Any) -> str:
-    text = " ".join(repr(value).split())
+    text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
     return text if len(text) <= 80 else text[:77] + "..."

@@ -90,7 +90,7 @@ class Optimizer:
 def _l2_rate(regularization: L2Regularization | Sequence[L2Regularization] | None) -> float:
     if regularization is None:
         return 0.0
-    listed = [regularization] if isinstance(regularization, L2Regularization) else list(regularization)
+    listed = regularization if isinstance(regularization, Sequence) else [regularization]
     if len(listed) != 1 or not isinstance(listed[0], L2Regularization):
         raise TypeError(f"regularization is one paddle.optimizer.L2Regularization, not {regularization!r}")
     return listed[0].rate

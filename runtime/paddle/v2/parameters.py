@@ -17,6 +17,7 @@ from typing import IO, Any
 import numpy as np
 
 from paddle._absent import NotInThisRelease
+from paddle._engine.exchange import UpdateSpec
 from paddle._engine.initial import generator_for
 from paddle._engine.scope import Scope
 from paddle.v2 import _flags
@@ -137,6 +138,21 @@ class Parameters:
     def follow(self, refresh: Callable[[], None], remote: bool) -> None:
         """From now on a trainer keeps the arrays; ``refresh`` brings those of tables up to date."""
         self._refresh, self._remote = refresh, remote
+
+    def note(self, update: UpdateSpec) -> None:
+        """Write the optimizer's momentum, decay and clipping into the configuration of those that have none.
+
+        This is what the original's tar files say of a parameter that was trained.
+        """
+        shared = {
+            "momentum": update.rule.options.get("momentum", 0.0),
+            "decay_rate": update.l2_rate,
+            "gradient_clipping_threshold": update.gradient_clipping_threshold,
+        }
+        for config in self._configs.values():
+            for name, value in shared.items():
+                if value and not config.HasField(name):
+                    setattr(config, name, value)
 
     def serialize(self, name: str, f: IO[bytes]) -> None:
         """Write one parameter's header and values."""

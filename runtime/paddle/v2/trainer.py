@@ -65,7 +65,9 @@ class SGD:
         self._flags = _flags.current()
         seed = self._flags.seed + (self._flags.trainer_id << 32)  # trainers drop out by masks of their own
         self._training = Training(self._topology, parameters, update_equation.update, seed)
+        parameters.note(update_equation.update)
         self._exchange: Exchange | None = None
+        self._goodbye: weakref.finalize[..., SGD] | None = None
         self._passes = 0
 
     def get_topology_proto(self) -> Any:
@@ -94,8 +96,8 @@ class SGD:
         try:
             for pass_id in range(num_passes):
                 self._pass(pass_id, exchange, reader, feeder, handler)
-        except BaseException:
-            self._goodbye.detach()
+        except BaseException as error:
+            self._end_with(f"trainer {self._flags.trainer_id} ended by {type(error).__name__}: {error}")
             raise
 
     def test(self, reader: Reader, feeding: Feeding = None) -> event.TestResult:
@@ -116,8 +118,14 @@ class SGD:
         exchange = _local() if self._is_local else _remote(self._flags)
         self._training.start(exchange, remote=not self._is_local)
         self._exchange = exchange
-        self._goodbye = weakref.finalize(self, exchange.close)  # when this trainer or the process ends
+        self._end_with(None)
         return exchange
+
+    def _end_with(self, failure: str | None) -> None:
+        """Say goodbye when this trainer or the process ends: in good order, or telling of a failure."""
+        if self._goodbye is not None:
+            self._goodbye.detach()
+        self._goodbye = weakref.finalize(self, self._exchange.close, failure)
 
     def _pass(
         self,

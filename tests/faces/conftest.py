@@ -1,0 +1,16 @@
+"""Every test writes a network of its own, in a process that nobody told anything."""
+
+import os
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch):
+    from paddle.v2 import _flags, config_base
+
+    for name in list(os.environ):
+        if name.startswith(("PADDLE_", "GLOG_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setattr(_flags, "_settled", None)
+    config_base.restart_names()

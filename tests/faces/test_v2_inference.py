@@ -1,0 +1,100 @@
+"""Inference: values, ids and probabilities, from layers or from a saved network."""
+
+import io
+
+import msgspec
+import numpy as np
+import pytest
+
+import paddle.v2 as paddle
+
+
+def network():
+    x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(3))
+    word = paddle.layer.data(name="word", type=paddle.data_type.integer_value(5))
+    vector = paddle.layer.embedding(input=word, size=2)
+    hidden = paddle.layer.fc(
+        input=[x, vector], size=4, act=paddle.activation.Relu(), layer_attr=paddle.attr.Extra(drop_rate=0.5)
+    )
+    return paddle.layer.fc(input=hidden, size=3, act=paddle.activation.Softmax())
+
+
+ROWS = [([0.1, -2.0, 3.0], 1), ([1.0, 2.0, -3.0], 4), ([0.0, 0.0, 0.0], 0)]
+
+
+def test_infer_gives_a_row_for_each_row_and_the_same_each_time():
+    out = network()
+    parameters = paddle.parameters.create(out)
+    first, second = (paddle.infer(output_layer=out, parameters=parameters, input=ROWS) for _ in range(2))
+    assert first.shape == (3, 3) and first.dtype == np.float32
+    np.testing.assert_allclose(first.sum(axis=1), 1, rtol=1e-6)
+    np.testing.assert_array_equal(first, second)
+
+
+def test_max_id_gives_the_greatest_column_and_its_value():
+    out = network()
+    best = paddle.layer.max_id(input=out)
+    parameters = paddle.parameters.create(out)
+    values = paddle.infer(output_layer=out, parameters=parameters, input=ROWS)
+    ids, probabilities = paddle.infer(
+        output_layer=best, parameters=parameters, input=ROWS, field=["id", "prob"]
+    )
+    np.testing.assert_array_equal(ids, values.argmax(axis=1))
+    np.testing.assert_array_equal(probabilities, values.max(axis=1, keepdims=True))
+
+
+def test_several_outputs_come_in_order_and_unflattened_as_batches():
+    out = network()
+    best = paddle.layer.max_id(input=out)
+    inference = paddle.inference.Inference(paddle.parameters.create(out), output_layer=[out, out * 2])
+    plain, doubled = inference.infer(input=ROWS)
+    np.testing.assert_allclose(doubled, 2 * plain)
+    batches = inference.infer(input=ROWS, flatten_result=False)
+    assert len(batches) == 2 and len(batches[0]) == 1 and batches[0][0].shape == (3, 3)
+    fields = next(inference.iter_infer(input=ROWS))
+    assert set(fields[0]) == {"value", "id", "prob"} and fields[0]["id"] is None
+    assert best.size == 3
+
+
+def test_feeding_tells_where_slots_stand():
+    out = network()
+    parameters = paddle.parameters.create(out)
+    swapped = [(word, x) for x, word in ROWS]
+    np.testing.assert_array_equal(
+        paddle.infer(output_layer=out, parameters=parameters, input=swapped, feeding={"x": 1, "word": 0}),
+        paddle.infer(output_layer=out, parameters=parameters, input=ROWS),
+    )
+
+
+def test_a_saved_network_infers_the_same():
+    out = network()
+    parameters = paddle.parameters.create(out)
+    saved, tar = io.BytesIO(), io.BytesIO()
+    paddle.topology.Topology(layers=out).serialize_for_inference(saved)
+    parameters.to_tar(tar)
+    saved.seek(0), tar.seek(0)
+    inference = paddle.inference.Inference(paddle.parameters.Parameters.from_tar(tar), fileobj=saved)
+    np.testing.assert_array_equal(
+        inference.infer(input=ROWS), paddle.infer(output_layer=out, parameters=parameters, input=ROWS)
+    )
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"garbage", msgspec.msgpack.encode({"protobin": "text", "data_type": []})]
+)
+def test_a_file_that_is_no_saved_network_is_refused(content):
+    with pytest.raises(ValueError, match="no network saved by"):
+        paddle.inference.Inference(paddle.parameters.Parameters(), fileobj=io.BytesIO(content))
+
+
+def test_bad_questions_are_named():
+    out = network()
+    parameters = paddle.parameters.create(out)
+    with pytest.raises(ValueError, match=r"has no 'id', it has .*value.*max_id"):
+        paddle.infer(output_layer=out, parameters=parameters, input=ROWS, field="id")
+    with pytest.raises(ValueError, match="field is value, id, prob"):
+        paddle.infer(output_layer=out, parameters=parameters, input=ROWS, field="probability")
+    with pytest.raises(ValueError, match="needs an output_layer"):
+        paddle.inference.Inference(parameters)
+    with pytest.raises(ValueError, match="there is no parameter"):
+        paddle.infer(output_layer=out, parameters=paddle.parameters.Parameters(), input=ROWS)

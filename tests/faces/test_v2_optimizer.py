@@ -1,0 +1,72 @@
+"""Optimizers: what a program says becomes what the keeper of the parameters is told."""
+
+import pytest
+
+import paddle.v2 as paddle
+from paddle._absent import NotInThisRelease
+from paddle._engine.exchange import RuleSpec, ScheduleSpec, UpdateSpec
+
+MADE = {
+    "Momentum": ({"momentum": 0.9}, "momentum", {"momentum": 0.9, "sparse": 0.0}),
+    "Adam": ({"beta1": 0.8}, "adam", {"beta1": 0.8, "beta2": 0.999, "epsilon": 1e-8}),
+    "Adamax": ({}, "adamax", {"beta1": 0.9, "beta2": 0.999}),
+    "AdaGrad": ({}, "adagrad", {}),
+    "DecayedAdaGrad": ({"rho": 0.9}, "decayed_adagrad", {"rho": 0.9, "epsilon": 1e-6}),
+    "AdaDelta": ({}, "adadelta", {"rho": 0.95, "epsilon": 1e-6}),
+    "RMSProp": ({}, "rmsprop", {"rho": 0.95, "epsilon": 1e-6}),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_each_optimizer_names_its_rule(name):
+    given, rule, options = MADE[name]
+    update = getattr(paddle.optimizer, name)(**given).update
+    assert update == UpdateSpec(
+        rule=RuleSpec(name=rule, options=options), schedule=ScheduleSpec(name="poly", learning_rate=1e-3)
+    )
+
+
+def test_the_documents_asynchronous_adagrad():
+    update = paddle.optimizer.AdaGrad(
+        is_async=True,
+        async_lagged_grad_discard_ratio=1.6,
+        learning_rate=3e-3,
+        regularization=paddle.optimizer.L2Regularization(8e-4),
+    ).update
+    assert update.is_async and update.async_lagged_grad_discard_ratio == 1.6
+    assert (update.schedule.learning_rate, update.l2_rate, update.reduce) == (3e-3, 8e-4, "sum")
+
+
+def test_schedules_and_clipping():
+    update = paddle.optimizer.Momentum(
+        learning_rate=0.1,
+        learning_rate_decay_a=0.5,
+        learning_rate_decay_b=100,
+        learning_rate_schedule="discexp",
+        gradient_clipping_threshold=25,
+        batch_size=128,
+        regularization=[paddle.optimizer.L2Regularization(rate=0.5)],
+    ).update
+    assert update.schedule == ScheduleSpec(name="discexp", learning_rate=0.1, decay_a=0.5, decay_b=100.0)
+    assert (update.gradient_clipping_threshold, update.l2_rate) == (25.0, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"learning_rate_schedule": "cosine"}, "no learning_rate_schedule 'cosine'"),
+        ({"learning_rate_schedule": "manual", "learning_rate_args": "x"}, "learning_rate_args"),
+        ({"regularization": 0.5}, "regularization is one"),
+        ({"regularization": []}, "regularization is one"),
+        ({"model_average": 3}, "model_average is not in this release"),
+        ({"leaning_rate": 0.1}, "leaning_rate"),
+    ],
+)
+def test_what_cannot_be_is_refused_when_it_is_made(options, error):
+    with pytest.raises((ValueError, TypeError, NotInThisRelease), match=error):
+        paddle.optimizer.Momentum(**options)
+
+
+def test_model_average_comes_later():
+    with pytest.raises(NotInThisRelease, match=r"paddle.optimizer.ModelAverage"):
+        paddle.optimizer.ModelAverage(average_window=0.5)
