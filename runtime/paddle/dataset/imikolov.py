@@ -70,11 +70,12 @@ convert = absent("paddle.dataset.imikolov.convert", "RecordIO files come with th
 
 
 def _sentences(member: str) -> Iterator[list[str]]:
-    with tarfile.open(common.download(URL, "imikolov", MD5)) as archive:
+    path = common.download(URL, "imikolov", MD5)
+    with tarfile.open(path) as archive:
         names = [name for name in archive.getnames() if name.removeprefix("./") == member]
         lines = archive.extractfile(names[0]) if names else None
         if lines is None:
-            raise RuntimeError(f"the archive {archive.name} has no file {member}: is it simple-examples.tgz?")
+            raise RuntimeError(f"the archive {path} has no file {member}: is it simple-examples.tgz?")
         for line in lines:
             yield line.decode().split()
 

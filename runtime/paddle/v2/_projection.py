@@ -7,7 +7,7 @@ shapes of its parameter follow from that layer's size.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from paddle.v2._config import ProjectionConfig
 from paddle.v2.attr import ParameterAttribute
@@ -86,7 +86,7 @@ class MixedLayer(Layer):
         self._open = True
         return self
 
-    def __iadd__(self, projection: Projection) -> MixedLayer:
+    def __iadd__(self, projection: Any) -> MixedLayer:
         if not self._open:
             raise RuntimeError(f"layer {self.name!r}: projections are added inside its `with` block")
         if not isinstance(projection, Projection):

@@ -75,7 +75,7 @@ class Message:
         self._values[name] = [field.converted(v) for v in value] if field.repeated else field.converted(value)
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.SerializeToString() == other.SerializeToString()  # type: ignore[attr-defined]
+        return type(self) is type(other) and self.SerializeToString() == other.SerializeToString()
 
     __hash__ = None  # type: ignore[assignment]
 

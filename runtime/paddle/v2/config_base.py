@@ -67,48 +67,48 @@ class Layer:
     @property
     def name(self) -> str:
         """Its name, by which feeding, evaluators and saved networks know it."""
-        return self.config.name
+        return str(self.config.name)
 
     @property
     def full_name(self) -> str:
         """The same; the original's layers inside recurrent groups had a longer one."""
-        return self.config.name
+        return str(self.config.name)
 
     @property
     def layer_type(self) -> str:
         """Its type, as ModelConfig spells it: ``data``, ``fc``, ``mixed``..."""
-        return self.config.type
+        return str(self.config.type)
 
     @property
     def size(self) -> int:
         """The number of columns of its output."""
-        return self.config.size
+        return int(self.config.size)
 
     def __repr__(self) -> str:
         reads = ", ".join(parent.name for parent in self.parents)
         return f"<{self.layer_type} layer {self.name!r} of size {self.size}({reads})>"
 
     def __add__(self, other: Any) -> Layer:
-        from paddle.v2 import op  # op is made of layers
+        from paddle.v2.op import add  # it is made of layers
 
-        return op.add(self, other)
+        return add(self, other)
 
     __radd__ = __add__
 
     def __neg__(self) -> Layer:
-        from paddle.v2 import op
+        from paddle.v2.op import negative
 
-        return op.negative(self)
+        return negative(self)
 
     def __sub__(self, other: Any) -> Layer:
-        return self + -other
+        return self.__add__(-other)
 
     def __rsub__(self, other: Any) -> Layer:
-        return -self + other
+        return self.__neg__().__add__(other)
 
     def __mul__(self, other: Any) -> Layer:
-        from paddle.v2 import op
+        from paddle.v2.op import multiply
 
-        return op.multiply(self, other)
+        return multiply(self, other)
 
     __rmul__ = __mul__

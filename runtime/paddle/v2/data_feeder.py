@@ -46,6 +46,7 @@ class DataFeeder:
         if not len(rows):
             raise FeedError("a reader yielded a batch without rows")
         table = _table(rows) if self._all_ids else None
+        columns: dict[str, Any]
         if table is not None and table.shape[1] > max(self._places.values(), default=-1):
             columns = {name: table[:, place] for name, place in self._places.items()}
         else:
@@ -82,7 +83,7 @@ def _places(names: list[str], feeding: Mapping[str, int] | Sequence[str] | None)
 def _table(rows: Sequence[Row]) -> np.ndarray | None:
     """Rows of integers as one array, or None where they are not that."""
     try:
-        table = np.asarray(rows)
+        table: np.ndarray = np.asarray(rows)
     except ValueError:
         return None
     return table if table.ndim == 2 and table.dtype.kind in "iu" else None
@@ -113,7 +114,7 @@ def _ids(name: str, type: InputType, column: Sequence[Any] | np.ndarray) -> np.n
 
 def _dense(name: str, type: InputType, column: Sequence[Any] | np.ndarray) -> np.ndarray:
     try:
-        values = np.asarray(column, np.float32)
+        values: np.ndarray = np.asarray(column, np.float32)
     except (ValueError, TypeError):
         values = np.empty(0)
     if values.size != len(column) * type.dim:

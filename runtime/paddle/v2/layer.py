@@ -158,17 +158,15 @@ def concat(
     """The inputs' columns, or those of projections, side by side; then act."""
     name = name or default_name("concat")
     inputs = [input] if isinstance(input, Layer | Projection) else list(input)
-    if projected := any(isinstance(each, Projection) for each in inputs):
-        if not all(isinstance(each, Projection) for each in inputs):
-            raise TypeError(f"layer {name!r}: concat takes layers or projections, not both at once")
-    else:
-        inputs = [dense(name, each) for each in listed(name, inputs)]
-    kind = "concat2" if projected else "concat"
-    draft = Draft(kind, name, act=act or Identity(), layer_attr=layer_attr)
-    for each in inputs:
-        draft.size += each.add_to(draft, 0) if projected else each.size
-        if not projected:
-            draft.read(each)
+    projections = [each for each in inputs if isinstance(each, Projection)]
+    if projections and len(projections) < len(inputs):
+        raise TypeError(f"layer {name!r}: concat takes layers or projections, not both at once")
+    draft = Draft("concat2" if projections else "concat", name, act=act or Identity(), layer_attr=layer_attr)
+    for projection in projections:
+        draft.size += projection.add_to(draft, 0)
+    for each in [] if projections else listed(name, inputs):
+        draft.read(dense(name, each))
+        draft.size += each.size
     draft.bias(bias_attr, by_default=False)
     return draft.done()
 

@@ -213,7 +213,7 @@ def _content(tar: tarfile.TarFile, info: tarfile.TarInfo) -> bytes:
     return member.read() if member else b""
 
 
-def _binary(f: IO[Any]) -> IO[bytes]:
+def _binary(f: Any) -> Any:
     """The binary file under ``f``: programs open the tar file as text, too."""
     if not isinstance(f, io.TextIOBase):
         return f

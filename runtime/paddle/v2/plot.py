@@ -7,6 +7,7 @@ matplotlib is not needed.
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import Any
 
 __all__ = ["Ploter"]
@@ -36,7 +37,7 @@ class Ploter:
             figure.savefig(path)
             return
         try:
-            from IPython import display
+            display = import_module("IPython.display")
         except ImportError:
             raise RuntimeError(
                 "plot() draws in a notebook and there is no IPython here: give plot(path) a picture file, "

@@ -97,7 +97,9 @@ class SGD:
             for pass_id in range(num_passes):
                 self._pass(pass_id, exchange, reader, feeder, handler)
         except BaseException as error:
-            self._end_with(f"trainer {self._flags.trainer_id} ended by {type(error).__name__}: {error}")
+            self._end_with(
+                exchange, f"trainer {self._flags.trainer_id} ended by {type(error).__name__}: {error}"
+            )
             raise
 
     def test(self, reader: Reader, feeding: Feeding = None) -> event.TestResult:
@@ -118,14 +120,14 @@ class SGD:
         exchange = _local() if self._is_local else _remote(self._flags)
         self._training.start(exchange, remote=not self._is_local)
         self._exchange = exchange
-        self._end_with(None)
+        self._end_with(exchange, None)
         return exchange
 
-    def _end_with(self, failure: str | None) -> None:
+    def _end_with(self, exchange: Exchange, failure: str | None) -> None:
         """Say goodbye when this trainer or the process ends: in good order, or telling of a failure."""
         if self._goodbye is not None:
             self._goodbye.detach()
-        self._goodbye = weakref.finalize(self, self._exchange.close, failure)
+        self._goodbye = weakref.finalize(self, exchange.close, failure)
 
     def _pass(
         self,
@@ -135,7 +137,8 @@ class SGD:
         feeder: DataFeeder,
         handler: Callable[[Any], None],
     ) -> None:
-        progress = Progress(pass_id, int(self._flags.values["log_period"]), reporter(), time.monotonic)
+        log_period: Any = self._flags.values["log_period"]
+        progress = Progress(pass_id, log_period, reporter(), time.monotonic)
         handler(event.BeginPass(pass_id))
         exchange.begin_pass(self._passes)
         for batch_id, batch in enumerate(reader()):
