@@ -7,6 +7,7 @@ Guarantee: a plan is complete. Who carries it out decides nothing, and all carri
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -188,7 +189,7 @@ def describe(launch: LaunchPlan) -> list[str]:
         roles = " ".join(role.name for role in node.roles)
         lines.append(f"  node {node.node:<3} {node.address:<15} {roles}  in {node.workspace}")
     lines.append(f"  ports    {_ports(launch)}")
-    lines.append(f"  trainer  {' '.join(nodes[0].roles[-1].argv)}")
+    lines.append(f"  trainer  {shlex.join(nodes[0].roles[-1].argv)}")
     lines.append(f"  results  log/node-*/{{train,server}}.log, *.INFO and output/ in {launch.home}")
     return lines
 

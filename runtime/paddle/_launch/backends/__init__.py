@@ -1,0 +1,56 @@
+"""Carriers: the ways to run a plan on nodes. All speak to the same agent; they differ in how it is reached.
+
+A carrier must never decide: it does what the supervisor says and posts what it hears.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from paddle._launch.errors import NotInThisRelease
+from paddle._launch.news import News
+from paddle._launch.plan import LaunchPlan
+from paddle._launch.supervisor import Event, Phase
+
+Post = Callable[[Event | News], None]
+
+
+class Carrier(Protocol):
+    """One launch's hands. No call waits: what comes of it is posted, from any thread."""
+
+    def step(self, node: int, phase: Phase) -> None:
+        """Do a node's part of REACH, DELIVER, OPEN or COLLECT; posts ``Answered`` or ``NodeFailed``."""
+        ...
+
+    def start(self, role: str) -> None:
+        """Start a role on its node; posts ``RoleReady`` and ``RoleExited`` when they come."""
+        ...
+
+    def stop(self, node: int, grace_s: float) -> None:
+        """End all that goes on at a node; posts ``NodeEnded``."""
+        ...
+
+    def kill(self, node: int) -> None:
+        """End all that goes on at a node by force; posts ``NodeEnded`` if that succeeds."""
+        ...
+
+    def close(self) -> None:
+        """Let go of every node. What still runs there ends by itself, without its leash."""
+        ...
+
+
+def carrier(plan: LaunchPlan, post: Post) -> Carrier:
+    """Make the carrier for the nodes of a plan."""
+    from paddle._launch.backends.local import (
+        LocalCarrier,
+    )  # Invoke is loaded only where something is launched
+
+    remote = [node.host for node in plan.nodes if not node.host.is_local]
+    if remote:
+        raise NotInThisRelease(
+            f"HOSTS names {remote[0].user}@{remote[0].name}, but this release launches local nodes only: "
+            "machines reached over SSH come with a later one. --dry_run shows the plan for them. To train on "
+            "this machine, say HOSTS = ['local', 'local']."
+        )
+    return LocalCarrier(plan, post)

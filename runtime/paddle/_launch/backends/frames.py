@@ -1,0 +1,76 @@
+"""What an agent says, understood: bytes from its standard output become events and news.
+
+It must never know what carried the bytes. Guarantee: bytes may be cut anywhere; what is no frame, or none of
+the known ones, is told to the user and does no harm.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from paddle._launch.news import News, Printed, Progress, Told
+from paddle._launch.supervisor import Answered, Event, Heard, NodeFailed, Phase, RoleExited, RoleReady
+
+
+class FrameReader:
+    """Reads one agent's output. ``last_words``: why it ended, once it said so."""
+
+    def __init__(self, node: int) -> None:
+        self._node = node
+        self._rest = b""
+        self.last_words = ""
+
+    def feed(self, data: bytes) -> Iterator[Event | News]:
+        """Take the next bytes; gives what is whole now."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            yield Heard(self._node)
+            yield from self._understand(line)
+
+    def _understand(self, line: bytes) -> Iterator[Event | News]:
+        match _parsed(line):
+            case {"event": "beat" | "started"}:
+                pass
+            case {"event": "up"}:
+                yield Answered(self._node, Phase.OPEN)
+            case {"event": "report", "role": str(role), "report": report}:
+                yield _reported(role, report)
+            case {"event": "lines", "role": str(role), "lines": [*texts]}:
+                yield Printed(role, tuple(str(text) for text in texts))
+            case {"event": "exit", "role": str(role), "status": int(status)}:
+                yield RoleExited(role, status)
+            case {"event": "trouble", "text": str(text)}:
+                yield Told(f"node {self._node}", text)
+            case {"event": "failed", "text": str(text)}:
+                yield NodeFailed(self._node, text)
+            case {"event": "ended", "why": str(why)}:
+                self.last_words = why
+            case _:
+                text = line[:200].decode("utf-8", "replace")
+                yield Told(f"node {self._node}", f"its agent said what is no frame: {text}")
+
+
+def _reported(role: str, report: object) -> Event | News:
+    match report:
+        case {"report": "ready"}:
+            return RoleReady(role)
+        case {
+            "report": "progress",
+            "pass_id": int(pass_id),
+            "batch_id": int(batch_id),
+            "cost": float(cost) | int(cost),
+            "samples_per_s": float(rate) | int(rate),
+        }:
+            return Progress(role, pass_id, batch_id, cost, rate)
+        case {"report": "message", "text": str(text)}:
+            return Told(role, text)
+    return Told(role, f"reported what is not understood: {report!r:.200}")
+
+
+def _parsed(line: bytes) -> Any:
+    try:
+        return json.loads(line)  # which takes NaN for a number: a cost may be NaN, and then it should be seen
+    except ValueError:
+        return None

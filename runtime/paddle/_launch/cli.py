@@ -1,0 +1,136 @@
+"""``python paddle.py``: from a command line to the exit status of a job.
+
+The walk: arguments, conf.py and environment become settings, then a job, then a plan, which is printed; then
+it is carried out. ``--dry_run`` stops before anything is started or changed.
+
+Guarantee: what is wrong with the call is said in one paragraph, with status 2, before anything happened.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from paddle._launch import job, manual, plan
+from paddle._launch.arguments import Arguments, parse_arguments
+from paddle._launch.backends import carrier
+from paddle._launch.errors import LaunchError
+from paddle._launch.flags import flags_of
+from paddle._launch.launch import Launch
+from paddle._launch.settings import settle
+from paddle._launch.status import screen
+
+RUNTIME = Path(__file__).resolve().parents[2]
+_HEAD = """
+usage: python paddle.py --job_dispatch_package=DIR [flags]
+       python paddle.py --job_workspace=DIR [flags]
+
+Starts a parameter server and a trainer on every node of conf.py, watches them, and collects logs and model.
+Any other argument is handed to the training program, train.py, of every trainer.
+"""
+_TAIL = """
+Exit status: 0 when all trainers ended well; 2 for a wrong call; 130, 143 or 129 when stopped by INT, TERM or
+HUP; otherwise that of the process that failed first.
+"""
+
+
+def main(argv: Sequence[str] | None = None, runtime: Path = RUNTIME) -> int:
+    """Run one command line, this program's own if none is given; gives the exit status."""
+    try:
+        status = _run(sys.argv[1:] if argv is None else argv, runtime)
+    except LaunchError as error:
+        _complain(f"paddle.py: {error}")
+        status = error.exit_status
+    except KeyboardInterrupt:  # before the launch had the signals: nothing was started
+        status = 130
+    _flush()
+    return status
+
+
+def _run(argv: Sequence[str], runtime: Path) -> int:
+    given = parse_arguments(argv, "launcher", command=job.COMMAND, pass_on=True)
+    if given.help:
+        sys.stdout.write(_help())
+        return 0
+    launch = _plan(given, os.environ, runtime)
+    if given.values.get("dry_run"):
+        print("\n".join(plan.describe(launch)))
+        return 0
+    return _carry_out(launch)
+
+
+def _help() -> str:
+    trainers = manual.flags_not_of("launcher", "trainer")
+    return manual.page(
+        _HEAD, [("Of the launcher:", flags_of("launcher")), ("Of the trainers:", trainers)], _TAIL
+    )
+
+
+def _plan(given: Arguments, environ: Mapping[str, str], runtime: Path) -> plan.LaunchPlan:
+    conf = Path(str(given.values.get("conf", runtime.parent / "conf.py")))
+    settings = settle(conf, environ, given.values)
+    spec = job.describe(settings, given, datetime.now(), Path.cwd())
+    for notice in (*given.notices, *spec.notices):
+        _complain(f"paddle.py: {notice}")
+    return plan.plan(spec, python=sys.executable, runtime=runtime, token=secrets.token_hex(4))
+
+
+def _carry_out(launch: plan.LaunchPlan) -> int:
+    shown = screen(sys.stdout)
+    running = Launch(launch, shown, carrier)
+    for line in plan.describe(launch):
+        shown.say(line)
+    status = running.run()
+    _explain(running, launch)
+    curve = None
+    with contextlib.suppress(KeyboardInterrupt):  # the job is over; only the picture is given up
+        curve = running.draw_curve()
+    shown.say(_last_line(launch, status, curve))
+    return status
+
+
+def _explain(running: Launch, launch: plan.LaunchPlan) -> None:
+    """After a failure: what failed, where, its last lines, and where all of them are."""
+    cause = running.cause
+    if cause is None or cause.signum is not None:
+        return
+    node = next((node for node in launch.nodes if node.node == cause.node), None)
+    where = f" on node {node.node} ({node.address})" if node else ""
+    if cause.role is None:
+        _complain(f"paddle.py: the job failed{where}: {cause.text}")
+        return
+    tail = running.last_lines(cause.role)
+    _complain(
+        f"paddle.py: {cause.text}{where}. Its last lines:" if tail else f"paddle.py: {cause.text}{where}."
+    )
+    for line in tail:
+        _complain(f"  | {line}")
+    log = next(role.log for one in launch.nodes for role in one.roles if role.name == cause.role)
+    _complain(f"All it printed: {launch.home / 'log' / f'node-{cause.node}' / Path(log).name}")
+
+
+def _last_line(launch: plan.LaunchPlan, status: int, curve: Path | None) -> str:
+    head = "done" if status == 0 else f"ended with status {status}"
+    parts = [f"{head}: logs in {launch.home / 'log'}"]
+    parts += [f"loss curve {curve}"] if curve else []
+    has_model = (launch.nodes[0].workspace / "output").is_dir()
+    parts += [f"model in {launch.home / 'output'}"] if has_model else []
+    return ", ".join(parts)
+
+
+def _complain(text: str) -> None:
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
+
+
+def _flush() -> None:
+    """A reader that went away must not turn the status of a job into that of a broken pipe."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,175 @@
+"""One launch: the loop between the supervisor, which decides, and the carrier, which does.
+
+It runs in the main thread and owns its signals. It must never know how a node is reached.
+
+Guarantee: it ends when the supervisor says so, and on whatever way it is left, the agents lose their leashes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from queue import Empty, SimpleQueue
+
+from paddle._launch import logs
+from paddle._launch.backends import Carrier, Post
+from paddle._launch.news import News, Printed, Progress, Told
+from paddle._launch.plan import LaunchPlan
+from paddle._launch.status import Board, Screen
+from paddle._launch.supervisor import (
+    Action,
+    Cause,
+    Event,
+    Kill,
+    Limits,
+    Phase,
+    Signalled,
+    StartRole,
+    Step,
+    Stop,
+    Supervisor,
+    Tick,
+)
+
+_TICK_S = 0.2
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Launch:
+    """Carries out a plan. ``carry``: makes the carrier. ``clock`` gives seconds."""
+
+    def __init__(
+        self,
+        plan: LaunchPlan,
+        screen: Screen,
+        carry: Callable[[LaunchPlan, Post], Carrier],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._plan = plan
+        self._screen = screen
+        self._clock = clock
+        self._inbox: SimpleQueue[Event | News] = SimpleQueue()
+        self._carrier = carry(plan, self._inbox.put)
+        self._supervisor = Supervisor(
+            nodes=[node.node for node in plan.nodes],
+            pservers={role.name: role.node for role in plan.roles("pserver")},
+            trainers={role.name: role.node for role in plan.roles("trainer")},
+            limits=Limits(serve_s=plan.ready_timeout_s),
+        )
+        self._board = Board(tuple(role.name for role in plan.roles("trainer")))
+        self._tails = logs.Tails()
+        self._curve: logs.LossCurve | None = None
+        self._since = self._training_since = self._ticked = clock()
+
+    def run(self) -> int:
+        """Run the job to its end; gives the exit status."""
+        with _signals_to(self._inbox.put):
+            try:
+                self._act(self._supervisor.begin(self._clock()))
+                while self._supervisor.phase is not Phase.END:
+                    self._take(self._next())
+                    self._tick()
+            finally:
+                self._carrier.close()
+                self._screen.close()
+        return self._supervisor.exit_status
+
+    @property
+    def cause(self) -> Cause | None:
+        """Why it did not end well."""
+        return self._supervisor.cause
+
+    def last_lines(self, role: str) -> tuple[str, ...]:
+        """Give the last lines that a role printed."""
+        return self._tails.of(role)
+
+    def draw_curve(self) -> Path | None:
+        """Draw the loss curve; gives the file that shows it, None when nothing was reported."""
+        return self._curve.draw() if self._curve else None
+
+    def _next(self) -> Event | News:
+        try:
+            return self._inbox.get(timeout=_TICK_S)
+        except Empty:
+            return Tick()
+
+    def _tick(self) -> None:
+        """Let the supervisor see the clock, however many messages there are."""
+        now = self._clock()
+        if now - self._ticked >= _TICK_S:
+            self._ticked = now
+            self._take(Tick())
+            self._screen.show(self._board, now)
+
+    def _take(self, message: Event | News) -> None:
+        match message:
+            case Printed(role, lines):
+                self._tails.add(role, lines)
+            case Progress(role):
+                self._board.add(message)
+                if self._curve:
+                    self._curve.add(message, self._clock() - self._training_since)
+            case Told(source, text):
+                self._screen.say(f"{source}: {text}")
+            case _:
+                self._decide(message)
+
+    def _decide(self, event: Event) -> None:
+        before, cause = self._supervisor.phase, self._supervisor.cause
+        actions = self._supervisor.handle(event, self._clock())
+        if self._supervisor.cause is not cause and self._supervisor.cause:
+            self._screen.say(f"{self._where(self._supervisor.cause)}; stopping every process")
+        if self._supervisor.phase is not before:
+            self._enter(before, self._supervisor.phase)
+        self._act(actions)
+
+    def _where(self, cause: Cause) -> str:
+        node = next((node for node in self._plan.nodes if node.node == cause.node), None)
+        return f"node {node.node} ({node.address}): {cause.text}" if node else cause.text
+
+    def _enter(self, before: Phase, phase: Phase) -> None:
+        now = self._clock()
+        took, self._since = now - self._since, now
+        match phase:
+            case Phase.DELIVER if self._plan.package is not None:
+                self._screen.say(f"sending the workspace to {len(self._plan.nodes)} node(s)")
+            case Phase.SERVE:
+                self._curve = logs.LossCurve(logs.clear(self._plan.home), self._screen.say)
+                self._screen.say(f"starting {len(self._plan.roles('pserver'))} pserver(s)")
+            case Phase.TRAIN:
+                self._training_since = now
+                trainers = len(self._plan.roles("trainer"))
+                self._screen.say(f"pservers ready after {took:.1f} s; starting {trainers} trainer(s)")
+            case Phase.FINISH:
+                self._screen.show(self._board, float("inf"))
+                self._screen.say(f"trainers ended well after {took:.1f} s; waiting for the pservers to end")
+            case Phase.COLLECT:
+                self._screen.say("collecting logs and model")
+            case Phase.KILL:
+                self._screen.say("killing what is left")
+
+    def _act(self, actions: list[Action]) -> None:
+        for action in actions:
+            match action:
+                case Step(node, phase):
+                    self._carrier.step(node, phase)
+                case StartRole(role):
+                    self._carrier.start(role)
+                case Stop(node, grace_s):
+                    self._carrier.stop(node, grace_s)
+                case Kill(node):
+                    self._carrier.kill(node)
+
+
+@contextlib.contextmanager
+def _signals_to(post: Callable[[Event], None]) -> Iterator[None]:
+    """Post INT, TERM and HUP instead of dying of them, also where a shell's ``&`` had them ignored."""
+    before = {signum: signal.signal(signum, lambda number, _: post(Signalled(number))) for signum in _SIGNALS}
+    try:
+        yield
+    finally:
+        for signum, handler in before.items():
+            signal.signal(signum, handler)

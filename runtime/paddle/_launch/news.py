@@ -1,0 +1,35 @@
+"""News of a launch: what roles and nodes tell people. What the supervisor decides by are its events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """Lines that a role printed."""
+
+    role: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a trainer is."""
+
+    role: str
+    pass_id: int
+    batch_id: int
+    cost: float
+    samples_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Something that the user should read. ``source``: the role or node it comes from."""
+
+    source: str
+    text: str
+
+
+News = Printed | Progress | Told

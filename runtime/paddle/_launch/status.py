@@ -1,0 +1,153 @@
+"""What a launch shows while it runs: a line for each change, and how far the trainers are.
+
+It must never know what comes next, and it never fails: a terminal that is gone, or a pipe that nobody reads,
+ends no job.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+from paddle._launch.news import Progress
+
+if TYPE_CHECKING:  # loaded only where there is a terminal
+    from rich.table import Table
+
+EVERY_S = 5.0
+_SINGLY = 4  # trainers that a plain line shows one by one
+
+
+class Board:
+    """How far each trainer is, as far as it has said."""
+
+    def __init__(self, trainers: tuple[str, ...]) -> None:
+        self._trainers = trainers
+        self._latest: dict[str, Progress] = {}
+
+    def add(self, progress: Progress) -> None:
+        """Take a report."""
+        self._latest[progress.role] = progress
+
+    def rows(self) -> list[Progress]:
+        """Give the latest report of each trainer, by rank."""
+        return [self._latest[role] for role in self._trainers if role in self._latest]
+
+    def line(self) -> str:
+        """Say it all in one line; empty when nothing was reported yet."""
+        rows = self.rows()
+        if not rows:
+            return ""
+        rate = f"{sum(row.samples_per_s for row in rows):,.0f} samples/s"
+        if len(rows) <= _SINGLY:
+            parts = [
+                f"{row.role} pass {row.pass_id} batch {row.batch_id} cost {row.cost:.4f}" for row in rows
+            ]
+            return " | ".join([*parts, rate])
+        costs = [row.cost for row in rows]
+        places = sorted((row.pass_id, row.batch_id) for row in rows)
+        (first_pass, first), (last_pass, last) = places[0], places[-1]
+        return (
+            f"{len(rows)} trainers from pass {first_pass} batch {first} to pass {last_pass} batch {last} | "
+            f"cost {min(costs):.4f} to {max(costs):.4f} | {rate}"
+        )
+
+
+class Screen(Protocol):
+    """Where a launch shows itself."""
+
+    def say(self, text: str) -> None:
+        """Show a line that stays."""
+        ...
+
+    def show(self, board: Board, now: float) -> None:
+        """Show how far the trainers are, if it is time."""
+        ...
+
+    def close(self) -> None:
+        """Leave the screen as text that stays."""
+        ...
+
+
+class PlainScreen:
+    """Lines for a file or a pipe: of progress one every ``EVERY_S``, and none that says nothing new."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._due = 0.0
+        self._shown = ""
+
+    def say(self, text: str) -> None:
+        """Write a line."""
+        with contextlib.suppress(OSError, ValueError):  # nobody reads any more, or the stream is closed
+            print(text, file=self._stream, flush=True)
+
+    def show(self, board: Board, now: float) -> None:
+        """Write the line of progress, if it is time and there is news."""
+        line = board.line()
+        if now >= self._due and line != self._shown:
+            self._due, self._shown = now + EVERY_S, line
+            self.say(line)
+
+    def close(self) -> None:
+        """Nothing is left to do."""
+
+
+class LiveScreen:
+    """A terminal: what stays scrolls up, and below it one line per trainer keeps changing."""
+
+    def __init__(self, stream: TextIO) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._console = Console(file=stream, highlight=False, markup=False)
+        self._live = Live(
+            console=self._console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
+        )
+        self._shown = ""
+        self._is_started = False
+
+    def say(self, text: str) -> None:
+        """Print above the changing lines."""
+        with contextlib.suppress(OSError, ValueError):
+            self._console.print(text, soft_wrap=True)
+
+    def show(self, board: Board, now: float) -> None:
+        """Draw the changing lines anew, when they have changed."""
+        line = board.line()
+        if line == self._shown:
+            return
+        self._shown = line
+        with contextlib.suppress(OSError, ValueError):
+            if not self._is_started:
+                self._is_started = True
+                self._live.start()
+            self._live.update(_table(board), refresh=True)
+
+    def close(self) -> None:
+        """Leave the last state standing."""
+        with contextlib.suppress(OSError, ValueError):
+            if self._is_started:
+                self._live.stop()
+
+
+def _table(board: Board) -> Table:
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    for _ in range(5):
+        table.add_column(justify="right")
+    for row in board.rows():
+        table.add_row(
+            row.role,
+            f"pass {row.pass_id}",
+            f"batch {row.batch_id}",
+            f"cost {row.cost:.4f}",
+            f"{row.samples_per_s:,.0f} samples/s",
+        )
+    return table
+
+
+def screen(stream: TextIO) -> Screen:
+    """Make the screen that suits a stream."""
+    return LiveScreen(stream) if stream.isatty() else PlainScreen(stream)
