@@ -329,7 +329,7 @@ def test_an_error_ends_with_a_goodbye_that_tells_of_it(remote):
         trainer.train(batches(), event_handler=handler)
     del trainer
     gc.collect()
-    assert remote.calls[-1] == "goodbye trainer 0 ended by OSError: disk full"
+    assert remote.calls[-1] == "goodbye OSError: disk full"
 
 
 def test_static_parameters_are_not_given_away(remote):

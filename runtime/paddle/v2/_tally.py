@@ -21,21 +21,17 @@ from paddle.v2._lowering import Network
 class Tally:
     """Sums over samples: of the cost, and of each metric with what it is divided by."""
 
-    names: tuple[str, ...] = ()
     samples: int = 0
     cost_sum: float = 0.0
-    totals: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    counts: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    sums: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def add(self, other: Tally) -> None:
-        """Take another tally of the same metrics in."""
-        if not self.samples:
-            self.names, self.totals, self.counts = other.names, other.totals.copy(), other.counts.copy()
-        else:
-            self.totals += other.totals
-            self.counts += other.counts
+        """Take another tally in."""
         self.samples += other.samples
         self.cost_sum += other.cost_sum
+        for name, (total, count) in other.sums.items():
+            known = self.sums.get(name, (0.0, 0.0))
+            self.sums[name] = (known[0] + total, known[1] + count)
 
     @property
     def cost(self) -> float:
@@ -45,8 +41,7 @@ class Tally:
     @property
     def metrics(self) -> dict[str, float]:
         """Each metric by name."""
-        pairs = zip(self.names, self.totals, self.counts, strict=True)
-        return {name: float(total / count) if count else 0.0 for name, total, count in pairs}
+        return {name: total / count if count else 0.0 for name, (total, count) in self.sums.items()}
 
 
 @dataclass(frozen=True)
@@ -66,10 +61,12 @@ def meters(net: Network) -> list[Meter]:
 
 def tally(found: Sequence[Meter], samples: int, cost: np.ndarray, values: Sequence[np.ndarray]) -> Tally:
     """The tally of one run that fetched the cost and then :func:`variables`."""
-    numbers = iter(np.concatenate([np.ravel(value) for value in values]).astype(np.float64) if values else ())
-    pairs = [(next(numbers), samples if meter.count is None else next(numbers)) for meter in found]
-    totals, counts = np.array(pairs).reshape(-1, 2).T
-    return Tally(tuple(meter.name for meter in found), samples, float(cost.sum()), totals, counts)
+    numbers = (float(value[0]) for value in values)
+    sums = {
+        meter.name: (next(numbers), float(samples) if meter.count is None else next(numbers))
+        for meter in found
+    }
+    return Tally(samples, float(cost[0]), sums)
 
 
 def variables(found: Sequence[Meter]) -> list[Variable]:

@@ -97,9 +97,7 @@ class SGD:
             for pass_id in range(num_passes):
                 self._pass(pass_id, exchange, reader, feeder, handler)
         except BaseException as error:
-            self._end_with(
-                exchange, f"trainer {self._flags.trainer_id} ended by {type(error).__name__}: {error}"
-            )
+            self._end_with(exchange, f"{type(error).__name__}: {error}")
             raise
 
     def test(self, reader: Reader, feeding: Feeding = None) -> event.TestResult:
