@@ -17,11 +17,13 @@ from aiohttp import web
 
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._pserver.application import application
+from paddle._pserver.ending import Outcome
 from paddle._pserver.errors import PortInUse
 from paddle._pserver.hub import Hub
+from paddle._pserver.options import ShardOptions
 from paddle._pserver.ports import listen
 from paddle._pserver.remote import RemoteExchange
-from paddle._pserver.shard import Shard, ShardOptions
+from paddle._pserver.shard import Shard
 
 HOSTS = ("127.0.0.1", "127.0.0.2")
 TIMEOUT_S = 30.0
@@ -37,6 +39,7 @@ class Pservers:
     ports_num_for_sparse: int
     num_gradient_servers: int
     hubs: list[Hub] = field(default_factory=list)
+    outcomes: list[asyncio.Task[Outcome]] = field(default_factory=list)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
 
     def exchange(self, trainer_id: int, **options: Any) -> RemoteExchange:
@@ -71,7 +74,11 @@ class Pservers:
 
     def statuses(self) -> list[int]:
         """The exit statuses of all shards, once they are over."""
-        return [self._on_loop(hub.outcome()).exit_status for hub in self.hubs]
+
+        async def gather() -> list[Outcome]:
+            return await asyncio.gather(*self.outcomes)
+
+        return [outcome.exit_status for outcome in self._on_loop(gather())]
 
     def _on_loop(self, work: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(TIMEOUT_S)
@@ -158,11 +165,12 @@ class serving:  # noqa: N801 - used as a function
             await runner.setup()
             await web.SockSite(runner, listener).start()
             self.runners.append(runner)
+            self.running.outcomes.append(asyncio.create_task(hub.outcome()))
 
     async def _stop(self) -> None:
         for hub in self.running.hubs:
             hub.stop("the test is over")
-            await hub.outcome()
+        await asyncio.gather(*self.running.outcomes)
         for runner in self.runners:
             await runner.cleanup()
 

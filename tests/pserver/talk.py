@@ -23,7 +23,8 @@ from paddle._pserver.messages import (
     Seed,
     Welcome,
 )
-from paddle._pserver.shard import Shard, ShardOptions
+from paddle._pserver.options import ShardOptions
+from paddle._pserver.shard import Shard
 from paddle._pserver.tables import NOTHING, Gradient, Rows
 
 MODEL = (ParameterSpec(name="w", shape=(4,)), ParameterSpec(name="t", shape=(5, 2), sparse=True))

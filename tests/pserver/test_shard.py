@@ -268,6 +268,15 @@ def test_a_trainer_that_failed_breaks_the_job_at_once() -> None:
     assert talk.shard.outcome.exit_status == 1
 
 
+def test_a_trainer_that_cannot_start_is_as_if_it_had_never_come() -> None:
+    talk = Talk(2)
+    talk.hello(1)
+    talk.goodbye(1, failure="refused by another shard")
+    talk.start()
+    assert talk.push(0, ONE) == []
+    assert talk.push(1, ONE) == [Answer(1)]
+
+
 def test_trainer_0_leaving_before_it_seeded_breaks_the_job() -> None:
     talk = Talk(2)
     for trainer in range(2):

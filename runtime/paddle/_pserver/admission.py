@@ -5,19 +5,19 @@ It must never know who is in already: that is the roster's.
 
 from __future__ import annotations
 
-from collections.abc import Set
-
 from paddle._pserver.errors import (
     ProtocolMismatch,
     TrainerCountMismatch,
     TrainerIdOutOfRange,
     WrongPort,
 )
-from paddle._pserver.messages import PROTOCOL, Hello, Role
+from paddle._pserver.messages import PROTOCOL, Hello
+from paddle._pserver.options import ShardOptions
 
 
-def check(hello: Hello, num_gradient_servers: int, roles: Set[Role]) -> None:
+def check(hello: Hello, options: ShardOptions) -> None:
     """Raise a Refused where ``hello`` does not fit a shard with these options."""
+    trainers, roles = options.num_gradient_servers, options.roles
     if hello.protocol != PROTOCOL:
         raise ProtocolMismatch(
             f"the trainer speaks protocol {hello.protocol} and this pserver {PROTOCOL}: run the same release "
@@ -28,13 +28,13 @@ def check(hello: Hello, num_gradient_servers: int, roles: Set[Role]) -> None:
             f"the trainer takes this {'/'.join(sorted(roles))} port for a {hello.role} one: start trainers "
             "and pservers with the same port, ports_num and ports_num_for_sparse"
         )
-    if hello.num_gradient_servers != num_gradient_servers:
+    if hello.num_gradient_servers != trainers:
         raise TrainerCountMismatch(
-            f"this pserver was started with num_gradient_servers={num_gradient_servers} and the trainer "
+            f"this pserver was started with num_gradient_servers={trainers} and the trainer "
             f"with {hello.num_gradient_servers}: give both the number of trainers"
         )
-    if not 0 <= hello.trainer_id < num_gradient_servers:
+    if not 0 <= hello.trainer_id < trainers:
         raise TrainerIdOutOfRange(
-            f"trainer_id={hello.trainer_id} is not in 0..{num_gradient_servers - 1}: there are "
-            f"num_gradient_servers={num_gradient_servers} trainers, numbered from 0"
+            f"trainer_id={hello.trainer_id} is not in 0..{trainers - 1}: there are "
+            f"num_gradient_servers={trainers} trainers, numbered from 0"
         )

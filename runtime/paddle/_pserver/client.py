@@ -44,6 +44,7 @@ class Client:
         self._into: Sequence[memoryview] = ()
         self._asked = "anything"
         self._asked_at = 0.0
+        self._given_up = False
         self._whole = True  # whether the last message went out whole
 
     # Connecting.
@@ -142,11 +143,16 @@ class Client:
             if self._whole:
                 self.send(message, asking="to say goodbye")
                 until = time.monotonic() + _PARTING_S
-                while True:  # answers to what was asked before, then to this, then the end
+                while not self._given_up:  # answers to what was asked before, then to this, then the end
                     self._next(until)
         except PserverError:
             pass
         finally:
+            self.close()
+
+    def close(self) -> None:
+        """Close without a word. Idempotent."""
+        if self._socket is not None:
             self._socket.close()
             self._socket = None
 
@@ -189,6 +195,7 @@ class Client:
             raise error_named(reply.code, f"{self.what}: {reply.text}")
 
     def _unreachable(self, error: OSError) -> ShardUnreachable:
+        self._given_up = True
         elapsed = time.monotonic() - self._asked_at
         why = "no answer in time" if isinstance(error, TimeoutError) else str(error)
         return ShardUnreachable(

@@ -29,7 +29,8 @@ from paddle._pserver.messages import (
     Request,
     Seed,
 )
-from paddle._pserver.shard import Shard, ShardOptions
+from paddle._pserver.options import ShardOptions
+from paddle._pserver.shard import Shard
 from paddle._pserver.tables import NOTHING, Gradient, Rows
 
 _SESSION = 1

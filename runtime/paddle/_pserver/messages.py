@@ -9,17 +9,17 @@ Guarantee: what ``decode`` returns is valid in types and ranges; anything else i
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 
 from paddle._engine.exchange import ParameterSpec, UpdateSpec
 from paddle._pserver.errors import BadMessage, PserverError
+from paddle._pserver.options import Role
 
 PROTOCOL = 1
 """Raised when a message changes its meaning; both sides must agree."""
 
-Role = Literal["dense", "sparse"]
 Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 62)]
 
 

@@ -16,7 +16,8 @@ from aiohttp import web
 
 from paddle._pserver.application import application
 from paddle._pserver.hub import Hub
-from paddle._pserver.shard import Shard, ShardOptions
+from paddle._pserver.options import ShardOptions
+from paddle._pserver.shard import Shard
 
 _log = logging.getLogger("paddle.pserver")
 

@@ -23,7 +23,8 @@ from paddle._pserver import given
 from paddle._pserver.client import Client, Notice
 from paddle._pserver.errors import BadMessage, SparsePortsMissing
 from paddle._pserver.framing import bytes_of
-from paddle._pserver.messages import PROTOCOL, Declare, Declared, EndPass, Goodbye, Hello, Push, Role, Welcome
+from paddle._pserver.messages import PROTOCOL, Declare, Declared, EndPass, Goodbye, Hello, Push, Welcome
+from paddle._pserver.options import Role
 from paddle._pserver.remote_shards import DenseShard, SparseShard
 
 

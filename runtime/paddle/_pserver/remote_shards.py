@@ -17,7 +17,8 @@ from paddle._engine.exchange import ParameterSpec
 from paddle._engine.rows import SparseRows
 from paddle._pserver.client import Client
 from paddle._pserver.framing import bytes_of
-from paddle._pserver.messages import Answer, Pull, PullRows, Push, Role, Seed
+from paddle._pserver.messages import Answer, Pull, PullRows, Push, Seed
+from paddle._pserver.options import Role
 from paddle._pserver.placement import dense_layout, row_ranges
 
 Arrays = Mapping[str, np.ndarray]

@@ -13,7 +13,8 @@ in order of arrival.
 4.  A push that was admitted before is answered again and not applied again (clocks.py).
 5.  Ending a pass is answered when all trainers in it have ended it; nobody waits for one that has
     (roster.py).
-6.  A trainer that says goodbye is waited for no more. One that says it failed breaks the job at once.
+6.  A trainer that says goodbye is waited for no more. One that says it failed breaks the job at once, unless
+    it had not declared yet: then it was never there.
 7.  A trainer whose connection broke is waited for until ``barrier_timeout_s`` after that, and so is one that
     is only slow, counted from the oldest open question; then the job is broken: TrainerLost, naming who is
     missing (barrier.py).
@@ -28,8 +29,7 @@ backwards.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -56,27 +56,16 @@ from paddle._pserver.messages import (
     Push,
     Reply,
     Request,
-    Role,
     Seed,
     Waiting,
     Welcome,
     failure,
 )
 from paddle._pserver.modes import Due, Mode, Offer, mode_of, ratio_warning
+from paddle._pserver.options import ShardOptions
 from paddle._pserver.placement import dense_layout, row_ranges
 from paddle._pserver.roster import Roster, Trainer
 from paddle._pserver.tables import NOTHING, Gradient, Tables
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShardOptions:
-    """What a shard is told before any trainer speaks."""
-
-    num_gradient_servers: int = 1
-    roles: Set[Role] = frozenset({"dense", "sparse"})
-    barrier_timeout_s: float = 600.0
-    log_period_server: int = 500
-    memory_limit_bytes: int = 1 << 62
 
 
 class Shard:
@@ -218,7 +207,7 @@ class Shard:
 
     def _hello(self, session: int, hello: Hello) -> None:
         mine = self.options
-        admission.check(hello, mine.num_gradient_servers, mine.roles)
+        admission.check(hello, mine)
         if self.broken is not None:
             raise TrainerLost(self.broken.reason)
         if self.roster.of(session) is not None:
@@ -305,12 +294,16 @@ class Shard:
         self._advance()
 
     def _goodbye(self, trainer: Trainer, goodbye: Goodbye) -> None:
-        session = trainer.session
+        session, was_in = trainer.session, trainer.declared
         self.barrier.remove(trainer.id)
-        self.roster.leave(trainer, self._now)
         if session is not None:
             self._send(session, Answer(self.clocks.version))
             self._effects.append(Close(session))
+        if goodbye.failure is not None and not was_in:
+            self.roster.lose(trainer, self._now, forget=True)
+            self._note(f"trainer {trainer.id} at {trainer.peer} could not start: {goodbye.failure}")
+            return
+        self.roster.leave(trainer, self._now)
         if goodbye.failure is not None:
             self._break(f"trainer {trainer.id} at {trainer.peer} failed: {goodbye.failure}")
         elif trainer.id == 0 and not self.ready:

@@ -1,0 +1,56 @@
+"""Options: what pservers are told before any trainer speaks. Plain data, checked; small to import."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass
+from typing import Literal
+
+Role = Literal["dense", "sparse"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardOptions:
+    """What one shard is told."""
+
+    num_gradient_servers: int = 1
+    roles: Set[Role] = frozenset({"dense", "sparse"})
+    barrier_timeout_s: float = 600.0
+    log_period_server: int = 500
+    memory_limit_bytes: int = 1 << 62
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerOptions:
+    """What ``paddle pserver`` is told; names and meanings as its flags."""
+
+    addresses: tuple[str, ...]
+    port: int = 7164
+    ports_num: int = 1
+    ports_num_for_sparse: int = 0
+    num_gradient_servers: int = 1
+    barrier_timeout_s: float = 600.0
+    log_period_server: int = 500
+
+    def __post_init__(self) -> None:
+        if not self.addresses:
+            raise ValueError("a pserver needs at least one address")
+        if (
+            self.ports_num < 0
+            or self.ports_num_for_sparse < 0
+            or not self.ports_num + self.ports_num_for_sparse
+        ):
+            raise ValueError("a pserver needs at least one port: see --ports_num and --ports_num_for_sparse")
+        if self.num_gradient_servers < 1:
+            raise ValueError("--num_gradient_servers is the number of trainers, at least 1")
+        if self.barrier_timeout_s <= 0 or self.log_period_server < 1:
+            raise ValueError("barrier_timeout must be above 0, and --log_period_server at least 1")
+
+    @property
+    def places(self) -> list[tuple[str, int, Role]]:
+        """Address, port and role of every shard."""
+        ports: list[tuple[int, Role]] = [
+            *((self.port + i, "dense") for i in range(self.ports_num)),
+            *((self.port + self.ports_num + i, "sparse") for i in range(self.ports_num_for_sparse)),
+        ]
+        return [(address, port, role) for address in self.addresses for port, role in ports]

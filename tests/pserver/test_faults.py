@@ -1,0 +1,321 @@
+"""What goes wrong between trainers and pservers, on real loopback sockets: it is told, and nothing hangs."""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+from paddle._engine.exchange import Exchange, ParameterSpec
+from paddle._pserver.client import Client
+from paddle._pserver.errors import (
+    ChecksumMismatch,
+    DuplicateTrainer,
+    ProtocolMismatch,
+    ShardUnreachable,
+    SparsePortsMissing,
+    TrainerCountMismatch,
+    TrainerIdOutOfRange,
+    TrainerLost,
+    WrongPort,
+)
+from paddle._pserver.framing import pieces
+from paddle._pserver.link import UPGRADE
+from paddle._pserver.messages import PROTOCOL, Answer, Declare, Hello, Push, Seed, encode
+from paddle._pserver.ports import listen
+from paddle._pserver.remote import RemoteExchange
+
+from .conftest import MODEL, Pservers, Start, update, values_of
+
+DENSE_ONLY = (ParameterSpec(name="w", shape=(300,)),)
+ONES = {"w": np.ones(300, np.float32)}
+
+
+def start(exchange: Exchange) -> Any:
+    return exchange.start(DENSE_ONLY, update(), ONES)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "saying"),
+    [
+        ({"num_gradient_servers": 3}, TrainerCountMismatch, "num_gradient_servers=1"),
+        ({"trainer_id": 1}, TrainerIdOutOfRange, "trainer_id=1 is not in 0..0"),
+        ({"ports_num": 2, "ports_num_for_sparse": 0}, WrongPort, "ports_num_for_sparse"),
+    ],
+)
+def test_a_trainer_started_wrongly_is_told_why(
+    start_pservers: Start, change: dict[str, Any], error: type[Exception], saying: str
+) -> None:
+    pservers = start_pservers(ports_num=1, ports_num_for_sparse=1)
+    exchange = pservers.exchange(**({"trainer_id": 0} | change))
+    with pytest.raises(error, match=saying):
+        start(exchange)
+    exchange.close("refused")
+    assert pservers.train(start)  # and the pservers serve the right one
+
+
+def test_the_same_id_twice_is_told_to_the_second(start_pservers: Start) -> None:
+    pservers = start_pservers()
+    first, second = pservers.exchange(0), pservers.exchange(0)
+    start(first)
+    with pytest.raises(DuplicateTrainer, match=r"dense shard at .* trainer_id=0 is taken"):
+        start(second)
+    second.close("refused")
+    assert first.step(ONES, 1).version == 1
+    first.close()
+    assert pservers.statuses() == [0]
+
+
+def test_a_sparse_parameter_without_sparse_ports_names_parameter_and_flag() -> None:
+    exchange = RemoteExchange(
+        ["127.0.0.1"], port=1, ports_num=1, ports_num_for_sparse=0, num_gradient_servers=1, trainer_id=0
+    )
+    with pytest.raises(SparsePortsMissing, match=r"'emb'.*--ports_num_for_sparse=1"):
+        exchange.start(MODEL, update(), values_of(MODEL, 0))
+
+
+def test_a_trainer_that_fails_ends_the_others_at_once(start_pservers: Start) -> None:
+    pservers = start_pservers(ports_num=2, num_gradient_servers=2)
+
+    def good(exchange: Exchange) -> None:
+        start(exchange)
+        exchange.step(ONES, 1)
+        with pytest.raises(TrainerLost, match=r"trainer 1 at .* failed: ValueError: no such file"):
+            exchange.step(ONES, 1)
+        raise TrainerLost("as it should")
+
+    def bad(exchange: Exchange) -> None:
+        start(exchange)
+        exchange.step(ONES, 1)
+        raise ValueError("no such file")
+
+    with pytest.raises(TrainerLost, match="as it should"):
+        pservers.train(good, bad)
+    assert pservers.statuses() == [1, 1]
+
+
+def test_a_trainer_whose_connection_breaks_ends_the_others_after_the_timeout(start_pservers: Start) -> None:
+    pservers = start_pservers(num_gradient_servers=2, barrier_timeout_s=1.0)
+    broken = threading.Event()
+
+    def good(exchange: Exchange) -> None:
+        start(exchange)
+        exchange.step(ONES, 1)
+        broken.wait()
+        with pytest.raises(TrainerLost, match=r"missing trainer 1 \(its connection from .* broke"):
+            exchange.step(ONES, 1)
+
+    def bad(exchange: RemoteExchange) -> None:
+        start(exchange)
+        exchange.step(ONES, 1)
+        for shard in exchange._shards:
+            shard.client.close()
+        broken.set()
+
+    pservers.train(good, bad)
+    assert pservers.statuses() == [1]
+
+
+def test_a_pserver_that_stops_says_so_to_waiting_trainers(start_pservers: Start) -> None:
+    pservers = start_pservers(num_gradient_servers=2)
+    exchange = pservers.exchange(0)
+    start(exchange)
+    pservers.call(lambda: pservers.hubs[0].stop("the pserver was told to stop"))
+    with pytest.raises(TrainerLost, match="the pserver was told to stop"):
+        exchange.step(ONES, 1)
+    exchange.close("it stopped")
+
+
+# Deadlines.
+
+
+@contextmanager
+def silent(answer: bytes) -> Iterator[int]:
+    """A server that answers every request with ``answer`` and then nothing, and keeps the connection open."""
+    listener = listen("127.0.0.1", 0)
+    kept: list[socket.socket] = []
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            kept.append(connection)
+            connection.recv(4096)
+            connection.sendall(answer)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join()
+        for connection in kept:
+            connection.close()
+
+
+def alone(port: int, **options: Any) -> RemoteExchange:
+    return RemoteExchange(
+        ["127.0.0.1"],
+        port=port,
+        ports_num=1,
+        ports_num_for_sparse=0,
+        num_gradient_servers=1,
+        trainer_id=0,
+        **options,
+    )
+
+
+def test_a_call_to_a_silent_server_ends_at_its_deadline() -> None:
+    with silent(f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {UPGRADE}\r\n\r\n".encode()) as port:
+        exchange = alone(port, call_timeout_s=0.2)
+        began = time.monotonic()
+        with pytest.raises(
+            ShardUnreachable, match=rf"dense shard at 127.0.0.1:{port} did not answer to let .* 0.2 s"
+        ):
+            start(exchange)
+        exchange.close("gave up")
+        assert time.monotonic() - began < 10
+
+
+def test_another_service_on_the_port_is_told_apart_at_once() -> None:
+    with (
+        silent(b"HTTP/1.1 404 Not Found\r\n\r\n") as port,
+        pytest.raises(ProtocolMismatch, match=r"is no pserver of this release: it answered 'HTTP/1.1 404"),
+    ):
+        start(alone(port))
+
+
+def test_connecting_waits_for_a_pserver_and_says_so_then_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddle._pserver.client._FIRST_NOTICE_S", 0.1)
+    monkeypatch.setattr("paddle._pserver.client._RETRY_S", 0.01)
+    listener = listen("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    listener.close()
+    notices: list[str] = []
+    with pytest.raises(ShardUnreachable, match=rf"no pserver answers at 127\.0\.0\.1:{port} since"):
+        start(alone(port, connect_timeout_s=0.4, notice=notices.append))
+    assert f"waiting for pserver 127.0.0.1:{port} since 0 s" in notices
+
+
+# Damage.
+
+
+@pytest.fixture
+def damaged(start_pservers: Start) -> Iterator[tuple[Pservers, Client]]:
+    """A pserver that is ready, and the client of its only trainer."""
+    pservers = start_pservers()
+    client = Client("127.0.0.1", pservers.port, "shard", call_timeout_s=10, notice=lambda text: None)
+    client.connect(time.monotonic() + 10)
+    client.send(Hello(PROTOCOL, 0, 1, "dense"), asking="hello")
+    client.receive()
+    client.send(Declare(DENSE_ONLY, update(), 0, 1), asking="declare")
+    client.receive()
+    client.send(Seed(), [ONES["w"].view(np.uint8).data], asking="seed")
+    client.answer()
+    yield pservers, client
+    client.close()
+
+
+def test_a_damaged_push_closes_the_session_and_leaves_the_parameters(
+    damaged: tuple[Pservers, Client], caplog: pytest.LogCaptureFixture
+) -> None:
+    pservers, client = damaged
+    kind, meta = encode(Push(1, 0, 1))
+    frame = bytearray(b"".join(b"".join(g) for g in pieces(kind, meta, [ONES["w"].view(np.uint8).data])))
+    frame[600] ^= 4
+    assert client._socket is not None
+    with caplog.at_level(logging.ERROR, "paddle.pserver"):
+        client._socket.sendall(frame)
+        with pytest.raises(ChecksumMismatch, match="damaged on the way"):
+            client.receive()
+        with pytest.raises(ShardUnreachable, match="closed the connection"):
+            client.receive()
+    assert "ChecksumMismatch" in caplog.text
+    shard = pservers.hubs[0].shard
+    assert shard.tables is not None
+    assert shard.tables.values.tolist() == [1.0] * 300
+    assert shard.clocks.version == 0
+    assert pservers.hubs[0].damaged_frames == 1
+
+
+@pytest.mark.parametrize("data", [b"\0" * 100, b"GET / HTTP/1.1\r\n\r\n" * 4, b"PDPS" + b"\xff" * 60])
+def test_bytes_that_are_no_frame_close_one_session_only(start_pservers: Start, data: bytes) -> None:
+    pservers = start_pservers()
+    client = Client("127.0.0.1", pservers.port, "shard", call_timeout_s=10, notice=lambda text: None)
+    client.connect(time.monotonic() + 10)
+    assert client._socket is not None
+    client._socket.sendall(data)
+    with pytest.raises(Exception, match=r"protocol|damaged"):
+        client.receive()
+    client.close()
+    assert pservers.train(start)
+
+
+def test_a_trainer_that_reads_slowly_gets_everything(start_pservers: Start) -> None:
+    """Answers that exceed all socket buffers are sent as the reader takes them."""
+    model = (ParameterSpec(name="w", shape=(4 << 20,)),)
+    values = values_of(model, 0)
+    pservers = start_pservers(num_gradient_servers=2)
+    read = threading.Event()
+
+    def slow(exchange: RemoteExchange) -> np.ndarray:
+        arrays = exchange.start(model, update("sgd"), values)
+        exchange._dense[0].ask_values()
+        read.wait()
+        assert isinstance(exchange._dense[0].hear_values(), Answer)
+        return arrays["w"]
+
+    def fast(exchange: RemoteExchange) -> np.ndarray:
+        arrays = exchange.start(model, update("sgd"), values)
+        exchange.fetch()
+        read.set()
+        return arrays["w"]
+
+    for result in pservers.train(slow, fast):
+        assert result.tobytes() == values["w"].tobytes()
+
+
+# The HTTP face.
+
+
+def get(pservers: Pservers, path: str) -> bytes:
+    with urllib.request.urlopen(f"http://127.0.0.1:{pservers.port}{path}", timeout=10) as response:
+        return bytes(response.read())
+
+
+def test_health_and_status_are_on_the_same_port(start_pservers: Start) -> None:
+    pservers = start_pservers(num_gradient_servers=2)
+    assert get(pservers, "/healthz") == b"ok\n"
+    assert json.loads(get(pservers, "/v1/status"))["state"] == "waiting"
+
+    def run(exchange: Exchange) -> dict[str, Any]:
+        start(exchange)
+        exchange.step(ONES, 5)
+        exchange.end_pass(0)
+        return dict(json.loads(get(pservers, "/v1/status")))
+
+    status = pservers.train(run, run)[0]
+    assert (status["state"], status["version"], status["samples"]) == ("ready", 1, 10)
+    assert status["dense_values"] == 300
+    assert [trainer["pushes"] for trainer in status["trainers"]] == [1, 1]
+
+
+def test_a_browser_at_the_session_door_is_told_what_it_is(start_pservers: Start) -> None:
+    pservers = start_pservers()
+    with pytest.raises(urllib.error.HTTPError, match="426") as refusal:
+        get(pservers, "/v1/session")
+    assert b"paddle-pserver/1" in refusal.value.read()
