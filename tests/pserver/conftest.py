@@ -40,6 +40,7 @@ class Pservers:
     num_gradient_servers: int
     hubs: list[Hub] = field(default_factory=list)
     outcomes: list[asyncio.Task[Outcome]] = field(default_factory=list)
+    runners: list[web.AppRunner] = field(default_factory=list)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
 
     def exchange(self, trainer_id: int, **options: Any) -> RemoteExchange:
@@ -80,6 +81,10 @@ class Pservers:
 
         return [outcome.exit_status for outcome in self._on_loop(gather())]
 
+    def connections(self) -> int:
+        """How many aiohttp believes to have."""
+        return sum(len(runner.server.connections) for runner in self.runners if runner.server is not None)
+
     def _on_loop(self, work: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(TIMEOUT_S)
 
@@ -107,6 +112,7 @@ def start_pservers() -> Iterator[Start]:
             ports_num_for_sparse: int = 0,
             num_gradient_servers: int = 1,
             barrier_timeout_s: float = TIMEOUT_S,
+            keepalive_timeout: float = 60.0,
         ) -> Pservers:
             used = HOSTS[:hosts]
             listeners = free_ports(used, ports_num + ports_num_for_sparse)
@@ -120,7 +126,7 @@ def start_pservers() -> Iterator[Start]:
                     barrier_timeout_s=barrier_timeout_s,
                 )
                 running.hubs.append(Hub(Shard(options), f"{role} shard {index}"))
-            stack.enter_context(serving(running, listeners))
+            stack.enter_context(serving(running, listeners, keepalive_timeout))
             return running
 
         yield start
@@ -144,9 +150,10 @@ def free_ports(hosts: Sequence[str], count: int) -> list[socket.socket]:
 class serving:  # noqa: N801 - used as a function
     """Runs the hubs' applications on a loop in a thread."""
 
-    def __init__(self, running: Pservers, listeners: Sequence[socket.socket]) -> None:
-        self.running, self.listeners = running, listeners
-        self.runners: list[web.AppRunner] = []
+    def __init__(
+        self, running: Pservers, listeners: Sequence[socket.socket], keepalive_timeout: float
+    ) -> None:
+        self.running, self.listeners, self.keepalive_timeout = running, listeners, keepalive_timeout
         self.thread = threading.Thread(target=running.loop.run_forever)
 
     def __enter__(self) -> None:
@@ -161,17 +168,19 @@ class serving:  # noqa: N801 - used as a function
 
     async def _start(self) -> None:
         for hub, listener in zip(self.running.hubs, self.listeners, strict=True):
-            runner = web.AppRunner(application(hub), shutdown_timeout=1.0)
+            runner = web.AppRunner(
+                application(hub), shutdown_timeout=1.0, keepalive_timeout=self.keepalive_timeout
+            )
             await runner.setup()
             await web.SockSite(runner, listener).start()
-            self.runners.append(runner)
+            self.running.runners.append(runner)
             self.running.outcomes.append(asyncio.create_task(hub.outcome()))
 
     async def _stop(self) -> None:
         for hub in self.running.hubs:
             hub.stop("the test is over")
         await asyncio.gather(*self.running.outcomes)
-        for runner in self.runners:
+        for runner in self.running.runners:
             await runner.cleanup()
 
 

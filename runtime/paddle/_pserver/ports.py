@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import socket
+from contextlib import suppress
 from pathlib import Path
 
 from paddle._pserver.errors import PortInUse, PserverError
@@ -58,10 +59,12 @@ def _listening_inodes(port: int) -> list[str]:
 
 
 def _open_files(process: Path) -> set[str]:
-    try:
-        return {str(entry.readlink()) for entry in (process / "fd").iterdir()}
-    except OSError:  # it ended meanwhile, or is another user's
-        return set()
+    names = set()
+    with suppress(OSError):  # the process ended meanwhile, or is another user's
+        for entry in (process / "fd").iterdir():
+            with suppress(OSError):  # so did the descriptor
+                names.add(str(entry.readlink()))
+    return names
 
 
 def _command(process: Path) -> str:
