@@ -173,7 +173,7 @@ FLAGS: tuple[Flag, ...] = (
     _row("lp", "acts", "barrier_timeout", "float", 600.0, "Seconds that a step waits for a trainer", low=1),
     _row("lt", "acts", "connect_timeout", "float", 60.0, "Seconds to wait for a parameter server", low=0),
     _all("comment", "str", "", "A word to find the processes by; it has no other meaning"),
-    _row("pt", "acts", "log_period_server", "int", 500, "Steps between two lines of a server's log", low=1),
+    _row("lp", "acts", "log_period_server", "int", 500, "Steps between two lines of a server's log", low=1),
     _row("pt", "absent", "rdma_tcp", "str", "tcp", "Transport: tcp or rdma"),
     # The trainer
     _row("lpt", "absent", "use_gpu", "bool", False, "Train on a GPU", conf="PADDLE_USE_GPU"),
