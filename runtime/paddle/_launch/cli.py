@@ -65,10 +65,9 @@ def _run(argv: Sequence[str], runtime: Path) -> int:
 
 
 def _help() -> str:
-    trainers = manual.flags_not_of("launcher", "trainer")
-    return manual.page(
-        _HEAD, [("Of the launcher:", flags_of("launcher")), ("Of the trainers:", trainers)], _TAIL
-    )
+    theirs = [flag for flag in manual.flags_not_of("launcher", "trainer") if flag.name not in job.OURS]
+    sections = [("Of the launcher:", flags_of("launcher")), ("Of the trainers:", tuple(theirs))]
+    return manual.page(_HEAD, sections, _TAIL)
 
 
 def _plan(given: Arguments, environ: Mapping[str, str], runtime: Path) -> plan.LaunchPlan:

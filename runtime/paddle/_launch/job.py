@@ -20,11 +20,7 @@ from paddle._launch.settings import Settings
 from paddle._launch.workspace import Entry, listing, locate
 
 COMMAND = "paddle.py"
-_OURS = (
-    "trainer_id",
-    "num_gradient_servers",
-    "pservers",
-)  # the place of a process in a job is not for choice
+OURS = ("trainer_id", "num_gradient_servers", "pservers")  # a process's place in a job is not for choice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +81,7 @@ def _check_nics(settings: Settings) -> None:
 
 
 def _check_ranks(trainers: Arguments) -> None:
-    for name in _OURS:
+    for name in OURS:
         if name in trainers.values:
             raise UsageError(
                 f"--{name} cannot be given to {COMMAND}: every process gets its own, by the order of HOSTS. "

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import msgspec
 
 from paddle._launch.environ import ClusterEnvironment, child_environment
+from paddle._launch.flags import BY_NAME
 from paddle._launch.job import JobSpec
 from paddle._launch.settings import Host, Settings
 from paddle._launch.workspace import PROGRAM, Entry
@@ -151,14 +152,13 @@ def _address(host: Host, node: int) -> str:
 
 
 def _pserver_flags(settings: Settings, address: str) -> Iterator[str]:
+    names = ["port", "ports_num", "ports_num_for_sparse"]
+    names += [name for name in ("barrier_timeout", "comment") if settings.origins[name] != "default"]
     local = settings.hosts[0].is_local
-    yield f"--host={address}" if local else f"--nics={','.join(settings['nics'])}"
-    for name in ("port", "ports_num", "ports_num_for_sparse"):
-        yield f"--{name}={settings[name]}"
+    yield f"--host={address}" if local else f"--nics={BY_NAME['nics'].render(settings['nics'])}"
+    for name in names:
+        yield f"--{name}={BY_NAME[name].render(settings[name])}"
     yield f"--num_gradient_servers={len(settings.hosts)}"
-    for name in ("barrier_timeout", "comment"):
-        if settings.origins[name] != "default":
-            yield f"--{name}={settings[name]}"
 
 
 def agent_order(node: NodePlan, lease_s: float) -> dict[str, Any]:

@@ -1,0 +1,179 @@
+"""From a command line to a plan: what runs where, with which arguments and environment."""
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from paddle._launch import job
+from paddle._launch.arguments import parse_arguments
+from paddle._launch.environ import read
+from paddle._launch.errors import UsageError, WorkspaceError
+from paddle._launch.plan import LONGEST_PRINT, LaunchPlan, agent_order, describe, plan
+from paddle._launch.settings import settle
+
+NOW = datetime(2026, 11, 21, 7, 38, 22)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "train.py").write_text("")
+    (tmp_path / "conf.py").write_text("HOSTS = ['local', 'local']\nPADDLE_PORTS_NUM_FOR_SPARSE = 1\n")
+    return tmp_path
+
+
+def spec(folder: Path, *argv: str) -> job.JobSpec:
+    arguments = parse_arguments(argv, "launcher", command="paddle.py", pass_on=True)
+    settings = settle(folder / "conf.py", {}, arguments.values)
+    return job.describe(settings, arguments, NOW, folder)
+
+
+def planned(folder: Path, *argv: str) -> LaunchPlan:
+    described = spec(folder, "--job_dispatch_package=package", *argv)
+    return plan(described, python="python", runtime=Path("/runtime"), token="f00d")
+
+
+def test_every_node_runs_a_pserver_and_a_trainer_in_its_own_workspace(folder) -> None:
+    nodes = planned(folder).nodes
+    assert [[role.name for role in node.roles] for node in nodes] == [
+        ["pserver-0", "trainer-0"],
+        ["pserver-1", "trainer-1"],
+    ]
+    assert [node.address for node in nodes] == ["127.0.0.1", "127.0.0.2"]
+    assert [node.workspace for node in nodes] == [
+        folder / "jobs" / "JOB20261121073822" / f"node-{node}" for node in (0, 1)
+    ]
+    assert [role.log for role in nodes[0].roles] == ["log/server.log", "log/train.log"]
+
+
+def test_pservers_get_their_address_and_everybody_the_same_ports(folder) -> None:
+    pserver = planned(folder, "--port=8000", "--ports_num", "2").roles("pserver")[1]
+    assert pserver.argv == (
+        "python", "-P", "-m", "paddle", "pserver", "--host=127.0.0.2", "--port=8000", "--ports_num=2",
+        "--ports_num_for_sparse=1", "--num_gradient_servers=2",
+    )  # fmt: skip
+    trainer = planned(folder, "--port=8000").roles("trainer")[1]
+    assert trainer.env["PADDLE_INIT_PORT"] == "8000"
+    assert trainer.env["PADDLE_INIT_PSERVERS"] == "127.0.0.1,127.0.0.2"
+
+
+def test_every_dialect_tells_a_trainer_its_place(folder) -> None:
+    trainer = planned(folder).roles("trainer")[1]
+    environ = {name: value for name, value in trainer.env.items() if value is not None}
+    for dialect in ("v2", "fluid", "fleet"):
+        cluster = read(environ, dialect)
+        assert (cluster.trainer_id, cluster.trainers) == (1, 2)
+        assert cluster.pserver_hosts == ("127.0.0.1", "127.0.0.2")
+    assert environ["OMPI_COMM_WORLD_RANK"] == "1"
+    assert environ["PADDLE_CLUSTER_TRAIN"] == "True"
+    assert environ["PADDLE_JOB_ID"] == "JOB20261121073822-f00d"
+    assert trainer.env["OPENBLAS_CORETYPE"] is None
+    assert trainer.prepend["PYTHONPATH"] == "/runtime"
+
+
+def test_other_arguments_reach_the_training_program_untouched_and_in_order(folder) -> None:
+    words = ["--name", "a b; rm -r /", "--x=$(id)", "plain", "--flag", "--num_passes", "3", "*"]
+    assert planned(folder, *words).roles("trainer")[0].argv == ("python", "-u", "train.py", *words)
+
+
+def test_known_flags_of_a_trainer_are_set_in_its_environment_too(folder) -> None:
+    trainer = planned(folder, "--num_passes", "3", "--trainer_count=2", "--noshow_layer_stat").roles(
+        "trainer"
+    )[0]
+    assert trainer.env["PADDLE_INIT_NUM_PASSES"] == "3"
+    assert trainer.env["PADDLE_INIT_TRAINER_COUNT"] == "2"
+    assert trainer.env["PADDLE_INIT_SHOW_LAYER_STAT"] == "False"
+    assert "--noshow_layer_stat" in trainer.argv
+
+
+def test_what_launcher_and_trainers_share_goes_to_both(folder) -> None:
+    launch = planned(folder, "--connect_timeout=30")
+    assert launch.ready_timeout_s == 30
+    trainer = launch.roles("trainer")[0]
+    assert "--connect_timeout=30" in trainer.argv
+    assert trainer.env["PADDLE_INIT_CONNECT_TIMEOUT"] == "30"
+
+
+def test_what_only_pservers_act_upon_goes_to_them(folder) -> None:
+    launch = planned(folder, "--barrier_timeout=30")
+    assert "--barrier_timeout=30" in launch.roles("pserver")[0].argv
+    assert launch.roles("trainer")[0].argv == ("python", "-u", "train.py")
+
+
+@pytest.mark.parametrize("name", job.OURS)
+def test_a_place_in_the_job_cannot_be_given(folder, name) -> None:
+    with pytest.raises(UsageError, match=f"--{name} cannot be given"):
+        planned(folder, f"--{name}=1")
+
+
+@pytest.mark.parametrize("argv", [[], ["-p", "package", "-j", "package"]], ids=["neither", "both"])
+def test_exactly_one_workspace_must_be_given(folder, argv) -> None:
+    with pytest.raises(UsageError, match="exactly one of --job_dispatch_package"):
+        spec(folder, *argv)
+
+
+def test_a_deployed_workspace_is_used_as_it_is(folder) -> None:
+    for node in (0, 1):
+        (folder / "deployed" / f"node-{node}").mkdir(parents=True)
+        (folder / "deployed" / f"node-{node}" / "train.py").write_text("")
+    described = spec(folder, "--job_workspace=deployed")
+    assert described.package is None
+    assert described.places == (folder / "deployed" / "node-0", folder / "deployed" / "node-1")
+    assert described.home == folder
+
+
+def test_several_local_nodes_cannot_share_one_workspace(folder) -> None:
+    with pytest.raises(WorkspaceError, match="node-0 to node-1"):
+        spec(folder, "--job_workspace=package")
+    assert spec(folder, "--job_workspace=package", "--hosts=local").places == (folder / "package",)
+
+
+def test_two_jobs_of_one_second_have_different_names(folder) -> None:
+    (folder / "jobs" / "JOB20261121073822").mkdir(parents=True)
+    assert planned(folder).name == "JOB20261121073823"
+
+
+def test_a_device_means_nothing_to_local_nodes(folder) -> None:
+    with pytest.raises(UsageError, match="eth0"):
+        planned(folder, "--nics=eth0")
+    assert planned(folder, "--nics=lo").roles("pserver")[0].argv[5] == "--host=127.0.0.1"
+
+
+def test_machines_listen_on_the_device_and_have_one_workspace_name(folder) -> None:
+    argv = ["--hosts=root@a,root@b:2222", "--root_dir=/srv/paddle", "--nics=eth0"]
+    launch = planned(folder, *argv)
+    assert "--nics=eth0" in launch.roles("pserver")[0].argv
+    assert {str(node.workspace) for node in launch.nodes} == {"/srv/paddle/JOB20261121073822"}
+    assert launch.roles("trainer")[0].env["PADDLE_INIT_PSERVERS"] == "a,b"
+
+
+def test_machines_want_an_absolute_root(folder) -> None:
+    with pytest.raises(UsageError, match="ROOT_DIR"):
+        planned(folder, "--hosts=root@a")
+
+
+def test_libraries_go_before_those_of_the_node(folder) -> None:
+    trainer = planned(folder, "--ld_library_path=/opt/lib").roles("trainer")[0]
+    assert trainer.prepend["LD_LIBRARY_PATH"] == "/opt/lib"
+
+
+def test_the_agent_gets_the_whole_plan_of_its_node(folder) -> None:
+    node = planned(folder).nodes[1]
+    order = agent_order(node, 10.0)
+    assert order["node"] == 1
+    assert order["workspace"] == str(node.workspace)
+    assert set(order["roles"]) == {"pserver-1", "trainer-1"}
+    assert set(order["roles"]["trainer-1"]) == {"argv", "env", "prepend", "log"}
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 4, 5, 6, 300])
+def test_a_plan_of_any_size_is_said_in_ten_lines(folder, nodes) -> None:
+    (folder / "conf.py").write_text(f"HOSTS = {['local'] * nodes}\n")
+    launch = planned(folder)
+    assert len({node.address for node in launch.nodes}) == nodes
+    lines = describe(launch)
+    assert len(lines) <= LONGEST_PRINT
+    text = "\n".join(lines)
+    assert launch.nodes[-1].address in text
+    assert "7164 dense, none sparse" in text

@@ -1,0 +1,157 @@
+"""A package becomes a workspace: whole, or not at all."""
+
+import errno
+import os
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+
+from paddle._launch import workspace
+from paddle._launch.errors import DeliveryError, DeliveryStopped, WorkspaceError
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    package = tmp_path / "package"
+    for name in ("train_data_dir/deep", "log", "output", "lib/__pycache__", "lib/log"):
+        (package / name).mkdir(parents=True)
+    for name in ("train.py", "train_data_dir/deep/train.txt-00000", "log/old", "output/old", "lib/log/kept"):
+        (package / name).write_text(name)
+    (package / "lib/__pycache__/x.pyc").write_text("")
+    (package / "tool.sh").write_text("#!/bin/sh\n")
+    (package / "tool.sh").chmod(0o755)
+    return package
+
+
+def deliver(package: Path, place: Path, is_stopped=lambda: False) -> None:
+    workspace.deliver(workspace.listing(package), place, is_stopped)
+
+
+def names(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()}
+
+
+def test_everything_arrives_but_logs_outputs_and_caches(package, tmp_path) -> None:
+    place = tmp_path / "jobs" / "JOB1" / "node-0"
+    deliver(package, place)
+    assert names(place) == {"train.py", "tool.sh", "train_data_dir/deep/train.txt-00000", "lib/log/kept"}
+    assert (place / "train.py").read_text() == "train.py"
+    assert stat.S_IMODE((place / "tool.sh").stat().st_mode) == 0o755
+    assert (place / "train.py").stat().st_mtime == (package / "train.py").stat().st_mtime
+    assert [path.name for path in place.parent.iterdir()] == ["node-0"]
+
+
+def test_a_link_within_the_package_remains_one(package, tmp_path) -> None:
+    (package / "lib" / "data").symlink_to(package / "train_data_dir")
+    (package / "lib" / "same.py").symlink_to("../train.py")
+    place = tmp_path / "node-0"
+    deliver(package, place)
+    assert (place / "lib" / "data").readlink() == Path("../train_data_dir")
+    assert (place / "lib" / "same.py").resolve() == place / "train.py"
+
+
+def test_a_link_that_leads_out_is_replaced_by_what_it_leads_to(package, tmp_path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "big.txt").write_text("data")
+    (outside / "again").symlink_to("big.txt")
+    (package / "data").symlink_to(outside)
+    place = tmp_path / "node-0"
+    deliver(package, place)
+    assert not (place / "data").is_symlink()
+    assert (place / "data" / "big.txt").read_text() == "data"
+    assert not (place / "data" / "again").is_symlink()
+    assert (place / "data" / "again").read_text() == "data"
+
+
+@pytest.mark.parametrize("target", ["..", ".", "nowhere"])
+def test_a_link_that_cannot_be_sent_is_named(package, target) -> None:
+    (package / "lib" / "bad").symlink_to(package / target if target != ".." else package.parent)
+    with pytest.raises(WorkspaceError, match=r"lib/bad|package/package|bad/package"):
+        workspace.listing(package)
+
+
+def test_what_is_neither_file_nor_folder_is_named(package) -> None:
+    os.mkfifo(package / "pipe")
+    with pytest.raises(WorkspaceError, match="pipe"):
+        workspace.listing(package)
+
+
+def test_a_root_of_jobs_within_the_package_is_not_sent(package) -> None:
+    (package / "jobs" / "JOB0").mkdir(parents=True)
+    sent = workspace.listing(package, leave_out=package / "jobs")
+    assert "jobs" not in {entry.path for entry in sent}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda package: (package / "train.py").unlink(), "no train.py"),
+        (lambda package: (package / "paddle.py").write_text(""), "would hide the paddle"),
+        (shutil.rmtree, "not a folder"),
+    ],
+)
+def test_what_is_no_package_is_refused(package, change, words) -> None:
+    change(package)
+    with pytest.raises(WorkspaceError, match=words):
+        workspace.listing(package)
+
+
+def test_nothing_shows_under_its_name_before_it_is_whole(package, tmp_path) -> None:
+    place = tmp_path / "jobs" / "JOB1" / "node-0"
+    seen = []
+
+    def look() -> bool:
+        seen.append(place.exists())
+        return False
+
+    deliver(package, place, look)
+    assert len(seen) > 5
+    assert not any(seen)
+    assert place.is_dir()
+
+
+@pytest.mark.parametrize("after", range(9))
+def test_stopped_at_any_moment_it_leaves_nothing(package, tmp_path, after) -> None:
+    place = tmp_path / "jobs" / "JOB1" / "node-0"
+    calls = iter([False] * after + [True] * 99)
+    with pytest.raises(DeliveryStopped):
+        deliver(package, place, lambda: next(calls))
+    assert list((tmp_path / "jobs").iterdir()) == []
+
+
+def test_a_full_disk_is_told_with_the_path_and_leaves_nothing(package, tmp_path, monkeypatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "sendfile", full)
+    place = tmp_path / "jobs" / "JOB1" / "node-0"
+    with pytest.raises(DeliveryError, match="No space left on device") as caught:
+        deliver(package, place)
+    assert str(place) in str(caught.value)
+    assert list((tmp_path / "jobs").iterdir()) == []
+
+
+def test_another_launch_in_the_same_folder_is_not_harmed(package, tmp_path) -> None:
+    place = tmp_path / "JOB1" / "node-0"
+    staging = tmp_path / "JOB1" / ".node-0.part"
+    staging.mkdir(parents=True)
+    with pytest.raises(DeliveryError):
+        deliver(package, place)
+    assert staging.is_dir()
+
+
+def test_room_is_checked_without_changing_anything(tmp_path, monkeypatch) -> None:
+    place = tmp_path / "jobs" / "JOB1" / "node-0"
+    workspace.check_room(place, 1)
+    with pytest.raises(DeliveryError, match="no room"):
+        workspace.check_room(place, 1 << 62)
+    assert list(tmp_path.iterdir()) == []
+    place.mkdir(parents=True)
+    with pytest.raises(DeliveryError, match="exists already"):
+        workspace.check_room(place, 1)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DeliveryError, match="not a folder"):
+        workspace.check_room(tmp_path / "file" / "node-0", 1)
