@@ -9,7 +9,6 @@ computed, and new values are received where they are used. After an error only `
 
 from __future__ import annotations
 
-import atexit
 import os
 import sys
 import time
@@ -64,7 +63,7 @@ class RemoteExchange:
         self._parameters: tuple[ParameterSpec, ...] = ()
         self._arrays: dict[str, np.ndarray] = {}
         self._steps = self._pass_id = 0
-        self._process = 0
+        self._process = os.getpid()
 
     @property
     def _shards(self) -> list[DenseShard | SparseShard]:
@@ -78,8 +77,6 @@ class RemoteExchange:
         self._check_shards(parameters)
         self._parameters = tuple(parameters)
         self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters}
-        self._process = os.getpid()
-        atexit.register(self._part_at_exit)
         self._greet()
         for shard in self._shards:
             shard.bind(self._parameters, self._arrays)
@@ -182,13 +179,10 @@ class RemoteExchange:
             shard.hear_values()
 
     def close(self, failure: str | None = None) -> None:
-        """See Exchange."""
-        atexit.unregister(self._part_at_exit)
+        """See Exchange. In a process forked from the trainer's, which has its connections too: says
+        nothing."""
         for shard in self._shards:
-            shard.client.part(Goodbye(failure))
-
-    def _part_at_exit(self) -> None:
-        """A script that ends without ``close`` has ended well, unless Python is reporting its exception."""
-        if os.getpid() == self._process:
-            error = getattr(sys, "last_value", None)
-            self.close(None if error is None else f"{type(error).__name__}: {error}")
+            if os.getpid() == self._process:
+                shard.client.part(Goodbye(failure))
+            else:
+                shard.client.close()
