@@ -18,7 +18,7 @@ import hashlib, os, sys
 import numpy as np
 import paddle.v2 as paddle
 
-INIT
+@INIT@
 sparse = os.environ.get("SPARSE") == "1"
 trainer_id = int(os.environ.get("PADDLE_INIT_TRAINER_ID", "0"))
 
@@ -116,7 +116,7 @@ def trainer(folder: Path, text: str, **env: str) -> subprocess.Popen[str]:
 def run_job(folder: Path, trainers: int, hosts: list[str], init: str, optimizer: str, sparse: bool) -> list[str]:
     """Outputs of the trainers of a job in which every process, pservers included, ended by itself with 0."""
     port = free_port(hosts)
-    text = TRAIN.replace("INIT", init).replace("OPTIMIZER", optimizer).replace("PORT", str(port))
+    text = TRAIN.replace("@INIT@", init).replace("OPTIMIZER", optimizer).replace("PORT", str(port))
     shared = {} if init is BY_ARGUMENT else {
         "PADDLE_INIT_USE_GPU": "False",
         "PADDLE_INIT_TRAINER_COUNT": "1",
@@ -177,7 +177,7 @@ def test_asynchronous_update_as_printed(tmp_path) -> None:
 
 def test_arguments_win_over_the_environment(tmp_path) -> None:
     port = free_port(["127.0.0.1"])
-    text = TRAIN.replace("INIT", BY_ARGUMENT).replace("OPTIMIZER", SYNC).replace("PORT", str(port))
+    text = TRAIN.replace("@INIT@", BY_ARGUMENT).replace("OPTIMIZER", SYNC).replace("PORT", str(port))
     server = pserver("127.0.0.1", port, 1)
     client = trainer(
         tmp_path, text, PADDLE_INIT_PORT="1", PADDLE_INIT_PSERVERS="127.0.0.9", PADDLE_INIT_NUM_GRADIENT_SERVERS="7"
