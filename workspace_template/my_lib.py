@@ -1,13 +1,13 @@
 """What train.py uses beside Paddle: finding this node's data, reading it, keeping a pass's model."""
 
 import hashlib
-import os
+from pathlib import Path
 
 
 def shards(directory, node_id, nodes):
-    """The files of ``directory`` that are node ``node_id``'s own, by the number behind the last dash modulo ``nodes``."""
-    names = sorted(name for name in os.listdir(directory) if name.rpartition("-")[2].isdigit())
-    return [os.path.join(directory, name) for name in names if int(name.rpartition("-")[2]) % nodes == node_id]
+    """The files of ``directory`` that are a node's own: number behind the last dash, modulo ``nodes``."""
+    numbered = [path for path in Path(directory).iterdir() if path.name.rpartition("-")[2].isdigit()]
+    return sorted(path for path in numbered if int(path.name.rpartition("-")[2]) % nodes == node_id)
 
 
 def gram_reader(paths):
@@ -15,7 +15,7 @@ def gram_reader(paths):
 
     def reader():
         for path in paths:
-            with open(path) as lines:
+            with path.open() as lines:
                 for line in lines:
                     yield tuple(map(int, line.split(",")))
 
@@ -23,13 +23,12 @@ def gram_reader(paths):
 
 
 def save_pass(trainer, directory, pass_id):
-    """Write the model of one pass as ``directory/pass-0000N/params.tar``; ``done`` is written last, when all is there."""
-    folder = os.path.join(directory, "pass-%05d" % pass_id)
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "params.tar"), "wb") as f:
+    """Write a pass's model as ``directory/pass-0000N/params.tar``; ``done`` comes last, when all is there."""
+    folder = Path(directory, f"pass-{pass_id:05d}")
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "params.tar").open("wb") as f:
         trainer.save_parameter_to_tar(f)
-    with open(os.path.join(folder, "done"), "w") as f:
-        f.write("1\n")
+    (folder / "done").write_text("1\n")
 
 
 def fingerprint(parameters):

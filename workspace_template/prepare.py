@@ -1,17 +1,20 @@
 """Makes the data of the word2vec job: 5-grams of English text, cut into one file a node.
 
-    train_data_dir/train.txt-0000N   test_data_dir/test.txt-0000N   one 5-gram a line, word ids separated by commas
+    train_data_dir/train.txt-0000N   one 5-gram a line, word ids separated by commas
+    test_data_dir/test.txt-0000N     the same, held out
     word_dict.pickle                 word -> id
 
-The text is the Penn Treebank corpus of paddle.dataset.imikolov where that is cached or can be downloaded. Elsewhere it is
-a text that every machine with Python has: the language's own documentation (about 65,000 words).
+The text is the Penn Treebank of paddle.dataset.imikolov where that is cached or can be downloaded. Elsewhere
+it is one that every machine with Python has: the language's own documentation (about 65,000 words).
 """
 
-import collections
 import os
 import pickle
 import re
 import shutil
+from collections import Counter
+from itertools import chain
+from pathlib import Path
 
 SPLIT_COUNT = int(os.getenv("SPLIT_COUNT", "2"))  # number of trainer nodes
 N = 5  # words in a gram
@@ -27,10 +30,12 @@ def treebank():
     try:
         words = paddle.dataset.imikolov.build_dict()
     except (OSError, RuntimeError) as error:
-        print("Penn Treebank is not at hand (%s)" % str(error).splitlines()[0])
+        print(f"The Penn Treebank is not at hand; Python's documentation serves instead. {error}")
         return None
-    grams = [reader(words, N)() for reader in (paddle.dataset.imikolov.train, paddle.dataset.imikolov.test)]
-    return words, list(grams[0]), list(grams[1])
+    train, test = (
+        reader(words, N) for reader in (paddle.dataset.imikolov.train, paddle.dataset.imikolov.test)
+    )
+    return words, list(train()), list(test())
 
 
 def documentation():
@@ -40,12 +45,13 @@ def documentation():
     text = "\n\n".join(topics[name] for name in sorted(topics))
     sentences = [re.findall(r"[a-z]+|[0-9]+", part.lower()) for part in re.split(r"[.:;]\s|\n\n", text)]
     sentences = [sentence for sentence in sentences if len(sentence) > 1]
-    counts = collections.Counter(word for sentence in sentences for word in sentence)
-    kept = sorted((word for word in counts if counts[word] >= MIN_WORD_FREQ), key=lambda word: (-counts[word], word))
+    counts = Counter(chain.from_iterable(sentences))
+    kept = sorted(
+        (word for word in counts if counts[word] >= MIN_WORD_FREQ), key=lambda word: (-counts[word], word)
+    )
     words = {word: number for number, word in enumerate(["<s>", "<e>", *kept, "<unk>"])}
     train = [sentence for number, sentence in enumerate(sentences) if number % TEST_SHARE]
-    test = [sentence for number, sentence in enumerate(sentences) if number % TEST_SHARE == 0]
-    return words, list(grams_of(train, words)), list(grams_of(test, words))
+    return words, list(grams_of(train, words)), list(grams_of(sentences[::TEST_SHARE], words))
 
 
 def grams_of(sentences, words):
@@ -59,23 +65,21 @@ def grams_of(sentences, words):
 def split(grams, directory, name):
     """Write the grams into SPLIT_COUNT files of nearly equal length, neighbours to different files."""
     shutil.rmtree(directory, ignore_errors=True)
-    os.makedirs(directory)
+    Path(directory).mkdir()
     for part in range(SPLIT_COUNT):
-        with open(os.path.join(directory, "%s-%05d" % (name, part)), "w") as f:
-            f.writelines(",".join(map(str, gram)) + "\n" for gram in grams[part::SPLIT_COUNT])
+        lines = (",".join(map(str, gram)) + "\n" for gram in grams[part::SPLIT_COUNT])
+        Path(directory, f"{name}-{part:05d}").write_text("".join(lines))
 
 
 def main():
     """Make the data in the current directory."""
     words, train, test = treebank() or documentation()
-    split(train[:MAX_GRAMS], "train_data_dir", "train.txt")
+    train = train[:MAX_GRAMS]
+    split(train, "train_data_dir", "train.txt")
     split(test, "test_data_dir", "test.txt")
-    with open("word_dict.pickle", "wb") as f:
-        pickle.dump(words, f, protocol=2)
-    print(
-        "prepared %d training and %d test grams over %d words for %d nodes"
-        % (len(train[:MAX_GRAMS]), len(test), len(words), SPLIT_COUNT)
-    )
+    Path("word_dict.pickle").write_bytes(pickle.dumps(words, protocol=2))
+    counts = f"{len(train)} training and {len(test)} test grams over {len(words)} words"
+    print(f"prepared {counts} for {SPLIT_COUNT} nodes")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 """word2vec: learns word vectors by predicting a word from the four before it, on a cluster or on one machine.
 
-The launcher runs this file on every node with PADDLE_CLUSTER_TRAIN and PADDLE_INIT_* set. Run by hand without them it trains
-on this machine alone, on all of the data: python train.py
+The launcher runs this file on every node with PADDLE_CLUSTER_TRAIN and PADDLE_INIT_* set. Run by hand without
+them it trains on this machine alone, on all of the data: python train.py
 """
 
 import argparse
 import os
 import pickle
+from pathlib import Path
 
 import my_lib
 
@@ -28,7 +29,7 @@ def word_vector(word):
         input=word,
         size=EMBEDDING_SIZE,
         param_attr=paddle.attr.Param(
-            name="_proj", initial_std=0.001, learning_rate=1, l2_rate=0, sparse_update=True
+            name="_proj", initial_std=0.1, learning_rate=1, l2_rate=0, sparse_update=True
         ),
     )
 
@@ -42,7 +43,7 @@ def network(dict_size):
         input=context,
         size=HIDDEN_SIZE,
         act=paddle.activation.Sigmoid(),
-        layer_attr=paddle.attr.Extra(drop_rate=0.5),
+        layer_attr=paddle.attr.Extra(drop_rate=0.2),
         bias_attr=paddle.attr.Param(learning_rate=2),
         param_attr=paddle.attr.Param(initial_std=1.0 / (EMBEDDING_SIZE * 8) ** 0.5, learning_rate=1),
     )
@@ -63,12 +64,11 @@ def main():
     options, _ = parser.parse_known_args()
 
     paddle.init(use_gpu=False)
-    with open("word_dict.pickle", "rb") as f:
-        dict_size = len(pickle.load(f))
+    dict_size = len(pickle.loads(Path("word_dict.pickle").read_bytes()))
     cost = network(dict_size)
     parameters = paddle.parameters.create(cost)
     adagrad = paddle.optimizer.AdaGrad(
-        learning_rate=3e-3, regularization=paddle.optimizer.L2Regularization(8e-4)
+        learning_rate=5e-2, regularization=paddle.optimizer.L2Regularization(8e-4)
     )
     trainer = paddle.trainer.SGD(cost, parameters, adagrad, is_local=not cluster_train)
 
@@ -77,10 +77,10 @@ def main():
 
     def event_handler(event):
         if isinstance(event, paddle.event.EndIteration) and event.batch_id % 100 == 0:
-            print("Pass %d, Batch %d, Cost %f, %s" % (event.pass_id, event.batch_id, event.cost, event.metrics))
+            print(f"Pass {event.pass_id}, Batch {event.batch_id}, Cost {event.cost:f}, {event.metrics}")
         if isinstance(event, paddle.event.EndPass):
             result = trainer.test(paddle.batch(test_data, BATCH_SIZE))
-            print("Pass %d, Test cost %f, %s" % (event.pass_id, result.cost, result.metrics))
+            print(f"Pass {event.pass_id}, Test cost {result.cost:f}, {result.metrics}")
             if node_id == 0:
                 my_lib.save_pass(trainer, options.save_dir, event.pass_id)
 
@@ -89,7 +89,7 @@ def main():
         num_passes=options.num_passes,
         event_handler=event_handler,
     )
-    print("parameters %s" % my_lib.fingerprint(parameters))
+    print(f"parameters {my_lib.fingerprint(parameters)}")
 
 
 if __name__ == "__main__":

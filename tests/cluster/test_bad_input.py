@@ -1,4 +1,4 @@
-"""Wrong input, as a user gives it: one paragraph that says what to do, the documented status, nothing left behind."""
+"""Wrong input, as a user gives it: one paragraph that says what to do, its status, nothing left behind."""
 
 import os
 import socket
@@ -30,7 +30,9 @@ trainer.train(paddle.batch(lambda: iter([(1, [0.5]), (2, [0.25])]), 2), num_pass
 
 
 def clean_environment(**more: str) -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PADDLE_", "OMPI_", "GLOG_"))}
+    kept = {
+        key: value for key, value in os.environ.items() if not key.startswith(("PADDLE_", "OMPI_", "GLOG_"))
+    }
     return {**kept, **more}
 
 
@@ -97,7 +99,10 @@ def processes_naming(text: str) -> list[str]:
     ("flags", "words"),
     [
         ([], ["job_dispatch_package", "job_workspace"]),
-        (["--job_dispatch_package=package", "--job_workspace=package"], ["job_dispatch_package", "job_workspace"]),
+        (
+            ["--job_dispatch_package=package", "--job_workspace=package"],
+            ["job_dispatch_package", "job_workspace"],
+        ),
         (["--job_dispatch_package=nowhere"], ["nowhere"]),
         (["--job_workspace=nowhere"], ["nowhere"]),
         (["--job_dispatch_package=empty"], ["empty", "train.py"]),
@@ -166,7 +171,9 @@ def test_a_trainer_id_beyond_the_number_of_trainers_is_refused_at_once(folder: P
 
 
 def test_an_unknown_flag_of_pserver_names_near_misses(tmp_path: Path) -> None:
-    done = run("-P", "-m", "paddle", "pserver", "--ports_nun=1", cwd=tmp_path, PYTHONPATH=str(ROOT / "runtime"))
+    done = run(
+        "-P", "-m", "paddle", "pserver", "--ports_nun=1", cwd=tmp_path, PYTHONPATH=str(ROOT / "runtime")
+    )
     assert done.returncode == USAGE
     assert "ports_num" in one_paragraph(done.stderr)
 

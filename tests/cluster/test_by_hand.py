@@ -1,4 +1,4 @@
-"""A job started by hand, as the documents print it: pservers and trainers by command line and environment, no launcher."""
+"""A job started by hand, as the documents print it: pservers by command line, trainers by environment."""
 
 import os
 import re
@@ -12,8 +12,9 @@ import pytest
 pytestmark = pytest.mark.cluster
 
 RUNTIME = Path(__file__).resolve().parents[2] / "runtime"
+PSERVER = [sys.executable, "-P", "-m", "paddle", "pserver", "--ports_num=1", "--ports_num_for_sparse=1"]
 
-TRAIN = '''
+TRAIN = """
 import hashlib, os, sys
 import numpy as np
 import paddle.v2 as paddle
@@ -29,7 +30,7 @@ vector = paddle.layer.embedding(
 predicted = paddle.layer.fc(input=vector, size=5, act=paddle.activation.Softmax())
 cost = paddle.layer.classification_cost(input=predicted, label=label)
 parameters = paddle.parameters.create(cost)
-optimizer = OPTIMIZER
+optimizer = None  # OPTIMIZER
 trainer = paddle.trainer.SGD(cost, parameters, optimizer, is_local=False)
 
 def reader():
@@ -47,7 +48,7 @@ digest = hashlib.sha256()
 for name in sorted(parameters.keys()):
     digest.update(parameters.get(name).tobytes())
 print("parameters", digest.hexdigest())
-'''
+"""
 
 BY_ENVIRONMENT = "paddle.init()"
 BY_ARGUMENT = """
@@ -84,15 +85,16 @@ def free_port(hosts: list[str]) -> int:
 
 
 def environment(**more: str) -> dict[str, str]:
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("PADDLE_", "OMPI_", "GLOG_"))}
+    clean = {
+        key: value for key, value in os.environ.items() if not key.startswith(("PADDLE_", "OMPI_", "GLOG_"))
+    }
     return {**clean, "PYTHONPATH": str(RUNTIME), "OPENBLAS_NUM_THREADS": "1", **more}
 
 
 def pserver(host: str, port: int, trainers: int) -> subprocess.Popen[str]:
     place = ["--nics=lo"] if host == "127.0.0.1" else [f"--host={host}"]
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "paddle", "pserver", f"--port={port}", "--ports_num=1", "--ports_num_for_sparse=1"]
-        + [f"--num_gradient_servers={trainers}", *place],
+        [*PSERVER, f"--port={port}", f"--num_gradient_servers={trainers}", *place],
         env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -113,22 +115,34 @@ def trainer(folder: Path, text: str, **env: str) -> subprocess.Popen[str]:
     )
 
 
-def run_job(folder: Path, trainers: int, hosts: list[str], init: str, optimizer: str, sparse: bool) -> list[str]:
+def run_job(
+    folder: Path, trainers: int, hosts: list[str], init: str, optimizer: str, sparse: bool
+) -> list[str]:
     """Outputs of the trainers of a job in which every process, pservers included, ended by itself with 0."""
     port = free_port(hosts)
-    text = TRAIN.replace("@INIT@", init).replace("OPTIMIZER", optimizer).replace("PORT", str(port))
-    shared = {} if init is BY_ARGUMENT else {
-        "PADDLE_INIT_USE_GPU": "False",
-        "PADDLE_INIT_TRAINER_COUNT": "1",
-        "PADDLE_INIT_PORT": str(port),
-        "PADDLE_INIT_PORTS_NUM": "1",
-        "PADDLE_INIT_PORTS_NUM_FOR_SPARSE": "1",
-        "PADDLE_INIT_NUM_GRADIENT_SERVERS": str(trainers),
-        "PADDLE_INIT_PSERVERS": ",".join(hosts),
-    }
+    text = TRAIN.replace("@INIT@", init).replace("None  # OPTIMIZER", optimizer).replace("=PORT", f"={port}")
+    shared = (
+        {}
+        if init is BY_ARGUMENT
+        else {
+            "PADDLE_INIT_USE_GPU": "False",
+            "PADDLE_INIT_TRAINER_COUNT": "1",
+            "PADDLE_INIT_PORT": str(port),
+            "PADDLE_INIT_PORTS_NUM": "1",
+            "PADDLE_INIT_PORTS_NUM_FOR_SPARSE": "1",
+            "PADDLE_INIT_NUM_GRADIENT_SERVERS": str(trainers),
+            "PADDLE_INIT_PSERVERS": ",".join(hosts),
+        }
+    )
     # Trainers come first: they must wait for their pservers, whatever the order.
     started = [
-        trainer(folder, text, SPARSE=str(int(sparse)), **shared, **({"PADDLE_INIT_TRAINER_ID": str(i)} if shared else {}))
+        trainer(
+            folder,
+            text,
+            SPARSE=str(int(sparse)),
+            **shared,
+            **({"PADDLE_INIT_TRAINER_ID": str(i)} if shared else {}),
+        )
         for i in range(trainers)
     ]
     servers = [pserver(host, port, trainers) for host in hosts]
@@ -177,10 +191,16 @@ def test_asynchronous_update_as_printed(tmp_path) -> None:
 
 def test_arguments_win_over_the_environment(tmp_path) -> None:
     port = free_port(["127.0.0.1"])
-    text = TRAIN.replace("@INIT@", BY_ARGUMENT).replace("OPTIMIZER", SYNC).replace("PORT", str(port))
+    text = (
+        TRAIN.replace("@INIT@", BY_ARGUMENT).replace("None  # OPTIMIZER", SYNC).replace("=PORT", f"={port}")
+    )
     server = pserver("127.0.0.1", port, 1)
     client = trainer(
-        tmp_path, text, PADDLE_INIT_PORT="1", PADDLE_INIT_PSERVERS="127.0.0.9", PADDLE_INIT_NUM_GRADIENT_SERVERS="7"
+        tmp_path,
+        text,
+        PADDLE_INIT_PORT="1",
+        PADDLE_INIT_PSERVERS="127.0.0.9",
+        PADDLE_INIT_NUM_GRADIENT_SERVERS="7",
     )
     try:
         output = client.communicate(timeout=60)[0]

@@ -16,7 +16,10 @@ PASSES = 4
 
 def tracked_files() -> list[str]:
     listing = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
     )
     if listing.returncode == 0 and listing.stdout:
         return [name for name in listing.stdout.splitlines() if (ROOT / name).is_file()]
