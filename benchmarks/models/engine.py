@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from paddle._engine.executor import Executor, initialize
-from paddle._pserver.local import LocalExchange
 
 from benchmarks.models.data import (
     CONTEXT,
@@ -22,9 +20,11 @@ from benchmarks.worker import Work
 from paddle._engine.autodiff import append_backward, append_exchange
 from paddle._engine.builder import Builder
 from paddle._engine.exchange import RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._engine.executor import Executor, initialize
 from paddle._engine.initial import Numpy
 from paddle._engine.program import Parameter, Variable
 from paddle._engine.scope import Scope
+from paddle._pserver.local import LocalExchange
 
 Feed = Mapping[str, np.ndarray]
 

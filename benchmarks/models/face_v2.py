@@ -27,7 +27,6 @@ _STEPS_TO_ANSWER = 10
 def prepare(settings: Mapping[str, Any]) -> Work:
     """The model of ``settings``, ready to train."""
     paddle.init(use_gpu=False, trainer_count=1)
-    paddle.layer.reset()
     if settings["model"] == "regression":
         cost, start = _regression(), regression_start()
         batches = [list(zip(*pair, strict=True)) for pair in house_batches(settings["batch"])]
@@ -36,7 +35,7 @@ def prepare(settings: Mapping[str, Any]) -> Work:
         batches = [_tuples(*pair) for pair in gram_batches(settings["vocabulary"], settings["batch"])]
     parameters = paddle.parameters.create(cost)
     for name, value in start.items():
-        parameters.set(name, value)
+        parameters.set(name, value.reshape(parameters.get_shape(name)))
     trainer = paddle.trainer.SGD(cost=cost, parameters=parameters, update_equation=_optimizer(settings))
     last_cost = 0.0
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from benchmarks.benchmark import Benchmark, Case, Contender
+from benchmarks.goal import Goal
 
-_RAW = "raw TCP"
+_RAW, _CHECKED, _SESSION = "raw TCP", "raw TCP, xxh3", "session"
 
 BENCHMARK = Benchmark(
     name="transport",
     title="a gradient out, one step applied, parameters back; over loopback TCP to a server process",
-    contenders=(Contender(_RAW, "benchmarks.transport.raw"),),
+    contenders=(
+        Contender(_RAW, "benchmarks.transport.raw"),
+        Contender(_CHECKED, "benchmarks.transport.raw_checked"),
+        Contender(_SESSION, "benchmarks.transport.session"),
+    ),
     cases=(
         Case(
             name="64 MiB each way",
@@ -17,6 +22,11 @@ BENCHMARK = Benchmark(
             volume=2 * (64 << 20) / 1e9,
             volume_unit="GB",
             settings={"floats": 16 << 20},
+            goals=(
+                Goal(contender=_SESSION, against=_RAW, quantity="speed", at_least=0.65),
+                Goal(contender=_SESSION, against=_CHECKED, quantity="speed", at_least=0.80),
+                Goal(contender=_SESSION, against=_CHECKED, quantity="cpu", at_most=1.25),
+            ),
             tolerance=0.0,
         ),
         Case(
@@ -25,6 +35,7 @@ BENCHMARK = Benchmark(
             volume=1,
             volume_unit="exchange",
             settings={"floats": 256},
+            goals=(Goal(contender=_SESSION, against=_RAW, quantity="cpu", at_most=6.5),),
             tolerance=0.0,
         ),
     ),

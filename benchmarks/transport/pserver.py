@@ -7,11 +7,13 @@ import signal
 import sys
 import threading
 
+from benchmarks.transport.exchange import keep_to
 from paddle._pserver.service import ServerOptions, serve
 
 
-def main(port: int) -> int:
+def main(port: int, core: int) -> int:
     """Serve one trainer."""
+    keep_to(core)
     threading.Thread(target=_end_with_input, daemon=True).start()
     return serve(ServerOptions(addresses=("127.0.0.1",), port=port), lambda ports: print("ready", flush=True))
 
@@ -22,4 +24,4 @@ def _end_with_input() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1])))
+    sys.exit(main(*map(int, sys.argv[1:])))

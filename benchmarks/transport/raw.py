@@ -1,55 +1,64 @@
 """The limit to come near to: the same exchange over a bare blocking TCP socket, with nothing around it.
 
-The client sends a header and its gradient; the server receives both into place, takes one step of gradient
-descent and sends the new values, which land in place. The server process runs this same file.
+The client sends its gradient; the server receives it into place, takes one step of gradient descent and
+sends the new values, which land in place. The server process runs this same file.
 """
 
 from __future__ import annotations
 
 import socket
-import struct
 import subprocess
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import xxhash
 
-from benchmarks.transport.exchange import LEARNING_RATE, answer, gradient, start
+from benchmarks.transport.exchange import LEARNING_RATE, answer, cores, gradient, keep_to, start
 from benchmarks.worker import Work
 
-_HEADER = struct.Struct("<qq")
 _SLICE = 256 << 10  # slices and buffers of these sizes were the fastest of those tried on loopback
 _BUFFER = 1 << 20
 
 
 def prepare(settings: Mapping[str, Any]) -> Work:
     """A connected client, and its server in a process of its own."""
-    floats = settings["floats"]
+    return peers(settings["floats"], checked=False)
+
+
+def peers(floats: int, *, checked: bool) -> Work:
+    """Client and server; ``checked``: both compute and compare a checksum of all that passes."""
+    client_core, server_core = cores()
     server = subprocess.Popen(
-        [sys.executable, "-P", "-m", "benchmarks.transport.raw", str(floats)],
+        [
+            sys.executable,
+            "-P",
+            "-m",
+            "benchmarks.transport.raw",
+            *map(str, (floats, int(checked), server_core)),
+        ],
         stdout=subprocess.PIPE,
         text=True,
     )
-    port = int(server.stdout.readline())
-    connection = _tuned(socket.create_connection(("127.0.0.1", port)))
+    keep_to(client_core)
+    wire = Wire(socket.create_connection(("127.0.0.1", int(server.stdout.readline()))), checked=checked)
     values, pushed = start(floats), gradient(floats)
 
     def run(count: int) -> None:
         for _ in range(count):
-            connection.sendall(_HEADER.pack(1, floats))
-            _send(connection, pushed)
-            _receive(connection, values)
+            wire.send(pushed)
+            wire.receive(values)
 
     def close() -> None:
-        connection.close()
+        wire.close()
         server.wait()
         server.stdout.close()
 
     return Work(run, answer(run, values), servers=(server.pid,), close=close)
 
 
-def serve(floats: int) -> None:
+def serve(floats: int, *, checked: bool) -> None:
     """Serve one client until it closes."""
     from paddle._engine.exchange import RuleSpec
     from paddle._engine.penalties import Penalties
@@ -58,40 +67,52 @@ def serve(floats: int) -> None:
     sgd, values, pushed = rule(RuleSpec(name="sgd")), start(floats), np.empty(floats, np.float32)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         print(listener.getsockname()[1], flush=True)
-        connection = _tuned(listener.accept()[0])
-    header = np.empty(_HEADER.size, np.uint8)
+        wire = Wire(listener.accept()[0], checked=checked)
     step = 0
-    while _receive(connection, header):
-        _receive(connection, pushed)
+    while wire.receive(pushed):
         step += 1
         sgd.dense(values, pushed, (), LEARNING_RATE, Penalties(), step)
-        _send(connection, values)
+        wire.send(values)
 
 
-def _tuned(connection: socket.socket) -> socket.socket:
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
-        connection.setsockopt(socket.SOL_SOCKET, option, _BUFFER)
-    return connection
+class Wire:
+    """A socket for arrays whose sizes both sides know; ``checked``: with an xxh3 checksum behind each."""
 
+    def __init__(self, connection: socket.socket, *, checked: bool):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+            connection.setsockopt(socket.SOL_SOCKET, option, _BUFFER)
+        self.close = connection.close
+        self._connection = connection
+        self._digest = xxhash.xxh3_64() if checked else None
 
-def _send(connection: socket.socket, array: np.ndarray) -> None:
-    view = memoryview(array).cast("B")
-    for offset in range(0, len(view), _SLICE):
-        connection.sendall(view[offset : offset + _SLICE])
+    def send(self, array: np.ndarray) -> None:
+        """Send the bytes of ``array``, each slice hashed while it is in cache."""
+        view = memoryview(array).cast("B")
+        for offset in range(0, len(view), _SLICE):
+            piece = view[offset : offset + _SLICE]
+            if self._digest:
+                self._digest.update(piece)
+            self._connection.sendall(piece)
+        if self._digest:
+            self._connection.sendall(self._digest.digest())
 
-
-def _receive(connection: socket.socket, array: np.ndarray) -> bool:
-    """Fill ``array``; False at the end of the stream."""
-    view = memoryview(array).cast("B")
-    filled = 0
-    while filled < len(view):
-        count = connection.recv_into(view[filled : filled + _SLICE])
-        if count == 0:
-            return False
-        filled += count
-    return True
+    def receive(self, array: np.ndarray) -> bool:
+        """Fill ``array``; False at the end of the stream."""
+        view = memoryview(array).cast("B")
+        filled = 0
+        while filled < len(view):
+            count = self._connection.recv_into(view[filled : filled + _SLICE])
+            if count == 0:
+                return False
+            if self._digest:
+                self._digest.update(view[filled : filled + count])
+            filled += count
+        if self._digest and self._connection.recv(8, socket.MSG_WAITALL) != self._digest.digest():
+            raise ValueError("an array was damaged on the way")
+        return True
 
 
 if __name__ == "__main__":
-    serve(int(sys.argv[1]))
+    keep_to(int(sys.argv[3]))
+    serve(int(sys.argv[1]), checked=bool(int(sys.argv[2])))

@@ -8,12 +8,11 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from paddle._pserver.remote import RemoteExchange
-
 from benchmarks.cputime import family
-from benchmarks.transport.exchange import LEARNING_RATE, answer, gradient, start
+from benchmarks.transport.exchange import LEARNING_RATE, answer, cores, gradient, keep_to, start
 from benchmarks.worker import Work
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._pserver.remote import RemoteExchange
 
 _UPDATE = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_rate=LEARNING_RATE))
 
@@ -21,12 +20,14 @@ _UPDATE = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_r
 def prepare(settings: Mapping[str, Any]) -> Work:
     """A trainer's exchange of one parameter with one pserver."""
     floats, port = settings["floats"], _free_port()
+    client_core, server_core = cores()
     pserver = subprocess.Popen(
-        [sys.executable, "-P", "-m", "benchmarks.transport.pserver", str(port)],
+        [sys.executable, "-P", "-m", "benchmarks.transport.pserver", str(port), str(server_core)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
     pserver.stdout.readline()  # ready
+    keep_to(client_core)
     exchange = RemoteExchange(
         ["127.0.0.1"], port=port, ports_num=1, ports_num_for_sparse=0, num_gradient_servers=1, trainer_id=0
     )
@@ -40,8 +41,8 @@ def prepare(settings: Mapping[str, Any]) -> Work:
 
     def close() -> None:
         exchange.close()
+        pserver.wait()  # it ends by itself when its only trainer has said goodbye
         pserver.stdin.close()
-        pserver.wait()
         pserver.stdout.close()
 
     return Work(run, answer(run, values), servers=family(pserver.pid), close=close)
