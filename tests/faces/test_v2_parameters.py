@@ -73,7 +73,7 @@ def test_files_may_be_opened_as_the_documents_open_them(tmp_path, mode, opener):
     for name in parameters:
         np.testing.assert_array_equal(read[name], parameters[name])
         assert read.get_shape(name) == parameters.get_shape(name)
-        assert read.config(name) == parameters.config(name)
+        assert read._pool.config(name) == parameters._pool.config(name)
 
 
 def test_text_without_a_file_under_it_is_refused():

@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from paddle._absent import absent
 
-__all__ = ["DATA_HOME", "cluster_files_reader", "convert", "download", "md5file", "split"]
+__all__ = ["DATA_HOME", "cluster_files_reader", "convert", "download", "fetch_all", "md5file", "split"]
 
 DATA_HOME = os.environ.get("PADDLE_DATASET_HOME") or str(Path("~/.cache/paddle/dataset").expanduser())
 """The directory of all data sets. Programs may assign another."""
@@ -63,6 +63,15 @@ def download(url: str, module_name: str, md5sum: str, save_name: str | None = No
         except OSError as error:
             raise RuntimeError(_by_hand(url, path, md5sum, f"{type(error).__name__}: {error}")) from None
     return str(path)
+
+
+def fetch_all() -> None:
+    """Download every data set of this release."""
+    from paddle import dataset  # it is made of modules that import this one
+
+    for name in dataset.__all__:
+        if fetch := getattr(getattr(dataset, name), "fetch", None):
+            fetch()
 
 
 def _transfer(url: str, path: Path) -> None:

@@ -47,9 +47,7 @@ def map_readers(func: Callable[..., Any], *readers: Reader) -> Reader:
 
 
 def shuffle(reader: Reader, buf_size: int) -> Reader:
-    """Make a reader that shuffles each ``buf_size`` samples among themselves, by the ``random`` module's
-    state.
-    """
+    """Make a reader that shuffles each ``buf_size`` samples, by the state of the ``random`` module."""
 
     def data_reader() -> Iterator[Any]:
         samples = iter(reader())

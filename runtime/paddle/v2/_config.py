@@ -1,5 +1,4 @@
-"""What a network is, as data: PaddlePaddle's ModelConfig and ParameterConfig messages, the fields that this
-face uses.
+"""What a network is, as data: those fields of PaddlePaddle's messages that this face uses.
 
 It must never know how a layer is computed. Guarantee: names, numbers and defaults of the fields are those of
 ``ModelConfig.proto`` and ``ParameterConfig.proto``, so the bytes are read by, and from, the original.

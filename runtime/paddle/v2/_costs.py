@@ -74,8 +74,7 @@ regression_cost = mse_cost = square_error_cost
 def multi_binary_label_cross_entropy_cost(
     input: Layer, label: Layer, name: str | None = None, coeff: float = 1.0, layer_attr: Extra = None
 ) -> Layer:
-    """The cross entropy of each column by itself, summed; ``input`` is a layer with Sigmoid, ``label`` of 0
-    and 1."""
+    """The cross entropies of all columns, summed; ``input`` has act=Sigmoid(), ``label`` is of 0 and 1."""
     name = name or default_name("multi_binary_label_cross_entropy")
     return _cost("multi_binary_label_cross_entropy", name, input, label, None, layer_attr, coeff)
 

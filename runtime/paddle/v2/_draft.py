@@ -66,8 +66,7 @@ class Draft:
         self._parents.append(layer)
 
     def bias(self, attr: ParameterAttribute | bool | None, by_default: bool) -> None:
-        """Add a bias if ``attr`` is an attribute or True or, where ``by_default``, not given: it starts at
-        0."""
+        """Add a bias that starts at 0 if ``attr`` is True or an attribute or, ``by_default``, not given."""
         if attr is True or (attr is None and by_default):
             attr = ParameterAttribute(initial_mean=0.0, initial_std=0.0)
         if isinstance(attr, ParameterAttribute):

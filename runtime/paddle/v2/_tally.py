@@ -46,8 +46,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Meter:
-    """One metric of a network: the variable of its sum over a batch and of its divisor, None for the batch
-    size."""
+    """One metric: the variables of its sum over a batch and of its divisor, None for the batch size."""
 
     name: str
     total: Variable

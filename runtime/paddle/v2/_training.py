@@ -6,7 +6,7 @@ next one; a test changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from paddle._engine.exchange import Exchange, UpdateSpec
 from paddle._engine.executor import Executor
 from paddle._engine.program import Program, Variable
 from paddle.v2._lowering import Network
+from paddle.v2._pool import Pool
 from paddle.v2._tally import Meter, Tally, meters, tally, variables
-from paddle.v2.parameters import Parameters
 from paddle.v2.topology import Topology
 
 Feed = Mapping[str, np.ndarray]
@@ -25,8 +25,8 @@ Feed = Mapping[str, np.ndarray]
 class Training:
     """Steps and tests of the network ``topology``, whose outputs are costs. ``seed``: of dropout."""
 
-    def __init__(self, topology: Topology, parameters: Parameters, update: UpdateSpec, seed: int) -> None:
-        self._parameters = parameters
+    def __init__(self, topology: Topology, pool: Pool, update: UpdateSpec, seed: int) -> None:
+        self._pool = pool
         self._update = update
         self._seed = seed
         net = Network(topology.proto(), dict(topology.data_type()))
@@ -37,14 +37,13 @@ class Training:
         append_exchange(net.program, pairs)
         self._trained = [parameter.spec for parameter, _ in pairs]
         self._program = net.program
-        self._executor = Executor(parameters.scope)
+        self._executor = Executor(pool.scope)
 
     def start(self, exchange: Exchange, remote: bool) -> None:
         """Hand the parameters over to ``exchange``."""
-        arrays = exchange.start(self._trained, self._update, _Drawn(self._parameters))
-        self._parameters.scope.bind(arrays)
-        self._parameters.follow(exchange.fetch, remote)
-        self._executor = Executor(self._parameters.scope, exchange)
+        arrays = exchange.start(self._trained, self._update, self._pool)
+        self._pool.follow(arrays, exchange.fetch, remote)
+        self._executor = Executor(self._pool.scope, exchange)
         self._draw()
 
     def step(self, feed: Feed, samples: int) -> Tally:
@@ -59,7 +58,7 @@ class Training:
     def _draw(self) -> None:
         """Give a value to each parameter that the exchange does not keep: to all, before the start."""
         for parameter in self._program.parameters():
-            self._parameters.array(parameter.name)
+            self._pool[parameter.name]
 
     def _run(self, program: Program, feed: Feed, samples: int) -> Tally:
         wanted = [self._cost, *variables(self._meters)]
@@ -67,25 +66,8 @@ class Training:
         return tally(self._meters, samples, cost, values)
 
 
-class _Drawn(Mapping[str, np.ndarray]):
-    """The parameters' first values, each drawn only if somebody asks for it."""
-
-    def __init__(self, parameters: Parameters) -> None:
-        self._parameters = parameters
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        return self._parameters.array(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._parameters)
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-
 def _costs(net: Network) -> tuple[Variable, Variable]:
-    """The variable of the batch's cost, and the one to take gradients of: that of each sample, times
-    ``coeff``."""
+    """The variable of a batch's cost, and the one to take gradients of: each sample's, times ``coeff``."""
     op, layers = net.builder.op, {layer.name: layer for layer in net.config.layers}
     costs = {name: net.value(name) for name in net.config.output_layer_names}
     total = net.summed(list(costs.values()))

@@ -1,5 +1,4 @@
-"""Messages as Google's protocol buffers (proto2) write them: a table of numbered fields in, bytes out and
-back.
+"""Messages as Google's protocol buffers (proto2) write them: a table of numbered fields, bytes and back.
 
 It must never know what a message is about: subclasses are tables. Guarantee: fields are written in the order
 of their numbers, set ones only, so equal messages give equal bytes; reading skips fields that the table does
@@ -24,8 +23,7 @@ class DecodeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field: its number, and its kind, which is string, uint64, int32, double, bool or a message
-    class."""
+    """One field: its number, and its kind: string, uint64, int32, double, bool or a message class."""
 
     number: int
     kind: str | type[Message]
@@ -54,8 +52,7 @@ class Field:
 
 
 class Message:
-    """A message. Reading a field that is not set gives its default; assigning sets it; lists are appended
-    to."""
+    """A message. A field that is not set reads as its default; assigning sets it, appending too."""
 
     FIELDS: ClassVar[dict[str, Field]] = {}
 

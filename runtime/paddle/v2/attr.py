@@ -81,8 +81,7 @@ class ParameterAttribute:
         self._rates = {} if is_static else {rate: value for rate, value in rates.items() if value is not None}
 
     def configure(self, default_name: str, dims: Sequence[int]) -> tuple[ParameterConfig, Initializer | None]:
-        """The configuration of a parameter of this shape, and the program's own initializer, if it has
-        one."""
+        """The configuration of a parameter of this shape, and the program's own initializer, if any."""
         start = self._start or {
             "initial_mean": 0.0,
             "initial_std": 1.0 / sqrt(dims[0]),

@@ -41,8 +41,7 @@ def restart_names() -> None:
 
 
 class Layer:
-    """What a layer function returns: its configuration, the layers that it reads and the parameters that it
-    has.
+    """What a layer function returns: its configuration, the layers that it reads, its parameters.
 
     ``size``: the width of its output. Layers take ``+``, ``-`` and ``*`` with numbers and with each other.
     """

@@ -51,8 +51,7 @@ class EndForwardBackward(_WithMachine):
 
 @dataclass(frozen=True)
 class EndIteration(_WithMachine):
-    """A batch has ended. ``cost``: per sample, of this batch. ``metrics``: of this batch, by evaluator
-    name."""
+    """A batch has ended. ``cost``, per sample, and ``metrics``, by evaluator name, are this batch's."""
 
     pass_id: int
     batch_id: int

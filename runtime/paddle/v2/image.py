@@ -1,5 +1,4 @@
-"""Image preprocessing, which comes with convolution. Guarantee: every name is there and says so when
-called."""
+"""Image preprocessing, which comes with convolution. Guarantee: every name is there and says so."""
 
 from paddle._absent import absent
 

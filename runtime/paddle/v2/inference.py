@@ -24,8 +24,7 @@ Feeding = Mapping[str, int] | Sequence[str] | None
 
 
 class Inference:
-    """The network that leads to ``output_layer``, or that ``serialize_for_inference`` wrote to
-    ``fileobj``."""
+    """The network that leads to ``output_layer``, or that ``serialize_for_inference`` wrote."""
 
     def __init__(
         self,
@@ -44,14 +43,14 @@ class Inference:
         self._types = types
         self._program = net.program.clone(for_test=True)
         self._outputs: list[Output] = [net.outputs[name] for name in config.output_layer_names]
-        self._parameters = parameters
-        self._executor = Executor(parameters.scope)
+        self._pool = parameters._pool
+        self._executor = Executor(self._pool.scope)
 
     def iter_infer(self, input: Sequence[Any], feeding: Feeding = None) -> Iterator[list[dict[str, Any]]]:
         """Yield, for the one batch ``input``, a list of {"value", "id", "prob"} for each output layer."""
         feed = DataFeeder(self._types.items(), feeding)(list(input))
         for parameter in self._program.parameters():
-            self._parameters.read(parameter.name)
+            self._pool.current(parameter.name)
         wanted = {(i, field): getattr(out, field) for i, out in enumerate(self._outputs) for field in _FIELDS}
         present = {key: variable for key, variable in wanted.items() if variable is not None}
         values = self._executor.run(self._program, feed, list(present.values()))

@@ -191,8 +191,7 @@ def addto(
 
 
 def dropout(input: Layer, dropout_rate: float, name: str | None = None) -> Layer:
-    """The input, of which training sets a share of ``dropout_rate`` to 0; a test scales by 1 -
-    dropout_rate."""
+    """The input, a share of it set to 0 in training, and times 1 - ``dropout_rate`` in a test."""
     attr = ExtraLayerAttribute(drop_rate=dropout_rate)
     return addto(input=input, name=name or default_name("dropout"), layer_attr=attr)
 
@@ -213,8 +212,7 @@ def slope_intercept(
 
 
 def max_id(input: Layer, name: str | None = None, layer_attr: Extra = None) -> Layer:
-    """The column with the greatest value of each sample: ``infer(field="id")`` gives it, ``"prob"`` its
-    value."""
+    """The column with the greatest value: ``infer(field="id")`` gives it, ``field="prob"`` its value."""
     name = name or default_name("maxid_layer")
     (source,) = listed(name, input)
     draft = Draft("maxid", name, size=source.size, layer_attr=layer_attr)

@@ -11,18 +11,15 @@ from __future__ import annotations
 import io
 import struct
 import tarfile
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import IO, Any
 
 import numpy as np
 
 from paddle._absent import NotInThisRelease
-from paddle._engine.exchange import UpdateSpec
-from paddle._engine.initial import generator_for
-from paddle._engine.scope import Scope
 from paddle.v2 import _flags
 from paddle.v2._config import ParameterConfig
-from paddle.v2._lowering import initializer
+from paddle.v2._pool import Pool
 from paddle.v2.config_base import Initializer, Layer
 from paddle.v2.topology import Topology
 
@@ -51,54 +48,39 @@ class Parameters:
         *,
         seed: int = 0,
     ) -> None:
-        self.scope = Scope()
-        self._configs = {each.name: ParameterConfig.FromString(each.SerializeToString()) for each in configs}
-        self._initializers = dict(initializers or {})
-        self._seed = seed
-        self._refresh: Callable[[], None] | None = None
-        self._remote = False
+        self._pool = Pool(configs, initializers or {}, seed)
 
     def keys(self) -> list[str]:
         """The names, in the order in which the network was written."""
-        return list(self._configs)
+        return list(self._pool)
 
     names = keys
 
     def has_key(self, key: str) -> bool:
         """Whether there is a parameter of that name."""
-        return key in self._configs
+        return key in self._pool
 
     __contains__ = has_key
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._configs)
+        return iter(self._pool)
 
     def __len__(self) -> int:
-        return len(self._configs)
+        return len(self._pool)
 
     def get_shape(self, key: str) -> tuple[int, ...]:
         """The shape of a parameter."""
-        config = self.config(key)
-        return tuple(config.dims) or (1, config.size)
+        return self._pool.shape(key)
 
     def get(self, parameter_name: str) -> np.ndarray:
         """A copy of a parameter's value."""
-        return self.read(parameter_name).copy()
+        return self._pool.current(parameter_name).copy()
 
     __getitem__ = get
 
     def set(self, parameter_name: str, value: np.ndarray) -> None:
         """Copy ``value``, which has the parameter's shape, in."""
-        shape, value = self.get_shape(parameter_name), np.asarray(value, np.float32)
-        if value.shape != shape:
-            raise ValueError(
-                f"parameter {parameter_name!r} has shape {shape}, the value given has {value.shape}"
-            )
-        if self._remote and not self.config(parameter_name).is_static:
-            raise RuntimeError(
-                f"parameter {parameter_name!r} lives on the parameter servers by now: set it before train()"
-            )
-        self.scope.set(parameter_name, value)
+        self._pool.put(parameter_name, value)
 
     __setitem__ = set
 
@@ -108,55 +90,9 @@ class Parameters:
             "Parameters.get_grad is not in this release: gradients are not kept after a step"
         )
 
-    def config(self, key: str) -> ParameterConfig:
-        """How a parameter starts and learns."""
-        try:
-            return self._configs[key]
-        except KeyError:
-            raise ValueError(f"there is no parameter {key!r}; there are {', '.join(self._configs)}") from None
-
-    def array(self, name: str) -> np.ndarray:
-        """The live array of a parameter, drawn now if nobody needed it before."""
-        if name not in self.scope:
-            config, shape = self.config(name), self.get_shape(name)
-            own = self._initializers.get(name)
-            drawn = own(name) if own else initializer(config)(shape, generator_for(self._seed, name))
-            value = np.ascontiguousarray(drawn, np.float32)
-            if value.shape != shape:
-                raise ValueError(
-                    f"the initializer of parameter {name!r} made {value.shape}, its shape is {shape}"
-                )
-            self.scope.bind({name: value})
-        return self.scope.get(name)
-
-    def read(self, name: str) -> np.ndarray:
-        """The live array of a parameter, all of it up to date."""
-        if self._refresh is not None and self.config(name).sparse_update:
-            self._refresh()
-        return self.array(name)
-
-    def follow(self, refresh: Callable[[], None], remote: bool) -> None:
-        """From now on a trainer keeps the arrays; ``refresh`` brings those of tables up to date."""
-        self._refresh, self._remote = refresh, remote
-
-    def note(self, update: UpdateSpec) -> None:
-        """Write the optimizer's momentum, decay and clipping into the configuration of those that have none.
-
-        This is what the original's tar files say of a parameter that was trained.
-        """
-        shared = {
-            "momentum": update.rule.options.get("momentum", 0.0),
-            "decay_rate": update.l2_rate,
-            "gradient_clipping_threshold": update.gradient_clipping_threshold,
-        }
-        for config in self._configs.values():
-            for name, value in shared.items():
-                if value and not config.HasField(name):
-                    setattr(config, name, value)
-
     def serialize(self, name: str, f: IO[bytes]) -> None:
         """Write one parameter's header and values."""
-        value = self.read(name)
+        value = self._pool.current(name)
         f.write(_HEADER.pack(_FORMAT, _VALUE_SIZE, value.size))
         f.write(value.astype("<f4", copy=False).tobytes())
 
@@ -174,11 +110,11 @@ class Parameters:
     def to_tar(self, f: IO[Any]) -> None:
         """Write all parameters to a file, open for writing (binary; text is written around)."""
         with tarfile.open(fileobj=_binary(f), mode="w", format=tarfile.GNU_FORMAT) as tar:
-            for name, config in self._configs.items():
+            for name in self._pool:
                 content = io.BytesIO()
                 self.serialize(name, content)
                 _add(tar, name, content.getvalue())
-                _add(tar, f"{name}.protobuf", config.SerializeToString())
+                _add(tar, f"{name}.protobuf", self._pool.config(name).SerializeToString())
 
     @staticmethod
     def from_tar(f: IO[Any]) -> Parameters:

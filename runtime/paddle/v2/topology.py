@@ -57,8 +57,7 @@ class Topology:
         return any(parameter.sparse_update for parameter in self._config.parameters)
 
     def serialize_for_inference(self, stream: IO[bytes]) -> None:
-        """Write the network for ``Inference(fileobj=...)``: its ModelConfig and the types of its data, as
-        msgpack."""
+        """Write the network for ``Inference(fileobj=...)``: its ModelConfig and data types, as msgpack."""
         types = [(name, (type.dim, type.seq_type, type.type)) for name, type in self.data_type()]
         content = {"protobin": self._config.SerializeToString(), "data_type": types}
         stream.write(msgspec.msgpack.encode(content))

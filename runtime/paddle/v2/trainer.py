@@ -64,10 +64,10 @@ class SGD:
         self._is_local = is_local
         self._flags = _flags.current()
         seed = self._flags.seed + (self._flags.trainer_id << 32)  # trainers drop out by masks of their own
-        self._training = Training(self._topology, parameters, update_equation.update, seed)
-        parameters.note(update_equation.update)
+        self._training = Training(self._topology, parameters._pool, update_equation.update, seed)
+        parameters._pool.note(update_equation.update)
         self._exchange: Exchange | None = None
-        self._goodbye: weakref.finalize[..., SGD] | None = None
+        self._goodbye: weakref.finalize[..., Parameters] | None = None
         self._passes = 0
 
     def get_topology_proto(self) -> Any:
@@ -122,10 +122,10 @@ class SGD:
         return exchange
 
     def _end_with(self, exchange: Exchange, failure: str | None) -> None:
-        """Say goodbye when this trainer or the process ends: in good order, or telling of a failure."""
+        """Say goodbye when nobody reads the parameters any more: in good order, or telling of a failure."""
         if self._goodbye is not None:
             self._goodbye.detach()
-        self._goodbye = weakref.finalize(self, exchange.close, failure)
+        self._goodbye = weakref.finalize(self._parameters, exchange.close, failure)
 
     def _pass(
         self,
