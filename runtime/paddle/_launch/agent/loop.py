@@ -21,6 +21,7 @@ from .role import CHUNK, Role
 LEASH_GRACE_S = 1.0  # without a launcher nobody waits for last words
 BEAT_S = 1.0
 SCAN_S = 0.05
+_ASKED = "asked by the launcher"
 
 
 class Agent:
@@ -91,7 +92,7 @@ class Agent:
                 case "start" if not self._why:
                     self._start(order["role"])
                 case "stop":
-                    self._stop("asked by the launcher", order["grace_s"])
+                    self._stop(_ASKED, order["grace_s"])
         except OSError as error:
             path = f" {error.filename}" if error.filename else ""
             self._outbox.put("failed", text=f"cannot {order['do']}:{path}: {error.strerror}")
@@ -146,7 +147,7 @@ class Agent:
         for line in role.reported.feed(data):
             try:
                 report = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 self._tell(f"{role.name} reported what is not JSON: {line[:80]!r}")
                 continue
             droppable = isinstance(report, dict) and report.get("report") == "progress"
@@ -190,6 +191,8 @@ class Agent:
             return
         self._why, self._kill_at = why, kill_at
         self._say(f"stopping: {why}")
+        if why != _ASKED:  # the roles' ends that follow are not what went wrong
+            self._outbox.put("failed", text=f"its agent stops everything: {why}")
 
     def _all_stopped(self) -> bool:
         """Once the end has begun: signal the processes that are left, and say whether there were any."""

@@ -72,5 +72,5 @@ def _reported(role: str, report: object) -> Event | News:
 def _parsed(line: bytes) -> Any:
     try:
         return json.loads(line)  # which takes NaN for a number: a cost may be NaN, and then it should be seen
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
