@@ -153,7 +153,8 @@ def _address(host: Host, node: int) -> str:
 
 def _pserver_flags(settings: Settings, address: str) -> Iterator[str]:
     names = ["port", "ports_num", "ports_num_for_sparse"]
-    names += [name for name in ("barrier_timeout", "comment") if settings.origins[name] != "default"]
+    if_set = ("barrier_timeout", "log_period_server", "comment")
+    names += [name for name in if_set if settings.origins[name] != "default"]
     local = settings.hosts[0].is_local
     yield f"--host={address}" if local else f"--nics={BY_NAME['nics'].render(settings['nics'])}"
     for name in names:
