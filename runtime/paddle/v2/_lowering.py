@@ -107,7 +107,7 @@ class Network:
         if layer.bias_parameter_name:
             value = op("elementwise_add", X=value, Y=self.parameter(layer.bias_parameter_name))
         if layer.active_type:
-            value = op(_ACTIVATIONS[layer.active_type], X=value)
+            value = op(_activation(layer), X=value)
         if layer.drop_rate:
             value = op("dropout", {"dropout_prob": layer.drop_rate}, X=value)
         return value
@@ -126,6 +126,16 @@ def initializer(config: ParameterConfig) -> Callable[..., Any]:
         if config.initial_std
         else Constant(config.initial_mean)
     )
+
+
+def _activation(layer: LayerConfig) -> str:
+    """The operator of a layer's activation."""
+    found = _ACTIVATIONS.get(layer.active_type)
+    if found is None:
+        raise NotInThisRelease(
+            f"layer {layer.name!r} has the activation {layer.active_type!r}, not in this release"
+        )
+    return found
 
 
 def _own(config: ParameterConfig, field: str) -> float | None:
