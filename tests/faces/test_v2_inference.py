@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import paddle.v2 as paddle
+from paddle._absent import NotInThisRelease
+from paddle.v2._config import LayerConfig, LayerInputConfig, ModelConfig
 
 
 def network():
@@ -77,6 +79,24 @@ def test_a_saved_network_infers_the_same():
     np.testing.assert_array_equal(
         inference.infer(input=ROWS), paddle.infer(output_layer=out, parameters=parameters, input=ROWS)
     )
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"type": "lstmemory"}, "'out' is of type 'lstmemory'"),
+        ({"active_type": "sequence_softmax"}, "'out' has the activation 'sequence_softmax'"),
+    ],
+)
+def test_a_saved_network_of_another_release_is_named(change, error):
+    config = LayerConfig(name="out", type="addto", size=1, inputs=[LayerInputConfig(input_layer_name="x")])
+    for field, value in change.items():
+        setattr(config, field, value)
+    data = LayerConfig(name="x", type="data", size=1)
+    model = ModelConfig(layers=[data, config], output_layer_names=["out"])
+    saved = msgspec.msgpack.encode({"protobin": model.SerializeToString(), "data_type": [("x", (1, 0, 0))]})
+    with pytest.raises(NotInThisRelease, match=error):
+        paddle.inference.Inference(paddle.parameters.Parameters(), fileobj=io.BytesIO(saved))
 
 
 @pytest.mark.parametrize(
