@@ -217,4 +217,5 @@ def test_whatever_happens_it_ends_with_every_node_stopped_and_the_first_cause(be
         if supervisor.phase >= Phase.STOP:
             assert asked | ended >= set(NODES), "every node that has not ended is told to stop"
     assert supervisor.phase is Phase.END
+    assert supervisor.history == sorted(set(supervisor.history))
     assert supervisor.exit_status == (expected_status(first_cause) if first_cause else 0)

@@ -118,19 +118,19 @@ class Launch:
                 self._decide(message)
 
     def _decide(self, event: Event) -> None:
-        before, cause = self._supervisor.phase, self._supervisor.cause
+        known, cause = len(self._supervisor.history), self._supervisor.cause
         actions = self._supervisor.handle(event, self._clock())
         if self._supervisor.cause is not cause and self._supervisor.cause:
             self._screen.say(f"{self._where(self._supervisor.cause)}; stopping every process")
-        if self._supervisor.phase is not before:
-            self._enter(before, self._supervisor.phase)
+        for phase in self._supervisor.history[known:]:
+            self._enter(phase)
         self._act(actions)
 
     def _where(self, cause: Cause) -> str:
         node = next((node for node in self._plan.nodes if node.node == cause.node), None)
         return f"node {node.node} ({node.address}): {cause.text}" if node else cause.text
 
-    def _enter(self, before: Phase, phase: Phase) -> None:
+    def _enter(self, phase: Phase) -> None:
         now = self._clock()
         took, self._since = now - self._since, now
         match phase:
@@ -145,7 +145,7 @@ class Launch:
                 self._screen.say(f"pservers ready after {took:.1f} s; starting {trainers} trainer(s)")
             case Phase.FINISH:
                 self._screen.show(self._board, float("inf"))
-                self._screen.say(f"trainers ended well after {took:.1f} s; waiting for the pservers to end")
+                self._screen.say(f"trainers ended well after {took:.1f} s")
             case Phase.COLLECT:
                 self._screen.say("collecting logs and model")
             case Phase.KILL:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import csv
 import shutil
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 from paddle._launch.errors import DeliveryError
@@ -122,7 +123,17 @@ def _draw(points: dict[str, list[tuple[float, float]]], place: Path) -> None:
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.add_subplot(xlabel="seconds", ylabel="cost")
     for role in sorted(points):
-        axes.plot(*zip(*points[role], strict=True), label=role, linewidth=1)
+        seconds, costs = zip(*points[role], strict=True)
+        (line,) = axes.plot(seconds, _smooth(costs), label=role)
+        axes.plot(seconds, costs, linewidth=0.7, alpha=0.3, color=line.get_color())
     axes.grid(alpha=0.3)
     axes.legend()
     figure.savefig(place, dpi=120)
+
+
+def _smooth(costs: Sequence[float]) -> list[float]:
+    """A running mean over the last twentieth: the costs of single batches hide where they go."""
+    width = max(1, len(costs) // 20)
+    sums = [0.0, *accumulate(costs)]
+    starts = [max(0, end - width) for end in range(1, len(sums))]
+    return [(sums[end] - sums[start]) / (end - start) for end, start in enumerate(starts, 1)]

@@ -199,6 +199,7 @@ class Supervisor:
         limits: Limits | None = None,
     ) -> None:
         self.phase = Phase.REACH
+        self.history: list[Phase] = []  # every phase that was entered, however shortly it lasted
         self.cause: Cause | None = None
         self._nodes = tuple(nodes)
         self._pservers, self._trainers = dict(pservers), dict(trainers)
@@ -244,6 +245,7 @@ class Supervisor:
 
     def _enter(self, phase: Phase, now: float) -> list[Action]:
         self.phase, self._since = phase, now
+        self.history.append(phase)
         actions: list[Action] = []
         match phase:
             case Phase.REACH | Phase.DELIVER | Phase.OPEN:
