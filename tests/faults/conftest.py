@@ -225,7 +225,7 @@ class RunningLauncher(Marked):
 
     def wait_until_trained(self, nodes: int = 2) -> None:
         """Wait until every trainer has printed ``family``."""
-        self.wait_for("starting 2 trainer" if nodes == 2 else "trainer(s)")
+        self.wait_for("starting 2 trainers" if nodes == 2 else "starting 1 trainer")
         for node in range(nodes):
             log = self.node(node) / "log" / "train.log"
             until(lambda log=log: log.exists() and "family" in log.read_text(), f"words in {log}")

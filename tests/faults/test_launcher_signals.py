@@ -44,14 +44,15 @@ def test_while_the_workspace_is_sent(launch, signum, tmp_path: Path) -> None:
         big.truncate(2 << 30)  # long enough to be met while it is copied, and no room is taken here
     running = launch()
     running.wait_for("sending the workspace")
-    stopped(running, signum)
+    output = stopped(running, signum)
+    assert output.endswith(f"ended with status {128 + signum}, before any role was started\n")
     assert running.jobs() == []
 
 
 @pytest.mark.parametrize("signum", SIGNALS)
 def test_while_pservers_start(launch, signum) -> None:
     running = launch(pserver=NEVER_READY)
-    running.wait_for("starting 2 pserver(s)")
+    running.wait_for("starting 2 pservers")
     for node in (0, 1):
         log = running.node(node) / "log" / "server.log"
         running.until(lambda log=log: log.exists() and "family" in log.read_text(), f"words in {log}")

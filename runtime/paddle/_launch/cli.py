@@ -89,7 +89,7 @@ def _carry_out(launch: plan.LaunchPlan) -> int:
     curve = None
     with contextlib.suppress(KeyboardInterrupt):  # the job is over; only the picture is given up
         curve = running.draw_curve()
-    shown.say(_last_line(launch, status, curve))
+    shown.say(_last_line(launch, status, curve, running.has_started))
     return status
 
 
@@ -113,7 +113,9 @@ def _explain(running: Launch, launch: plan.LaunchPlan) -> None:
     _complain(f"All it printed: {launch.home / 'log' / f'node-{cause.node}' / Path(log).name}")
 
 
-def _last_line(launch: plan.LaunchPlan, status: int, curve: Path | None) -> str:
+def _last_line(launch: plan.LaunchPlan, status: int, curve: Path | None, has_started: bool) -> str:
+    if not has_started:
+        return f"ended with status {status}, before any role was started"
     head = "done" if status == 0 else f"ended with status {status}"
     parts = [f"{head}: logs in {launch.home / 'log'}"]
     parts += [f"loss curve {curve}"] if curve else []

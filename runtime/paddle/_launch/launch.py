@@ -17,7 +17,7 @@ from queue import Empty, SimpleQueue
 from paddle._launch import logs
 from paddle._launch.backends import Carrier, Post
 from paddle._launch.news import News, Printed, Progress, Told
-from paddle._launch.plan import LaunchPlan
+from paddle._launch.plan import LaunchPlan, count
 from paddle._launch.status import Board, Screen
 from paddle._launch.supervisor import (
     Action,
@@ -82,6 +82,11 @@ class Launch:
         """Why it did not end well."""
         return self._supervisor.cause
 
+    @property
+    def has_started(self) -> bool:
+        """Whether any role was started."""
+        return Phase.SERVE in self._supervisor.history
+
     def last_lines(self, role: str) -> tuple[str, ...]:
         """Give the last lines that a role printed."""
         return self._tails.of(role)
@@ -135,14 +140,14 @@ class Launch:
         took, self._since = now - self._since, now
         match phase:
             case Phase.DELIVER if self._plan.package is not None:
-                self._screen.say(f"sending the workspace to {len(self._plan.nodes)} node(s)")
+                self._screen.say(f"sending the workspace to {count(len(self._plan.nodes), 'node')}")
             case Phase.SERVE:
                 self._curve = logs.LossCurve(logs.clear(self._plan.home), self._screen.say)
-                self._screen.say(f"starting {len(self._plan.roles('pserver'))} pserver(s)")
+                self._screen.say(f"starting {count(len(self._plan.roles('pserver')), 'pserver')}")
             case Phase.TRAIN:
                 self._training_since = now
-                trainers = len(self._plan.roles("trainer"))
-                self._screen.say(f"pservers ready after {took:.1f} s; starting {trainers} trainer(s)")
+                trainers = count(len(self._plan.roles("trainer")), "trainer")
+                self._screen.say(f"pservers ready after {took:.1f} s; starting {trainers}")
             case Phase.FINISH:
                 self._screen.show(self._board, float("inf"))
                 self._screen.say(f"trainers ended well after {took:.1f} s")

@@ -177,13 +177,17 @@ def agent_order(node: NodePlan, lease_s: float) -> dict[str, Any]:
     }
 
 
+def count(number: int, word: str) -> str:
+    """Say how many there are of something."""
+    return f"{number} {word}" + "s" * (number != 1)
+
+
 def describe(launch: LaunchPlan) -> list[str]:
     """Say the plan in at most ``LONGEST_PRINT`` lines."""
-    nodes, kind = launch.nodes, "local" if launch.nodes[0].host.is_local else "SSH"
+    nodes, carrier = launch.nodes, "local" if launch.nodes[0].host.is_local else "SSH"
     shown = nodes if len(nodes) <= _SHOWN_NODES else (*nodes[:2], nodes[-1])
-    lines = [
-        f"{launch.name}: {len(nodes)} pserver(s) and {len(nodes)} trainer(s) on {len(nodes)} {kind} node(s)"
-    ]
+    what = [count(len(launch.roles(kind)), kind) for kind in LOGS]
+    lines = [f"{launch.name}: {' and '.join(what)} on {count(len(nodes), f'{carrier} node')}"]
     for node in shown:
         if node is not nodes[0] and node is shown[-1] and len(shown) < len(nodes):
             lines.append(f"  ... nodes {shown[1].node + 1} to {node.node - 1} likewise")
