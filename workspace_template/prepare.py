@@ -29,8 +29,10 @@ def treebank():
 
     try:
         words = paddle.dataset.imikolov.build_dict()
-    except (OSError, RuntimeError) as error:
-        print(f"The Penn Treebank is not at hand; Python's documentation serves instead. {error}")
+    except (OSError, RuntimeError):
+        print(
+            "no Penn Treebank, neither cached nor from the network (see README.md): using Python's documentation"
+        )
         return None
     train, test = (
         reader(words, N) for reader in (paddle.dataset.imikolov.train, paddle.dataset.imikolov.test)
