@@ -70,7 +70,8 @@ class Launch:
             try:
                 self._act(self._supervisor.begin(self._clock()))
                 while self._supervisor.phase is not Phase.END:
-                    self._take(self._next())
+                    with contextlib.suppress(Empty):
+                        self._take(self._inbox.get(timeout=_TICK_S))
                     self._tick()
             finally:
                 self._carrier.close()
@@ -94,12 +95,6 @@ class Launch:
     def draw_curve(self) -> Path | None:
         """Draw the loss curve; gives the file that shows it, None when nothing was reported."""
         return self._curve.draw() if self._curve else None
-
-    def _next(self) -> Event | News:
-        try:
-            return self._inbox.get(timeout=_TICK_S)
-        except Empty:
-            return Tick()
 
     def _tick(self) -> None:
         """Let the supervisor see the clock, however many messages there are."""
@@ -126,7 +121,8 @@ class Launch:
         known, cause = len(self._supervisor.history), self._supervisor.cause
         actions = self._supervisor.handle(event, self._clock())
         if self._supervisor.cause is not cause and self._supervisor.cause:
-            self._screen.say(f"{self._where(self._supervisor.cause)}; stopping every process")
+            what_then = "; stopping every process" if self._supervisor.phase < Phase.COLLECT else ""
+            self._screen.say(self._where(self._supervisor.cause) + what_then)
         for phase in self._supervisor.history[known:]:
             self._enter(phase)
         self._act(actions)

@@ -7,6 +7,7 @@ Guarantee: what is collected replaces what an earlier job left under the same na
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import shutil
 from collections import defaultdict, deque
@@ -87,11 +88,12 @@ class LossCurve:
 def clear(home: Path) -> Path:
     """Remove the logs and the curve that an earlier job left, but not its model; gives the log folder."""
     folder = home / "log"
-    folder.mkdir(exist_ok=True)
+    with contextlib.suppress(OSError):  # who writes there next will say what is wrong with it
+        folder.mkdir(exist_ok=True)
+        for old in folder.glob("loss.*"):
+            old.unlink()
     for old in folder.glob("node-*"):
         shutil.rmtree(old, ignore_errors=True)
-    for old in folder.glob("loss.*"):
-        old.unlink(missing_ok=True)
     return folder
 
 
