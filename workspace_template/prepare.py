@@ -30,9 +30,7 @@ def treebank():
     try:
         words = paddle.dataset.imikolov.build_dict()
     except (OSError, RuntimeError):
-        print(
-            "no Penn Treebank, neither cached nor from the network (see README.md): using Python's documentation"
-        )
+        print("no Penn Treebank, cached or from the network (see README.md): Python's documentation it is")
         return None
     train, test = (
         reader(words, N) for reader in (paddle.dataset.imikolov.train, paddle.dataset.imikolov.test)
