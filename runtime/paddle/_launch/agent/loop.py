@@ -22,6 +22,7 @@ LEASH_GRACE_S = 1.0  # without a launcher nobody waits for last words
 BEAT_S = 1.0
 SCAN_S = 0.05
 _ASKED = "asked by the launcher"
+_MEANING = {"lease": "it heard nothing from the launcher for longer than its lease"}
 
 
 class Agent:
@@ -192,7 +193,7 @@ class Agent:
         self._why, self._kill_at = why, kill_at
         self._say(f"stopping: {why}")
         if why != _ASKED:  # the roles' ends that follow are not what went wrong
-            self._outbox.put("failed", text=f"its agent stops everything: {why}")
+            self._outbox.put("failed", text=f"its agent stops everything: {_MEANING.get(why, why)}")
 
     def _all_stopped(self) -> bool:
         """Once the end has begun: signal the processes that are left, and say whether there were any."""
