@@ -1,10 +1,10 @@
 """The port between a training step and the place where its parameters live, and the words spoken through it.
 
-The engine knows this file; the two carriers behind it, in-process and networked, live in ``_pserver``. It must never
-know a socket, an address or a trainer other than itself.
+The engine knows this file; the two carriers behind it, in-process and networked, live in ``_pserver``. It
+must never know a socket, an address or a trainer other than itself.
 
-Guarantee, of every carrier in synchronous mode: after ``step`` returns, the arrays that ``start`` handed out hold
-exactly the parameters after all trainers' gradients for that step, each applied once.
+Guarantee, of every carrier in synchronous mode: after ``step`` returns, the arrays that ``start`` handed out
+hold exactly the parameters after all trainers' gradients for that step, each applied once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from paddle._engine.rows import SparseRows
 class ParameterSpec:
     """What the keeper of one parameter must know about it.
 
-    ``None`` for a rate means: the job's own (see :class:`UpdateSpec`). ``learning_rate`` multiplies the job's.
+    ``None`` for a rate means the job's own (see :class:`UpdateSpec`); ``learning_rate`` multiplies it.
     """
 
     name: str
@@ -50,7 +50,7 @@ class RuleSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleSpec:
-    """A learning rate as a function of the samples and steps done so far; ``args`` as the documents name them."""
+    """A learning rate as a function of the samples done so far; ``args`` as the documents name them."""
 
     name: str = "constant"
     learning_rate: float = 1e-3
@@ -75,7 +75,7 @@ class UpdateSpec:
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """What became of one pushed gradient. ``dropped``: shards that discarded it as stale (asynchronous mode)."""
+    """What became of one pushed gradient. ``dropped``: how many shards discarded it as stale."""
 
     version: int
     dropped: int = 0
@@ -89,18 +89,18 @@ class Exchange(Protocol):
     ) -> Mapping[str, np.ndarray]:
         """Declare the parameters and seed them (trainer 0's ``values`` win).
 
-        Returns one float32 array per parameter, C-contiguous, of the declared shape. These arrays are what later calls
-        update in place; the caller computes with them and never replaces them. Of a ``sparse`` parameter only the
-        prefetched rows are meaningful until ``fetch``.
+        Returns one float32 array per parameter, C-contiguous, of the declared shape. These arrays are what
+        later calls update in place; the caller computes with them and never replaces them. Of a ``sparse``
+        parameter only the prefetched rows are meaningful until ``fetch``.
         """
         ...
 
     def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
-        """Bring rows of sparse parameters up to date before a batch uses them: name -> int64 ids, any shape."""
+        """Bring the rows that a batch will use up to date: sparse parameter -> int64 ids, any shape."""
         ...
 
     def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
-        """Give one batch's gradients (``samples`` samples); returns with the dense parameters updated in place."""
+        """Give the gradients of one batch of ``samples``; returns with the dense parameters updated."""
         ...
 
     def begin_pass(self, pass_id: int) -> None:
@@ -108,7 +108,7 @@ class Exchange(Protocol):
         ...
 
     def end_pass(self, pass_id: int) -> None:
-        """Leave a pass; returns when all trainers have, with equal parameters. Trainers may differ in batches."""
+        """Leave a pass; returns when all trainers have, with equal parameters, whatever their batches."""
         ...
 
     def fetch(self) -> None:
