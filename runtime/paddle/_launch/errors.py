@@ -33,7 +33,7 @@ class FlagError(UsageError):
     """A flag that does not exist, or a value that it cannot take."""
 
 
-class NotInThisRelease(UsageError, _absent.NotInThisRelease):  # noqa: N818  it reads as a sentence
+class NotInThisRelease(UsageError, _absent.NotInThisRelease):
     """A documented name whose behaviour this release does not have: refused by name, never ignored."""
 
 
@@ -57,5 +57,5 @@ class DeliveryError(LaunchError):
     """A workspace could not be put in place, or files not be fetched; the message names the path."""
 
 
-class DeliveryStopped(DeliveryError):  # noqa: N818  it reads as a sentence
+class DeliveryStopped(DeliveryError):
     """Files were being copied when the launch was stopped; nothing half-written is left."""
