@@ -56,11 +56,11 @@ class Pservers:
         }
         return RemoteExchange(self.hosts, **(known | options))
 
-    def train(self, *trainers: Callable[[RemoteExchange], Any]) -> list[Any]:
+    def train(self, *trainers: Callable[[RemoteExchange], Any], **options: Any) -> list[Any]:
         """What the trainers return, each run in a thread with its exchange and closed after it."""
 
         def run(trainer_id: int) -> Any:
-            exchange = self.exchange(trainer_id)
+            exchange = self.exchange(trainer_id, **options)
             try:
                 result = trainers[trainer_id](exchange)
             except BaseException as error:

@@ -135,3 +135,45 @@ def test_a_model_smaller_than_the_cluster_trains(start_pservers: Start) -> None:
     local = LocalExchange()
     assert_same(pservers.train(run)[0], run(local))
     assert pservers.statuses() == [0] * 16
+
+
+def test_trainers_with_unequal_batches_equal_one_process_that_adds_what_there_is(
+    start_pservers: Start,
+) -> None:
+    spec = update("adagrad")
+    pservers = start_pservers(hosts=1, ports_num=2, ports_num_for_sparse=1, num_gradient_servers=2)
+    first, second = pservers.train(trainer(0, spec, steps=5), trainer(1, spec, steps=2))
+    local = LocalExchange()
+    arrays = local.start(MODEL, spec, values_of(MODEL, 0))
+    for step in range(5):
+        parts = [gradients_of(MODEL, seed_of(id, step)) for id in range(2 if step < 2 else 1)]
+        local.step(total(parts, mean=False), samples=8 * len(parts))
+    assert_same(first, arrays)
+    assert_same(second, arrays)
+
+
+def test_one_asynchronous_trainer_equals_one_process(start_pservers: Start) -> None:
+    pservers = start_pservers(hosts=1, ports_num=2, ports_num_for_sparse=2)
+    result = pservers.train(trainer(0, update("momentum", is_async=True)))[0]
+    assert_same(result, locally(update("momentum"), trainers=1))
+
+
+def test_asynchronous_trainers_end_a_pass_with_equal_parameters_and_know_of_every_drop(
+    start_pservers: Start,
+) -> None:
+    spec = update("sgd", is_async=True)
+    pservers = start_pservers(hosts=1, ports_num=2, ports_num_for_sparse=1, num_gradient_servers=3)
+
+    def run(exchange: Exchange) -> tuple[dict[str, np.ndarray], int]:
+        arrays = exchange.start(MODEL, spec, values_of(MODEL, 0))
+        dropped = sum(exchange.step(gradients_of(MODEL, step), samples=1).dropped for step in range(30))
+        exchange.end_pass(0)
+        exchange.fetch()
+        return {name: array.copy() for name, array in arrays.items()}, dropped
+
+    results = pservers.train(run, run, run)
+    for arrays, _ in results[1:]:
+        assert_same(arrays, results[0][0])
+    clocks = [hub.shard.clocks for hub in pservers.hubs]
+    assert sum(sum(clock.dropped) for clock in clocks) == sum(dropped for _, dropped in results)
+    assert all(clock.version + sum(clock.dropped) == 90 for clock in clocks)

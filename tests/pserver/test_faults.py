@@ -104,7 +104,12 @@ def test_a_trainer_that_fails_ends_the_others_at_once(start_pservers: Start) -> 
     assert pservers.statuses() == [1, 1]
 
 
-def test_a_trainer_whose_connection_breaks_ends_the_others_after_the_timeout(start_pservers: Start) -> None:
+def test_a_trainer_whose_connection_breaks_ends_the_others_after_the_timeout(
+    start_pservers: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("paddle._pserver.barrier.FIRST_NOTICE_S", 0.0)
+    monkeypatch.setattr("paddle._pserver.hub.TICK_S", 0.1)
+    notices: list[str] = []
     pservers = start_pservers(num_gradient_servers=2, barrier_timeout_s=1.0)
     broken = threading.Event()
 
@@ -114,6 +119,8 @@ def test_a_trainer_whose_connection_breaks_ends_the_others_after_the_timeout(sta
         broken.wait()
         with pytest.raises(TrainerLost, match=r"missing trainer 1 \(its connection from .* broke"):
             exchange.step(ONES, 1)
+        waited = "was asked to take the gradient of step 2: it is waiting since "
+        assert any(waited in notice and "for trainer 1 (" in notice for notice in notices)
 
     def bad(exchange: RemoteExchange) -> None:
         start(exchange)
@@ -122,8 +129,9 @@ def test_a_trainer_whose_connection_breaks_ends_the_others_after_the_timeout(sta
             shard.client.close()
         broken.set()
 
-    pservers.train(good, bad)
+    pservers.train(good, bad, notice=notices.append)
     assert pservers.statuses() == [1]
+    assert "1 trainers waiting since" in caplog.text
 
 
 def test_a_pserver_that_stops_says_so_to_waiting_trainers(start_pservers: Start) -> None:
@@ -184,7 +192,8 @@ def test_a_call_to_a_silent_server_ends_at_its_deadline() -> None:
         exchange = alone(port, call_timeout_s=0.2)
         began = time.monotonic()
         with pytest.raises(
-            ShardUnreachable, match=rf"dense shard at 127.0.0.1:{port} did not answer to let .* 0.2 s"
+            ShardUnreachable,
+            match=rf"127.0.0.1:{port} was asked to let this trainer in, and no answer came within 0.2",
         ):
             start(exchange)
         exchange.close("gave up")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import socket
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import get_args
 
@@ -41,9 +42,10 @@ class Client:
         self._notice = notice
         self._socket: socket.socket | None = None
         self._reader = FrameReader(self._place)
+        self._heard: deque[Reply] = deque()
         self._into: Sequence[memoryview] = ()
         self._asked = "anything"
-        self._asked_at = 0.0
+        self._asked_at = time.monotonic()
         self._given_up = False
         self._whole = True  # whether the last message went out whole
 
@@ -53,12 +55,12 @@ class Client:
         """Try until it works or ``time.monotonic()`` passes ``deadline``; tell now and then that it waits."""
         began = time.monotonic()
         notice_at = began + _FIRST_NOTICE_S
+        host, port = self._address
         while self._socket is None:
             try:
-                self._socket = self._attempt(max(0.01, min(_ATTEMPT_S, deadline - time.monotonic())))
+                self._socket = self._attempt(min(deadline, time.monotonic() + _ATTEMPT_S))
             except OSError as error:
                 now = time.monotonic()
-                host, port = self._address
                 if now >= deadline:
                     raise ShardUnreachable(
                         f"no pserver answers at {host}:{port} since {now - began:.0f} s ({error}). Is it "
@@ -68,33 +70,35 @@ class Client:
                 if now >= notice_at:
                     self._notice(f"waiting for pserver {host}:{port} since {now - began:.0f} s")
                     notice_at = now + min(now - began, _LONGEST_NOTICE_S)
-                time.sleep(min(_RETRY_S, max(0.0, deadline - now)))
+                time.sleep(min(_RETRY_S, deadline - now))
 
-    def _attempt(self, timeout_s: float) -> socket.socket:
-        host, port = self._address
-        sock = socket.create_connection(self._address, timeout=timeout_s)
+    def _attempt(self, deadline: float) -> socket.socket:
+        sock = socket.create_connection(self._address, timeout=_left(deadline))
         try:
             link.tune(sock)
             sock.sendall(
-                f"GET {link.SESSION_PATH} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: Upgrade\r\n"
-                f"Upgrade: {link.UPGRADE}\r\n\r\n".encode("ascii")
+                f"GET {link.SESSION_PATH} HTTP/1.1\r\nHost: {self._address[0]}:{self._address[1]}\r\n"
+                f"Connection: Upgrade\r\nUpgrade: {link.UPGRADE}\r\n\r\n".encode("ascii")
             )
             head = b""
             while not head.endswith(b"\r\n\r\n"):  # byte by byte: what follows the head is not ours to take
+                sock.settimeout(_left(deadline))
                 byte = sock.recv(1)
-                if not byte or len(head) > 8192:
+                if not byte:
                     raise ConnectionResetError("it closed the connection instead of answering")
                 head += byte
-            status = head.split(b"\r\n", 1)[0].decode("latin-1")
-            if status.split(" ")[1:2] != ["101"]:
-                raise ProtocolMismatch(
-                    f"{host}:{port} is no pserver of this release: it answered {status!r}. Check pservers "
-                    "and port."
-                )
+            self._check_upgraded(head)
         except BaseException:
             sock.close()
             raise
         return sock
+
+    def _check_upgraded(self, head: bytes) -> None:
+        status = head.split(b"\r\n", 1)[0].decode("latin-1")
+        if status.split(" ")[1:2] != ["101"]:
+            raise ProtocolMismatch(
+                f"{self.what} is no pserver of this release: it answered {status!r}. Check pservers and port."
+            )
 
     # Asking.
 
@@ -120,7 +124,7 @@ class Client:
         while True:
             reply = self._next(deadline)
             if isinstance(reply, Waiting):
-                self._notice(f"{self.what}: {self._asked} is {reply.text}")
+                self._notice(f"{self.what} was asked {self._asked}: it is {reply.text}")
                 deadline = min(last, time.monotonic() + self._call_timeout_s)
             elif isinstance(reply, Failure):
                 raise error_named(reply.code, f"{self.what}: {reply.text}")
@@ -131,7 +135,7 @@ class Client:
         """As :meth:`receive`, for questions whose answer is an Answer."""
         reply = self.receive(into)
         if not isinstance(reply, Answer):
-            raise BadMessage(f"{self.what} answered {self._asked} with {type(reply).__name__}")
+            raise BadMessage(f"{self.what} was asked {self._asked} and answered {type(reply).__name__}")
         return reply
 
     def part(self, message: Goodbye) -> None:
@@ -156,18 +160,27 @@ class Client:
             self._socket.close()
             self._socket = None
 
+    @property
+    def _open(self) -> socket.socket:
+        if self._socket is None:
+            raise ShardUnreachable(
+                f"{self.what}: the connection is closed, and after that nothing can be asked"
+            )
+        return self._socket
+
     def _next(self, deadline: float) -> Reply:
-        assert self._socket is not None
+        """The next reply; one frame may come in many pieces, and many frames in one."""
+        sock = self._open
         try:
-            while True:
-                self._socket.settimeout(max(0.001, deadline - time.monotonic()))
-                count = self._socket.recvmsg_into(self._reader.buffers())[0]
+            while not self._heard:
+                sock.settimeout(_left(deadline))
+                count = sock.recvmsg_into(self._reader.buffers())[0]
                 if not count:
                     raise ConnectionResetError("it closed the connection")
-                if replies := self._reader.received(count):
-                    return replies[0]
+                self._heard.extend(self._reader.received(count))
         except OSError as error:
             raise self._unreachable(error) from error
+        return self._heard.popleft()
 
     def _place(self, kind: int, meta: memoryview, body_length: int) -> tuple[Reply, Sequence[memoryview]]:
         message = decode(kind, meta)
@@ -176,10 +189,10 @@ class Client:
         return message, self._into if isinstance(message, Answer) else ()
 
     def _send_all(self, group: list[memoryview], deadline: float) -> None:
-        assert self._socket is not None
+        sock = self._open
         while group:
-            self._socket.settimeout(max(0.001, deadline - time.monotonic()))
-            sent = self._socket.sendmsg(group)
+            sock.settimeout(_left(deadline))
+            sent = sock.sendmsg(group)
             while group and sent >= group[0].nbytes:
                 sent -= group.pop(0).nbytes
             if sent:
@@ -197,8 +210,16 @@ class Client:
     def _unreachable(self, error: OSError) -> ShardUnreachable:
         self._given_up = True
         elapsed = time.monotonic() - self._asked_at
-        why = "no answer in time" if isinstance(error, TimeoutError) else str(error)
+        why = "no answer came" if isinstance(error, TimeoutError) else f"the connection failed ({error})"
         return ShardUnreachable(
-            f"{self.what} did not answer {self._asked} within {elapsed:.1f} s: {why}. Look into its "
+            f"{self.what} was asked {self._asked}, and {why} within {elapsed:.1f} s. Look into its "
             "server.log."
         )
+
+
+def _left(deadline: float) -> float:
+    """Seconds until ``deadline``; raises TimeoutError when it has passed."""
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("timed out")
+    return left

@@ -87,7 +87,8 @@ class FrameReader(Generic[Message]):
     Ask :meth:`buffers` where the next bytes go, receive into them, tell how many came with :meth:`received`.
 
     ``place(kind, meta, body_length)`` is called when a frame's meta is there: it returns the decoded message
-    and the writable byte views that take the body (together exactly ``body_length`` long), or raises.
+    and the writable byte views that take the body (together exactly ``body_length`` long), or raises. After
+    an error the reader is not to be used any more.
     """
 
     def __init__(self, place: Place[Message], limits: Limits | None = None) -> None:

@@ -1,7 +1,8 @@
 """Link: the options of a TCP connection between a trainer and a shard, the same on both sides.
 
-Guarantee: a peer whose machine or network is gone is noticed within about a minute, also on an idle
-connection. (A peer that is only stopped is not noticed by TCP: calls have deadlines of their own.)
+Guarantee: a peer whose machine or network is gone is noticed in little more than a minute by a side that
+waits for it. (TCP does not notice a peer that is only stopped: calls have deadlines of their own. And
+TCP_USER_TIMEOUT is not used: it would also cut off a trainer that has not come to read an answer yet.)
 """
 
 from __future__ import annotations
@@ -30,4 +31,3 @@ def tune(sock: _Socket) -> None:
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, _PROBE_EVERY_S)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, _PROBE_EVERY_S)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, _DEAD_AFTER_S // _PROBE_EVERY_S)
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000 * _DEAD_AFTER_S)

@@ -53,7 +53,7 @@ class DenseShard:
 
     def ask_push(self, push: Push, gradients: Mapping[str, memoryview]) -> None:
         """Push the shard's part of ``gradients``."""
-        self.client.send(push, self._cut(gradients), asking=f"to push step {push.step}")
+        self.client.send(push, self._cut(gradients), asking=f"to take the gradient of step {push.step}")
 
     def hear_values(self) -> Answer:
         """The answer to a pull, a push or the end of a pass: the arrays are up to date then."""
@@ -129,7 +129,7 @@ class SparseShard:
             values.append(gradient.values[mine])
         counted = Push(push.step, push.pass_id, push.samples, tuple(len(part) for part in ids))
         body = [bytes_of(part) for part in (*ids, *values)]
-        self.client.send(counted, body, asking=f"to push step {push.step}")
+        self.client.send(counted, body, asking=f"to take the gradient of step {push.step}")
 
     def hear_done(self) -> Answer:
         """The answer to a push or the end of a pass."""

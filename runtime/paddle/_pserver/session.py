@@ -59,7 +59,10 @@ class Session(asyncio.BufferedProtocol):
         transport.set_protocol(self)
 
     def send(self, message: Reply, body: Sequence[np.ndarray] = (), *, live: bool = False) -> None:
-        """Send after all that was sent before. ``live``: ``body`` may change meanwhile."""
+        """Send after all that was sent before; nothing after ``close``. ``live``: ``body`` may change
+        meanwhile."""
+        if self._closing:
+            return
         kind, meta = encode(message)
         self._outbox.append(pieces(kind, meta, [bytes_of(array) for array in body], copy=live))
         self._pump()

@@ -18,7 +18,7 @@ in order of arrival.
 7.  A trainer whose connection broke is waited for until ``barrier_timeout_s`` after that, and so is one that
     is only slow, counted from the oldest open question; then the job is broken: TrainerLost, naming who is
     missing (barrier.py).
-8.  In a broken job everything but goodbye is answered with the reason.
+8.  When a job breaks all trainers are told the reason, and again with every question but goodbye.
 9.  The shard is over when all trainers have gone; or, when none is connected, ``barrier_timeout_s`` after the
     last one left. It has done well unless the job broke, or a trainer is missing that owes a gradient.
 
@@ -64,7 +64,7 @@ from paddle._pserver.messages import (
 from paddle._pserver.modes import Due, Mode, Offer, mode_of, ratio_warning
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.placement import dense_layout, row_ranges
-from paddle._pserver.roster import Roster, Trainer
+from paddle._pserver.roster import Roster, State, Trainer
 from paddle._pserver.tables import NOTHING, Gradient, Tables
 
 
@@ -358,11 +358,12 @@ class Shard:
         self._tell(id, Answer(self.clocks.version, dropped), body)
 
     def _break(self, reason: str) -> None:
-        if self.broken is None:
-            self.broken = Broken(reason, self._now)
-            self._note(f"the job is broken: {reason}", logging.ERROR)
-        for id in list(self.barrier.waits):
-            self._tell(id, failure(TrainerLost(self.broken.reason)))
+        if self.broken is not None:
+            return
+        self.broken = Broken(reason, self._now)
+        self._note(f"the job is broken: {reason}", logging.ERROR)
+        for id in self.roster.ids(State.JOINED):  # also those that have asked nothing: they may be computing
+            self._tell(id, failure(TrainerLost(reason)))
 
     def _conclude(self) -> None:
         """Rule 9."""
