@@ -31,7 +31,7 @@ from paddle._pserver.errors import (
 )
 from paddle._pserver.framing import pieces
 from paddle._pserver.link import UPGRADE
-from paddle._pserver.messages import PROTOCOL, Answer, Declare, Hello, Push, Seed, encode
+from paddle._pserver.messages import PROTOCOL, Answer, Declare, Hello, Push, Seed, Waiting, Welcome, encode
 from paddle._pserver.ports import listen
 from paddle._pserver.remote import RemoteExchange
 
@@ -198,6 +198,21 @@ def test_a_call_to_a_silent_server_ends_at_its_deadline() -> None:
             start(exchange)
         exchange.close("gave up")
         assert time.monotonic() - began < 10
+
+
+def test_replies_that_come_in_one_piece_are_all_heard() -> None:
+    head = f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {UPGRADE}\r\n\r\n".encode()
+    frames = [pieces(*encode(message)) for message in (Waiting("waiting for others"), Welcome(600.0))]
+    notices: list[str] = []
+    with silent(head + b"".join(b"".join(group) for frame in frames for group in frame)) as port:
+        client = Client("127.0.0.1", port, "shard", call_timeout_s=10, notice=notices.append)
+        client.connect(time.monotonic() + 10)
+        client.send(Hello(PROTOCOL, 0, 1, "dense"), asking="to let this trainer in")
+        assert client.receive() == Welcome(600.0)
+        client.close()
+    assert notices == [
+        f"shard at 127.0.0.1:{port} was asked to let this trainer in: it is waiting for others"
+    ]
 
 
 def test_another_service_on_the_port_is_told_apart_at_once() -> None:
