@@ -32,6 +32,7 @@ class Children:
     def __init__(self) -> None:
         self._names: dict[int, str] = {}
         self._ready_out, self._ready_in = os.pipe()
+        self._unready = 0
         self._status: int | None = None
         self._kill_at = float("inf")
 
@@ -61,31 +62,37 @@ class Children:
     def wait(self, on_ready: Callable[[], None]) -> int:
         """Until all children have ended; ``on_ready()`` is called once all of them serve."""
         os.close(self._ready_in)
-        unready = len(self._names)
+        self._unready = len(self._names)
         with _signals() as signals:
             while self._names:
-                patience = max(0.0, self._kill_at - time.monotonic())
-                watched = [signals, self._ready_out] if unready else [signals]
-                readable, _, _ = select.select(watched, [], [], min(patience, 60.0))
+                watched = [signals, self._ready_out] if self._unready else [signals]
+                patience = max(0.0, min(60.0, self._kill_at - time.monotonic()))
+                readable, _, _ = select.select(watched, [], [], patience)
                 if self._ready_out in readable:
-                    news = len(os.read(self._ready_out, unready))
-                    unready = unready - news if news else 0  # nothing: no child is left that could tell
-                    if news and not unready:
-                        on_ready()
+                    self._hear(os.read(self._ready_out, self._unready), on_ready)
                 if signals in readable:
                     self._obey(os.read(signals, 64))
                 self._reap()
-                if time.monotonic() >= self._kill_at:
-                    self._signal(signal.SIGKILL)
-                    self._kill_at = time.monotonic() + _GRACE_S
+                self._kill_if_due()
         os.close(self._ready_out)
         return self._status or 0
+
+    def _hear(self, news: bytes, on_ready: Callable[[], None]) -> None:
+        """Children are ready; no news means that none is left that could tell."""
+        self._unready -= len(news) or self._unready
+        if news and not self._unready:
+            on_ready()
 
     def _obey(self, numbers: bytes) -> None:
         for number in numbers:
             if number in _ENDING:
                 _log.warning("%s: ends its pservers", signal.Signals(number).name)
                 self._end(128 + number)
+
+    def _kill_if_due(self) -> None:
+        if time.monotonic() >= self._kill_at:
+            self._signal(signal.SIGKILL)
+            self._kill_at = time.monotonic() + _GRACE_S
 
     def _reap(self) -> None:
         for pid in list(self._names):

@@ -74,7 +74,7 @@ class Hub:
             except TimeoutError:
                 continue
         await self._close()
-        return self.shard.outcome or Outcome(1, "stopped")
+        return self.shard.outcome or Outcome(1, "it was stopped while trainers were connected")
 
     async def _close(self) -> None:
         closing = [session.closed for session in self._sessions.values()]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -137,6 +137,3 @@ class Session(asyncio.BufferedProtocol):
         self._http.connection_lost(exc)
         if not self.closed.done():
             self.closed.set_result(None)
-
-
-OpenSession = Callable[[asyncio.Transport, asyncio.Protocol], Session]

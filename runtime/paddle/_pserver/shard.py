@@ -85,6 +85,7 @@ class Shard:
         self.broken: Broken | None = None
         self._effects: list[Effect] = []
         self._now = 0.0
+        self._pass_id = 0
         self._peers: dict[int, str] = {}
 
     # What surroundings tell a shard. Every call returns what to do about it, in order.
@@ -142,6 +143,7 @@ class Shard:
         """Whoever runs this shard ends it."""
         self._begin(now)
         self._break(reason)
+        self._conclude()
         return self._effects
 
     def expecting(self, session: int) -> Tables:
@@ -288,6 +290,7 @@ class Shard:
         self._tell(trainer.id, Answer(self.clocks.version), rows)
 
     def _end_pass(self, trainer: Trainer, end: EndPass) -> None:
+        self._pass_id = end.pass_id
         self.clocks.settle(trainer.id)
         self.roster.end_pass(trainer)
         self.barrier.add(trainer.id, end, self._now)
@@ -323,13 +326,8 @@ class Shard:
             self._settle(self.tables, due)
         ended = self.barrier.waiting_for(EndPass) if not self.roster.present else []
         if ended:
-            pass_id = max(
-                wait.question.pass_id
-                for wait in self.barrier.waits.values()
-                if isinstance(wait.question, EndPass)
-            )
             self.roster.begin_pass()
-            self._note(f"pass {pass_id} ended: {self.clocks}")
+            self._note(f"pass {self._pass_id} ended: {self.clocks}")
         for id in ended:
             self._answer(id)
 
