@@ -154,7 +154,7 @@ class serving:  # noqa: N801 - used as a function
         self, running: Pservers, listeners: Sequence[socket.socket], keepalive_timeout: float
     ) -> None:
         self.running, self.listeners, self.keepalive_timeout = running, listeners, keepalive_timeout
-        self.thread = threading.Thread(target=running.loop.run_forever)
+        self.thread = threading.Thread(target=running.loop.run_forever, daemon=True)
 
     def __enter__(self) -> None:
         self.thread.start()

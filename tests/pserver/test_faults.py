@@ -163,7 +163,7 @@ def silent(answer: bytes) -> Iterator[int]:
             connection.recv(4096)
             connection.sendall(answer)
 
-    thread = threading.Thread(target=serve)
+    thread = threading.Thread(target=serve, daemon=True)
     thread.start()
     try:
         yield listener.getsockname()[1]
