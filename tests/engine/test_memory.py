@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,10 +48,21 @@ def test_a_view_lives_as_long_as_what_it_views() -> None:
     assert (memory["a"].first, memory["a"].last) == (0, 5)
 
 
-def test_a_view_of_another_size_is_no_view() -> None:
+def test_what_does_not_fit_is_a_mistake_of_the_caller() -> None:
     memory = Memory({"a": 1})
     memory.new("a", 64, 0)
-    assert not memory.view("b", "a", 32, 1)
+    with pytest.raises(ValueError, match=r"'b' \(32 bytes\) cannot share 'a' \(64 bytes\)"):
+        memory.view("b", "a", 32, 1)
+    with pytest.raises(ValueError, match="cannot share"):
+        memory.overwrite("b", "a", 128, 1, ["a"])
+
+
+def test_what_changes_is_not_viewed_by_what_is_read_later() -> None:
+    memory = Memory({"parameter": 1, "early": 4, "late": 5, "again": 5})
+    memory.adopt("parameter", 64, until=4)
+    assert not memory.view("late", "parameter", 64, 1)
+    assert memory.view("early", "parameter", 64, 1)
+    assert not memory.view("again", "early", 64, 2)
 
 
 def test_an_input_is_overwritten_only_after_its_last_use() -> None:

@@ -24,7 +24,7 @@ from paddle._engine.errors import FeedError, ShapeError
 from paddle._engine.memory import ALIGNMENT, Memory
 from paddle._engine.passes import improve
 from paddle._engine.program import Form, Operator, Parameter, Program, Shape
-from paddle._engine.registry import IDS, Call, Run, Step, Value
+from paddle._engine.registry import IDS, VALUES, Call, Run, Step, Value
 from paddle._engine.rows import SparseRows
 from paddle._engine.scope import Scope
 
@@ -177,8 +177,9 @@ class _Layout:
         self._forms = forms
         self._fixed = fixed
         self._memory = Memory(_last_reads(operators, forms, fetch))
+        updated = _updates(operators)
         for name, array in fixed.items():
-            self._memory.adopt(name, array.nbytes)
+            self._memory.adopt(name, array.nbytes, updated.get(name))
         for time, operator in enumerate(operators):
             self._place(operator, time)
         self._arena = _aligned_bytes(self._memory.arrange())
@@ -228,44 +229,61 @@ class _Layout:
         """Storage for all that an operator writes: a view or an overwritten input where its kernel allows."""
         kernel, memory = registry.kernel(operator.type), self._memory
         read = list(chain.from_iterable(_cells(name, self._forms[name]) for name in operator.reads()))
-        for key, cell, nbytes in self._written(operator):
-            viewed = _source(operator, kernel.views.get(key))
+        for key, cell, form in self._written(operator):
+            nbytes = _nbytes(form)
+            viewed = _source(operator, kernel.reshapes, key) or self._like(operator, kernel.views, key, form)
             if viewed and memory.view(cell, viewed, nbytes, time):
                 continue
-            overwritten = _source(operator, kernel.in_place.get(key))
+            overwritten = self._like(operator, kernel.in_place, key, form)
             if overwritten and memory.overwrite(cell, overwritten, nbytes, time, read):
                 continue
             memory.new(cell, nbytes, time)
 
-    def _written(self, operator: Operator) -> Iterator[tuple[str, str, int]]:
-        """What an operator writes and has no place yet: key in a kernel's views, cell, size in bytes."""
+    def _written(self, operator: Operator) -> Iterator[tuple[str, str, Form]]:
+        """What an operator writes and has no place yet: key in a kernel's permissions, cell, form."""
         for slot, names in operator.outputs.items():
             for name in names:
-                cells = _cells(name, self._forms[name]) if name and name not in self._fixed else {}
-                for key, (cell, nbytes) in zip((slot, slot + IDS), cells.items(), strict=False):
-                    yield key, cell, nbytes
+                if name and name not in self._fixed:
+                    form = self._forms[name]
+                    for key, (cell, piece) in zip(
+                        _cells(slot, form), _cells(name, form).items(), strict=True
+                    ):
+                        yield key, cell, piece
+
+    def _like(self, operator: Operator, allowed: Mapping[str, str], key: str, form: Form) -> str | None:
+        """The variable that an output may share memory with because both have one form.
+
+        Equal sizes would not do: a gradient summed over a batch of one, or of a table with as many rows
+        as the batch has lookups, is as large as what it is computed from.
+        """
+        source = _source(operator, allowed, key)
+        return source if source and self._forms[source] == form else None
 
     def _value(self, name: str) -> Value:
         form = self._forms[name]
         if name in self._fixed:
             return self._fixed[name]
         if form.rows is None:
-            return self._array(name, form.shape, form.dtype)
-        values = self._array(name, (form.rows, form.shape[1]), form.dtype)
-        return SparseRows(self._array(name + IDS, (form.rows,), "int64"), values, form.shape[0])
+            return self._array(name, form)
+        arrays = {cell: self._array(cell, piece) for cell, piece in _cells(name, form).items()}
+        return SparseRows(arrays[name + IDS], arrays[name + VALUES], form.shape[0])
 
-    def _array(self, cell: str, shape: Shape, dtype: str) -> np.ndarray:
-        storage, nbytes = self._memory[cell], prod(shape) * np.dtype(dtype).itemsize
+    def _array(self, cell: str, form: Form) -> np.ndarray:
+        storage = self._memory[cell]
         root = self._arena[storage.offset :] if storage.owned else self._roots[id(storage)]
-        return root[:nbytes].view(dtype).reshape(shape)
+        return root[: _nbytes(form)].view(form.dtype).reshape(form.shape)
 
 
-def _cells(name: str, form: Form) -> dict[str, int]:
-    """The pieces of memory that a variable takes, with their sizes in bytes."""
-    itemsize = np.dtype(form.dtype).itemsize
+def _cells(name: str, form: Form) -> dict[str, Form]:
+    """The arrays that a variable, or what stands in a slot, consists of, with the form of each."""
     if form.rows is None:
-        return {name: prod(form.shape) * itemsize}
-    return {name: form.rows * form.shape[1] * itemsize, name + IDS: form.rows * 8}
+        return {name: form}
+    values, ids = Form((form.rows, *form.shape[1:]), form.dtype), Form((form.rows,), "int64")
+    return {name + VALUES: values, name + IDS: ids}
+
+
+def _nbytes(form: Form) -> int:
+    return prod(form.shape) * np.dtype(form.dtype).itemsize
 
 
 def _last_reads(
@@ -278,9 +296,19 @@ def _last_reads(
     return {cell: time for name, time in last.items() for cell in _cells(name, forms[name])}
 
 
-def _source(operator: Operator, slot: str | None) -> str | None:
+def _updates(operators: Sequence[Operator]) -> dict[str, int]:
+    """When the parameters that an exchange updates get their new values."""
+    return {
+        name: time
+        for time, each in enumerate(operators)
+        if each.role == "exchange"
+        for name in each.inputs["Param"]
+    }
+
+
+def _source(operator: Operator, allowed: Mapping[str, str], key: str) -> str | None:
     """The variable in the slot that an output may share memory with."""
-    names = operator.inputs.get(slot or "")
+    names = operator.inputs.get(allowed.get(key, ""))
     return names[0] if names else None
 
 

@@ -28,8 +28,8 @@ Value: TypeAlias = np.ndarray | SparseRows
 Step: TypeAlias = Callable[[], object]
 Steps: TypeAlias = Iterator[Step]
 
-IDS = "#ids"
-"""What is appended to the name or slot of a rows variable to speak of its ids, apart from its values."""
+IDS, VALUES = "#ids", "#values"
+"""What is appended to the name or slot of a rows variable to speak of one of its two arrays."""
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
 """The default of an attribute that has none."""
@@ -105,13 +105,17 @@ class Call:
 class Kernel:
     """How an operator is computed.
 
-    ``views``: outputs that hold the same bytes as an input of that size. The plan makes them the same
-    memory where it can; the kernel copies where it finds them apart. ``in_place``: outputs that may
-    overwrite an input that nobody reads later. The slot of a rows variable speaks of its values,
-    ``<slot>#ids`` of its ids.
+    ``reshapes``: outputs that always hold the elements of an input in their order, whatever the shapes.
+    ``views``: outputs that hold those of an input where the two have one form. The plan makes them the
+    same memory where it can; the kernel copies where it finds them apart. ``in_place``: outputs that may
+    overwrite an input of the same form that nobody reads later.
+
+    The slot of an output speaks of a dense array only: one that is rows has ``<slot>#values`` and
+    ``<slot>#ids``, and what is true of these is seldom true of a dense array in the same slot.
     """
 
     bind: Callable[[Call], Steps]
+    reshapes: Mapping[str, str] = field(default_factory=dict)
     views: Mapping[str, str] = field(default_factory=dict)
     in_place: Mapping[str, str] = field(default_factory=dict)
 
@@ -193,8 +197,11 @@ def row(type: str) -> Row:
 
 
 def same_memory(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether two arrays of one size begin at the same byte: nothing is left to copy."""
-    return bool(a.ctypes.data == b.ctypes.data)
+    """Whether two arrays are the same bytes: nothing is left to copy.
+
+    An empty array is no memory, though it may begin where another one does.
+    """
+    return bool(a.nbytes == b.nbytes and a.ctypes.data == b.ctypes.data)
 
 
 def kernel(type: str) -> Kernel:

@@ -39,7 +39,7 @@ def _moved(source: str, target: str) -> Kernel:
         if not same_memory(x, out):
             yield partial(np.copyto, out, x.reshape(out.shape))
 
-    return Kernel(bind, views={target: source})
+    return Kernel(bind, reshapes={target: source})
 
 
 _RESHAPED = _moved("Out@GRAD", "X@GRAD")
@@ -104,7 +104,7 @@ ROWS = (
         attrs={"shape": REQUIRED},
         shape=_reshape_shape,
         forward=_moved("X", "Out"),
-        gradient=Gradient(_RESHAPED.bind, _RESHAPED.views),
+        gradient=Gradient(_RESHAPED.bind, _RESHAPED.reshapes),
     ),
     Row(
         type="concat",

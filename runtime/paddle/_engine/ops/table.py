@@ -11,7 +11,18 @@ import numpy as np
 from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
 from paddle._engine.program import Form
-from paddle._engine.registry import IDS, Call, Forms, Gradient, Index, Kernel, Row, Steps, same_memory
+from paddle._engine.registry import (
+    IDS,
+    VALUES,
+    Call,
+    Forms,
+    Gradient,
+    Index,
+    Kernel,
+    Row,
+    Steps,
+    same_memory,
+)
 
 
 def _shape(forms: Forms) -> Mapping[str, Form]:
@@ -60,7 +71,7 @@ ROWS = (
         forward=Kernel(_lookup),
         gradient=Gradient(
             _lookup_gradient,
-            views={"W@GRAD": "Out@GRAD", "W@GRAD" + IDS: "Ids"},
+            reshapes={"W@GRAD" + VALUES: "Out@GRAD", "W@GRAD" + IDS: "Ids"},
             of=("W",),
             needs=("Ids",),
             rows=_listed,
