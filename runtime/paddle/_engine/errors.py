@@ -20,14 +20,14 @@ class ShapeError(EngineError, ValueError):
     """Shapes or dtypes of a program or a feed do not fit together."""
 
 
-class UnknownOperator(EngineError, KeyError):  # noqa: N818
+class UnknownOperator(EngineError, KeyError):
     """A program names an operator that is not registered."""
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
 
 
-class NotDifferentiable(EngineError):  # noqa: N818
+class NotDifferentiable(EngineError):
     """A gradient was asked of something that has none."""
 
 
@@ -35,7 +35,7 @@ class FeedError(EngineError, ValueError):
     """A feed or fetch that the program does not have, or a value that it cannot take."""
 
 
-class UnknownName(EngineError, ValueError):  # noqa: N818
+class UnknownName(EngineError, ValueError):
     """An optimizer, schedule or initializer that does not exist; the message lists those that do."""
 
 
