@@ -178,6 +178,14 @@ class TestWrittenProgram:
         bias = b.program.parameters()[1]
         assert [p.name for p, _ in append_backward(b.program, loss, [bias])] == ["out.b"]
 
+    def test_where_nothing_is_to_be_trained_nothing_is_appended(self) -> None:
+        b = Builder()
+        fixed = b.parameter("fixed", (2, 2), Normal(), is_static=True)
+        loss = b.op("mean", X=b.op("mul", X=b.data("x", (-1, 2)), Y=fixed))
+        count = len(b.program.main.operators)
+        assert append_backward(b.program, loss) == []
+        assert len(b.program.main.operators) == count
+
     def test_a_parameter_that_the_loss_does_not_depend_on_is_left_out(self) -> None:
         b = Builder()
         x = b.data("x", (-1, 2))
@@ -209,12 +217,14 @@ def test_what_has_no_gradient_is_refused_by_name() -> None:
         logits, label = dense(b, b.data("x", (-1, 2)), 3, "out", "tanh"), b.data("y", (-1, 1), "int64")
         return b.op("mean", X=b.ops("softmax_with_cross_entropy", Logits=logits, Label=label)["Softmax"])
 
-    def without_parameters(b: Builder) -> Variable:
-        return b.op("mean", X=b.data("x", (-1, 2)))
+    def beside_the_parameters(b: Builder) -> Variable:
+        x = b.data("x", (-1, 2))
+        dense(b, x, 1, "aside", "tanh")
+        return b.op("mean", X=x)
 
     refused(through_top_k, "'top_k' has no gradient")
     refused(through_probabilities, "have no gradient")
-    refused(without_parameters, "depends on none of the parameters")
+    refused(beside_the_parameters, r"depends on none of the parameters \['aside.w', 'aside.b'\]")
 
 
 def test_a_sparse_parameter_with_a_dense_gradient_is_refused() -> None:

@@ -144,6 +144,14 @@ class TestTraining:
         job.executor.run(job.test, IDS, [job.loss])
         assert job.executor.last_report == StepReport(version=2)
 
+    def test_a_step_without_trained_parameters_is_a_step_that_changes_nothing(self) -> None:
+        b = Builder()
+        fixed = b.parameter("fixed", (2, 1), Constant(2.0), is_static=True)
+        job = Job(b, b.op("reduce_sum", X=b.op("mul", X=b.data("x", (-1, 2)), Y=fixed)))
+        assert job.run({"x": np.ones((3, 2))})[0] == 12
+        assert job.exchange.given == [{}] and job.exchange.samples == [3]
+        assert job.executor.last_report == StepReport(version=1)
+
     def test_training_without_an_exchange_is_refused(self) -> None:
         job = linear()
         with pytest.raises(ExchangeError, match="made without an exchange"):
@@ -287,6 +295,16 @@ class TestFeedAndFetch:
             job.run({"x": np.ones((2, 2)), "y": np.ones((2, 1))})
         assert "in operator - = exchange(Param=w+b" in caught.value.__notes__[0]
 
+    def test_an_error_stays_short_however_many_parameters_there_are(self) -> None:
+        b = Builder()
+        parameters = [b.parameter(f"w{i}", (1,), Constant(1.0)) for i in range(50)]
+        job = Job(b, b.op("sum", X=parameters))
+        job.exchange.step = lambda gradients, samples: 1 / 0
+        with pytest.raises(ZeroDivisionError) as caught:
+            job.run({})
+        (note,) = caught.value.__notes__
+        assert "Param=w0+w1+w2+w3+... (50 in all), Grad=w0@GRAD+" in note and len(note) < 160
+
 
 class TestPlans:
     def test_a_plan_is_made_once_for_each_shape_and_fetch(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -324,6 +342,17 @@ class TestPlans:
             job.run({"x": np.ones((size, 2)), "y": np.ones((size, 1))})
         (known,) = job.executor._programs.values()
         assert len(known.plans) == PLANS_PER_PROGRAM
+
+    def test_a_plan_in_use_outlives_one_not_used_for_long(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from paddle._engine import executor
+
+        made, real = [], executor.make_plan
+        monkeypatch.setattr(executor, "make_plan", lambda *a: made.append(a[1]["x"][0]) or real(*a))
+        job = linear()
+        for size in range(2, 2 * PLANS_PER_PROGRAM):
+            for batch in (1, size):
+                job.run({"x": np.ones((batch, 2)), "y": np.ones((batch, 1))})
+        assert made == list(range(1, 2 * PLANS_PER_PROGRAM))
 
     def test_buffers_are_reused(self) -> None:
         b = Builder()

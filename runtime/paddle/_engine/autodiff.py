@@ -22,19 +22,24 @@ def append_backward(
     """Append the operators that compute the gradients of ``loss``, summed over its elements.
 
     ``parameters``: those wanted, all that are not static if None. Returns each of them that ``loss``
-    depends on with the variable of its gradient, ``NAME@GRAD``.
+    depends on with the variable of its gradient, ``NAME@GRAD``. Where none is wanted, as in a network all
+    of whose parameters are static, nothing is appended and there are no pairs; but that the loss depends on
+    none of those wanted is an error.
     """
     wanted = [p for p in program.parameters() if not p.is_static] if parameters is None else list(parameters)
     backward = _Backward(program.main, loss, {parameter.name for parameter in wanted})
     backward.append()
     pairs = [(p, program.variable(p.name + GRAD)) for p in wanted if p.name in backward.reached]
-    if not pairs:
+    if wanted and not pairs:
         raise NotDifferentiable(f"{loss.name!r} depends on none of the parameters {[p.name for p in wanted]}")
     return pairs
 
 
 def append_exchange(program: Program, pairs: Sequence[tuple[Parameter, Variable]]) -> None:
-    """Append the operator that hands the gradients over: the end of a training program."""
+    """Append the operator that hands the gradients over: the end of a training program.
+
+    Without pairs it hands over nothing, but a step remains a step, which the exchange counts.
+    """
     for parameter, gradient in pairs:
         if parameter.spec.sparse and gradient.kind != "rows":
             raise ShapeError(

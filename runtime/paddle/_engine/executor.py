@@ -22,7 +22,7 @@ from paddle._engine.program import Program, Shape, Variable
 from paddle._engine.scope import Scope
 
 PLANS_PER_PROGRAM = 16
-"""Each plan holds memory; beyond this many, the oldest is dropped and made again when needed."""
+"""Each plan holds memory; of more than these, the one not used for longest is dropped until needed again."""
 
 
 def initialize(program: Program, scope: Scope, seed: int) -> None:
@@ -35,7 +35,7 @@ def initialize(program: Program, scope: Scope, seed: int) -> None:
 
 @dataclass(slots=True)
 class _Known:
-    """What an executor remembers of one program."""
+    """What an executor remembers of one program. ``plans``: the most recently used last."""
 
     plans: dict[object, Plan] = field(default_factory=dict)
     runs: int = 0
@@ -88,12 +88,12 @@ class Executor:
         shapes: dict[str, Shape] = {name: np.shape(value) for name, value in feed.items()}
         names = tuple(each.name if isinstance(each, Variable) else each for each in fetch)
         key = (len(program.main.operators), tuple(shapes.items()), names)
-        plan = known.plans.get(key)
+        plan = known.plans.pop(key, None)
         if plan is None or plan.generation != self._scope.generation:
             plan = make_plan(program, shapes, names, self._scope, self._gradients)
-            known.plans[key] = plan
-            if len(known.plans) > PLANS_PER_PROGRAM:
-                del known.plans[next(iter(known.plans))]
+        known.plans[key] = plan
+        if len(known.plans) > PLANS_PER_PROGRAM:
+            del known.plans[next(iter(known.plans))]
         return plan
 
 

@@ -10,7 +10,7 @@ from another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
@@ -29,6 +29,10 @@ GRAD = "@GRAD"
 
 EMPTY = ""
 """Stands in an output slot for a variable that nobody wants."""
+
+
+NAMES_SHOWN = 4
+"""Of a slot that holds more variables than these and one, an operator's text names only the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +110,17 @@ class Operator:
             yield from filter(None, names)
 
     def __str__(self) -> str:
-        read = ", ".join(f"{slot}={'+'.join(names)}" for slot, names in self.inputs.items())
+        read = ", ".join(f"{slot}={_listed(names, '+')}" for slot, names in self.inputs.items())
         attrs = ", ".join(f"{name}={value!r}" for name, value in self.attrs.items())
-        return f"{', '.join(self.writes()) or '-'} = {self.type}({read})" + (f" [{attrs}]" if attrs else "")
+        written = _listed(tuple(self.writes()), ", ") or "-"
+        return f"{written} = {self.type}({read})" + (f" [{attrs}]" if attrs else "")
+
+
+def _listed(names: Sequence[str], separator: str) -> str:
+    """The names, or where they are many the first ones and how many there are: errors quote operators."""
+    if len(names) <= NAMES_SHOWN + 1:
+        return separator.join(names)
+    return separator.join((*names[:NAMES_SHOWN], f"... ({len(names)} in all)"))
 
 
 @dataclass(slots=True)
