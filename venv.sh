@@ -23,7 +23,7 @@ make_venv() {
         "On Debian and Ubuntu: apt-get install python3-venv; on Fedora: dnf install python3-libs. Then: sh $0"
     echo "making .venv with $("$base" --version)"
     rm -rf .venv
-    "$base" -m venv .venv || { rm -rf .venv; fail "$base could not make .venv here; is this folder writable and not full?"; }
+    "$base" -m venv .venv || fail "$base could not make .venv in $(pwd); is this folder writable and not full?"
 }
 
 install_project() {
@@ -32,8 +32,9 @@ install_project() {
         grep -qx "$extra $stamp" .venv/installed 2>/dev/null || missing=yes
     done
     [ "${missing:-no}" = yes ] || return 0
+    $python -m pip --version >/dev/null 2>&1 || make_venv # an earlier attempt was interrupted
     echo "installing into .venv (once; the packages are in pyproject.toml)"
-    $python -m pip install --quiet --disable-pip-version-check -e ".[$extras]" || fail \
+    $python -m pip install --quiet --quiet --disable-pip-version-check -e ".[$extras]" || fail \
         "pip could not install the packages named in pyproject.toml into .venv; its reason is above." \
         "Without access to a package registry: put wheels in a folder and set PIP_FIND_LINKS to it. Then: sh $0"
     for extra in $(printf '%s' "$extras" | tr , ' '); do echo "$extra $stamp" >>.venv/installed; done

@@ -11,7 +11,6 @@ it is one that every machine with Python has: the language's own documentation (
 import os
 import pickle
 import re
-import shutil
 from collections import Counter
 from itertools import chain
 from pathlib import Path
@@ -64,11 +63,20 @@ def grams_of(sentences, words):
 
 def split(grams, directory, name):
     """Write the grams into SPLIT_COUNT files of nearly equal length, neighbours to different files."""
-    shutil.rmtree(directory, ignore_errors=True)
-    Path(directory).mkdir()
-    for part in range(SPLIT_COUNT):
-        lines = (",".join(map(str, gram)) + "\n" for gram in grams[part::SPLIT_COUNT])
-        Path(directory, f"{name}-{part:05d}").write_text("".join(lines))
+    Path(directory).mkdir(exist_ok=True)
+    parts = [Path(directory, f"{name}-{part:05d}") for part in range(SPLIT_COUNT)]
+    for number, path in enumerate(parts):
+        lines = (",".join(map(str, gram)) + "\n" for gram in grams[number::SPLIT_COUNT])
+        replace(path, "".join(lines).encode())
+    for surplus in set(Path(directory).glob(f"{name}-?????")) - set(parts):
+        surplus.unlink(missing_ok=True)
+
+
+def replace(path, content):
+    """Write a file that is whole at any time, also while another job is sending the folder."""
+    written = path.with_name(f"{path.name}.{os.getpid()}")
+    written.write_bytes(content)
+    written.replace(path)
 
 
 def main():
@@ -77,7 +85,7 @@ def main():
     train = train[:MAX_GRAMS]
     split(train, "train_data_dir", "train.txt")
     split(test, "test_data_dir", "test.txt")
-    Path("word_dict.pickle").write_bytes(pickle.dumps(words, protocol=2))
+    replace(Path("word_dict.pickle"), pickle.dumps(words, protocol=2))
     counts = f"{len(train)} training and {len(test)} test grams over {len(words)} words"
     print(f"prepared {counts} for {SPLIT_COUNT} nodes")
 
