@@ -177,7 +177,8 @@ class Network:
         return self.b.op(self.UNARY[j % len(self.UNARY)], X=x)
 
     def dropped(self, x: Variable, j: int, size: int) -> Variable:
-        return self.b.op("dropout", {"dropout_prob": 0.0}, X=x)
+        share = {"dropout_prob": 0.25, "is_test": True} if j % 2 else {"dropout_prob": 0.0}
+        return self.b.op("dropout", share, X=x)
 
     def classified(self, x: Variable, j: int, size: int) -> Variable:
         probability = self.b.op("softmax", X=x)
@@ -270,3 +271,19 @@ def test_an_empty_batch_has_gradient_zero() -> None:
     _, gradients = assert_sharing_changes_nothing(b.program, {"x": np.ones((0, 2), np.float32)}, [x.name])
     assert sorted(gradients) == ["c", "d", "w"]
     assert all((gradient == 0).all() for gradient in gradients.values())
+
+
+def test_what_may_be_shared_is_not_copied() -> None:
+    """A sparse gradient is the array that the backward pass made; reshapes and sums cost nothing."""
+    b = Builder()
+    table, w = b.parameter("table", (3, 2), Constant(1.0), sparse=True), b.parameter("w", (6,), Constant(1.0))
+    looked = b.op("lookup_table", {"is_sparse": True}, W=table, Ids=b.data("ids", (-1, 1), "int64"))
+    both = b.op("elementwise_add", X=looked, Y=b.op("reshape", {"shape": (3, 2)}, X=b.op("tanh", X=w)))
+    loss = b.op("reduce_sum", X=b.op("square", X=b.op("sum", X=[both, both])))
+    append_exchange(b.program, append_backward(b.program, loss))
+    scope = Scope()
+    initialize(b.program, scope, 0)
+    made = plan.make_plan(b.program, {"ids": (3, 1)}, [loss.name], scope, {})
+    busy = {operator.type for _, operator in made.steps}
+    idle = {operator.type for operator in b.program.main.operators} - busy
+    assert idle == {"reshape", "reshape_grad", "elementwise_add_grad", "sum_grad", "lookup_table_grad"}

@@ -25,7 +25,7 @@ def _shape(forms: Forms) -> Mapping[str, Form]:
 
 
 def _dropout(call: Call) -> Steps:
-    """Out = X * Mask; in a test without a mask, scaled so that the expectation is that of training.
+    """Out = X * Mask; in a test the mask is one number, which makes the expectation that of training.
 
     v2's way, ``downgrade_in_infer``, keeps values in training and multiplies by 1 - rate in a test;
     ``upscale_in_train`` divides by 1 - rate in training.
@@ -33,11 +33,11 @@ def _dropout(call: Call) -> Steps:
     x, out, mask, rate = call["X"], call["Out"], call["Mask"], call.attrs["dropout_prob"]
     upscale = call.attrs["dropout_implementation"] == "upscale_in_train"
     if call.attrs["is_test"]:
-        yield partial(np.multiply, x, 1.0 if upscale else 1.0 - rate, out)
-        return
-    yield _drawn(mask, rate, call.run, zlib.crc32(call.operator.outputs["Out"][0].encode()))
-    if upscale:
-        yield partial(np.divide, mask, 1.0 - rate, mask)
+        yield partial(mask.fill, 1.0 if upscale else 1.0 - rate)
+    else:
+        yield _drawn(mask, rate, call.run, zlib.crc32(call.operator.outputs["Out"][0].encode()))
+        if upscale:
+            yield partial(np.divide, mask, 1.0 - rate, mask)
     yield partial(np.multiply, x, mask, out)
 
 
