@@ -10,7 +10,7 @@ def fresh(monkeypatch):
     from paddle.v2 import _flags, config_base
 
     for name in list(os.environ):
-        if name.startswith(("PADDLE_", "GLOG_")):
+        if name.startswith(("PADDLE_", "GLOG_", "DISABLE_PLOT")):
             monkeypatch.delenv(name)
     monkeypatch.setattr(_flags, "_settled", None)
     config_base.restart_names()

@@ -1,12 +1,14 @@
 """The pool: the live arrays of a network's parameters, which training, tests and inference share.
 
 It must never know a file or how a parameter is trained. Guarantee: one name has one array at a time, and
-whoever computes with it sees what training did last.
+whoever computes with it sees what training did last. Where several train the same parameters, one of them
+keeps each at a time, and who takes it over goes on from its value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +18,18 @@ from paddle._engine.scope import Scope
 from paddle.v2._config import ParameterConfig
 from paddle.v2._lowering import initializer
 from paddle.v2.config_base import Initializer
+
+
+@dataclass(frozen=True, eq=False)
+class Keeper:
+    """Who trains parameters: in ``arrays``, of which ``fetch`` brings all rows up to date.
+
+    A ``remote`` one mirrors what others own, so it does not take values in.
+    """
+
+    arrays: Mapping[str, np.ndarray]
+    fetch: Callable[[], None]
+    remote: bool
 
 
 class Pool(Mapping[str, np.ndarray]):
@@ -28,8 +42,7 @@ class Pool(Mapping[str, np.ndarray]):
         self._configs = {each.name: ParameterConfig.FromString(each.SerializeToString()) for each in configs}
         self._initializers = initializers
         self._seed = seed
-        self._refresh: Callable[[], None] | None = None
-        self._remote = False
+        self._keepers: dict[str, Keeper] = {}
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.scope:
@@ -59,27 +72,51 @@ class Pool(Mapping[str, np.ndarray]):
         config = self.config(name)
         return tuple(config.dims) or (1, config.size)
 
-    def current(self, name: str) -> np.ndarray:
-        """The live array of a parameter; of a table kept elsewhere, all rows are brought up to date first."""
-        if self._refresh is not None and self.config(name).sparse_update:
-            self._refresh()
-        return self[name]
+    def current(self, names: Iterable[str]) -> list[np.ndarray]:
+        """The live arrays of parameters; of tables kept elsewhere, all rows are first brought up to date.
+
+        Each keeper is asked once, whatever the number of its tables.
+        """
+        listed = list(names)
+        behind = (self._keepers.get(name) for name in listed if self.config(name).sparse_update)
+        for keeper in dict.fromkeys(each for each in behind if each is not None):
+            keeper.fetch()
+        return [self[name] for name in listed]
 
     def put(self, name: str, value: np.ndarray) -> None:
         """Copy a value in, which has the parameter's shape."""
         shape, value = self.shape(name), np.asarray(value, np.float32)
         if value.shape != shape:
             raise ValueError(f"parameter {name!r} has shape {shape}, the value given has {value.shape}")
-        if self._remote and not self.config(name).is_static:
+        if name in self._keepers and self._keepers[name].remote:
             raise RuntimeError(
                 f"parameter {name!r} lives on the parameter servers by now: set it before train()"
             )
         self.scope.set(name, value)
 
-    def follow(self, arrays: Mapping[str, np.ndarray], refresh: Callable[[], None], remote: bool) -> None:
-        """From now on use ``arrays``, which an exchange keeps; ``refresh`` brings tables up to date."""
-        self.scope.bind(arrays)
-        self._refresh, self._remote = refresh, remote
+    def follow(self, keeper: Keeper) -> None:
+        """From now on a new keeper's arrays, which hold the values already, are the parameters."""
+        self.scope.bind(keeper.arrays)
+        self._keepers.update(dict.fromkeys(keeper.arrays, keeper))
+
+    def follows(self, keeper: Keeper) -> bool:
+        """Whether all parameters of a keeper are still its own."""
+        return all(self._keepers[name] is keeper for name in keeper.arrays)
+
+    def hand_back(self, keeper: Keeper) -> None:
+        """Follow a keeper again, which takes in what others made of its parameters meanwhile."""
+        if self.follows(keeper):
+            return
+        lost = [name for name in keeper.arrays if self._keepers[name] is not keeper]
+        if keeper.remote:
+            raise RuntimeError(
+                f"another trainer has taken over the parameters {', '.join(lost)}, and the parameter servers "
+                "of this one go on from their own values alone: go on with the other trainer, or give each "
+                "trainer Parameters of its own (to_tar and from_tar copy them)"
+            )
+        for name, value in zip(lost, self.current(lost), strict=True):
+            np.copyto(keeper.arrays[name], value)
+        self.follow(keeper)
 
     def note(self, update: UpdateSpec) -> None:
         """Write the optimizer's momentum, decay and clipping into the configuration of those that have none.

@@ -1,12 +1,12 @@
 """Training: one network, its programs, and the place where its parameters live.
 
 It must never know passes, events or readers. Guarantee: a step returns when the parameters are those of the
-next one; a test changes nothing.
+next one; a test changes nothing; both begin from what the pool holds, whoever trained it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from paddle._engine.exchange import Exchange, UpdateSpec
 from paddle._engine.executor import Executor
 from paddle._engine.program import Program, Variable
 from paddle.v2._lowering import Network
-from paddle.v2._pool import Pool
+from paddle.v2._pool import Keeper, Pool
 from paddle.v2._tally import Meter, Tally, meters, tally, variables
 from paddle.v2.topology import Topology
 
@@ -37,32 +37,47 @@ class Training:
         append_exchange(net.program, pairs)
         self._trained = [parameter.spec for parameter, _ in pairs]
         self._program = net.program
+        self._keeper: Keeper | None = None
         self._executor = Executor(pool.scope)
 
     def start(self, exchange: Exchange, remote: bool) -> None:
         """Hand the parameters over to ``exchange``."""
-        arrays = exchange.start(self._trained, self._update, self._pool)
-        self._pool.follow(arrays, exchange.fetch, remote)
+        names = [spec.name for spec in self._trained]
+        values = dict(zip(names, self._pool.current(names), strict=True))
+        arrays = exchange.start(self._trained, self._update, values)
+        self._keeper = Keeper(arrays, exchange.fetch, remote)
+        self._pool.follow(self._keeper)
         self._executor = Executor(self._pool.scope, exchange)
         self._draw()
 
+    def resume(self) -> None:
+        """Take the parameters back, if another training has had them since."""
+        if self._keeper is not None:
+            self._pool.hand_back(self._keeper)
+
     def step(self, feed: Feed, samples: int) -> Tally:
         """Compute the gradients of a batch and learn from them."""
-        return self._run(self._program, feed, samples)
+        self.resume()
+        return self._run(self._executor, self._program, feed, samples)
 
-    def test(self, feed: Feed, samples: int) -> Tally:
-        """Compute cost and metrics of a batch, as a test does."""
-        self._draw()
-        return self._run(self._test_program, feed, samples)
+    def test(self, batches: Iterable[tuple[Feed, int]]) -> Tally:
+        """Compute cost and metrics of batches, each with its number of samples, as a test does."""
+        total, executor = Tally(), self._executor
+        if self._keeper is None or not self._pool.follows(self._keeper):
+            self._pool.current(parameter.name for parameter in self._program.parameters())
+            executor = Executor(self._pool.scope)
+        for feed, samples in batches:
+            total.add(self._run(executor, self._test_program, feed, samples))
+        return total
 
     def _draw(self) -> None:
-        """Give a value to each parameter that the exchange does not keep: to all, before the start."""
+        """Give a value to each parameter that the exchange does not keep, such as a static one."""
         for parameter in self._program.parameters():
             self._pool[parameter.name]
 
-    def _run(self, program: Program, feed: Feed, samples: int) -> Tally:
+    def _run(self, executor: Executor, program: Program, feed: Feed, samples: int) -> Tally:
         wanted = [self._cost, *variables(self._meters)]
-        cost, *values = self._executor.run(program, feed, wanted, samples=samples, seed=self._seed)
+        cost, *values = executor.run(program, feed, wanted, samples=samples, seed=self._seed)
         return tally(self._meters, samples, cost, values)
 
 

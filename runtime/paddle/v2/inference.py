@@ -49,8 +49,7 @@ class Inference:
     def iter_infer(self, input: Sequence[Any], feeding: Feeding = None) -> Iterator[list[dict[str, Any]]]:
         """Yield, for the one batch ``input``, a list of {"value", "id", "prob"} for each output layer."""
         feed = DataFeeder(self._types.items(), feeding)(list(input))
-        for parameter in self._program.parameters():
-            self._pool.current(parameter.name)
+        self._pool.current(parameter.name for parameter in self._program.parameters())
         wanted = {(i, field): getattr(out, field) for i, out in enumerate(self._outputs) for field in _FIELDS}
         present = {key: variable for key, variable in wanted.items() if variable is not None}
         values = self._executor.run(self._program, feed, list(present.values()))

@@ -74,7 +74,8 @@ class Parameters:
 
     def get(self, parameter_name: str) -> np.ndarray:
         """A copy of a parameter's value."""
-        return self._pool.current(parameter_name).copy()
+        (value,) = self._pool.current([parameter_name])
+        return value.copy()
 
     __getitem__ = get
 
@@ -92,9 +93,8 @@ class Parameters:
 
     def serialize(self, name: str, f: IO[bytes]) -> None:
         """Write one parameter's header and values."""
-        value = self._pool.current(name)
-        f.write(_HEADER.pack(_FORMAT, _VALUE_SIZE, value.size))
-        f.write(value.astype("<f4", copy=False).tobytes())
+        (value,) = self._pool.current([name])
+        f.write(_serialized(value))
 
     def deserialize(self, name: str, f: IO[bytes]) -> None:
         """Read one parameter's header and values."""
@@ -110,10 +110,8 @@ class Parameters:
     def to_tar(self, f: IO[Any]) -> None:
         """Write all parameters to a file, open for writing (binary; text is written around)."""
         with tarfile.open(fileobj=_binary(f), mode="w", format=tarfile.GNU_FORMAT) as tar:
-            for name in self._pool:
-                content = io.BytesIO()
-                self.serialize(name, content)
-                _add(tar, name, content.getvalue())
+            for name, value in zip(self._pool, self._pool.current(self._pool), strict=True):
+                _add(tar, name, _serialized(value))
                 _add(tar, f"{name}.protobuf", self._pool.config(name).SerializeToString())
 
     @staticmethod
@@ -136,6 +134,11 @@ class Parameters:
         for name in found:
             if name in self and name not in exclude_params:
                 self.set(name, found.get(name))
+
+
+def _serialized(value: np.ndarray) -> bytes:
+    header = _HEADER.pack(_FORMAT, _VALUE_SIZE, value.size)
+    return header + value.astype("<f4", copy=False).tobytes()
 
 
 def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:

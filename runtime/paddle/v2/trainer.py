@@ -17,7 +17,6 @@ from paddle._engine.exchange import Exchange
 from paddle._launch.environ import reporter
 from paddle.v2 import _flags, event
 from paddle.v2._progress import Progress
-from paddle.v2._tally import Tally
 from paddle.v2._training import Training
 from paddle.v2.config_base import Layer
 from paddle.v2.data_feeder import DataFeeder
@@ -38,6 +37,11 @@ class SGD:
     evaluators. ``is_local``: parameters are updated here; otherwise by the parameter servers that the flags
     of ``paddle.init`` name. Gradients are summed over the samples of a batch and over trainers, never
     averaged.
+
+    Several trainers may train one ``parameters``, in turns: each goes on from what the one before it made of
+    them, with its own momentum and so on. One whose parameters live on parameter servers cannot, once another
+    has taken them over. A job on parameter servers has one trainer with ``is_local=False`` in each process:
+    the servers refuse a second one, as its ``trainer_id`` is taken.
     """
 
     def __init__(
@@ -94,6 +98,7 @@ class SGD:
         feeder = DataFeeder(self._topology.data_type(), feeding)
         exchange = self._exchange or self._start()
         try:
+            self._training.resume()
             for pass_id in range(num_passes):
                 self._pass(pass_id, exchange, reader, feeder, handler)
         except BaseException as error:
@@ -103,9 +108,7 @@ class SGD:
     def test(self, reader: Reader, feeding: Feeding = None) -> event.TestResult:
         """Compute cost and metrics over the batches that ``reader()`` yields; nothing is learned."""
         feeder = DataFeeder(self._topology.data_type(), feeding)
-        total = Tally()
-        for batch in reader():
-            total.add(self._training.test(feeder(batch), len(batch)))
+        total = self._training.test((feeder(batch), len(batch)) for batch in reader())
         if not total.samples:
             raise ValueError("the reader given to test() yielded no batch")
         return event.TestResult(total.cost, total.metrics)
