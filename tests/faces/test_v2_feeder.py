@@ -1,5 +1,7 @@
 """DataFeeder: rows of a batch become arrays, or an error that names the row."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -58,19 +60,27 @@ def test_feeding_may_skip_what_the_network_does_not_read():
     [
         (
             [([1, 2, 3], 0), ([1, 2], 0)],
-            r"row 1 of the batch, slot 'x' \(dense_vector\(3\)\): \[1, 2\] \(2 values\)",
+            r"row 1 of the batch, slot 'x' \(dense_vector\(3\)\): \[1, 2\] does not fit: 2 values, "
+            r"where 3 are needed",
         ),
-        ([([1, 2, 3], 0), ("abc", 0)], r"row 1 of the batch, slot 'x'.*'abc'"),
+        ([([1, 2, 3], 0), ("abc", 0)], r"row 1 of the batch, slot 'x'.*'abc' does not fit: .* no numbers"),
         ([([1, 2, 3], 0), ([1, 2, 3],)], "row 1 of the batch has nothing at place 1, where slot 'y'"),
         ([([1, 2, 3], 0), 5], "row 1 of the batch has nothing at place 0"),
         (
             [([1, 2, 3], 0), ([1, 2, 3], 1.5)],
-            r"row 1 of the batch, slot 'y' \(integer_value\(4\)\): 1.5 does not",
+            r"row 1 of the batch, slot 'y' \(integer_value\(4\)\): 1.5 does not fit: an integer is needed, "
+            "not a float",
         ),
-        ([([1, 2, 3], 4)], "row 0 of the batch, slot 'y'.*: 4 does not fit"),
-        ([([1, 2, 3], -1)], "row 0 of the batch, slot 'y'.*: -1 does not fit"),
+        ([([1, 2, 3], 4)], "row 0 of the batch, slot 'y'.*: 4 does not fit: it is not from 0 to 3"),
+        ([([1, 2, 3], -1)], "row 0 of the batch, slot 'y'.*: -1 does not fit: it is not from 0 to 3"),
         ([([1, 2, 3], [1, 2])], "row 0 of the batch, slot 'y'.*2 values"),
-        ([([1, 2, 3], None)], "row 0 of the batch, slot 'y'.*None"),
+        ([([1, 2, 3], None)], "row 0 of the batch, slot 'y'.*not None"),
+        ([([1, 2, 3], 2**70)], "row 0 of the batch, slot 'y'.*it is not from 0 to 3"),
+        ([([1, 2, 3], "1")], "row 0 of the batch, slot 'y'.*not a str"),
+        ([([1, 2, 3], 0), ([1, None, 3], 0)], r"row 1 .*: \[1, None, 3\] does not fit: None is no number"),
+        ([([1, 2, 3], 0), ([[1], [2], [3]], 0)], "the rows of the batch are not of one form"),
+        ([([[1, 2], [3]], 0)], "no numbers, or lists of unequal length"),
+        ([np.ones(3)], r"1.0 does not fit: one number, .* of 3 is needed: does the reader yield a tuple"),
         ([], "batch without rows"),
     ],
 )
@@ -92,9 +102,63 @@ def test_ragged_rows_of_ids_are_named():
     assert DataFeeder(IDS)([(1, 2), (3, 4, 5)])["b"].tolist() == [[2], [4]]
 
 
-def test_a_sparse_column_out_of_range_is_named():
-    with pytest.raises(FeedError, match=r"row 0 of the batch, slot 's'.*no column 4"):
-        DataFeeder([("s", data_type.sparse_binary_vector(4))])([([4],)])
+def test_nan_is_a_number():
+    assert np.isnan(DataFeeder(MIXED)([([1, float("nan"), 3], 0)])["x"][0, 1])
+
+
+def test_entries_of_one_sparse_column_add_up():
+    types = [("b", data_type.sparse_binary_vector(4)), ("f", data_type.sparse_float_vector(4))]
+    feed = DataFeeder(types)([([2, 2, 2], [(1, 0.5), (3, 1), (1, 2.0)]), (np.array([0, 1, 0]), ())])
+    assert feed["b"].tolist() == [[0, 0, 3, 0], [2, 1, 0, 0]]
+    assert feed["f"].tolist() == [[0, 2.5, 0, 1], [0, 0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "reason"),
+    [
+        ("binary", [4], "there is no column 4"),
+        ("binary", [0, -1], "there is no column -1"),
+        ("binary", [1.0], "a column is an integer, not a float"),
+        ("binary", ["a"], "a column is an integer, not a str"),
+        ("binary", [[1, 2]], "a column is an integer, not a list"),
+        ("binary", 3, r"a list of columns is needed, not an int: does the reader yield a tuple"),
+        ("binary", None, "a list of columns is needed, not None"),
+        ("float", [2, 3], r"a list of \(column, value\) pairs is needed, 2 is none"),
+        ("float", [(1, 2, 3)], r"pairs is needed, \(1, 2, 3\) is none"),
+        ("float", [(1.0, 2)], "a column is an integer, not a float"),
+        ("float", [(1, None)], "the value of column 1 is a number, not None"),
+        ("float", [(1, "2")], "the value of column 1 is a number, not a str"),
+        ("float", [(7, 1.0)], "there is no column 7"),
+        ("float", "12", "pairs is needed, not a str"),
+    ],
+)
+def test_a_sparse_row_that_does_not_fit_is_named(kind, value, reason):
+    type = getattr(data_type, f"sparse_{kind}_vector")(4)
+    named = re.escape(f"row 1 of the batch, slot 's' ({type}): ")
+    with pytest.raises(FeedError, match=f"{named}.* does not fit: .*{reason}"):
+        DataFeeder([("s", type)])([([],), (value,)])
+
+
+def test_a_sparse_slot_too_wide_to_spread_out_is_refused_before_it_takes_memory():
+    feeder = DataFeeder([("s", data_type.sparse_binary_vector(10_000_000))])
+    assert feeder([([9_999_999],)])["s"].sum() == 1
+    with pytest.raises(FeedError, match=r"slot 's' .*: a batch of 14 rows is more than this release takes"):
+        feeder([([],)] * 14)
+
+
+@pytest.mark.parametrize(
+    ("make", "dim", "error"),
+    [
+        ("dense_vector", 0, r"dense_vector\(0\): the width of a slot is 1 or more"),
+        ("integer_value", -5, r"integer_value\(-5\): the width"),
+        ("sparse_float_vector", 2.5, r"sparse_float_vector\(2.5\): the width of a slot is an integer"),
+        ("dense_vector", "4", r"the width of a slot is an integer, not '4'"),
+    ],
+)
+def test_a_width_that_cannot_be_is_refused_when_it_is_written(make, dim, error):
+    with pytest.raises((ValueError, TypeError), match=error):
+        getattr(data_type, make)(dim)
+    assert data_type.dense_vector(np.int64(3)) == data_type.dense_vector(3)
 
 
 def test_feeding_that_forgets_a_slot_is_refused():

@@ -1,7 +1,7 @@
 """DataFeeder: the rows of a batch, as a reader yields them, become arrays, one for each data layer.
 
-It must never know the network behind the slots. Guarantee: a row that does not fit is named, with its slot
-and what was expected; nothing is cut, wrapped or padded to fit.
+It must never know the network behind the slots, nor how a slot becomes an array. Guarantee: every slot is
+read from its own place in a row, and a row that has nothing there is named.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.errors import FeedError
+from paddle.v2._slots import array, shown
 from paddle.v2.data_type import DataType, InputType
 
 __all__ = ["DataFeeder"]
@@ -51,7 +52,7 @@ class DataFeeder:
             columns = {name: table[:, place] for name, place in self._places.items()}
         else:
             columns = {name: self._column(rows, name) for name in self._types}
-        return {name: _array(name, self._types[name], column) for name, column in columns.items()}
+        return {name: array(name, self._types[name], column) for name, column in columns.items()}
 
     convert = __call__
 
@@ -64,7 +65,7 @@ class DataFeeder:
             number = next(i for i, row in enumerate(rows) if not _has(row, place))
             raise FeedError(
                 f"row {number} of the batch has nothing at place {place}, where slot {name!r} "
-                f"({self._types[name]}) is read: it is {_shown(rows[number])}. A reader yields a tuple for "
+                f"({self._types[name]}) is read: it is {shown(rows[number])}. A reader yields a tuple for "
                 f"each sample; `feeding` says which slot stands where (now {self._places})"
             ) from None
 
@@ -89,75 +90,9 @@ def _table(rows: Sequence[Row]) -> np.ndarray | None:
     return table if table.ndim == 2 and table.dtype.kind in "iu" else None
 
 
-def _array(name: str, type: InputType, column: Sequence[Any] | np.ndarray) -> np.ndarray:
-    if type.type == DataType.Index:
-        return _ids(name, type, column)
-    if type.type == DataType.Dense:
-        return _dense(name, type, column)
-    return _sparse(name, type, column)
-
-
-def _ids(name: str, type: InputType, column: Sequence[Any] | np.ndarray) -> np.ndarray:
-    try:
-        ids = np.asarray(column)
-    except ValueError:
-        ids = np.empty(0)
-    if ids.dtype.kind not in "iub" or ids.size != len(column):
-        raise _misfit(
-            name, type, column, lambda each: np.size(each) == 1 and np.asarray(each).dtype.kind in "iub"
-        )
-    ids = np.ascontiguousarray(ids.reshape(-1, 1), np.int64)
-    if ids.min() < 0 or ids.max() >= type.dim:
-        raise _misfit(name, type, column, lambda each: 0 <= int(np.ravel(each)[0]) < type.dim)
-    return ids
-
-
-def _dense(name: str, type: InputType, column: Sequence[Any] | np.ndarray) -> np.ndarray:
-    try:
-        values: np.ndarray = np.asarray(column, np.float32)
-    except (ValueError, TypeError):
-        values = np.empty(0)
-    if values.size != len(column) * type.dim:
-        raise _misfit(name, type, column, lambda each: np.asarray(each, np.float32).size == type.dim)
-    return values.reshape(len(column), type.dim)
-
-
-def _sparse(name: str, type: InputType, column: Sequence[Any] | np.ndarray) -> np.ndarray:
-    """Columns of zeros, filled in where a row says so."""
-    values = np.zeros((len(column), type.dim), np.float32)
-    for number, entries in enumerate(column):
-        pairs = entries if type.type == DataType.SparseValue else [(each, 1.0) for each in entries]
-        for place, value in pairs:
-            if not 0 <= place < type.dim:
-                raise FeedError(
-                    f"row {number} of the batch, slot {name!r} ({type}): there is no column {place}"
-                )
-            values[number, place] = value
-    return values
-
-
-def _misfit(name: str, type: InputType, column: Iterable[Any], fits: Any) -> FeedError:
-    """The error that names the first row that does not fit."""
-
-    def is_fit(each: Any) -> bool:
-        try:
-            return bool(fits(each))
-        except (ValueError, TypeError):
-            return False
-
-    number, wrong = next((i, each) for i, each in enumerate(column) if not is_fit(each))
-    size = f" ({np.size(wrong)} values)" if not isinstance(wrong, str) and np.size(wrong) != 1 else ""
-    return FeedError(f"row {number} of the batch, slot {name!r} ({type}): {_shown(wrong)}{size} does not fit")
-
-
 def _has(row: Any, place: int) -> bool:
     try:
         row[place]
     except (IndexError, TypeError, KeyError):
         return False
     return True
-
-
-def _shown(value: Any) -> str:
-    text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
-    return text if len(text) <= 80 else text[:77] + "..."

@@ -5,6 +5,7 @@ They must never know a layer or a batch. Guarantee: two types are equal where di
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 
 __all__ = [
@@ -29,6 +30,10 @@ __all__ = [
     "sparse_vector_sequence",
     "sparse_vector_sub_sequence",
 ]
+
+
+SPREAD_LIMIT = 2**27
+"""Numbers that a sparse slot of one batch may have, zeros included: 512 MiB."""
 
 
 class SequenceType:
@@ -56,6 +61,14 @@ class InputType:
     seq_type: int
     type: int
 
+    def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "dim", operator.index(self.dim))
+        except TypeError:
+            raise TypeError(f"{self}: the width of a slot is an integer, not {self.dim!r}") from None
+        if self.dim < 1:
+            raise ValueError(f"{self}: the width of a slot is 1 or more")
+
     def __str__(self) -> str:
         kind = ("dense_vector", "sparse_binary_vector", "sparse_float_vector", "integer_value")[self.type]
         return f"{kind}{('', '_sequence', '_sub_sequence')[self.seq_type]}({self.dim})"
@@ -67,12 +80,18 @@ def dense_vector(dim: int, seq_type: int = SequenceType.NO_SEQUENCE) -> InputTyp
 
 
 def sparse_binary_vector(dim: int, seq_type: int = SequenceType.NO_SEQUENCE) -> InputType:
-    """``dim`` columns of 0 and 1, as the list of the columns that are 1."""
+    """``dim`` columns of 0 and 1, as the list of the columns that are 1; one listed k times is k.
+
+    This release spreads the columns out: rows of a batch times ``dim`` may be ``SPREAD_LIMIT`` at most.
+    """
     return InputType(dim, seq_type, DataType.SparseNonValue)
 
 
 def sparse_float_vector(dim: int, seq_type: int = SequenceType.NO_SEQUENCE) -> InputType:
-    """``dim`` columns, as the list of (column, value) of those that are not 0."""
+    """``dim`` columns, as the list of (column, value) of those that are not 0; values of one column add up.
+
+    This release spreads the columns out: rows of a batch times ``dim`` may be ``SPREAD_LIMIT`` at most.
+    """
     return InputType(dim, seq_type, DataType.SparseValue)
 
 
