@@ -11,12 +11,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from paddle._engine.exchange import Exchange, ParameterSpec
+from paddle._engine.exchange import Exchange, ParameterSpec, ScheduleSpec
 from paddle._pserver.client import Client
 from paddle._pserver.errors import (
     ChecksumMismatch,
@@ -142,6 +143,23 @@ def test_a_pserver_that_stops_says_so_to_waiting_trainers(start_pservers: Start)
     with pytest.raises(TrainerLost, match="the pserver was told to stop"):
         exchange.step(ONES, 1)
     exchange.close("it stopped")
+
+
+def test_an_error_inside_a_shard_ends_the_job_for_all_at_once_and_blames_no_trainer(
+    start_pservers: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    pservers = start_pservers(num_gradient_servers=2)
+    growing = ScheduleSpec(name="discexp", learning_rate=0.1, decay_a=1.5, decay_b=1)
+
+    def run(exchange: Exchange) -> None:
+        exchange.start(DENSE_ONLY, replace(update(), schedule=growing), ONES)
+        with pytest.raises(TrainerLost, match="internal error: OverflowError"):
+            exchange.step(ONES, 100_000)  # 1.5 ** 200_000
+
+    pservers.train(run, run)
+    assert pservers.statuses() == [1]
+    assert "Traceback" in caplog.text
+    assert "lost trainer" not in caplog.text.split("internal error", 1)[0]
 
 
 # Deadlines.

@@ -2,12 +2,15 @@
 
 It must never decide anything about training: the shard does.
 
-Guarantee: every session that was opened is told of to the shard when it is gone, whatever ended it.
+Guarantee: every session that was opened is told of to the shard when it is gone, whatever ended it. An
+error of this side's own breaks the job for all trainers at once: a shard that did half of something must not
+go on, and no trainer is to blame.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import logging
 import time
@@ -55,26 +58,38 @@ class Hub:
         _log.error("%s: closes a connection: %s: %s", self.name, type(error).__name__, error)
         session.send(failure(error))
 
+    def failed(self, error: Exception) -> None:
+        """See :class:`paddle._pserver.session.Owner`."""
+        _log.error("%s: internal error", self.name, exc_info=error)
+        self.stop(f"internal error: {type(error).__name__}: {error}. Its traceback is in server.log.")
+
     def lost(self, session: Session, reason: str) -> None:
         """See :class:`paddle._pserver.session.Owner`."""
         del self._sessions[session.id]
-        self._do(self.shard.lost(session.id, reason, now=time.monotonic()))
+        try:
+            self._do(self.shard.lost(session.id, reason, now=time.monotonic()))
+        except Exception as error:
+            self.failed(error)
 
     def stop(self, reason: str) -> None:
         """Tell all trainers that this shard ends before its time."""
-        self._do(self.shard.stop(reason, now=time.monotonic()))
         self._over.set()
+        self._do(self.shard.stop(reason, now=time.monotonic()))
 
     async def outcome(self) -> Outcome:
         """Run until the shard is over and its last words are out."""
         while self.shard.outcome is None and not self._over.is_set():
-            self._do(self.shard.tick(time.monotonic()))
-            try:
+            self._tick()
+            with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._over.wait(), TICK_S)
-            except TimeoutError:
-                continue
         await self._close()
         return self.shard.outcome or Outcome(1, "it was stopped while trainers were connected")
+
+    def _tick(self) -> None:
+        try:
+            self._do(self.shard.tick(time.monotonic()))
+        except Exception as error:
+            self.failed(error)
 
     async def _close(self) -> None:
         closing = [session.closed for session in self._sessions.values()]

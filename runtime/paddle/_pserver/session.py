@@ -35,6 +35,9 @@ class Owner(Protocol):
     def damaged(self, session: Session, error: FrameError) -> None:
         """What came is no message; the session reads no more."""
 
+    def failed(self, error: Exception) -> None:
+        """What came is right, and dealing with it failed."""
+
     def lost(self, session: Session, reason: str) -> None:
         """The connection is gone."""
 
@@ -112,6 +115,8 @@ class Session(asyncio.BufferedProtocol):
         except FrameError as error:
             self._owner.damaged(self, error)
             self.close()
+        except Exception as error:
+            self._owner.failed(error)
 
     def eof_received(self) -> None:
         """The other side sends no more; asyncio closes the transport."""
