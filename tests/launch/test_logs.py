@@ -1,13 +1,15 @@
 """What a job leaves to read, and what it shows while it runs."""
 
+import contextlib
 import io
+import os
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
 from paddle._launch import logs
-from paddle._launch.errors import DeliveryError
 from paddle._launch.news import Progress
 from paddle._launch.status import EVERY_S, Board, LiveScreen, PlainScreen, screen
 
@@ -44,36 +46,109 @@ def home(tmp_path: Path) -> Path:
 
 def test_collected_files_replace_those_of_an_earlier_job(workspace, home) -> None:
     logs.clear(home)
-    logs.collect(workspace, home, 0)
+    logs.collect(workspace, home, 0, pytest.fail)
     found = {str(path.relative_to(home)) for path in home.rglob("*") if path.is_file()}
-    assert found == {"log/node-0/train.log", "log/mine", "output/pass-00000/done"}
+    assert found == {
+        "log/node-0/train.log",
+        "log/mine",
+        "output/pass-00000/done",
+        "output.previous/pass-00009/done",
+    }
 
 
 def test_only_node_0_has_the_model(workspace, home) -> None:
-    logs.collect(workspace, home, 1)
+    logs.collect(workspace, home, 1, pytest.fail)
     assert (home / "log" / "node-1" / "train.log").read_text() == "new"
     assert (home / "output" / "pass-00009").exists()
 
 
 def test_a_workspace_may_be_its_own_home(workspace) -> None:
     for _ in range(2):
-        logs.collect(workspace, workspace, 0)
+        logs.collect(workspace, workspace, 0, pytest.fail)
     assert [path.name for path in (workspace / "log" / "node-0").iterdir()] == ["train.log"]
     assert (workspace / "output" / "pass-00000" / "done").exists()
 
 
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
 def test_what_cannot_be_collected_is_said_with_both_paths(workspace, home) -> None:
     (workspace / "log" / "bad").symlink_to("/nowhere")
-    logs.collect(workspace, home, 0)  # a link, even a dangling one, is only copied
-    (workspace / "log" / "train.log").unlink()
-    (workspace / "log" / "bad").unlink()
-    (workspace / "log").rmdir()
-    with pytest.raises(DeliveryError) as caught:
-        logs.collect(workspace, home, 0)
-    assert str(workspace / "log") in str(caught.value)
-    assert str(home / "log" / "node-0") in str(caught.value)
+    logs.collect(workspace, home, 0, pytest.fail)  # a link, even a dangling one, is only copied
+    shutil.rmtree(workspace / "log")
+    told: list[str] = []
+    logs.collect(workspace, home, 0, told.append)
+    assert len(told) == 1
+    assert str(workspace / "log") in told[0]
+    assert str(home / "log" / "node-0") in told[0]
     assert (home / "log" / "node-0").is_dir()
     assert not (home / "log" / ".node-0.part").exists()
+
+
+def test_a_log_that_is_a_file_does_not_keep_the_model_from_being_collected(workspace, home) -> None:
+    shutil.rmtree(home / "log")
+    (home / "log").write_text("the user's")
+    logs.clear(home)
+    told: list[str] = []
+    logs.collect(workspace, home, 0, told.append)
+    assert len(told) == 1
+    assert (home / "log").read_text() == "the user's"
+    assert (home / "output" / "pass-00000" / "done").exists()
+
+
+def test_one_earlier_model_is_kept(workspace, home) -> None:
+    for generation in ("first", "second"):
+        (workspace / "output" / "name").write_text(generation)
+        logs.collect(workspace, home, 0, pytest.fail)
+    assert (home / "output" / "name").read_text() == "second"
+    assert (home / "output.previous" / "name").read_text() == "first"
+    assert names(home) == {"log", "output", "output.previous"}
+
+
+class CutShort(BaseException):
+    """What an end of the process looks like from inside."""
+
+
+@pytest.mark.parametrize("victim", ["copytree", "rename", "rmtree"])
+@pytest.mark.parametrize("call", range(1, 5))
+def test_a_collection_that_is_cut_short_costs_no_model(workspace, home, monkeypatch, victim, call) -> None:
+    (home / "output.previous").mkdir()
+    owner = Path if victim == "rename" else shutil
+    original, calls = getattr(owner, victim), []
+
+    def cut(*args, **options):
+        calls.append(args)
+        if len(calls) == call:
+            raise CutShort
+        return original(*args, **options)
+
+    with monkeypatch.context() as patch, contextlib.suppress(CutShort):
+        patch.setattr(owner, victim, cut)
+        logs.collect(workspace, home, 0, pytest.fail)
+    assert any((home / place / "pass-00009" / "done").exists() for place in ("output", "output.previous"))
+    logs.clear(home)
+    logs.collect(workspace, home, 0, pytest.fail)
+    assert names(home) == {"log", "output", "output.previous"}
+    assert names(home / "output") == {"pass-00000"}
+
+
+def test_a_link_is_followed_to_where_the_user_keeps_models(workspace, home, tmp_path) -> None:
+    disk = tmp_path / "disk"
+    (home / "output").rename(disk)
+    (home / "output").symlink_to(disk)
+    logs.collect(workspace, home, 0, pytest.fail)
+    assert (home / "output").is_symlink()
+    assert names(disk) == {"pass-00000"}
+    assert names(tmp_path / "disk.previous") == {"pass-00009"}
+
+
+def test_a_pipe_among_the_files_is_told_and_left_out(workspace, home) -> None:
+    os.mkfifo(workspace / "output" / "pipe")
+    told: list[str] = []
+    logs.collect(workspace, home, 0, told.append)
+    assert told == [f"{workspace / 'output' / 'pipe'} is not collected: it is neither file nor folder"]
+    assert names(home / "output") == {"pass-00000"}
 
 
 def test_the_curve_is_a_table_at_once_and_a_picture_at_the_end(tmp_path) -> None:

@@ -20,6 +20,9 @@ def package(tmp_path: Path) -> Path:
     for name in ("train.py", "train_data_dir/deep/train.txt-00000", "log/old", "output/old", "lib/log/kept"):
         (package / name).write_text(name)
     (package / "lib/__pycache__/x.pyc").write_text("")
+    for name in ("output.previous", ".output.part", ".output.old"):  # of an earlier job's collection
+        (package / name).mkdir()
+        (package / name / "model").write_text("old")
     (package / "tool.sh").write_text("#!/bin/sh\n")
     (package / "tool.sh").chmod(0o755)
     return package

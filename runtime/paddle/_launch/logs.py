@@ -2,25 +2,29 @@
 
 It must never know how a file comes from a node, nor decide when.
 
-Guarantee: what is collected replaces what an earlier job left under the same name, whole or not at all.
+Guarantee: what is collected replaces what an earlier job left under the same name, whole or not at all, and
+the earlier job's model is kept beside it. What cannot be collected is told, and stays where it is.
 """
 
 from __future__ import annotations
 
 import contextlib
 import csv
+import os
 import shutil
+import stat
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from pathlib import Path
 
-from paddle._launch.errors import DeliveryError
 from paddle._launch.news import Progress
 
 TAIL = 20
-_Ignore = Callable[[str, list[str]], set[str]]
-_COLLECTED = ("node-*", ".node-*.part", "loss.*")  # in the log folder of a workspace that is its own home
+_Tell = Callable[[str], None]
+_PART, _OLD, _PREVIOUS = ".{}.part", ".{}.old", "{}.previous"
+# In the log folder of a workspace that is its own home:
+_COLLECTED = ("node-*", "loss.*", _PART.format("node-*"), _OLD.format("node-*"))
 _FINE = 2000  # points of the curve in the time so far: dense at first, never too many
 
 
@@ -46,7 +50,7 @@ class LossCurve:
     minute of training has all of its reports, a day some ten thousand.
     """
 
-    def __init__(self, folder: Path, tell: Callable[[str], None]) -> None:
+    def __init__(self, folder: Path, tell: _Tell) -> None:
         self._csv, self._png = folder / "loss.csv", folder / "loss.png"
         self._tell = tell
         self._points: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
@@ -86,37 +90,76 @@ class LossCurve:
 
 
 def clear(home: Path) -> Path:
-    """Remove the logs and the curve that an earlier job left, but not its model; gives the log folder."""
+    """Remove the logs, the curve and any half collection of an earlier job, not its model; gives ``log``."""
     folder = home / "log"
     with contextlib.suppress(OSError):  # who writes there next will say what is wrong with it
         folder.mkdir(exist_ok=True)
-        for old in folder.glob("loss.*"):
-            old.unlink()
-    for old in folder.glob("node-*"):
-        shutil.rmtree(old, ignore_errors=True)
+    for old in [path for pattern in _COLLECTED for path in folder.glob(pattern)]:
+        _remove(old)
+    output = _real(home / "output")
+    for unfinished in (_PART, _OLD):
+        _remove(output.with_name(unfinished.format(output.name)))
     return folder
 
 
-def collect(workspace: Path, home: Path, node: int) -> None:
+def collect(workspace: Path, home: Path, node: int, tell: _Tell) -> None:
     """Copy a node's logs, and node 0's output, to where the user looks for them."""
-    _replace(workspace / "log", home / "log" / f"node-{node}", shutil.ignore_patterns(*_COLLECTED))
+    _replace(workspace / "log", home / "log" / f"node-{node}", tell, leave_out=_COLLECTED)
     if node == 0 and (workspace / "output").is_dir() and workspace.resolve() != home.resolve():
-        _replace(workspace / "output", home / "output")
+        _replace(workspace / "output", home / "output", tell, keeps_previous=True)
 
 
-def _replace(source: Path, place: Path, ignore: _Ignore | None = None) -> None:
-    staging = place.with_name(f".{place.name}.part")
+def _replace(
+    source: Path, place: Path, tell: _Tell, *, leave_out: Sequence[str] = (), keeps_previous: bool = False
+) -> None:
+    """Put a copy of ``source`` in place. Whenever this is cut short, all that was there is there still."""
+    place = _real(place)
+    part, old, previous = (place.with_name(name.format(place.name)) for name in (_PART, _OLD, _PREVIOUS))
     try:
-        shutil.rmtree(staging, ignore_errors=True)
-        shutil.copytree(source, staging, symlinks=True, ignore=ignore)
+        for unfinished in (part, old):
+            _remove(unfinished)
+        shutil.copytree(source, part, symlinks=True, ignore=_all_but(leave_out, tell))
         if place.exists():
-            shutil.rmtree(place)
-        staging.rename(place)
+            if keeps_previous and previous.exists():
+                previous.rename(old)
+            place.rename(previous if keeps_previous else old)
+        part.rename(place)
     except (OSError, shutil.Error) as error:
-        shutil.rmtree(staging, ignore_errors=True)
-        raise DeliveryError(
-            f"cannot collect {source} to {place}: {error}. It can be read where it is."
-        ) from error
+        _remove(part)
+        tell(f"cannot collect {source} to {place}: {error}. It can be read where it is.")
+    _remove(old)
+
+
+def _all_but(patterns: Sequence[str], tell: _Tell) -> Callable[[str, list[str]], set[str]]:
+    """What a copy leaves out: names of a pattern, and what cannot be copied, such as a pipe; that is told."""
+    named = shutil.ignore_patterns(*patterns)
+
+    def ignored(folder: str, names: list[str]) -> set[str]:
+        special = {name for name in names if _is_special(Path(folder, name))}
+        for name in sorted(special):
+            tell(f"{Path(folder, name)} is not collected: it is neither file nor folder")
+        return named(folder, names) | special
+
+    return ignored
+
+
+def _is_special(path: Path) -> bool:
+    mode = path.lstat().st_mode
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))
+
+
+def _real(place: Path) -> Path:
+    """Where ``place`` is, should it be a link: a user may keep the models on another disk."""
+    return Path(os.path.realpath(place))
+
+
+def _remove(path: Path) -> None:
+    """Remove what is there, as far as that can be done."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def _draw(points: dict[str, list[tuple[float, float]]], place: Path) -> None:

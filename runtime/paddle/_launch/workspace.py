@@ -5,9 +5,9 @@ It must never know a process, a node's number or what is trained in it.
 Guarantee: a workspace appears under its name whole or not at all. It is written beside its place, and renamed
 when the last byte is there; when that fails or is stopped, nothing of it is left.
 
-What travels is everything in the package but ``log`` and ``output`` at its top, which belong to the jobs that
-ran in it, and ``__pycache__`` anywhere. A link that stays within the package remains a link; one that leads
-out of it is replaced by what it leads to, because a node does not have that.
+What travels is everything in the package but ``log``, ``output`` and ``output.previous`` at its top, which
+belong to the jobs that ran in it, and ``__pycache__`` anywhere. A link that stays within the package remains a
+link; one that leads out of it is replaced by what it leads to, because a node does not have that.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Literal
 from paddle._launch.errors import DeliveryError, DeliveryStopped, WorkspaceError
 
 PROGRAM = "train.py"
-_NOT_SENT_FROM_TOP = frozenset({"log", "output"})
+_NOT_SENT_FROM_TOP = frozenset({"log", "output", "output.previous", ".output.part", ".output.old"})
 _NEVER_SENT = frozenset({"__pycache__"})
 _CHUNK = 1 << 24
 

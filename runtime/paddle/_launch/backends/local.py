@@ -28,6 +28,7 @@ from paddle._launch.backends import Post
 from paddle._launch.backends.frames import FrameReader
 from paddle._launch.backends.leash import Leash
 from paddle._launch.errors import LaunchError
+from paddle._launch.news import Told
 from paddle._launch.plan import LaunchPlan, NodePlan, agent_order
 from paddle._launch.supervisor import Answered, NodeEnded, NodeFailed, Phase
 
@@ -126,7 +127,7 @@ class _Node:
                 self._open()
                 return  # the agent answers
             case Phase.COLLECT:
-                logs.collect(self._plan.workspace, self._launch.home, self._plan.node)
+                logs.collect(self._plan.workspace, self._launch.home, self._plan.node, self._tell)
         self._post(Answered(self._plan.node, phase))
 
     def _reach(self) -> None:
@@ -137,6 +138,9 @@ class _Node:
     def _deliver(self) -> None:
         if self._launch.package is not None:
             workspace.deliver(self._launch.package, self._plan.workspace, self._is_stopped.is_set)
+
+    def _tell(self, text: str) -> None:
+        self._post(Told(f"node {self._plan.node}", text))
 
     def _open(self) -> None:
         if self._is_stopped.is_set():
