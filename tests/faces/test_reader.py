@@ -41,6 +41,12 @@ def test_a_batch_of_nothing_is_refused():
         batch(counting(3), 0)
 
 
+@pytest.mark.parametrize("size", [0, -1])
+def test_shuffling_nothing_is_refused(size):
+    with pytest.raises(ValueError, match=f"buf_size must be 1 or more, it is {size}"):
+        reader.shuffle(counting(3), size)
+
+
 def test_map_readers_passes_one_sample_of_each():
     assert list(reader.map_readers(lambda a, b: a * b, counting(4), counting(4))()) == [0, 1, 4, 9]
 

@@ -98,6 +98,11 @@ def test_static_parameters_have_no_rates():
         ({"learning_rate": True}, "learning_rate is a number, not True"),
         ({"initializer": 3}, "initializer must be a callable"),
         ({"update_hooks": object()}, "cannot be pruned"),
+        ({"initial_std": -0.1}, "initial_std is 0 or more, not -0.1"),
+        ({"initial_mean": float("nan")}, "initial_mean is NaN"),
+        ({"momentum": 1.5}, "momentum is from 0 to 1, not 1.5"),
+        ({"l2_rate": "a"}, "l2_rate is a number, not 'a'"),
+        ({"gradient_clipping_threshold": -1}, "gradient_clipping_threshold is 0 or more"),
     ],
 )
 def test_bad_attributes_are_refused_when_they_are_made(arguments, error):
@@ -232,12 +237,96 @@ def test_two_layers_of_one_name_cannot_be_in_one_network():
             "not both",
         ),
         (lambda: paddle.attr.Extra(drop_rate=1.0), "drop_rate is a share"),
+        (lambda: paddle.attr.Extra(drop_rate="a"), "drop_rate is a number, not 'a'"),
+        (lambda: paddle.layer.fc(input=dense(), size=0, name="f"), "layer 'f': its size is 0"),
+        (lambda: paddle.layer.fc(input=dense(), size=-2), "'__fc_layer_0__': its size is -2"),
+        (lambda: paddle.layer.fc(input=dense(), size=3.7), "its size is an integer, not 3.7"),
+        (lambda: paddle.layer.embedding(input=ids(), size=2.5), "'__embedding_0__': its size is an integer"),
+        (
+            lambda: paddle.evaluator.classification_error(input=dense(), label=dense("y")),
+            r"its label is a data layer of type integer_value\(4\)",
+        ),
+        (
+            lambda: paddle.evaluator.classification_error(input=dense(), label=ids()),
+            "its input has size 4, its label 7",
+        ),
+        (
+            lambda: paddle.evaluator.classification_error(
+                input=dense(), label=ids(size=4), weight=dense("w", 2)
+            ),
+            "its weight has size 2",
+        ),
+        (lambda: paddle.evaluator.sum(input=ids()), "'i' gives ids"),
+        (lambda: paddle.evaluator.sum(input="x"), "reads layers, not 'x'"),
         (lambda: dense() + "a", "added to a layer or a number"),
     ],
 )
 def test_what_does_not_fit_is_refused_where_it_is_written(write, error):
     with pytest.raises((ValueError, TypeError), match=error):
         write()
+
+
+@pytest.mark.parametrize("type", ["data", "maxid", "slope_intercept", "square_error", "sum_cost"])
+def test_a_layer_that_does_not_drop_says_so(type):
+    drop = paddle.attr.Extra(drop_rate=0.5)
+    layer = paddle.layer
+    write = {
+        "data": lambda: layer.data(name="l", type=paddle.data_type.dense_vector(4), layer_attr=drop),
+        "maxid": lambda: layer.max_id(input=dense(), name="l", layer_attr=drop),
+        "slope_intercept": lambda: layer.slope_intercept(input=dense(), name="l", layer_attr=drop),
+        "square_error": lambda: layer.mse_cost(input=dense(), label=dense("y"), name="l", layer_attr=drop),
+        "sum_cost": lambda: layer.sum_cost(input=dense(), name="l", layer_attr=drop),
+    }
+    with pytest.raises(ValueError, match=f"layer 'l': a layer of type '{type}' does not support drop_rate"):
+        write[type]()
+
+
+def test_layers_that_drop_do():
+    drop = paddle.attr.Extra(drop_rate=0.5)
+    layer, x = paddle.layer, dense()
+    for dropped in (
+        layer.fc(input=x, size=2, layer_attr=drop),
+        layer.addto(input=x, layer_attr=drop),
+        layer.concat(input=[x], layer_attr=drop),
+        layer.concat(input=[layer.identity_projection(x)], layer_attr=drop),
+        layer.embedding(input=ids(), size=2, layer_attr=drop),
+    ):
+        assert dropped.config.drop_rate == 0.5
+
+
+def test_rows_are_updated_only_of_tables():
+    sparse = paddle.attr.Param(sparse_update=True)
+    words = paddle.layer.data(name="words", type=paddle.data_type.sparse_binary_vector(9))
+    for write, name in (
+        (lambda: paddle.layer.fc(input=words, size=2, name="f", param_attr=sparse), "_f.w0"),
+        (lambda: paddle.layer.fc(input=words, size=2, name="f", bias_attr=sparse), "_f.wbias"),
+        (
+            lambda: paddle.layer.mixed(
+                input=paddle.layer.full_matrix_projection(words, size=2, param_attr=sparse), name="f"
+            ),
+            "_f.w0",
+        ),
+    ):
+        with pytest.raises(NotInThisRelease, match=f"layer 'f': sparse_update of the parameter '{name}'"):
+            write()
+
+
+def test_evaluators_of_one_name_in_one_network_are_told_apart():
+    x = dense()
+    label, other = ids("label", 3), ids("other", 3)
+    costs = [
+        paddle.layer.classification_cost(
+            input=paddle.layer.fc(input=x, size=3, act=paddle.activation.Softmax()), label=each
+        )
+        for each in (label, other, label)
+    ]
+
+    def names(layers):
+        return [each.name for each in paddle.layer.parse_network(layers).evaluators]
+
+    first = "classification_error_evaluator"
+    assert names(costs) == [first, f"{first}_1", f"{first}_2"]
+    assert names(costs[2]) == names(costs[1]) == names(costs[0]) == [first]
 
 
 def test_dropout_on_a_softmax_is_refused():
@@ -269,6 +358,7 @@ def test_other_names_of_a_later_release_say_so():
         lambda: paddle.attr.Extra(device=0),
         lambda: paddle.layer.data(name="s", type=paddle.data_type.integer_value_sequence(3)),
         lambda: paddle.evaluator.classification_error(input=dense(), label=ids(), top_k=5),
+        lambda: paddle.evaluator.classification_error(input=dense(size=1), label=ids(size=2)),
         lambda: dense() * dense("y"),
     ):
         with pytest.raises(NotInThisRelease, match=r"not in this release|later release"):

@@ -60,11 +60,25 @@ def test_schedules_and_clipping():
         ({"regularization": []}, "regularization is one"),
         ({"model_average": 3}, "model_average is not in this release"),
         ({"leaning_rate": 0.1}, "leaning_rate"),
+        ({"learning_rate": "0.1"}, "learning_rate is a number, not '0.1'"),
+        ({"learning_rate": float("nan")}, "learning_rate is NaN"),
+        ({"momentum": -0.1}, "momentum is from 0 to 1, not -0.1"),
+        ({"momentum": "0.9"}, "momentum is a number"),
+        ({"gradient_clipping_threshold": -1}, "gradient_clipping_threshold is 0 or more, not -1"),
     ],
 )
 def test_what_cannot_be_is_refused_when_it_is_made(options, error):
     with pytest.raises((ValueError, TypeError, NotInThisRelease), match=error):
         paddle.optimizer.Momentum(**options)
+
+
+def test_other_numbers_that_cannot_be_are_refused_by_name():
+    with pytest.raises(ValueError, match=r"beta2 is from 0 to 1, not 1.1"):
+        paddle.optimizer.Adam(beta2=1.1)
+    with pytest.raises(ValueError, match=r"rho is from 0 to 1, not 2"):
+        paddle.optimizer.RMSProp(rho=2)
+    with pytest.raises(TypeError, match=r"rate of L2Regularization is a number, not 'a'"):
+        paddle.optimizer.L2Regularization("a")
 
 
 def test_model_average_comes_later():

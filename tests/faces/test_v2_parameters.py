@@ -28,7 +28,10 @@ def double(value):
 
 
 def test_a_tar_file_has_the_documented_bytes():
-    parameters = made(learning_rate=2.0, l2_rate=0.5, sparse_update=True)
+    word = paddle.layer.data(name="word", type=paddle.data_type.integer_value(3))
+    attr = paddle.attr.Param(name="w", learning_rate=2.0, l2_rate=0.5, sparse_update=True)
+    table = paddle.layer.table_projection(input=word, size=2, param_attr=attr)
+    parameters = paddle.parameters.create(paddle.layer.mixed(input=table, name="out", bias_attr=True))
     parameters["w"] = np.arange(6).reshape(3, 2)
     found = io.BytesIO()
     parameters.to_tar(found)

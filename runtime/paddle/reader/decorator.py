@@ -48,6 +48,8 @@ def map_readers(func: Callable[..., Any], *readers: Reader) -> Reader:
 
 def shuffle(reader: Reader, buf_size: int) -> Reader:
     """Make a reader that shuffles each ``buf_size`` samples, by the state of the ``random`` module."""
+    if buf_size < 1:
+        raise ValueError(f"shuffle: buf_size must be 1 or more, it is {buf_size}")
 
     def data_reader() -> Iterator[Any]:
         samples = iter(reader())

@@ -27,8 +27,9 @@ def classification_cost(
 ) -> Layer:
     """-log of the label's probability; ``input`` is a layer with Softmax.
 
-    ``evaluator``: metrics to report with it, the classification error where none is given. ``weight``: of
-    each sample. ``coeff`` multiplies the gradient, not the cost.
+    ``evaluator``: metrics to report with it, the classification error where none is given; of the second
+    such cost of a network it is called ``classification_error_evaluator_1``. ``weight``: of each sample.
+    ``coeff`` multiplies the gradient, not the cost.
     """
     name = name or default_name("cost")
     (source,) = listed(name, input)

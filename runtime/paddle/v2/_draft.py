@@ -6,14 +6,18 @@ It must never know which layer functions there are. Guarantee: parameters get th
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
+from paddle._absent import NotInThisRelease
 from paddle.v2._config import LayerConfig, LayerInputConfig, ParameterConfig, ProjectionConfig
 from paddle.v2.activation import BaseActivation
 from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
 from paddle.v2.config_base import Initializer, Layer
 from paddle.v2.data_type import DataType
+
+_WITH_DROPOUT = frozenset({"addto", "concat", "concat2", "fc", "mixed"})
 
 
 class Draft:
@@ -36,14 +40,9 @@ class Draft:
             )
         self._act = act
         self.config = LayerConfig(name=name, type=type, active_type=act.name if act else "")
-        self.size = size
-        drop_rate = layer_attr.drop_rate if layer_attr else 0.0
-        if drop_rate:
-            if act is not None and act.name == "softmax":
-                raise ValueError(
-                    f"layer {name!r}: dropout would undo its softmax; drop from the layer before it"
-                )
-            self.config.drop_rate = drop_rate
+        self.size = _size(name, size)
+        if layer_attr is not None and layer_attr.drop_rate:
+            self._drop(layer_attr.drop_rate)
         self._parents: list[Layer] = []
         self._parameters: list[tuple[ParameterConfig, Initializer | None]] = []
 
@@ -58,7 +57,8 @@ class Draft:
         entry = LayerInputConfig(input_layer_name=layer.name)
         default = f"_{self.config.name}.w{len(self.config.inputs)}"
         if dims:
-            entry.input_parameter_name = self._parameter(attr or ParameterAttribute(), default, dims)
+            in_rows = projection is not None and projection.type == "table"
+            entry.input_parameter_name = self._parameter(attr or ParameterAttribute(), default, dims, in_rows)
         if projection is not None:
             projection.name = default
             entry.proj_conf = projection
@@ -83,16 +83,47 @@ class Draft:
 
     def fill(self, layer: Layer, **values: Any) -> None:
         """Make ``layer``, which is there already, the one that was drafted."""
+        if not self.size:
+            raise ValueError(f"layer {self.config.name!r}: its size is 0, a layer has 1 column or more")
         self.config.size = self.size
         for name, value in values.items():
             setattr(self.config, name, value)
         layer.config, layer.parents, layer.parameters = self.config, self._parents, self._parameters
         layer.activation = self._act
 
-    def _parameter(self, attr: ParameterAttribute, default: str, dims: Sequence[int]) -> str:
+    def _drop(self, rate: float) -> None:
+        name, type = self.config.name, self.config.type
+        if type not in _WITH_DROPOUT:
+            raise ValueError(
+                f"layer {name!r}: a layer of type {type!r} does not support drop_rate: drop from the layer "
+                "that it reads, or put paddle.layer.dropout between the two"
+            )
+        if self.config.active_type == "softmax":
+            raise ValueError(f"layer {name!r}: dropout would undo its softmax; drop from the layer before it")
+        self.config.drop_rate = rate
+
+    def _parameter(
+        self, attr: ParameterAttribute, default: str, dims: Sequence[int], in_rows: bool = False
+    ) -> str:
+        if attr.sparse_update and not in_rows:
+            raise NotInThisRelease(
+                f"layer {self.config.name!r}: sparse_update of the parameter {attr.name or default!r} is not "
+                "in this release, which updates rows only of the tables of paddle.layer.embedding and "
+                "table_projection: take sparse_update away here"
+            )
         config, initializer = attr.configure(default, dims)
         self._parameters.append((config, initializer))
         return str(config.name)
+
+
+def _size(name: str, given: Any) -> int:
+    try:
+        size = operator.index(given)
+    except TypeError:
+        raise TypeError(f"layer {name!r}: its size is an integer, not {given!r}") from None
+    if size < 0:
+        raise ValueError(f"layer {name!r}: its size is {size}, a layer has 1 column or more")
+    return size
 
 
 def listed(name: str, given: Any) -> list[Layer]:

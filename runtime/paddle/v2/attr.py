@@ -6,13 +6,13 @@ cannot do is an error when it is made, not a silence when it is used.
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from math import prod, sqrt
 from typing import Any
 
 from paddle._absent import NotInThisRelease, absent
 from paddle.v2._config import ParameterConfig
+from paddle.v2._numbers import check_bound, check_number, check_share
 from paddle.v2.config_base import Initializer
 
 __all__ = [
@@ -76,8 +76,10 @@ class ParameterAttribute:
             "decay_rate_l1": l1_rate,
             "gradient_clipping_threshold": gradient_clipping_threshold,
         }
-        for rate, value in rates.items():
-            _check_number(rate, value)
+        for rate, value in {"learning_rate": learning_rate, "l1_rate": l1_rate, "l2_rate": l2_rate}.items():
+            check_number(rate, value)
+        check_share("momentum", momentum)
+        check_bound("gradient_clipping_threshold", gradient_clipping_threshold)
         self._rates = {} if is_static else {rate: value for rate, value in rates.items() if value is not None}
 
     def configure(self, default_name: str, dims: Sequence[int]) -> tuple[ParameterConfig, Initializer | None]:
@@ -116,6 +118,7 @@ class ExtraLayerAttribute:
             raise NotInThisRelease(
                 f"device={device} is not in this release: it runs on the CPU, which is device -1"
             )
+        check_number("drop_rate", drop_rate)
         if drop_rate is not None and not 0 <= drop_rate < 1:
             raise ValueError(f"drop_rate is a share from 0 to below 1, not {drop_rate!r}")
         self.drop_rate = drop_rate or 0.0
@@ -130,8 +133,9 @@ def _start(
     mean: float | None, std: float | None, low: float | None, high: float | None
 ) -> dict[str, Any] | None:
     """The fields of ParameterConfig that say how it starts, or None where nothing was said."""
-    for name, value in {"mean": mean, "std": std, "min": low, "max": high}.items():
-        _check_number(f"initial_{name}", value)
+    for name, value in {"mean": mean, "min": low, "max": high}.items():
+        check_number(f"initial_{name}", value)
+    check_bound("initial_std", std)
     if mean is not None or std is not None:
         strategy, mean, std = _NORMAL, mean or 0.0, _DEFAULT_STD if std is None else std
     elif low is not None and high is not None:
@@ -148,8 +152,3 @@ def _start(
         "initial_strategy": strategy,
         "initial_smart": False,
     }
-
-
-def _check_number(name: str, value: object) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, numbers.Real)):
-        raise TypeError(f"{name} is a number, not {value!r}")

@@ -1,7 +1,7 @@
 """Evaluators: metrics over layers, reported as ``event.metrics`` by name.
 
 They must never know how they are computed. Guarantee: an evaluator is part of every network that holds all
-its layers.
+its layers; what it reads fits, which is checked here, where it is written.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from paddle._absent import NotInThisRelease, absent
 from paddle.v2._config import EvaluatorConfig
+from paddle.v2._draft import dense, gives_ids
 from paddle.v2.config_base import Layer, default_name
 
 _LATER = (
@@ -32,6 +33,21 @@ def classification_error(
     """The share of samples whose greatest column is not the label; with ``weight``, of their weights."""
     if top_k not in (None, 1) or threshold is not None:
         raise NotInThisRelease("classification_error with top_k or threshold is not in this release")
+    _check_layers("classification_error", [input, label])
+    if not gives_ids(label):
+        raise ValueError(
+            f"evaluator 'classification_error': its label is a data layer of type "
+            f"integer_value({input.size}), not {label!r}"
+        )
+    if input.size == 1:
+        raise NotInThisRelease(
+            f"classification_error of the one column of {input!r} is not in this release, which compares "
+            "columns: use a layer of size 2 with Softmax, a column for each label"
+        )
+    if input.size < label.size:
+        raise ValueError(
+            f"evaluator 'classification_error': its input has size {input.size}, its label {label.size}"
+        )
     _attach("classification_error", name, [input, label], weight)
 
 
@@ -42,12 +58,19 @@ def sum(input: Layer, name: str | None = None, weight: Layer | None = None) -> N
 
 def _attach(type: str, name: str | None, layers: Sequence[Layer], weight: Layer | None) -> None:
     reads = [*layers, weight] if weight is not None else list(layers)
-    for each in reads:
-        if not isinstance(each, Layer):
-            raise TypeError(f"evaluator {type!r} reads layers, not {each!r}")
+    _check_layers(type, reads)
+    dense(f"{type}_evaluator", reads[0])
+    if weight is not None and weight.size != 1:
+        raise ValueError(f"evaluator {type!r}: its weight has size {weight.size}, a sample has one weight")
     name = name or default_name(f"{type}_evaluator")
     config = EvaluatorConfig(name=name, type=type, input_layers=[each.name for each in reads])
     reads[0].evaluators.append(config)
+
+
+def _check_layers(type: str, reads: Sequence[Layer]) -> None:
+    for each in reads:
+        if not isinstance(each, Layer):
+            raise TypeError(f"evaluator {type!r} reads layers, not {each!r}")
 
 
 globals().update(

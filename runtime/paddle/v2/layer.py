@@ -103,14 +103,15 @@ def fc(
 ) -> Layer:
     """Fully connected: act(sum of input x weight, plus bias); act is Tanh where none is given.
 
-    Several inputs have a weight each, with one ``param_attr`` for all or a list of one for each.
+    Several inputs have a weight each, with one ``param_attr`` for all or a list of one for each. A weight is
+    updated as a whole, also where the input is sparse: ``sparse_update`` is for the tables of embeddings.
     ``bias_attr=False`` leaves the bias out.
     """
     name = name or default_name("fc_layer")
     inputs = listed(name, input)
     draft = Draft("fc", name, size=size, act=act or Tanh(), layer_attr=layer_attr)
     for each, attr in zip(inputs, _attributes(name, param_attr, inputs), strict=True):
-        draft.read(dense(name, each), attr, [each.size, size])
+        draft.read(dense(name, each), attr, [each.size, draft.size])
     draft.bias(bias_attr, by_default=True)
     return draft.done()
 

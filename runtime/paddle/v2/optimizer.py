@@ -13,6 +13,7 @@ from paddle._absent import NotInThisRelease, absent
 from paddle._engine.exchange import RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.rules import rule
 from paddle._engine.schedules import schedule
+from paddle.v2._numbers import check_bound, check_number, check_share
 
 __all__ = [
     "AdaDelta",
@@ -32,6 +33,7 @@ class L2Regularization:
     """Adds ``rate`` times a parameter to its gradient; a parameter's own ``l2_rate`` replaces it."""
 
     def __init__(self, rate: float) -> None:
+        check_number("the rate of L2Regularization", rate)
         self.rate = float(rate)
 
 
@@ -70,6 +72,11 @@ class Optimizer:
             raise NotInThisRelease(
                 "model_average is not in this release: parameters cannot be averaged over steps yet"
             )
+        check_number("learning_rate", learning_rate)
+        check_number("learning_rate_decay_a", learning_rate_decay_a)
+        check_number("learning_rate_decay_b", learning_rate_decay_b)
+        check_number("async_lagged_grad_discard_ratio", async_lagged_grad_discard_ratio)
+        check_bound("gradient_clipping_threshold", gradient_clipping_threshold)
         self.update = UpdateSpec(
             rule=rule_spec,
             schedule=ScheduleSpec(
@@ -150,5 +157,11 @@ class RMSProp(Optimizer):
         super().__init__(_rule("rmsprop", rho=rho, epsilon=epsilon), **kwargs)
 
 
+_SHARES = frozenset({"momentum", "beta1", "beta2", "rho"})
+
+
 def _rule(name: str, **options: float) -> RuleSpec:
+    for option, value in options.items():
+        if option in _SHARES:
+            check_share(option, value)
     return RuleSpec(name=name, options={option: float(value) for option, value in options.items()})

@@ -7,11 +7,12 @@ data layers, which is the order in which a reader yields their slots unless ``fe
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, count
 from typing import IO
 
 import msgspec
 
-from paddle.v2._config import LayerConfig, ModelConfig, ParameterConfig, SubModelConfig
+from paddle.v2._config import EvaluatorConfig, LayerConfig, ModelConfig, ParameterConfig, SubModelConfig
 from paddle.v2.config_base import Initializer, Layer
 from paddle.v2.data_type import InputType
 
@@ -65,12 +66,7 @@ class Topology:
     def _configure(self, outputs: Sequence[Layer]) -> ModelConfig:
         names = list(self._layers)
         inputs = [name for name, _ in self.data_type()]
-        evaluators = [
-            evaluator
-            for layer in self._layers.values()
-            for evaluator in layer.evaluators
-            if all(name in self._layers for name in evaluator.input_layers)
-        ]
+        evaluators = self._evaluators()
         whole = SubModelConfig(
             name="root",
             layer_names=names,
@@ -88,6 +84,18 @@ class Topology:
             evaluators=evaluators,
             sub_models=[whole],
         )
+
+    def _evaluators(self) -> list[EvaluatorConfig]:
+        """All whose layers are there. Where some are called NAME, the later ones are NAME_1, NAME_2..."""
+        found: dict[str, EvaluatorConfig] = {}
+        for layer in self._layers.values():
+            for evaluator in layer.evaluators:
+                if all(name in self._layers for name in evaluator.input_layers):
+                    own = EvaluatorConfig.FromString(evaluator.SerializeToString())
+                    later = (f"{own.name}_{number}" for number in count(1))
+                    own.name = next(name for name in chain([own.name], later) if name not in found)
+                    found[own.name] = own
+        return list(found.values())
 
     def _parameters(self) -> list[ParameterConfig]:
         """Each parameter once: of layers that share one, the first to be written decides how it starts."""
