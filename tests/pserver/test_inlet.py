@@ -6,11 +6,13 @@ from __future__ import annotations
 import tracemalloc
 from typing import get_args
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from paddle._pserver.errors import BadMessage, PserverError
+from paddle._pserver.framing import FrameReader, bytes_of, pieces
 from paddle._pserver.inlet import Inbound, Inlet
 from paddle._pserver.messages import (
     Answer,
@@ -116,3 +118,19 @@ def test_gradients_are_received_into_the_same_memory_every_time() -> None:
     assert first.gradient.dense[0].ctypes.data == second.gradient.dense[0].ctypes.data
     assert [len(rows.ids) for rows in first.gradient.rows] == [2]
     assert {type(first.message)} <= set(get_args(Request))
+
+
+def test_a_frame_that_came_along_with_another_does_not_overwrite_its_gradient() -> None:
+    talk = Talk(1).start()
+    frames = b"".join(
+        b"".join(group)
+        for step, value in ((1, 1), (2, 100))
+        for group in pieces(*encode(Push(step, 0, 1, (0,))), [bytes_of(np.full(4, value, np.float32))])
+    )
+    reader = FrameReader(Inlet(talk.shard, 1).place)
+    staging = reader.buffers()[0]
+    staging[: len(frames)] = frames
+    for inbound in reader.received(len(frames)):
+        talk.ask(0, inbound.message, inbound.gradient, ids=inbound.ids)
+    assert talk.shard.clocks.version == 2
+    assert talk.w == [-0.5 * 101] * 4

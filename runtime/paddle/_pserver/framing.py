@@ -17,7 +17,7 @@ limits before anything is allocated; whatever the bytes, the only exceptions are
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -89,6 +89,9 @@ class FrameReader(Generic[Message]):
     ``place(kind, meta, body_length)`` is called when a frame's meta is there: it returns the decoded message
     and the writable byte views that take the body (together exactly ``body_length`` long), or raises. After
     an error the reader is not to be used any more.
+
+    Messages are handed out one by one: a frame is placed only after the message before it has been dealt
+    with, so that what that one brought is not overwritten.
     """
 
     def __init__(self, place: Place[Message], limits: Limits | None = None) -> None:
@@ -107,21 +110,22 @@ class FrameReader(Generic[Message]):
         """Where the next bytes go: never empty, each view never empty; the last one may stay unfilled."""
         return [*self._room(), self._staging[self._end :]]
 
-    def received(self, count: int) -> list[Message]:
-        """The messages that ``count`` more bytes, written into :meth:`buffers`, complete."""
+    def received(self, count: int) -> Iterator[Message]:
+        """The messages that ``count`` more bytes, written into :meth:`buffers`, complete.
+
+        To be exhausted before :meth:`buffers` is asked again.
+        """
         direct = min(count, sum(view.nbytes for view in self._room()))
         self._filled(direct)
         self._end += count - direct
-        messages: list[Message] = []
         while self._drain():
-            self._step(messages)
+            yield from self._step()
         if self._start == self._end:
             self._start = self._end = 0
         elif self._end == _STAGING_BYTES:  # a header or trailer cut by the end of staging
             rest = bytes(self._staging[self._start : self._end])
             self._staging[: len(rest)] = rest
             self._start, self._end = 0, len(rest)
-        return messages
 
     @property
     def idle(self) -> bool:
@@ -133,11 +137,12 @@ class FrameReader(Generic[Message]):
             and self._start == self._end
         )
 
-    # A step is a list of targets to fill and what to do once they are full. Header and trailer come through
-    # staging, so that a small frame costs one receive; meta and body are also received directly.
+    # A step is a list of targets to fill and what to do once they are full, which may give a message. Header
+    # and trailer come through staging, so that a small frame costs one receive; meta and body are also
+    # received directly.
 
     def _expect(
-        self, step: Callable[[list[Message]], None], targets: Sequence[memoryview], *, direct: bool = False
+        self, step: Callable[[], Iterable[Message]], targets: Sequence[memoryview], *, direct: bool = False
     ) -> None:
         self._step = step
         self._targets = [view for view in targets if view.nbytes]
@@ -177,7 +182,7 @@ class FrameReader(Generic[Message]):
             self._filled(size)
         return self._target == len(self._targets)
 
-    def _read_header(self, _: list[Message]) -> None:
+    def _read_header(self) -> Iterable[Message]:
         magic, version, self._kind, meta_length, self._body_length = _FIELDS.unpack_from(self._header)
         (check,) = _CHECK.unpack_from(self._header, _FIELDS.size)
         if magic != MAGIC:
@@ -196,8 +201,9 @@ class FrameReader(Generic[Message]):
                 raise FrameTooLarge(f"a frame announces a {name} of {length} bytes; the limit is {limit}")
         self._meta = memoryview(bytearray(meta_length))
         self._expect(self._read_meta, [self._meta], direct=True)
+        return ()
 
-    def _read_meta(self, _: list[Message]) -> None:
+    def _read_meta(self) -> Iterable[Message]:
         self._message, targets = self._place(self._kind, self._meta, self._body_length)
         room = sum(target.nbytes for target in targets)
         if room != self._body_length:
@@ -205,13 +211,15 @@ class FrameReader(Generic[Message]):
                 f"a frame of kind {self._kind} brings {self._body_length} bytes, expected were {room}"
             )
         self._expect(self._read_body, targets, direct=True)
+        return ()
 
-    def _read_body(self, _: list[Message]) -> None:
+    def _read_body(self) -> Iterable[Message]:
         self._expect(self._read_trailer, [self._trailer])
+        return ()
 
-    def _read_trailer(self, messages: list[Message]) -> None:
+    def _read_trailer(self) -> Iterable[Message]:
         if _TRAILER.unpack(self._trailer)[0] != self._digest.intdigest():
             raise ChecksumMismatch(f"a frame of kind {self._kind} was damaged on the way")
-        messages.append(self._message)
         self._digest.reset()
         self._expect(self._read_header, [self._header])
+        return (self._message,)

@@ -112,6 +112,8 @@ class Session(asyncio.BufferedProtocol):
         try:
             for inbound in self._reader.received(nbytes):
                 self._owner.received(self, inbound)
+                if self._closing:
+                    return
         except FrameError as error:
             self._owner.damaged(self, error)
             self.close()
