@@ -4,7 +4,8 @@ The transport was aiohttp's and still is to be closed by aiohttp: what tells of 
 its protocol. A session must never know what a message means.
 
 Guarantee: bytes are received straight into where they belong; what is sent waits in the arrays it comes from,
-so that a slow reader costs no memory; after a frame that is damaged nothing more is read from it.
+and nothing more is read or dealt with until it is out, so that who asks and does not listen costs no memory;
+after a frame that is damaged nothing more is read from it.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ class Session(asyncio.BufferedProtocol):
         self._owner = owner
         self._transport = transport
         self._http = http
+        self._inbox: Iterator[Inbound] = iter(())
         self._outbox: deque[Iterator[list[memoryview]]] = deque()
         self._paused = self._closing = False
         self._waste = memoryview(bytearray(SLICE_BYTES))
@@ -69,12 +71,15 @@ class Session(asyncio.BufferedProtocol):
         kind, meta = encode(message)
         self._outbox.append(pieces(kind, meta, [bytes_of(array) for array in body], copy=live))
         self._pump()
+        if self._outbox:
+            self._transport.pause_reading()
 
     def close(self) -> None:
         """Read no more; close once all is sent and the other side has closed, or does not for long."""
         if not self._closing:
             self._reader = None
             self._closing = True
+            self._transport.resume_reading()  # into nowhere, to see its end
             asyncio.get_running_loop().call_later(LINGER_S, self._transport.abort)
             self._pump()
 
@@ -107,13 +112,19 @@ class Session(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes came."""
-        if self._reader is None:
-            return
+        if self._reader is not None:
+            self._inbox = self._reader.received(nbytes)
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Deal with what came, as long as the other side takes the answers; then read more."""
         try:
-            for inbound in self._reader.received(nbytes):
-                self._owner.received(self, inbound)
-                if self._closing:
+            while self._reader is not None and not self._outbox:
+                inbound = next(self._inbox, None)
+                if inbound is None:
+                    self._transport.resume_reading()
                     return
+                self._owner.received(self, inbound)
         except FrameError as error:
             self._owner.damaged(self, error)
             self.close()
@@ -133,6 +144,7 @@ class Session(asyncio.BufferedProtocol):
         self._paused = False
         self._http.resume_writing()
         self._pump()
+        self._go_on()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone."""
