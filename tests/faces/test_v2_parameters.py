@@ -167,5 +167,8 @@ def test_a_mapping_from_names():
             wrong()
     with pytest.raises(ValueError, match=r"'w' has shape \(3, 2\), the value given has \(2, 3\)"):
         parameters["w"] = np.zeros((2, 3))
+    for wrong, found in ((None, "None"), ("x", "'x'"), ([1, "a"], r"\[1, 'a'\]"), (3, "3")):
+        with pytest.raises(ValueError, match=rf"'w' has shape \(3, 2\), the value given is {found}"):
+            parameters["w"] = wrong
     with pytest.raises(NotInThisRelease, match="get_grad"):
         parameters.get_grad("w")

@@ -51,6 +51,9 @@ def test_events_come_in_the_documented_order():
     assert [e.batch_id for e in seen if isinstance(e, paddle.event.EndIteration)] == [0, 1, 0, 1]
     with pytest.raises(NotInThisRelease, match=r"event.gm"):
         _ = seen[-1].gm
+    for event in (seen[3], seen[-1], trainer.test(batches())):
+        with pytest.raises(NotInThisRelease, match=r"event.evaluator"):
+            _ = event.evaluator
 
 
 def test_training_without_a_handler_lowers_the_cost():
@@ -83,9 +86,6 @@ def test_parameters_are_live_and_may_be_set_between_passes():
 
 def test_training_again_goes_on_where_it_ended():
     def trained(calls):
-        from paddle.v2 import config_base
-
-        config_base.restart_names()
         trainer, parameters = sgd(network(), momentum=0.9)
         for passes in calls:
             trainer.train(batches(), num_passes=passes)
@@ -100,6 +100,25 @@ def test_static_parameters_stay_and_the_others_learn():
     trainer.train(batches())
     changed = {name: not np.array_equal(parameters[name], before[name]) for name in parameters}
     assert changed == {"table": True, "_out.w0": False, "_out.wbias": True}
+
+
+def test_a_network_of_static_parameters_trains_and_changes_nothing():
+    static = paddle.attr.Param(is_static=True)
+    x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(2))
+    out = paddle.layer.fc(input=x, size=1, param_attr=static, bias_attr=static)
+    trainer, parameters = sgd(paddle.layer.sum_cost(input=out))
+    before, seen = {name: parameters[name] for name in parameters}, []
+    trainer.train(lambda: iter([[([1.0, 2.0],)]] * 2), num_passes=2, event_handler=seen.append)
+    assert len({e.cost for e in seen if isinstance(e, paddle.event.EndIteration)}) == 1
+    assert all(np.array_equal(parameters[name], before[name]) for name in parameters)
+
+
+def test_a_pass_without_a_batch_is_told_once():
+    trainer, _ = sgd(network())
+    left = iter([rows()])
+    with pytest.warns(RuntimeWarning, match="pass 1 had no batch") as told:
+        trainer.train(lambda: left, num_passes=3)
+    assert len(told) == 1 and told[0].filename == __file__
 
 
 def test_dropout_drops_in_training_and_scales_in_a_test():
@@ -168,6 +187,29 @@ def test_saving_writes_what_is_trained(tmp_path):
 def test_bad_arguments_of_train_are_named(arguments, error):
     with pytest.raises((TypeError, ValueError), match=error):
         sgd(network())[0].train(**arguments)
+
+
+def test_parameters_of_another_network_are_refused():
+    cost = network()
+    optimizer = paddle.optimizer.Adam()
+    side = paddle.layer.fc(input=cost, size=1, name="side", bias_attr=False)
+    with pytest.raises(ValueError, match=r"has a parameter '_side.w0', and these Parameters have table"):
+        paddle.trainer.SGD(cost, paddle.parameters.create(cost), optimizer, extra_layers=side)
+    x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(5))
+    other = paddle.layer.sum_cost(input=paddle.layer.fc(input=x, size=3, name="out"))
+    parameters = paddle.parameters.create(paddle.layer.fc(input=x * 2, size=4, name="out"))
+    with pytest.raises(ValueError, match=r"'_out.w0' has shape \(5, 3\) in the network and \(5, 4\)"):
+        paddle.trainer.SGD(other, parameters, optimizer)
+
+
+def test_the_newest_optimizer_is_noted():
+    cost = network(param_attr=paddle.attr.Param(momentum=0.25))
+    parameters = paddle.parameters.create(cost)
+    for momentum in (0.9, 0.5):
+        sgd(cost, parameters, momentum=momentum)
+    assert [parameters._pool.config(name).momentum for name in parameters] == [0.5, 0.25, 0.5]
+    sgd(cost, parameters)
+    assert not parameters._pool.config("table").HasField("momentum")
 
 
 def test_bad_arguments_of_sgd_are_named():
@@ -319,20 +361,6 @@ def test_all_rows_of_a_table_are_fetched_before_they_are_read(remote):
     remote.calls.clear()
     trainer.test(batches(3, 3))
     assert remote.calls == [{"table": [0, 1, 2]}]
-
-
-def test_an_error_ends_with_a_goodbye_that_tells_of_it(remote):
-    trainer = sgd(network(), is_local=False)[0]
-
-    def handler(event):
-        if isinstance(event, paddle.event.EndIteration):
-            raise OSError("disk full")
-
-    with pytest.raises(OSError, match="disk full"):
-        trainer.train(batches(), event_handler=handler)
-    del trainer
-    gc.collect()
-    assert remote.calls[-1] == "goodbye OSError: disk full"
 
 
 def test_static_parameters_are_not_given_away(remote):

@@ -34,8 +34,12 @@ __all__ = ["init", *sorted(_FUNCTIONS), *sorted(_MODULES)]
 def init(**kwargs: Any) -> None:
     """Settle the flags of this trainer: arguments over ``PADDLE_INIT_*`` variables over defaults.
 
-    The flags and their defaults: ``python paddle.py --help``. Raises an error that names a flag or a value
-    that cannot be.
+    The flags and their defaults: ``python paddle.py --help``. Raises an error that names
+    a flag or a value that cannot be.
+
+    ``trainer_count`` is how many threads matrix arithmetic may use, no more: the original also split each
+    batch among them. It counts only where numpy was not loaded before, and no such variable
+    (``OMP_NUM_THREADS``...) is set.
     """
     from paddle.v2 import _flags
 

@@ -17,6 +17,7 @@ from paddle._engine.initial import generator_for
 from paddle._engine.scope import Scope
 from paddle.v2._config import ParameterConfig
 from paddle.v2._lowering import initializer
+from paddle.v2._slots import shown
 from paddle.v2.config_base import Initializer
 
 
@@ -39,7 +40,8 @@ class Pool(Mapping[str, np.ndarray]):
         self, configs: Sequence[ParameterConfig], initializers: Mapping[str, Initializer], seed: int
     ) -> None:
         self.scope = Scope()
-        self._configs = {each.name: ParameterConfig.FromString(each.SerializeToString()) for each in configs}
+        self._given = {each.name: each for each in configs}
+        self._configs = dict(self._given)
         self._initializers = initializers
         self._seed = seed
         self._keepers: dict[str, Keeper] = {}
@@ -83,16 +85,36 @@ class Pool(Mapping[str, np.ndarray]):
             keeper.fetch()
         return [self[name] for name in listed]
 
+    def check(self, configs: Iterable[ParameterConfig]) -> None:
+        """Raise where a network's parameters are not those of this pool."""
+        for config in configs:
+            if config.name not in self._configs:
+                raise ValueError(
+                    f"the network has a parameter {config.name!r}, and these Parameters have "
+                    f"{', '.join(self._configs) or 'none'}: make them of all its layers, the "
+                    "extra ones too, with paddle.parameters.create([...])"
+                )
+            if self.shape(config.name) != tuple(config.dims):
+                raise ValueError(
+                    f"parameter {config.name!r} has shape {tuple(config.dims)} in the network and "
+                    f"{self.shape(config.name)} in these Parameters, which are those of another network"
+                )
+
     def put(self, name: str, value: np.ndarray) -> None:
         """Copy a value in, which has the parameter's shape."""
-        shape, value = self.shape(name), np.asarray(value, np.float32)
-        if value.shape != shape:
-            raise ValueError(f"parameter {name!r} has shape {shape}, the value given has {value.shape}")
+        shape = self.shape(name)
+        try:
+            array = np.asarray(value, np.float32)
+        except (TypeError, ValueError):
+            array = None
+        if array is None or array.shape != shape:
+            found = f"has {array.shape}" if array is not None and array.ndim else f"is {shown(value)}"
+            raise ValueError(f"parameter {name!r} has shape {shape}, the value given {found}")
         if name in self._keepers and self._keepers[name].remote:
             raise RuntimeError(
                 f"parameter {name!r} lives on the parameter servers by now: set it before train()"
             )
-        self.scope.set(name, value)
+        self.scope.set(name, array)
 
     def follow(self, keeper: Keeper) -> None:
         """From now on a new keeper's arrays, which hold the values already, are the parameters."""
@@ -119,16 +141,17 @@ class Pool(Mapping[str, np.ndarray]):
         self.follow(keeper)
 
     def note(self, update: UpdateSpec) -> None:
-        """Write the optimizer's momentum, decay and clipping into the configuration of those that have none.
+        """Write an optimizer's momentum, decay and clipping into the configuration of those that have none.
 
-        This is what the original's tar files say of a parameter that was trained.
+        This is what the original's tar files say of a trained parameter; the newest optimizer's hold.
         """
         shared = {
             "momentum": update.rule.options.get("momentum", 0.0),
             "decay_rate": update.l2_rate,
             "gradient_clipping_threshold": update.gradient_clipping_threshold,
         }
-        for config in self._configs.values():
+        for name, given in self._given.items():
+            config = self._configs[name] = ParameterConfig.FromString(given.SerializeToString())
             for field, value in shared.items():
                 if value and not config.HasField(field):
                     setattr(config, field, value)

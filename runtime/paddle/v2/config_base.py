@@ -35,11 +35,6 @@ def default_name(prefix: str) -> str:
     return f"__{prefix}_{_names_given[prefix] - 1}__"
 
 
-def restart_names() -> None:
-    """Begin a new network in this process: default names count from 0 again."""
-    _names_given.clear()
-
-
 class Layer:
     """What a layer function returns: its configuration, the layers that it reads, its parameters.
 

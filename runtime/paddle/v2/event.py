@@ -26,6 +26,13 @@ class _WithMachine:
         )
 
 
+class _WithEvaluator:
+    @property
+    def evaluator(self) -> object:
+        """Not in this release."""
+        raise NotInThisRelease("event.evaluator is not in this release: what it counted is in event.metrics")
+
+
 @dataclass(frozen=True)
 class BeginPass:
     """A pass over the data begins. Passes count from 0."""
@@ -43,14 +50,17 @@ class BeginIteration:
 
 @dataclass(frozen=True)
 class EndForwardBackward(_WithMachine):
-    """The gradients of a batch are there."""
+    """The gradients of a batch were computed, and learned from: parameters are those of the next batch.
+
+    The original has this event between the two.
+    """
 
     pass_id: int
     batch_id: int
 
 
 @dataclass(frozen=True)
-class EndIteration(_WithMachine):
+class EndIteration(_WithMachine, _WithEvaluator):
     """A batch has ended. ``cost``, per sample, and ``metrics``, by evaluator name, are this batch's."""
 
     pass_id: int
@@ -60,7 +70,7 @@ class EndIteration(_WithMachine):
 
 
 @dataclass(frozen=True)
-class EndPass(_WithMachine):
+class EndPass(_WithMachine, _WithEvaluator):
     """A pass has ended. ``metrics``: of the whole pass, by evaluator name."""
 
     pass_id: int
@@ -68,7 +78,7 @@ class EndPass(_WithMachine):
 
 
 @dataclass(frozen=True)
-class TestResult:
+class TestResult(_WithEvaluator):
     """What ``SGD.test`` returns: the ``cost`` per sample and the metrics by evaluator name."""
 
     __test__ = False  # no test case, in spite of its name

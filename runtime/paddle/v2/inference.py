@@ -39,6 +39,7 @@ class Inference:
             config, types = read_for_inference(fileobj)
         else:
             raise ValueError("Inference needs an output_layer, or a fileobj with a saved network")
+        parameters._pool.check(config.parameters)
         net = Network(config, types)
         self._types = types
         self._program = net.program.clone(for_test=True)

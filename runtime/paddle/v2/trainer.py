@@ -1,14 +1,14 @@
 """SGD: trains a network over passes of a reader's batches, on this machine or with parameter servers.
 
 It must never know how a step is computed or where parameters live. Guarantee: events come in the documented
-order, once each; a trainer that ends by an error never says an orderly goodbye, so that the others of its job
-hear of it.
+order, once each; a trainer that ends by an error never says an orderly goodbye to parameter servers, so that
+the others of its job hear of it.
 """
 
 from __future__ import annotations
 
 import time
-import weakref
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
@@ -16,6 +16,7 @@ from paddle._absent import NotInThisRelease
 from paddle._engine.exchange import Exchange
 from paddle._launch.environ import reporter
 from paddle.v2 import _flags, event
+from paddle.v2._goodbye import Goodbye
 from paddle.v2._progress import Progress
 from paddle.v2._training import Training
 from paddle.v2.config_base import Layer
@@ -64,6 +65,7 @@ class SGD:
                 "and port of paddle.init"
             )
         self._topology = Topology(cost, extra_layers=extra_layers)
+        parameters._pool.check(self._topology.proto().parameters)
         self._parameters = parameters
         self._is_local = is_local
         self._flags = _flags.current()
@@ -71,8 +73,9 @@ class SGD:
         self._training = Training(self._topology, parameters._pool, update_equation.update, seed)
         parameters._pool.note(update_equation.update)
         self._exchange: Exchange | None = None
-        self._goodbye: weakref.finalize[..., Parameters] | None = None
+        self._goodbye: Goodbye | None = None
         self._passes = 0
+        self._warned = False
 
     def get_topology_proto(self) -> Any:
         """The network as a ModelConfig message."""
@@ -89,6 +92,10 @@ class SGD:
 
         ``event_handler`` is called with each event of :mod:`paddle.v2.event`. ``feeding``: which slot of a
         row goes to which data layer; where not given, in the order in which the data layers were written.
+
+        An error that leaves ``train`` is told to parameter servers when the program ends, except
+        ``sys.exit(0)`` in a handler, and except where the program caught it and then a ``train``, ``test`` or
+        ``save_parameter_to_tar`` of this trainer succeeded, outside the ``except`` or ``finally`` block.
         """
         handler = event_handler or (lambda each: None)
         if not callable(reader):
@@ -102,8 +109,10 @@ class SGD:
             for pass_id in range(num_passes):
                 self._pass(pass_id, exchange, reader, feeder, handler)
         except BaseException as error:
-            self._end_with(exchange, f"{type(error).__name__}: {error}")
+            if self._goodbye is not None:
+                self._goodbye.failed(error)
             raise
+        self._succeeded()
 
     def test(self, reader: Reader, feeding: Feeding = None) -> event.TestResult:
         """Compute cost and metrics over the batches that ``reader()`` yields; nothing is learned."""
@@ -111,24 +120,35 @@ class SGD:
         total = self._training.test((feeder(batch), len(batch)) for batch in reader())
         if not total.samples:
             raise ValueError("the reader given to test() yielded no batch")
+        self._succeeded()
         return event.TestResult(total.cost, total.metrics)
 
     def save_parameter_to_tar(self, f: IO[Any]) -> None:
         """Write the parameters as they are now; see :meth:`Parameters.to_tar`."""
         self._parameters.to_tar(f)
+        self._succeeded()
 
     def _start(self) -> Exchange:
         exchange = _local() if self._is_local else _remote(self._flags)
         self._training.start(exchange, remote=not self._is_local)
         self._exchange = exchange
-        self._end_with(exchange, None)
+        if not self._is_local:
+            self._goodbye = Goodbye(self._parameters, exchange)
         return exchange
 
-    def _end_with(self, exchange: Exchange, failure: str | None) -> None:
-        """Say goodbye when nobody reads the parameters any more: in good order, or telling of a failure."""
+    def _succeeded(self) -> None:
         if self._goodbye is not None:
-            self._goodbye.detach()
-        self._goodbye = weakref.finalize(self._parameters, exchange.close, failure)
+            self._goodbye.succeeded()
+
+    def _warn_of_no_batch(self, pass_id: int) -> None:
+        if not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"pass {pass_id} had no batch, so nothing was learned in it: the reader of train() must "
+                "yield its batches anew each time it is called",
+                RuntimeWarning,
+                stacklevel=4,
+            )
 
     def _pass(
         self,
@@ -150,6 +170,8 @@ class SGD:
             handler(event.EndIteration(pass_id, batch_id, tally.cost, tally.metrics))
         exchange.end_pass(self._passes)
         self._passes += 1
+        if not progress.total.samples:
+            self._warn_of_no_batch(pass_id)
         progress.end()
         handler(event.EndPass(pass_id, progress.total.metrics))
 

@@ -1,0 +1,37 @@
+"""Goodbye: what a trainer says to its parameter servers when nobody reads the parameters any more.
+
+It must never know what was trained. Guarantee: said once, when the parameters go or the process ends; an
+error that left the training is told, so that the others of the job hear of it, unless the program overcame
+it.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+
+from paddle._engine.exchange import Exchange
+
+
+class Goodbye:
+    """The goodbye of a trainer that trains ``parameters`` through ``exchange``."""
+
+    def __init__(self, parameters: object, exchange: Exchange) -> None:
+        self._failure: str | None = None
+        weakref.finalize(parameters, self._say, exchange)
+
+    def failed(self, error: BaseException) -> None:
+        """An error leaves the training; ``sys.exit(0)`` is none."""
+        if not (isinstance(error, SystemExit) and error.code in (None, 0)):
+            self._failure = f"{type(error).__name__}: {error}"
+
+    def succeeded(self) -> None:
+        """The program goes on with success: what failed before is overcome, if no error is being handled.
+
+        In an ``except`` or ``finally`` block the error may still be on its way.
+        """
+        if sys.exception() is None:
+            self._failure = None
+
+    def _say(self, exchange: Exchange) -> None:
+        exchange.close(self._failure)
