@@ -331,6 +331,40 @@ def test_a_trainer_that_reads_slowly_gets_everything(start_pservers: Start) -> N
         assert result.tobytes() == values["w"].tobytes()
 
 
+def test_a_crowd_that_never_says_hello_is_bounded_and_a_trainer_comes_in_after_it(
+    start_pservers: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paddle._pserver.hub.MAX_STRANGERS", 1)
+    pservers = start_pservers()
+    crowd = [Client("127.0.0.1", pservers.port, "s", call_timeout_s=9, notice=lambda _: None) for _ in "abc"]
+    for stranger in crowd[:2]:
+        stranger.connect(time.monotonic() + 10)
+    with pytest.raises(ShardUnreachable, match="crowded"):
+        crowd[2].connect(time.monotonic() + 0.3)
+    for stranger in crowd:
+        stranger.close()
+    assert pservers.train(start)
+
+
+def test_a_shard_that_is_up_hears_hello_while_the_trainer_waits_for_another(
+    start_pservers: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paddle._pserver.client._FIRST_NOTICE_S", 0.1)
+    pservers = start_pservers()
+    joined = threading.Event()
+
+    def waiting(text: str) -> None:
+        if pservers.call(lambda: pservers.hubs[0].shard.roster.trainers[0].session) is not None:
+            joined.set()
+
+    exchange = pservers.exchange(0, ports_num=2, connect_timeout_s=1.0, notice=waiting)
+    with pytest.raises(ShardUnreachable, match=f":{pservers.port + 1} since"):
+        start(exchange)
+    exchange.close("it could not start")
+    assert joined.is_set()
+    assert pservers.train(start)
+
+
 # The HTTP face.
 
 

@@ -8,11 +8,13 @@ from typing import Any
 from unittest.mock import Mock
 
 import numpy as np
+import pytest
 
-from paddle._pserver.errors import FrameError
+from paddle._pserver import session as session_module
+from paddle._pserver.errors import FrameError, FrameTooLarge
 from paddle._pserver.framing import pieces
 from paddle._pserver.inlet import Inbound, Inlet
-from paddle._pserver.messages import Answer, Pull, Request, encode
+from paddle._pserver.messages import Answer, Goodbye, Pull, Request, encode
 from paddle._pserver.session import Session
 
 from .talk import Talk
@@ -26,7 +28,7 @@ class Transport(asyncio.Transport):
         self.takes = takes
         self.written = 0
         self.reading = True
-        self.aborted = False
+        self.cut = asyncio.Event()
         self.session: Any = None
 
     def write(self, data: Any) -> None:
@@ -50,13 +52,13 @@ class Transport(asyncio.Transport):
         self.reading = True
 
     def is_closing(self) -> bool:
-        return self.aborted
+        return self.cut.is_set()
 
     def write_eof(self) -> None:
         pass
 
     def abort(self) -> None:
-        self.aborted = True
+        self.cut.set()
 
 
 class Http(asyncio.Protocol):
@@ -135,3 +137,38 @@ def test_who_is_closed_is_read_to_its_end_and_not_heard() -> None:
         assert owner.heard == [Pull()]
 
     played(act, takes=1 << 18)
+
+
+def test_a_first_message_is_small() -> None:
+    def act(session: Session, transport: Transport, owner: Owner) -> None:
+        long = Goodbye("x" * 5000)
+        bring(session, frame(Pull()))
+        bring(session, frame(long))
+        assert owner.heard == [Pull(), long]
+        stranger = Session(2, Inlet(Talk(1).shard, 2), owner, transport, Http())
+        assert session.known
+        bring(stranger, frame(long)[:100])
+        assert isinstance(owner.errors[0], FrameTooLarge)
+        assert not stranger.known
+        stranger.connection_lost(None)
+
+    played(act, takes=1 << 40)
+
+
+def test_a_connection_that_says_nothing_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_module, "FIRST_MESSAGE_S", 0.0)
+
+    async def run() -> None:
+        transport = Transport(1 << 40)
+        Session(1, Inlet(Talk(1).shard, 1), Owner(np.zeros(1, np.float32)), transport, Http())
+        await asyncio.wait_for(transport.cut.wait(), 10)
+
+    asyncio.run(run())
+
+
+def test_a_connection_that_spoke_is_not_cut() -> None:
+    def act(session: Session, transport: Transport, owner: Owner) -> None:
+        bring(session, frame(Pull()))
+        assert session._patience.cancelled()
+
+    played(act, takes=1 << 40)

@@ -46,6 +46,8 @@ async def _session(hub: Hub, request: web.Request) -> web.Response:
     """Hand the connection over to a session and wait for its end; what is returned then reaches nobody."""
     if request.headers.get("Upgrade") != UPGRADE:
         raise web.HTTPUpgradeRequired(text=f"this is for trainers, which ask to upgrade to {UPGRADE}\n")
+    if hub.crowded:
+        raise web.HTTPServiceUnavailable(text="too many connections are waiting to say Hello: try again\n")
     if request.transport is None:
         raise ConnectionResetError("the trainer left before it was let in")
     request.protocol.keep_alive(False)  # else aiohttp's timer closes the connection when it seems idle

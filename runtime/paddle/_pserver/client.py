@@ -56,17 +56,20 @@ class Client:
         began = time.monotonic()
         notice_at = began + _FIRST_NOTICE_S
         host, port = self._address
+        why: OSError = TimeoutError("timed out")
         while self._socket is None:
             try:
                 self._socket = self._attempt(min(deadline, time.monotonic() + _ATTEMPT_S))
             except OSError as error:
                 now = time.monotonic()
+                if now < deadline or not isinstance(error, TimeoutError):
+                    why = error  # and not that the last attempt was cut short
                 if now >= deadline:
                     raise ShardUnreachable(
-                        f"no pserver answers at {host}:{port} since {now - began:.0f} s ({error}). Is it "
+                        f"no pserver answers at {host}:{port} since {now - began:.0f} s ({why}). Is it "
                         "started there, with the same port, ports_num and ports_num_for_sparse? Its log is "
                         "server.log."
-                    ) from error
+                    ) from why
                 if now >= notice_at:
                     self._notice(f"waiting for pserver {host}:{port} since {now - began:.0f} s")
                     notice_at = now + min(now - began, _LONGEST_NOTICE_S)
@@ -95,7 +98,10 @@ class Client:
 
     def _check_upgraded(self, head: bytes) -> None:
         status = head.split(b"\r\n", 1)[0].decode("latin-1")
-        if status.split(" ")[1:2] != ["101"]:
+        code = status.split(" ")[1:2]
+        if code == ["503"]:
+            raise ConnectionRefusedError("it is crowded with connections that never say who they are")
+        if code != ["101"]:
             raise ProtocolMismatch(
                 f"{self.what} is no pserver of this release: it answered {status!r}. Check pservers and port."
             )

@@ -88,15 +88,15 @@ class FrameReader(Generic[Message]):
 
     ``place(kind, meta, body_length)`` is called when a frame's meta is there: it returns the decoded message
     and the writable byte views that take the body (together exactly ``body_length`` long), or raises. After
-    an error the reader is not to be used any more.
+    an error the reader is not to be used any more. ``limits`` may change between messages.
 
     Messages are handed out one by one: a frame is placed only after the message before it has been dealt
     with, so that what that one brought is not overwritten.
     """
 
     def __init__(self, place: Place[Message], limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
         self._place = place
-        self._limits = limits or Limits()
         self._staging = memoryview(bytearray(_STAGING_BYTES))
         self._start = self._end = 0  # of the bytes in staging that are not consumed yet
         self._header = memoryview(bytearray(HEADER_BYTES))
@@ -194,8 +194,8 @@ class FrameReader(Generic[Message]):
         if version != VERSION:
             raise NotAFrame(f"the other side frames messages in version {version}, this one in {VERSION}")
         for name, length, limit in (
-            ("meta", meta_length, self._limits.meta_bytes),
-            ("body", self._body_length, self._limits.body_bytes),
+            ("meta", meta_length, self.limits.meta_bytes),
+            ("body", self._body_length, self.limits.body_bytes),
         ):
             if length > limit:
                 raise FrameTooLarge(f"a frame announces a {name} of {length} bytes; the limit is {limit}")

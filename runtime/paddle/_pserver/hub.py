@@ -24,6 +24,7 @@ from paddle._pserver.session import Session
 from paddle._pserver.shard import Shard
 
 TICK_S = 1.0
+MAX_STRANGERS = 64  # besides one for every trainer
 
 _log = logging.getLogger("paddle.pserver")
 
@@ -39,11 +40,17 @@ class Hub:
         self._ids = itertools.count(1)
         self._over = asyncio.Event()
 
+    @property
+    def crowded(self) -> bool:
+        """Whether too many connections are there that have not said Hello, or are being closed."""
+        strangers = sum(not session.known for session in self._sessions.values())
+        return strangers >= MAX_STRANGERS + self.shard.options.num_gradient_servers
+
     def open(self, transport: asyncio.Transport, http: asyncio.Protocol) -> Session:
         """A connection becomes a session."""
         id = next(self._ids)
-        host, port = transport.get_extra_info("peername")[:2]
-        self.shard.connected(id, f"{host}:{port}")
+        peer = transport.get_extra_info("peername")  # None where the other side has gone already
+        self.shard.connected(id, f"{peer[0]}:{peer[1]}" if peer else "an address it has left")
         self._sessions[id] = Session(id, Inlet(self.shard, id), self, transport, http)
         return self._sessions[id]
 

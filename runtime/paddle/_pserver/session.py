@@ -5,7 +5,8 @@ its protocol. A session must never know what a message means.
 
 Guarantee: bytes are received straight into where they belong; what is sent waits in the arrays it comes from,
 and nothing more is read or dealt with until it is out, so that who asks and does not listen costs no memory;
-after a frame that is damaged nothing more is read from it.
+after a frame that is damaged nothing more is read from it; a connection that brings no message, or a first
+one that is not small, does not last.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ import numpy as np
 
 from paddle._pserver import link
 from paddle._pserver.errors import FrameError
-from paddle._pserver.framing import SLICE_BYTES, FrameReader, bytes_of, pieces
+from paddle._pserver.framing import SLICE_BYTES, FrameReader, Limits, bytes_of, pieces
 from paddle._pserver.inlet import Inbound, Inlet
 from paddle._pserver.messages import Reply, encode
 
 LINGER_S = 5.0
+FIRST_MESSAGE_S = 10.0
+FIRST_MESSAGE = Limits(meta_bytes=1 << 12, body_bytes=0)
 _JOIN_BELOW_BYTES = 1 << 14
 
 
@@ -51,17 +54,24 @@ class Session(asyncio.BufferedProtocol):
     ) -> None:
         self.id = id
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._reader: FrameReader[Inbound] | None = FrameReader(inlet.place)
+        self._reader: FrameReader[Inbound] | None = FrameReader(inlet.place, FIRST_MESSAGE)
         self._owner = owner
         self._transport = transport
         self._http = http
         self._inbox: Iterator[Inbound] = iter(())
         self._outbox: deque[Iterator[list[memoryview]]] = deque()
         self._paused = self._closing = False
+        self._spoke = False
+        self._patience = asyncio.get_running_loop().call_later(FIRST_MESSAGE_S, transport.abort)
         self._waste = memoryview(bytearray(SLICE_BYTES))
         link.tune(transport.get_extra_info("socket"))
         transport.set_write_buffer_limits(high=SLICE_BYTES)
         transport.set_protocol(self)
+
+    @property
+    def known(self) -> bool:
+        """Whether its first message was a good one and it is still open."""
+        return self._spoke and not self._closing
 
     def send(self, message: Reply, body: Sequence[np.ndarray] = (), *, live: bool = False) -> None:
         """Send after all that was sent before; nothing after ``close``. ``live``: ``body`` may change
@@ -86,6 +96,12 @@ class Session(asyncio.BufferedProtocol):
     def abort(self) -> None:
         """Close at once."""
         self._transport.abort()
+
+    def _let_in(self) -> None:
+        self._spoke = True
+        self._patience.cancel()
+        if self._reader is not None:
+            self._reader.limits = Limits()
 
     def _pump(self) -> None:
         while self._outbox and not self._paused:
@@ -125,6 +141,8 @@ class Session(asyncio.BufferedProtocol):
                     self._transport.resume_reading()
                     return
                 self._owner.received(self, inbound)
+                if not self._spoke:
+                    self._let_in()
         except FrameError as error:
             self._owner.damaged(self, error)
             self.close()
@@ -148,6 +166,7 @@ class Session(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone."""
+        self._patience.cancel()
         self._outbox.clear()
         reason = str(exc) if exc is not None else "it closed the connection"
         if self._reader is not None and not self._reader.idle:
