@@ -118,7 +118,7 @@ class RunningAgent(Marked):
     RUNAWAY = RUNAWAY
     until = staticmethod(until)
 
-    def __init__(self, workspace: Path) -> None:
+    def __init__(self, workspace: Path, begin: Callable[[], None] | None = None) -> None:
         super().__init__()
         self.workspace = workspace
         self.process = subprocess.Popen(
@@ -126,6 +126,7 @@ class RunningAgent(Marked):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=self.environ,
+            preexec_fn=begin,
         )
 
     def say(self, **order: object) -> None:

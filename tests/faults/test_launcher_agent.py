@@ -65,6 +65,37 @@ def test_the_signals_of_a_terminal_are_not_for_the_agent(family, signum) -> None
     assert family.hear("ended")["why"] == "stopped: asked by the launcher"
 
 
+def test_signals_that_come_before_it_has_its_own_session_are_not_for_it(agent, tmp_path) -> None:
+    signals = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+    def struck() -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, signals)  # as the launcher's threads do
+        for signum in signals:
+            os.kill(os.getpid(), signum)
+
+    early = type(agent)(tmp_path, struck)
+    try:
+        early.plan(trainer="import signal\nprint(signal.pthread_sigmask(signal.SIG_BLOCK, ()))")
+        early.say(do="start", role="trainer")
+        assert early.hear("lines")["lines"] == ["set()"]
+        early.process.terminate()
+        assert early.hear("failed")["text"].endswith(f"signal {signal.SIGTERM.value}")
+    finally:
+        early.clean_up()
+
+
+def test_an_agent_outlives_interrupts_while_it_starts(launch) -> None:
+    running = launch()
+    running.wait_for("sending the workspace")
+
+    def starting() -> list[int]:
+        return [pid for pid, command in running.pids().items() if "_launch/agent" in command]
+
+    for pid in running.until(starting, "an agent"):
+        os.kill(pid, signal.SIGINT)
+    running.wait_until_trained()
+
+
 def test_killing_the_inner_half_ends_everything(family) -> None:
     os.kill(family.halves()[1], signal.SIGKILL)
     family.all_gone(2.0)

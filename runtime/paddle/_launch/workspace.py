@@ -6,8 +6,8 @@ Guarantee: a workspace appears under its name whole or not at all. It is written
 when the last byte is there; when that fails or is stopped, nothing of it is left.
 
 What travels is everything in the package but ``log``, ``output`` and ``output.previous`` at its top, which
-belong to the jobs that ran in it, and ``__pycache__`` anywhere. A link that stays within the package remains a
-link; one that leads out of it is replaced by what it leads to, because a node does not have that.
+belong to the jobs that ran in it, and ``__pycache__`` anywhere. A link that stays within the package remains
+a link; one that leads out of it is replaced by what it leads to, because a node does not have that.
 """
 
 from __future__ import annotations

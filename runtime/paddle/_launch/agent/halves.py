@@ -12,6 +12,7 @@ from .loop import Agent
 from .processes import sweep
 from .role import CHUNK, die_with_parent
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # who starts an agent may hold them back from it
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -19,8 +20,10 @@ def main() -> int:
     """Become two halves in a session of their own: a terminal's Ctrl+C is for the launcher to answer."""
     with contextlib.suppress(PermissionError):  # already its leader, as under sshd
         os.setsid()
-    for signum in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+    for signum in (*SIGNALS, signal.SIGPIPE):
         signal.signal(signum, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # those that waited are forgotten
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _become_subreaper()
     will, testament = os.pipe()
     outer = os.getpid()

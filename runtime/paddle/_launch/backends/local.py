@@ -23,6 +23,7 @@ from invoke import Config, Context, Local, Promise
 
 import paddle._launch.agent as agent
 from paddle._launch import logs, workspace
+from paddle._launch.agent.halves import SIGNALS
 from paddle._launch.agent.processes import sweep
 from paddle._launch.backends import Post
 from paddle._launch.backends.frames import FrameReader
@@ -109,6 +110,9 @@ class _Node:
             self._promise.join()
 
     def _work(self) -> None:
+        # They are the main thread's to answer. An agent that is started here inherits that they wait, which
+        # keeps a terminal's Ctrl+C from it until it has its own session.
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         while True:
             task = self._todo.get()
             try:
