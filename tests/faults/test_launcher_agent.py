@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,17 @@ def test_the_end_of_standard_input_is_the_leash(family) -> None:
 def test_silence_for_the_lease_ends_everything(family) -> None:
     family.all_gone(3.0)
     assert "stopped: lease" in family.log()
+
+
+@pytest.mark.parametrize("family", [2.0], indirect=True)
+def test_a_pause_of_the_agent_itself_is_not_the_launchers_silence(family) -> None:
+    _, inner = family.halves()
+    os.kill(inner, signal.SIGSTOP)
+    threading.Event().wait(2.5)
+    os.kill(inner, signal.SIGCONT)
+    threading.Event().wait(0.3)  # it looks at the clock before the launcher has spoken again
+    family.say(do="stop", grace_s=5.0)
+    assert family.hear("ended")["why"] == "stopped: asked by the launcher"
 
 
 def test_terminating_the_agent_ends_everything(family) -> None:

@@ -27,7 +27,8 @@ and hears on standard output
 Guarantee, by six rules:
 
 1. Leash: when standard input ends, every process of every role is stopped. So a killed launcher is noticed.
-2. Lease: likewise when nothing was heard for ``lease_s``, because launchers hang and networks are cut.
+2. Lease: likewise when nothing was heard for ``lease_s``, because launchers hang and networks are cut. Time
+   in which the agent itself stood still, as a paused machine does, is not counted.
 3. Stopping means every descendant found in /proc, whatever session it made for itself: SIGTERM, and SIGKILL
    after the grace. As a subreaper the agent remains the ancestor of processes whose parents died. A process
    is known by its pid and start time together, so a reused pid is never signalled.

@@ -38,7 +38,7 @@ class Agent:
         self._roles: dict[int, Role] = {}
         self._log: LogFile | None = None
         self._signals: list[int] = []
-        self._heard = self._beaten = time.monotonic()
+        self._heard = self._beaten = self._looked = time.monotonic()
         self._why = ""  # set once the end has begun
         self._kill_at = self._scan_at = 0.0
         self._asked: set[Process] = set()
@@ -177,11 +177,15 @@ class Agent:
     # How it ends
 
     def _check_leash(self) -> None:
+        now = time.monotonic()
+        if now - self._looked > 2 * BEAT_S:  # this half stood still, and cannot say who else did
+            self._heard = min(now, self._heard + now - self._looked)
+        self._looked = now
         if os.getppid() != self._outer:
             self._stop("the outer half was killed", LEASH_GRACE_S)
         elif self._signals:
             self._stop(f"signal {self._signals[0]}", LEASH_GRACE_S)
-        elif self._plan and time.monotonic() - self._heard > self._plan["lease_s"]:
+        elif self._plan and now - self._heard > self._plan["lease_s"]:
             self._stop("lease", LEASH_GRACE_S)
 
     def _stop(self, why: str, grace_s: float) -> None:
