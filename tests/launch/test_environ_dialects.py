@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddle._absent import NotInThisRelease
+from paddle._launch.agent import role
 from paddle._launch.dialects import DIALECTS, VARIABLES, ClusterEnvironment, read
 from paddle._launch.environ import child_environment, read_init, settle_threads
 from paddle._launch.errors import ClusterError, FlagError, LaunchError
@@ -47,7 +48,9 @@ def clusters(draw: st.DrawFn, one_port: bool = True) -> ClusterEnvironment:
 
 
 def applied(changes: dict[str, str | None], base: dict[str, str]) -> dict[str, str]:
-    return {name: text for name, text in {**base, **changes}.items() if text is not None}
+    """What an agent makes of them."""
+    environ = role._environment(base, {"env": changes, "prepend": {}}, report=0)
+    return {name: text for name, text in environ.items() if name != "PADDLE_REPORT_FD"}
 
 
 def only(dialect: str, environ: dict[str, str]) -> dict[str, str]:
@@ -90,12 +93,32 @@ def test_ports_that_differ_are_told_by_endpoints_and_never_half_told(cluster: Cl
         assert all(read(environ, name).role == "LOCAL" for name in DIALECTS if not DIALECTS[name].endpoints)
 
 
+SHELL = (
+    "PADDLE_HETER_TRAINER_IP_PORT_LIST",
+    "PADDLE_INIT_NUM_PASSES",
+    "PADDLE_INIT_OF_ANOTHER_GENERATION",
+    "PADDLE_NUM_GRADIENT_SERVERS",
+    "PADDLE_PORTS_NUM",
+    "PADDLE_PSERVER_ID",
+    "PADDLE_TRAINER_COUNT",
+    "PADDLE_TRAINER_IPS",
+    "PADDLE_WITH_GLOO",
+    "PYTHONHOME",
+    "PYTHONSAFEPATH",
+)
+
+
 @given(cluster=clusters(one_port=False))
 def test_nothing_of_an_older_job_shines_through(cluster: ClusterEnvironment) -> None:
-    old = dict.fromkeys([*VARIABLES, "PADDLE_TRAINER_IPS", "PADDLE_PSERVER_ID"], "9.9.9.9")
+    old = dict.fromkeys([*VARIABLES, *SHELL], "9.9.9.9")
     changes = child_environment(cluster)
     assert "9.9.9.9" not in applied(changes, old).values()
     assert applied(changes, old) == applied(changes, {})
+
+
+def test_what_is_the_users_own_is_left_alone() -> None:
+    own = {"PADDLE_DATASET_HOME": "/data", "PADDLE_MY_PROGRAM": "1", "PYTHONPATH": "/lib", "HOME": "/home"}
+    assert applied(child_environment(TWO), own).items() >= own.items()
 
 
 def test_what_programs_ask_for_beside_the_dialects() -> None:

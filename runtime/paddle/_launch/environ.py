@@ -16,7 +16,16 @@ from typing import Any
 
 from paddle._launch.dialects import VARIABLES, ClusterEnvironment, assignments, check_trainer_id, read
 from paddle._launch.errors import FlagError
-from paddle._launch.flags import BY_NAME, Value, check_ports, check_supported, defaults_of, flags_of, unknown
+from paddle._launch.flags import (
+    BY_NAME,
+    FLAGS,
+    Value,
+    check_ports,
+    check_supported,
+    defaults_of,
+    flags_of,
+    unknown,
+)
 from paddle._launch.report import Reporter, reporter
 
 __all__ = [
@@ -33,8 +42,21 @@ __all__ = [
 _PREFIX = "PADDLE_INIT_"
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _PINNED_KERNEL = "OPENBLAS_CORETYPE"  # halves the speed of a processor that the kernel was not made for
-# A list of trainer addresses turns a fluid program to collective training; the others speak of another job.
-_DROPPED = (_PINNED_KERNEL, "PADDLE_TRAINER_IPS", "PADDLE_TRAINER_ENDPOINTS", "PADDLE_PSERVER_ID")
+# A list of trainer addresses turns a fluid program to collective training; the others speak of another job,
+# or change where a Python looks for what it imports.
+_DROPPED = (
+    _PINNED_KERNEL,
+    f"{_PREFIX}*",
+    "PADDLE_GLOO_*",
+    "PADDLE_HETER_*",
+    "PADDLE_PSERVER_ID",
+    "PADDLE_RUNNING_ENV",
+    "PADDLE_TRAINER_ENDPOINTS",
+    "PADDLE_TRAINER_IPS",
+    "PADDLE_WITH_GLOO",
+    "PYTHONHOME",
+    "PYTHONSAFEPATH",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,11 +117,13 @@ def child_environment(
 ) -> dict[str, str | None]:
     """Give what must change in the environment that a child inherits: a text to set, or None to unset.
 
+    ``NAME*`` stands for all names that begin so, but for those that are set.
     ``flags``: trainer flags that the user gave, handed on as ``PADDLE_INIT_*``. ``log_dir``: where the child
     writes its .INFO files, seen from its working folder. ``trainer_count``: threads of its arithmetic.
     """
     rank = cluster.pserver_id if cluster.role == "PSERVER" else cluster.trainer_id
-    changes: dict[str, str | None] = dict.fromkeys([*_DROPPED, *sorted(VARIABLES)])
+    words = VARIABLES.union(*(flag.env for flag in FLAGS))
+    changes: dict[str, str | None] = dict.fromkeys([*_DROPPED, *sorted(words)])
     changes |= dict.fromkeys(_THREADS, str(trainer_count))
     changes |= {_PREFIX + name.upper(): BY_NAME[name].render(value) for name, value in flags.items()}
     changes |= {

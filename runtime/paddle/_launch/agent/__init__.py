@@ -7,7 +7,8 @@ a job is for. It starts commands, keeps their logs, passes on what they report, 
 It speaks JSON, one object per line. The launcher says on standard input
 
     {"do": "plan", "node", "workspace", "lease_s", "roles"}         before all else
-        roles: {name: {"argv", "env", "prepend", "log"}}            env: null unsets; prepend: for paths
+        roles: {name: {"argv", "env", "prepend", "log"}}            env: null unsets, NAME* all that begin so
+                                                                    prepend: for paths
     {"do": "start", "role"}
     {"do": "stop", "grace_s"}                                       a second one may only hasten the end
     {"do": "beat"}

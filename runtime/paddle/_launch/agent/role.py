@@ -112,7 +112,8 @@ def _begin(agent: int) -> None:
 def _environment(base: Mapping[str, str], plan: Mapping[str, Any], report: int) -> dict[str, str]:
     """The node's environment with the plan's changes; ``prepend`` goes before what a path has on the node."""
     changes = plan["env"]
-    env = {name: value for name, value in base.items() if name not in changes}
+    unset = tuple(name[:-1] for name, value in changes.items() if value is None and name.endswith("*"))
+    env = {n: value for n, value in base.items() if n not in changes and not n.startswith(unset)}
     env |= {name: value for name, value in changes.items() if value is not None}
     for name, value in plan["prepend"].items():
         env[name] = os.pathsep.join(filter(None, (value, env.get(name))))
