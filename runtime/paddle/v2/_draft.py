@@ -95,8 +95,8 @@ class Draft:
         name, type = self.config.name, self.config.type
         if type not in _WITH_DROPOUT:
             raise ValueError(
-                f"layer {name!r}: a layer of type {type!r} does not support drop_rate: drop from the layer "
-                "that it reads, or put paddle.layer.dropout between the two"
+                f"layer {name!r}: a layer of type {type!r} does not support drop_rate: put "
+                "paddle.layer.dropout before or after it"
             )
         if self.config.active_type == "softmax":
             raise ValueError(f"layer {name!r}: dropout would undo its softmax; drop from the layer before it")

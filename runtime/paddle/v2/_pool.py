@@ -41,7 +41,7 @@ class Pool(Mapping[str, np.ndarray]):
     ) -> None:
         self.scope = Scope()
         self._given = {each.name: each for each in configs}
-        self._configs = dict(self._given)
+        self._configs: dict[str, ParameterConfig] = dict(self._given)
         self._initializers = initializers
         self._seed = seed
         self._keepers: dict[str, Keeper] = {}

@@ -134,7 +134,7 @@ def _why_not_sparse(type: InputType, value: Any) -> str | None:
         place, amount = entry if paired else (entry, 1.0)
         if not isinstance(place, numbers.Integral):
             return f"a column is an integer, not {_kind(place)}"
-        if not 0 <= place < type.dim:
+        if not 0 <= int(place) < type.dim:
             return f"there is no column {place}"
         if not isinstance(amount, numbers.Real):
             return f"the value of column {place} is a number, not {_kind(amount)}"
