@@ -32,7 +32,18 @@ from paddle._pserver.errors import (
 )
 from paddle._pserver.framing import pieces
 from paddle._pserver.link import UPGRADE
-from paddle._pserver.messages import PROTOCOL, Answer, Declare, Hello, Push, Seed, Waiting, Welcome, encode
+from paddle._pserver.messages import (
+    PROTOCOL,
+    Answer,
+    Declare,
+    Goodbye,
+    Hello,
+    Push,
+    Seed,
+    Waiting,
+    Welcome,
+    encode,
+)
 from paddle._pserver.ports import listen
 from paddle._pserver.remote import RemoteExchange
 
@@ -216,6 +227,38 @@ def test_a_call_to_a_silent_server_ends_at_its_deadline() -> None:
             start(exchange)
         exchange.close("gave up")
         assert time.monotonic() - began < 10
+
+
+def test_parting_from_a_server_that_reads_nothing_is_brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddle._pserver.client._LAST_WORDS_S", 0.1)
+    with silent(f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {UPGRADE}\r\n\r\n".encode()) as port:
+        client = Client("127.0.0.1", port, "shard", call_timeout_s=600, notice=lambda text: None)
+        client.connect(time.monotonic() + 10)
+        assert client._socket is not None
+        client._socket.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            while True:
+                client._socket.send(bytes(1 << 16))
+        with pytest.raises(BlockingIOError):
+            while True:
+                client._socket.send(b"x")
+        began = time.monotonic()
+        client.say_goodbye(Goodbye())
+        client.part()
+        assert time.monotonic() - began < 10
+
+
+def test_a_server_that_was_given_up_is_not_heard_out() -> None:
+    with silent(f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {UPGRADE}\r\n\r\n".encode()) as port:
+        client = Client("127.0.0.1", port, "shard", call_timeout_s=0.1, notice=lambda text: None)
+        client.connect(time.monotonic() + 10)
+        client.send(Hello(PROTOCOL, 0, 1, "dense"), asking="to let this trainer in")
+        with pytest.raises(ShardUnreachable, match="no answer came"):
+            client.receive()
+        began = time.monotonic()
+        client.say_goodbye(Goodbye("gave up"))
+        client.part()
+        assert time.monotonic() - began < 4
 
 
 def test_replies_that_come_in_one_piece_are_all_heard() -> None:

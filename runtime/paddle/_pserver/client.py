@@ -108,10 +108,20 @@ class Client:
 
     # Asking.
 
-    def send(self, message: Request, body: Sequence[memoryview] = (), *, asking: str) -> None:
-        """Ask. ``asking``: in words, for errors. Its answer must be received before the next question."""
+    def send(
+        self,
+        message: Request,
+        body: Sequence[memoryview] = (),
+        *,
+        asking: str,
+        within_s: float | None = None,
+    ) -> None:
+        """Ask. ``asking``: in words, for errors. Its answer must be received before the next question.
+
+        ``within_s``: how long sending may take, if not as long as any call.
+        """
         self._asked, self._asked_at = asking, time.monotonic()
-        deadline = self._asked_at + self._call_timeout_s
+        deadline = self._asked_at + (self._call_timeout_s if within_s is None else within_s)
         kind, meta = encode(message)
         self._whole = False
         try:
@@ -144,17 +154,25 @@ class Client:
             raise BadMessage(f"{self.what} was asked {self._asked} and answered {type(reply).__name__}")
         return reply
 
-    def part(self, message: Goodbye) -> None:
-        """Say goodbye as far as the other side can still understand it, and close. Idempotent; raises
-        nothing."""
+    def say_goodbye(self, message: Goodbye) -> None:
+        """Say it, as far as the other side can still understand it. Idempotent; takes seconds at most, and
+        raises nothing."""
         if self._socket is None:
             return
         try:
             if self._whole:
-                self.send(message, asking="to say goodbye")
-                until = time.monotonic() + _PARTING_S
-                while not self._given_up:  # answers to what was asked before, then to this, then the end
-                    self._next(until)
+                self.send(message, asking="to say goodbye", within_s=_LAST_WORDS_S)
+        except PserverError:
+            self.close()
+
+    def part(self) -> None:
+        """After the goodbye: hear the other side out, unless it was given up, and close. Idempotent; as brief,
+        and as quiet."""
+        until = time.monotonic() + _PARTING_S
+        try:
+            # Answers to what was asked before, then to the goodbye, then the end, with which it is given up.
+            while self._socket is not None and self._whole and not self._given_up:
+                self._next(until)
         except PserverError:
             pass
         finally:

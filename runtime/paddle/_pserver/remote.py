@@ -182,8 +182,10 @@ class RemoteExchange:
     def close(self, failure: str | None = None) -> None:
         """See Exchange. In a process forked from the trainer's, which has its connections too: says
         nothing."""
+        if os.getpid() == self._process:
+            for shard in self._shards:
+                shard.client.say_goodbye(Goodbye(failure))
+            for shard in self._shards:
+                shard.client.part()
         for shard in self._shards:
-            if os.getpid() == self._process:
-                shard.client.part(Goodbye(failure))
-            else:
-                shard.client.close()
+            shard.client.close()
