@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -224,6 +225,37 @@ def test_a_command_that_is_not_there_is_named(agent) -> None:
     agent.say(do="start", role="trainer")
     frame = json.loads(agent.process.stdout.readline())
     assert frame == {"event": "failed", "text": "cannot start: /no/python: No such file or directory"}
+
+
+def test_an_environment_that_cannot_be_is_said_and_ends_nothing(agent) -> None:
+    role = {
+        "argv": [sys.executable],
+        "prepend": {"LD_LIBRARY_PATH": "a\0b"},
+        "env": {},
+        "log": "log/train.log",
+    }
+    roles = {"trainer": role}
+    agent.say(do="plan", node=0, workspace=str(agent.workspace), lease_s=60, roles=roles)
+    agent.say(do="start", role="trainer")
+    assert agent.hear("failed")["text"] == "cannot start: embedded null byte"
+    agent.say(do="stop", grace_s=1.0)
+    assert agent.hear("ended")["why"] == "stopped: asked by the launcher"
+
+
+def test_a_workspace_may_be_called_anything(agent, tmp_path) -> None:
+    workspace = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff"))
+    workspace.mkdir()
+    other = type(agent)(workspace)
+    try:
+        other.plan(trainer="print('family')")
+        other.start("trainer")
+        os.kill(other.halves()[1], signal.SIGKILL)
+        other.all_gone(2.0)
+        assert "the inner half ended" in (workspace / "log" / "agent.log").read_bytes().decode(
+            errors="replace"
+        )
+    finally:
+        other.clean_up()
 
 
 def test_a_process_is_signalled_only_with_its_own_start_time() -> None:

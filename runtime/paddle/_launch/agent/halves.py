@@ -46,7 +46,7 @@ def _guard(inner: int, will: int) -> int:
         pass  # an orphan that passed by an inner half just dying
     status = os.waitstatus_to_exitcode(found[1])
     sweep(os.getpid())
-    path = os.read(will, CHUNK).decode()
+    path = os.fsdecode(os.read(will, CHUNK))
     if status != 0 and path:
         LogFile(path, lambda _: None).say(f"stopped: the inner half ended with status {status}")
     return abs(status)

@@ -34,4 +34,5 @@ class LogFile:
 
     def say(self, text: str) -> None:
         """Append a line of the agent's own, with date and pid."""
-        self.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} [{os.getpid()}] {text}\n".encode())
+        line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} [{os.getpid()}] {text}\n"
+        self.write(line.encode(errors="surrogateescape"))  # a path may hold any bytes

@@ -97,6 +97,8 @@ class Agent:
         except OSError as error:
             path = f" {error.filename}" if error.filename else ""
             self._outbox.put("failed", text=f"cannot {order['do']}:{path}: {error.strerror}")
+        except ValueError as error:  # what no command or path can hold, such as a NUL
+            self._outbox.put("failed", text=f"cannot {order['do']}: {error}")
 
     def _accept(self, plan: dict[str, Any]) -> None:
         """Take the workspace, for one job at a time: fresh logs, the node's number in ``nodefile``."""
@@ -114,7 +116,7 @@ class Agent:
                 path.unlink()
         os.ftruncate(log.descriptor, 0)
         (workspace / "nodefile").write_text(f"{plan['node']}\n")
-        os.write(self._will, log.path.encode())
+        os.write(self._will, os.fsencode(log.path))
         self._plan, self._log = plan, log
         self._say(f"node {plan['node']} in {workspace}")
         self._outbox.put("up")

@@ -61,7 +61,7 @@ class Role:
         self.open = {self.output, self.report}
         try:
             self.pid = _spawn(plan, workspace, stdout, report)
-        except OSError:
+        except (OSError, ValueError):
             for descriptor in self.open:
                 os.close(descriptor)
             raise
