@@ -56,6 +56,14 @@ def test_a_cost_that_is_not_a_number_arrives_as_such() -> None:
     assert math.isnan(progress.cost)
 
 
+def test_a_cost_that_no_float_can_hold_is_told_and_does_no_harm() -> None:
+    frame = {"event": "report", "role": "t", "report": {**PROGRESS, "cost": 10**400}}
+    assert list(FrameReader(0).feed(json.dumps(frame).encode() + b"\n")) == [
+        Heard(0),
+        Told("t", "reported a number that cannot be"),
+    ]
+
+
 def test_last_words_are_kept() -> None:
     reader = FrameReader(0)
     assert list(reader.feed(b'{"event": "ended", "why": "stopped: leash"}\n')) == [Heard(0)]

@@ -53,6 +53,13 @@ class FrameReader:
 
 
 def _reported(role: str, report: object) -> Event | News:
+    try:
+        return _known(role, report)
+    except OverflowError:  # a whole number may be larger than any float
+        return Told(role, "reported a number that cannot be")
+
+
+def _known(role: str, report: object) -> Event | News:
     match report:
         case {"report": "ready"}:
             return RoleReady(role)
@@ -63,7 +70,7 @@ def _reported(role: str, report: object) -> Event | News:
             "cost": float(cost) | int(cost),
             "samples_per_s": float(rate) | int(rate),
         }:
-            return Progress(role, pass_id, batch_id, cost, rate)
+            return Progress(role, pass_id, batch_id, float(cost), float(rate))
         case {"report": "message", "text": str(text)}:
             return Told(role, text)
     return Told(role, f"reported what is not understood: {report!r:.200}")
