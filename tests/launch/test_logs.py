@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import math
 import os
 import shutil
 import sys
@@ -162,6 +163,13 @@ def test_the_curve_is_a_table_at_once_and_a_picture_at_the_end(tmp_path) -> None
     pytest.importorskip("matplotlib")
     assert curve.draw() == tmp_path / "loss.png"
     assert (tmp_path / "loss.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_cost_that_is_no_number_does_not_end_the_curve() -> None:
+    costs = [float("nan"), 4.0, float("inf"), *[2.0] * 57]
+    smooth = logs._smooth(costs)  # over three
+    assert math.isnan(smooth[0])
+    assert smooth[1:] == [4.0, 4.0, 3.0, *[2.0] * 56]
 
 
 def test_without_matplotlib_the_table_is_the_curve(tmp_path, monkeypatch) -> None:

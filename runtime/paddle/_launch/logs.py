@@ -16,6 +16,7 @@ import stat
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
+from math import isfinite, nan
 from pathlib import Path
 
 from paddle._launch.news import Progress
@@ -177,8 +178,16 @@ def _draw(points: dict[str, list[tuple[float, float]]], place: Path) -> None:
 
 
 def _smooth(costs: Sequence[float]) -> list[float]:
-    """A running mean over the last twentieth: the costs of single batches hide where they go."""
+    """A running mean over the last twentieth: the costs of single batches hide where they go.
+
+    A cost that is no number counts for nothing, so the curve goes on behind it.
+    """
     width = max(1, len(costs) // 20)
-    sums = [0.0, *accumulate(costs)]
-    starts = [max(0, end - width) for end in range(1, len(sums))]
-    return [(sums[end] - sums[start]) / (end - start) for end, start in enumerate(starts, 1)]
+    sums = [0.0, *accumulate(cost if isfinite(cost) else 0.0 for cost in costs)]
+    counts = [0, *accumulate(isfinite(cost) for cost in costs)]
+    spans = [(max(0, end - width), end) for end in range(1, len(sums))]
+    numbers = [counts[end] - counts[start] for start, end in spans]
+    return [
+        (sums[end] - sums[start]) / number if number else nan
+        for (start, end), number in zip(spans, numbers, strict=True)
+    ]
