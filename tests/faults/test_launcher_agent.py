@@ -218,6 +218,33 @@ def test_logs_are_fresh_and_the_node_knows_its_number(agent) -> None:
     assert "old" not in agent.log()
 
 
+@pytest.mark.parametrize("log", ["log/train.log", "train.log"])
+def test_a_pipe_in_place_of_a_log_is_not_waited_for(agent, log) -> None:
+    """In the folder of logs it goes the way of the old logs; elsewhere it is not the agent's to remove."""
+    (agent.workspace / "log").mkdir()
+    os.mkfifo(agent.workspace / log)
+    agent.plan(log=log, trainer="print('family')")
+    agent.hear("up")
+    agent.say(do="start", role="trainer")
+    if log == "train.log":
+        assert str(agent.workspace / log) in agent.hear("failed")["text"]
+    else:
+        assert agent.hear("exit")["status"] == 0
+        assert (agent.workspace / log).read_text() == "family\n"
+
+
+def test_terminating_the_outer_half_while_the_inner_one_dies_is_an_end_like_any(agent) -> None:
+    agent.plan(trainer=agent.RUNAWAY)
+    agent.start("trainer")
+    outer, inner = agent.halves()
+    os.kill(outer, signal.SIGSTOP)
+    os.kill(inner, signal.SIGKILL)
+    os.kill(outer, signal.SIGTERM)
+    os.kill(outer, signal.SIGCONT)
+    agent.all_gone(2.0)
+    assert "stopped: the inner half ended with status -9" in agent.log()
+
+
 def test_a_command_that_is_not_there_is_named(agent) -> None:
     roles = {"trainer": {"argv": ["/no/python"], "env": {}, "prepend": {}, "log": "log/train.log"}}
     agent.say(do="plan", node=0, workspace=str(agent.workspace), lease_s=60, roles=roles)

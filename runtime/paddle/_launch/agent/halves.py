@@ -42,11 +42,19 @@ def _become_subreaper() -> None:
 
 def _guard(inner: int, will: int) -> int:
     signal.signal(signal.SIGTERM, lambda *_: os.kill(inner, signal.SIGTERM))
-    while (found := os.waitpid(-1, 0))[0] != inner:
-        pass  # an orphan that passed by an inner half just dying
-    status = os.waitstatus_to_exitcode(found[1])
+    while (ended := _first_to_end()) != inner:
+        os.waitpid(ended, 0)  # an orphan that passed by an inner half just dying
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # before another process can get the inner half's number
+    status = os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1])
     sweep(os.getpid())
     path = os.fsdecode(os.read(will, CHUNK))
     if status != 0 and path:
         LogFile(path, lambda _: None).say(f"stopped: the inner half ended with status {status}")
     return abs(status)
+
+
+def _first_to_end() -> int:
+    """Wait for a child's end; its pid remains its own, for it is not reaped."""
+    found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+    assert found is not None  # it waits
+    return found.si_pid

@@ -16,7 +16,9 @@ class LogFile:
 
     def __init__(self, path: str, tell: Callable[[str], None]) -> None:
         self.path = path
-        self.descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        # A pipe that lies there must not have the agent wait for a reader; to a file O_NONBLOCK means nothing.
+        how = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
+        self.descriptor = os.open(path, how, 0o644)
         self._tell = tell
         self._failing = False
 

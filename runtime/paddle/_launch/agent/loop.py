@@ -112,7 +112,7 @@ class Agent:
             self._outbox.put("failed", text=f"{workspace} is in use by another job; stop that one first")
             return
         for path in logs.iterdir():
-            if path.is_file() and path.name != "agent.log":
+            if path.name != "agent.log" and not path.is_dir():
                 path.unlink()
         os.ftruncate(log.descriptor, 0)
         (workspace / "nodefile").write_text(f"{plan['node']}\n")
@@ -161,7 +161,7 @@ class Agent:
         """Take the statuses of all children that have ended: roles, and orphans that came to this half."""
         with contextlib.suppress(ChildProcessError):
             while (found := os.waitpid(-1, os.WNOHANG))[0]:
-                if role := self._roles.get(found[0]):
+                if role := self._roles.pop(found[0], None):
                     status = os.waitstatus_to_exitcode(found[1])
                     self._drain(role)
                     self._say(f"{role.name} ended, status {status}")
