@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._pserver.effects import Send
 from paddle._pserver.ending import Outcome
 from paddle._pserver.messages import (
     PROTOCOL,
@@ -439,3 +440,17 @@ def test_fresh_rows_make_the_next_gradient_fresh() -> None:
     talk.push(0, ONE)
     talk.ask(1, PullRows((0,)), ids=[np.empty(0, np.int64)])
     assert talk.push(1, TWO) == [Answer(3)]
+
+
+def test_all_end_a_pass_with_the_same_values_however_slowly_they_take_them() -> None:
+    talk = Talk(2, update(is_async=True)).start()
+    talk.push(0, ONE)
+    talk.end_pass(0)
+    sent = [
+        effect.body[0]
+        for effect in talk.shard.handle(2, EndPass(0), now=0)
+        if isinstance(effect, Send) and isinstance(effect.message, Answer)
+    ]
+    talk.push(1, TWO, pass_id=1)
+    assert talk.w[0] == -1.5
+    assert [values[0] for values in sent] == [-0.5, -0.5]

@@ -166,7 +166,7 @@ class Client:
             self.close()
 
     def part(self) -> None:
-        """After the goodbye: hear the other side out, unless it was given up, and close. Idempotent; as brief,
+        """After the goodbye: hear the other side out, unless it was given up, and close. Idempotent, as brief
         and as quiet."""
         until = time.monotonic() + _PARTING_S
         try:

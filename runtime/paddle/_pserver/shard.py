@@ -11,8 +11,8 @@ in order of arrival.
 3.  A trainer asks one thing at a time. A push is answered when its step has been applied or discarded
     (modes.py).
 4.  A push that was admitted before is answered again and not applied again (clocks.py).
-5.  Ending a pass is answered when all trainers in it have ended it; nobody waits for one that has
-    (roster.py).
+5.  Ending a pass is answered when all trainers in it have ended it, to all with the same dense values; nobody
+    waits for one that has (roster.py).
 6.  A trainer that says goodbye is waited for no more. One that says it failed breaks the job at once, unless
     it had not declared yet: then it was never there.
 7.  A trainer whose connection broke is waited for until ``barrier_timeout_s`` after that, and so is one that
@@ -201,7 +201,7 @@ class Shard:
             case PullRows():
                 self._pull_rows(trainer, tables, ids)
             case Pull(table=None):
-                self._answer(trainer.id)
+                self._answer(trainer.id, tables.values)
             case Pull(table=str(name)):
                 self._tell(trainer.id, Answer(self.clocks.version), (tables.table(name).values,))
             case EndPass():
@@ -277,7 +277,7 @@ class Shard:
         for table, rows in zip(tables.rows.values(), gradient.rows, strict=True):
             table.check(rows.ids)
         if not self.clocks.admit(trainer.id, push.step):
-            return self._answer(trainer.id)
+            return self._answer(trainer.id, tables.values)
         self.barrier.add(trainer.id, push, self._now)
         self._mode.offer(Offer(trainer.id, push, gradient))
         return self._advance()
@@ -328,8 +328,9 @@ class Shard:
         if ended:
             self.roster.begin_pass()
             self._note(f"pass {self._pass_id} ended: {self.clocks}")
-        for id in ended:
-            self._answer(id)
+            values = self._snapshot(self.tables)
+            for id in ended:
+                self._answer(id, values)
 
     def _settle(self, tables: Tables, due: Due) -> None:
         if due.discard:
@@ -346,14 +347,16 @@ class Shard:
             if self.clocks.version % self.options.log_period_server == 0:
                 self._note(str(self.clocks))
         for offer in due.offers:
-            self._answer(offer.trainer, dropped=due.discard)
+            self._answer(offer.trainer, tables.values, dropped=due.discard)
 
-    def _answer(self, id: int, *, dropped: bool = False) -> None:
-        """Give a trainer the current dense values; a shard without any says only that it is done."""
-        assert self.tables is not None
+    def _snapshot(self, tables: Tables) -> np.ndarray:
+        """The dense values, as they will still be when the last trainer has taken them."""
+        return tables.values.copy() if self._is_async else tables.values
+
+    def _answer(self, id: int, values: np.ndarray, *, dropped: bool = False) -> None:
+        """Give a trainer the dense ``values``; a shard without any says only that it is done."""
         self._mode.refreshed(id)
-        body = (self.tables.values,) if self.tables.layout.size else ()
-        self._tell(id, Answer(self.clocks.version, dropped), body)
+        self._tell(id, Answer(self.clocks.version, dropped), (values,) if values.size else ())
 
     def _break(self, reason: str) -> None:
         if self.broken is not None:
@@ -378,9 +381,15 @@ class Shard:
     def _note(self, text: str, level: int = logging.INFO) -> None:
         self._effects.append(Note(text, level))
 
+    @property
+    def _is_async(self) -> bool:
+        return self._declaration is not None and self._declaration.update.is_async
+
     def _send(self, session: int, message: Reply, body: tuple[np.ndarray, ...] = ()) -> None:
-        live = self._declaration is not None and self._declaration.update.is_async
-        self._effects.append(Send(session, message, body, live))
+        # In synchronous mode the arrays of an answer stay as they are until all of it is sent: a step changes
+        # them, which waits for all trainers in the pass; this one is in it, and pushes only once it has the
+        # answer. (One that breaks this rule finds a wrong checksum in its own answer.)
+        self._effects.append(Send(session, message, body, live=self._is_async))
 
     def _tell(self, id: int, message: Reply, body: tuple[np.ndarray, ...] = ()) -> None:
         """Answer a trainer, if it is still there; what it asked is answered then, unless it must go on
