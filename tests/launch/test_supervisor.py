@@ -151,6 +151,14 @@ def test_signals_stop_then_kill_then_end() -> None:
     assert supervisor.exit_status == 130
 
 
+def test_the_first_signal_lets_collecting_go_on_and_the_second_ends_it() -> None:
+    supervisor = led_to(Phase.COLLECT)
+    assert supervisor.handle(Signalled(signal.SIGINT), 2.0) == []
+    assert (supervisor.phase, supervisor.exit_status) == (Phase.COLLECT, 130)
+    supervisor.handle(Signalled(signal.SIGTERM), 2.1)
+    assert (supervisor.phase, supervisor.exit_status) == (Phase.END, 130)
+
+
 def test_logs_are_collected_only_where_an_agent_was_up() -> None:
     supervisor = led_to(Phase.OPEN)
     supervisor.handle(Answered(0, Phase.OPEN), 1.0)

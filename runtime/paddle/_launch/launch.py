@@ -36,6 +36,7 @@ from paddle._launch.supervisor import (
 
 _TICK_S = 0.2
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_WHAT_THEN = {Phase.COLLECT: "; what is being collected still arrives", Phase.END: ""}
 
 
 class Launch:
@@ -121,7 +122,7 @@ class Launch:
         known, cause = len(self._supervisor.history), self._supervisor.cause
         actions = self._supervisor.handle(event, self._clock())
         if self._supervisor.cause is not cause and self._supervisor.cause:
-            what_then = "; stopping every process" if self._supervisor.phase < Phase.COLLECT else ""
+            what_then = _WHAT_THEN.get(self._supervisor.phase, "; stopping every process")
             self._screen.say(self._where(self._supervisor.cause) + what_then)
         for phase in self._supervisor.history[known:]:
             self._enter(phase)

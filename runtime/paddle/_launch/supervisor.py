@@ -15,7 +15,8 @@ Rules:
 4.  A failure leads to STOP. These are failures: a role that ends with a status other than 0; a pserver that
     ends before TRAIN; a node that says so, whose agent ends unasked, or from which nothing was heard for too
     long; a phase that takes longer than its limit.
-5.  INT, TERM and HUP lead to STOP. In STOP they lead to KILL, and after that to END.
+5.  INT, TERM and HUP lead to STOP. In STOP they lead to KILL, and after that to END. In COLLECT the first one
+    only decides the status, if nothing has: what is nearly there is not given up for one keystroke too many.
 6.  STOP tells every node to stop, whatever it is doing, and KILL those that have not ended in time. One that
     outlives KILL is given up, so that the launcher always ends.
 7.  COLLECT fetches the logs of every node whose agent was up, whatever happened there.
@@ -209,6 +210,7 @@ class Supervisor:
         self._up: set[int] = set()
         self._over: set[int | str] = set()  # nodes and roles that have ended
         self._heard: dict[int, float] = {}
+        self._is_collecting_on = False  # after a signal
 
     @property
     def exit_status(self) -> int:
@@ -294,6 +296,9 @@ class Supervisor:
         actions = self._fail(Cause(status=128 + signum, text=text, signum=signum), now)
         if before < Phase.STOP or before is Phase.END:
             return actions
+        if before is Phase.COLLECT and not self._is_collecting_on:
+            self._is_collecting_on = True
+            return []
         return self._enter(Phase.KILL if before is Phase.STOP else Phase.END, now)
 
     def _exited(self, role: str, status: int, now: float) -> list[Action]:

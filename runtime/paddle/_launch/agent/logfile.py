@@ -16,7 +16,7 @@ class LogFile:
 
     def __init__(self, path: str, tell: Callable[[str], None]) -> None:
         self.path = path
-        # A pipe that lies there must not have the agent wait for a reader; to a file O_NONBLOCK means nothing.
+        # A pipe that lies there would have the agent wait for a reader; to a file O_NONBLOCK means nothing.
         how = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
         self.descriptor = os.open(path, how, 0o644)
         self._tell = tell
