@@ -97,7 +97,7 @@ def test_trainers_with_different_models_are_told_where_they_differ() -> None:
 @pytest.mark.parametrize(
     ("model", "spec", "saying"),
     [
-        ((MODEL[0], MODEL[0]), update(), "'w' is declared twice"),
+        ((MODEL[0], MODEL[0]), update(), "'w' is declared 2 times"),
         ((ParameterSpec(name="w", shape=(0,)),), update(), "has shape (0,)"),
         ((ParameterSpec(name="w", shape=(-3, -3)),), update(), "has shape"),
         ((ParameterSpec(name="t", shape=(9,), sparse=True),), update(), "(height, width)"),

@@ -6,6 +6,8 @@ It must never know a shard's state. Guarantee: what ``check`` lets through can b
 
 from __future__ import annotations
 
+from collections import Counter
+
 from paddle._engine.errors import EngineError
 from paddle._engine.exchange import ParameterSpec, UpdateSpec
 from paddle._engine.rules import rule
@@ -21,10 +23,9 @@ def check(declare: Declare) -> None:
     """Raise where a declaration cannot be placed or trained."""
     if declare.shard >= declare.shards:
         raise BadMessage(f"shard {declare.shard} of {declare.shards}")
-    names = [parameter.name for parameter in declare.parameters]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise Refused(f"parameter {twice!r} is declared twice")
+    for name, times in Counter(parameter.name for parameter in declare.parameters).items():
+        if times > 1:
+            raise Refused(f"parameter {name!r} is declared {times} times")
     for parameter in declare.parameters:
         _check_parameter(parameter, declare.update)
     try:
