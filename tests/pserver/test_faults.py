@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import Exchange, ParameterSpec, ScheduleSpec
 from paddle._pserver.client import Client
 from paddle._pserver.errors import (
@@ -171,6 +172,21 @@ def test_an_error_inside_a_shard_ends_the_job_for_all_at_once_and_blames_no_trai
     assert pservers.statuses() == [1]
     assert "Traceback" in caplog.text
     assert "lost trainer" not in caplog.text.split("internal error", 1)[0]
+
+
+def test_shards_that_have_not_applied_the_same_steps_are_named(start_pservers: Start) -> None:
+    pservers = start_pservers(ports_num=2)
+
+    def run(exchange: Exchange) -> None:
+        start(exchange)
+        exchange.step(ONES, 1)
+        pservers.call(lambda: setattr(pservers.hubs[1].shard.clocks, "version", 7))
+        with pytest.raises(
+            ExchangeError, match=rf"127.0.0.1:{pservers.port}: 2, .*:{pservers.port + 1}: 8\)"
+        ):
+            exchange.step(ONES, 1)
+
+    pservers.train(run)
 
 
 # Deadlines.

@@ -63,6 +63,7 @@ class RemoteExchange:
         self._parameters: tuple[ParameterSpec, ...] = ()
         self._arrays: dict[str, np.ndarray] = {}
         self._steps = self._pass_id = 0
+        self._is_async = False
         self._process = os.getpid()
 
     @property
@@ -76,6 +77,7 @@ class RemoteExchange:
         given.check_values(values, parameters)
         self._check_shards(parameters)
         self._parameters = tuple(parameters)
+        self._is_async = update.is_async
         self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters}
         self._greet()
         for shard in self._shards:
@@ -149,7 +151,21 @@ class RemoteExchange:
         for shard in self._dense:
             shard.ask_push(push, dense)
         answers = [shard.hear_values() for shard in self._dense] + [s.hear_done() for s in self._sparse]
+        self._check_versions([answer.version for answer in answers])
         return StepReport(max(a.version for a in answers), sum(a.dropped for a in answers))
+
+    def _check_versions(self, versions: Sequence[int]) -> None:
+        """In synchronous mode all shards have applied the same steps."""
+        if not self._is_async and len(set(versions)) > 1:
+            told = ", ".join(
+                f"{shard.client.what}: {version}"
+                for shard, version in zip(self._shards, versions, strict=True)
+            )
+            raise ExchangeError(
+                f"after step {self._steps} of this trainer the pservers have applied different numbers of "
+                f"steps ({told}): their parameters do not belong together. Start all pservers and trainers "
+                "again: they serve one job."
+            )
 
     def begin_pass(self, pass_id: int) -> None:
         """See Exchange."""
