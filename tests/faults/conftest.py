@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -174,7 +174,7 @@ class RunningLauncher(Marked):
     until = staticmethod(until)
 
     def __init__(
-        self, folder: Path, train: str, pserver: str, nodes: int, argv: list[str], ignore: bool
+        self, folder: Path, train: str, pserver: str, nodes: int, argv: list[str], ignored: Sequence[int]
     ) -> None:
         super().__init__()
         self.folder = folder
@@ -190,6 +190,11 @@ class RunningLauncher(Marked):
             "import sys; from pathlib import Path; from paddle._launch.cli import main; "
             f"sys.exit(main(sys.argv[1:], runtime=Path({str(fake.parent)!r})))"
         )
+
+        def begin() -> None:  # as a shell starts it, whatever the tests themselves were started with
+            for signum in (signal.SIGINT, signal.SIGHUP):
+                signal.signal(signum, signal.SIG_IGN if signum in ignored else signal.SIG_DFL)
+
         self.output: list[str] = []
         self.process = subprocess.Popen(
             [sys.executable, "-c", entry, f"--conf={folder / 'conf.py'}", "-p", str(self.package), *argv],
@@ -199,7 +204,7 @@ class RunningLauncher(Marked):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=(lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if ignore else None,
+            preexec_fn=begin,
         )
 
     def wait_for(self, words: str) -> None:
@@ -242,7 +247,7 @@ def agent(tmp_path: Path) -> Iterator[RunningAgent]:
 
 @pytest.fixture
 def launch(tmp_path: Path) -> Iterator[Callable[..., RunningLauncher]]:
-    """Start a launcher: ``launch(train=..., pserver=..., nodes=2, argv=[], ignore=False)``."""
+    """Start a launcher: ``launch(train=..., pserver=..., nodes=2, argv=[], ignored=())``."""
     started: list[RunningLauncher] = []
 
     def start(
@@ -250,9 +255,9 @@ def launch(tmp_path: Path) -> Iterator[Callable[..., RunningLauncher]]:
         pserver: str = PSERVER,
         nodes: int = 2,
         argv: list[str] | None = None,
-        ignore: bool = False,
+        ignored: Sequence[int] = (),
     ) -> RunningLauncher:
-        started.append(RunningLauncher(tmp_path, train, pserver, nodes, argv or [], ignore))
+        started.append(RunningLauncher(tmp_path, train, pserver, nodes, argv or [], ignored))
         return started[-1]
 
     start.READY = READY  # type: ignore[attr-defined]

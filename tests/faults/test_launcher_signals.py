@@ -80,7 +80,7 @@ def test_while_training(launch, signum) -> None:
 
 
 def test_behind_an_ampersand_where_interrupts_are_ignored(launch) -> None:
-    running = launch(ignore=True)
+    running = launch(ignored=[signal.SIGINT])
     running.wait_until_trained()
     stopped(running, signal.SIGINT)
 

@@ -168,8 +168,12 @@ class Launch:
 
 @contextlib.contextmanager
 def _signals_to(post: Callable[[Event], None]) -> Iterator[None]:
-    """Post INT, TERM and HUP instead of dying of them, also where a shell's ``&`` had them ignored."""
-    before = {signum: signal.signal(signum, lambda number, _: post(Signalled(number))) for signum in _SIGNALS}
+    """Post INT, TERM and HUP instead of dying of them, also where a shell's ``&`` had INT ignored.
+
+    Under nohup HUP stays ignored: to outlive the terminal is what was asked for.
+    """
+    own = [n for n in _SIGNALS if n != signal.SIGHUP or signal.getsignal(n) != signal.SIG_IGN]
+    before = {signum: signal.signal(signum, lambda number, _: post(Signalled(number))) for signum in own}
     try:
         yield
     finally:
