@@ -136,6 +136,21 @@ def test_a_signal_ends_all_processes(number: signal.Signals) -> None:
 
 
 @pytest.mark.cluster
+def test_pservers_under_nohup_survive_the_terminal() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # which the process inherits
+    try:
+        with pservers() as (process, options):
+            process.send_signal(signal.SIGHUP)
+            exchange = trainer(options)
+            exchange.start(MODEL[:1], update(), VALUES)
+            exchange.close()
+            process.communicate(timeout=20)
+            assert process.returncode == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.cluster
 def test_no_pserver_outlives_its_parent() -> None:
     with pservers(ports_num=2) as (process, _):
         children = children_of(process)

@@ -4,7 +4,8 @@ It must never know what a child does.
 
 Guarantee: no child outlives this process, however it ends; after ``wait`` no child is left. A signal that is
 meant to end this process ends the children; when one child fails the others are ended. The status is that of
-the signal, else of the first child that failed, else 0.
+the signal, else of the first child that failed, else 0. A SIGHUP that was ignored before, as under ``nohup``,
+stays ignored. The end waits for nobody to read what is logged about it.
 """
 
 from __future__ import annotations
@@ -126,12 +127,18 @@ def _bind_life_to(parent: int) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
+def _heard() -> list[signal.Signals]:
+    """What ``wait`` is to hear of."""
+    under_nohup = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [number for number in (*_ENDING, signal.SIGCHLD) if number != signal.SIGHUP or not under_nohup]
+
+
 @contextlib.contextmanager
 def _signals() -> Iterator[int]:
     """A descriptor from which the numbers of arriving signals are read."""
     out, into = os.pipe()
     os.set_blocking(into, False)
-    before = {number: signal.signal(number, lambda *_: None) for number in (*_ENDING, signal.SIGCHLD)}
+    before = {number: signal.signal(number, lambda *_: None) for number in _heard()}
     wakeup = signal.set_wakeup_fd(into, warn_on_full_buffer=False)
     try:
         yield out
