@@ -40,7 +40,9 @@ sys.exit(serve(ServerOptions(**options), lambda ports: print(json.dumps(ports), 
 
 
 @contextmanager
-def pservers(**options: Any) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
+def pservers(
+    stderr: int = subprocess.PIPE, **options: Any
+) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
     """A pserver process that serves, and what it was told."""
     ports = options.get("ports_num", 1) + options.get("ports_num_for_sparse", 0)
     options.setdefault("addresses", HOSTS[:1])
@@ -52,7 +54,7 @@ def pservers(**options: Any) -> Iterator[tuple[subprocess.Popen[str], dict[str, 
         [sys.executable, "-c", PROGRAM, json.dumps(options)],
         env={**os.environ, "PYTHONPATH": str(RUNTIME)},
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=stderr,
         text=True,
     )
     try:
@@ -148,6 +150,23 @@ def test_pservers_under_nohup_survive_the_terminal() -> None:
             assert process.returncode == 0
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.cluster
+def test_pservers_end_though_their_standard_error_is_a_full_pipe() -> None:
+    read, write = os.pipe()
+    with pservers(stderr=write) as (process, _):
+        children = children_of(process)
+        os.set_blocking(write, False)
+        with pytest.raises(BlockingIOError):
+            while True:
+                os.write(write, bytes(1 << 12))
+        os.set_blocking(write, True)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 128 + signal.SIGTERM
+        assert all(ended(pid) for pid in children)
+    os.close(read)
+    os.close(write)
 
 
 @pytest.mark.cluster

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 
 _PR_SET_PDEATHSIG = 1
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_STANDARD_ERROR = 2
 _GRACE_S = 5.0
 _CRASHED = 70  # EX_SOFTWARE
 
@@ -87,8 +88,8 @@ class Children:
     def _obey(self, numbers: bytes) -> None:
         for number in numbers:
             if number in _ENDING:
-                _log.warning("%s: ends its pservers", signal.Signals(number).name)
                 self._end(128 + number)
+                _say(logging.WARNING, "%s: ends its pservers", signal.Signals(number).name)
 
     def _kill_if_due(self) -> None:
         if time.monotonic() >= self._kill_at:
@@ -102,7 +103,7 @@ class Children:
                 name = self._names.pop(pid)
                 code = os.waitstatus_to_exitcode(wait_status)
                 if code:
-                    _log.error("%s (process %d) ended with %d", name, pid, code)
+                    _say(logging.ERROR, "%s (process %d) ended with %d", name, pid, code)
                     self._end(code if code > 0 else 128 - code)
 
     def _end(self, status: int) -> None:
@@ -115,6 +116,14 @@ class Children:
     def _signal(self, number: int) -> None:
         for pid in self._names:
             os.kill(pid, number)  # not reaped yet, so the id is still its own
+
+
+def _say(level: int, text: str, *about: object) -> None:
+    """Log, unless standard error is a pipe that is full: then waiting for room could be for ever."""
+    with contextlib.suppress(OSError):  # there is no standard error
+        if not select.select([], [_STANDARD_ERROR], [], 0)[1]:
+            return
+    _log.log(level, text, *about)
 
 
 def _bind_life_to(parent: int) -> None:
