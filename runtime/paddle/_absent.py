@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 
-class NotInThisRelease(NotImplementedError):  # noqa: N818  it reads as a sentence
+class NotInThisRelease(NotImplementedError):
     """A documented name or option that this release does not have."""
 
 

@@ -33,7 +33,7 @@ __all__ = [
 Reader = Callable[[], Iterator[Any]]
 
 
-class ComposeNotAligned(ValueError):  # noqa: N818  the name that programs catch
+class ComposeNotAligned(ValueError):
     """One of the readers given to ``compose`` ended before the others."""
 
 
