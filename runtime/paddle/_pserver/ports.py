@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import errno
 import socket
+import sys
 from contextlib import suppress
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 
 from paddle._pserver.errors import PortInUse, PserverError
@@ -28,7 +30,8 @@ def listen(address: str, port: int) -> socket.socket:
         listener.close()
         if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
             raise PortInUse(
-                f"port {port} of {address} is in use by {holder(port)}: stop that, or choose another --port"
+                f"port {port} of {address} is in use by {holder(address, port)}: stop that, or choose another "
+                "--port"
             ) from error
         raise PserverError(
             f"cannot listen on {address}:{port}: {error}. Choose an address of this machine and a port of "
@@ -37,25 +40,40 @@ def listen(address: str, port: int) -> socket.socket:
     return listener
 
 
-def holder(port: int) -> str:
-    """Who listens on ``port`` of this machine, for people."""
-    sockets = {f"socket:[{inode}]" for inode in _listening_inodes(port)}
+def holder(address: str, port: int) -> str:
+    """Who listens on ``address:port`` of this machine, for people."""
+    sockets = {f"socket:[{inode}]" for inode in _listening_inodes(address, port)}
     for process in Path("/proc").glob("[0-9]*"):
         if sockets & _open_files(process):
             return f"process {process.name} ({_command(process)})"
     return "a process that this user may not look into"
 
 
-def _listening_inodes(port: int) -> list[str]:
+def _listening_inodes(address: str, port: int) -> list[str]:
+    """Sockets that keep others from ``address:port``: on this very address, or either side on all."""
+    found = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)
+    wanted = {ip_address(str(place[0])) for *_, place in found}
+    takes_all = any(ip.is_unspecified for ip in wanted)
     inodes = []
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         if not Path(table).exists():
             continue
         for line in Path(table).read_text().splitlines()[1:]:
             fields = line.split()
-            if fields[3] == _LISTENING and int(fields[1].rpartition(":")[2], 16) == port:
-                inodes.append(fields[9])
+            where, _, number = fields[1].rpartition(":")
+            if fields[3] == _LISTENING and int(number, 16) == port:
+                ip = _ip(where)
+                if takes_all or ip.is_unspecified or ip in wanted:
+                    inodes.append(fields[9])
     return inodes
+
+
+def _ip(digits: str) -> IPv4Address | IPv6Address:
+    """An address as the kernel's tables show it: words of four bytes, each in the machine's own order."""
+    raw = bytes.fromhex(digits)
+    step = -1 if sys.byteorder == "little" else 1
+    ip = ip_address(b"".join(raw[at : at + 4][::step] for at in range(0, len(raw), 4)))
+    return (isinstance(ip, IPv6Address) and ip.ipv4_mapped) or ip
 
 
 def _open_files(process: Path) -> set[str]:

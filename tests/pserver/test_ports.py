@@ -1,0 +1,76 @@
+"""Who has a port that is taken: the one on this address, and no other."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from paddle._pserver.errors import PortInUse
+from paddle._pserver.ports import listen
+
+LISTENS = """
+import socket, sys
+place, both = (sys.argv[1], int(sys.argv[2])), ":" in sys.argv[1]
+family = socket.AF_INET6 if both else socket.AF_INET
+listener = socket.create_server(place, family=family, dualstack_ipv6=both)
+print(listener.getsockname()[1], flush=True)
+sys.stdin.read()
+"""
+
+
+class Holders:
+    """Processes that listen somewhere."""
+
+    def __init__(self) -> None:
+        self.started: list[subprocess.Popen[str]] = []
+
+    def listen(self, address: str, port: int = 0) -> tuple[int, int]:
+        """Gives the pid and the port of one that listens."""
+        command = [sys.executable, "-c", LISTENS, address, str(port)]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.started.append(process)
+        assert process.stdout is not None
+        return process.pid, int(process.stdout.readline())
+
+
+@pytest.fixture
+def holders() -> Iterator[Holders]:
+    running = Holders()
+    yield running
+    for process in running.started:
+        process.communicate()  # the end of their input ends them
+
+
+def refused(address: str, port: int) -> int:
+    """The pid of the one that is named."""
+    with pytest.raises(PortInUse) as caught:
+        listen(address, port).close()
+    named = re.search(r"in use by process (\d+) \(", str(caught.value))
+    assert named, str(caught.value)
+    return int(named[1])
+
+
+def test_of_several_with_one_port_the_one_on_this_address_is_named(holders: Holders) -> None:
+    first, port = holders.listen("127.0.0.1")
+    second, _ = holders.listen("127.0.0.2", port)
+    assert (refused("127.0.0.1", port), refused("127.0.0.2", port)) == (first, second)
+    assert refused("localhost", port) == first
+    listen("127.0.0.3", port).close()
+
+
+@pytest.mark.parametrize("everywhere", ["0.0.0.0", "::"])
+def test_one_that_listens_everywhere_has_every_address(holders: Holders, everywhere: str) -> None:
+    if everywhere == "::" and not socket.has_dualstack_ipv6():
+        pytest.skip("this machine has no IPv6")
+    pid, port = holders.listen(everywhere)
+    assert refused("127.0.0.7", port) == pid
+
+
+def test_whoever_wants_all_addresses_is_told_of_one_that_has_one(holders: Holders) -> None:
+    pid, port = holders.listen("127.0.0.4")
+    assert refused("0.0.0.0", port) == pid
