@@ -115,8 +115,8 @@ class Talk:
     def end_pass(self, trainer: int, pass_id: int = 0) -> list[Reply]:
         return self.ask(trainer, EndPass(pass_id))
 
-    def goodbye(self, trainer: int, failure: str | None = None) -> list[Reply]:
-        return self.ask(trainer, Goodbye(failure))
+    def goodbye(self, trainer: int, failure: str | None = None, *, follows: bool = False) -> list[Reply]:
+        return self.ask(trainer, Goodbye(failure, follows))
 
     @property
     def w(self) -> list[float]:

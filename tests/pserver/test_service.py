@@ -32,10 +32,17 @@ PROGRAM = """
 import json, logging, sys
 logging.basicConfig(level=logging.INFO, format="%(message)s")
 from paddle._pserver.service import ServerOptions, serve
+from paddle._pserver.watcher import Unwatched
+
+class Watcher(Unwatched):
+    def broken(self, shard, reason, trainers, *, is_own):
+        print("broken:", shard, reason, trainers, is_own, file=sys.stderr, flush=True)
+
 options = json.loads(sys.argv[1])
 options["addresses"] = tuple(options["addresses"])
 assert "numpy" not in sys.modules, "the parent is small"
-sys.exit(serve(ServerOptions(**options), lambda ports: print(json.dumps(ports), flush=True)))
+ready = lambda ports: print(json.dumps(ports), flush=True)
+sys.exit(serve(ServerOptions(**options), ready, Watcher()))
 """
 
 
@@ -124,6 +131,7 @@ def test_a_broken_job_is_said_and_ends_with_1() -> None:
         _, log = process.communicate(timeout=20)
         assert process.returncode == 1
     assert "ends: the job is broken: trainer 0 at " in log
+    assert "failed: ValueError: no (0,) False" in log
 
 
 @pytest.mark.cluster
@@ -186,6 +194,8 @@ def test_a_pserver_that_dies_takes_the_others_along() -> None:
         assert process.returncode == 128 + signal.SIGKILL
         assert ended(second)
     assert f"(process {first}) ended with -9" in log
+    assert f"its process {first} was killed by SIGKILL () True" in log
+    assert log.count("\nbroken: ") == 1
 
 
 def test_a_taken_port_is_told_with_its_holder_before_anything_is_served() -> None:

@@ -45,6 +45,11 @@ class Barrier:
         """The open questions."""
         return self._waits
 
+    @property
+    def oldest(self) -> float:
+        """When the oldest open question was asked."""
+        return min(wait.since for wait in self._waits.values())
+
     def add(self, trainer: int, question: Question, now: float) -> None:
         """A trainer's question cannot be answered yet."""
         self._waits[trainer] = Wait(question, now)
@@ -68,7 +73,7 @@ class Barrier:
         if not self._waits:
             return None
         missing = self.missing(roster)
-        oldest = min(wait.since for wait in self._waits.values())
+        oldest = self.oldest
         lost = [roster.trainers[id].since for id in missing if roster.trainers[id].state is State.LOST]
         if now - min([oldest, *lost]) < self._timeout_s:
             return None
@@ -82,7 +87,7 @@ class Barrier:
         """From time to time, for whom the open questions wait."""
         if not self._waits:
             return None
-        oldest = min(wait.since for wait in self._waits.values())
+        oldest = self.oldest
         if oldest != self._noticed_since:
             self._noticed_since, self._notice_at = oldest, oldest + FIRST_NOTICE_S
         if now < self._notice_at:

@@ -31,7 +31,9 @@ _log = logging.getLogger("paddle.pserver")
 class Children:
     """Processes that live and die together."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_death: Callable[[str, str], None] = lambda name, how: None) -> None:
+        """``on_death(name, how)`` hears of a child that died or crashed, before the others are ended."""
+        self._on_death = on_death
         self._names: dict[int, str] = {}
         self._ready_out, self._ready_in = os.pipe()
         self._unready = 0
@@ -104,6 +106,8 @@ class Children:
                 code = os.waitstatus_to_exitcode(wait_status)
                 if code:
                     _say(logging.ERROR, "%s (process %d) ended with %d", name, pid, code)
+                    if self._status is None and (code < 0 or code == _CRASHED):
+                        self._on_death(name, f"its process {pid} {_how(code)}")
                     self._end(code if code > 0 else 128 - code)
 
     def _end(self, status: int) -> None:
@@ -116,6 +120,10 @@ class Children:
     def _signal(self, number: int) -> None:
         for pid in self._names:
             os.kill(pid, number)  # not reaped yet, so the id is still its own
+
+
+def _how(code: int) -> str:
+    return f"was killed by {signal.Signals(-code).name}" if code < 0 else "crashed; see its traceback above"
 
 
 def _say(level: int, text: str, *about: object) -> None:

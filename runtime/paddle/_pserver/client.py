@@ -16,7 +16,14 @@ from collections.abc import Callable, Sequence
 from typing import get_args
 
 from paddle._pserver import link
-from paddle._pserver.errors import BadMessage, ProtocolMismatch, PserverError, ShardUnreachable, error_named
+from paddle._pserver.errors import (
+    BadMessage,
+    ProtocolMismatch,
+    PserverError,
+    ShardUnreachable,
+    TrainerLost,
+    error_named,
+)
 from paddle._pserver.framing import FrameReader, pieces
 from paddle._pserver.messages import Answer, Failure, Goodbye, Reply, Request, Waiting, decode, encode
 
@@ -46,6 +53,7 @@ class Client:
         self._into: Sequence[memoryview] = ()
         self._asked = "anything"
         self._asked_at = time.monotonic()
+        self.forsaken = False  # the shard said that the job is broken, or is out of reach
         self._given_up = False
         self._whole = True  # whether the last message went out whole
 
@@ -67,8 +75,8 @@ class Client:
                 if now >= deadline:
                     raise ShardUnreachable(
                         f"no pserver answers at {host}:{port} since {now - began:.0f} s ({why}). Is it "
-                        "started there, with the same port, ports_num and ports_num_for_sparse? Its log is "
-                        "server.log."
+                        "started there, with the same port, ports_num and ports_num_for_sparse? What it "
+                        "printed says more; in a launched job that is in its node's server.log."
                     ) from why
                 if now >= notice_at:
                     self._notice(f"waiting for pserver {host}:{port} since {now - began:.0f} s")
@@ -143,7 +151,7 @@ class Client:
                 self._notice(f"{self.what} was asked {self._asked}: it is {reply.text}")
                 deadline = min(last, time.monotonic() + self._call_timeout_s)
             elif isinstance(reply, Failure):
-                raise error_named(reply.code, f"{self.what}: {reply.text}")
+                raise self._failed(reply)
             else:
                 return reply
 
@@ -229,10 +237,15 @@ class Client:
         except ShardUnreachable:
             return
         if isinstance(reply, Failure):
-            raise error_named(reply.code, f"{self.what}: {reply.text}")
+            raise self._failed(reply)
+
+    def _failed(self, failure: Failure) -> PserverError:
+        error = error_named(failure.code, f"{self.what}: {failure.text}")
+        self.forsaken = self.forsaken or isinstance(error, TrainerLost)
+        return error
 
     def _unreachable(self, error: OSError) -> ShardUnreachable:
-        self._given_up = True
+        self._given_up = self.forsaken = True
         elapsed = time.monotonic() - self._asked_at
         why = "no answer came" if isinstance(error, TimeoutError) else f"the connection failed ({error})"
         return ShardUnreachable(

@@ -22,10 +22,16 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Why a job cannot go on, and since when."""
+    """Why a job cannot go on, and since when.
+
+    ``culprits``: the trainers that failed, or that others waited for in vain. ``is_own``: this side broke it.
+    Neither: a trainer failed because of another shard, and that one knows why.
+    """
 
     reason: str
     since: float
+    culprits: tuple[int, ...] = ()
+    is_own: bool = False
 
 
 def outcome(

@@ -22,6 +22,8 @@ from paddle._pserver.inlet import Inbound, Inlet
 from paddle._pserver.messages import failure
 from paddle._pserver.session import Session
 from paddle._pserver.shard import Shard
+from paddle._pserver.watch import Watch
+from paddle._pserver.watcher import Unwatched, Watcher
 
 TICK_S = 1.0
 MAX_STRANGERS = 64  # besides one for every trainer
@@ -32,10 +34,11 @@ _log = logging.getLogger("paddle.pserver")
 class Hub:
     """See the module's text. ``name`` stands before every line of the log."""
 
-    def __init__(self, shard: Shard, name: str) -> None:
+    def __init__(self, shard: Shard, name: str, watcher: Watcher | None = None) -> None:
         self.shard = shard
         self.name = name
         self.damaged_frames = 0
+        self._watch = Watch(name, watcher or Unwatched())
         self._sessions: dict[int, Session] = {}
         self._ids = itertools.count(1)
         self._over = asyncio.Event()
@@ -95,6 +98,7 @@ class Hub:
     def _tick(self) -> None:
         try:
             self._do(self.shard.tick(time.monotonic()))
+            self._watch.look_at_clock(self.shard, time.monotonic())
         except Exception as error:
             self.failed(error)
 
@@ -119,5 +123,6 @@ class Hub:
                 case Close(id):
                     if id in self._sessions:
                         self._sessions[id].close()
+        self._watch.look(self.shard)
         if self.shard.outcome is not None:
             self._over.set()

@@ -87,9 +87,13 @@ class EndPass(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Goodbye(msgspec.Struct, frozen=True, array_like=True):
-    """The trainer leaves; ``failure`` says why when it could not finish. Answer: Answer."""
+    """The trainer leaves; ``failure`` says why when it could not finish. Answer: Answer.
+
+    ``follows``: it failed because the job was broken already, or another shard was out of reach.
+    """
 
     failure: str | None = None
+    follows: bool = False
 
 
 class Welcome(msgspec.Struct, frozen=True, array_like=True):

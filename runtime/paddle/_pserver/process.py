@@ -18,19 +18,22 @@ from paddle._pserver.application import application
 from paddle._pserver.hub import Hub
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.shard import Shard
+from paddle._pserver.watcher import Watcher
 
 _log = logging.getLogger("paddle.pserver")
 
 
-def run(options: ShardOptions, listener: socket.socket, name: str, on_ready: Callable[[], None]) -> int:
+def run(
+    options: ShardOptions, listener: socket.socket, name: str, on_ready: Callable[[], None], watcher: Watcher
+) -> int:
     """Serve until the shard is over; returns the exit status. SIGTERM ends it before its time."""
-    return asyncio.run(_serve(options, listener, name, on_ready))
+    return asyncio.run(_serve(options, listener, name, on_ready, watcher))
 
 
 async def _serve(
-    options: ShardOptions, listener: socket.socket, name: str, on_ready: Callable[[], None]
+    options: ShardOptions, listener: socket.socket, name: str, on_ready: Callable[[], None], watcher: Watcher
 ) -> int:
-    hub = Hub(Shard(options), name)
+    hub = Hub(Shard(options), name, watcher)
     runner = web.AppRunner(application(hub), access_log=None, handle_signals=False, shutdown_timeout=1.0)
     await runner.setup()
     await web.SockSite(runner, listener).start()

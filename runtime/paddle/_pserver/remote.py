@@ -199,8 +199,9 @@ class RemoteExchange:
         """See Exchange. In a process forked from the trainer's, which has its connections too: says
         nothing."""
         if os.getpid() == self._process:
+            follows = failure is not None and any(shard.client.forsaken for shard in self._shards)
             for shard in self._shards:
-                shard.client.say_goodbye(Goodbye(failure))
+                shard.client.say_goodbye(Goodbye(failure, follows))
             for shard in self._shards:
                 shard.client.part()
         for shard in self._shards:

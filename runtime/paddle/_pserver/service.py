@@ -16,16 +16,22 @@ from functools import partial
 from paddle._pserver.children import Children
 from paddle._pserver.options import ServerOptions, ShardOptions
 from paddle._pserver.ports import listen
+from paddle._pserver.watcher import Unwatched, Watcher
 
 __all__ = ["ServerOptions", "serve"]
 
 
-def serve(options: ServerOptions, on_ready: Callable[[list[tuple[str, int]]], None]) -> int:
+def serve(
+    options: ServerOptions,
+    on_ready: Callable[[list[tuple[str, int]]], None],
+    watcher: Watcher | None = None,
+) -> int:
     """Serve until the job is over; returns the exit status: 0 only if all went well.
 
     To be called in the main thread. ``on_ready`` gets all (address, port), once all are served. Raises
     PortInUse before anything is served. SIGINT, SIGTERM and SIGHUP end all processes.
     """
+    watcher = watcher or Unwatched()
     listeners: list[socket.socket] = []
     try:
         for address, port, _ in options.places:
@@ -34,16 +40,20 @@ def serve(options: ServerOptions, on_ready: Callable[[list[tuple[str, int]]], No
         for listener in listeners:
             listener.close()
         raise
-    children = Children()
+    children = Children(on_death=lambda name, how: watcher.broken(name, how, (), is_own=True))
     for index, (address, port, _) in enumerate(options.places):
-        children.fork(f"{address}:{port}", partial(_shard, options, index, listeners))
+        children.fork(f"{address}:{port}", partial(_shard, options, index, listeners, watcher))
     for listener in listeners:
         listener.close()
     return children.wait(lambda: on_ready([(address, port) for address, port, _ in options.places]))
 
 
 def _shard(
-    options: ServerOptions, index: int, listeners: Sequence[socket.socket], ready: Callable[[], None]
+    options: ServerOptions,
+    index: int,
+    listeners: Sequence[socket.socket],
+    watcher: Watcher,
+    ready: Callable[[], None],
 ) -> int:
     """The life of shard number ``index`` of this node, in its own process."""
     for other in listeners:
@@ -60,4 +70,4 @@ def _shard(
         log_period_server=options.log_period_server,
         memory_limit_bytes=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
     )
-    return run(shard, listeners[index], f"{role} shard at {address}:{port}", ready)
+    return run(shard, listeners[index], f"{role} shard at {address}:{port}", ready, watcher)

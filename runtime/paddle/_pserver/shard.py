@@ -131,7 +131,7 @@ class Shard:
         """Time has passed; call about once a second."""
         self._begin(now)
         if (verdict := self.barrier.verdict(self.roster, now)) is not None:
-            self._break(verdict)
+            self._break(verdict, *self.barrier.missing(self.roster))
         elif (notice := self.barrier.notice(self.roster, now)) is not None:
             self._note(f"{len(self.barrier.waits)} trainers {notice}", logging.WARNING)
             for id in self.barrier.waits:
@@ -142,7 +142,7 @@ class Shard:
     def stop(self, reason: str, *, now: float) -> list[Effect]:
         """Whoever runs this shard ends it."""
         self._begin(now)
-        self._break(reason)
+        self._break(reason, is_own=True)
         self._conclude()
         return self._effects
 
@@ -308,9 +308,10 @@ class Shard:
             return
         self.roster.leave(trainer, self._now)
         if goodbye.failure is not None:
-            self._break(f"trainer {trainer.id} at {trainer.peer} failed: {goodbye.failure}")
+            culprits = () if goodbye.follows else (trainer.id,)
+            self._break(f"trainer {trainer.id} at {trainer.peer} failed: {goodbye.failure}", *culprits)
         elif trainer.id == 0 and not self.ready:
-            self._break("trainer 0 left before it had given the initial values")
+            self._break("trainer 0 left before it had given the initial values", 0)
         else:
             self._note(f"trainer {trainer.id} said goodbye after {self.clocks.pushes[trainer.id]} steps")
             self._advance()
@@ -358,10 +359,10 @@ class Shard:
         self._mode.refreshed(id)
         self._tell(id, Answer(self.clocks.version, dropped), (values,) if values.size else ())
 
-    def _break(self, reason: str) -> None:
+    def _break(self, reason: str, *culprits: int, is_own: bool = False) -> None:
         if self.broken is not None:
             return
-        self.broken = Broken(reason, self._now)
+        self.broken = Broken(reason, self._now, culprits, is_own)
         self._note(f"the job is broken: {reason}", logging.ERROR)
         for id in self.roster.ids(State.JOINED):  # also those that have asked nothing: they may be computing
             self._tell(id, failure(TrainerLost(reason)))

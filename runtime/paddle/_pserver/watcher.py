@@ -1,0 +1,35 @@
+"""Watcher: whoever started pservers hears here how their job fares. Names only; small to import.
+
+It must never know what becomes of what it is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class Watcher(Protocol):
+    """It is called in the process of each shard, or for one that died in that of their parent."""
+
+    def joined(self) -> None:
+        """The first trainer has come to a shard."""
+
+    def waiting(self, trainers: Sequence[int], seconds: float) -> None:
+        """Others wait for these trainers since so long; told every second while they do."""
+
+    def broken(self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
+        """A shard's job broke: by what these trainers did, or did not do; or by the shard's own doing."""
+
+
+class Unwatched:
+    """Nobody listens."""
+
+    def joined(self) -> None:
+        """See :class:`Watcher`."""
+
+    def waiting(self, trainers: Sequence[int], seconds: float) -> None:
+        """See :class:`Watcher`."""
+
+    def broken(self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
+        """See :class:`Watcher`."""
