@@ -35,8 +35,29 @@ from paddle._launch.supervisor import (
 )
 
 _TICK_S = 0.2
+_STALL_S = 10 * _TICK_S
+_NO_PAUSE = "Ctrl+Z is not obeyed: a launcher that stands still loses its nodes. Ctrl+C ends the job."
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _WHAT_THEN = {Phase.COLLECT: "; what is being collected still arrives", Phase.END: ""}
+
+
+class _AwakeClock:
+    """Seconds without those in which this process stood still: nobody else was silent then.
+
+    It is looked at in every turn of the loop, so a long time between two looks is such a pause.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._looked = clock()
+        self._lost = 0.0
+
+    def __call__(self) -> float:
+        now = self._clock()
+        if now - self._looked > _STALL_S:
+            self._lost += now - self._looked
+        self._looked = now
+        return now - self._lost
 
 
 class Launch:
@@ -51,7 +72,7 @@ class Launch:
     ) -> None:
         self._plan = plan
         self._screen = screen
-        self._clock = clock
+        self._clock = _AwakeClock(clock)
         self._inbox: SimpleQueue[Event | News] = SimpleQueue()
         self._carrier = carry(plan, self._inbox.put)
         self._supervisor = Supervisor(
@@ -63,7 +84,7 @@ class Launch:
         self._board = Board(tuple(role.name for role in plan.roles("trainer")))
         self._tails = logs.Tails()
         self._curve: logs.LossCurve | None = None
-        self._since = self._training_since = self._ticked = clock()
+        self._since = self._training_since = self._ticked = self._clock()
 
     def run(self) -> int:
         """Run the job to its end; gives the exit status."""
@@ -167,13 +188,15 @@ class Launch:
 
 
 @contextlib.contextmanager
-def _signals_to(post: Callable[[Event], None]) -> Iterator[None]:
+def _signals_to(post: Callable[[Event | News], None]) -> Iterator[None]:
     """Post INT, TERM and HUP instead of dying of them, also where a shell's ``&`` had INT ignored.
 
-    Under nohup HUP stays ignored: to outlive the terminal is what was asked for.
+    Under nohup HUP stays ignored: to outlive the terminal is what was asked for. And nobody is to wonder why
+    a job ended while its launcher was asleep in the background.
     """
     own = [n for n in _SIGNALS if n != signal.SIGHUP or signal.getsignal(n) != signal.SIG_IGN]
     before = {signum: signal.signal(signum, lambda number, _: post(Signalled(number))) for signum in own}
+    before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, lambda *_: post(Told("paddle.py", _NO_PAUSE)))
     try:
         yield
     finally:
