@@ -30,8 +30,8 @@ def listen(address: str, port: int) -> socket.socket:
         listener.close()
         if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
             raise PortInUse(
-                f"port {port} of {address} is in use by {holder(address, port)}: stop that, or choose another "
-                "--port"
+                f"port {port} of {address} is in use by {holder(address, port)}: stop that, or choose "
+                "another --port"
             ) from error
         raise PserverError(
             f"cannot listen on {address}:{port}: {error}. Choose an address of this machine and a port of "
