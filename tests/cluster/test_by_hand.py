@@ -189,6 +189,26 @@ def test_asynchronous_update_as_printed(tmp_path) -> None:
         assert costs(output)[-1] < costs(output)[0] - 0.2
 
 
+def test_a_program_that_fails_outside_of_training_is_missed_at_once(tmp_path) -> None:
+    port = free_port(["127.0.0.1"])
+    fails = "if trainer_id == 1:\n    raise OSError('the disk is full')\n"
+    text = TRAIN.replace("@INIT@", "paddle.init()").replace("None  # OPTIMIZER", SYNC)
+    text += fails + "trainer.train(paddle.batch(reader, 20), num_passes=6)\n"
+    shared = {"PADDLE_INIT_PORT": str(port), "PADDLE_INIT_PORTS_NUM_FOR_SPARSE": "1"}
+    shared |= {"PADDLE_INIT_NUM_GRADIENT_SERVERS": "2", "PADDLE_INIT_PSERVERS": "127.0.0.1"}
+    processes = [trainer(tmp_path, text, PADDLE_INIT_TRAINER_ID=str(i), **shared) for i in range(2)]
+    processes.append(pserver("127.0.0.1", port, 2))
+    try:
+        outputs = [process.communicate(timeout=60)[0] for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    assert [process.returncode for process in processes] == [1, 1, 1]
+    assert "OSError: the disk is full" in outputs[0]
+    assert "trainer 1" in outputs[0]
+
+
 def test_arguments_win_over_the_environment(tmp_path) -> None:
     port = free_port(["127.0.0.1"])
     text = (

@@ -1,8 +1,8 @@
 """Goodbye: what a trainer says to its parameter servers when nobody reads the parameters any more.
 
 It must never know what was trained. Guarantee: said once, when the parameters go or the process ends; an
-error that left the training is told, so that the others of the job hear of it, unless the program overcame
-it.
+error that left the training or ended the program is told, so that the others of the job hear of it, unless
+the program overcame it.
 """
 
 from __future__ import annotations
@@ -34,4 +34,13 @@ class Goodbye:
             self._failure = None
 
     def _say(self, exchange: Exchange) -> None:
-        exchange.close(self._failure)
+        exchange.close(self._failure or _uncaught())
+
+
+def _uncaught() -> str | None:
+    """The error with which the program ends, wherever it was raised: Python keeps what it printed last.
+
+    In an interactive session that ends nothing.
+    """
+    error = None if hasattr(sys, "ps1") else getattr(sys, "last_value", None)
+    return None if error is None else f"{type(error).__name__}: {error}"
