@@ -22,8 +22,10 @@ from paddle._launch.backends import carrier
 from paddle._launch.errors import LaunchError
 from paddle._launch.flags import flags_of
 from paddle._launch.launch import Launch
+from paddle._launch.printer import Printer, own
 from paddle._launch.settings import settle
 from paddle._launch.status import screen
+from paddle._launch.visible import visible
 
 RUNTIME = Path(__file__).resolve().parents[2]
 _HEAD = """
@@ -80,7 +82,7 @@ def _plan(given: Arguments, environ: Mapping[str, str], runtime: Path) -> plan.L
 
 
 def _carry_out(launch: plan.LaunchPlan) -> int:
-    shown = screen(sys.stdout)
+    shown = Printer(screen(own(sys.stdout)))
     running = Launch(launch, shown, carrier)
     for line in plan.describe(launch):
         shown.say(line)
@@ -108,7 +110,9 @@ def _explain(running: Launch, launch: plan.LaunchPlan) -> None:
         f"paddle.py: {cause.text}{where}. Its last lines:" if tail else f"paddle.py: {cause.text}{where}."
     )
     for line in tail:
-        _complain(f"  | {line}")
+        _complain(f"  | {visible(line)}")
+    if cause.detail:
+        _complain(f"Why: {visible(cause.detail)}")
     log = next(role.log for one in launch.nodes for role in one.roles if role.name == cause.role)
     _complain(f"All it printed: {launch.home / 'log' / f'node-{cause.node}' / Path(log).name}")
 

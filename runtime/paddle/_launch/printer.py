@@ -1,0 +1,93 @@
+"""A screen that keeps nobody waiting: a terminal may be paused, or a pipe be full, for hours.
+
+It must never know what is shown. Whoever decides about a job shows through it, and goes on at once.
+
+Guarantee: no call waits for who reads, but for ``close`` and what is said after it, and those only for
+``patience_s`` together. What nobody reads is dropped, progress before lines, and how many lines is said.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from typing import TextIO
+
+from paddle._launch.status import Board, Screen
+
+MOST = 1000  # lines that wait to be read
+_Item = str | tuple[Board, float] | None  # a line, progress, or the end
+
+
+class Printer:
+    """Shows on ``screen``, in a thread of its own."""
+
+    def __init__(self, screen: Screen, patience_s: float = 2.0) -> None:
+        self._screen = screen
+        self._patience_s = patience_s
+        self._todo: deque[_Item] = deque()
+        self._lost = 0
+        self._is_busy = self._is_closed = False
+        self._changed = threading.Condition()
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def say(self, text: str) -> None:
+        """Show a line that stays, soon."""
+        with self._changed:
+            self._todo.append(text)
+            if len(self._todo) > MOST:
+                self._todo.popleft()
+                self._lost += 1
+            self._changed.notify_all()
+            if self._is_closed:
+                self._wait()
+
+    def show(self, board: Board, now: float) -> None:
+        """Show how far the trainers are, soon, in place of what was not shown yet."""
+        with self._changed:
+            self._todo = deque(item for item in self._todo if not isinstance(item, tuple))
+            self._todo.append((board, now))
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Leave the screen as text that stays, if somebody reads it now."""
+        with self._changed:
+            self._todo.append(None)
+            self._is_closed = True
+            self._changed.notify_all()
+            self._wait()
+
+    def _wait(self) -> None:
+        if not self._changed.wait_for(lambda: not self._todo and not self._is_busy, self._patience_s):
+            self._patience_s = 0.0
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                self._is_busy = False
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: self._todo)
+                self._is_busy = True
+                lost, self._lost = self._lost, 0
+                item = self._todo.popleft()
+            if lost:
+                self._screen.say(f"... {lost} lines that nobody read are left out here")
+            self._put(item)
+
+    def _put(self, item: _Item) -> None:
+        match item:
+            case str(text):
+                self._screen.say(text)
+            case (board, now):
+                self._screen.show(board, now)
+            case _:
+                self._screen.close()
+
+
+def own(stream: TextIO) -> TextIO:
+    """Give another way to where ``stream`` leads: a thread stuck in it must not keep Python from ending."""
+    try:
+        descriptor = os.dup(stream.fileno())
+    except (OSError, ValueError):  # it leads to no file
+        return stream
+    return os.fdopen(descriptor, "w", encoding=stream.encoding, errors=stream.errors)

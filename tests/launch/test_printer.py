@@ -1,0 +1,97 @@
+"""What shows a launch waits for no reader."""
+
+import os
+import threading
+
+import pytest
+
+from paddle._launch import printer
+from paddle._launch.news import Progress
+from paddle._launch.printer import Printer, own
+from paddle._launch.status import Board
+
+
+class Paused:
+    """A terminal after Ctrl+S: what is shown waits in it for ``goes_on``."""
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+        self.is_reached, self.goes_on = threading.Event(), threading.Event()
+
+    def _write(self, text: str) -> None:
+        self.is_reached.set()
+        assert self.goes_on.wait(30)
+        self.shown.append(text)
+
+    def say(self, text: str) -> None:
+        self._write(text)
+
+    def show(self, board: Board, now: float) -> None:
+        self._write(f"{board.line()} at {now}")
+
+    def close(self) -> None:
+        self._write("closed")
+
+
+@pytest.fixture
+def terminal():
+    terminal = Paused()
+    yield terminal
+    terminal.goes_on.set()
+
+
+def board() -> Board:
+    board = Board(("trainer-0",))
+    board.add(Progress("trainer-0", 0, 1, 2.0, 3.0))
+    return board
+
+
+def test_a_paused_terminal_keeps_nobody_waiting_and_shows_all_when_it_goes_on(terminal) -> None:
+    shown = Printer(terminal, patience_s=30)
+    shown.say("one")
+    assert terminal.is_reached.wait(30)
+    for now in (1.0, 2.0, 3.0):
+        shown.show(board(), now)
+    shown.say("two")
+    shown.show(board(), 4.0)
+    terminal.goes_on.set()
+    shown.close()
+    shown.say("last")
+    assert terminal.shown == ["one", "two", f"{board().line()} at 4.0", "closed", "last"]
+
+
+def test_what_nobody_reads_for_long_is_left_out_and_that_is_said(terminal, monkeypatch) -> None:
+    monkeypatch.setattr(printer, "MOST", 3)
+    shown = Printer(terminal, patience_s=30)
+    shown.say("first")
+    assert terminal.is_reached.wait(30)
+    for line in range(10):
+        shown.say(str(line))
+    terminal.goes_on.set()
+    shown.close()
+    assert terminal.shown == [
+        "first",
+        "... 7 lines that nobody read are left out here",
+        "7",
+        "8",
+        "9",
+        "closed",
+    ]
+
+
+def test_a_terminal_that_never_goes_on_is_given_up(terminal) -> None:
+    shown = Printer(terminal, patience_s=0.05)
+    shown.say("one")
+    shown.close()
+    shown.say("last")
+    assert terminal.shown == []
+
+
+def test_a_stream_of_its_own_leads_to_the_same_file(tmp_path) -> None:
+    with (tmp_path / "file").open("w") as stream:
+        other = own(stream)
+        assert other.fileno() != stream.fileno()
+        with other:
+            other.write("words")
+        os.fstat(stream.fileno())  # it is still open
+    assert (tmp_path / "file").read_text() == "words"
