@@ -52,9 +52,13 @@ class Ready:
 class Silent:
     """A screen."""
 
+    is_gone = False
+
     def say(self, text: str) -> None: ...
 
     def show(self, board: object, now: float) -> None: ...
+
+    def fix(self) -> None: ...
 
     def close(self) -> None: ...
 
