@@ -160,7 +160,7 @@ def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
         log_period_server=values["log_period_server"],
     )
     try:
-        return serve(options, _announce)
+        return serve(options, _announce, _Watcher())
     except PserverError as error:
         print(f"paddle pserver: {error}", file=sys.stderr)
         return PORT_IN_USE if isinstance(error, PortInUse) else 1
@@ -169,6 +169,21 @@ def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
 def _announce(ports: list[tuple[str, int]]) -> None:
     print("paddle pserver: listening on", ", ".join(f"{host}:{port}" for host, port in ports), flush=True)
     reporter().ready(ports)
+
+
+class _Watcher:
+    """Hands on what shards tell of their job: to the launcher, and to standard error why it broke."""
+
+    def joined(self) -> None:
+        reporter().joined()
+
+    def waiting(self, trainers: Sequence[int], seconds: float) -> None:
+        reporter().waiting(trainers, seconds)
+
+    def broken(self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
+        text = f"{shard}: the job is broken: {reason}"
+        print(f"paddle pserver: {text}", file=sys.stderr, flush=True)
+        reporter().broken(text, trainers, is_own=is_own)
 
 
 if __name__ == "__main__":

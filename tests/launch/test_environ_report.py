@@ -45,10 +45,16 @@ def test_events_are_one_object_a_line(pipe: tuple[int, int]) -> None:
     reporter.ready([("127.0.0.1", 7164), ("127.0.0.1", 7165)])
     progress(reporter, 12)
     reporter.message("waiting\nfor pserver")
+    reporter.joined()
+    reporter.waiting([1], 5.04)
+    reporter.broken("trainer 1 failed", (1,), is_own=False)
     assert heard(pipe[0]) == [
         {"report": "ready", "ports": [["127.0.0.1", 7164], ["127.0.0.1", 7165]]},
         {"report": "progress", "pass_id": 0, "batch_id": 12, "cost": 6.5, "samples_per_s": 1000.0},
         {"report": "message", "text": "waiting\nfor pserver"},
+        {"report": "joined"},
+        {"report": "waiting", "trainers": [1], "seconds": 5.0},
+        {"report": "broken", "reason": "trainer 1 failed", "trainers": [1], "is_own": False},
     ]
 
 

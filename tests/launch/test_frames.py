@@ -10,9 +10,20 @@ from hypothesis import strategies as st
 
 from paddle._launch.backends.frames import FrameReader
 from paddle._launch.backends.leash import Leash
-from paddle._launch.news import Printed, Progress, Told
-from paddle._launch.supervisor import Answered, Heard, NodeFailed, Phase, RoleExited, RoleReady
+from paddle._launch.news import Printed, Progress, Told, Waiting
+from paddle._launch.supervisor import (
+    Answered,
+    Heard,
+    JobBroke,
+    NodeFailed,
+    Phase,
+    RoleExited,
+    RoleJoined,
+    RoleReady,
+)
 
+WAITS = {"report": "waiting", "trainers": [0, 1], "seconds": 5}
+BROKEN = {"report": "broken", "reason": "why", "trainers": [1], "is_own": False}
 PROGRESS = {"report": "progress", "pass_id": 1, "batch_id": 2, "cost": 3, "samples_per_s": 4.5}
 FRAMES = [
     ({"event": "up"}, Answered(1, Phase.OPEN)),
@@ -22,6 +33,10 @@ FRAMES = [
     ),
     ({"event": "report", "role": "trainer-1", "report": PROGRESS}, Progress("trainer-1", 1, 2, 3, 4.5)),
     ({"event": "report", "role": "t", "report": {"report": "message", "text": "äöü"}}, Told("t", "äöü")),
+    ({"event": "report", "role": "pserver-1", "report": {"report": "joined"}}, RoleJoined("pserver-1")),
+    ({"event": "report", "role": "p", "report": WAITS}, Waiting(("trainer-0", "trainer-1"), 5)),
+    ({"event": "report", "role": "p", "report": BROKEN}, JobBroke("p", ("trainer-1",), "why")),
+    ({"event": "report", "role": "p", "report": {**BROKEN, "is_own": True}}, JobBroke("p", ("p",), "why")),
     ({"event": "lines", "role": "trainer-1", "lines": ["a", "b"]}, Printed("trainer-1", ("a", "b"))),
     ({"event": "exit", "role": "trainer-1", "status": -9}, RoleExited("trainer-1", -9)),
     ({"event": "trouble", "text": "disk"}, Told("node 1", "disk")),

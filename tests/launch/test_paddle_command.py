@@ -17,6 +17,7 @@ from paddle._launch.infolog import InfoLog
 from paddle._pserver import service
 from paddle._pserver.errors import PortInUse, PserverError
 from paddle._pserver.service import ServerOptions
+from paddle._pserver.watcher import Watcher
 
 ROOT = Path(paddle.__file__).parents[2]
 
@@ -26,8 +27,10 @@ def served(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
     """In place of real servers: keeps the options it was called with; ``does`` is what serving does."""
     seen = SimpleNamespace(options=None, does=lambda on_ready: 0)
 
-    def serve(options: ServerOptions, on_ready: Callable[[list[tuple[str, int]]], None]) -> int:
-        seen.options = options
+    def serve(
+        options: ServerOptions, on_ready: Callable[[list[tuple[str, int]]], None], watcher: Watcher
+    ) -> int:
+        seen.options, seen.watcher = options, watcher
         return seen.does(on_ready)
 
     monkeypatch.setattr(service, "serve", serve)
@@ -159,6 +162,18 @@ def test_it_says_where_it_listens(served: SimpleNamespace, capsys: pytest.Captur
     served.does = lambda on_ready: on_ready([("127.0.0.1", 7164), ("127.0.0.1", 7165)]) or 0
     assert command.main(["pserver"]) == 0
     assert capsys.readouterr().out == "paddle pserver: listening on 127.0.0.1:7164, 127.0.0.1:7165\n"
+
+
+def test_why_a_job_broke_is_said_in_the_servers_own_log(
+    served: SimpleNamespace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(["pserver"]) == 0
+    served.watcher.broken(
+        "dense shard at 127.0.0.1:7164", "trainer 1 failed: SystemExit: 7", [1], is_own=False
+    )
+    assert capsys.readouterr().err == (
+        "paddle pserver: dense shard at 127.0.0.1:7164: the job is broken: trainer 1 failed: SystemExit: 7\n"
+    )
 
 
 def raising(error: BaseException) -> Callable[[object], int]:

@@ -2,18 +2,21 @@
 
 import signal
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddle._launch.supervisor import (
     Answered,
     Heard,
+    JobBroke,
     Kill,
     Limits,
     NodeEnded,
     NodeFailed,
     Phase,
     RoleExited,
+    RoleJoined,
     RoleReady,
     Signalled,
     StartRole,
@@ -40,7 +43,8 @@ def led_to(phase: Phase) -> Supervisor:
     """A launch that went well until it came to ``phase``."""
     supervisor = launch()
     steps = [Answered(node, step) for step in PREPARATION for node in NODES]
-    steps += [RoleReady(role) for role in PSERVERS] + [RoleExited(role, 0) for role in TRAINERS]
+    steps += [RoleReady(role) for role in PSERVERS] + [RoleJoined("pserver-0")]
+    steps += [RoleExited(role, 0) for role in TRAINERS]
     steps += [RoleExited(role, 0) for role in PSERVERS] + [NodeEnded(node) for node in NODES]
     steps += [Answered(node, Phase.COLLECT) for node in NODES]
     for event in steps:
@@ -89,15 +93,102 @@ def test_a_pserver_may_end_well_before_the_last_trainer_does() -> None:
     assert supervisor.exit_status == 0
 
 
-def test_the_first_failure_decides() -> None:
+def test_pservers_that_no_trainer_came_to_are_stopped_at_once() -> None:
+    supervisor = launch()
+    for event in [Answered(node, step) for step in PREPARATION for node in NODES]:
+        supervisor.handle(event, 1.0)
+    for event in [RoleReady(role) for role in PSERVERS] + [RoleExited("trainer-0", 0)]:
+        supervisor.handle(event, 1.0)
+    assert supervisor.handle(RoleExited("trainer-1", 0), 1.0) == [Stop(0, 2.0), Stop(1, 2.0)]
+    assert supervisor.history[-2:] == [Phase.FINISH, Phase.STOP]
+    assert supervisor.exit_status == 0
+
+
+def test_what_broke_first_is_the_cause_where_nobody_says_more() -> None:
     supervisor = led_to(Phase.TRAIN)
-    assert supervisor.handle(RoleExited("trainer-1", 7), 2.0) == [Stop(0, 2.0), Stop(1, 2.0)]
-    supervisor.handle(RoleExited("trainer-0", 1), 2.1)
-    supervisor.handle(RoleExited("pserver-0", -15), 2.1)
+    assert supervisor.handle(RoleExited("trainer-1", 7), 2.0) == []
+    assert (supervisor.phase, supervisor.cause) == (Phase.SETTLE, None)
+    assert supervisor.handle(Tick(), 3.9) == []
+    assert supervisor.handle(Tick(), 4.1) == [Stop(0, 2.0), Stop(1, 2.0)]
+    supervisor.handle(RoleExited("trainer-0", -15), 4.2)
     assert supervisor.exit_status == 7
     assert supervisor.cause
     assert (supervisor.cause.role, supervisor.cause.node) == ("trainer-1", 1)
     assert supervisor.cause.text == "trainer-1 ended with status 7"
+
+
+def blamed(*events: object) -> tuple[str | None, int, Phase]:
+    """Whom a launch blames that trained when these happened, its status, and whether it waits for more."""
+    supervisor = led_to(Phase.TRAIN)
+    for event in events:
+        supervisor.handle(event, 2.0)
+    phase = supervisor.phase
+    supervisor.handle(Tick(), 4.1)
+    assert supervisor.cause
+    return supervisor.cause.role, supervisor.exit_status, phase
+
+
+BROKE_BY_1 = [JobBroke(role, ("trainer-1",), "trainer 1 failed") for role in PSERVERS]
+FAILED_1, LOST_0 = RoleExited("trainer-1", 7), RoleExited("trainer-0", 1)
+ENDED = [RoleExited(role, 1) for role in PSERVERS]
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        [*BROKE_BY_1, *ENDED, LOST_0, FAILED_1],
+        [*BROKE_BY_1, FAILED_1],
+        [FAILED_1, BROKE_BY_1[0]],
+        [LOST_0, *BROKE_BY_1, FAILED_1],
+        [BROKE_BY_1[0], ENDED[0], LOST_0, FAILED_1],
+        [JobBroke("pserver-0", (), "trainer 0 failed: TrainerLost"), BROKE_BY_1[1], LOST_0, FAILED_1],
+    ],
+)
+def test_the_trainer_that_a_pserver_names_is_the_cause_in_whatever_order_things_end(order) -> None:
+    assert blamed(*order) == ("trainer-1", 7, Phase.STOP)
+
+
+def test_a_pserver_that_broke_the_job_itself_is_the_cause() -> None:
+    own = JobBroke("pserver-1", ("pserver-1",), "internal error")
+    follows = JobBroke("pserver-0", (), "trainer 0 failed: TrainerLost")
+    assert blamed(own, LOST_0, RoleExited("trainer-1", 1), ENDED[1]) == ("pserver-1", 1, Phase.STOP)
+    assert blamed(follows, own, ENDED[1])[0] == "pserver-1"
+    assert blamed(own, *BROKE_BY_1, FAILED_1)[0] == "trainer-1"
+
+
+def test_a_role_that_a_signal_killed_is_the_cause_unless_somebody_is_named() -> None:
+    killed = RoleExited("pserver-1", -9)
+    assert blamed(killed, LOST_0) == ("pserver-1", 137, Phase.STOP)
+    assert blamed(LOST_0, killed) == ("pserver-1", 137, Phase.STOP)
+    assert blamed(*BROKE_BY_1, RoleExited("trainer-0", -6), FAILED_1) == ("trainer-1", 7, Phase.STOP)
+
+
+def test_a_pserver_that_only_says_that_the_job_broke_is_not_the_cause() -> None:
+    follows = JobBroke("pserver-0", (), "trainer 0 failed: ShardUnreachable")
+    assert blamed(follows, ENDED[0], RoleExited("pserver-1", 3))[:2] == ("pserver-1", 3)
+    assert blamed(follows)[:2] == ("pserver-0", 1)
+
+
+def test_a_trainer_that_is_waited_for_in_vain_is_the_cause_though_it_is_still_there() -> None:
+    supervisor = led_to(Phase.TRAIN)
+    supervisor.handle(JobBroke("pserver-0", ("trainer-1",), "gave up after 5 s"), 2.0)
+    supervisor.handle(LOST_0, 2.0)
+    supervisor.handle(Tick(), 4.1)
+    assert supervisor.cause
+    assert supervisor.cause.text == "trainer-1 did not go on"
+    assert supervisor.cause.detail == "pserver-0: gave up after 5 s"
+    assert supervisor.exit_status == 1
+
+
+def test_a_signal_meanwhile_does_not_hide_what_broke() -> None:
+    supervisor = led_to(Phase.TRAIN)
+    supervisor.handle(FAILED_1, 2.0)
+    assert supervisor.handle(Signalled(signal.SIGINT), 2.1) == [Stop(0, 2.0), Stop(1, 2.0)]
+    assert supervisor.exit_status == 7
+
+
+def test_a_name_that_no_role_has_blames_nobody() -> None:
+    assert blamed(JobBroke("pserver-0", ("trainer-9",), "who?"), FAILED_1)[:2] == ("trainer-1", 7)
 
 
 def test_a_killed_role_gives_128_and_the_signal() -> None:
@@ -180,6 +271,13 @@ events = st.one_of(
     st.builds(Answered, nodes, st.sampled_from([*PREPARATION, Phase.COLLECT])),
     st.builds(Heard, nodes),
     st.builds(RoleReady, roles),
+    st.builds(RoleJoined, st.sampled_from(sorted(PSERVERS))),
+    st.builds(
+        JobBroke,
+        st.sampled_from(sorted(PSERVERS)),
+        st.lists(roles, max_size=2, unique=True).map(tuple),
+        st.just("it broke"),
+    ),
     st.builds(RoleExited, roles, st.sampled_from([0, 0, 1, 7, -9, -15, -64])),
     st.builds(NodeFailed, nodes, st.just("trouble")),
     st.builds(NodeEnded, nodes),
@@ -187,8 +285,8 @@ events = st.one_of(
     st.just(Tick()),
 )
 # Most orders of events end a launch at once: a good beginning lets the rest happen in every phase. (No good
-# launch comes to KILL.)
-beginnings = st.sampled_from([phase for phase in Phase if phase not in (Phase.KILL, Phase.END)])
+# launch comes to SETTLE or KILL.)
+beginnings = st.sampled_from([p for p in Phase if p not in (Phase.SETTLE, Phase.KILL, Phase.END)])
 
 
 def expected_status(cause_event: object) -> int:
@@ -200,6 +298,22 @@ def expected_status(cause_event: object) -> int:
     return 1
 
 
+def expected_role(told: list[JobBroke], ended: list[RoleExited]) -> str | None:
+    """The rules of cause.py once more, in other words."""
+    named = [culprit for event in told for culprit in event.culprits]
+    tellers = {event.role for event in told}
+    failed = [event for event in ended if event.status]
+    ranked = [
+        *(role for role in named if role not in tellers),
+        *named,
+        *(event.role for event in failed if event.status < 0),
+        *(event.role for event in failed if event.role not in tellers),
+        *(event.role for event in failed),
+        *(event.role for event in told),
+    ]
+    return ranked[0] if ranked else None
+
+
 @settings(max_examples=600, deadline=None)
 @given(beginnings, st.lists(st.tuples(events, st.floats(0, 20)), max_size=25))
 def test_whatever_happens_it_ends_with_every_node_stopped_and_the_first_cause(beginning, story) -> None:
@@ -207,12 +321,16 @@ def test_whatever_happens_it_ends_with_every_node_stopped_and_the_first_cause(be
     now, asked, ended = 1.0, set(), set()
     if beginning >= Phase.STOP:
         asked = set(NODES)
-    first_cause = None
+    first_cause, told, exits = None, [], []
     # After the story the user gives up waiting, and time passes with no node answering any more.
     ending = [(Signalled(signal.SIGTERM), 0.0)] + [(Tick(), 2.0)] * 4 + [(Signalled(signal.SIGTERM), 0.0)] * 2
     for event, passed in [*story, *ending]:
         now += passed
         before, had_cause = supervisor.phase, supervisor.cause is not None
+        if Phase.TRAIN <= before < Phase.STOP:
+            told += [event] if isinstance(event, JobBroke) else []
+            exits = [e for e in exits if e.role != event.role] if isinstance(event, RoleExited) else exits
+            exits += [event] if isinstance(event, RoleExited) else []
         actions = supervisor.handle(event, now)
         assert supervisor.phase >= before
         if isinstance(event, NodeEnded):
@@ -222,8 +340,14 @@ def test_whatever_happens_it_ends_with_every_node_stopped_and_the_first_cause(be
             assert not asked, "no role is started once the end has begun"
         if supervisor.cause and not had_cause:
             first_cause = event
+            is_settled = Phase.SETTLE in supervisor.history
+            assert not is_settled or supervisor.cause.role == expected_role(told, exits)
         if supervisor.phase >= Phase.STOP:
             assert asked | ended >= set(NODES), "every node that has not ended is told to stop"
     assert supervisor.phase is Phase.END
     assert supervisor.history == sorted(set(supervisor.history))
-    assert supervisor.exit_status == (expected_status(first_cause) if first_cause else 0)
+    if Phase.SETTLE not in supervisor.history:
+        assert supervisor.exit_status == (expected_status(first_cause) if first_cause else 0)
+    else:
+        own = [expected_status(event) for event in exits if event.role == supervisor.cause.role]
+        assert supervisor.exit_status == (own[0] if own else 1)

@@ -16,12 +16,12 @@ from queue import Empty, SimpleQueue
 
 from paddle._launch import logs
 from paddle._launch.backends import Carrier, Post
-from paddle._launch.news import News, Printed, Progress, Told
+from paddle._launch.cause import Cause
+from paddle._launch.news import News, Printed, Progress, Told, Waiting
 from paddle._launch.plan import LaunchPlan, count
 from paddle._launch.status import Board, Screen
 from paddle._launch.supervisor import (
     Action,
-    Cause,
     Event,
     Kill,
     Limits,
@@ -33,6 +33,7 @@ from paddle._launch.supervisor import (
     Supervisor,
     Tick,
 )
+from paddle._launch.visible import visible
 
 _TICK_S = 0.2
 _STALL_S = 10 * _TICK_S
@@ -82,6 +83,7 @@ class Launch:
             limits=Limits(serve_s=plan.ready_timeout_s),
         )
         self._board = Board(tuple(role.name for role in plan.roles("trainer")))
+        self._is_unread = False
         self._tails = logs.Tails()
         self._curve: logs.LossCurve | None = None
         self._since = self._training_since = self._ticked = self._clock()
@@ -124,7 +126,11 @@ class Launch:
         if now - self._ticked >= _TICK_S:
             self._ticked = now
             self._take(Tick())
-            self._screen.show(self._board, now)
+            if self._supervisor.phase < Phase.FINISH:
+                self._screen.show(self._board, now)
+            if self._screen.is_gone and not self._is_unread:
+                self._is_unread = True
+                self._take(Signalled(signal.SIGHUP))  # as when a terminal is gone
 
     def _take(self, message: Event | News) -> None:
         match message:
@@ -134,8 +140,10 @@ class Launch:
                 self._board.add(message)
                 if self._curve:
                     self._curve.add(message, self._clock() - self._training_since)
+            case Waiting():
+                self._board.wait(message)
             case Told(source, text):
-                self._screen.say(f"{source}: {text}")
+                self._screen.say(f"{source}: {visible(text)}")
             case _:
                 self._decide(message)
 
@@ -143,11 +151,17 @@ class Launch:
         known, cause = len(self._supervisor.history), self._supervisor.cause
         actions = self._supervisor.handle(event, self._clock())
         if self._supervisor.cause is not cause and self._supervisor.cause:
-            what_then = _WHAT_THEN.get(self._supervisor.phase, "; stopping every process")
-            self._screen.say(self._where(self._supervisor.cause) + what_then)
+            self._tell_cause(self._supervisor.cause)
         for phase in self._supervisor.history[known:]:
             self._enter(phase)
         self._act(actions)
+
+    def _tell_cause(self, cause: Cause) -> None:
+        """Say why it ends. What failed before anything ran is said once, when all is over."""
+        self._screen.fix()
+        if self.has_started or cause.signum is not None:
+            what_then = _WHAT_THEN.get(self._supervisor.phase, "; stopping every process")
+            self._screen.say(self._where(cause).rstrip(".") + what_then)
 
     def _where(self, cause: Cause) -> str:
         node = next((node for node in self._plan.nodes if node.node == cause.node), None)
@@ -168,7 +182,10 @@ class Launch:
                 self._screen.say(f"pservers ready after {took:.1f} s; starting {trainers}")
             case Phase.FINISH:
                 self._screen.show(self._board, float("inf"))
+                self._screen.fix()
                 self._screen.say(f"trainers ended well after {took:.1f} s")
+                if not self._supervisor.has_met:
+                    self._screen.say("no trainer has spoken to the pservers: stopping them")
             case Phase.COLLECT:
                 self._screen.say("collecting logs and model")
             case Phase.KILL:

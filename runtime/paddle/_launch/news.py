@@ -25,6 +25,14 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """Others wait for these trainers, since so long."""
+
+    trainers: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Told:
     """Something that the user should read. ``source``: the role or node it comes from."""
 
@@ -32,4 +40,4 @@ class Told:
     text: str
 
 
-News = Printed | Progress | Told
+News = Printed | Progress | Waiting | Told

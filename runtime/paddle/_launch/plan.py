@@ -93,6 +93,11 @@ def plan(spec: JobSpec, *, python: str, runtime: Path, token: str) -> LaunchPlan
     )
 
 
+def role_name(kind: str, rank: int) -> str:
+    """The name of a role: that of trainer 1 is trainer-1."""
+    return f"{kind}-{rank}"
+
+
 class _Writer:
     """Writes the roles of one job."""
 
@@ -135,7 +140,7 @@ class _Writer:
         threads = flags.get("trainer_count", 1)
         env = child_environment(cluster, trainer_count=int(str(threads)), flags=flags)
         return RolePlan(
-            name=f"{kind}-{node}",
+            name=role_name(kind, node),
             kind=kind,
             node=node,
             argv=argv,

@@ -11,12 +11,13 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
+from collections.abc import Callable
 from typing import TextIO
 
 from paddle._launch.status import Board, Screen
 
 MOST = 1000  # lines that wait to be read
-_Item = str | tuple[Board, float] | None  # a line, progress, or the end
+_Item = str | tuple[Board, float] | Callable[[], None]  # a line, progress, or what ends it
 
 
 class Printer:
@@ -49,10 +50,21 @@ class Printer:
             self._todo.append((board, now))
             self._changed.notify_all()
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether whoever read it went away."""
+        return self._screen.is_gone
+
+    def fix(self) -> None:
+        """Leave the progress as text that stays, soon."""
+        with self._changed:
+            self._todo.append(self._screen.fix)
+            self._changed.notify_all()
+
     def close(self) -> None:
         """Leave the screen as text that stays, if somebody reads it now."""
         with self._changed:
-            self._todo.append(None)
+            self._todo.append(self._screen.close)
             self._is_closed = True
             self._changed.notify_all()
             self._wait()
@@ -80,8 +92,8 @@ class Printer:
                 self._screen.say(text)
             case (board, now):
                 self._screen.show(board, now)
-            case _:
-                self._screen.close()
+            case end:
+                end()
 
 
 def own(stream: TextIO) -> TextIO:

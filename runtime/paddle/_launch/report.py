@@ -3,6 +3,9 @@
     {"report": "ready", "ports": [["127.0.0.1", 7164], ...]}
     {"report": "progress", "pass_id": 0, "batch_id": 12, "cost": 6.1, "samples_per_s": 5120.0}
     {"report": "message", "text": "waiting for ..."}
+    {"report": "joined"}                                            a pserver: the first trainer is there
+    {"report": "waiting", "trainers": [1], "seconds": 30.0}         a pserver: others wait for these
+    {"report": "broken", "reason": "...", "trainers": [1], "is_own": false}
 
 It must never know who reads. Guarantee: it never raises, never waits for the reader and never slows training:
 where nobody listens nothing happens, progress comes at most five times a second, and a pipe that is full
@@ -46,6 +49,19 @@ class Reporter:
     def message(self, text: str) -> None:
         """Tell the user something in plain words."""
         self._tell({"report": "message", "text": text[:_LONGEST_TEXT]})
+
+    def joined(self) -> None:
+        """Tell that a trainer has come to this pserver."""
+        self._tell({"report": "joined"})
+
+    def waiting(self, trainers: Sequence[int], seconds: float) -> None:
+        """Tell for which trainers the others wait, and since when."""
+        self._tell({"report": "waiting", "trainers": list(trainers), "seconds": round(seconds, 1)})
+
+    def broken(self, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
+        """Tell that the job broke: by these trainers, by this pserver, or by neither, as far as it knows."""
+        who = {"trainers": list(trainers), "is_own": is_own}
+        self._tell({"report": "broken", "reason": reason[:_LONGEST_TEXT], **who})
 
     def _tell(self, event: dict[str, object]) -> None:
         if self._fd is None:

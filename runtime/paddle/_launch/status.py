@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Protocol, TextIO
 
-from paddle._launch.news import Progress
+from paddle._launch.news import Progress, Waiting
 
 if TYPE_CHECKING:  # loaded only where there is a terminal
     from rich.table import Table
@@ -24,17 +24,35 @@ class Board:
     def __init__(self, trainers: tuple[str, ...]) -> None:
         self._trainers = trainers
         self._latest: dict[str, Progress] = {}
+        self._waiting: Waiting | None = None
+        self._since_told = 0.0
 
     def add(self, progress: Progress) -> None:
         """Take a report."""
         self._latest[progress.role] = progress
+        self._waiting = None
+
+    def wait(self, waiting: Waiting) -> None:
+        """Nothing goes on: others wait for some trainers. The next progress ends that."""
+        same = self._waiting is not None and self._waiting.trainers == waiting.trainers
+        if not same or waiting.seconds >= 2 * self._since_told:
+            self._since_told = waiting.seconds
+        self._waiting = waiting
+
+    @property
+    def waiting(self) -> str:
+        """For whom the others wait, and how long they have; empty when nobody does."""
+        return _waits(self._waiting)
 
     def rows(self) -> list[Progress]:
         """Give the latest report of each trainer, by rank."""
         return [self._latest[role] for role in self._trainers if role in self._latest]
 
     def line(self) -> str:
-        """Say it all in one line; empty when nothing was reported yet."""
+        """Say it all in one line, empty when nothing was reported yet. While all wait it changes rarely."""
+        return " | ".join(filter(None, [self._progress(), _waits(self._waiting, self._since_told)]))
+
+    def _progress(self) -> str:
         rows = self.rows()
         if not rows:
             return ""
@@ -53,8 +71,18 @@ class Board:
         )
 
 
+def _waits(waiting: Waiting | None, seconds: float | None = None) -> str:
+    if waiting is None:
+        return ""
+    seconds = waiting.seconds if seconds is None else seconds
+    return f"waiting for {', '.join(waiting.trainers)} since {seconds:.0f} s"
+
+
 class Screen(Protocol):
-    """Where a launch shows itself."""
+    """Where a launch shows itself. ``is_gone``: whoever read it went away."""
+
+    @property
+    def is_gone(self) -> bool: ...
 
     def say(self, text: str) -> None:
         """Show a line that stays."""
@@ -64,8 +92,12 @@ class Screen(Protocol):
         """Show how far the trainers are, if it is time."""
         ...
 
+    def fix(self) -> None:
+        """Leave the progress as text that stays: it changes no more, and what is said now comes below it."""
+        ...
+
     def close(self) -> None:
-        """Leave the screen as text that stays."""
+        """Nothing is shown any more."""
         ...
 
 
@@ -76,11 +108,16 @@ class PlainScreen:
         self._stream = stream
         self._due = 0.0
         self._shown = ""
+        self.is_gone = False
 
     def say(self, text: str) -> None:
         """Write a line."""
-        with contextlib.suppress(OSError, ValueError):  # nobody reads any more, or the stream is closed
+        try:
             print(text, file=self._stream, flush=True)
+        except BrokenPipeError:
+            self.is_gone = True
+        except (OSError, ValueError):
+            pass  # a disk is full, or the stream is closed
 
     def show(self, board: Board, now: float) -> None:
         """Write the line of progress, if it is time and there is news."""
@@ -89,12 +126,17 @@ class PlainScreen:
             self._due, self._shown = now + EVERY_S, line
             self.say(line)
 
+    def fix(self) -> None:
+        """It is such text already."""
+
     def close(self) -> None:
         """Nothing is left to do."""
 
 
 class LiveScreen:
     """A terminal: what stays scrolls up, and below it one line per trainer keeps changing."""
+
+    is_gone = False  # a terminal that goes away says so itself, by HUP
 
     def __init__(self, stream: TextIO) -> None:
         from rich.console import Console
@@ -104,8 +146,8 @@ class LiveScreen:
         self._live = Live(
             console=self._console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
         )
-        self._shown = ""
-        self._is_started = False
+        self._shown: tuple[str, str] | None = None
+        self._is_started = self._is_fixed = False
 
     def say(self, text: str) -> None:
         """Print above the changing lines."""
@@ -114,21 +156,28 @@ class LiveScreen:
 
     def show(self, board: Board, now: float) -> None:
         """Draw the changing lines anew, when they have changed."""
-        line = board.line()
-        if line == self._shown:
+        state = (board.line(), board.waiting)
+        if self._is_fixed or not state[0] or state == self._shown:
             return
-        self._shown = line
+        self._shown = state
+        from rich.console import Group
+
         with contextlib.suppress(OSError, ValueError):
             if not self._is_started:
                 self._is_started = True
                 self._live.start()
-            self._live.update(_table(board), refresh=True)
+            self._live.update(Group(_table(board), *filter(None, [board.waiting])), refresh=True)
 
-    def close(self) -> None:
+    def fix(self) -> None:
         """Leave the last state standing."""
         with contextlib.suppress(OSError, ValueError):
-            if self._is_started:
+            if self._is_started and not self._is_fixed:
                 self._live.stop()
+        self._is_fixed = True
+
+    def close(self) -> None:
+        """See ``fix``."""
+        self.fix()
 
 
 def _table(board: Board) -> Table:

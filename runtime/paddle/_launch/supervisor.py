@@ -5,16 +5,16 @@ node is reached or a process started; it knows nodes and roles by name only.
 
 Rules:
 
-1.  The phases of a launch follow each other: REACH, DELIVER, OPEN, SERVE, TRAIN, FINISH, STOP, KILL, COLLECT,
-    END. A phase is left forwards only.
+1.  The phases of a launch follow each other: REACH, DELIVER, OPEN, SERVE, TRAIN, FINISH, SETTLE, STOP, KILL,
+    COLLECT, END. A phase is left forwards only.
 2.  REACH, DELIVER and OPEN ask every node for one step, and the next phase begins when all have answered. So
     no node is changed before all were reached, and no role is started before all agents are up.
 3.  SERVE starts every pserver and ends when all are ready. TRAIN starts every trainer and ends when all have
-    ended well. FINISH waits for the pservers to end by themselves; those that do not are stopped, which is
-    no failure.
+    ended well. FINISH waits for the pservers to end by themselves, if a trainer ever joined them; those that
+    do not are stopped, which is no failure.
 4.  A failure leads to STOP. These are failures: a role that ends with a status other than 0; a pserver that
-    ends before TRAIN; a node that says so, whose agent ends unasked, or from which nothing was heard for too
-    long; a phase that takes longer than its limit.
+    ends before TRAIN, or says that the job broke; a node that says so, whose agent ends unasked, or from
+    which nothing was heard for too long; a phase that takes longer than its limit.
 5.  INT, TERM and HUP lead to STOP. In STOP they lead to KILL, and after that to END. In COLLECT the first one
     only decides the status, if nothing has: what is nearly there is not given up for one keystroke too many.
 6.  STOP tells every node to stop, whatever it is doing, and KILL those that have not ended in time. One that
@@ -22,6 +22,9 @@ Rules:
 7.  COLLECT fetches the logs of every node whose agent was up, whatever happened there.
 8.  The exit status is that of the first cause: of a role its own, 128 + n for signal n, 1 for a node; 0 where
     there was none.
+9.  From TRAIN and FINISH a role's failure leads to STOP through SETTLE, in which the others may end, too, and
+    say why. It lasts until the cause is clear (cause.py), or all trainers have ended, or its limit. Whatever
+    else ends it, the roles' failure came first.
 """
 
 from __future__ import annotations
@@ -30,6 +33,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from signal import Signals
+
+from paddle._launch.cause import Blame, Cause, end_of
 
 
 class Phase(IntEnum):
@@ -41,10 +46,11 @@ class Phase(IntEnum):
     SERVE = 4
     TRAIN = 5
     FINISH = 6
-    STOP = 7
-    KILL = 8
-    COLLECT = 9
-    END = 10
+    SETTLE = 7
+    STOP = 8
+    KILL = 9
+    COLLECT = 10
+    END = 11
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +61,7 @@ class Limits:
     open_s: float = 30.0
     serve_s: float = 60.0
     finish_s: float = 10.0
+    settle_s: float = 2.0
     grace_s: float = 2.0
     stop_s: float = 3.0
     kill_s: float = 1.5
@@ -71,6 +78,8 @@ class Limits:
                 return self.serve_s
             case Phase.FINISH:
                 return self.finish_s
+            case Phase.SETTLE:
+                return self.settle_s
             case Phase.STOP:
                 return self.stop_s
             case Phase.KILL:
@@ -101,6 +110,22 @@ class RoleReady:
     """A pserver serves."""
 
     role: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoleJoined:
+    """A trainer has come to a pserver, which says so."""
+
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobBroke:
+    """A pserver says that the job broke: by which roles, itself perhaps, as far as it knows."""
+
+    role: str
+    culprits: tuple[str, ...]
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +164,18 @@ class Tick:
     """Time has passed."""
 
 
-Event = Answered | Heard | RoleReady | RoleExited | NodeFailed | NodeEnded | Signalled | Tick
+Event = (
+    Answered
+    | Heard
+    | RoleReady
+    | RoleJoined
+    | JobBroke
+    | RoleExited
+    | NodeFailed
+    | NodeEnded
+    | Signalled
+    | Tick
+)
 
 
 # Actions
@@ -178,17 +214,6 @@ class Kill:
 Action = Step | StartRole | Stop | Kill
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
-    """Why a job did not end well, and where."""
-
-    status: int
-    text: str
-    node: int | None = None
-    role: str | None = None
-    signum: int | None = None
-
-
 class Supervisor:
     """One launch. ``pservers`` and ``trainers``: the node of each role, by the role's name."""
 
@@ -205,6 +230,8 @@ class Supervisor:
         self._nodes = tuple(nodes)
         self._pservers, self._trainers = dict(pservers), dict(trainers)
         self._limits = limits or Limits()
+        self._blame = Blame(self._pservers | self._trainers)
+        self.has_met = False  # whether any trainer has come to a pserver
         self._since = 0.0
         self._waiting: set[int | str] = set()  # for whom the phase lasts: nodes or roles
         self._up: set[int] = set()
@@ -237,6 +264,12 @@ class Supervisor:
                 return self._arrived(node, now) if phase is self.phase else []
             case RoleReady(role):
                 return self._arrived(role, now) if self.phase is Phase.SERVE else []
+            case RoleJoined():
+                self.has_met = True
+            case JobBroke(role, culprits, reason):
+                if Phase.TRAIN <= self.phase <= Phase.SETTLE:
+                    self._blame.told(role, culprits, reason)
+                    return self._settle(now)
             case RoleExited(role, status):
                 return self._exited(role, status, now)
             case NodeFailed(node, text):
@@ -261,11 +294,14 @@ class Supervisor:
                 self._waiting = set(self._trainers)
                 actions = [StartRole(role) for role in self._trainers]
             case Phase.FINISH:
-                self._waiting = {role for role in self._pservers if role not in self._over}
+                self._waiting = {role for role in self._pservers if self.has_met and role not in self._over}
+            case Phase.SETTLE:
+                is_clear = self._blame.is_clear
+                self._waiting = {role for role in self._trainers if not is_clear and role not in self._over}
             case Phase.STOP:
-                left = [node for node in self._nodes if node not in self._over]
-                self._waiting = set(left)
-                actions = [Stop(node, self._limits.grace_s) for node in left]
+                self.cause = self.cause or self._blame.cause()
+                self._waiting = {node for node in self._nodes if node not in self._over}
+                actions = [Stop(node, self._limits.grace_s) for node in self._nodes if node in self._waiting]
             case Phase.KILL:
                 actions = [Kill(node) for node in self._nodes if node in self._waiting]
             case Phase.COLLECT:
@@ -277,8 +313,8 @@ class Supervisor:
 
     def _leave(self, now: float) -> list[Action]:
         """Go on from a phase that waits for nobody any more."""
-        after = Phase.COLLECT if self.phase is Phase.STOP else Phase(self.phase + 1)
-        return self._enter(after, now)
+        skipping = {Phase.FINISH: Phase.STOP, Phase.STOP: Phase.COLLECT}
+        return self._enter(skipping.get(self.phase) or Phase(self.phase + 1), now)
 
     def _arrived(self, who: int | str, now: float) -> list[Action]:
         if who not in self._waiting:
@@ -287,7 +323,7 @@ class Supervisor:
         return [] if self._waiting else self._leave(now)
 
     def _fail(self, cause: Cause, now: float) -> list[Action]:
-        self.cause = self.cause or cause
+        self.cause = self.cause or self._blame.cause() or cause
         return self._enter(Phase.STOP, now) if self.phase < Phase.STOP else []
 
     def _signalled(self, signum: int, now: float) -> list[Action]:
@@ -301,16 +337,30 @@ class Supervisor:
             return []
         return self._enter(Phase.KILL if before is Phase.STOP else Phase.END, now)
 
+    def _settle(self, now: float) -> list[Action]:
+        """Rule 9, with what is known now."""
+        if self.phase < Phase.SETTLE:
+            return self._enter(Phase.SETTLE, now)
+        is_over = self._blame.is_clear or self._trainers.keys() <= self._over
+        return self._leave(now) if is_over else []
+
     def _exited(self, role: str, status: int, now: float) -> list[Action]:
         self._over.add(role)
-        early = role in self._pservers and self.phase < Phase.TRAIN
-        if self.phase >= Phase.STOP or (status == 0 and not early):
-            return self._arrived(role, now) if self.phase in (Phase.TRAIN, Phase.FINISH) else []
-        how = f"was killed by {_signal_name(-status)}" if status < 0 else f"ended with status {status}"
-        before = " before it was ready" if early and role in self._waiting else ""
+        if self.phase >= Phase.STOP:
+            return []
+        if self.phase < Phase.TRAIN:
+            return self._exited_early(role, status, now)
+        self._blame.ended(role, status)
+        if status or self.phase is Phase.SETTLE:
+            return self._settle(now)
+        return self._arrived(role, now)
+
+    def _exited_early(self, role: str, status: int, now: float) -> list[Action]:
+        if status == 0 and role not in self._pservers:
+            return []
+        when = " before it was ready" if role in self._waiting else ""
         node = (self._pservers | self._trainers)[role]
-        own = 128 - status if status < 0 else status or 1
-        return self._fail(Cause(status=own, text=f"{role} {how}{before}", node=node, role=role), now)
+        return self._fail(end_of(role, node, status, when=when), now)
 
     def _failed(self, node: int, text: str, now: float) -> list[Action]:
         actions = []
@@ -329,7 +379,7 @@ class Supervisor:
         limit = self._limits.of(self.phase)
         if limit is not None and now - self._since > limit:
             return self._too_late(limit, now)
-        if Phase.SERVE <= self.phase <= Phase.FINISH:
+        if Phase.SERVE <= self.phase < Phase.STOP:
             for node, heard in self._heard.items():
                 if now - heard > self._limits.silence_s:
                     text = f"nothing was heard from it for {now - heard:.0f} s"
@@ -338,17 +388,10 @@ class Supervisor:
 
     def _too_late(self, limit: float, now: float) -> list[Action]:
         if self.phase >= Phase.FINISH:
-            return self._enter(Phase(self.phase + 1), now)
+            return self._enter(Phase.STOP if self.phase is Phase.FINISH else Phase(self.phase + 1), now)
         late = sorted(self._waiting, key=str)[0]
         if isinstance(late, str):
             text = f"{late} was not ready within {limit:.0f} s"
             return self._fail(Cause(status=1, text=text, node=self._pservers[late], role=late), now)
         text = f"it did not answer within {limit:.0f} s"
         return self._fail(Cause(status=1, text=text, node=late), now)
-
-
-def _signal_name(signum: int) -> str:
-    try:
-        return Signals(signum).name
-    except ValueError:  # a real-time signal
-        return f"signal {signum}"

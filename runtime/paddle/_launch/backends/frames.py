@@ -10,8 +10,19 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from paddle._launch.news import News, Printed, Progress, Told
-from paddle._launch.supervisor import Answered, Event, Heard, NodeFailed, Phase, RoleExited, RoleReady
+from paddle._launch.news import News, Printed, Progress, Told, Waiting
+from paddle._launch.plan import role_name
+from paddle._launch.supervisor import (
+    Answered,
+    Event,
+    Heard,
+    JobBroke,
+    NodeFailed,
+    Phase,
+    RoleExited,
+    RoleJoined,
+    RoleReady,
+)
 
 
 class FrameReader:
@@ -63,6 +74,12 @@ def _known(role: str, report: object) -> Event | News:
     match report:
         case {"report": "ready"}:
             return RoleReady(role)
+        case {"report": "joined"}:
+            return RoleJoined(role)
+        case {"report": "waiting", "trainers": [*ids], "seconds": float(seconds) | int(seconds)}:
+            return Waiting(_trainers(ids), seconds)
+        case {"report": "broken", "reason": str(reason), "trainers": [*ids], "is_own": bool(is_own)}:
+            return JobBroke(role, (role,) if is_own else _trainers(ids), reason)
         case {
             "report": "progress",
             "pass_id": int(pass_id),
@@ -74,6 +91,10 @@ def _known(role: str, report: object) -> Event | News:
         case {"report": "message", "text": str(text)}:
             return Told(role, text)
     return Told(role, f"reported what is not understood: {report!r:.200}")
+
+
+def _trainers(ids: list[object]) -> tuple[str, ...]:
+    return tuple(role_name("trainer", id) for id in ids if isinstance(id, int))
 
 
 def _parsed(line: bytes) -> Any:

@@ -1,0 +1,96 @@
+"""Causes: of all that ends when a job breaks, what broke it.
+
+A job that breaks in one place ends everywhere: a trainer that fails tells the pservers before it is gone, and
+they tell the other trainers, so the ends come in any order. Pure; it must never know what is done about it.
+
+Blame goes, by the first of these rules that names somebody,
+
+1. to the trainer that a pserver named first;
+2. to the pserver that first said that it broke the job itself;
+3. to the first role that a signal killed: what goes on in a job kills nobody;
+4. to the first role that failed, but for pservers that only said that the job broke;
+5. to the first role that failed, or else to the pserver that first said so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from signal import Signals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """Why a job did not end well, and where. ``detail``: what another role said about it."""
+
+    status: int
+    text: str
+    node: int | None = None
+    role: str | None = None
+    signum: int | None = None
+    detail: str = ""
+
+
+def end_of(role: str, node: int, status: int, *, when: str = "", detail: str = "") -> Cause:
+    """The end of a role as a cause; a status of 0 is none to hand on. ``when``: in words."""
+    own = 128 - status if status < 0 else status or 1
+    return Cause(status=own, text=f"{role} {_how(status)}{when}", node=node, role=role, detail=detail)
+
+
+class Blame:
+    """Takes what is known of the ends of roles; ``nodes``: the node of each, by the role's name."""
+
+    def __init__(self, nodes: Mapping[str, int]) -> None:
+        self._nodes = nodes
+        self._ends: dict[str, int] = {}  # in the order in which they came
+        self._named: dict[str, str] = {}  # who is blamed by a pserver -> its words
+        self._told: dict[str, str] = {}  # who said that the job broke -> its words
+
+    def ended(self, role: str, status: int) -> None:
+        """A role has ended: its exit status, or minus the signal that killed it."""
+        self._ends[role] = status
+
+    def told(self, role: str, culprits: Sequence[str], reason: str) -> None:
+        """A pserver said that the job broke, and by whom: trainers, itself, or nobody that it knows of."""
+        self._told.setdefault(role, f"{role}: {reason}")
+        for culprit in culprits:
+            if culprit in self._nodes:
+                self._named.setdefault(culprit, f"{role}: {reason}")
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether nothing that may still come would say it better."""
+        role = self._role()
+        return role in self._ends and (role in self._named or self._ends[role] < 0)
+
+    def cause(self) -> Cause | None:
+        """Give the cause, as far as it is known."""
+        role = self._role()
+        if role is None:
+            return None
+        node, detail = self._nodes[role], self._named.get(role) or self._told.get(role, "")
+        if role not in self._ends:
+            return Cause(status=1, text=f"{role} did not go on", node=node, role=role, detail=detail)
+        return end_of(role, node, self._ends[role], detail="" if self._ends[role] else detail)
+
+    def _role(self) -> str | None:
+        """Who is to blame, by the rules."""
+        failed = [role for role, status in self._ends.items() if status]
+        by_rule = (
+            [role for role in self._named if role not in self._told],
+            [role for role in self._named if role in self._told],
+            [role for role in failed if self._ends[role] < 0],
+            [role for role in failed if role not in self._told],
+            failed,
+            list(self._told),
+        )
+        return next((role for roles in by_rule for role in roles), None)
+
+
+def _how(status: int) -> str:
+    if status >= 0:
+        return f"ended with status {status}"
+    try:
+        return f"was killed by {Signals(-status).name}"
+    except ValueError:  # a real-time signal
+        return f"was killed by signal {-status}"
