@@ -54,14 +54,29 @@ def check_size(
     update: UpdateSpec, layout: DenseLayout, ranges: tuple[RowRange, ...], trainers: int, limit_bytes: int
 ) -> None:
     """Raise where a shard would need more memory than ``limit_bytes``."""
-    values = 1 + len(rule(update.rule).slots)
-    rows = sum(held.count * held.width for held in ranges)
-    need = 4 * (layout.size * (values + trainers) + rows * values)
+    need = need_bytes(update, layout, ranges, trainers)
     if need > limit_bytes:
         raise TooManyParameters(
             f"this shard's part of the model needs {need >> 20} MiB, with optimizer state and the gradients "
             f"of {trainers} trainers, and may have {limit_bytes >> 20} MiB: use more pservers"
         )
+
+
+def need_bytes(update: UpdateSpec, layout: DenseLayout, ranges: tuple[RowRange, ...], trainers: int) -> int:
+    """The arrays of a shard, and room for a dense gradient of every trainer. Gradient rows come on top: they
+    are as many as a batch touches."""
+    copies = trainers + update.is_async  # in asynchronous mode, of the values with which a pass ended
+    need = 4 * layout.size * copies
+    for segment in layout.segments:
+        need += 4 * segment.size * _arrays(segment.parameter, update)
+    for held in ranges:
+        need += held.count * (4 * held.width * _arrays(held.parameter, update) + 8)  # the row's last step
+    return need
+
+
+def _arrays(parameter: ParameterSpec, update: UpdateSpec) -> int:
+    """The values and the optimizer's state: so many arrays of the parameter's size."""
+    return 1 + len(rule(update.rule, parameter.momentum).slots)
 
 
 def difference(mine: Declare, theirs: Declare) -> str:

@@ -8,11 +8,11 @@ Guarantee: either all ports are served or none; no process is left when ``serve`
 
 from __future__ import annotations
 
-import os
 import socket
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from paddle._pserver import memory
 from paddle._pserver.children import Children
 from paddle._pserver.options import ServerOptions, ShardOptions
 from paddle._pserver.ports import listen
@@ -68,6 +68,6 @@ def _shard(
         roles=frozenset({role}),
         barrier_timeout_s=options.barrier_timeout_s,
         log_period_server=options.log_period_server,
-        memory_limit_bytes=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
+        memory_limit_bytes=memory.limit_bytes() // len(options.places),
     )
     return run(shard, listeners[index], f"{role} shard at {address}:{port}", ready, watcher)

@@ -1,0 +1,37 @@
+"""What a declared model will take, against what it takes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._pserver import declaration
+from paddle._pserver.placement import dense_layout, row_ranges
+from paddle._pserver.tables import Tables
+
+MODEL = (
+    ParameterSpec(name="w", shape=(30, 40)),
+    ParameterSpec(name="own", shape=(500,), momentum=0.9),
+    ParameterSpec(name="t", shape=(700, 1), sparse=True),
+    ParameterSpec(name="u", shape=(90, 8), sparse=True, momentum=0.5),
+)
+
+
+def kept(tables: Tables) -> int:
+    """The bytes of all arrays in ``tables``."""
+    parts = [*tables._blocks, *tables.rows.values()]
+    slots = [slot for part in parts for slot in part._slots]
+    rows = [array for table in tables.rows.values() for array in (table.values, table._last_step)]
+    return sum(array.nbytes for array in [tables.values, *slots, *rows])
+
+
+@pytest.mark.parametrize("name", ["sgd", "momentum", "adam", "adagrad"])
+@pytest.mark.parametrize("is_async", [False, True])
+def test_the_memory_that_is_asked_for_is_the_memory_that_is_taken(name: str, is_async: bool) -> None:
+    update = UpdateSpec(rule=RuleSpec(name=name), schedule=ScheduleSpec(), is_async=is_async)
+    layout, ranges = dense_layout(MODEL, 0, 1), row_ranges(MODEL, 0, 1)
+    inlets = 3 * np.zeros(layout.size, np.float32).nbytes
+    snapshot = layout.size * 4 if is_async else 0
+    expected = kept(Tables(update, layout, ranges)) + inlets + snapshot
+    assert declaration.need_bytes(update, layout, ranges, 3) == expected
