@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import resource
 import signal
 import socket
 from collections.abc import Callable
@@ -33,6 +34,8 @@ def run(
 async def _serve(
     options: ShardOptions, listener: socket.socket, name: str, on_ready: Callable[[], None], watcher: Watcher
 ) -> int:
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # so that idle connections keep no trainer out
     hub = Hub(Shard(options), name, watcher)
     runner = web.AppRunner(application(hub), access_log=None, handle_signals=False, shutdown_timeout=1.0)
     await runner.setup()
