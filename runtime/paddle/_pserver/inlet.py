@@ -40,6 +40,8 @@ class Inlet:
         self._shard = shard
         self._session = session
         self._dense = np.empty(0, np.float32)
+        self._segments: list[np.ndarray] = []
+        self._shape: Tables | None = None  # for which these two are cut
         self._raw = np.empty(0, np.uint8)
 
     def place(self, kind: int, meta: memoryview, body_length: int) -> tuple[Inbound, Sequence[memoryview]]:
@@ -68,14 +70,17 @@ class Inlet:
         expected = 4 * size + 8 * sum(counts) + 4 * sum(sizes)
         if body_length != expected:
             raise BadMessage(f"this push should bring {expected} bytes and brings {body_length}")
-        if len(self._dense) < size:
+        if self._shape is not tables:
+            self._shape = tables
             self._dense = np.empty(size, np.float32)
-        dense = [self._dense[segment.span] for segment in tables.layout.segments]
+            self._segments = [self._dense[segment.span] for segment in tables.layout.segments]
+        if not counts:
+            return Inbound(push, Gradient(self._segments)), [bytes_of(self._dense)]
         raw = self._room(expected - 4 * size)
         ids = _split(raw[: 8 * sum(counts)].view(np.int64), counts)
         values = _split(raw[8 * sum(counts) :].view(np.float32), sizes)
         rows = [Rows(i, v.reshape(-1, width)) for i, v, width in zip(ids, values, widths, strict=True)]
-        return Inbound(push, Gradient(dense, rows)), [bytes_of(self._dense[:size]), bytes_of(raw)]
+        return Inbound(push, Gradient(self._segments, rows)), [bytes_of(self._dense), bytes_of(raw)]
 
     def _place_ids(self, pull: PullRows, tables: Tables) -> tuple[Inbound, Sequence[memoryview]]:
         counts = _counted(pull.counts, tables)
