@@ -1,7 +1,8 @@
 """Barrier: the questions that wait for other trainers, for how long, and when patience ends.
 
-It must never know why an answer waits. Guarantee: while anything waits, ``verdict`` ends it no later than
-``timeout_s`` after the oldest question was asked.
+It must never know what an answer will be; it knows the kinds of questions only to tell for whom they wait:
+a Declare for trainer 0, the others for all in the pass. Guarantee: while anything waits, ``verdict`` ends it no
+later than ``timeout_s`` after the oldest question was asked.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ class Barrier:
         return bool(self._waits)
 
     @property
-    def waits(self) -> dict[int, Wait]:
-        """The open questions."""
-        return self._waits
+    def waiting(self) -> list[int]:
+        """The trainers with an open question."""
+        return list(self._waits)
 
     @property
     def oldest(self) -> float:

@@ -109,9 +109,8 @@ class RemoteExchange:
     def _greet(self) -> None:
         deadline = time.monotonic() + self._connect_timeout_s
         for shard in self._shards:
-            shard.client.connect(
-                deadline
-            )  # the next one may take long, and a pserver waits for Hello only seconds
+            shard.client.connect(deadline)
+            # At once: the next one may take long to connect, and a pserver waits for Hello only seconds.
             hello = Hello(PROTOCOL, self._trainer_id, self._num_gradient_servers, shard.role)
             shard.client.send(hello, asking="to let this trainer in")
         for shard in self._shards:

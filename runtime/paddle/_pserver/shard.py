@@ -20,7 +20,9 @@ in order of arrival.
     missing (barrier.py).
 8.  When a job breaks all trainers are told the reason, and again with every question but goodbye.
 9.  The shard is over when all trainers have gone; or, when none is connected, ``barrier_timeout_s`` after the
-    last one left. It has done well unless the job broke, or a trainer is missing that owes a gradient.
+    last one left. A trainer that is connected and asks nothing is not given up while nobody waits for it: it
+    may be computing a long test; one whose machine is gone is found by TCP (link.py), and is lost then.
+    A shard has done well unless the job broke, or a trainer is missing that owes a gradient.
 
 It must never know a socket, bytes or a wall clock: ``now`` is seconds on any clock that does not run
 backwards.
@@ -38,12 +40,7 @@ from paddle._pserver.barrier import Barrier
 from paddle._pserver.clocks import Clocks
 from paddle._pserver.effects import Close, Effect, Note, Send
 from paddle._pserver.ending import Broken, Outcome, outcome
-from paddle._pserver.errors import (
-    BadMessage,
-    DeclarationMismatch,
-    PserverError,
-    TrainerLost,
-)
+from paddle._pserver.errors import BadMessage, DeclarationMismatch, PserverError, TrainerLost
 from paddle._pserver.messages import (
     Answer,
     Declare,
@@ -133,8 +130,8 @@ class Shard:
         if (verdict := self.barrier.verdict(self.roster, now)) is not None:
             self._break(verdict, *self.barrier.missing(self.roster))
         elif (notice := self.barrier.notice(self.roster, now)) is not None:
-            self._note(f"{len(self.barrier.waits)} trainers {notice}", logging.WARNING)
-            for id in self.barrier.waits:
+            self._note(f"{len(self.barrier.waiting)} trainers {notice}", logging.WARNING)
+            for id in self.barrier.waiting:
                 self._tell(id, Waiting(notice))
         self._conclude()
         return self._effects
