@@ -1,8 +1,8 @@
 """Barrier: the questions that wait for other trainers, for how long, and when patience ends.
 
 It must never know what an answer will be; it knows the kinds of questions only to tell for whom they wait:
-a Declare for trainer 0, the others for all in the pass. Guarantee: while anything waits, ``verdict`` ends it no
-later than ``timeout_s`` after the oldest question was asked.
+a Declare for trainer 0, the others for all in the pass. Guarantee: while anything waits, ``verdict`` ends it
+no later than ``timeout_s`` after the oldest question was asked.
 """
 
 from __future__ import annotations
