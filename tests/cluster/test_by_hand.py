@@ -1,18 +1,14 @@
 """A job started by hand, as the documents print it: pservers by command line, trainers by environment."""
 
-import os
 import re
-import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.cluster.by_hand import free_port, pserver, trainer
+
 pytestmark = pytest.mark.cluster
 
-RUNTIME = Path(__file__).resolve().parents[2] / "runtime"
-PSERVER = [sys.executable, "-P", "-m", "paddle", "pserver", "--ports_num=1", "--ports_num_for_sparse=1"]
 
 TRAIN = """
 import hashlib, os, sys
@@ -68,51 +64,6 @@ ASYNC = """paddle.optimizer.AdaGrad(
     async_lagged_grad_discard_ratio=1.6,
     learning_rate=3e-2,
     regularization=paddle.optimizer.L2Regularization(8e-4))"""
-
-
-def free_port(hosts: list[str]) -> int:
-    """A port such that it and the next are free on all hosts."""
-    for port in range(17164, 18164, 7):
-        try:
-            for host in hosts:
-                for offset in range(2):
-                    with socket.socket() as probe:
-                        probe.bind((host, port + offset))
-        except OSError:
-            continue
-        return port
-    raise AssertionError("no two neighbouring free ports")
-
-
-def environment(**more: str) -> dict[str, str]:
-    clean = {
-        key: value for key, value in os.environ.items() if not key.startswith(("PADDLE_", "OMPI_", "GLOG_"))
-    }
-    return {**clean, "PYTHONPATH": str(RUNTIME), "OPENBLAS_NUM_THREADS": "1", **more}
-
-
-def pserver(host: str, port: int, trainers: int) -> subprocess.Popen[str]:
-    place = ["--nics=lo"] if host == "127.0.0.1" else [f"--host={host}"]
-    return subprocess.Popen(
-        [*PSERVER, f"--port={port}", f"--num_gradient_servers={trainers}", *place],
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
-def trainer(folder: Path, text: str, **env: str) -> subprocess.Popen[str]:
-    script = folder / "train.py"
-    script.write_text(text)
-    return subprocess.Popen(
-        [sys.executable, "train.py"],
-        cwd=folder,
-        env=environment(**env),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
 
 
 def run_job(

@@ -1,0 +1,59 @@
+"""Starts pservers and trainers as a user does by hand: by command line and environment."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+RUNTIME = Path(__file__).resolve().parents[2] / "runtime"
+PSERVER = [sys.executable, "-P", "-m", "paddle", "pserver", "--ports_num=1", "--ports_num_for_sparse=1"]
+
+
+def free_port(hosts: list[str]) -> int:
+    """A port such that it and the next are free on all hosts."""
+    first = 12000 + os.getpid() % 1000 * 16  # so that two test runs at once look at different ports
+    for port in range(first, first + 4000, 2):
+        if all(is_free(host, port + offset) for host in hosts for offset in range(2)):
+            return port
+    raise AssertionError("no two neighbouring free ports")
+
+
+def is_free(host: str, port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+def environment(**more: str) -> dict[str, str]:
+    clean = {
+        key: value for key, value in os.environ.items() if not key.startswith(("PADDLE_", "OMPI_", "GLOG_"))
+    }
+    return {**clean, "PYTHONPATH": str(RUNTIME), "OPENBLAS_NUM_THREADS": "1", **more}
+
+
+def pserver(host: str, port: int, trainers: int) -> subprocess.Popen[str]:
+    place = ["--nics=lo"] if host == "127.0.0.1" else [f"--host={host}"]
+    return subprocess.Popen(
+        [*PSERVER, f"--port={port}", f"--num_gradient_servers={trainers}", *place],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def trainer(folder: Path, text: str, **env: str) -> subprocess.Popen[str]:
+    script = folder / "train.py"
+    script.write_text(text)
+    return subprocess.Popen(
+        [sys.executable, "train.py"],
+        cwd=folder,
+        env=environment(**env),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )

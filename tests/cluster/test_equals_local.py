@@ -1,0 +1,106 @@
+"""Two trainers with two pservers end where one local trainer ends that sees their batches together."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cluster.by_hand import free_port, pserver, trainer
+
+pytestmark = pytest.mark.cluster
+
+HOSTS = ["127.0.0.1", "127.0.0.2"]
+RULES = {
+    "sgd": "Momentum(momentum=0, **common)",
+    "momentum": "Momentum(momentum=0.9, **common)",
+    "sparse momentum": "Momentum(momentum=0.9, sparse=True, **common)",
+    "adagrad": "AdaGrad(**common)",
+    "decayed adagrad": "DecayedAdaGrad(**common)",
+    "adadelta": "AdaDelta(**common)",
+    "rmsprop": "RMSProp(**common)",
+    "adam": "Adam(**common)",
+    "adamax": "Adamax(**common)",
+}
+
+TRAIN = """
+import os
+import numpy as np
+import paddle.v2 as paddle
+
+paddle.init()
+local = "PADDLE_INIT_PSERVERS" not in os.environ
+trainer_id = int(os.environ.get("PADDLE_INIT_TRAINER_ID", "0"))
+
+# Two words to a third; the first has its vectors in a sparse table, the second in a dense one.
+a, b, label = (
+    paddle.layer.data(name=name, type=paddle.data_type.integer_value(50)) for name in ("a", "b", "label")
+)
+vectors = [
+    paddle.layer.embedding(
+        input=word,
+        size=8,
+        param_attr=paddle.attr.Param(name="_" + word.name, initial_std=0.3, sparse_update=word is a),
+    )
+    for word in (a, b)
+]
+context = paddle.layer.concat(input=vectors)
+hidden = paddle.layer.fc(input=context, size=12, act=paddle.activation.Sigmoid())
+predicted = paddle.layer.fc(input=hidden, size=50, act=paddle.activation.Softmax())
+cost = paddle.layer.classification_cost(input=predicted, label=label)
+parameters = paddle.parameters.create(cost)
+before = {name: parameters.get(name).copy() for name in parameters.keys()}
+common = dict(learning_rate=1e-2, regularization=paddle.optimizer.L2Regularization(8e-4))
+trainer = paddle.trainer.SGD(cost, parameters, paddle.optimizer.RULE, is_local=local)
+samples = np.random.RandomState(0).randint(0, 50, (400, 3)).tolist()
+
+
+def batches():
+    # Of 40 samples; the first 20 are trainer 0's.
+    for begin in range(0, len(samples), 40):
+        start = begin if local else begin + 20 * trainer_id
+        yield [tuple(sample) for sample in samples[start : begin + 40 if local else start + 20]]
+
+
+trainer.train(batches, num_passes=2)
+after = {name: parameters.get(name) for name in parameters.keys()}
+np.savez("after-%s.npz" % ("local" if local else trainer_id), **after)
+if local:
+    np.savez("before.npz", **before)
+"""
+
+
+def finish(*groups) -> None:
+    """Each group's processes end by themselves, and well, before the next one's are looked at."""
+    try:
+        for process in (process for group in groups for process in group):
+            output = process.communicate(timeout=60)[0]
+            assert process.returncode == 0, output
+    finally:
+        for process in (process for group in groups for process in group):
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_sync_2x2_equals_the_local_run_on_the_concatenated_batches(tmp_path: Path, rule: str) -> None:
+    text = TRAIN.replace("RULE", RULES[rule])
+    port = free_port(HOSTS)
+    shared = {
+        "PADDLE_INIT_PORT": str(port),
+        "PADDLE_INIT_PORTS_NUM_FOR_SPARSE": "1",
+        "PADDLE_INIT_NUM_GRADIENT_SERVERS": "2",
+        "PADDLE_INIT_PSERVERS": ",".join(HOSTS),
+    }
+    servers = [pserver(host, port, 2) for host in HOSTS]
+    trainers = [trainer(tmp_path, text, PADDLE_INIT_TRAINER_ID=str(i), **shared) for i in range(2)]
+    finish([*trainers, trainer(tmp_path, text)], servers)
+
+    before, local, first, second = (
+        np.load(tmp_path / f"{name}.npz") for name in ("before", "after-local", "after-0", "after-1")
+    )
+    for name in local:
+        np.testing.assert_array_equal(first[name], second[name], err_msg=f"{name} differs between trainers")
+        moved = np.abs(local[name] - before[name]).max()
+        assert moved > 1e-3, f"{name} has not learned"
+        worst = np.abs(first[name] - local[name]).max() / max(1.0, np.abs(local[name]).max())
+        assert worst <= 1e-6, f"{name}: {worst} from the local run"
