@@ -101,6 +101,6 @@ def test_sync_2x2_equals_the_local_run_on_the_concatenated_batches(tmp_path: Pat
     for name in local:
         np.testing.assert_array_equal(first[name], second[name], err_msg=f"{name} differs between trainers")
         moved = np.abs(local[name] - before[name]).max()
-        assert moved > 1e-3, f"{name} has not learned"
+        assert moved > 1e-4, f"{name} has not learned"
         worst = np.abs(first[name] - local[name]).max() / max(1.0, np.abs(local[name]).max())
         assert worst <= 1e-6, f"{name}: {worst} from the local run"
