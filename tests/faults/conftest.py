@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -168,27 +169,31 @@ class RunningAgent(Marked):
 
 
 class RunningLauncher(Marked):
-    """A launcher in a folder of its own, with pservers that only pretend."""
+    """A launcher in a folder of its own; its pservers only pretend, or are real where none is given."""
 
     READY = READY
     until = staticmethod(until)
 
     def __init__(
-        self, folder: Path, train: str, pserver: str, nodes: int, argv: list[str], ignored: Sequence[int]
+        self,
+        folder: Path,
+        train: str,
+        pserver: str | None,
+        nodes: int,
+        argv: list[str],
+        ignored: Sequence[int],
     ) -> None:
         super().__init__()
         self.folder = folder
         self.package = folder / "package"
-        fake = folder / "runtime" / "paddle"
-        fake.mkdir(parents=True, exist_ok=True)
-        (fake / "__init__.py").write_text("")
-        (fake / "__main__.py").write_text(pserver)
+        runtime = ROOT / "runtime" if pserver is None else _pretended(folder / "runtime", pserver)
+        argv = [*argv, f"--port={_free_port()}"] if pserver is None else argv
         self.package.mkdir(exist_ok=True)
         (self.package / "train.py").write_text(train)
         (folder / "conf.py").write_text(f"HOSTS = {['local'] * nodes}\n")
         entry = (
             "import sys; from pathlib import Path; from paddle._launch.cli import main; "
-            f"sys.exit(main(sys.argv[1:], runtime=Path({str(fake.parent)!r})))"
+            f"sys.exit(main(sys.argv[1:], runtime=Path({str(runtime)!r})))"
         )
 
         def begin() -> None:  # as a shell starts it, whatever the tests themselves were started with
@@ -237,6 +242,22 @@ class RunningLauncher(Marked):
             until(lambda log=log: log.exists() and "family" in log.read_text(), f"words in {log}")
 
 
+def _pretended(runtime: Path, pserver: str) -> Path:
+    """A runtime whose ``python -m paddle`` is ``pserver``."""
+    (runtime / "paddle").mkdir(parents=True, exist_ok=True)
+    (runtime / "paddle" / "__init__.py").write_text("")
+    (runtime / "paddle" / "__main__.py").write_text(pserver)
+    return runtime
+
+
+def _free_port() -> int:
+    """A port that nobody has, on any address."""
+    with socket.socket() as probe:
+        probe.bind(("", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
 @pytest.fixture
 def agent(tmp_path: Path) -> Iterator[RunningAgent]:
     """A running agent; whatever it leaves is removed in the end."""
@@ -252,7 +273,7 @@ def launch(tmp_path: Path) -> Iterator[Callable[..., RunningLauncher]]:
 
     def start(
         train: str = RUNAWAY,
-        pserver: str = PSERVER,
+        pserver: str | None = PSERVER,
         nodes: int = 2,
         argv: list[str] | None = None,
         ignored: Sequence[int] = (),

@@ -175,7 +175,7 @@ def test_a_trainer_that_is_waited_for_in_vain_is_the_cause_though_it_is_still_th
     supervisor.handle(LOST_0, 2.0)
     supervisor.handle(Tick(), 4.1)
     assert supervisor.cause
-    assert supervisor.cause.text == "trainer-1 did not go on"
+    assert supervisor.cause.text == "trainer-1 broke the job"
     assert supervisor.cause.detail == "pserver-0: gave up after 5 s"
     assert supervisor.exit_status == 1
 

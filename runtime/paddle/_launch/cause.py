@@ -70,7 +70,7 @@ class Blame:
             return None
         node, detail = self._nodes[role], self._named.get(role) or self._told.get(role, "")
         if role not in self._ends:
-            return Cause(status=1, text=f"{role} did not go on", node=node, role=role, detail=detail)
+            return Cause(status=1, text=f"{role} broke the job", node=node, role=role, detail=detail)
         return end_of(role, node, self._ends[role], detail="" if self._ends[role] else detail)
 
     def _role(self) -> str | None:
