@@ -147,7 +147,7 @@ def test_a_range_of_ports_must_end_below_the_last_port() -> None:
 
 
 def test_a_behaviour_that_is_not_built_is_refused_by_name() -> None:
-    with pytest.raises(NotInThisRelease, match="--use_gpu=True is not in this release"):
+    with pytest.raises(NotInThisRelease, match="--use_gpu: True is not in this release"):
         check_supported(BY_NAME["use_gpu"], True)
 
 
@@ -160,4 +160,5 @@ def test_a_tuning_flag_that_changes_nothing_is_told() -> None:
 def test_an_unknown_name_is_answered_with_near_ones() -> None:
     error = unknown("--ports_nun=1", "ports_nun", BY_NAME, "paddle pserver")
     assert "paddle pserver has no flag 'ports_nun'. Did you mean ports_num" in str(error)
-    assert "paddle --help" in str(unknown("--zzz", "zzz", BY_NAME, "paddle pserver"))
+    assert "`paddle pserver --help`" in str(unknown("--zzz", "zzz", BY_NAME, "paddle pserver"))
+    assert "`paddle --help`" in str(unknown("zzz", "zzz", BY_NAME, "paddle.init"))

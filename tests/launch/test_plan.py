@@ -11,6 +11,7 @@ from paddle._launch.environ import read
 from paddle._launch.errors import UsageError, WorkspaceError
 from paddle._launch.plan import LONGEST_PRINT, LaunchPlan, agent_order, describe, plan
 from paddle._launch.settings import settle
+from paddle._launch.workspace import Claim
 
 NOW = datetime(2026, 11, 21, 7, 38, 22)
 
@@ -87,12 +88,25 @@ def test_known_flags_of_a_trainer_are_set_in_its_environment_too(folder) -> None
     assert "--noshow_layer_stat" in trainer.argv
 
 
-def test_what_launcher_and_trainers_share_goes_to_both(folder) -> None:
-    launch = planned(folder, "--connect_timeout=30")
+def test_what_the_launcher_takes_itself_reaches_trainers_by_their_environment_alone(folder) -> None:
+    own = ["--connect_timeout=30", "--port=8000", "--ports_num", "2", "--comment=word", "--root_dir=there"]
+    launch = planned(folder, *own, "--trainer_count=2", "--mine=1")
     assert launch.ready_timeout_s == 30
     trainer = launch.roles("trainer")[0]
-    assert "--connect_timeout=30" in trainer.argv
+    assert trainer.argv == ("python", "-u", "train.py", "--trainer_count=2", "--mine=1")
     assert trainer.env["PADDLE_INIT_CONNECT_TIMEOUT"] == "30"
+    assert trainer.env["PADDLE_INIT_PORT"] == "8000"
+    assert trainer.env["PADDLE_INIT_PORTS_NUM"] == "2"
+
+
+def test_a_slip_of_the_finger_is_warned_of_and_handed_on_all_the_same(folder) -> None:
+    argv = ["--hots=local", "--prot", "1", "--passes=3", "--", "--hsots"]
+    described = spec(folder, "-p", "package", *argv)
+    assert described.arguments == ("--hots=local", "--prot", "1", "--passes=3", "--hsots")
+    first, second = described.notices
+    assert first.startswith("warning: --hots=local is no flag of paddle.py and goes to the training program.")
+    assert first.endswith("Did you mean --hosts?")
+    assert second.endswith("Did you mean --port?")
 
 
 def test_what_only_pservers_act_upon_goes_to_them(folder) -> None:
@@ -120,7 +134,7 @@ def test_a_deployed_workspace_is_used_as_it_is(folder) -> None:
     described = spec(folder, "--job_workspace=deployed")
     assert described.package is None
     assert described.places == (folder / "deployed" / "node-0", folder / "deployed" / "node-1")
-    assert described.home == folder
+    assert described.home == folder / "deployed"
 
 
 def test_several_local_nodes_cannot_share_one_workspace(folder) -> None:
@@ -134,9 +148,26 @@ def test_two_jobs_of_one_second_have_different_names(folder) -> None:
     assert planned(folder).name == "JOB20261121073823"
 
 
-def test_a_device_means_nothing_to_local_nodes(folder) -> None:
-    with pytest.raises(UsageError, match="eth0"):
-        planned(folder, "--nics=eth0")
+def test_two_launches_at_once_claim_different_folders(folder) -> None:
+    first, second = Claim(), Claim()
+    argv = parse_arguments(["-p", "package"], "launcher", command="paddle.py", pass_on=True)
+    settings = settle(folder / "conf.py", {}, argv.values)
+    names = [job.describe(settings, argv, NOW, folder, claim.take).name for claim in (first, second)]
+    assert names == ["JOB20261121073822", "JOB20261121073823"]
+    (folder / "jobs" / names[0] / "node-0").mkdir()
+    for claim in (first, second):
+        claim.release()
+    assert [path.name for path in (folder / "jobs").iterdir()] == names[:1]
+
+
+@pytest.mark.parametrize("words", ["--nics=eth0", "PADDLE_NIC in conf.py"])
+def test_a_device_means_nothing_to_local_nodes(folder, words) -> None:
+    argv = [words] if words.startswith("--") else []
+    with (folder / "conf.py").open("a") as conf:
+        conf.write("" if argv else "PADDLE_NIC = 'eth0'\n")
+    with pytest.raises(UsageError, match=f"{words.partition('=')[0]}: 'eth0' is no device of local nodes"):
+        planned(folder, *argv)
+    assert planned(folder, "--nics=").roles("pserver")[0].argv[5] == "--host=127.0.0.1"
     assert planned(folder, "--nics=lo").roles("pserver")[0].argv[5] == "--host=127.0.0.1"
 
 

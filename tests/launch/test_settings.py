@@ -122,7 +122,9 @@ def test_a_wrong_value_names_the_place_it_comes_from(tmp_path) -> None:
 
 
 def test_a_gpu_is_not_in_this_release(tmp_path) -> None:
-    with pytest.raises(NotInThisRelease, match="use_gpu"):
+    with pytest.raises(
+        NotInThisRelease, match=r"^PADDLE_USE_GPU in conf\.py: True is not in this release\. Leave"
+    ):
         settled(tmp_path, "HOSTS = ['local']\nPADDLE_USE_GPU = 'True'\n")
 
 

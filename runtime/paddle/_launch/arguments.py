@@ -22,11 +22,13 @@ _HELP = frozenset({"--help", "-help", "-h"})
 class Arguments:
     """A command line, read. ``values``: the flags that were given; ``others``: tokens that are none of ours.
 
-    ``notices``: lines that the user should see. ``help``: the user asked what there is.
+    ``strangers``: those of them that do not follow ``--``. ``notices``: lines that the user should see.
+    ``help``: the user asked what there is.
     """
 
     values: Mapping[str, Value]
     others: tuple[str, ...] = ()
+    strangers: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     help: bool = False
 
@@ -38,24 +40,29 @@ def parse_arguments(arguments: Sequence[str], *users: User, command: str, pass_o
     """
     table = {flag.name: flag for flag in flags_of(*users)}
     values: dict[str, Value] = {}
-    others: list[str] = []
+    strangers: list[str] = []
     waiting = deque(arguments)
     while waiting:
         token = waiting.popleft()
         if token in _HELP:
             return Arguments(values=values, help=True)
         if token == "--":
-            others += waiting
             break
         flag, text = _match(token, table)
         if flag:
             values[flag.name] = _value(flag, text, token, waiting)
         else:
-            others.append(token)
+            strangers.append(token)
+    others = (*strangers, *waiting)
     if others and not pass_on:
         raise _refused(others[0], table, command)
     notices = [check_supported(BY_NAME[name], value) for name, value in values.items()]
-    return Arguments(values=values, others=tuple(others), notices=tuple(filter(None, notices)))
+    return Arguments(
+        values=values,
+        others=others,
+        strangers=tuple(strangers),
+        notices=tuple(filter(None, notices)),
+    )
 
 
 def _match(token: str, table: Mapping[str, Flag]) -> tuple[Flag | None, str | None]:
@@ -79,7 +86,7 @@ def _value(flag: Flag, text: str | None, token: str, waiting: deque[str]) -> Val
     if flag.kind == "bool":
         return flag.parse(waiting.popleft()) if _is_bool(flag, following) else True
     if following is None or following.startswith("--"):
-        raise FlagError(f"{token} needs a value: {flag.expected}. {flag.help}.")
+        raise FlagError(f"{token} needs a value: {flag.expected}.")
     return flag.parse(waiting.popleft(), f"{token} {following}")
 
 

@@ -12,7 +12,7 @@ import contextlib
 import os
 import secrets
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from paddle._launch.printer import Printer, own
 from paddle._launch.settings import settle
 from paddle._launch.status import screen
 from paddle._launch.visible import visible
+from paddle._launch.workspace import Claim
 
 RUNTIME = Path(__file__).resolve().parents[2]
 _HEAD = """
@@ -59,11 +60,15 @@ def _run(argv: Sequence[str], runtime: Path) -> int:
     if given.help:
         sys.stdout.write(_help())
         return 0
-    launch = _plan(given, os.environ, runtime)
     if given.values.get("dry_run"):
-        print("\n".join(plan.describe(launch)))
+        print("\n".join(plan.describe(_plan(given, os.environ, runtime))))
+        print("a dry run: nothing was started or changed")
         return 0
-    return _carry_out(launch)
+    claim = Claim()
+    try:
+        return _carry_out(_plan(given, os.environ, runtime, claim.take))
+    finally:
+        claim.release()
 
 
 def _help() -> str:
@@ -72,10 +77,15 @@ def _help() -> str:
     return manual.page(_HEAD, sections, _TAIL)
 
 
-def _plan(given: Arguments, environ: Mapping[str, str], runtime: Path) -> plan.LaunchPlan:
+def _plan(
+    given: Arguments,
+    environ: Mapping[str, str],
+    runtime: Path,
+    is_free: Callable[[Path], bool] | None = None,
+) -> plan.LaunchPlan:
     conf = Path(str(given.values.get("conf", runtime.parent / "conf.py")))
     settings = settle(conf, environ, given.values)
-    spec = job.describe(settings, given, datetime.now(), Path.cwd())
+    spec = job.describe(settings, given, datetime.now(), Path.cwd(), is_free)
     for notice in (*given.notices, *spec.notices):
         _complain(f"paddle.py: {notice}")
     return plan.plan(spec, python=sys.executable, runtime=runtime, token=secrets.token_hex(4))

@@ -179,9 +179,9 @@ def check_trainer_id(trainer_id: int, trainers: int, id_name: str, count_name: s
     """Refuse a trainer that a job of ``trainers`` does not have: the others would wait for the real one."""
     if trainer_id >= trainers:
         raise ClusterError(
-            f"{id_name} is {trainer_id}, but {count_name} says that the job has {trainers} trainer(s), "
-            f"numbered 0 to {trainers - 1}. Give each trainer its own number from that range, and every "
-            "trainer and parameter server the same number of trainers."
+            f"{id_name} is {trainer_id}, but {count_name} says that the job has {trainers} "
+            f"trainer{'s' * (trainers != 1)}, numbered 0 to {trainers - 1}. Give each trainer its own number "
+            "from that range, and every trainer and parameter server the same number of trainers."
         )
 
 

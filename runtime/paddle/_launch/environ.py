@@ -89,14 +89,12 @@ def read_init(kwargs: Mapping[str, object], environ: Mapping[str, str]) -> InitF
     """
     trainer = {flag.name: flag for flag in flags_of("trainer")}
     given: dict[str, Value] = {}
-    notices: list[str] = []
+    written: dict[str, str] = {}
     for where, name, value in [*_from_environment(environ), *_from_arguments(kwargs)]:
         if name not in trainer:
             raise unknown(where, name, trainer, "paddle.init")
-        given[name] = trainer[name].parse(value, where)
-    for name, value in given.items():
-        notice = check_supported(trainer[name], value)
-        notices += [notice] if notice else []
+        given[name], written[name] = trainer[name].parse(value, where), where
+    notices = [check_supported(trainer[name], value, written[name]) for name, value in given.items()]
     values: dict[str, Any] = defaults_of("trainer") | given
     _check(values)
     own = {field.name for field in fields(InitFlags)} & trainer.keys()
@@ -104,7 +102,7 @@ def read_init(kwargs: Mapping[str, object], environ: Mapping[str, str]) -> InitF
         **{name: values[name] for name in own},
         values=MappingProxyType(values),
         given=frozenset(given),
-        notices=tuple(notices),
+        notices=tuple(filter(None, notices)),
     )
 
 

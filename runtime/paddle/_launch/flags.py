@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
+from itertools import takewhile
 from types import MappingProxyType
 from typing import Literal
 
@@ -29,6 +30,7 @@ User = Literal["launcher", "pserver", "trainer"]
 #   absent   its behaviour is not in this release; anything but the default is an error
 Effect = Literal["acts", "program", "hint", "absent"]
 
+_COMMANDS = frozenset({"paddle.py", "paddle pserver"})
 _TRUE = frozenset({"1", "t", "true", "y", "yes"})
 _FALSE = frozenset({"0", "f", "false", "n", "no"})
 _EXPECTED = {
@@ -63,7 +65,7 @@ class Flag:
         text = str(value).strip()
         parsed = None if value is None else self._read(text)
         if parsed is None or not self._in_range(parsed):
-            raise FlagError(f"{where or '--' + self.name}: {text!r} is not {self.expected}. {self.help}.")
+            raise FlagError(f"{where or '--' + self.name}: {text!r} is not {self.expected}.")
         return parsed
 
     def render(self, value: Value) -> str:
@@ -247,8 +249,22 @@ def defaults_of(*users: User) -> dict[str, Value]:
 def unknown(written: str, name: str, candidates: Iterable[str], where: str) -> FlagError:
     """Make the error for a flag ``name`` that ``where`` does not have; ``written`` is what the user typed."""
     near = get_close_matches(name.lower(), list(candidates), n=3, cutoff=0.6)
-    advice = f"Did you mean {' or '.join(near)}?" if near else "`paddle --help` lists them."
+    manual = where if where in _COMMANDS else "paddle"
+    advice = f"Did you mean {' or '.join(near)}?" if near else f"`{manual} --help` lists them."
     return FlagError(f"{written}: {where} has no flag {name!r}. {advice}")
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str | None:
+    """Give the one of ``candidates`` that is a single slip of the finger away from ``name``."""
+    return next((candidate for candidate in candidates if _is_slip(name, candidate)), None)
+
+
+def _is_slip(one: str, other: str) -> bool:
+    """Whether a letter more, a letter less, another letter or two swapped make one of the other."""
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    mine, its = one[same:], other[same:]
+    swapped = mine[:2] == its[1::-1] and mine[2:] == its[2:]
+    return one != other and (mine[1:] == its[1:] or mine[1:] == its or mine == its[1:] or swapped)
 
 
 def check_ports(port: int, ports_num: int, ports_num_for_sparse: int) -> None:
@@ -261,13 +277,16 @@ def check_ports(port: int, ports_num: int, ports_num_for_sparse: int) -> None:
         )
 
 
-def check_supported(flag: Flag, value: Value) -> str | None:
-    """Refuse what this release does not have; give the notice that a tuning flag changes nothing here."""
+def check_supported(flag: Flag, value: Value, where: str = "") -> str | None:
+    """Refuse what this release does not have; give the notice that a tuning flag changes nothing here.
+
+    ``where``: how the user wrote it, without the value.
+    """
     if value == flag.default or flag.effect in ("acts", "program"):
         return None
     if flag.effect == "absent":
         raise NotInThisRelease(
-            f"--{flag.name}={flag.render(value)} is not in this release. {flag.help}: leave it out, "
-            f"or give {flag.render(flag.default)}."
+            f"{where or '--' + flag.name}: {flag.render(value)} is not in this release. Leave it out, or "
+            f"give {flag.render(flag.default)}."
         )
     return f"--{flag.name}={flag.render(value)} has no effect in this release: there is nothing to tune."

@@ -8,14 +8,14 @@ Guarantee: a JobSpec can be planned. What cannot be was refused with a usage err
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from paddle._launch.arguments import Arguments, parse_arguments
 from paddle._launch.errors import UsageError
-from paddle._launch.flags import BY_NAME, Value, flags_of
+from paddle._launch.flags import BY_NAME, Value, flags_of, nearest
 from paddle._launch.settings import Settings
 from paddle._launch.workspace import Entry, listing, locate
 
@@ -29,7 +29,7 @@ class JobSpec:
 
     ``name``: that of its folders. ``places``: each node's workspace. ``package``: what is sent there; None
     where it is deployed already. ``home``: where logs and the model are collected. ``arguments``: of the
-    training program. ``flags``: those that trainers find as ``PADDLE_INIT_*``.
+    training program, all but the launcher's own. ``flags``: those that trainers find as ``PADDLE_INIT_*``.
     """
 
     name: str
@@ -42,8 +42,14 @@ class JobSpec:
     notices: tuple[str, ...]
 
 
-def describe(settings: Settings, given: Arguments, now: datetime, cwd: Path) -> JobSpec:
-    """Describe the job that ``given`` asks for."""
+def describe(
+    settings: Settings,
+    given: Arguments,
+    now: datetime,
+    cwd: Path,
+    is_free: Callable[[Path], bool] | None = None,
+) -> JobSpec:
+    """Describe the job that ``given`` asks for. ``is_free`` is asked, last of all, for a JOB folder here."""
     package, deployed = (_folder(settings[name], cwd) for name in ("job_dispatch_package", "job_workspace"))
     if (package is None) == (deployed is None):
         raise UsageError(
@@ -54,16 +60,20 @@ def describe(settings: Settings, given: Arguments, now: datetime, cwd: Path) -> 
     trainers = parse_arguments(given.others, "trainer", command=COMMAND, pass_on=True)
     _check_ranks(trainers)
     root = _root(settings)
-    name = _free_name(root, now)
+    content = listing(package, leave_out=root) if package else None
+    # Where nodes are machines, a deployed workspace is a folder of theirs.
+    home = _writable(package or (deployed if settings.hosts[0].is_local else None) or cwd)
+    makes_folder = package is not None and settings.hosts[0].is_local
+    name = _free_name(root, now, is_free if is_free and makes_folder else _looks_free)
     return JobSpec(
         name=name,
         settings=settings,
         places=_places(settings, root / name, deployed),
-        package=listing(package, leave_out=root) if package else None,
-        home=_writable(package or cwd),
-        arguments=_arguments(given),
+        package=content,
+        home=home,
+        arguments=given.others,
         flags={**trainers.values, **_shared(settings)},
-        notices=(*settings.notices, *trainers.notices),
+        notices=(*settings.notices, *trainers.notices, *_near_misses(given.strangers)),
     )
 
 
@@ -73,10 +83,11 @@ def _folder(text: str, cwd: Path) -> Path | None:
 
 def _check_nics(settings: Settings) -> None:
     devices = ",".join(settings["nics"])
-    if settings.hosts[0].is_local and settings.origins["nics"] == "--nics" and devices != "lo":
+    if settings.hosts[0].is_local and devices not in ("", "lo"):
         raise UsageError(
-            f"--nics={devices}: local nodes have the loopback device alone, each with its own address. "
-            "Leave it out, or name the nodes in HOSTS as user@host."
+            f"{settings.written('nics')}: {devices!r} is no device of local nodes: they have the loopback "
+            "device alone, each with its own address. Leave it out or say 'lo', or name the nodes in HOSTS "
+            "as user@host."
         )
 
 
@@ -100,11 +111,27 @@ def _root(settings: Settings) -> Path:
     return root
 
 
-def _free_name(root: Path, now: datetime) -> str:
+def _near_misses(tokens: Sequence[str]) -> Iterator[str]:
+    """Tell of what is handed on, and was perhaps meant for the launcher."""
+    for token in tokens:
+        name = token.partition("=")[0].removeprefix("--").replace("-", "_")
+        near = nearest(name, (flag.name for flag in flags_of("launcher")))
+        if token.startswith("--") and name not in BY_NAME and near:
+            yield (
+                f"warning: {token} is no flag of {COMMAND} and goes to the training program. "
+                f"Did you mean --{near}?"
+            )
+
+
+def _free_name(root: Path, now: datetime, is_free: Callable[[Path], bool]) -> str:
     """Name the job after the time, or the next second that is free if another job began in this one."""
-    while (root / (name := f"JOB{now:%Y%m%d%H%M%S}")).exists():
+    while not is_free(root / (name := f"JOB{now:%Y%m%d%H%M%S}")):
         now += timedelta(seconds=1)
     return name
+
+
+def _looks_free(folder: Path) -> bool:
+    return not folder.exists()
 
 
 def _places(settings: Settings, job: Path, deployed: Path | None) -> tuple[Path, ...]:
@@ -116,14 +143,11 @@ def _places(settings: Settings, job: Path, deployed: Path | None) -> tuple[Path,
 
 def _writable(home: Path) -> Path:
     if not os.access(home, os.W_OK | os.X_OK):
-        raise UsageError(f"logs and the model are collected in {home}, which cannot be written to.")
+        raise UsageError(
+            f"logs and the model are collected in {home}, which cannot be written to. Copy it to where you "
+            "may write, and give the copy."
+        )
     return home
-
-
-def _arguments(given: Arguments) -> tuple[str, ...]:
-    """The training program's arguments: all but the launcher's own, which are those that no trainer takes."""
-    both = [BY_NAME[name] for name in given.values if "trainer" in BY_NAME[name].users]
-    return (*(f"--{flag.name}={flag.render(given.values[flag.name])}" for flag in both), *given.others)
 
 
 def _shared(settings: Settings) -> dict[str, Value]:

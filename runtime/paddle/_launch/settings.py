@@ -52,6 +52,10 @@ class Settings:
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
 
+    def written(self, name: str) -> str:
+        """How the user wrote a flag: as ``--port``, ``PADDLE_PORT in conf.py`` or in a variable's name."""
+        return _written(next(flag for flag in flags_of("launcher") if flag.name == name), self.origins[name])
+
 
 def read_conf(path: Path) -> dict[str, object]:
     """Read conf.py without running it: name -> value."""
@@ -74,7 +78,10 @@ def settle(conf_path: Path, environ: Mapping[str, str], given: Mapping[str, Valu
     for flag in flags_of("launcher"):
         values[flag.name], origins[flag.name] = _value(flag, conf, conf_path, environ, given)
     check_ports(*(int(str(values[name])) for name in ("port", "ports_num", "ports_num_for_sparse")))
-    notices = [check_supported(flag, values[flag.name]) for flag in flags_of("launcher")]
+    notices = [
+        check_supported(flag, values[flag.name], _written(flag, origins[flag.name]))
+        for flag in flags_of("launcher")
+    ]
     hosts = read_hosts(values["hosts"], origins["hosts"])
     return Settings(values, origins, hosts, conf_path.parent, tuple(filter(None, notices)))
 
@@ -93,6 +100,11 @@ def read_hosts(names: Value, origin: str) -> tuple[Host, ...]:
             "use local nodes alone."
         )
     return hosts
+
+
+def _written(flag: Flag, origin: str) -> str:
+    given = (f"--{flag.name}", "default", *flag.env)
+    return origin if origin in given else f"{flag.conf} in {origin}"
 
 
 def _host(name: str, origin: str) -> Host:

@@ -27,6 +27,7 @@ PROGRAM = "train.py"
 _NOT_SENT_FROM_TOP = frozenset({"log", "output", "output.previous", ".output.part", ".output.old"})
 _NEVER_SENT = frozenset({"__pycache__"})
 _CHUNK = 1 << 24
+_ELSEWHERE = "--root_dir=DIR (ROOT_DIR in conf.py) puts JOB folders elsewhere."
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +82,47 @@ def locate(folder: Path, nodes: int) -> tuple[Path, ...]:
     return own
 
 
+class Claim:
+    """A folder made for one launch alone, so that two of one second do not take the same."""
+
+    def __init__(self) -> None:
+        self._made: list[Path] = []
+
+    def take(self, folder: Path) -> bool:
+        """Make ``folder``; False where it is another's. That it cannot be made is told later."""
+        missing = [path for path in (folder, *folder.parents) if not path.exists()]
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir()
+        except FileExistsError:
+            return not folder.exists()  # else it is something above that is no folder
+        except OSError:
+            return True
+        self._made = missing
+        return True
+
+    def release(self) -> None:
+        """Remove what was made and nobody used."""
+        for folder in self._made:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+
+
 def check_room(place: Path, size: int) -> None:
     """Refuse a place that is taken, cannot be made, or has not ``size`` bytes of room. Changes nothing."""
     if place.exists():
         raise DeliveryError(f"{place} exists already: another launch has just made it. Start this one again.")
     ground = next(parent for parent in place.parents if parent.exists())
     if not ground.is_dir() or not os.access(ground, os.W_OK | os.X_OK):
-        raise DeliveryError(f"cannot make {place}: {ground} is not a folder that can be written to.")
+        raise DeliveryError(
+            f"cannot make {place}: {ground} is not a folder that can be written to. {_ELSEWHERE}"
+        )
     room = shutil.disk_usage(ground).free
     if room < size:
-        raise DeliveryError(f"no room for {place}: it needs {size:,} bytes, {ground} has {room:,} left.")
+        raise DeliveryError(
+            f"no room for {place}: it needs {size:,} bytes, {ground} has {room:,} left. Make room there, or "
+            f"say where else: {_ELSEWHERE}"
+        )
 
 
 def deliver(entries: tuple[Entry, ...], place: Path, is_stopped: Callable[[], bool]) -> None:
