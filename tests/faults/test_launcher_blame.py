@@ -1,6 +1,7 @@
 """A job that one process breaks, with real pservers and real training: the launcher names that process."""
 
 import os
+import re
 import signal
 
 import pytest
@@ -68,7 +69,7 @@ def test_a_trainer_that_stands_still_is_waited_for_and_then_named(launch) -> Non
     assert status == 1
     assert "trainer-1 broke the job on node 1" in errors
     assert "barrier_timeout is 7 s" in errors
-    assert "waiting for trainer-1 since 5 s" in output
+    assert re.search(r"waiting for trainer-1 since \d+ s", output)
 
 
 def test_a_pserver_that_is_killed_is_named_and_none_of_its_victims(launch) -> None:
