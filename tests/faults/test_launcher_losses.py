@@ -127,7 +127,7 @@ def test_a_job_that_goes_well_leaves_logs_curve_and_model(launch) -> None:
     assert (running.node(1) / "nodefile").read_text() == "1\n"
 
 
-def test_a_deployed_workspace_is_used_without_sending(launch, tmp_path) -> None:
+def test_a_deployed_workspace_is_used_without_sending_and_collects_its_own_results(launch) -> None:
     first = launch(train=TRAINS, pserver=launch.READY + SERVES_ONE_SECOND)
     assert first.end()[0] == 0
     job = first.node(0).parent
@@ -139,4 +139,6 @@ def test_a_deployed_workspace_is_used_without_sending(launch, tmp_path) -> None:
     assert status == 0
     assert "sending" not in output
     assert len(again.jobs()) == 1
-    assert (tmp_path / "log" / "node-1" / "train.log").exists()
+    assert (job / "log" / "node-1" / "train.log").exists()
+    assert (job / "output" / "pass-00000" / "done").exists()
+    assert f"model in {job}/output" in output.splitlines()[-1]

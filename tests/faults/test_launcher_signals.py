@@ -11,6 +11,14 @@ pytestmark = pytest.mark.faults
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 NEVER_READY = "import signal\nprint('family', flush=True)\nsignal.pause()\n"
+REPORTS = """
+import json, os, threading
+descriptor = int(os.environ["PADDLE_REPORT_FD"])
+for batch in range(1000):
+    report = {"report": "progress", "pass_id": 0, "batch_id": batch, "cost": 1.0, "samples_per_s": 9}
+    os.write(descriptor, json.dumps(report).encode() + bytes([10]))
+    threading.Event().wait(0.1)
+"""
 STUBBORN = """
 import signal
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -108,6 +116,15 @@ def test_an_agent_that_hangs_is_killed_from_outside(launch) -> None:
     for pid in agents:
         os.kill(pid, signal.SIGSTOP)
     stopped(running, signal.SIGTERM)
+
+
+def test_a_reader_that_went_away_ends_the_job_as_a_terminal_does(launch) -> None:
+    running = launch(train=REPORTS)
+    running.wait_for("trainer-0 pass 0")
+    running.process.stdout.close()
+    assert running.process.wait(timeout=15) == 128 + signal.SIGHUP
+    assert "nobody reads what it prints any more" in running.process.stderr.read()
+    assert running.pids() == {}
 
 
 def test_a_terminal_that_is_gone_does_not_keep_it_from_cleaning_up(launch) -> None:

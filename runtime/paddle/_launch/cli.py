@@ -44,6 +44,7 @@ HUP; otherwise that of the process that failed first.
 
 def main(argv: Sequence[str] | None = None, runtime: Path = RUNTIME) -> int:
     """Run one command line, this program's own if none is given; gives the exit status."""
+    _open_streams()
     try:
         status = _run(sys.argv[1:] if argv is None else argv, runtime)
     except LaunchError as error:
@@ -58,12 +59,10 @@ def main(argv: Sequence[str] | None = None, runtime: Path = RUNTIME) -> int:
 def _run(argv: Sequence[str], runtime: Path) -> int:
     given = parse_arguments(argv, "launcher", command=job.COMMAND, pass_on=True)
     if given.help:
-        sys.stdout.write(_help())
-        return 0
+        return _print(_help().rstrip())
     if given.values.get("dry_run"):
-        print("\n".join(plan.describe(_plan(given, os.environ, runtime))))
-        print("a dry run: nothing was started or changed")
-        return 0
+        lines = plan.describe(_plan(given, os.environ, runtime))
+        return _print("\n".join([*lines, "a dry run: nothing was started or changed"]))
     claim = Claim()
     try:
         return _carry_out(_plan(given, os.environ, runtime, claim.take))
@@ -97,6 +96,8 @@ def _carry_out(launch: plan.LaunchPlan) -> int:
     for line in plan.describe(launch):
         shown.say(line)
     status = running.run()
+    if shown.is_gone:
+        _complain("paddle.py: nobody reads what it prints any more, so the job was stopped. A file would do.")
     _explain(running, launch)
     curve = None
     with contextlib.suppress(KeyboardInterrupt):  # the job is over; only the picture is given up
@@ -136,6 +137,24 @@ def _last_line(launch: plan.LaunchPlan, status: int, curve: Path | None, has_sta
     has_model = (launch.nodes[0].workspace / "output").is_dir()
     parts += [f"model in {launch.home / 'output'}"] if has_model else []
     return ", ".join(parts)
+
+
+def _open_streams() -> None:
+    """A shell may have closed them (``>&-``): then there is nothing to see, and nothing wrong."""
+    sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115  for good
+    sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115  for good
+
+
+def _print(text: str) -> int:
+    """Print all that a command is for; gives the exit status."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:  # whoever read this, `head` perhaps, has enough
+        return 0
+    except OSError as error:
+        _complain(f"paddle.py: cannot print: {error.strerror}")
+        return 1
+    return 0
 
 
 def _complain(text: str) -> None:

@@ -1,0 +1,46 @@
+"""The launcher's standard streams may be closed, full, or read by nobody."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> str:
+    """A dry run, for a shell."""
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "train.py").write_text("")
+    (tmp_path / "conf.py").write_text("HOSTS = ['local']\n")
+    flags = f"--conf={tmp_path / 'conf.py'} -p {tmp_path / 'package'} --dry_run"
+    return f"{sys.executable} {ROOT / 'paddle.py'} {flags}"
+
+
+def run(shell: str, **env: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PADDLE_", "PYTHON"))}
+    return subprocess.run(["sh", "-c", shell], capture_output=True, text=True, env=kept | env)
+
+
+def test_a_dry_run_says_that_nothing_happened(command: str) -> None:
+    assert run(command).stdout.endswith("\na dry run: nothing was started or changed\n")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_nothing_wrong(command: str, closed: str) -> None:
+    done = run(f"{command} {closed}")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_told_in_one_line(command: str, unbuffered: str) -> None:
+    done = run(f"{command} >/dev/full", PYTHONUNBUFFERED=unbuffered)
+    assert (done.returncode, done.stderr) == (1, "paddle.py: cannot print: No space left on device\n")
+
+
+def test_a_reader_that_has_enough_is_nothing_wrong(command: str) -> None:
+    done = run(f"({command}; echo status $? >&2) | head -0")
+    assert done.stderr == "status 0\n"

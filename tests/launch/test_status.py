@@ -1,0 +1,93 @@
+"""What a launch shows: how far trainers are, for whom they wait, and that nobody reads it any more."""
+
+import os
+import pty
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from paddle._launch.news import Progress, Waiting
+from paddle._launch.status import Board, LiveScreen, PlainScreen
+
+TRAINERS = ("trainer-0", "trainer-1")
+
+
+@pytest.fixture
+def board() -> Board:
+    board = Board(TRAINERS)
+    board.add(Progress("trainer-0", 0, 12, 6.5, 100.0))
+    return board
+
+
+def test_a_line_tells_progress_and_for_whom_all_wait_until_it_goes_on(board) -> None:
+    progress = board.line()
+    assert progress == "trainer-0 pass 0 batch 12 cost 6.5000 | 100 samples/s"
+    board.wait(Waiting(("trainer-1",), 5.0))
+    assert board.line() == f"{progress} | waiting for trainer-1 since 5 s"
+    board.add(Progress("trainer-0", 0, 12, 6.5, 100.0))
+    assert board.line() == progress
+
+
+def test_while_all_wait_the_line_changes_rarely_and_the_exact_time_every_second(board) -> None:
+    lines, exact = set(), set()
+    for seconds in range(5, 100):
+        board.wait(Waiting(("trainer-1",), float(seconds)))
+        lines.add(board.line().rpartition(" since ")[2])
+        exact.add(board.waiting)
+    assert lines == {"5 s", "10 s", "20 s", "40 s", "80 s"}
+    assert len(exact) == 95
+    board.wait(Waiting(("trainer-0",), 6.0))
+    assert board.line().endswith("waiting for trainer-0 since 6 s")
+
+
+def test_a_wait_before_any_progress_is_told_too() -> None:
+    board = Board(TRAINERS)
+    assert board.line() == ""
+    board.wait(Waiting(("trainer-0", "trainer-1"), 5.0))
+    assert board.line() == "waiting for trainer-0, trainer-1 since 5 s"
+
+
+def test_a_pipe_that_nobody_reads_is_noticed_and_a_full_disk_is_not_one() -> None:
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "w") as stream:
+        screen = PlainScreen(stream)
+        screen.say("one")
+        assert not screen.is_gone
+        os.close(reader)
+        screen.say("two")
+        assert screen.is_gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), writer)  # what could not be written goes somewhere
+    stream = Path("/dev/full").open("w")  # noqa: SIM115  closing it fails
+    screen = PlainScreen(stream)
+    screen.say("one")
+    assert not screen.is_gone
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    stream.close()
+
+
+@pytest.fixture
+def terminal(monkeypatch) -> Iterator[tuple[int, int]]:
+    monkeypatch.setenv("TERM", "xterm")
+    ends = pty.openpty()
+    yield ends
+    os.close(ends[0])
+
+
+def test_on_a_terminal_what_is_said_after_the_progress_stands_below_it(board, terminal) -> None:
+    with os.fdopen(terminal[1], "w") as stream:
+        screen = LiveScreen(stream)
+        screen.say("starting")
+        screen.show(board, 1.0)
+        board.wait(Waiting(("trainer-1",), 5.0))
+        screen.show(board, 2.0)
+        screen.fix()
+        screen.say("collecting")
+        board.add(Progress("trainer-0", 0, 99, 1.0, 1.0))
+        screen.show(board, 3.0)
+        screen.close()
+        stream.flush()
+        shown = os.read(terminal[0], 1 << 16).decode()
+    assert "waiting for trainer-1 since 5 s" in shown
+    assert shown.rindex("batch 12") < shown.rindex("waiting") < shown.index("collecting")
+    assert "batch 99" not in shown
