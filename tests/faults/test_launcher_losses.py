@@ -83,6 +83,16 @@ def test_a_pserver_that_cannot_start_ends_the_job_before_anything_trains(launch)
     assert not (running.package / "log/node-0/train.log").exists()
 
 
+def test_what_fails_before_anything_ran_is_said_once_with_a_next_step(launch) -> None:
+    status, output, errors = failed(launch(argv=["--root_dir=/dev/null/jobs"]))
+    assert status == 1
+    assert errors.count("cannot make /dev/null/jobs/JOB") == 1
+    assert errors.count("\n") == 1
+    assert "--root_dir=DIR (ROOT_DIR in conf.py)" in errors
+    assert "stopping every process" not in output
+    assert output.splitlines()[-1] == "ended with status 1, before any role was started"
+
+
 def test_a_pserver_that_is_never_ready_is_named(launch) -> None:
     running = launch(pserver="import signal\nsignal.pause()\n", argv=["--connect_timeout=0.5"])
     status, _, errors = failed(running)

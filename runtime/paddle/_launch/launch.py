@@ -186,7 +186,7 @@ class Launch:
                 self._screen.say(f"trainers ended well after {took:.1f} s")
                 if not self._supervisor.has_met:
                     self._screen.say("no trainer has spoken to the pservers: stopping them")
-            case Phase.COLLECT:
+            case Phase.COLLECT if self.has_started:
                 self._screen.say("collecting logs and model")
             case Phase.KILL:
                 self._screen.say("killing what is left")
