@@ -48,7 +48,8 @@ def pserver(host: str, port: int, trainers: int) -> subprocess.Popen[str]:
 
 def trainer(folder: Path, text: str, **env: str) -> subprocess.Popen[str]:
     script = folder / "train.py"
-    script.write_text(text)
+    if not script.exists():  # a trainer started before may be reading it
+        script.write_text(text)
     return subprocess.Popen(
         [sys.executable, "train.py"],
         cwd=folder,
