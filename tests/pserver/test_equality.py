@@ -3,21 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from paddle._engine.exchange import Exchange, ParameterSpec, UpdateSpec
+from paddle._engine.exchange import Exchange, ParameterSpec, RuleSpec, UpdateSpec
 from paddle._engine.rows import SparseRows
 from paddle._engine.rules import RULES
 from paddle._pserver.local import LocalExchange
 from paddle._pserver.remote import RemoteExchange
 
-from .conftest import MODEL, Start, update, values_of
+from . import conftest
+from .conftest import Start, values_of
 
 Gradients = dict[str, np.ndarray | SparseRows]
 
 STEPS = 4
+OPTIONS: dict[str, dict[str, dict[str, float]]] = {
+    "momentum": {"momentum": {"momentum": 0.9}, "sparse momentum": {"momentum": 0.9, "sparse": 1}},
+    "adam": {"adam": {"beta1": 0.8, "beta2": 0.99}},
+    "rmsprop": {"rmsprop": {"rho": 0.9}},
+}
+"""Numbers that make a rule remember: without them momentum is plain descent."""
+RULE_SPECS = {
+    name: RuleSpec(name=rule, options=options)
+    for rule in RULES
+    for name, options in OPTIONS.get(rule, {rule: {}}).items()
+}
+
+# What stands in a parameter of its own replaces what the job says, in dense blocks and in rows.
+OWN: dict[str, Any] = {"momentum": 0.5, "l1_rate": 0.01, "gradient_clipping_threshold": 0.7}
+MODEL = (
+    *conftest.MODEL,
+    ParameterSpec(name="own", shape=(9, 5), **OWN),
+    ParameterSpec(name="own rows", shape=(11, 4), sparse=True, **OWN),
+)
+
+
+def update(rule: str, **changes: Any) -> UpdateSpec:
+    return replace(conftest.update(rule, **changes), rule=RULE_SPECS[rule])
 
 
 def gradients_of(model: Sequence[ParameterSpec], seed: int) -> Gradients:
@@ -90,7 +116,7 @@ def assert_same(one: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray]) 
         assert one[name].tobytes() == other[name].tobytes(), name
 
 
-@pytest.mark.parametrize("rule", sorted(RULES))
+@pytest.mark.parametrize("rule", sorted(RULE_SPECS))
 @pytest.mark.parametrize("reduce", ["sum", "mean"])
 def test_two_trainers_and_two_pservers_equal_one_process_for_every_rule(
     start_pservers: Start, rule: str, reduce: str
