@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from paddle._complaint import Complaint
 
-class NotInThisRelease(NotImplementedError):
+
+class NotInThisRelease(Complaint, NotImplementedError):
     """A documented name or option that this release does not have."""
 
 

@@ -1,7 +1,7 @@
 """What can go wrong before and around the processes of a job.
 
 LaunchError                     every one has an ``exit_status`` for the command that meets it
-├── UsageError                  the command line, settings or environment ask for something impossible (2)
+├── UsageError                  a Complaint: arguments, settings or environment ask for the impossible (2)
 │   ├── FlagError               a flag that does not exist, or a value that it cannot take
 │   ├── NotInThisRelease        a documented name whose behaviour this release does not have
 │   ├── DeviceError             a network device that does not exist or has no IPv4 address
@@ -15,6 +15,7 @@ LaunchError                     every one has an ``exit_status`` for the command
 from __future__ import annotations
 
 from paddle import _absent
+from paddle._complaint import Complaint
 
 
 class LaunchError(Exception):
@@ -23,10 +24,8 @@ class LaunchError(Exception):
     exit_status = 1
 
 
-class UsageError(LaunchError, ValueError):
+class UsageError(Complaint, LaunchError, ValueError):
     """What was asked for is impossible; nothing was started."""
-
-    exit_status = 2
 
 
 class FlagError(UsageError):

@@ -6,7 +6,7 @@ PserverError                  an ExchangeError: the engine's callers see these
 │   ├── FrameTooLarge         a length above the limit, found before anything is allocated
 │   ├── ChecksumMismatch      the bytes changed on the way
 │   └── BadMessage            a message that does not decode, does not fit its body or comes out of turn
-├── Refused                   a pserver will not have this trainer; the text says what to change
+├── Refused                   a Complaint: a pserver will not have this trainer; the text says what to change
 │   ├── ProtocolMismatch      two releases that do not speak alike
 │   ├── WrongPort             a dense port taken for a sparse one, or the other way round
 │   ├── TrainerCountMismatch  the two sides differ in num_gradient_servers
@@ -17,13 +17,14 @@ PserverError                  an ExchangeError: the engine's callers see these
 ├── TrainerLost               a barrier cannot be met: the text names who is missing
 ├── ShardUnreachable          no connection, no answer in time, or a connection that broke
 ├── PortInUse                 another process has the port; the text names it
-└── SparsePortsMissing        a sparse parameter, and ports_num_for_sparse=0
+└── SparsePortsMissing        a Complaint: a sparse parameter, and ports_num_for_sparse=0
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from paddle._complaint import Complaint
 from paddle._engine.errors import ExchangeError
 
 
@@ -51,7 +52,7 @@ class BadMessage(FrameError):
     """A frame whose message does not decode, does not fit its body or comes out of turn."""
 
 
-class Refused(PserverError):
+class Refused(Complaint, PserverError):
     """A pserver will not have this trainer."""
 
 
@@ -95,7 +96,7 @@ class PortInUse(PserverError):
     """Another process has the port."""
 
 
-class SparsePortsMissing(PserverError):
+class SparsePortsMissing(Complaint, PserverError):
     """A sparse parameter, and no port to keep it."""
 
 

@@ -11,6 +11,7 @@ import os
 import sys
 from typing import Any
 
+from paddle import _complaint
 from paddle._launch.environ import InitFlags, read_init, settle_threads
 from paddle._launch.infolog import open_info_log
 
@@ -21,7 +22,11 @@ _settled: InitFlags | None = None
 
 
 def settle(**kwargs: Any) -> InitFlags:
-    """Settle the flags: arguments over ``PADDLE_INIT_*`` over defaults. Opens the trainer's log."""
+    """Settle the flags: arguments over ``PADDLE_INIT_*`` over defaults. Opens the trainer's log.
+
+    Whatever of them cannot be is told in one paragraph, as are later complaints of the runtime.
+    """
+    _complaint.tell_uncaught()
     gpu = str(kwargs.get("use_gpu", os.environ.get("PADDLE_INIT_USE_GPU"))).lower() in _TRUE
     if gpu:
         kwargs["use_gpu"] = False
