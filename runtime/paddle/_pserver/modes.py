@@ -51,7 +51,12 @@ class Due:
 
 
 class Mode(Protocol):
-    """See the module's text."""
+    """See the module's text.
+
+    ``is_in_step``: no value changes from a trainer's answer to its next push, since every step waits for it.
+    """
+
+    is_in_step: bool
 
     def offer(self, offer: Offer) -> None:
         """A trainer has pushed."""
@@ -68,6 +73,8 @@ class Mode(Protocol):
 
 class Sync:
     """Synchronous: see the module's text."""
+
+    is_in_step = True
 
     def __init__(self) -> None:
         self._offers: dict[int, Offer] = {}
@@ -90,6 +97,8 @@ class Sync:
 
 class Async:
     """Asynchronous: see the module's text."""
+
+    is_in_step = False
 
     def __init__(self, trainers: int, discard_ratio: float) -> None:
         self._threshold = max(int(trainers * discard_ratio), 2)

@@ -1,0 +1,63 @@
+"""Model: a shard's part of what is trained, as a trainer declared it, until it has its initial values.
+
+1.  The first declaration makes it; every other must be equal.
+2.  It is complete once each of its parts has initial values: the dense ones together, and every table.
+
+It must never know a connection or a gradient. Guarantee: nothing is allocated for a declaration that cannot
+be trained, or not within the shard's memory.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paddle._pserver import declaration
+from paddle._pserver.errors import DeclarationMismatch
+from paddle._pserver.messages import Declare
+from paddle._pserver.options import ShardOptions
+from paddle._pserver.placement import dense_layout, row_ranges
+from paddle._pserver.tables import Tables
+
+
+class Model:
+    """See the module's text."""
+
+    def __init__(self, declare: Declare, options: ShardOptions) -> None:
+        declaration.check(declare)
+        held = [p for p in declare.parameters if ("sparse" if p.sparse else "dense") in options.roles]
+        layout = dense_layout(held, declare.shard, declare.shards)
+        ranges = row_ranges(held, declare.shard, declare.shards)
+        trainers, limit_bytes = options.num_gradient_servers, options.memory_limit_bytes
+        declaration.check_size(declare.update, layout, ranges, trainers, limit_bytes)
+        self.declaration = declare
+        self.tables = Tables(declare.update, layout, ranges)
+        self._unseeded: set[str | None] = {held.parameter.name for held in ranges if held.count}
+        if layout.size:
+            self._unseeded.add(None)
+
+    def __str__(self) -> str:
+        rows = sum(table.held.count for table in self.tables.rows.values())
+        share = f"shard {self.declaration.shard} of {self.declaration.shards}"
+        return f"{share}: {self.tables.layout.size} dense values, {rows} sparse rows"
+
+    def agree(self, trainer: int, declare: Declare) -> None:
+        """Raise where a trainer declares another one."""
+        if declare != self.declaration:
+            raise DeclarationMismatch(
+                f"trainer {trainer} does not train the same model as the others here: they differ in "
+                f"{declaration.difference(self.declaration, declare)}"
+            )
+
+    def part(self, table: str | None) -> np.ndarray:
+        """The values of a table; None: the dense ones."""
+        return self.tables.values if table is None else self.tables.table(table).values
+
+    def seeded(self, table: str | None) -> None:
+        """A part has its initial values; raises BadMessage where it does not live here."""
+        self.part(table)
+        self._unseeded.discard(table)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all parts have their initial values."""
+        return not self._unseeded

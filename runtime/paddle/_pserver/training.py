@@ -1,0 +1,134 @@
+"""Training: what a shard does with the questions of its trainers once the model is ready.
+
+1.  A push is answered when its mode has decided (modes.py): with the values after its step, or, where it was
+    discarded, with those that are there. The tables apply a step (tables.py).
+2.  A push that was admitted before is answered again and not applied again (clocks.py).
+3.  Rows are given as they are when they are asked for.
+4.  Ending a pass is answered when all trainers in it have ended it, to all with the same dense values; nobody
+    waits for one that has (roster.py).
+
+It must never know a session, or why a job ends. Guarantee: whatever has become possible has happened when a
+call returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from paddle._pserver.barrier import Barrier
+from paddle._pserver.clocks import Clocks
+from paddle._pserver.messages import Answer, EndPass, Pull, PullRows, Push, Request
+from paddle._pserver.modes import Due, Mode, Offer
+from paddle._pserver.outbox import Outbox
+from paddle._pserver.roster import Roster, Trainer
+from paddle._pserver.tables import Gradient, Tables
+
+
+class Training:
+    """See the module's text. ``log_period_server``: steps between two lines of the log."""
+
+    def __init__(
+        self,
+        tables: Tables,
+        mode: Mode,
+        *,
+        clocks: Clocks,
+        roster: Roster,
+        barrier: Barrier,
+        outbox: Outbox,
+        log_period_server: int,
+    ) -> None:
+        self._tables, self._mode = tables, mode
+        self._clocks, self._roster, self._barrier, self._outbox = clocks, roster, barrier, outbox
+        self._log_period_server = log_period_server
+        self._pass_id = 0
+        # In synchronous mode the arrays of an answer stay as they are until all of it is sent: a step changes
+        # them, which waits for all trainers in the pass; this one is in it, and pushes only once it has the
+        # answer. (One that breaks this rule finds a wrong checksum in its own answer.)
+        outbox.live = not mode.is_in_step
+
+    def handle(
+        self, trainer: Trainer, message: Request, gradient: Gradient, ids: Sequence[np.ndarray], now: float
+    ) -> None:
+        """A trainer asks; see :meth:`paddle._pserver.shard.Shard.handle`."""
+        match message:
+            case Push():
+                self._push(trainer, message, gradient, now)
+            case PullRows():
+                self._pull_rows(trainer, ids)
+            case Pull(table=None):
+                self._answer(trainer.id, self._tables.values)
+            case Pull(table=str(name)):
+                values = self._tables.table(name).values
+                self._outbox.tell(trainer.id, Answer(self._clocks.version), (values,))
+            case EndPass():
+                self._end_pass(trainer, message, now)
+
+    def _push(self, trainer: Trainer, push: Push, gradient: Gradient, now: float) -> None:
+        for table, rows in zip(self._tables.rows.values(), gradient.rows, strict=True):
+            table.check(rows.ids)
+        if not self._clocks.admit(trainer.id, push.step):
+            return self._answer(trainer.id, self._tables.values)
+        self._barrier.add(trainer.id, push, now)
+        self._mode.offer(Offer(trainer.id, push, gradient))
+        return self.advance()
+
+    def _pull_rows(self, trainer: Trainer, ids: Sequence[np.ndarray]) -> None:
+        pairs = list(zip(self._tables.rows.values(), ids, strict=True))
+        for table, wanted in pairs:
+            table.check(wanted)
+        rows = tuple(table.gather(wanted) for table, wanted in pairs)
+        self._mode.refreshed(trainer.id)
+        self._outbox.tell(trainer.id, Answer(self._clocks.version), rows)
+
+    def _end_pass(self, trainer: Trainer, end: EndPass, now: float) -> None:
+        self._pass_id = end.pass_id
+        self._clocks.settle(trainer.id)
+        self._roster.end_pass(trainer)
+        self._barrier.add(trainer.id, end, now)
+        self.advance()
+
+    def advance(self) -> None:
+        """Do all that has become possible: settle what is due, release a pass that all have ended."""
+        while (due := self._mode.due(self._roster.present)) is not None:
+            self._settle(due)
+        ended = self._barrier.waiting_for(EndPass) if not self._roster.present else []
+        if ended:
+            self._roster.begin_pass()
+            self._outbox.note(f"pass {self._pass_id} ended: {self._clocks}")
+            values = self._snapshot()
+            for id in ended:
+                self._answer(id, values)
+
+    def _settle(self, due: Due) -> None:
+        """Apply pushes as one step, or discard them, and answer them."""
+        if due.discard:
+            for offer in due.offers:
+                self._clocks.drop(offer.trainer)
+        else:
+            self._apply(due.offers)
+        for offer in due.offers:
+            self._answer(offer.trainer, self._tables.values, dropped=due.discard)
+
+    def _apply(self, offers: Sequence[Offer]) -> None:
+        self._clocks.apply(sum(offer.push.samples for offer in offers))
+        self._tables.apply(
+            [offer.gradient for offer in offers],
+            samples=self._clocks.samples,
+            passes=max(offer.push.pass_id for offer in offers),
+            step=self._clocks.version,
+        )
+        if self._clocks.version % self._log_period_server == 0:
+            self._outbox.note(str(self._clocks))
+
+    def _snapshot(self) -> np.ndarray:
+        """The dense values, as they will still be when the last trainer has taken them."""
+        return self._tables.values if self._mode.is_in_step else self._tables.values.copy()
+
+    def _answer(self, id: int, values: np.ndarray, *, dropped: bool = False) -> None:
+        """Give a trainer the dense ``values``; a shard without any says only that it is done."""
+        self._mode.refreshed(id)
+        body = (values,) if values.size else ()
+        self._outbox.tell(id, Answer(self._clocks.version, dropped), body)
