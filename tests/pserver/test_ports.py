@@ -29,9 +29,9 @@ class Holders:
     def __init__(self) -> None:
         self.started: list[subprocess.Popen[str]] = []
 
-    def listen(self, address: str, port: int = 0) -> tuple[int, int]:
-        """Gives the pid and the port of one that listens."""
-        command = [sys.executable, "-c", LISTENS, address, str(port)]
+    def listen(self, address: str, port: int = 0, *arguments: str) -> tuple[int, int]:
+        """Gives the pid and the port of one that listens, which has ``arguments`` besides."""
+        command = [sys.executable, "-c", LISTENS, address, str(port), *arguments]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.started.append(process)
         assert process.stdout is not None
@@ -74,3 +74,17 @@ def test_one_that_listens_everywhere_has_every_address(holders: Holders, everywh
 def test_whoever_wants_all_addresses_is_told_of_one_that_has_one(holders: Holders) -> None:
     pid, port = holders.listen("127.0.0.4")
     assert refused("0.0.0.0", port) == pid
+
+
+@pytest.mark.parametrize(
+    "argument", ["\n\n".join("lines"), "\x1b[2J\x1b]0;title\x07", "x" * 5000, "\u202eabc", ""]
+)
+def test_its_command_line_is_shown_short_and_in_one_line(holders: Holders, argument: str) -> None:
+    _, port = holders.listen("127.0.0.5", 0, argument)
+    with pytest.raises(PortInUse) as caught:
+        listen("127.0.0.5", port).close()
+    text = str(caught.value)
+    assert text.isprintable()
+    assert len(text) < 300
+    assert sys.executable in text
+    assert text.endswith("): stop that, or choose another --port")

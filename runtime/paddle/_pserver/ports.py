@@ -16,6 +16,7 @@ from paddle._pserver.errors import PortInUse, PserverError
 
 _BACKLOG = 1024
 _LISTENING = "0A"  # as /proc/net/tcp writes the state
+_LONGEST = 160  # of a command line that is shown
 
 
 def listen(address: str, port: int) -> socket.socket:
@@ -86,7 +87,10 @@ def _open_files(process: Path) -> set[str]:
 
 
 def _command(process: Path) -> str:
+    """Its command line in one short line: arguments may hold whole programs, and what a screen obeys."""
     try:
-        return (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+        text = (process / "cmdline").read_bytes().decode(errors="replace")
     except OSError:
         return "unknown"
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
