@@ -10,17 +10,9 @@ from hypothesis import strategies as st
 
 from paddle._launch.backends.frames import FrameReader
 from paddle._launch.backends.leash import Leash
+from paddle._launch.events import Answered, Heard, JobBroke, NodeFailed, RoleExited, RoleJoined, RoleReady
 from paddle._launch.news import Printed, Progress, Told, Waiting
-from paddle._launch.supervisor import (
-    Answered,
-    Heard,
-    JobBroke,
-    NodeFailed,
-    Phase,
-    RoleExited,
-    RoleJoined,
-    RoleReady,
-)
+from paddle._launch.phases import Phase
 
 WAITS = {"report": "waiting", "trainers": [0, 1], "seconds": 5}
 BROKEN = {"report": "broken", "reason": "why", "trainers": [1], "is_own": False}

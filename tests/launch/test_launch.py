@@ -6,10 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from paddle._launch.backends import Post
+from paddle._launch.events import Answered, NodeEnded, RoleExited, RoleReady
 from paddle._launch.launch import Launch
+from paddle._launch.phases import Phase
 from paddle._launch.plan import LaunchPlan, NodePlan, RolePlan
 from paddle._launch.settings import Host
-from paddle._launch.supervisor import Answered, NodeEnded, Phase, RoleExited, RoleReady
 
 ROLES = ("pserver-0", "trainer-0")
 

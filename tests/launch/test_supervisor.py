@@ -6,25 +6,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddle._launch.supervisor import (
+from paddle._launch.actions import Kill, StartRole, Step, Stop
+from paddle._launch.events import (
     Answered,
     Heard,
     JobBroke,
-    Kill,
-    Limits,
     NodeEnded,
     NodeFailed,
-    Phase,
     RoleExited,
     RoleJoined,
     RoleReady,
     Signalled,
-    StartRole,
-    Step,
-    Stop,
-    Supervisor,
     Tick,
 )
+from paddle._launch.phases import Limits, Phase
+from paddle._launch.supervisor import Supervisor
 
 NODES = (0, 1)
 PSERVERS = {"pserver-0": 0, "pserver-1": 1}

@@ -15,24 +15,15 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from paddle._launch import logs
+from paddle._launch.actions import Action, Kill, StartRole, Step, Stop
 from paddle._launch.backends import Carrier, Post
 from paddle._launch.cause import Cause
+from paddle._launch.events import Event, Signalled, Tick
 from paddle._launch.news import News, Printed, Progress, Told, Waiting
+from paddle._launch.phases import Limits, Phase
 from paddle._launch.plan import LaunchPlan, count
 from paddle._launch.status import Board, Screen
-from paddle._launch.supervisor import (
-    Action,
-    Event,
-    Kill,
-    Limits,
-    Phase,
-    Signalled,
-    StartRole,
-    Step,
-    Stop,
-    Supervisor,
-    Tick,
-)
+from paddle._launch.supervisor import Supervisor
 from paddle._launch.visible import visible
 
 _TICK_S = 0.2

@@ -30,188 +30,24 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import IntEnum
 from signal import Signals
 
+from paddle._launch.actions import Action, Kill, StartRole, Step, Stop
 from paddle._launch.cause import Blame, Cause, end_of
-
-
-class Phase(IntEnum):
-    """Where a launch is; see the rules."""
-
-    REACH = 1
-    DELIVER = 2
-    OPEN = 3
-    SERVE = 4
-    TRAIN = 5
-    FINISH = 6
-    SETTLE = 7
-    STOP = 8
-    KILL = 9
-    COLLECT = 10
-    END = 11
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """How long things may take, in seconds. Stopping and killing together stay below five."""
-
-    reach_s: float = 60.0
-    open_s: float = 30.0
-    serve_s: float = 60.0
-    finish_s: float = 10.0
-    settle_s: float = 2.0
-    grace_s: float = 2.0
-    stop_s: float = 3.0
-    kill_s: float = 1.5
-    silence_s: float = 15.0
-
-    def of(self, phase: Phase) -> float | None:
-        """The longest that ``phase`` may last; None where only the user can judge."""
-        match phase:
-            case Phase.REACH:
-                return self.reach_s
-            case Phase.OPEN:
-                return self.open_s
-            case Phase.SERVE:
-                return self.serve_s
-            case Phase.FINISH:
-                return self.finish_s
-            case Phase.SETTLE:
-                return self.settle_s
-            case Phase.STOP:
-                return self.stop_s
-            case Phase.KILL:
-                return self.kill_s
-        return None
-
-
-# Events
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """A node has done its step of a phase."""
-
-    node: int
-    phase: Phase
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """A node gave a sign of life."""
-
-    node: int
-
-
-@dataclass(frozen=True, slots=True)
-class RoleReady:
-    """A pserver serves."""
-
-    role: str
-
-
-@dataclass(frozen=True, slots=True)
-class RoleJoined:
-    """A trainer has come to a pserver, which says so."""
-
-    role: str
-
-
-@dataclass(frozen=True, slots=True)
-class JobBroke:
-    """A pserver says that the job broke: by which roles, itself perhaps, as far as it knows."""
-
-    role: str
-    culprits: tuple[str, ...]
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class RoleExited:
-    """A role's process has ended: its exit status, or minus the signal that killed it."""
-
-    role: str
-    status: int
-
-
-@dataclass(frozen=True, slots=True)
-class NodeFailed:
-    """A node could not do what it was asked; it still waits to be stopped."""
-
-    node: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class NodeEnded:
-    """Nothing goes on at a node any more."""
-
-    node: int
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Signalled:
-    """The launcher got a signal."""
-
-    signum: int
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """Time has passed."""
-
-
-Event = (
-    Answered
-    | Heard
-    | RoleReady
-    | RoleJoined
-    | JobBroke
-    | RoleExited
-    | NodeFailed
-    | NodeEnded
-    | Signalled
-    | Tick
+from paddle._launch.events import (
+    Answered,
+    Event,
+    Heard,
+    JobBroke,
+    NodeEnded,
+    NodeFailed,
+    RoleExited,
+    RoleJoined,
+    RoleReady,
+    Signalled,
+    Tick,
 )
-
-
-# Actions
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """Have a node do its step of a phase; it answers with ``Answered`` or ``NodeFailed``."""
-
-    node: int
-    phase: Phase
-
-
-@dataclass(frozen=True, slots=True)
-class StartRole:
-    """Start a role on its node."""
-
-    role: str
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """Have a node end everything, whatever it is doing; it answers with ``NodeEnded``."""
-
-    node: int
-    grace_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Kill:
-    """End everything at a node by force."""
-
-    node: int
-
-
-Action = Step | StartRole | Stop | Kill
+from paddle._launch.phases import Limits, Phase
 
 
 class Supervisor:
@@ -281,18 +117,24 @@ class Supervisor:
     def _enter(self, phase: Phase, now: float) -> list[Action]:
         self.phase, self._since = phase, now
         self.history.append(phase)
-        actions: list[Action] = []
+        if phase is Phase.END:
+            return []
+        actions = self._ask(phase, now)
+        return actions if self._waiting else actions + self._leave(now)
+
+    def _ask(self, phase: Phase, now: float) -> list[Action]:
+        """What is asked for in a phase, and for whom it lasts."""
         match phase:
             case Phase.REACH | Phase.DELIVER | Phase.OPEN:
                 self._waiting = set(self._nodes)
-                actions = [Step(node, phase) for node in self._nodes]
+                return [Step(node, phase) for node in self._nodes]
             case Phase.SERVE:
                 self._heard = dict.fromkeys(self._nodes, now)
                 self._waiting = set(self._pservers)
-                actions = [StartRole(role) for role in self._pservers]
+                return [StartRole(role) for role in self._pservers]
             case Phase.TRAIN:
                 self._waiting = set(self._trainers)
-                actions = [StartRole(role) for role in self._trainers]
+                return [StartRole(role) for role in self._trainers]
             case Phase.FINISH:
                 self._waiting = {role for role in self._pservers if self.has_met and role not in self._over}
             case Phase.SETTLE:
@@ -301,15 +143,13 @@ class Supervisor:
             case Phase.STOP:
                 self.cause = self.cause or self._blame.cause()
                 self._waiting = {node for node in self._nodes if node not in self._over}
-                actions = [Stop(node, self._limits.grace_s) for node in self._nodes if node in self._waiting]
+                return [Stop(node, self._limits.grace_s) for node in self._nodes if node in self._waiting]
             case Phase.KILL:
-                actions = [Kill(node) for node in self._nodes if node in self._waiting]
+                return [Kill(node) for node in self._nodes if node in self._waiting]
             case Phase.COLLECT:
                 self._waiting = set(self._up)
-                actions = [Step(node, phase) for node in self._nodes if node in self._up]
-            case Phase.END:
-                return []
-        return actions + (self._leave(now) if not self._waiting else [])
+                return [Step(node, phase) for node in self._nodes if node in self._up]
+        return []
 
     def _leave(self, now: float) -> list[Action]:
         """Go on from a phase that waits for nobody any more."""

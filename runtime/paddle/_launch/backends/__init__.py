@@ -9,9 +9,10 @@ from collections.abc import Callable
 from typing import Protocol
 
 from paddle._launch.errors import NotInThisRelease
+from paddle._launch.events import Event
 from paddle._launch.news import News
+from paddle._launch.phases import Phase
 from paddle._launch.plan import LaunchPlan
-from paddle._launch.supervisor import Event, Phase
 
 Post = Callable[[Event | News], None]
 

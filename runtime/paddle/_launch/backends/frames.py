@@ -10,19 +10,19 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from paddle._launch.news import News, Printed, Progress, Told, Waiting
-from paddle._launch.plan import role_name
-from paddle._launch.supervisor import (
+from paddle._launch.events import (
     Answered,
     Event,
     Heard,
     JobBroke,
     NodeFailed,
-    Phase,
     RoleExited,
     RoleJoined,
     RoleReady,
 )
+from paddle._launch.news import News, Printed, Progress, Told, Waiting
+from paddle._launch.phases import Phase
+from paddle._launch.plan import role_name
 
 
 class FrameReader:

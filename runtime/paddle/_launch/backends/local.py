@@ -29,9 +29,10 @@ from paddle._launch.backends import Post
 from paddle._launch.backends.frames import FrameReader
 from paddle._launch.backends.leash import Leash
 from paddle._launch.errors import LaunchError
+from paddle._launch.events import Answered, NodeEnded, NodeFailed
 from paddle._launch.news import Told
+from paddle._launch.phases import Phase
 from paddle._launch.plan import LaunchPlan, NodePlan, agent_order
-from paddle._launch.supervisor import Answered, NodeEnded, NodeFailed, Phase
 
 BEAT_S = 1.0
 LEASE_S = 10.0

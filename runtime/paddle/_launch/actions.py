@@ -1,0 +1,40 @@
+"""Actions: all that the supervisor asks for. Data only; a carrier does them (backends)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paddle._launch.phases import Phase
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Have a node do its step of a phase; it answers with ``Answered`` or ``NodeFailed``."""
+
+    node: int
+    phase: Phase
+
+
+@dataclass(frozen=True, slots=True)
+class StartRole:
+    """Start a role on its node."""
+
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Have a node end everything, whatever it is doing; it answers with ``NodeEnded``."""
+
+    node: int
+    grace_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """End everything at a node by force."""
+
+    node: int
+
+
+Action = Step | StartRole | Stop | Kill

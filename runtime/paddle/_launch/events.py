@@ -1,0 +1,95 @@
+"""Events: all that the supervisor decides by. Data only; what people are told besides is news (news.py)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paddle._launch.phases import Phase
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A node has done its step of a phase."""
+
+    node: int
+    phase: Phase
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A node gave a sign of life."""
+
+    node: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoleReady:
+    """A pserver serves."""
+
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoleJoined:
+    """A trainer has come to a pserver, which says so."""
+
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobBroke:
+    """A pserver says that the job broke: by which roles, itself perhaps, as far as it knows."""
+
+    role: str
+    culprits: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoleExited:
+    """A role's process has ended: its exit status, or minus the signal that killed it."""
+
+    role: str
+    status: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFailed:
+    """A node could not do what it was asked; it still waits to be stopped."""
+
+    node: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeEnded:
+    """Nothing goes on at a node any more."""
+
+    node: int
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Signalled:
+    """The launcher got a signal."""
+
+    signum: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Time has passed."""
+
+
+Event = (
+    Answered
+    | Heard
+    | RoleReady
+    | RoleJoined
+    | JobBroke
+    | RoleExited
+    | NodeFailed
+    | NodeEnded
+    | Signalled
+    | Tick
+)

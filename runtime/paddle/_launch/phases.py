@@ -1,0 +1,52 @@
+"""Phases: the stretches of a launch, in their order, and how long each may last. Data only; the rules are the
+supervisor's (supervisor.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Phase(IntEnum):
+    """Where a launch is."""
+
+    REACH = 1
+    DELIVER = 2
+    OPEN = 3
+    SERVE = 4
+    TRAIN = 5
+    FINISH = 6
+    SETTLE = 7
+    STOP = 8
+    KILL = 9
+    COLLECT = 10
+    END = 11
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How long things may take, in seconds. Stopping and killing together stay below five."""
+
+    reach_s: float = 60.0
+    open_s: float = 30.0
+    serve_s: float = 60.0
+    finish_s: float = 10.0
+    settle_s: float = 2.0
+    grace_s: float = 2.0
+    stop_s: float = 3.0
+    kill_s: float = 1.5
+    silence_s: float = 15.0
+
+    def of(self, phase: Phase) -> float | None:
+        """The longest that ``phase`` may last; None where only the user can judge."""
+        limits = {
+            Phase.REACH: self.reach_s,
+            Phase.OPEN: self.open_s,
+            Phase.SERVE: self.serve_s,
+            Phase.FINISH: self.finish_s,
+            Phase.SETTLE: self.settle_s,
+            Phase.STOP: self.stop_s,
+            Phase.KILL: self.kill_s,
+        }
+        return limits.get(phase)
