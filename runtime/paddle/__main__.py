@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -126,7 +126,7 @@ def _pserver(arguments: Sequence[str]) -> int:
     values: dict[str, Any] = {**defaults_of("pserver"), **given.values}
     check_ports(values["port"], values["ports_num"], values["ports_num_for_sparse"])
     addresses = _addresses(values)
-    for notice in (*given.notices, *_exposed(addresses)):
+    for notice in given.notices:
         print(f"paddle pserver: warning: {notice}", file=sys.stderr)
     open_info_log("paddle_pserver2", os.environ)
     return _serve(values, addresses)
@@ -137,7 +137,7 @@ def _addresses(values: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values["host"] or nics.addresses_of(values["nics"]) or ("127.0.0.1",)))
 
 
-def _exposed(addresses: Sequence[str]) -> list[str]:
+def _exposed(addresses: Iterable[str]) -> list[str]:
     reachable = [address for address in addresses if not nics.is_loopback(address)]
     return [
         f"no token is set, so whoever reaches {address} can read and change the parameters; "
@@ -163,10 +163,12 @@ def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
         return serve(options, _announce, _Watcher())
     except PserverError as error:
         print(f"paddle pserver: {error}", file=sys.stderr)
-        return PORT_IN_USE if isinstance(error, PortInUse) else 1
+        return PORT_IN_USE if isinstance(error, PortInUse) else error.exit_status
 
 
 def _announce(ports: list[tuple[str, int]]) -> None:
+    for notice in _exposed(dict.fromkeys(host for host, _ in ports)):
+        print(f"paddle pserver: warning: {notice}", file=sys.stderr)
     print("paddle pserver: listening on", ", ".join(f"{host}:{port}" for host, port in ports), flush=True)
     reporter().ready(ports)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import socket
 import subprocess
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from paddle._pserver.errors import PortInUse
+from paddle._pserver.errors import NotOurs, PortInUse, PserverError
 from paddle._pserver.ports import listen
 
 LISTENS = """
@@ -88,3 +89,19 @@ def test_its_command_line_is_shown_short_and_in_one_line(holders: Holders, argum
     assert len(text) < 300
     assert sys.executable in text
     assert text.endswith("): stop that, or choose another --port")
+
+
+@pytest.mark.parametrize("address", ["192.0.2.77", "nowhere.invalid", "a..b", "x" * 70])
+def test_an_address_of_another_machine_or_none_is_the_users_to_mend(address: str) -> None:
+    with pytest.raises(NotOurs, match=f"cannot listen on {address}:7164: .*an address of this machine"):
+        listen(address, 7164)
+
+
+def test_what_the_system_lacks_is_not_the_users_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: socket.socket, backlog: int) -> None:
+        raise OSError(errno.ENOBUFS, "No buffer space available")
+
+    monkeypatch.setattr(socket.socket, "listen", full)
+    with pytest.raises(PserverError, match=r"No buffer space available$") as caught:
+        listen("127.0.0.1", 0)
+    assert (type(caught.value), caught.value.exit_status) == (PserverError, 1)

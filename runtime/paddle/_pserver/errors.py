@@ -17,6 +17,7 @@ PserverError                  an ExchangeError: the engine's callers see these
 ├── TrainerLost               a barrier cannot be met: the text names who is missing
 ├── ShardUnreachable          no connection, no answer in time, or a connection that broke
 ├── PortInUse                 another process has the port; the text names it
+├── NotOurs                   a Complaint: an address or port that this process may not listen on
 └── SparsePortsMissing        a Complaint: a sparse parameter, and ports_num_for_sparse=0
 """
 
@@ -30,6 +31,8 @@ from paddle._engine.errors import ExchangeError
 
 class PserverError(ExchangeError):
     """Base of all errors of the parameter server. The class name is the error's code on the wire."""
+
+    exit_status = 1
 
 
 class FrameError(PserverError):
@@ -94,6 +97,10 @@ class ShardUnreachable(PserverError):
 
 class PortInUse(PserverError):
     """Another process has the port."""
+
+
+class NotOurs(Complaint, PserverError):
+    """An address that is not this machine's, or a port that is not this user's."""
 
 
 class SparsePortsMissing(Complaint, PserverError):

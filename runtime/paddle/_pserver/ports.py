@@ -12,33 +12,42 @@ from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 
-from paddle._pserver.errors import PortInUse, PserverError
+from paddle._pserver.errors import NotOurs, PortInUse, PserverError
 
 _BACKLOG = 1024
 _LISTENING = "0A"  # as /proc/net/tcp writes the state
+_NOT_OURS = (errno.EADDRNOTAVAIL, errno.EACCES, errno.EPERM, errno.EAFNOSUPPORT)
 _LONGEST = 160  # of a command line that is shown
 
 
 def listen(address: str, port: int) -> socket.socket:
-    """A socket that listens on ``address:port``. Raises PortInUse, naming the holder where it can be seen."""
+    """A socket that listens on ``address:port``.
+
+    Raises PortInUse, naming the holder where it can be seen, and NotOurs for a place that cannot be taken.
+    """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((address, port))
         listener.listen(_BACKLOG)
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, UnicodeError) as error:
         listener.close()
-        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
-            raise PortInUse(
-                f"port {port} of {address} is in use by {holder(address, port)}: stop that, or choose "
-                "another --port"
-            ) from error
-        raise PserverError(
-            f"cannot listen on {address}:{port}: {error}. Choose an address of this machine and a port of "
-            "1024..65535"
-        ) from error
+        raise _refusal(address, port, error) from error
     return listener
+
+
+def _refusal(address: str, port: int, error: Exception) -> PserverError:
+    number = error.errno if isinstance(error, OSError) else None
+    if number == errno.EADDRINUSE:
+        return PortInUse(
+            f"port {port} of {address} is in use by {holder(address, port)}: stop that, or choose another "
+            "--port"
+        )
+    reason = f"cannot listen on {address}:{port}: {getattr(error, 'strerror', None) or error}"
+    if isinstance(error, OSError) and not isinstance(error, socket.gaierror) and number not in _NOT_OURS:
+        return PserverError(reason)
+    return NotOurs(f"{reason}. Choose an address of this machine and a port of 1024..65535")
 
 
 def holder(address: str, port: int) -> str:
