@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from aiohttp import web
 
-from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._engine.exchange import Exchange, ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._pserver.application import application
 from paddle._pserver.ending import Outcome
 from paddle._pserver.errors import PortInUse
@@ -27,6 +27,8 @@ from paddle._pserver.shard import Shard
 
 HOSTS = ("127.0.0.1", "127.0.0.2")
 TIMEOUT_S = 30.0
+DENSE_ONLY = (ParameterSpec(name="w", shape=(300,)),)
+ONES = {"w": np.ones(300, np.float32)}
 
 
 @dataclass
@@ -201,3 +203,7 @@ def update(rule: str = "sgd", **changes: Any) -> UpdateSpec:
 def values_of(model: Sequence[ParameterSpec], seed: int) -> dict[str, np.ndarray]:
     random = np.random.default_rng(seed)
     return {p.name: random.standard_normal(p.shape).astype(np.float32) for p in model}
+
+
+def start(exchange: Exchange) -> Any:
+    return exchange.start(DENSE_ONLY, update(), ONES)

@@ -15,6 +15,7 @@ from paddle._pserver.messages import (
     Declare,
     Declared,
     EndPass,
+    Failure,
     Goodbye,
     Hello,
     Push,
@@ -41,6 +42,23 @@ def gradient(values: Sequence[float], ids: Sequence[int] = ()) -> Gradient:
     """``values`` for w; for each row in ``ids`` of t a row of its first value."""
     rows = np.full((len(ids), 2), values[0], np.float32)
     return Gradient([np.array(values, np.float32)], [Rows(np.array(ids, np.int64), rows)])
+
+
+ONE = gradient([1, 0, 0, 0])
+TWO = gradient([2, 0, 0, 0])
+
+
+class Fails:
+    """Equal to a Failure with this code and a text that has ``saying`` in it."""
+
+    def __init__(self, code: str, saying: str = "") -> None:
+        self.code, self.saying = code, saying
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Failure) and other.code == self.code and self.saying in other.text
+
+    def __repr__(self) -> str:
+        return f"{self.code}: ...{self.saying}..."
 
 
 class Talk:

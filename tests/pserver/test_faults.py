@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import socket
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +18,6 @@ from paddle._pserver.client import Client
 from paddle._pserver.errors import (
     ChecksumMismatch,
     DuplicateTrainer,
-    ProtocolMismatch,
     ShardUnreachable,
     SparsePortsMissing,
     TrainerCountMismatch,
@@ -32,30 +26,18 @@ from paddle._pserver.errors import (
     WrongPort,
 )
 from paddle._pserver.framing import pieces
-from paddle._pserver.link import UPGRADE
 from paddle._pserver.messages import (
     PROTOCOL,
     Answer,
     Declare,
-    Goodbye,
     Hello,
     Push,
     Seed,
-    Waiting,
-    Welcome,
     encode,
 )
-from paddle._pserver.ports import listen
 from paddle._pserver.remote import RemoteExchange
 
-from .conftest import MODEL, Pservers, Start, update, values_of
-
-DENSE_ONLY = (ParameterSpec(name="w", shape=(300,)),)
-ONES = {"w": np.ones(300, np.float32)}
-
-
-def start(exchange: Exchange) -> Any:
-    return exchange.start(DENSE_ONLY, update(), ONES)
+from .conftest import DENSE_ONLY, MODEL, ONES, Pservers, Start, start, update, values_of
 
 
 @pytest.mark.parametrize(
@@ -189,129 +171,6 @@ def test_shards_that_have_not_applied_the_same_steps_are_named(start_pservers: S
     pservers.train(run)
 
 
-# Deadlines.
-
-
-@contextmanager
-def silent(answer: bytes) -> Iterator[int]:
-    """A server that answers every request with ``answer`` and then nothing, and keeps the connection open."""
-    listener = listen("127.0.0.1", 0)
-    kept: list[socket.socket] = []
-
-    def serve() -> None:
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            kept.append(connection)
-            connection.recv(4096)
-            connection.sendall(answer)
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    try:
-        yield listener.getsockname()[1]
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        thread.join()
-        for connection in kept:
-            connection.close()
-
-
-def alone(port: int, **options: Any) -> RemoteExchange:
-    return RemoteExchange(
-        ["127.0.0.1"],
-        port=port,
-        ports_num=1,
-        ports_num_for_sparse=0,
-        num_gradient_servers=1,
-        trainer_id=0,
-        **options,
-    )
-
-
-def test_a_call_to_a_silent_server_ends_at_its_deadline() -> None:
-    with silent(f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {UPGRADE}\r\n\r\n".encode()) as port:
-        exchange = alone(port, call_timeout_s=0.2)
-        began = time.monotonic()
-        with pytest.raises(
-            ShardUnreachable,
-            match=rf"127.0.0.1:{port} was asked to let this trainer in, and no answer came within 0.2",
-        ):
-            start(exchange)
-        exchange.close("gave up")
-        assert time.monotonic() - began < 10
-
-
-def test_parting_from_a_server_that_reads_nothing_is_brief(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paddle._pserver.client._LAST_WORDS_S", 0.1)
-    with silent(f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {UPGRADE}\r\n\r\n".encode()) as port:
-        client = Client("127.0.0.1", port, "shard", call_timeout_s=600, notice=lambda text: None)
-        client.connect(time.monotonic() + 10)
-        assert client._socket is not None
-        client._socket.setblocking(False)
-        with pytest.raises(BlockingIOError):
-            while True:
-                client._socket.send(bytes(1 << 16))
-        with pytest.raises(BlockingIOError):
-            while True:
-                client._socket.send(b"x")
-        began = time.monotonic()
-        client.say_goodbye(Goodbye())
-        client.part()
-        assert time.monotonic() - began < 10
-
-
-def test_a_server_that_was_given_up_is_not_heard_out() -> None:
-    with silent(f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {UPGRADE}\r\n\r\n".encode()) as port:
-        client = Client("127.0.0.1", port, "shard", call_timeout_s=0.1, notice=lambda text: None)
-        client.connect(time.monotonic() + 10)
-        client.send(Hello(PROTOCOL, 0, 1, "dense"), asking="to let this trainer in")
-        with pytest.raises(ShardUnreachable, match="no answer came"):
-            client.receive()
-        began = time.monotonic()
-        client.say_goodbye(Goodbye("gave up"))
-        client.part()
-        assert time.monotonic() - began < 4
-
-
-def test_replies_that_come_in_one_piece_are_all_heard() -> None:
-    head = f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {UPGRADE}\r\n\r\n".encode()
-    frames = [pieces(*encode(message)) for message in (Waiting("waiting for others"), Welcome(600.0))]
-    notices: list[str] = []
-    with silent(head + b"".join(b"".join(group) for frame in frames for group in frame)) as port:
-        client = Client("127.0.0.1", port, "shard", call_timeout_s=10, notice=notices.append)
-        client.connect(time.monotonic() + 10)
-        client.send(Hello(PROTOCOL, 0, 1, "dense"), asking="to let this trainer in")
-        assert client.receive() == Welcome(600.0)
-        client.close()
-    assert notices == [
-        f"shard at 127.0.0.1:{port} was asked to let this trainer in: it is waiting for others"
-    ]
-
-
-def test_another_service_on_the_port_is_told_apart_at_once() -> None:
-    with (
-        silent(b"HTTP/1.1 404 Not Found\r\n\r\n") as port,
-        pytest.raises(ProtocolMismatch, match=r"is no pserver of this release: it answered 'HTTP/1.1 404"),
-    ):
-        start(alone(port))
-
-
-def test_connecting_waits_for_a_pserver_and_says_so_then_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paddle._pserver.client._FIRST_NOTICE_S", 0.1)
-    monkeypatch.setattr("paddle._pserver.client._RETRY_S", 0.01)
-    listener = listen("127.0.0.1", 0)
-    port = listener.getsockname()[1]
-    listener.close()
-    notices: list[str] = []
-    with pytest.raises(ShardUnreachable, match=rf"no pserver answers at 127\.0\.0\.1:{port} since"):
-        start(alone(port, connect_timeout_s=0.4, notice=notices.append))
-    assert f"waiting for pserver 127.0.0.1:{port} since 0 s" in notices
-
-
 # Damage.
 
 
@@ -422,35 +281,3 @@ def test_a_shard_that_is_up_hears_hello_while_the_trainer_waits_for_another(
     exchange.close("it could not start")
     assert joined.is_set()
     assert pservers.train(start)
-
-
-# The HTTP face.
-
-
-def get(pservers: Pservers, path: str) -> bytes:
-    with urllib.request.urlopen(f"http://127.0.0.1:{pservers.port}{path}", timeout=10) as response:
-        return bytes(response.read())
-
-
-def test_health_and_status_are_on_the_same_port(start_pservers: Start) -> None:
-    pservers = start_pservers(num_gradient_servers=2)
-    assert get(pservers, "/healthz") == b"ok\n"
-    assert json.loads(get(pservers, "/v1/status"))["state"] == "waiting"
-
-    def run(exchange: Exchange) -> dict[str, Any]:
-        start(exchange)
-        exchange.step(ONES, 5)
-        exchange.end_pass(0)
-        return dict(json.loads(get(pservers, "/v1/status")))
-
-    status = pservers.train(run, run)[0]
-    assert (status["state"], status["version"], status["samples"]) == ("ready", 1, 10)
-    assert status["dense_values"] == 300
-    assert [trainer["pushes"] for trainer in status["trainers"]] == [1, 1]
-
-
-def test_a_browser_at_the_session_door_is_told_what_it_is(start_pservers: Start) -> None:
-    pservers = start_pservers()
-    with pytest.raises(urllib.error.HTTPError, match="426") as refusal:
-        get(pservers, "/v1/session")
-    assert b"paddle-pserver/1" in refusal.value.read()

@@ -1,0 +1,79 @@
+"""Plans: when one is made, kept, and made again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from paddle._engine.builder import Builder
+from paddle._engine.errors import ShapeError
+from paddle._engine.executor import PLANS_PER_PROGRAM
+
+from .jobs import IDS, Job, embedded, linear
+
+
+class TestPlans:
+    def test_a_plan_is_made_once_for_each_shape_and_fetch(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from paddle._engine import executor
+
+        made = []
+        monkeypatch.setattr(
+            executor, "make_plan", lambda *a, real=executor.make_plan: made.append(1) or real(*a)
+        )
+        job = embedded()
+        for _ in range(3):
+            job.run(IDS)
+            job.run({name: ids[:2] for name, ids in IDS.items()})
+        assert len(made) == 2
+        job.run(IDS, [])
+        assert len(made) == 3
+
+    def test_a_plan_follows_the_scope_when_an_array_is_replaced(self) -> None:
+        job = embedded()
+        job.executor.run(job.test, IDS, [job.loss])
+        job.scope.bind({"w": np.zeros((4, 1), np.float32)})
+        assert job.executor.run(job.test, IDS, [job.loss])[0] == 0
+
+    def test_a_plan_follows_a_program_that_grows(self) -> None:
+        b = Builder()
+        out = b.op("scale", {"scale": 2.0}, X=b.data("x", (-1, 1)))
+        job = Job(b, out, train=False)
+        assert job.run({"x": np.ones((1, 1))})[0] == 2
+        more = b.op("scale", {"scale": 5.0}, X=out)
+        assert job.run({"x": np.ones((1, 1))}, [more])[0] == 10
+
+    def test_old_plans_are_dropped_and_made_again(self) -> None:
+        job = linear()
+        for size in [*range(1, PLANS_PER_PROGRAM + 5), 1]:
+            job.run({"x": np.ones((size, 2)), "y": np.ones((size, 1))})
+        (known,) = job.executor._programs.values()
+        assert len(known.plans) == PLANS_PER_PROGRAM
+
+    def test_a_plan_in_use_outlives_one_not_used_for_long(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from paddle._engine import executor
+
+        made, real = [], executor.make_plan
+        monkeypatch.setattr(executor, "make_plan", lambda *a: made.append(a[1]["x"][0]) or real(*a))
+        job = linear()
+        for size in range(2, 2 * PLANS_PER_PROGRAM):
+            for batch in (1, size):
+                job.run({"x": np.ones((batch, 2)), "y": np.ones((batch, 1))})
+        assert made == list(range(1, 2 * PLANS_PER_PROGRAM))
+
+    def test_buffers_are_reused(self) -> None:
+        b = Builder()
+        x = b.data("x", (-1, 1000))
+        for _ in range(20):
+            x = b.op("softsign", X=x)  # never in place
+        job = Job(b, x, train=False)
+        job.run({"x": np.ones((10, 1000))})
+        (plan,) = next(iter(job.executor._programs.values())).plans.values()
+        arrays = {id(a): a for step, _ in plan.steps for a in step.args if isinstance(a, np.ndarray)}
+        spans = [a.ctypes.data for a in arrays.values()]
+        assert max(spans) - min(spans) < 10 * 40_000
+
+    def test_a_parameter_of_another_shape_in_the_scope_is_refused(self) -> None:
+        job = linear()
+        job.scope.bind({"w": np.zeros((3, 1), np.float32)})
+        with pytest.raises(ShapeError, match=r"float32\[2, 1\] in the program, float32\[3, 1\] in the scope"):
+            job.run({"x": np.ones((2, 2)), "y": np.ones((2, 1))})
