@@ -8,7 +8,7 @@ import pytest
 from paddle._launch import job
 from paddle._launch.arguments import parse_arguments
 from paddle._launch.environ import read
-from paddle._launch.errors import UsageError, WorkspaceError
+from paddle._launch.errors import NotInThisRelease, UsageError, WorkspaceError
 from paddle._launch.plan import LONGEST_PRINT, LaunchPlan, agent_order, describe, plan
 from paddle._launch.settings import settle
 from paddle._launch.workspace import Claim
@@ -172,7 +172,7 @@ def test_a_device_means_nothing_to_local_nodes(folder, words) -> None:
 
 
 def test_machines_listen_on_the_device_and_have_one_workspace_name(folder) -> None:
-    argv = ["--hosts=root@a,root@b:2222", "--root_dir=/srv/paddle", "--nics=eth0"]
+    argv = ["--dry_run", "--hosts=root@a,root@b:2222", "--root_dir=/srv/paddle", "--nics=eth0"]
     launch = planned(folder, *argv)
     assert "--nics=eth0" in launch.roles("pserver")[0].argv
     assert {str(node.workspace) for node in launch.nodes} == {"/srv/paddle/JOB20261121073822"}
@@ -181,7 +181,7 @@ def test_machines_listen_on_the_device_and_have_one_workspace_name(folder) -> No
 
 def test_machines_want_an_absolute_root(folder) -> None:
     with pytest.raises(UsageError, match="ROOT_DIR"):
-        planned(folder, "--hosts=root@a")
+        planned(folder, "--hosts=root@a", "--dry_run")
 
 
 def test_libraries_go_before_those_of_the_node(folder) -> None:
@@ -208,3 +208,22 @@ def test_a_plan_of_any_size_is_said_in_ten_lines(folder, nodes) -> None:
     text = "\n".join(lines)
     assert launch.nodes[-1].address in text
     assert "7164 dense, none sparse" in text
+
+
+def test_machines_are_refused_by_name_whatever_else_is_wrong_but_for_a_dry_run(folder) -> None:
+    for more in ([], ["--nics=eth7"], ["--job_workspace=other"]):
+        with pytest.raises(NotInThisRelease, match=r"HOSTS names root@a, .* local nodes only"):
+            planned(folder, "--hosts=root@a", *more)
+    assert planned(folder, "--hosts=root@a", "--root_dir=/srv", "--dry_run").nodes[0].address == "a"
+
+
+def test_a_home_folder_may_be_written_short(folder, monkeypatch) -> None:
+    monkeypatch.setenv("HOME", str(folder))
+    found = spec(folder, "--job_dispatch_package=~/package", "--root_dir=~/there")
+    assert (found.home, found.places[0].parents[1]) == (folder / "package", folder / "there")
+
+
+@pytest.mark.parametrize("name", ["root_dir", "job_dispatch_package", "job_workspace"])
+def test_a_home_folder_of_nobody_is_refused_by_name(folder, name) -> None:
+    with pytest.raises(UsageError, match=rf"--{name}: '~nobody-here/x' begins with the name of a user"):
+        planned(folder, f"--{name}=~nobody-here/x")

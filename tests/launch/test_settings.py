@@ -135,3 +135,25 @@ def test_a_conf_that_is_missing_or_no_python_is_one_clear_error(tmp_path, text, 
         path.write_text(text)
     with pytest.raises(SettingsError, match=words):
         settle(path, {}, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("LD_LIBRARY_PATH = 'a\\0b'", r"line 2: LD_LIBRARY_PATH is 'a\\x00b', but no process"),
+        ("ROOT_DIR = '\\ud800'", r"line 2: ROOT_DIR is '\\ud800', but no process"),
+        ("PADDLE_NIC = ['lo', 'e\\0']", r"line 2: PADDLE_NIC is 'e\\x00'"),
+        ("ROOT_DIR = ['jobs']", r"line 2: ROOT_DIR is a text or a number, not \['jobs'\]"),
+        ("PADDLE_PORT = None", r"line 2: PADDLE_PORT is a text or a number, not None"),
+        ("PADDLE_NIC = {'lo'}", r"line 2: PADDLE_NIC is a text, or a list of texts, not \{'lo'\}"),
+        ("PADDLE_NIC = [['lo']]", r"line 2: PADDLE_NIC is a text, or a list of texts"),
+        ("PADDLE_PORT = {[]: 1}", r"line 2: the value of PADDLE_PORT must be written out"),
+        ("PADDLE_PORT = " + "-" * 100_000 + "1", "is not Python that can be read: it is nested too deeply"),
+        ("PADDLE_PORT = " + "9" * 5_000, "is not Python that can be read: Exceeds the limit"),
+        ("root_dir = 'jobs'", r"line 2: there is no setting root_dir; did you mean ROOT_DIR\?"),
+        ("COLOUR = 'red'", r"line 2: there is no setting COLOUR; there are HOSTS, ROOT_DIR, .*\.$"),
+    ],
+)
+def test_a_value_that_no_setting_can_have_is_refused_with_its_line(tmp_path, text, words) -> None:
+    with pytest.raises(SettingsError, match=words):
+        settled(tmp_path, f"HOSTS = ['local']\n{text}\n")

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from paddle._launch.arguments import Arguments, parse_arguments
-from paddle._launch.errors import UsageError
+from paddle._launch.errors import NotInThisRelease, UsageError
 from paddle._launch.flags import BY_NAME, Value, flags_of, nearest
 from paddle._launch.settings import Settings
 from paddle._launch.workspace import Entry, listing, locate
@@ -50,7 +50,8 @@ def describe(
     is_free: Callable[[Path], bool] | None = None,
 ) -> JobSpec:
     """Describe the job that ``given`` asks for. ``is_free`` is asked, last of all, for a JOB folder here."""
-    package, deployed = (_folder(settings[name], cwd) for name in ("job_dispatch_package", "job_workspace"))
+    _check_nodes(settings)
+    package, deployed = (_folder(settings, name, cwd) for name in ("job_dispatch_package", "job_workspace"))
     if (package is None) == (deployed is None):
         raise UsageError(
             "give exactly one of --job_dispatch_package=DIR, a local workspace that is sent to every node, "
@@ -77,8 +78,29 @@ def describe(
     )
 
 
-def _folder(text: str, cwd: Path) -> Path | None:
-    return (cwd / text).resolve() if text else None
+def _folder(settings: Settings, name: str, cwd: Path) -> Path | None:
+    return (cwd / _expanded(settings, name)).resolve() if settings[name] else None
+
+
+def _expanded(settings: Settings, name: str) -> Path:
+    """A path in which ``~`` stands for a home folder, which few shells replace behind ``--name=``."""
+    try:
+        return Path(settings[name]).expanduser()
+    except RuntimeError as error:
+        raise UsageError(
+            f"{settings.written(name)}: {settings[name]!r} begins with the name of a user that this machine "
+            "does not know. Write the path out."
+        ) from error
+
+
+def _check_nodes(settings: Settings) -> None:
+    remote = [host for host in settings.hosts if not host.is_local]
+    if remote and not settings["dry_run"]:
+        raise NotInThisRelease(
+            f"HOSTS names {remote[0].user}@{remote[0].name}, but this release launches local nodes only: "
+            "machines reached over SSH come with a later one. --dry_run shows the plan for them. To train on "
+            "this machine, say HOSTS = ['local', 'local']."
+        )
 
 
 def _check_nics(settings: Settings) -> None:
@@ -101,9 +123,9 @@ def _check_ranks(trainers: Arguments) -> None:
 
 
 def _root(settings: Settings) -> Path:
-    root = Path(settings["root_dir"])
     if settings.hosts[0].is_local:
-        return settings.folder.resolve() / root.expanduser()
+        return settings.folder.resolve() / _expanded(settings, "root_dir")
+    root = Path(settings["root_dir"])
     if not root.is_absolute():
         raise UsageError(
             f"ROOT_DIR ({settings.origins['root_dir']}) is {root}: on other machines it must begin with /."

@@ -10,6 +10,7 @@ known forms, and a name or value that is not understood is refused with the plac
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -65,8 +66,9 @@ def read_conf(path: Path) -> dict[str, object]:
         raise SettingsError(
             f"cannot read the settings file {path}: {error.strerror}. Give another one with --conf=FILE."
         ) from error
-    except (SyntaxError, ValueError) as error:
-        raise SettingsError(f"{path} is not Python that can be read: {error}.") from error
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        reason = str(error) or "it is nested too deeply"
+        raise SettingsError(f"{path} is not Python that can be read: {reason}.") from error
     return dict(filter(None, (_assignment(statement, path) for statement in tree.body)))
 
 
@@ -134,17 +136,38 @@ def _assignment(statement: ast.stmt, path: Path) -> tuple[str, object] | None:
 def _named(name: str, value: ast.expr, path: Path) -> tuple[str, object] | None:
     if name.startswith("_"):
         return None
+    where = f"{path}, line {value.lineno}"
     if name not in BY_CONF_NAME:
-        near = get_close_matches(name, BY_CONF_NAME, n=1)
-        advice = f"did you mean {near[0]}" if near else f"there are {', '.join(BY_CONF_NAME)}"
-        raise SettingsError(f"{path}, line {value.lineno}: there is no setting {name}; {advice}?")
+        near = get_close_matches(name.upper(), BY_CONF_NAME, n=1)
+        advice = f"did you mean {near[0]}?" if near else f"there are {', '.join(BY_CONF_NAME)}."
+        raise SettingsError(f"{where}: there is no setting {name}; {advice}")
+    takes_list = BY_CONF_NAME[name].kind == "names"
     try:
-        return name, ast.literal_eval(value)
-    except ValueError as error:
+        written = ast.literal_eval(value)
+    except (ValueError, TypeError, RecursionError, MemoryError) as error:
         raise SettingsError(
-            f"{path}, line {value.lineno}: the value of {name} must be written out (a text, a number or "
-            "a list of texts): settings are data and are not run."
+            f"{where}: the value of {name} must be written out (a text, a number or a list of texts): "
+            "settings are data and are not run."
         ) from error
+    for each in written if takes_list and isinstance(written, list | tuple) else (written,):
+        if not isinstance(each, str | int | float):
+            kinds = "a text, or a list of texts" if takes_list else "a text or a number"
+            raise SettingsError(f"{where}: {name} is {kinds}, not {written!r:.80}.")
+        _check_text(str(each), f"{where}: {name}")
+    return name, written
+
+
+def _check_text(text: str, where: str) -> None:
+    """Refuse what no path, argument or variable of a process can hold."""
+    try:
+        is_possible = b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        is_possible = False
+    if not is_possible:
+        raise SettingsError(
+            f"{where} is {text!r}, but no process can be given such a text: a character in it has the code "
+            "0, or is half of one. Write it without."
+        )
 
 
 def _value(

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from paddle._launch.errors import NotInThisRelease
 from paddle._launch.events import Event
 from paddle._launch.news import News
 from paddle._launch.phases import Phase
@@ -43,15 +42,6 @@ class Carrier(Protocol):
 
 def carrier(plan: LaunchPlan, post: Post) -> Carrier:
     """Make the carrier for the nodes of a plan."""
-    from paddle._launch.backends.local import (
-        LocalCarrier,
-    )  # Invoke is loaded only where something is launched
+    from paddle._launch.backends.local import LocalCarrier  # which loads Invoke: only where it is needed
 
-    remote = [node.host for node in plan.nodes if not node.host.is_local]
-    if remote:
-        raise NotInThisRelease(
-            f"HOSTS names {remote[0].user}@{remote[0].name}, but this release launches local nodes only: "
-            "machines reached over SSH come with a later one. --dry_run shows the plan for them. To train on "
-            "this machine, say HOSTS = ['local', 'local']."
-        )
     return LocalCarrier(plan, post)
