@@ -6,7 +6,12 @@ A program in this folder that says ``import paddle`` finds this file before the 
 into the program's own folder first. It gets the package all the same, and submodules are found as ever.
 """
 
+import signal
 import sys
+
+if __name__ == "__main__" and __spec__ is None:  # held back from the first moment, until the launcher answers
+    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path

@@ -21,7 +21,14 @@ def plan(home: Path) -> LaunchPlan:
     )
     node = NodePlan(node=0, host=Host("local"), address="127.0.0.1", workspace=home, roles=roles)
     return LaunchPlan(
-        name="JOB1", nodes=(node,), package=None, home=home, ports=(1, 1, 0), origins=(), ready_timeout_s=60.0
+        name="JOB1",
+        nodes=(node,),
+        prepare=(),
+        package=None,
+        home=home,
+        ports=(1, 1, 0),
+        origins=(),
+        ready_timeout_s=60.0,
     )
 
 

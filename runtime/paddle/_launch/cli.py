@@ -12,12 +12,13 @@ import contextlib
 import os
 import secrets
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
-from paddle._launch import job, manual, plan
-from paddle._launch.arguments import Arguments, parse_arguments
+from paddle._launch import job, manual, plan, prepare, signals
+from paddle._launch.arguments import parse_arguments
 from paddle._launch.backends import carrier
 from paddle._launch.errors import LaunchError
 from paddle._launch.flags import flags_of
@@ -44,14 +45,15 @@ HUP; otherwise that of the process that failed first.
 
 def main(argv: Sequence[str] | None = None, runtime: Path = RUNTIME) -> int:
     """Run one command line, this program's own if none is given; gives the exit status."""
-    _open_streams()
     try:
+        signals.answer()
+        _open_streams()
         status = _run(sys.argv[1:] if argv is None else argv, runtime)
-    except LaunchError as error:
-        _complain(f"paddle.py: {error}")
-        status = error.exit_status
-    except KeyboardInterrupt:  # before the launch had the signals: nothing was started
-        status = 130
+    except (LaunchError, signals.Stopped) as end:
+        signals.leave_at_once()
+        _complain(f"paddle.py: {end}")
+        status = end.exit_status
+    signals.leave_at_once()
     _flush()
     return status
 
@@ -60,12 +62,22 @@ def _run(argv: Sequence[str], runtime: Path) -> int:
     given = parse_arguments(argv, "launcher", command=job.COMMAND, pass_on=True)
     if given.help:
         return _print(_help().rstrip())
-    if given.values.get("dry_run"):
-        lines = plan.describe(_plan(given, os.environ, runtime))
+    conf = Path(str(given.values.get("conf", runtime.parent / "conf.py")))
+    settings = settle(conf, os.environ, given.values)
+    describe = partial(job.describe, settings, given, cwd=Path.cwd())
+    spec = describe(datetime.now())
+    for notice in (*given.notices, *spec.notices):
+        _complain(f"paddle.py: {notice}")
+    prepare.check(spec)
+    if settings["dry_run"]:
+        lines = plan.describe(_plan(spec, runtime))
         return _print("\n".join([*lines, "a dry run: nothing was started or changed"]))
+    if settings["job_prepare"]:
+        _print(f"preparing: {settings['job_prepare']} in {spec.home}")
+    prepare.run(spec, python=sys.executable, runtime=runtime)
     claim = Claim()
     try:
-        return _carry_out(_plan(given, os.environ, runtime, claim.take))
+        return _carry_out(_plan(describe(datetime.now(), is_free=claim.take), runtime))
     finally:
         claim.release()
 
@@ -76,17 +88,7 @@ def _help() -> str:
     return manual.page(_HEAD, sections, _TAIL)
 
 
-def _plan(
-    given: Arguments,
-    environ: Mapping[str, str],
-    runtime: Path,
-    is_free: Callable[[Path], bool] | None = None,
-) -> plan.LaunchPlan:
-    conf = Path(str(given.values.get("conf", runtime.parent / "conf.py")))
-    settings = settle(conf, environ, given.values)
-    spec = job.describe(settings, given, datetime.now(), Path.cwd(), is_free)
-    for notice in (*given.notices, *spec.notices):
-        _complain(f"paddle.py: {notice}")
+def _plan(spec: job.JobSpec, runtime: Path) -> plan.LaunchPlan:
     return plan.plan(spec, python=sys.executable, runtime=runtime, token=secrets.token_hex(4))
 
 

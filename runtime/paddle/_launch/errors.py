@@ -8,6 +8,7 @@ LaunchError                     every one has an ``exit_status`` for the command
 │   ├── ClusterError            the environment describes a cluster that cannot be
 │   ├── SettingsError           conf.py cannot be read, or a setting in it cannot be
 │   └── WorkspaceError          the folder to train in does not exist, or lacks what a job needs
+├── PreparationFailed           the program that prepares a package did not end well (its own status)
 └── DeliveryError               a workspace could not be put in place, or files not be fetched (1)
     └── DeliveryStopped         because the launch was stopped meanwhile
 """
@@ -50,6 +51,14 @@ class SettingsError(UsageError):
 
 class WorkspaceError(UsageError):
     """The folder to train in does not exist, or lacks what a job needs."""
+
+
+class PreparationFailed(LaunchError):
+    """The program that prepares a package did not end well; its status becomes the launcher's."""
+
+    def __init__(self, text: str, exit_status: int) -> None:
+        super().__init__(text)
+        self.exit_status = exit_status
 
 
 class DeliveryError(LaunchError):

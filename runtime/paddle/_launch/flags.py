@@ -149,6 +149,7 @@ FLAGS: tuple[Flag, ...] = (
     # The job
     _job("job_dispatch_package", "str", "", "Local workspace folder that is sent to every node", short="p"),
     _job("job_workspace", "str", "", "Workspace folder that every node has already; none is sent", short="j"),
+    _job("job_prepare", "str", "", "Python program of the package that is run here before it is sent"),
     _job("conf", "str", "conf.py", "Settings file: nodes, folders, ports"),
     _job("dry_run", "bool", False, "Print the plan and stop before anything is started or changed"),
     _job("hosts", "names", (), "Nodes, local or user@host[:sshport]; the place in the list is the node's id",

@@ -22,6 +22,7 @@ from paddle._launch.events import Event, Signalled, Tick
 from paddle._launch.news import News, Printed, Progress, Told, Waiting
 from paddle._launch.phases import Limits, Phase
 from paddle._launch.plan import LaunchPlan, count
+from paddle._launch.signals import heard
 from paddle._launch.status import Board, Screen
 from paddle._launch.supervisor import Supervisor
 from paddle._launch.visible import visible
@@ -29,7 +30,6 @@ from paddle._launch.visible import visible
 _TICK_S = 0.2
 _STALL_S = 10 * _TICK_S
 _NO_PAUSE = "Ctrl+Z is not obeyed: a launcher that stands still loses its nodes. Ctrl+C ends the job."
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _WHAT_THEN = {Phase.COLLECT: "; what is being collected still arrives", Phase.END: ""}
 
 
@@ -127,7 +127,9 @@ class Launch:
         match message:
             case Printed(role, lines):
                 self._tails.add(role, lines)
-            case Progress(role):
+            case Progress():
+                if not self._board.rows():
+                    self._screen.say(f"first step after {self._clock() - self._training_since:.1f} s")
                 self._board.add(message)
                 if self._curve:
                     self._curve.add(message, self._clock() - self._training_since)
@@ -197,16 +199,11 @@ class Launch:
 
 @contextlib.contextmanager
 def _signals_to(post: Callable[[Event | News], None]) -> Iterator[None]:
-    """Post INT, TERM and HUP instead of dying of them, also where a shell's ``&`` had INT ignored.
-
-    Under nohup HUP stays ignored: to outlive the terminal is what was asked for. And nobody is to wonder why
-    a job ended while its launcher was asleep in the background.
-    """
-    own = [n for n in _SIGNALS if n != signal.SIGHUP or signal.getsignal(n) != signal.SIG_IGN]
-    before = {signum: signal.signal(signum, lambda number, _: post(Signalled(number))) for signum in own}
+    """Post signals instead of ending. Nobody is to wonder why a job ended while its launcher was asleep."""
+    before = {number: signal.signal(number, lambda n, _: post(Signalled(n))) for number in heard()}
     before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, lambda *_: post(Told("paddle.py", _NO_PAUSE)))
     try:
         yield
     finally:
-        for signum, handler in before.items():
-            signal.signal(signum, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)

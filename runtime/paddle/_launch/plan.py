@@ -49,10 +49,15 @@ class NodePlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole launch. ``package``: what is sent to the workspaces, or None. ``home``: see JobSpec."""
+    """A whole launch.
+
+    ``prepare``: the command that makes the package, once, where it is launched. ``package``: what is sent to
+    the workspaces, or None. ``home``: see JobSpec.
+    """
 
     name: str
     nodes: tuple[NodePlan, ...]
+    prepare: tuple[str, ...]
     package: tuple[Entry, ...] | None
     home: Path
     ports: tuple[int, int, int]
@@ -85,12 +90,19 @@ def plan(spec: JobSpec, *, python: str, runtime: Path, token: str) -> LaunchPlan
             )
             for node, host in enumerate(settings.hosts)
         ),
+        prepare=preparation(spec, python),
         package=spec.package,
         home=spec.home,
         ports=(settings["port"], settings["ports_num"], settings["ports_num_for_sparse"]),
         origins=tuple(settings.origins[name] for name in ("port", "ports_num", "ports_num_for_sparse")),
         ready_timeout_s=settings["connect_timeout"],
     )
+
+
+def preparation(spec: JobSpec, python: str) -> tuple[str, ...]:
+    """The command that makes the package; empty where there is nothing to prepare."""
+    script = spec.settings["job_prepare"]
+    return (python, "-u", script) if script else ()
 
 
 def role_name(kind: str, rank: int) -> str:
@@ -199,6 +211,8 @@ def describe(launch: LaunchPlan) -> list[str]:
         roles = " ".join(role.name for role in node.roles)
         lines.append(f"  node {node.node:<3} {node.address:<15} {roles}  in {node.workspace}")
     lines.append(f"  ports    {_ports(launch)}")
+    if launch.prepare:
+        lines.append(f"  prepare  {shlex.join(launch.prepare)}, once, before all else")
     lines.append(f"  trainer  {shlex.join(nodes[0].roles[-1].argv)}")
     lines.append(f"  results  log/node-*/{{train,server}}.log, *.INFO and output/ in {launch.home}")
     return lines

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
 
 from .logfile import LogFile
 from .loop import Agent
-from .processes import sweep
+from .processes import become_subreaper, sweep
 from .role import CHUNK, die_with_parent
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # who starts an agent may hold them back from it
-_PR_SET_CHILD_SUBREAPER = 36
 
 
 def main() -> int:
@@ -24,7 +22,7 @@ def main() -> int:
         signal.signal(signum, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # those that waited are forgotten
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    _become_subreaper()
+    become_subreaper()
     will, testament = os.pipe()
     outer = os.getpid()
     inner = os.fork()
@@ -32,12 +30,8 @@ def main() -> int:
         os.close(testament)
         return _guard(inner, will)
     os.close(will)
-    _become_subreaper()
+    become_subreaper()
     return Agent(testament).run() if die_with_parent(outer, signal.SIGTERM) else 1
-
-
-def _become_subreaper() -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def _guard(inner: int, will: int) -> int:

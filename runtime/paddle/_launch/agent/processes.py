@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import time
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 GIVE_UP_S = 3.0  # after SIGKILL: what still lives is uninterruptible, or belongs to another user
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 class Process(NamedTuple):
@@ -69,6 +71,11 @@ def send_signal(process: Process, signum: int) -> None:
     finally:
         if handle >= 0:
             os.close(handle)
+
+
+def become_subreaper() -> None:
+    """Be the new parent of every process below whose own parent dies, so that ``descendants`` finds it."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def sweep(root: int) -> list[Process]:
