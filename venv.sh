@@ -8,6 +8,7 @@ fail() {
 
 find_python() {
     for candidate in ${PYTHON:-} python3.13 python3.12 python3.11 python3 python; do
+        case $(command -v "$candidate") in "$PWD"/.venv/*) continue ;; esac # it is to be made by another
         if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
             printf '%s' "$candidate"
             return
@@ -15,32 +16,69 @@ find_python() {
     done
 }
 
+# What is started with & has interrupts ignored, which a shell cannot change for itself; Python can.
+hear_interrupts() {
+    [ -f "${0##*/}" ] || return 0
+    case $(grep SigIgn "/proc/$$/status" 2>/dev/null) in
+    *[2367abef]) exec "$base" -I -S -c 'import os, signal, sys
+for number in signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ: signal.signal(number, signal.SIG_DFL)
+os.execv("/bin/sh", ["sh", *sys.argv[1:]])' "${0##*/}" "$@" ;;
+    esac
+}
+
+# Runs what takes long. A signal ends it at once, with all it started, and then this shell.
+slowly() {
+    "$base" -I -S runtime/paddle/_launch/agent "$@" &
+    trap "end_slowly $! 130" INT
+    trap "end_slowly $! 143" TERM
+    trap "end_slowly $! 129" HUP
+    ended=0
+    wait $! || ended=$?
+    trap - INT TERM HUP
+    return $ended
+}
+
+end_slowly() {
+    trap '' INT TERM HUP
+    kill "$1" 2>/dev/null || :
+    wait "$1" || :
+    echo "stopped; no job was started" >&2
+    exit "$2"
+}
+
 make_venv() {
-    base=$(find_python)
-    [ -n "$base" ] || fail "No Python >= 3.11 was found (tried \$PYTHON, python3.13 ... python3)." \
-        "Install one, or name yours: PYTHON=/path/to/python3.11 sh $0"
     "$base" -c 'import ensurepip, venv' 2>/dev/null || fail "$base has no venv module." \
         "On Debian and Ubuntu: apt-get install python3-venv; on Fedora: dnf install python3-libs. Then: sh $0"
     echo "making .venv with $("$base" --version)"
-    rm -rf .venv
-    "$base" -m venv .venv || fail "$base could not make .venv in $(pwd); is this folder writable and not full?"
+    rm -rf .venv && mkdir .venv && : >.venv/unfinished && slowly "$base" -m venv .venv || fail \
+        "$base could not make .venv in $(pwd); is this folder writable and not full?"
 }
 
 install_project() {
-    stamp=$(cksum <pyproject.toml)
-    for extra in $(printf '%s' "$extras" | tr , ' '); do
-        grep -qx "$extra $stamp" .venv/installed 2>/dev/null || missing=yes
-    done
-    [ "${missing:-no}" = yes ] || return 0
-    $python -m pip --version >/dev/null 2>&1 || make_venv # an earlier attempt was interrupted
     echo "installing into .venv (once; the packages are in pyproject.toml)"
-    $python -m pip install --quiet --quiet --disable-pip-version-check -e ".[$extras]" || fail \
+    : >.venv/unfinished
+    failed=
+    slowly $python -m pip install --quiet --quiet --no-input --disable-pip-version-check -e ".[$extras]" || failed=yes
+    rm .venv/unfinished # what pip gives up it takes back
+    [ -z "$failed" ] || fail \
         "pip could not install the packages named in pyproject.toml into .venv; its reason is above." \
         "Without access to a package registry: put wheels in a folder and set PIP_FIND_LINKS to it. Then: sh $0"
     for extra in $(printf '%s' "$extras" | tr , ' '); do echo "$extra $stamp" >>.venv/installed; done
-    $python -m compileall -q runtime
+    slowly $python -m compileall -q runtime || : # only faster
+}
+
+is_installed() {
+    for extra in $(printf '%s' "$extras" | tr , ' '); do
+        grep -qx "$extra $stamp" .venv/installed 2>/dev/null || return
+    done
 }
 
 python=.venv/bin/python
-$python -c '' 2>/dev/null || make_venv
-install_project
+stamp=$(cksum <pyproject.toml)
+base=$python
+[ ! -e .venv/unfinished ] && $python -c 'import pip' 2>/dev/null || base=$(find_python)
+[ -n "$base" ] || fail "No Python >= 3.11 was found (tried \$PYTHON, python3.13 ... python3)." \
+    "Install one, or name yours: PYTHON=/path/to/python3.11 sh $0"
+hear_interrupts "$@"
+[ "$base" = $python ] || make_venv
+is_installed || install_project
