@@ -6,6 +6,8 @@ It must never hold code of its own. Guarantee: each name is the very object of t
 from importlib import import_module
 from typing import Any
 
+from paddle import _absent
+
 # A function that has its module's name: importing the module later must not put the module in its place.
 from paddle.batch import batch
 
@@ -29,7 +31,15 @@ _OF_V2 = frozenset(
         *("networks", "op", "optimizer", "parameters", "plot", "pooling", "topology", "trainer"),
     }
 )
-_LATER = frozenset({"distributed", "enable_static", "fluid", "io", "metric", "nn", "static"})
+_IN_V2 = "programs of the v2 generation run (import paddle.v2)"
+_BY_COMMAND = "jobs are started by `python paddle.py --help`"
+_LATER = {
+    **dict.fromkeys(
+        ("enable_static", "fluid", "io", "metric", "nn", "static", "to_tensor", "Tensor"), _IN_V2
+    ),
+    **dict.fromkeys(("distributed", "fleet"), _BY_COMMAND),
+    "trainer_config_helpers": "networks are written in Python programs (paddle.layer)",
+}
 
 __all__ = ["__version__", "batch", *sorted(_MODULES | _OF_V2)]
 
@@ -40,8 +50,12 @@ def __getattr__(name: str) -> Any:
     if name in _OF_V2:
         value = globals()[name] = getattr(import_module("paddle.v2"), name)
         return value
-    advice = " is not in this release; paddle.v2 is" if name in _LATER else " does not exist"
-    raise AttributeError(f"paddle.{name}{advice}", name=name, obj=import_module(__name__))
+    if name in _LATER:
+        raise _absent.AbsentName(f"paddle.{name} is not in this release; {_LATER[name]}.")
+    raise AttributeError(f"paddle.{name} does not exist", name=name, obj=import_module(__name__))
+
+
+_absent.explain_imports()
 
 
 def __dir__() -> list[str]:

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from traceback import walk_tb
 from types import TracebackType
 
 _OURS = os.path.dirname(__file__) + os.sep  # noqa: PTH120  code objects hold their file's name as text
@@ -59,11 +58,14 @@ def _paragraph(error: Complaint, trace: TracebackType | None) -> str:
 
 def _place(trace: TracebackType | None) -> str:
     """The last line of the program, not of this package, that led to the error."""
-    lines = [(frame.f_code.co_filename, number) for frame, number in walk_tb(trace)]
-    theirs = [line for line in lines if not line[0].startswith((_OURS, "<frozen "))]
-    if not theirs:
+    file, number = "", 0
+    while trace:
+        name = trace.tb_frame.f_code.co_filename
+        if not name.startswith((_OURS, "<frozen ")):
+            file, number = name, trace.tb_lineno
+        trace = trace.tb_next
+    if not file:
         return ""
-    file, number = theirs[-1]
     with suppress(ValueError, OSError):  # it is elsewhere, or there is no current folder any more
         file = str(Path(file).relative_to(Path.cwd()))
     return f"{file}:{number}: "

@@ -6,7 +6,7 @@ documented checksum, unless ``PADDLE_DATASET_LOCAL=1`` says that local files are
 
 from types import ModuleType
 
-from paddle._absent import NotInThisRelease
+from paddle._absent import AbsentName
 from paddle.dataset import common, imikolov, mnist, uci_housing
 
 __all__ = ["common", "imikolov", "mnist", "uci_housing"]
@@ -18,7 +18,7 @@ _ABSENT = frozenset(
 
 def __getattr__(name: str) -> ModuleType:
     if name in _ABSENT:
-        raise NotInThisRelease(
+        raise AbsentName(
             f"paddle.dataset.{name} is not in this release, which has {', '.join(__all__)}: read your files "
             "with a reader of your own, any callable that returns an iterator over samples"
         )

@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from paddle import _absent
+
 _MODULES = frozenset(
     {
         *(
@@ -27,6 +29,7 @@ _MODULES = frozenset(
     }
 )
 _FUNCTIONS = {"batch": "minibatch", "infer": "inference"}
+_OF_FLUID = frozenset({"default_main_program", "default_startup_program", "fluid"})
 
 __all__ = ["init", *sorted(_FUNCTIONS), *sorted(_MODULES)]
 
@@ -52,6 +55,8 @@ def __getattr__(name: str) -> Any:
     if name in _FUNCTIONS:
         value = globals()[name] = getattr(import_module(f"{__name__}.{_FUNCTIONS[name]}"), name)
         return value
+    if name in _OF_FLUID:
+        raise _absent.AbsentName(f"paddle.v2.{name} is not in this release: it is of the fluid generation.")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,0 +1,75 @@
+"""Names that the documents know and this release does not have, however a program asks for them."""
+
+import importlib
+import importlib.resources
+import subprocess
+import sys
+
+import pytest
+
+import paddle
+from paddle._absent import AbsentName, NotInThisRelease
+
+KNOWN = [
+    "paddle.fluid",
+    "paddle.nn",
+    "paddle.fleet",
+    "paddle.distributed",
+    "paddle.v2.fluid",
+    "paddle.dataset.imdb",
+]
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_importing_one_says_so(name):
+    with pytest.raises(ImportError, match=rf"^{name} is not in this release"):
+        importlib.import_module(name)
+    with pytest.raises(ImportError, match=rf"^{name} is not in this release"):
+        importlib.import_module(f"{name}.layers")
+    package, _, leaf = name.rpartition(".")
+    with pytest.raises(ImportError, match=rf"^{name} is not in this release"):
+        exec(f"from {package} import {leaf}")
+
+
+@pytest.mark.parametrize("name", [*KNOWN, "paddle.to_tensor", "paddle.v2.default_main_program"])
+def test_looking_one_up_says_so_and_asking_whether_it_is_there_says_no(name):
+    package, _, leaf = name.rpartition(".")
+    module = importlib.import_module(package)
+    with pytest.raises(AbsentName, match=rf"^{name} is not in this release"):
+        getattr(module, leaf)
+    assert not hasattr(module, leaf)
+    assert issubclass(AbsentName, NotInThisRelease)
+
+
+@pytest.mark.parametrize(
+    "name", ["paddle.nowhere", "paddle.v2.nowhere", "paddle.dataset.nowhere", "paddle.init"]
+)
+def test_what_nobody_knows_is_an_ordinary_error(name):
+    with pytest.raises(ModuleNotFoundError, match=f"^No module named '{name}'"):
+        importlib.import_module(name)
+
+
+def test_a_data_set_by_its_older_name_says_so():
+    with pytest.raises(ImportError, match=r"paddle\.dataset\.cifar is not in this release"):
+        importlib.import_module("paddle.v2.dataset.cifar")
+
+
+def test_a_misspelt_name_is_answered_with_the_nearest():
+    for written, meant in (
+        ("paddle.layr", "layer"),
+        ("paddle.v2.layer.fcc", "fc"),
+        ("paddle.optimizer.Adem", "Adam"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", f"import paddle.v2\n{written}"],
+            env={"PYTHONPATH": str(importlib.resources.files(paddle).parent)},
+            capture_output=True,
+            text=True,
+        )
+        assert f"Did you mean: '{meant}'?" in done.stderr
+
+
+def test_reloading_explains_once():
+    before = len(sys.meta_path)
+    importlib.reload(paddle)
+    assert len(sys.meta_path) == before
