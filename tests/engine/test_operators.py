@@ -164,6 +164,14 @@ def test_sigmoid_and_softmax_of_large_numbers_are_finite() -> None:
     np.testing.assert_array_equal(Single("softmax", {"X": large}, {}).forward()["Out"], [[0, 0, 1]])
 
 
+def test_a_sigmoid_within_limits_keeps_the_slope_of_what_it_gives() -> None:
+    held = Single("sigmoid", {"X": [20 * X]}, {"x_min": -9.0, "x_max": 4.0})
+    out = held.forward()["Out"]
+    np.testing.assert_allclose(out, 1 / (1 + np.exp(-np.clip(20 * X, -9, 4))))
+    assert (out == out.max()).sum() > 1
+    np.testing.assert_allclose(held.gradient(np.ones_like(X), ["X"])["X"][0], out * (1 - out))
+
+
 @pytest.mark.parametrize("rate", [0.0, 0.1, 0.5, 0.9])
 def test_dropout_drops_at_its_rate_and_keeps_the_rest(rate: float) -> None:
     ones = np.ones((200, 300), np.float32)

@@ -289,6 +289,22 @@ def test_the_binary_cross_entropy_of_several_labels():
     np.testing.assert_allclose(parameters.get("_p.w0"), before - 0.1 * xs.T @ (p - y), rtol=1e-3, atol=1e-6)
 
 
+def test_a_sure_and_wrong_prediction_costs_a_finite_amount_and_is_learned_from():
+    x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(1))
+    label = paddle.layer.data(name="label", type=paddle.data_type.dense_vector(1))
+    sure = paddle.attr.Param(name="w", initial_mean=1.0, initial_std=0.0)
+    predicted = paddle.layer.fc(
+        input=x, size=1, act=paddle.activation.Sigmoid(), param_attr=sure, bias_attr=False
+    )
+    cost = paddle.layer.multi_binary_label_cross_entropy_cost(input=predicted, label=label)
+    parameters = paddle.parameters.create(cost)
+    trainer = paddle.trainer.SGD(cost, parameters, paddle.optimizer.Momentum(learning_rate=1e-3))
+    rows = [((100.0,), (0.0,)), ((-100.0,), (1.0,))]  # the original holds x between -40 and 13
+    assert trainer.test(lambda: iter([rows])).cost == pytest.approx((13 + 40) / 2, rel=1e-2)
+    trainer.train(lambda: iter([rows]))
+    np.testing.assert_allclose(parameters.get("w"), [[1 - 1e-3 * (100 + 100)]], rtol=1e-3)
+
+
 ACTIVATIONS = {
     "Abs": np.abs,
     "BRelu": lambda x: np.clip(x, 0, 24),

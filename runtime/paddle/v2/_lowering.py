@@ -24,6 +24,8 @@ _ACTIVATIONS = {
     "exponential": "exp",
     "softrelu": "soft_relu",
 }
+# Of what a sigmoid is taken: the original never gives 0 or 1, so that the cross entropy of it stays finite.
+_LIMITS = {"x_min": -40.0, "x_max": 13.0}
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class Network:
         if layer.bias_parameter_name:
             value = op("elementwise_add", X=value, Y=self.parameter(layer.bias_parameter_name))
         if layer.active_type:
-            value = op(_activation(layer), X=value)
+            value = op(*_activation(layer), X=value)
         if layer.drop_rate:
             value = op("dropout", {"dropout_prob": layer.drop_rate}, X=value)
         return value
@@ -128,14 +130,14 @@ def initializer(config: ParameterConfig) -> Callable[..., Any]:
     )
 
 
-def _activation(layer: LayerConfig) -> str:
-    """The operator of a layer's activation."""
+def _activation(layer: LayerConfig) -> tuple[str, Mapping[str, Any]]:
+    """The operator of a layer's activation, and its attributes."""
     found = _ACTIVATIONS.get(layer.active_type)
     if found is None:
         raise NotInThisRelease(
             f"layer {layer.name!r} has the activation {layer.active_type!r}, not in this release"
         )
-    return found
+    return found, _LIMITS if found == "sigmoid" else {}
 
 
 def _own(config: ParameterConfig, field: str) -> float | None:

@@ -26,8 +26,10 @@ def _ufunc(ufunc: np.ufunc) -> Callable[[Call], Steps]:
 
 
 def _sigmoid(call: Call) -> Steps:
+    """1 / (1 + exp(-x)), with x held inside its limits; the gradient is not cut off there, as in v2."""
     x, out = call["X"], call["Out"]
-    yield partial(np.negative, x, out)
+    yield partial(np.clip, x, call.attrs["x_min"], call.attrs["x_max"], out)
+    yield partial(np.negative, out, out)
     yield partial(np.exp, out, out)
     yield partial(np.add, out, 1, out)
     yield partial(np.reciprocal, out, out)
@@ -195,7 +197,7 @@ def _row(
 
 
 ROWS = (
-    _row("sigmoid", _sigmoid, _sigmoid_gradient, "Out"),
+    _row("sigmoid", _sigmoid, _sigmoid_gradient, "Out", attrs={"x_min": -np.inf, "x_max": np.inf}),
     _row("tanh", _ufunc(np.tanh), _tanh_gradient, "Out"),
     _row("stanh", _stanh, _stanh_gradient, "Out", attrs={"scale_a": 2 / 3, "scale_b": 1.7159}),
     _row("relu", _relu, _relu_gradient, "Out"),
