@@ -241,14 +241,13 @@ class _Layout:
 
     def _written(self, operator: Operator) -> Iterator[tuple[str, str, Form]]:
         """What an operator writes and has no place yet: key in a kernel's permissions, cell, form."""
-        for slot, names in operator.outputs.items():
-            for name in names:
-                if name and name not in self._fixed:
-                    form = self._forms[name]
-                    for key, (cell, piece) in zip(
-                        _cells(slot, form), _cells(name, form).items(), strict=True
-                    ):
-                        yield key, cell, piece
+        outputs = ((slot, name) for slot, names in operator.outputs.items() for name in names if name)
+        for slot, name in outputs:
+            if name not in self._fixed:
+                form = self._forms[name]
+                cells = _cells(name, form).items()
+                for key, (cell, piece) in zip(_cells(slot, form), cells, strict=True):
+                    yield key, cell, piece
 
     def _like(self, operator: Operator, allowed: Mapping[str, str], key: str, form: Form) -> str | None:
         """The variable that an output may share memory with because both have one form.

@@ -102,13 +102,15 @@ class Children:
         for pid in list(self._names):
             done, wait_status = os.waitpid(pid, os.WNOHANG)
             if done:
-                name = self._names.pop(pid)
-                code = os.waitstatus_to_exitcode(wait_status)
-                if code:
-                    _say(logging.ERROR, "%s (process %d) ended with %d", name, pid, code)
-                    if self._status is None and (code < 0 or code == _CRASHED):
-                        self._on_death(name, f"its process {pid} {_how(code)}")
-                    self._end(code if code > 0 else 128 - code)
+                self._ended(self._names.pop(pid), pid, os.waitstatus_to_exitcode(wait_status))
+
+    def _ended(self, name: str, pid: int, code: int) -> None:
+        if not code:
+            return
+        _say(logging.ERROR, "%s (process %d) ended with %d", name, pid, code)
+        if self._status is None and (code < 0 or code == _CRASHED):
+            self._on_death(name, f"its process {pid} {_how(code)}")
+        self._end(code if code > 0 else 128 - code)
 
     def _end(self, status: int) -> None:
         """End the children that are left; the first reason gives the status."""

@@ -65,16 +65,14 @@ def _listening_inodes(address: str, port: int) -> list[str]:
     wanted = {ip_address(str(place[0])) for *_, place in found}
     takes_all = any(ip.is_unspecified for ip in wanted)
     inodes = []
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        if not Path(table).exists():
-            continue
-        for line in Path(table).read_text().splitlines()[1:]:
-            fields = line.split()
-            where, _, number = fields[1].rpartition(":")
-            if fields[3] == _LISTENING and int(number, 16) == port:
-                ip = _ip(where)
-                if takes_all or ip.is_unspecified or ip in wanted:
-                    inodes.append(fields[9])
+    tables = [table for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")) if table.exists()]
+    for line in (line for table in tables for line in table.read_text().splitlines()[1:]):
+        fields = line.split()
+        where, _, number = fields[1].rpartition(":")
+        if fields[3] == _LISTENING and int(number, 16) == port:
+            ip = _ip(where)
+            if takes_all or ip.is_unspecified or ip in wanted:
+                inodes.append(fields[9])
     return inodes
 
 
