@@ -1,0 +1,72 @@
+"""Programs as people wrote them for v2, as processes of their own: alone, and on two trainers and pservers."""
+
+import re
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.by_hand import free_port, pserver, trainer
+from tests.cluster.programs import data_sets
+
+pytestmark = pytest.mark.cluster
+
+HERE = Path(__file__).parent
+HOSTS = ["127.0.0.1", "127.0.0.2"]
+# What it prints at the end, what it saves (trainer 0 as trainer 1), and how far its test cost falls.
+PROGRAMS = {
+    "word2vec": (r"next word: five", "batch-{}.tar.gz", 0.5),
+    "fit_a_line": (r"label=\d.*, predict=\d", "params-{}.tar", 0.8),
+    "digits": (r"Label of the first image is: 0", "params_pass_3-{}.tar", 0.5),
+    "clicks": (r"clicks expected", "clicks-{}.tar", 0.9),
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("datasets")
+    data_sets.write(folder)
+    return folder
+
+
+def run(folder: Path, home: Path, name: str, trainers: int) -> list[str]:
+    """The outputs of the program's processes, which ended well, as did their pservers. Alone: 0 trainers."""
+    text = (HERE / f"{name}.py").read_text()
+    own = {"PADDLE_DATASET_HOME": str(home), "PADDLE_DATASET_LOCAL": "1"}
+    if not trainers:
+        return finish([trainer(folder, text, **own)])
+    port = free_port(HOSTS)
+    own |= {"PADDLE_CLUSTER_TRAIN": "True", "PADDLE_INIT_PSERVERS": ",".join(HOSTS)}
+    own |= {"PADDLE_INIT_PORT": str(port), "PADDLE_INIT_PORTS_NUM_FOR_SPARSE": "1"}
+    own |= {"PADDLE_INIT_NUM_GRADIENT_SERVERS": str(trainers)}
+    processes = [trainer(folder, text, PADDLE_INIT_TRAINER_ID=str(i), **own) for i in range(trainers)]
+    return finish(processes + [pserver(host, port, trainers) for host in HOSTS])[:trainers]
+
+
+def finish(processes: list) -> list[str]:
+    try:
+        outputs = [process.communicate(timeout=120)[0] for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    assert [process.returncode for process in processes] == [0] * len(processes), "\n".join(outputs)
+    return outputs
+
+
+def parameters(path: Path) -> dict[str, bytes]:
+    with tarfile.open(path) as tar:
+        return {info.name: tar.extractfile(info).read() for info in tar}
+
+
+@pytest.mark.parametrize("trainers", [0, 2], ids=["alone", "2x2"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_learns_saves_and_infers(tmp_path: Path, home: Path, name: str, trainers: int) -> None:
+    last, saved, falls_to = PROGRAMS[name]
+    for output in run(tmp_path, home, name, trainers):
+        assert re.search(last, output), output
+        costs = [float(cost) for cost in re.findall(r"Test cost ([0-9.]+)", output)]
+        assert costs[-1] < falls_to * costs[0], output
+        assert "Warning" not in output
+    found = [parameters(tmp_path / saved.format(number)) for number in range(trainers or 1)]
+    assert len(found[0]) > 2 and all(each == found[0] for each in found)
