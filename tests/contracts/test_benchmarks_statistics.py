@@ -1,3 +1,5 @@
+"""What benchmarks make of their samples: ratios, medians, spreads, and whether a goal is met."""
+
 import pytest
 
 from benchmarks.benchmark import Benchmark, Case, Contender

@@ -1,0 +1,134 @@
+"""Who may know whom: the one table of it, an allow-list, to which test_imports.py holds every import.
+
+A name is a module's without ``paddle.`` and stands for all below it, too; of the rows that fit a module the
+one with the longest name is its only one. ``a.{b,c}`` is a.b and a.c. What a row does not allow is forbidden.
+
+Of the standard library all may import what only computes (``PURE``). What reaches the clock, chance, other
+processes or the machine is allowed by name, or in one piece (``STANDARD``) where reaching them is the job.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+PURE = """
+    __future__ abc ast bisect codecs collections contextlib csv dataclasses datetime difflib enum functools
+    hashlib heapq io itertools json logging math numbers operator re shlex stat string struct textwrap types
+    typing warnings weakref zlib
+"""
+STANDARD = "STANDARD"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``who`` may import ``ours`` of the package, and ``theirs`` besides what is PURE."""
+
+    who: str
+    ours: str = ""
+    theirs: str = ""
+
+
+def expanded(text: str) -> list[str]:
+    """The names in a text."""
+    names: list[str] = []
+    for stem, choices, name in re.findall(r"([\w.]*)\{([^}]*)\}|([\w.]+)", text):
+        names += [stem + choice.strip() for choice in choices.split(",")] if choices else [name]
+    return names
+
+
+# What engine and parameter server both speak of: gradients and rules, never a program.
+EXCHANGE = "_engine.{errors, exchange, penalties, rates, rows, rules, schedules}"
+# What trainers and pservers both speak of.
+WIRE = "_pserver.{errors, framing, messages, options, placement}"
+# The shard's parts: state machines, driven by whoever has a clock and a network.
+MACHINES = """_pserver.{
+    admission, barrier, clocks, declaration, effects, ending, inlet, model, modes, outbox, roster, shard,
+    status, training, watch, watcher
+}"""
+SHARD = f"{MACHINES} _pserver.tables"
+# A trainer's end of a session.
+TRAINERS_END = "_pserver.{client, given, link, remote, remote_shards}"
+# Flags and who reads them: light enough for every program that asks for its settings.
+FLAGS = "_launch.{arguments, dialects, environ, errors, flags, manual, report}"
+# A launch as data, and who decides by it.
+SUPERVISOR = "_launch.{actions, cause, events, phases, supervisor}"
+
+TABLE = (
+    # The top.
+    Row("__init__", "_absent batch", "importlib"),
+    Row(
+        "__main__",
+        f"__init__ {FLAGS} _launch.{{infolog, nics}} _pserver.{{errors, service}} "
+        "_pserver.tasks.{errors, queue, service}",
+        STANDARD,
+    ),
+    Row("_absent", "_complaint", "sys"),
+    Row("_complaint", "", STANDARD),
+    # The faces.
+    Row(
+        "v2",
+        "v2 _absent _complaint _engine batch dataset reader "
+        "_launch.{environ, infolog} _pserver.{local, remote}",
+        "msgspec numpy sys",
+    ),
+    Row("v2.__init__", "_absent v2._flags", "importlib"),
+    Row("v2._flags", "_complaint _launch.{environ, infolog}", "os sys"),
+    Row("v2.master", "_pserver.tasks.{client, errors}", "os"),
+    Row("v2.parameters", "v2 _absent", "numpy tarfile"),
+    Row("v2.plot", "", "importlib matplotlib os"),
+    Row("v2.trainer", "v2 _absent _engine _pserver.{local, remote} _launch.environ", "time"),
+    Row("batch"),
+    Row("dataset", "dataset _absent _recordio", f"numpy {STANDARD}"),
+    Row("dataset.uci_housing", "dataset _absent v2.parameters", "numpy pathlib"),  # for model()
+    Row("reader", "reader _absent", STANDARD),
+    Row("reader.creator", "reader _absent _recordio v2.master", f"numpy {STANDARD}"),  # cloud_reader
+    Row("_recordio", "_recordio", "msgspec numpy pathlib"),
+    Row("_recordio.pickled", "_recordio.errors", "numpy pickle"),
+    Row("testing", "_engine.{registry, single}", "numpy"),
+    # What one step computes.
+    Row("_engine", "_engine", "numpy"),
+    Row("_engine.kernels", "_engine.kernels", "numba numpy"),
+    Row(EXCHANGE, f"{EXCHANGE} _engine.kernels", "numpy"),
+    # Where parameters live.
+    Row("_pserver.__init__"),
+    Row(MACHINES, f"{SHARD} {WIRE} {EXCHANGE}", "numpy"),
+    Row("_pserver.tables", f"{WIRE} {EXCHANGE} _engine.kernels.rows", "numpy"),
+    Row("_pserver.errors", "_engine.errors _complaint"),
+    Row("_pserver.{framing, placement}", "_pserver.errors _engine.exchange", "numpy xxhash"),
+    Row("_pserver.messages", "_pserver.{errors, options} _engine.exchange", "msgspec"),
+    Row("_pserver.options"),
+    Row("_pserver.local", f"{SHARD} {WIRE} {EXCHANGE} _pserver.given", "numpy"),
+    Row(TRAINERS_END, f"{TRAINERS_END} {WIRE} {EXCHANGE}", "numpy os socket sys time"),
+    Row("_pserver.{hub, session}", f"{SHARD} {WIRE} _pserver.{{link, session}}", "asyncio numpy time"),
+    Row("_pserver.application", "_pserver.{hub, link, status}", "aiohttp time"),
+    Row(
+        "_pserver.process",
+        "_pserver.{application, hub, options, shard, watcher}",
+        "aiohttp asyncio resource signal socket",
+    ),
+    Row(  # the parent of the shards' processes: it stays small and loads no numeric library
+        "_pserver.{children, memory, ports, service}",
+        "_pserver.{children, errors, memory, options, ports, process, watcher}",
+        STANDARD,
+    ),
+    # The queue of tasks: a server of its own.
+    Row("_pserver.tasks", "_pserver.{errors, ports, tasks} _complaint _recordio", f"msgspec {STANDARD}"),
+    Row("_pserver.tasks.{application, service}", "_pserver.{ports, tasks}", f"aiohttp msgspec {STANDARD}"),
+    Row("_pserver.tasks.queue", "_pserver.tasks.{errors, messages}"),
+    # Where processes run.
+    Row("_launch", "_launch", STANDARD),
+    Row("_launch.agent", "_launch.agent", STANDARD),  # it runs on any node's Python, on nothing else
+    Row(FLAGS, f"{FLAGS} _absent _complaint", "os time"),
+    Row(SUPERVISOR, SUPERVISOR, "signal"),  # for the names of signals
+    Row("_launch.{news, visible}"),
+    Row("_launch.infolog", "", STANDARD),
+    Row(
+        "_launch.{job, plan, settings}",
+        f"_launch.{{job, plan, settings, workspace}} {FLAGS}",
+        "msgspec os pathlib",
+    ),
+    Row("_launch.status", "_launch.news", "rich"),
+    Row("_launch.logs", "_launch.news", f"matplotlib {STANDARD}"),
+    Row("_launch.backends.local", "_launch", f"invoke {STANDARD}"),
+)
