@@ -1,4 +1,4 @@
-"""The command ``paddle``: ``pserver``, ``version`` and ``help``.
+"""The command ``paddle``: ``pserver``, ``master``, ``version`` and ``help``.
 
 It must never load more than the command needs: ``paddle version`` knows neither numpy nor a server.
 
@@ -9,6 +9,7 @@ Exit statuses: 0 well, 1 failed, 2 wrong usage, 98 a port is taken, 130 interrup
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,16 +23,18 @@ from paddle._launch.arguments import parse_arguments
 from paddle._launch.environ import reporter
 from paddle._launch.errors import LaunchError, NotInThisRelease, UsageError
 from paddle._launch.flags import check_ports, defaults_of, flags_of
-from paddle._launch.infolog import open_info_log
+from paddle._launch.infolog import InfoLog, open_info_log
 from paddle._launch.manual import page
 
 PORT_IN_USE = 98  # the number of EADDRINUSE
 _INTERRUPTED = 130
+_STANDARD_ERROR = 2
 
 _USAGE = """
 Usage: paddle COMMAND [--name=value ...]
 
   paddle pserver    Start a parameter server; it ends when all trainers have said goodbye.
+  paddle master     Hand out a data set to trainers, as tasks; it ends with Ctrl+C.
   paddle version    Print the version and what it was built with.
   paddle help       Print this page; `paddle pserver --help` prints the server's flags.
 
@@ -44,6 +47,15 @@ Usage: paddle pserver [--name=value ...]
 Starts one parameter server process for each address and port, and ends when all trainers have said goodbye.
 Exit status: 0 well, 1 failed, 2 wrong usage, 98 a port is taken.
 """
+_MASTER_USAGE = """
+Usage: paddle master [--name=value ...]
+
+Hands out the RecordIO files that trainers name, some chunks at a time, to paddle.reader.creator.cloud_reader.
+A task that is not finished in time goes to another trainer. With --state_file a master that was killed goes
+on where it was, when it is started again. Exit status: 1 failed, 2 wrong usage, 98 the port is taken, 130
+interrupted.
+"""
+_LOG_LEVELS = {"debug": "DEBUG", "info": "INFO", "warn": "WARNING", "error": "ERROR", "crit": "CRITICAL"}
 _LATER = {
     "train": "a trainer is a Python program here: `python train.py`",
     "new": "copy the folder workspace_template of the project instead",
@@ -72,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _command(name: str) -> Callable[[Sequence[str]], int]:
-    commands = {"pserver": _pserver, "version": _version, "help": _help}
+    commands = {"pserver": _pserver, "master": _master, "version": _version, "help": _help}
     found = commands.get(name.removeprefix("--"), _help if name == "-h" else None)
     if found:
         return found
@@ -84,8 +96,9 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
 
 
 def _help(arguments: Sequence[str]) -> int:
-    if "pserver" in arguments:
-        return _pserver(["--help"])
+    for name, command in (("pserver", _pserver), ("master", _master)):
+        if name in arguments:
+            return command(["--help"])
     sections = [("Flags of a trainer, for paddle.init(name=...) or PADDLE_INIT_<NAME>:", flags_of("trainer"))]
     print(page(_USAGE, sections), end="")
     return 0
@@ -164,6 +177,58 @@ def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
     except PserverError as error:
         print(f"paddle pserver: {error}", file=sys.stderr)
         return PORT_IN_USE if isinstance(error, PortInUse) else error.exit_status
+
+
+def _master(arguments: Sequence[str]) -> int:
+    given = parse_arguments(arguments, "master", command="paddle master")
+    if given.help:
+        print(page(_MASTER_USAGE, [("Flags:", flags_of("master"))]), end="")
+        return 0
+    values: dict[str, Any] = {**defaults_of("master"), **given.values}
+    if values["endpoints"]:
+        raise NotInThisRelease(
+            f"--endpoints={values['endpoints']}: etcd is not in this release. --state_file=FILE keeps the "
+            "state on this machine, and trainers are given the address of the master itself."
+        )
+    if values["log_level"] not in _LOG_LEVELS:
+        raise UsageError(f"--log_level={values['log_level']} is none of {', '.join(_LOG_LEVELS)}.")
+    for notice in given.notices:
+        print(f"paddle master: warning: {notice}", file=sys.stderr)
+    logger = logging.getLogger("paddle.master")
+    logger.setLevel(_LOG_LEVELS[values["log_level"]])
+    logger.addHandler(InfoLog(_STANDARD_ERROR, "standard error"))
+    return _hand_out(values, _addresses(values))
+
+
+def _hand_out(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
+    from paddle._pserver.errors import PortInUse, PserverError
+    from paddle._pserver.tasks.service import MasterOptions, QueueOptions, serve
+
+    options = MasterOptions(
+        addresses=addresses,
+        port=values["port"],
+        state_file=values["state_file"],
+        queue=QueueOptions(
+            timeout_s=values["task_timeout_dur"],
+            failure_max=values["task_timeout_max"],
+            chunks_per_task=values["chunk_per_task"],
+        ),
+    )
+    try:
+        return serve(options, _announce_master)
+    except PserverError as error:
+        print(f"paddle master: {error}", file=sys.stderr)
+        return PORT_IN_USE if isinstance(error, PortInUse) else error.exit_status
+
+
+def _announce_master(places: list[tuple[str, int]]) -> None:
+    for address in {host: None for host, _ in places if not nics.is_loopback(host)}:
+        print(
+            f"paddle master: warning: whoever reaches {address} can take tasks, and have files of this "
+            "machine looked at; use the address of a private network only.",
+            file=sys.stderr,
+        )
+    print("paddle master: listening on", ", ".join(f"{host}:{port}" for host, port in places), flush=True)
 
 
 def _announce(ports: list[tuple[str, int]]) -> None:

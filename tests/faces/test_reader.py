@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from paddle import reader
-from paddle._absent import NotInThisRelease
 from paddle.batch import batch
 
 
@@ -125,11 +124,6 @@ def test_text_file_yields_lines_without_their_ends(tmp_path):
     path = tmp_path / "lines.txt"
     path.write_text("one\ntwo \n\nlast")
     assert list(reader.creator.text_file(str(path))()) == ["one", "two ", "", "last"]
-
-
-def test_record_readers_say_what_to_use_instead():
-    with pytest.raises(NotInThisRelease, match=r"paddle.reader.creator.recordio .*cluster_files_reader"):
-        reader.creator.recordio("a.recordio")
 
 
 @pytest.mark.parametrize("kind", ["plain", "gzip"])

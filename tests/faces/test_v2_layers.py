@@ -351,7 +351,6 @@ def test_other_names_of_a_later_release_say_so():
         lambda: paddle.networks.simple_lstm(input=None),
         lambda: paddle.evaluator.auc(input=None),
         lambda: paddle.image.load_image("a.png"),
-        lambda: paddle.master.client("http://127.0.0.1:2379"),
         lambda: paddle.activation.SequenceSoftmax(),
         lambda: paddle.attr.Hook("pruning"),
         lambda: paddle.attr.Extra(error_clipping_threshold=1.0),

@@ -10,6 +10,7 @@ from paddle._launch.flags import (
     BY_CONF_NAME,
     BY_NAME,
     FLAGS,
+    MASTER_FLAGS,
     Flag,
     check_ports,
     check_supported,
@@ -48,6 +49,7 @@ VALUES = {
     "float": st.floats(allow_nan=False, allow_infinity=False),
     "str": st.text(st.characters(exclude_categories=("C", "Z"))),
     "names": st.lists(PERMITTED_WORDS).map(tuple),
+    "duration": st.floats(0, 1e9),
 }
 
 
@@ -71,13 +73,13 @@ def test_every_name_and_conf_name_and_letter_stands_for_one_flag() -> None:
     assert len(set(letters)) == len(letters)
 
 
-@pytest.mark.parametrize("flag", FLAGS, ids=lambda flag: flag.name)
+@pytest.mark.parametrize("flag", FLAGS + MASTER_FLAGS, ids=lambda flag: flag.name)
 def test_every_default_is_a_value_of_its_flag_and_is_supported(flag: Flag) -> None:
     assert flag.parse(flag.render(flag.default)) == flag.default
     assert check_supported(flag, flag.default) is None
 
 
-@pytest.mark.parametrize("flag", FLAGS, ids=lambda flag: flag.name)
+@pytest.mark.parametrize("flag", FLAGS + MASTER_FLAGS, ids=lambda flag: flag.name)
 def test_every_help_is_one_short_line(flag: Flag) -> None:
     assert 0 < len(flag.help) <= 80
     assert flag.help[0].isupper()
@@ -110,6 +112,11 @@ def test_what_is_rendered_is_read_back(kind: str, data: st.DataObject) -> None:
         ("names", "eth0, eth1,", ("eth0", "eth1")),
         ("names", ["a", "b"], ("a", "b")),
         ("names", "", ()),
+        ("duration", "20m", 1200.0),
+        ("duration", "1h30m", 5400.0),
+        ("duration", "1.5s", 1.5),
+        ("duration", "500ms", 0.5),
+        ("duration", "90", 90.0),
     ],
 )
 def test_texts_and_values_of_programs_are_understood(kind: str, text: object, value: object) -> None:
@@ -126,6 +133,9 @@ def test_texts_and_values_of_programs_are_understood(kind: str, text: object, va
         ("float", "fast", "a number"),
         ("float", "nan", "a number"),
         ("float", "inf", "a number"),
+        ("duration", "20min", "a time such as 20m"),
+        ("duration", "-1s", "a time such as 20m"),
+        ("duration", "", "a time such as 20m"),
     ],
 )
 def test_an_error_names_origin_text_and_what_was_expected(kind: str, text: object, expected: str) -> None:

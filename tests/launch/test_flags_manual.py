@@ -8,7 +8,7 @@ from paddle._launch.flags import User, flags_of
 from paddle._launch.manual import flags_not_of, page
 
 
-@pytest.mark.parametrize("user", ["launcher", "pserver", "trainer"])
+@pytest.mark.parametrize("user", ["launcher", "pserver", "trainer", "master"])
 def test_a_page_shows_every_flag_once_and_fits_a_terminal(user: User) -> None:
     drawn = page("Usage: it", [("Flags:", flags_of(user))])
     rows = re.findall(r"^  (?:-\w, )?--(\w+)", drawn, re.MULTILINE)

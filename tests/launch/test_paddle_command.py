@@ -12,7 +12,7 @@ import pytest
 
 import paddle
 from paddle import __main__ as command
-from paddle._launch.flags import flags_of
+from paddle._launch.flags import User, flags_of
 from paddle._launch.infolog import InfoLog
 from paddle._pserver import service
 from paddle._pserver.errors import PortInUse, PserverError
@@ -56,7 +56,7 @@ def test_version_is_that_of_the_project() -> None:
     assert f'version = "{paddle.__version__}"' in (ROOT / "pyproject.toml").read_text()
 
 
-@pytest.mark.parametrize("arguments", [["version"], ["help"], ["pserver", "--help"]])
+@pytest.mark.parametrize("arguments", [["version"], ["help"], ["pserver", "--help"], ["master", "--help"]])
 def test_a_small_command_loads_nothing_heavy(arguments: list[str]) -> None:
     code = (
         "import sys; from paddle.__main__ import main; main(sys.argv[1:]);"
@@ -82,14 +82,15 @@ def test_help_shows_the_commands_and_every_flag_of_paddle_init(
     assert all(flag.name in drawn for flag in flags_of("trainer"))
 
 
-@pytest.mark.parametrize("arguments", [["pserver", "--help"], ["help", "pserver"]])
-def test_help_of_pserver_shows_every_flag_of_it(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("arguments", [["{}", "--help"], ["help", "{}"]])
+@pytest.mark.parametrize("name", ["pserver", "master"])
+def test_help_of_a_server_shows_every_flag_of_it(
+    name: User, arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert command.main(arguments) == 0
+    assert command.main([word.format(name) for word in arguments]) == 0
     drawn = capsys.readouterr().out
-    assert drawn.startswith("Usage: paddle pserver")
-    assert all(flag.name in drawn for flag in flags_of("pserver"))
+    assert drawn.startswith(f"Usage: paddle {name}")
+    assert all(flag.name in drawn for flag in flags_of(name))
 
 
 @pytest.mark.parametrize(
@@ -103,6 +104,9 @@ def test_help_of_pserver_shows_every_flag_of_it(
         (["pserver", "--port=65535", "--ports_num=2"], ["up to 65536"]),
         (["pserver", "--nics=nic9"], ["'nic9' does not exist", "lo (127.0.0.1)"]),
         (["pserver", "--rdma_tcp=rdma"], ["not in this release"]),
+        (["master", "--endpoints=http://h:2379"], ["etcd is not in this release", "--state_file"]),
+        (["master", "--log-level=loud"], ["--log_level=loud", "warn"]),
+        (["master", "--task-timout-dur=soon"], ["--task-timout-dur=soon", "20m"]),
     ],
 )
 def test_wrong_usage_is_one_paragraph_and_starts_nothing(

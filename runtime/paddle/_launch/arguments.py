@@ -38,7 +38,7 @@ def parse_arguments(arguments: Sequence[str], *users: User, command: str, pass_o
 
     What is no such flag is an error, or with ``pass_on`` goes to ``others``, as does everything after ``--``.
     """
-    table = {flag.name: flag for flag in flags_of(*users)}
+    table = {name: flag for flag in flags_of(*users) for name in (flag.name, flag.also) if name}
     values: dict[str, Value] = {}
     strangers: list[str] = []
     waiting = deque(arguments)
@@ -56,7 +56,7 @@ def parse_arguments(arguments: Sequence[str], *users: User, command: str, pass_o
     others = (*strangers, *waiting)
     if others and not pass_on:
         raise _refused(others[0], table, command)
-    notices = [check_supported(BY_NAME[name], value) for name, value in values.items()]
+    notices = [check_supported(table[name], value) for name, value in values.items()]
     return Arguments(
         values=values,
         others=others,

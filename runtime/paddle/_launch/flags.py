@@ -9,6 +9,7 @@ by a message that names the flag, the text and what was expected.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -20,8 +21,8 @@ from typing import Literal
 from paddle._launch.errors import FlagError, NotInThisRelease
 
 Value = bool | int | float | str | tuple[str, ...]
-Kind = Literal["bool", "int", "float", "str", "names"]  # names: a list of words, written with commas
-User = Literal["launcher", "pserver", "trainer"]
+Kind = Literal["bool", "int", "float", "str", "names", "duration"]  # names: words, written with commas
+User = Literal["launcher", "pserver", "trainer", "master"]
 
 # What a value does in this release.
 #   acts     the project itself acts upon it
@@ -30,7 +31,7 @@ User = Literal["launcher", "pserver", "trainer"]
 #   absent   its behaviour is not in this release; anything but the default is an error
 Effect = Literal["acts", "program", "hint", "absent"]
 
-_COMMANDS = frozenset({"paddle.py", "paddle pserver"})
+_COMMANDS = frozenset({"paddle.py", "paddle pserver", "paddle master"})
 _TRUE = frozenset({"1", "t", "true", "y", "yes"})
 _FALSE = frozenset({"0", "f", "false", "n", "no"})
 _EXPECTED = {
@@ -39,12 +40,16 @@ _EXPECTED = {
     "float": "a number",
     "str": "text",
     "names": "a list separated by commas",
+    "duration": "a time such as 20m, 1h30m or 90s",
 }
+_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_DURATION = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(h|ms|m|s)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flag:
-    """One flag. ``env``: variables that carry it; ``conf``: its name in conf.py; ``short``: its letter."""
+    """One flag. ``env``: variables that carry it; ``conf``: its name in conf.py; ``short``: its letter;
+    ``also``: another spelling on the command line."""
 
     name: str
     kind: Kind
@@ -55,6 +60,7 @@ class Flag:
     env: tuple[str, ...] = ()
     conf: str | None = None
     short: str | None = None
+    also: str | None = None
     low: int | None = None
     high: int | None = None
 
@@ -72,7 +78,8 @@ class Flag:
         """Give the text that ``parse`` reads back."""
         if isinstance(value, tuple):
             return ",".join(value)
-        return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+        text = str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+        return f"{text}s" if self.kind == "duration" else text
 
     @property
     def expected(self) -> str:
@@ -87,6 +94,8 @@ class Flag:
                 return _bool(text)
             case "int" | "float":
                 return _number(text, int if self.kind == "int" else float)
+            case "duration":
+                return _duration(text)
             case "names":
                 return tuple(word.strip() for word in text.split(",") if word.strip())
             case _:
@@ -111,8 +120,17 @@ def _number(text: str, of: type[int] | type[float]) -> int | float | None:
     return number if abs(number) < float("inf") else None
 
 
+def _duration(text: str) -> float | None:
+    """Seconds of a time as Go writes it; a bare number is seconds."""
+    parts = _DURATION.findall(text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        number = _number(text, float)
+        return None if number is None else float(number)
+    return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+
+
 def _users(letters: str) -> frozenset[User]:
-    names: dict[str, User] = {"l": "launcher", "p": "pserver", "t": "trainer"}
+    names: dict[str, User] = {"l": "launcher", "p": "pserver", "t": "trainer", "m": "master"}
     return frozenset(names[letter] for letter in letters)
 
 
@@ -127,13 +145,14 @@ def _row(
     env: str = "",
     conf: str | None = None,
     short: str | None = None,
+    also: str | None = None,
     low: int | None = None,
     high: int | None = None,
 ) -> Flag:
     own = (f"PADDLE_INIT_{name.upper()}",) if "t" in users else ()
     return Flag(
         name=name, kind=kind, default=default, help=help, users=_users(users), effect=effect,
-        env=own + tuple(env.split()), conf=conf, short=short, low=low, high=high,
+        env=own + tuple(env.split()), conf=conf, short=short, also=also, low=low, high=high,
     )  # fmt: skip
 
 
@@ -142,6 +161,7 @@ _all = partial(_row, "lpt", "acts")  # it means the same to every role
 _trainer = partial(_row, "t", "acts")
 _program = partial(_row, "t", "program")
 _hint = partial(_row, "pt", "hint")
+_master = partial(_row, "m", "acts")
 
 # One row each, and the rows of one purpose together: (users, effect,) name, kind, default, help.
 # fmt: off
@@ -233,13 +253,30 @@ FLAGS: tuple[Flag, ...] = (
 )
 # fmt: on
 
+# Apart from the others: a master is no role of a job, and its port is another.
+# fmt: off
+MASTER_FLAGS: tuple[Flag, ...] = (
+    _master("port", "int", 8080, "Port that trainers ask", low=1, high=65535),
+    _master("nics", "names", (), "Network devices whose address is bound (none: loopback)"),
+    _master("host", "names", (), "Addresses to bind in place of those of --nics"),
+    _master("task_timeout_dur", "duration", 1200.0, "Time to read a task; then another trainer gets it",
+            also="task_timout_dur", low=1),
+    _master("task_timeout_max", "int", 3, "Failures of a task that are too many are more than this", low=0),
+    _master("chunk_per_task", "int", 10, "Chunks of RecordIO files in a task", low=1),
+    _master("state_file", "str", "", "File from which a killed master goes on (none: it begins anew)"),
+    _master("log_level", "str", "info", "Least that is logged: debug, info, warn, error or crit"),
+    _master("endpoints", "str", "", "Addresses of etcd: not in this release, --state_file takes its place"),
+    _row("m", "hint", "ttl", "int", 60, "Seconds of the lease in etcd", low=0),
+)
+# fmt: on
+
 BY_NAME: Mapping[str, Flag] = MappingProxyType({flag.name: flag for flag in FLAGS})
 BY_CONF_NAME: Mapping[str, Flag] = MappingProxyType({flag.conf: flag for flag in FLAGS if flag.conf})
 
 
 def flags_of(*users: User) -> tuple[Flag, ...]:
-    """Give the flags that at least one of ``users`` takes, in the order of the table."""
-    return tuple(flag for flag in FLAGS if flag.users & set(users))
+    """Give the flags that at least one of ``users`` takes, in the order of the tables."""
+    return tuple(flag for flag in FLAGS + MASTER_FLAGS if flag.users & set(users))
 
 
 def defaults_of(*users: User) -> dict[str, Value]:

@@ -12,7 +12,7 @@ from paddle._launch.flags import Effect, Flag, User, flags_of
 
 _WIDTH = 100
 _COLUMN = 32
-_PLACEHOLDER = {"bool": "", "int": "=N", "float": "=N", "str": "=TEXT", "names": "=A,B"}
+_PLACEHOLDER = {"bool": "", "int": "=N", "float": "=N", "str": "=TEXT", "names": "=A,B", "duration": "=TIME"}
 _HEADINGS: dict[Effect, str] = {
     "program": "Handed to the training program, which decides what to do with them:",
     "hint": "Accepted for old command lines; there is nothing to tune here:",

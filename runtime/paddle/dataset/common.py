@@ -20,7 +20,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from paddle._absent import absent
+from paddle._recordio.chunks import write_records
+from paddle._recordio.samples import encode
 
 __all__ = ["DATA_HOME", "cluster_files_reader", "convert", "download", "fetch_all", "md5file", "split"]
 
@@ -138,6 +139,26 @@ def cluster_files_reader(
     return reader
 
 
-convert = absent(
-    "paddle.dataset.common.convert", "RecordIO files come with the task queue. Use split for pickled parts"
-)
+def convert(output_path: str | Path, reader: Reader, line_count: int, name_prefix: str) -> None:
+    """Write a reader's samples into RecordIO files ``output_path/name_prefix-%05d`` of ``line_count`` each.
+
+    Samples are numbers, texts, lists, tuples, dicts and numpy arrays; others raise BadRecord. Nothing is
+    pickled, so that whoever reads the files runs nothing that they say. A file is never half there.
+    """
+    if line_count < 1:
+        raise ValueError(f"line_count is {line_count}, but a file has at least 1 sample")
+    folder = Path(output_path)
+    folder.mkdir(parents=True, exist_ok=True)
+    samples = iter(reader())
+    for number in itertools.count():
+        part = list(itertools.islice(samples, line_count))
+        if not part:
+            return
+        path = folder / f"{name_prefix}-{number:05d}"
+        partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            with partial.open("wb") as f:
+                write_records(f, map(encode, part))
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from paddle._absent import absent
 from paddle.dataset import common
 
 __all__ = ["DataType", "build_dict", "convert", "fetch", "test", "train"]
@@ -66,7 +65,11 @@ def fetch() -> None:
     common.download(URL, "imikolov", MD5)
 
 
-convert = absent("paddle.dataset.imikolov.convert", "RecordIO files come with the task queue")
+def convert(path: str) -> None:
+    """Write both parts as RecordIO files of 1000 5-grams each into the folder ``path``."""
+    word_idx = build_dict()
+    common.convert(path, train(word_idx, 5), 1000, "imikolov_train")
+    common.convert(path, test(word_idx, 5), 1000, "imikolov_test")
 
 
 def _sentences(member: str) -> Iterator[list[str]]:
