@@ -1,9 +1,12 @@
 """Wrong input, as a user gives it: one paragraph that says what to do, its status, nothing left behind."""
 
+import contextlib
 import os
+import re
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -50,6 +53,33 @@ def run(*argv: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
 
 def launch(folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
     return run(str(ROOT / "paddle.py"), f"--conf={folder / 'conf.py'}", *flags, cwd=folder)
+
+
+def by_hand(folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    """A pserver that is expected not to start."""
+    return run("-P", "-m", "paddle", "pserver", *flags, cwd=folder, PYTHONPATH=str(ROOT / "runtime"))
+
+
+def trainer(folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """The package's program, started by hand."""
+    return run("train.py", cwd=folder / "package", PYTHONPATH=str(ROOT / "runtime"), **env)
+
+
+@contextlib.contextmanager
+def holder(address: str) -> Iterator[int]:
+    """A port of this process on ``address``, below which another is free."""
+    while True:
+        with socket.socket() as listener, socket.socket() as below:
+            listener.bind((address, 0))
+            port = listener.getsockname()[1]
+            try:
+                below.bind((address, port - 1))
+            except OSError:
+                continue
+            below.close()
+            listener.listen()
+            yield port
+            return
 
 
 def one_paragraph(text: str) -> str:
@@ -127,53 +157,102 @@ def test_an_unknown_form_of_host_is_a_usage_error(folder: Path, host: str) -> No
     assert not (folder / "jobs").exists()
 
 
-def test_a_taken_port_names_its_holder_before_anything_trains(folder: Path) -> None:
-    with socket.socket() as holder:
-        holder.bind(("127.0.0.2", 0))
-        holder.listen()
-        port = holder.getsockname()[1]
-        done = launch(folder, "--job_dispatch_package=package", f"--port={port}")
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_a_taken_port_names_its_holder_before_anything_trains(folder: Path, kind: str) -> None:
+    with holder("127.0.0.2") as taken:
+        first = taken if kind == "dense" else taken - 1
+        done = launch(folder, "--job_dispatch_package=package", f"--port={first}")
     assert done.returncode == PORT_IN_USE
-    assert f"port {port} of 127.0.0.2" in done.stderr
-    assert str(os.getpid()) in done.stderr
+    error = one_paragraph(done.stderr)
+    assert f"port {taken} of 127.0.0.2 is in use by process {os.getpid()} (" in error
     assert not processes_naming(str(folder))
-    assert not (folder / "package" / "output").exists()
+
+
+def test_what_a_start_that_failed_leaves_is_the_log_that_its_error_names(folder: Path) -> None:
+    with holder("127.0.0.2") as taken:
+        done = launch(folder, "--job_dispatch_package=package", f"--port={taken}")
+    (named,) = re.findall(r"^All it printed: (.*)$", done.stderr, re.M)
+    assert Path(named) == folder / "package/log/node-1/server.log"
+    assert f"port {taken}" in Path(named).read_text()
+    assert sorted(path.name for path in folder.iterdir()) == ["conf.py", "package"]
+    assert sorted(path.name for path in (folder / "package").iterdir()) == ["log", "train.py"]
+    assert sorted(path.name for path in (folder / "package" / "log").iterdir()) == ["node-0", "node-1"]
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_a_taken_port_of_a_pserver_by_hand_is_one_line(tmp_path: Path, kind: str) -> None:
+    with holder("127.0.0.1") as taken:
+        first = taken if kind == "dense" else taken - 1
+        done = by_hand(tmp_path, f"--port={first}", "--ports_num_for_sparse=1")
+    assert (done.returncode, done.stdout) == (PORT_IN_USE, "")
+    assert done.stderr.startswith(
+        f"paddle pserver: port {taken} of 127.0.0.1 is in use by process {os.getpid()}"
+    )
+    assert done.stderr.count("\n") == 1
 
 
 def test_a_sparse_parameter_without_sparse_ports_names_parameter_and_flag(folder: Path) -> None:
     done = launch(folder, "--job_dispatch_package=package", "--ports_num_for_sparse=0")
-    assert done.returncode not in (0, None)
-    assert "_table" in done.stderr + done.stdout
-    assert "ports_num_for_sparse" in done.stderr + done.stdout
+    assert done.returncode == USAGE
+    error = one_paragraph(done.stderr)
+    assert error.count("train.py:12: parameter '_table' is updated sparsely") == 1
+    assert "--ports_num_for_sparse=1" in error
+    assert "parameter '_table'" not in done.stdout
     assert not processes_naming(str(folder))
 
 
+def test_a_sparse_parameter_without_sparse_ports_is_refused_by_hand_too(folder: Path) -> None:
+    done = trainer(folder, PADDLE_INIT_PORTS_NUM_FOR_SPARSE="0")
+    assert done.returncode == USAGE
+    assert done.stderr.startswith("train.py:12: parameter '_table' is updated sparsely")
+    assert "PADDLE_INIT_PORTS_NUM_FOR_SPARSE" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_a_wrong_device_name_lists_those_that_exist(tmp_path: Path) -> None:
-    done = run("-P", "-m", "paddle", "pserver", "--nics=nic9", cwd=tmp_path, PYTHONPATH=str(ROOT / "runtime"))
+    done = by_hand(tmp_path, "--nics=nic9")
     assert done.returncode == USAGE
     error = one_paragraph(done.stderr)
     assert "nic9" in error
     assert "lo" in error.replace("nic9", "")
 
 
-def test_a_trainer_id_beyond_the_number_of_trainers_is_refused_at_once(folder: Path) -> None:
-    done = run(
-        "train.py",
-        cwd=folder / "package",
-        PYTHONPATH=str(ROOT / "runtime"),
-        PADDLE_INIT_TRAINER_ID="2",
-        PADDLE_INIT_NUM_GRADIENT_SERVERS="2",
-    )
-    assert done.returncode != 0
-    last = done.stderr.strip().splitlines()[-1]
-    assert "trainer_id" in last
-    assert "num_gradient_servers" in last
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (
+            {"trainer_id": "2", "num_gradient_servers": "2"},
+            ["trainer_id is 2", "num_gradient_servers", "0 to 1"],
+        ),
+        ({"trainer_id": "-1"}, ["trainer_id", "'-1' is not a whole number from 0"]),
+        ({"trainer_id": "abc"}, ["trainer_id", "'abc' is not a whole number from 0"]),
+        ({"num_gradient_servers": "0"}, ["num_gradient_servers", "'0' is not a whole number from 1"]),
+        ({"trainer_ids": "1"}, ["has no flag 'trainer_ids'", "Did you mean trainer_id"]),
+        ({"port": "70000"}, ["port", "'70000' is not a whole number from 1 to 65535"]),
+        ({"use_gpu": "perhaps"}, ["use_gpu", "'perhaps' is not true or false"]),
+        ({"start_pserver": "True"}, ["start_pserver", "not in this release"]),
+    ],
+    ids=lambda case: "-".join(case) if isinstance(case, dict) else None,
+)
+@pytest.mark.parametrize("way", ["environment", "arguments"])
+def test_a_flag_of_a_trainer_that_cannot_be_is_refused_at_once(
+    folder: Path, flags: dict[str, str], words: list[str], way: str
+) -> None:
+    if way == "environment":
+        done = trainer(folder, **{f"PADDLE_INIT_{name.upper()}": value for name, value in flags.items()})
+    else:
+        script = folder / "package" / "train.py"
+        script.write_text(script.read_text().replace("paddle.init()", f"paddle.init(**{flags!r})"))
+        done = trainer(folder)
+    assert (done.returncode, done.stdout) == (USAGE, "")
+    assert done.stderr.startswith("train.py:3: ")
+    assert done.stderr.count("\n") == 1
+    assert all(word.lower() in done.stderr.lower() for word in words)
+    assert [path.name for path in (folder / "package").iterdir()] == ["train.py"]
 
 
 def test_an_unknown_flag_of_pserver_names_near_misses(tmp_path: Path) -> None:
-    done = run(
-        "-P", "-m", "paddle", "pserver", "--ports_nun=1", cwd=tmp_path, PYTHONPATH=str(ROOT / "runtime")
-    )
+    done = by_hand(tmp_path, "--ports_nun=1")
     assert done.returncode == USAGE
     assert "ports_num" in one_paragraph(done.stderr)
 

@@ -66,9 +66,9 @@ def test_while_pservers_start(launch, signum) -> None:
         running.until(lambda log=log: log.exists() and "family" in log.read_text(), f"words in {log}")
     stopped(running, signum)
     assert collected(running) == {
-        "loss.csv",
-        *(f"node-{node}/{name}.log" for node in (0, 1) for name in ("agent", "server")),
+        f"node-{node}/{name}.log" for node in (0, 1) for name in ("agent", "server")
     }
+    assert running.jobs() == []
     for node in (0, 1):
         assert (
             "stopped: asked by the launcher" in (running.package / f"log/node-{node}/agent.log").read_text()

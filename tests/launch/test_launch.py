@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from paddle._launch.backends import Post
-from paddle._launch.events import Answered, NodeEnded, RoleExited, RoleReady
+from paddle._launch.events import Answered, NodeEnded, NodeFailed, RoleExited, RoleReady
 from paddle._launch.launch import Launch
 from paddle._launch.phases import Phase
 from paddle._launch.plan import LaunchPlan, NodePlan, RolePlan
@@ -15,14 +17,22 @@ from paddle._launch.settings import Host
 ROLES = ("pserver-0", "trainer-0")
 
 
-def plan(home: Path) -> LaunchPlan:
+def plan(home: Path, nodes: int = 1) -> LaunchPlan:
     roles = tuple(
         RolePlan(name=name, kind=name[:-2], node=0, argv=(), env={}, prepend={}, log="") for name in ROLES
     )
-    node = NodePlan(node=0, host=Host("local"), address="127.0.0.1", workspace=home, roles=roles)
     return LaunchPlan(
         name="JOB1",
-        nodes=(node,),
+        nodes=tuple(
+            NodePlan(
+                node=node,
+                host=Host("local"),
+                address=f"127.0.0.{node + 1}",
+                workspace=home,
+                roles=() if node else roles,
+            )
+            for node in range(nodes)
+        ),
         prepare=(),
         package=None,
         home=home,
@@ -113,3 +123,24 @@ def test_silence_is_noticed_after_a_pause_too(tmp_path, monkeypatch) -> None:
     cause = run(tmp_path, pause_s=1000.0, training_s=30.0).cause
     assert cause
     assert cause.text.startswith("nothing was heard from it")
+
+
+@pytest.mark.parametrize("failing", [Phase.DELIVER, Phase.OPEN])
+def test_a_launch_that_started_nothing_leaves_the_logs_of_the_job_before(tmp_path, failing) -> None:
+    earlier = tmp_path / "log" / "node-0" / "train.log"
+    earlier.parent.mkdir(parents=True)
+    earlier.write_text("all went well")
+    steps = []
+
+    class Failing(Ready):
+        def step(self, node: int, phase: Phase) -> None:
+            steps.append(phase)
+            fails = phase is failing and node == 1
+            self._post(NodeFailed(node, "disk full") if fails else Answered(node, phase))
+
+    launch = Launch(plan(tmp_path, nodes=2), Silent(), lambda _, post: Failing(post, lambda: None), Clock())
+    assert launch.run() == 1
+    assert (launch.has_started, launch.has_trained) == (False, False)
+    assert failing in steps
+    assert Phase.COLLECT not in steps
+    assert earlier.read_text() == "all went well"

@@ -27,7 +27,7 @@ from paddle._launch.printer import Printer, own
 from paddle._launch.settings import settle
 from paddle._launch.status import screen
 from paddle._launch.visible import visible
-from paddle._launch.workspace import Claim
+from paddle._launch.workspace import Claim, remove
 
 RUNTIME = Path(__file__).resolve().parents[2]
 _HEAD = """
@@ -101,11 +101,20 @@ def _carry_out(launch: plan.LaunchPlan) -> int:
     if shown.is_gone:
         _complain("paddle.py: nobody reads what it prints any more, so the job was stopped. A file would do.")
     _explain(running, launch)
+    if launch.package is not None and not running.has_trained:
+        _withdraw(running, launch)
     curve = None
     with contextlib.suppress(KeyboardInterrupt):  # the job is over; only the picture is given up
         curve = running.draw_curve()
     shown.say(_last_line(launch, status, curve, running.has_started))
     return status
+
+
+def _withdraw(running: Launch, launch: plan.LaunchPlan) -> None:
+    """Remove what was sent and nothing was trained in, once the logs of it are here."""
+    for node in launch.nodes:
+        if not running.has_started or (launch.home / "log" / f"node-{node.node}").is_dir():
+            remove(node.workspace)
 
 
 def _explain(running: Launch, launch: plan.LaunchPlan) -> None:

@@ -18,7 +18,7 @@ from paddle._launch import logs
 from paddle._launch.actions import Action, Kill, StartRole, Step, Stop
 from paddle._launch.backends import Carrier, Post
 from paddle._launch.cause import Cause
-from paddle._launch.events import Event, Signalled, Tick
+from paddle._launch.events import Answered, Event, Signalled, Tick
 from paddle._launch.news import News, Printed, Progress, Told, Waiting
 from paddle._launch.phases import Limits, Phase
 from paddle._launch.plan import LaunchPlan, count
@@ -103,6 +103,11 @@ class Launch:
         """Whether any role was started."""
         return Phase.SERVE in self._supervisor.history
 
+    @property
+    def has_trained(self) -> bool:
+        """Whether any trainer was started."""
+        return Phase.TRAIN in self._supervisor.history
+
     def last_lines(self, role: str) -> tuple[str, ...]:
         """Give the last lines that a role printed."""
         return self._tails.of(role)
@@ -167,10 +172,11 @@ class Launch:
             case Phase.DELIVER if self._plan.package is not None:
                 self._screen.say(f"sending the workspace to {count(len(self._plan.nodes), 'node')}")
             case Phase.SERVE:
-                self._curve = logs.LossCurve(logs.clear(self._plan.home), self._screen.say)
+                logs.clear(self._plan.home)
                 self._screen.say(f"starting {count(len(self._plan.roles('pserver')), 'pserver')}")
             case Phase.TRAIN:
                 self._training_since = now
+                self._curve = logs.LossCurve(self._plan.home / "log", self._screen.say)
                 trainers = count(len(self._plan.roles("trainer")), "trainer")
                 self._screen.say(f"pservers ready after {took:.1f} s; starting {trainers}")
             case Phase.FINISH:
@@ -187,6 +193,8 @@ class Launch:
     def _act(self, actions: list[Action]) -> None:
         for action in actions:
             match action:
+                case Step(node, Phase.COLLECT) if not self.has_started:  # an earlier job's logs stay
+                    self._inbox.put(Answered(node, Phase.COLLECT))
                 case Step(node, phase):
                     self._carrier.step(node, phase)
                 case StartRole(role):

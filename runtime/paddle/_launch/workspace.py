@@ -140,6 +140,11 @@ def deliver(entries: tuple[Entry, ...], place: Path, is_stopped: Callable[[], bo
         ) from error
 
 
+def remove(place: Path) -> None:
+    """Remove a workspace that was delivered, as far as that can be done."""
+    shutil.rmtree(place, ignore_errors=True)
+
+
 def copy(source: Path, place: Path, is_stopped: Callable[[], bool] = lambda: False) -> None:
     """Copy a file's bytes, mode and times."""
     with source.open("rb") as reader, place.open("wb") as writer:
