@@ -1,4 +1,4 @@
-"""Programs as people wrote them for v2, as processes of their own: alone, and on two trainers and pservers."""
+"""Programs as people wrote them for v2, as processes: alone, and on two trainers and two pservers."""
 
 import re
 import tarfile
