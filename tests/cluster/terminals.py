@@ -46,12 +46,12 @@ def has_namespaces() -> bool:
     return done.returncode == 0
 
 
-def type_into(folder: Path, *terminals: str, needs_eth0: bool = False) -> list[Terminal]:
+def type_into(folder: Path, *terminals: str, needs_namespace: bool = False) -> list[Terminal]:
     """Type a text into each of as many terminals, all at once, in ``folder``; wait until all have ended."""
     machine = ["unshare", "-rn", "bash", "-c", DEVICES + SHELLS, "terminals"]
     if not has_namespaces():
-        if needs_eth0:
-            pytest.skip("unshare -rn is not permitted here, and this needs the device eth0")
+        if needs_namespace:
+            pytest.skip("unshare -rn is not permitted here, and this needs devices or ports of its own")
         machine = ["bash", "-c", SHELLS, "terminals"]
         port = free_port(["127.0.0.1"])
         terminals = tuple(text.replace("7164", str(port)) for text in terminals)

@@ -155,7 +155,7 @@ def test_a_parameter_server_in_the_background(tmp_path: Path, pserver: str) -> N
         tmp_path,
         f"{pserver}\n[ -z $! ] || wait $!",  # a terminal stays open
         RANK.format(0) + told + TRAINER,
-        needs_eth0=on_device,
+        needs_namespace=on_device,
     )
     assert_learned(trainer)
     assert server == (0, "")
@@ -188,7 +188,7 @@ def test_several_trainers_and_two_parameter_servers(tmp_path: Path, trainers: in
         f"{PSERVER} --nics={nic}".replace("_servers=1", f"_servers={trainers}") for nic in ("lo", "eth0")
     ]
     ids = [RANK.format(i) + told + f"export PADDLE_INIT_TRAINER_ID={i}\n" for i in range(trainers)]
-    ended = type_into(tmp_path, *servers, *(text + TRAINER for text in ids), needs_eth0=True)
+    ended = type_into(tmp_path, *servers, *(text + TRAINER for text in ids), needs_namespace=True)
     for terminal in ended[2:]:
         assert_learned(terminal)
     assert_served(ended[0], "127.0.0.1")
