@@ -85,13 +85,17 @@ class Launch:
             try:
                 self._act(self._supervisor.begin(self._clock()))
                 while self._supervisor.phase is not Phase.END:
-                    with contextlib.suppress(Empty):
-                        self._take(self._inbox.get(timeout=_TICK_S))
-                    self._tick()
+                    self._turn()
             finally:
                 self._carrier.close()
                 self._screen.close()
         return self._supervisor.exit_status
+
+    def _turn(self) -> None:
+        """Take what came in, or nothing for a while, and look at the clock."""
+        with contextlib.suppress(Empty):
+            self._take(self._inbox.get(timeout=_TICK_S))
+        self._tick()
 
     @property
     def cause(self) -> Cause | None:
