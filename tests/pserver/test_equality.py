@@ -23,7 +23,10 @@ Gradients = dict[str, np.ndarray | SparseRows]
 STEPS = 4
 OPTIONS: dict[str, dict[str, dict[str, float]]] = {
     "momentum": {"momentum": {"momentum": 0.9}, "sparse momentum": {"momentum": 0.9, "sparse": 1}},
-    "adam": {"adam": {"beta1": 0.8, "beta2": 0.99}},
+    "adam": {
+        "adam": {"beta1": 0.8, "beta2": 0.99},
+        "adam, not lazy": {"beta1": 0.8, "beta2": 0.99, "lazy": 0},
+    },
     "rmsprop": {"rmsprop": {"rho": 0.9}},
 }
 """Numbers that make a rule remember: without them momentum is plain descent."""
@@ -174,6 +177,7 @@ def test_trainers_with_unequal_batches_equal_one_process_that_adds_what_there_is
     for step in range(5):
         parts = [gradients_of(MODEL, seed_of(id, step)) for id in range(2 if step < 2 else 1)]
         local.step(total(parts, mean=False), samples=8 * len(parts))
+    local.fetch()
     assert_same(first, arrays)
     assert_same(second, arrays)
 

@@ -49,14 +49,34 @@ class RuleSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WarmupSpec:
+    """The first ``length`` of a schedule's units: a straight line from ``start`` to ``end`` in its place.
+
+    ``shifts``: the schedule counts from the end of the warm-up (2.x), not from the first step (fluid).
+    """
+
+    length: float
+    start: float
+    end: float
+    shifts: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleSpec:
-    """A learning rate as a function of the samples done so far; ``args`` as the documents name them."""
+    """A learning rate as a function of how much was done so far: of samples, steps or passes.
+
+    ``unit``: which of these, the schedule's own where empty. ``decay_a``, ``decay_b`` and ``args`` are what
+    the documents of v2 call so; ``options`` are the numbers of the schedules of later generations by name.
+    """
 
     name: str = "constant"
     learning_rate: float = 1e-3
     decay_a: float = 0.0
     decay_b: float = 0.0
     args: str = ""
+    unit: Literal["", "samples", "steps", "passes"] = ""
+    options: Mapping[str, float | tuple[float, ...]] = field(default_factory=dict)
+    warmup: WarmupSpec | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

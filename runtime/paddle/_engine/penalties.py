@@ -9,9 +9,10 @@ element:
 * clipping comes first, per element, on the gradient summed over trainers: g = min(max(g, -clip), clip);
 * L2 alone is part of the step: the rule moves w along g + l2 * w instead of g; statistics are of g alone;
 * with an L1 rate both follow the step: w = sign(w) * max(|w| - r * l1, 0), then w = w / (1 + r * l2);
-* in Adam and Adamax both always follow the step, with r = lr;
-* to a row of a table that k steps passed by, those steps' penalties are applied with the next update: as in
-  the L1 line, with k times the rates. Until then the row stays as it was.
+* in Adam, Adamax, Ftrl and Lamb both always follow the step, with r = lr;
+* a row of a table that steps pass by is penalised by them like any other, at each step's learning rate; this
+  is made up for when the row is next needed (see rules/rule.py). v2 applies k steps at once, with k times the
+  rates of the step that ends them: the same where these are small.
 
 Guarantee: a rate of zero changes no bit.
 """

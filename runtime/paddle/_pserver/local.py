@@ -31,7 +31,7 @@ from paddle._pserver.messages import (
 )
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.shard import Shard
-from paddle._pserver.tables import NOTHING, Gradient, Rows
+from paddle._pserver.tables import NOTHING, Gradient, Rows, Tables
 
 _SESSION = 1
 _log = logging.getLogger("paddle.trainer")
@@ -62,16 +62,22 @@ class LocalExchange:
                 self._ask(Seed(part))
         return arrays
 
+    @property
+    def _tables(self) -> Tables:
+        assert self._shard.tables is not None  # Declare was answered
+        return self._shard.tables
+
     def _arrays(self) -> dict[str, np.ndarray]:
-        tables = self._shard.tables
-        assert tables is not None  # Declare was answered
+        tables = self._tables
         arrays = {name: table.values for name, table in tables.rows.items()}
         for segment in tables.layout.segments:
             arrays[segment.parameter.name] = tables.values[segment.span].reshape(segment.parameter.shape)
         return arrays
 
     def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
-        """See Exchange. Rows are always up to date here."""
+        """See Exchange."""
+        for name, ids in rows.items():
+            self._tables.table(name).refresh(ids.reshape(-1))
 
     def step(self, gradients: given.Gradients, samples: int) -> StepReport:
         """See Exchange."""
@@ -96,7 +102,9 @@ class LocalExchange:
         self._ask(EndPass(pass_id))
 
     def fetch(self) -> None:
-        """See Exchange. Everything is always up to date here."""
+        """See Exchange. What is dense always is up to date here."""
+        for table in self._tables.rows.values():
+            table.refresh()
 
     def close(self, failure: str | None = None) -> None:
         """See Exchange."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from paddle._engine.rules import needs_whole
 from paddle._pserver import declaration
 from paddle._pserver.errors import DeclarationMismatch
 from paddle._pserver.messages import Declare
@@ -25,7 +26,8 @@ class Model:
     def __init__(self, declare: Declare, options: ShardOptions) -> None:
         declaration.check(declare)
         held = [p for p in declare.parameters if ("sparse" if p.sparse else "dense") in options.roles]
-        layout = dense_layout(held, declare.shard, declare.shards)
+        whole = needs_whole(declare.update.rule)
+        layout = dense_layout(held, declare.shard, declare.shards, whole=whole)
         ranges = row_ranges(held, declare.shard, declare.shards)
         trainers, limit_bytes = options.num_gradient_servers, options.memory_limit_bytes
         declaration.check_size(declare.update, layout, ranges, trainers, limit_bytes)

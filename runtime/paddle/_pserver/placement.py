@@ -5,8 +5,9 @@ know an address: a shard is a number in ``0..shards-1``.
 
 Dense parameters are cut into blocks of one size for the whole job, a power of two of at least 1024 values and
 chosen so that a shard has about 128 of them; block ``b`` of parameter ``p`` lives on shard ``(b + hash(p))
-mod shards``. Row ``r`` of a sparse table lives on shard ``(r + hash(table)) mod shards``. (The partition of
-PaddlePaddle's v1/v2 parameter server, with a hash that is the same on every machine.)
+mod shards``. Under a rule that ``needs_whole`` parameters, each is one block. Row ``r`` of a sparse table
+lives on shard ``(r + hash(table)) mod shards``. (The partition of PaddlePaddle's v1/v2 parameter server, with
+a hash that is the same on every machine.)
 
 Guarantee: every value is on exactly one shard. A shard keeps its dense values in one flat array, in canonical
 order: parameters as declared, within each its blocks ascending.
@@ -99,15 +100,17 @@ def block_size(values: int, shards: int) -> int:
     return 1 << max((values // shards).bit_length() - _BLOCKS_PER_SHARD_BITS, _MIN_BLOCK_BITS)
 
 
-def dense_layout(parameters: Sequence[ParameterSpec], shard: int, shards: int) -> DenseLayout:
-    """What ``shard`` keeps of the dense ones among ``parameters``."""
+def dense_layout(
+    parameters: Sequence[ParameterSpec], shard: int, shards: int, *, whole: bool = False
+) -> DenseLayout:
+    """What ``shard`` keeps of the dense ones among ``parameters``; ``whole``: they must not be cut."""
     dense = [parameter for parameter in parameters if not parameter.sparse]
     block = block_size(sum(parameter.size for parameter in dense), shards)
     slices: list[Slice] = []
     segments: list[Segment] = []
     offset = 0
     for parameter in dense:
-        mine = list(_slices(parameter, block, shard, shards))
+        mine = list(_slices(parameter, parameter.size if whole else block, shard, shards))
         size = sum(part.stop - part.start for part in mine)
         if size:
             slices += mine

@@ -18,6 +18,7 @@ import numpy as np
 
 from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import ParameterSpec, StepReport, UpdateSpec
+from paddle._engine.rules import needs_whole
 from paddle._pserver import given
 from paddle._pserver.client import Client, Notice
 from paddle._pserver.errors import BadMessage, SparsePortsMissing
@@ -80,8 +81,11 @@ class RemoteExchange:
         self._is_async = update.is_async
         self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters}
         self._greet()
+        for dense in self._dense:
+            dense.bind(self._parameters, self._arrays, whole=needs_whole(update.rule))
+        for sparse in self._sparse:
+            sparse.bind(self._parameters, self._arrays)
         for shard in self._shards:
-            shard.bind(self._parameters, self._arrays)
             declare = Declare(self._parameters, update, shard.index, shard.count)
             shard.client.send(declare, asking="to start training")
         for shard in self._shards:

@@ -34,9 +34,9 @@ class DenseShard:
         self._cuts: list[tuple[str, int, int]] = []
         self._into: list[memoryview] = []
 
-    def bind(self, parameters: Sequence[ParameterSpec], arrays: Arrays) -> None:
-        """Say what is trained, and where values live here."""
-        slices = dense_layout(parameters, self.index, self.count).slices
+    def bind(self, parameters: Sequence[ParameterSpec], arrays: Arrays, *, whole: bool) -> None:
+        """Say what is trained, and where values live here. ``whole``: see dense_layout."""
+        slices = dense_layout(parameters, self.index, self.count, whole=whole).slices
         self._cuts = [(part.name, 4 * part.start, 4 * part.stop) for part in slices]
         self._into = self._cut({name: bytes_of(array) for name, array in arrays.items()})
 

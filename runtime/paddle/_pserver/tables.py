@@ -16,8 +16,9 @@ import numpy as np
 
 from paddle._engine.exchange import ParameterSpec, UpdateSpec
 from paddle._engine.penalties import Penalties, penalties
+from paddle._engine.rates import Rates
 from paddle._engine.rules import Rule, rule
-from paddle._engine.schedules import schedule
+from paddle._engine.schedules import Progress, schedule
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.placement import DenseLayout, RowRange, Segment
 
@@ -63,11 +64,11 @@ class Tables:
         return self.rows[name]
 
     def apply(self, gradients: Sequence[Gradient], *, samples: int, passes: int, step: int) -> None:
-        """Apply the sum (or mean) of ``gradients`` as update number ``step``.
+        """Apply the sum (or mean) of ``gradients`` as update number ``step``, each step once, in order.
 
         ``samples``: processed so far, ``passes``: finished; the learning rate depends on them.
         """
-        learning_rate = self._learning_rate(samples, passes)
+        learning_rate = self._learning_rate(Progress(samples, passes, step - 1))
         scale = np.float32(1 / len(gradients)) if self._mean and len(gradients) > 1 else None
         for index, blocks in enumerate(self._blocks):
             total = _sum([gradient.dense[index] for gradient in gradients], scale)
@@ -90,7 +91,11 @@ class _Blocks:
 
 
 class Table:
-    """One sparse table's share of a shard."""
+    """One sparse table's share of a shard.
+
+    A row that steps pass by is brought up to date when it is next needed; until then its values are those of
+    the step that it is at.
+    """
 
     def __init__(self, held: RowRange, update: UpdateSpec) -> None:
         self.held = held
@@ -98,6 +103,7 @@ class Table:
         self._rule, self._penalties, self._multiplier = _how(held.parameter, update)
         self._slots = [np.zeros_like(self.values) for _ in self._rule.slots]
         self._last_step = np.zeros(held.count, np.int64)
+        self._rates, self._step = Rates(), 0
 
     def check(self, ids: np.ndarray) -> None:
         """Whether all ``ids`` are rows that live here; raises BadMessage."""
@@ -109,11 +115,30 @@ class Table:
             )
 
     def gather(self, ids: np.ndarray) -> np.ndarray:
-        """A copy of rows ``ids``, which have been checked."""
-        return self.values.take(self.held.local(ids), axis=0)
+        """A copy of rows ``ids``, which have been checked, up to date."""
+        local = self.held.local(ids)
+        self._catch_up(local)
+        return self.values.take(local, axis=0)
+
+    def refresh(self, ids: np.ndarray | None = None) -> np.ndarray:
+        """Bring rows ``ids``, all if None, up to date in ``values``, and return these."""
+        self._catch_up(None if ids is None else self.held.local(ids))
+        return self.values
+
+    def _catch_up(self, local: np.ndarray | None) -> None:
+        rule, penalties = self._rule, self._penalties
+        rule.catch_up(self.values, local, self._slots, self._last_step, self._rates, penalties, self._step)
+        if local is None:
+            self._rates.forget()
 
     def apply(self, parts: Sequence[Rows], scale: np.float32 | None, learning_rate: float, step: int) -> None:
         """Apply the sum of ``parts``, times ``scale``, to the rows they name, which have been checked."""
+        rate = learning_rate * self._multiplier
+        self._update(parts, scale, rate, step)
+        self._step = step
+        self._rates.add(rate)
+
+    def _update(self, parts: Sequence[Rows], scale: np.float32 | None, rate: float, step: int) -> None:
         ids = parts[0].ids if len(parts) == 1 else np.concatenate([part.ids for part in parts])
         if not len(ids):
             return
@@ -124,17 +149,10 @@ class Table:
             ids, values = merge_rows(ids, values)
         if scale is not None:
             values = values * scale
-        rate = learning_rate * self._multiplier
-        self._rule.rows(
-            self.values,
-            self.held.local(ids),
-            values,
-            self._slots,
-            self._last_step,
-            rate,
-            self._penalties,
-            step,
-        )
+        local = self.held.local(ids)
+        self._catch_up(local)
+        rule, penalties = self._rule, self._penalties
+        rule.rows(self.values, local, values, self._slots, self._last_step, rate, penalties, step)
 
 
 def _how(parameter: ParameterSpec, update: UpdateSpec) -> tuple[Rule, Penalties, float]:

@@ -61,7 +61,7 @@ class Training:
             case Pull(table=None):
                 self._answer(trainer.id, self._tables.values)
             case Pull(table=str(name)):
-                values = self._tables.table(name).values
+                values = self._tables.table(name).refresh()
                 self._outbox.tell(trainer.id, Answer(self._clocks.version), (values,))
             case EndPass():
                 self._end_pass(trainer, message, now)

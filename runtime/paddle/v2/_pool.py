@@ -114,6 +114,7 @@ class Pool(Mapping[str, np.ndarray]):
             raise RuntimeError(
                 f"parameter {name!r} lives on the parameter servers by now: set it before train()"
             )
+        self.current([name])  # rows of a table are up to date before they are replaced
         self.scope.set(name, array)
 
     def follow(self, keeper: Keeper) -> None:
@@ -136,6 +137,7 @@ class Pool(Mapping[str, np.ndarray]):
                 "of this one go on from their own values alone: go on with the other trainer, or give each "
                 "trainer Parameters of its own (to_tar and from_tar copy them)"
             )
+        keeper.fetch()  # or rows that its steps passed by would catch up on the others' values
         for name, value in zip(lost, self.current(lost), strict=True):
             np.copyto(keeper.arrays[name], value)
         self.follow(keeper)

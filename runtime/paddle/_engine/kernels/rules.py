@@ -2,8 +2,9 @@
 
 All kernels begin with the same arguments: table, index, gradient, last_step, step, clip, l1, l2 (see
 ``Rule.rows``), then the learning rate, the slots and the rule's own numbers; the formulas stand in the
-rules' files. Numbers are float32, so that no arithmetic widens to float64. ``velocity`` is None where
-there is no momentum: numba then compiles a variant without it.
+rules' files. A kernel takes one step; what rows became in steps without gradient, ``idle.py`` computes.
+Numbers are float32, so that no arithmetic widens to float64. ``velocity`` is None where there is no
+momentum: numba then compiles a variant without it.
 
 Guarantee: no fast-math. Rounding does not depend on where a row begins or ends, nor on the vector width
 that the compiler chose.
@@ -25,6 +26,7 @@ Float = np.float32
 
 ZERO = np.float32(0)
 ONE = np.float32(1)
+HALF = np.float32(0.5)
 
 
 @kernel
@@ -39,7 +41,7 @@ def clipped(g: Float, clip: Float) -> Float:
 
 @kernel
 def shrunk(w: Float, l1: Float, l2: Float) -> Float:
-    """One value after the proximal steps of L1, then of L2; both already times rate and steps due."""
+    """One value after the proximal steps of L1, then of L2; both already times the rate."""
     if w > l1:
         w = w - l1
     elif w < -l1:
@@ -50,16 +52,6 @@ def shrunk(w: Float, l1: Float, l2: Float) -> Float:
 
 
 @kernel
-def steps_due(elapsed: int, l1: Float, l2: Float) -> Float:
-    """Steps whose penalties follow the update: with L1 all since the last touch, else all but this one."""
-    if l1 > ZERO:
-        return np.float32(elapsed)
-    if l2 > ZERO:
-        return np.float32(elapsed - 1)
-    return ZERO
-
-
-@kernel
 def carried(velocity: Array | None, row: int, j: int, momentum: Float, move: Float) -> Float:
     """The move of one element, with what its velocity adds to it."""
     if velocity is None:
@@ -67,18 +59,6 @@ def carried(velocity: Array | None, row: int, j: int, momentum: Float, move: Flo
     move = momentum * velocity[row, j] + move
     velocity[row, j] = move
     return move
-
-
-@kernel
-def coast(table: Array, velocity: Array | None, row: int, momentum: Float, idle: int) -> None:
-    """Let one row roll on through ``idle`` steps without gradient: w += v * (m + m^2 + ...), v *= m^idle."""
-    if velocity is None:
-        return
-    fade = np.float32(momentum**idle)
-    drift = momentum * (ONE - fade) / (ONE - momentum) if momentum < ONE else np.float32(idle)
-    for j in range(table.shape[1]):
-        table[row, j] += drift * velocity[row, j]
-        velocity[row, j] *= fade
 
 
 @kernel
@@ -94,24 +74,18 @@ def momentum(
     rate: Float,
     velocity: Array | None,
     momentum: Float,
-    coasting: bool,
 ) -> None:
-    """SGD, Momentum and sparse Momentum."""
+    """SGD and Momentum."""
     inner_l2 = ZERO if l1 > ZERO else l2
     for i in range(index.shape[0]):
         row = index[i]
-        elapsed = step - last_step[row]
         last_step[row] = step
-        if coasting and elapsed > 1:
-            coast(table, velocity, row, momentum, elapsed - 1)
-        due = steps_due(elapsed, l1, l2)
-        due_l1, due_l2 = due * l1 * rate, due * l2 * rate
         w, g = table[row], gradient[i]
         for j in range(w.shape[0]):
             move = -(rate * (clipped(g[j], clip) + inner_l2 * w[j]))
             value = w[j] + carried(velocity, row, j, momentum, move)
-            if due > ZERO:
-                value = shrunk(value, due_l1, due_l2)
+            if l1 > ZERO:
+                value = shrunk(value, l1 * rate, l2 * rate)
             w[j] = value
 
 
@@ -135,7 +109,6 @@ def adagrad(
     inner_l2 = ZERO if l1 > ZERO else l2
     for i in range(index.shape[0]):
         row = index[i]
-        due = steps_due(step - last_step[row], l1, l2)
         last_step[row] = step
         w, g, s = table[row], gradient[i], square_sum[row]
         for j in range(w.shape[0]):
@@ -144,8 +117,8 @@ def adagrad(
             own_rate = rate / sqrt(s[j] + epsilon)
             move = -(own_rate * (slope + inner_l2 * w[j]))
             value = w[j] + carried(velocity, row, j, momentum, move)
-            if due > ZERO:
-                value = shrunk(value, due * l1 * own_rate, due * l2 * own_rate)
+            if l1 > ZERO:
+                value = shrunk(value, l1 * own_rate, l2 * own_rate)
             w[j] = value
 
 
@@ -170,20 +143,17 @@ def decayed_adagrad(
     inner_l2 = ZERO if l1 > ZERO else l2
     for i in range(index.shape[0]):
         row = index[i]
-        elapsed = step - last_step[row]
-        keep = np.float32(rho**elapsed)
-        take = ONE if last_step[row] == 0 else ONE - rho
+        take = ONE if last_step[row] <= 0 else ONE - rho
         last_step[row] = step
-        due = steps_due(elapsed, l1, l2)
         w, g, s = table[row], gradient[i], mean_square[row]
         for j in range(w.shape[0]):
             slope = clipped(g[j], clip)
-            s[j] = keep * s[j] + take * (slope * slope)
+            s[j] = rho * s[j] + take * (slope * slope)
             own_rate = rate / sqrt(s[j] + epsilon)
             move = -(own_rate * (slope + inner_l2 * w[j]))
             value = w[j] + carried(velocity, row, j, momentum, move)
-            if due > ZERO:
-                value = shrunk(value, due * l1 * own_rate, due * l2 * own_rate)
+            if l1 > ZERO:
+                value = shrunk(value, l1 * own_rate, l2 * own_rate)
             w[j] = value
 
 
@@ -209,24 +179,21 @@ def rmsprop(
     inner_l2 = ZERO if l1 > ZERO else l2
     for i in range(index.shape[0]):
         row = index[i]
-        elapsed = step - last_step[row]
-        keep = np.float32(rho**elapsed)
-        take = ONE if last_step[row] == 0 else ONE - rho
+        take = ONE if last_step[row] <= 0 else ONE - rho
         last_step[row] = step
-        due = steps_due(elapsed, l1, l2)
         w, g, s, f = table[row], gradient[i], mean_square[row], mean[row]
         for j in range(w.shape[0]):
             slope = clipped(g[j], clip)
-            s[j] = keep * s[j] + take * (slope * slope)
-            f[j] = keep * f[j] + (ONE - rho) * slope
+            s[j] = rho * s[j] + take * (slope * slope)
+            f[j] = rho * f[j] + (ONE - rho) * slope
             variance = s[j] - f[j] * f[j]
             if variance < ZERO:
                 variance = ZERO
             own_rate = rate / sqrt(variance + epsilon)
             move = -(own_rate * (slope + inner_l2 * w[j]))
             value = w[j] + carried(velocity, row, j, momentum, move)
-            if due > ZERO:
-                value = shrunk(value, due * l1 * own_rate, due * l2 * own_rate)
+            if l1 > ZERO:
+                value = shrunk(value, l1 * own_rate, l2 * own_rate)
             w[j] = value
 
 
@@ -252,7 +219,6 @@ def adadelta(
     inner_l2 = ZERO if l1 > ZERO else l2
     for i in range(index.shape[0]):
         row = index[i]
-        due = steps_due(step - last_step[row], l1, l2)
         last_step[row] = step
         w, g, s, d = table[row], gradient[i], mean_square[row], mean_square_move[row]
         for j in range(w.shape[0]):
@@ -263,8 +229,8 @@ def adadelta(
             own_rate = rate * scale
             move = -(own_rate * (slope + inner_l2 * w[j]))
             value = w[j] + carried(velocity, row, j, momentum, move)
-            if due > ZERO:
-                value = shrunk(value, due * l1 * own_rate, due * l2 * own_rate)
+            if l1 > ZERO:
+                value = shrunk(value, l1 * own_rate, l2 * own_rate)
             w[j] = value
 
 
@@ -289,8 +255,6 @@ def adam(
     """Adam."""
     for i in range(index.shape[0]):
         row = index[i]
-        due = np.float32(step - last_step[row]) if l1 + l2 > ZERO else ZERO
-        due_l1, due_l2 = due * l1 * rate, due * l2 * rate
         last_step[row] = step
         w, g, m, v = table[row], gradient[i], first[row], second[row]
         for j in range(w.shape[0]):
@@ -298,8 +262,8 @@ def adam(
             m[j] = beta1 * m[j] + (ONE - beta1) * slope
             v[j] = beta2 * v[j] + (ONE - beta2) * (slope * slope)
             value = w[j] - m[j] * corrected_rate / (sqrt(v[j]) + epsilon)
-            if due > ZERO:
-                value = shrunk(value, due_l1, due_l2)
+            if l1 + l2 > ZERO:
+                value = shrunk(value, l1 * rate, l2 * rate)
             w[j] = value
 
 
@@ -323,8 +287,6 @@ def adamax(
     """Adamax."""
     for i in range(index.shape[0]):
         row = index[i]
-        due = np.float32(step - last_step[row]) if l1 + l2 > ZERO else ZERO
-        due_l1, due_l2 = due * l1 * rate, due * l2 * rate
         last_step[row] = step
         w, g, m, u = table[row], gradient[i], first[row], largest[row]
         for j in range(w.shape[0]):
@@ -335,6 +297,88 @@ def adamax(
             value = w[j]
             if u[j] != ZERO:
                 value -= corrected_rate * (m[j] / u[j])
-            if due > ZERO:
-                value = shrunk(value, due_l1, due_l2)
+            if l1 + l2 > ZERO:
+                value = shrunk(value, l1 * rate, l2 * rate)
+            w[j] = value
+
+
+@kernel
+def ftrl(
+    table: Array,
+    index: Array,
+    gradient: Array,
+    last_step: Array,
+    step: int,
+    clip: Float,
+    l1: Float,
+    l2: Float,
+    rate: Float,
+    square_sum: Array,
+    linear: Array,
+    own_l1: Float,
+    own_l2: Float,
+    power: Float,
+) -> None:
+    """Ftrl."""
+    for i in range(index.shape[0]):
+        row = index[i]
+        last_step[row] = step
+        w, g, s, z = table[row], gradient[i], square_sum[row], linear[row]
+        for j in range(w.shape[0]):
+            slope = clipped(g[j], clip)
+            total = s[j] + slope * slope
+            before, after = (sqrt(s[j]), sqrt(total)) if power == HALF else (s[j] ** power, total**power)
+            s[j] = total
+            z[j] += slope - (after - before) / rate * w[j]
+            value = ZERO * z[j]
+            if z[j] > own_l1:
+                value = (own_l1 - z[j]) / (after / rate + own_l2 + own_l2)
+            elif z[j] < -own_l1:
+                value = -(own_l1 + z[j]) / (after / rate + own_l2 + own_l2)
+            if l1 + l2 > ZERO:
+                value = shrunk(value, l1 * rate, l2 * rate)
+            w[j] = value
+
+
+@kernel
+def lamb(
+    table: Array,
+    index: Array,
+    gradient: Array,
+    last_step: Array,
+    step: int,
+    clip: Float,
+    l1: Float,
+    l2: Float,
+    rate: Float,
+    first: Array,
+    second: Array,
+    correction1: Float,
+    correction2: Float,
+    beta1: Float,
+    beta2: Float,
+    epsilon: Float,
+    weight_decay: Float,
+) -> None:
+    """Lamb. The norms are summed in float64."""
+    for i in range(index.shape[0]):
+        row = index[i]
+        last_step[row] = step
+        w, g, m, v = table[row], gradient[i], first[row], second[row]
+        size, length = 0.0, 0.0
+        for j in range(w.shape[0]):
+            slope = clipped(g[j], clip)
+            m[j] = beta1 * m[j] + (ONE - beta1) * slope
+            v[j] = beta2 * v[j] + (ONE - beta2) * (slope * slope)
+            move = m[j] / correction1 / (sqrt(v[j] / correction2) + epsilon) + weight_decay * w[j]
+            size += np.float64(w[j]) * np.float64(w[j])
+            length += np.float64(move) * np.float64(move)
+        own_rate = rate
+        if size > 0.0 and length > 0.0:
+            own_rate = np.float32(rate * sqrt(size / length))
+        for j in range(w.shape[0]):
+            move = m[j] / correction1 / (sqrt(v[j] / correction2) + epsilon) + weight_decay * w[j]
+            value = w[j] - own_rate * move
+            if l1 + l2 > ZERO:
+                value = shrunk(value, l1 * rate, l2 * rate)
             w[j] = value

@@ -16,12 +16,14 @@ from paddle._engine.rules.adagrad import AdaGrad
 from paddle._engine.rules.adam import Adam
 from paddle._engine.rules.adamax import Adamax
 from paddle._engine.rules.decayed_adagrad import DecayedAdaGrad
+from paddle._engine.rules.ftrl import Ftrl
+from paddle._engine.rules.lamb import Lamb
 from paddle._engine.rules.momentum import Momentum
 from paddle._engine.rules.rmsprop import RMSProp
 from paddle._engine.rules.rule import Rule
 from paddle._engine.rules.sgd import SGD
 
-__all__ = ["RULES", "Rule", "rule"]
+__all__ = ["RULES", "Rule", "needs_whole", "rule"]
 
 RULES: dict[str, Any] = {
     "adadelta": AdaDelta,
@@ -29,10 +31,17 @@ RULES: dict[str, Any] = {
     "adam": Adam,
     "adamax": Adamax,
     "decayed_adagrad": DecayedAdaGrad,
+    "ftrl": Ftrl,
+    "lamb": Lamb,
     "momentum": Momentum,
     "rmsprop": RMSProp,
     "sgd": SGD,
 }
+
+
+def needs_whole(spec: RuleSpec) -> bool:
+    """Whether the rule that ``spec`` names takes parameters whole; no, where there is none of that name."""
+    return bool(spec.name in RULES and RULES[spec.name].needs_whole)
 
 
 def rule(spec: RuleSpec, momentum: float | None = None) -> Rule:

@@ -9,8 +9,8 @@
 Slots: mean_square (E), in units of the gradient squared; mean_square_move (D), in units of the value
 squared; velocity (v) where the parameter has momentum m.
 
-Semantics: PaddlePaddle v2, which refuses sparse parameters here; ours updates the rows that a step
-touches and leaves the state of the others as it is.
+Semantics: PaddlePaddle v2, which refuses sparse parameters here; ours leaves
+the slots of an idle row as they are (the "lazy" way), and applies its penalties at the rate these give.
 """
 
 from __future__ import annotations
@@ -37,6 +37,10 @@ class AdaDelta(Rule):
         """The means of squared gradients and moves, and the velocity if there is momentum."""
         means = ("mean_square", "mean_square_move")
         return (*means, "velocity") if self.momentum else means
+
+    def _pace(self, slots: Sequence[np.ndarray]) -> np.ndarray:
+        pace: np.ndarray = np.sqrt((slots[1] + self.epsilon) / (slots[0] + self.epsilon))
+        return pace
 
     def _update(
         self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int

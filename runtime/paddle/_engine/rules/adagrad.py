@@ -10,6 +10,8 @@ Slots: square_sum (G), in units of the gradient squared; velocity (v) where the 
 Semantics: PaddlePaddle v2, where AdaGrad takes a parameter's momentum and G starts at 0. v2 sums G in
 two buffers against loss of precision; here it is one. v2's AdaGrad ignores learning rate schedules; here
 every rule follows them.
+
+An idle row keeps its slots, which is what a dense parameter without momentum does.
 """
 
 from __future__ import annotations
@@ -34,6 +36,10 @@ class AdaGrad(Rule):
     def slots(self) -> tuple[str, ...]:
         """The sum of squares, and the velocity if there is momentum."""
         return ("square_sum", "velocity") if self.momentum else ("square_sum",)
+
+    def _pace(self, slots: Sequence[np.ndarray]) -> np.ndarray:
+        pace: np.ndarray = 1 / np.sqrt(slots[0] + self.epsilon)
+        return pace
 
     def _update(
         self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int

@@ -7,10 +7,13 @@
 
 t is the step. Slots: first (M), in units of the gradient; second (V), in units of the gradient squared.
 
-Semantics: PaddlePaddle v2. There a dense parameter's L2 rate has no effect with Adam unless it has an L1
-rate too; here the last line, v2's form for that case, always holds. v2 refuses sparse parameters here;
-ours updates the rows that a step touches, with the job's t, and leaves the state of the others as it is.
-v2's Adam ignores learning rate schedules; here every rule follows them.
+Idle rows: a ``lazy`` Adam leaves their slots as they are, and only penalties go on. One that is not rolls on
+through idle steps by the formulas above with g = 0, so that it equals a dense parameter; what M moves is
+computed step by step until M has faded, which costs a few hundred steps at most.
+
+Semantics: PaddlePaddle v2, and fluid's ``lazy_mode`` for rows (v2 refuses them). In v2 a dense parameter's
+L2 rate has no effect with Adam unless it has an L1 rate too; here the last line, v2's form for that case,
+always holds. v2's Adam ignores learning rate schedules; here every rule follows them.
 """
 
 from __future__ import annotations
@@ -22,21 +25,41 @@ from typing import Any
 
 import numpy as np
 
-from paddle._engine.rules.rule import Rule
+from paddle._engine.penalties import Penalties
+from paddle._engine.rules.rule import Idle, Rule, steps_to_nothing
 
 
 @dataclass(frozen=True)
 class Adam(Rule):
-    """Moves by the mean of recent gradients over the root of the mean of their squares."""
+    """Moves by the mean of recent gradients over the root of the mean of their squares.
+
+    ``lazy`` is 0 or 1, and tells only on rows.
+    """
 
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
+    lazy: float = 1.0
+
+    penalties_follow = True
 
     @property
     def slots(self) -> tuple[str, ...]:
         """The first and second moments."""
         return ("first", "second")
+
+    def changes_idle_rows(self, penalties: Penalties) -> bool:
+        """See Rule."""
+        return super().changes_idle_rows(penalties) or not self.lazy
+
+    def _catch_up(self, idle: Idle) -> None:
+        if not self.lazy:
+            from paddle._engine.kernels import idle as kernels
+
+            fading = steps_to_nothing(self.beta1 / sqrt(self.beta2) if self.beta2 > 0 else 1.0)
+            numbers = self.beta1, self.beta2, self.epsilon, fading
+            kernels.adam(*idle.who, idle.penalties.l1, idle.penalties.l2, *idle.slots, *numbers, *idle.runs)
+        self._decay(idle)
 
     def _update(
         self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int

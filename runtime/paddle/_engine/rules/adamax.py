@@ -8,7 +8,7 @@
 t is the step. Slots: first (M) and largest (U), both in units of the gradient.
 
 Semantics: PaddlePaddle v2, except that v2 divides 0 by 0 where an element has had no gradient yet;
-penalties, rows and schedules as in Adam.
+penalties, schedules and idle rows as in lazy Adam.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ class Adamax(Rule):
 
     beta1: float = 0.9
     beta2: float = 0.999
+
+    penalties_follow = True
 
     @property
     def slots(self) -> tuple[str, ...]:

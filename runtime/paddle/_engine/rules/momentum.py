@@ -5,12 +5,9 @@
 
 Slots: velocity (v), in units of the value; none where m is 0.
 
-Rows of a table: plain Momentum leaves a row alone until it is touched, as v2 does without ``sparse``.
-With ``sparse`` a row that is touched after k steps without gradient first rolls on through them, which
-is what v2's sparse momentum computes by other means (exactly so without L2):
-
-    w = w + v * (m + m^2 + ... + m^k)
-    v = m^k * v
+Idle rows: plain Momentum leaves the velocity as it is, as v2 does without ``sparse``, and applies penalties
+as in SGD. With ``sparse`` a row rolls on through idle steps by the formula above with g = 0, so that it
+equals a dense parameter; v2's sparse momentum computes the same by other means, with L2 only roughly.
 
 Semantics: PaddlePaddle v2's "momentum" and "sparse_momentum" learning methods.
 """
@@ -23,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from paddle._engine.rules.rule import Rule
+from paddle._engine.penalties import Penalties
+from paddle._engine.rules.rule import Idle, Rule, steps_to_nothing
 
 
 @dataclass(frozen=True)
@@ -38,11 +36,32 @@ class Momentum(Rule):
         """The velocity, if there is momentum."""
         return ("velocity",) if self.momentum else ()
 
+    def changes_idle_rows(self, penalties: Penalties) -> bool:
+        """See Rule."""
+        return super().changes_idle_rows(penalties) or self._rolls
+
+    @property
+    def _rolls(self) -> bool:
+        return bool(self.sparse and self.momentum)
+
+    def _catch_up(self, idle: Idle) -> None:
+        l1, l2 = idle.penalties.l1, idle.penalties.l2
+        if not self._rolls:
+            self._decay(idle)
+            return
+        from paddle._engine.kernels import idle as kernels
+
+        if l1 > 0:
+            numbers = self.momentum, steps_to_nothing(self.momentum)
+            kernels.roll_shrinking(*idle.who, l1, l2, *idle.slots, *numbers, *idle.runs)
+            self._decay(idle)
+        else:
+            kernels.roll(*idle.who, l2, *idle.slots, self.momentum, *idle.runs)
+
     def _update(
         self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int
     ) -> None:
         from paddle._engine.kernels import rules
 
         velocity = slots[0] if slots else None
-        numbers = np.float32(self.momentum), bool(self.sparse)
-        rules.momentum(*touched, np.float32(learning_rate), velocity, *numbers)
+        rules.momentum(*touched, np.float32(learning_rate), velocity, np.float32(self.momentum))

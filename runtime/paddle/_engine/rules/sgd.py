@@ -2,7 +2,9 @@
 
     w = w - lr * (g + l2 * w)
 
-Slots: none. Semantics: PaddlePaddle's first-order update with momentum 0; fluid's and 2.x's SGD.
+Slots: none. An idle row that has caught up equals a dense parameter.
+
+Semantics: PaddlePaddle's first-order update with momentum 0; fluid's and 2.x's SGD.
 """
 
 from __future__ import annotations
@@ -30,4 +32,4 @@ class SGD(Rule):
     ) -> None:
         from paddle._engine.kernels import rules  # numba is loaded only where something is updated
 
-        rules.momentum(*touched, np.float32(learning_rate), None, np.float32(0), False)
+        rules.momentum(*touched, np.float32(learning_rate), None, np.float32(0))
