@@ -23,7 +23,7 @@ _HEAD = "paddle-master-state 1 {:08x}\n"
 
 
 class StateFile:
-    """The file at ``path``, from ``open`` until the process ends."""
+    """The file at ``path``, from ``open`` to ``close``."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path).absolute()
@@ -54,6 +54,12 @@ class StateFile:
             raise StateNotSaved(
                 f"the state file {self.path} is damaged: {error}. Move it away to begin anew with pass 0"
             ) from None
+
+    def close(self) -> None:
+        """Leave the file to another master; the end of the process does so too."""
+        if self._lock:
+            self._lock.close()
+            self._lock = None
 
     def save(self, state: State) -> None:
         """Put ``state`` in place of what is there. Raises StateNotSaved; then the old one is there."""

@@ -1,0 +1,156 @@
+"""Real trainers that share a data set through a real master, and what becomes of it when one is killed."""
+
+import http.client
+import json
+import signal
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from paddle._recordio.chunks import chunks_of
+from paddle.dataset import common
+
+from .by_hand import environment, free_port
+
+pytestmark = pytest.mark.cluster
+
+SAMPLES = range(40)
+# Prints what it reads, a line for each sample; with one argument more it then waits for a line of its input.
+READER = """
+import sys
+from paddle.reader.creator import cloud_reader
+
+reader = cloud_reader([sys.argv[1] + "/part-*"], sys.argv[2], wait_for_pending=True)
+for pass_id in range(int(sys.argv[3])):
+    for sample in reader():
+        print(pass_id, *sample, flush=True)
+        if len(sys.argv) > 4:
+            sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Ten files of four samples each."""
+    common.convert(tmp_path / "data", lambda: ((number,) for number in SAMPLES), 4, "part")
+    return tmp_path / "data"
+
+
+class Processes(list):
+    def start(self, *command: str, **more: object) -> subprocess.Popen:
+        self.append(
+            subprocess.Popen(
+                [sys.executable, "-P", *command],
+                env=environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+        )
+        return self[-1]
+
+    def master(self, port: int, *flags: str) -> subprocess.Popen:
+        started = self.start("-m", "paddle", "master", f"--port={port}", "--chunk-per-task=1", *flags)
+        lines = []
+        while not (lines and "listening on" in lines[-1]):
+            lines.append(started.stdout.readline())
+            assert lines[-1], lines
+        return started
+
+    def reader(self, data: Path, port: int, passes: int, *paced: str) -> subprocess.Popen:
+        return self.start("-c", READER, str(data), f"127.0.0.1:{port}", str(passes), *paced)
+
+
+@pytest.fixture
+def processes():
+    started = Processes()
+    yield started
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def port():
+    return free_port(["127.0.0.1"])
+
+
+def lines_of(process: subprocess.Popen) -> list[tuple[int, int]]:
+    """The (pass, sample) pairs of a reader that ended well."""
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, out
+    return [tuple(map(int, line.split())) for line in out.splitlines()]
+
+
+def everything(passes: int) -> list[tuple[int, int]]:
+    return [(pass_id, sample) for pass_id in range(passes) for sample in SAMPLES]
+
+
+def counts(port: int) -> dict[str, int]:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+        connection.request("GET", "/v1/status")
+        return json.loads(connection.getresponse().read())
+
+
+def test_two_trainers_read_every_sample_exactly_once_in_each_pass(data, processes, port):
+    processes.master(port)
+    both = [processes.reader(data, port, 3) for _ in range(2)]
+    assert sorted(lines_of(both[0]) + lines_of(both[1])) == everything(3)
+
+
+def test_the_task_of_a_killed_trainer_is_read_by_the_other(data, processes, port):
+    processes.master(port, "--task-timout-dur=1s")
+    dead = processes.reader(data, port, 1, "paced")
+    assert dead.stdout.readline() == "0 0\n"
+    dead.kill()
+    assert sorted(lines_of(processes.reader(data, port, 1))) == everything(1)
+    assert counts(port)["pass"] == 1
+
+
+def test_a_killed_master_goes_on_from_its_state(data, processes, port, tmp_path):
+    flags = [f"--state_file={tmp_path}/state"]
+    first = processes.master(port, *flags)
+    reader = processes.reader(data, port, 2, "paced")
+    seen = []
+    while len(seen) < 50:  # it is in the second pass then, and in the middle of a task
+        seen.append(reader.stdout.readline())
+        if len(seen) < 50:
+            print(file=reader.stdin, flush=True)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    second = processes.master(port, *flags)
+    assert counts(port)["pass"] == 1
+    rest, _ = reader.communicate("\n" * 100, timeout=60)
+    pairs = [tuple(map(int, line.split())) for line in seen + rest.splitlines()]
+    assert sorted(pairs) == everything(2)
+    second.terminate()
+    assert second.wait(timeout=10) == 128 + signal.SIGTERM
+
+
+def test_a_corrupted_file_is_left_out_and_named_and_the_others_are_read(data, processes, port):
+    bad = data / "part-00003"
+    content = bytearray(bad.read_bytes())
+    content[next(chunks_of(bad)).end - 1] ^= 1
+    bad.write_bytes(content)
+    master = processes.master(port, "--task-timeout-max=1")
+    reader = processes.reader(data, port, 1)
+    out, _ = reader.communicate(timeout=60)
+    read = {int(line.split()[1]) for line in out.splitlines() if line.startswith("0 ")}
+    assert read == set(SAMPLES) - {12, 13, 14, 15}
+    master.terminate()
+    said, _ = master.communicate()
+    assert said.count(f"{bad}: the chunk at byte 0") == 2
+
+
+def test_without_a_master_a_reader_fails_and_names_the_address(data, processes, port):
+    hurried = "import paddle.v2.master as master; master.PATIENCE_S = 0.5\n" + READER.replace(
+        "wait_for_pending", "timeout_sec=0.1, wait_for_pending"
+    )
+    reader = processes.start("-c", hurried, str(data), f"127.0.0.1:{port}", "1")
+    out, _ = reader.communicate(timeout=60)
+    assert reader.returncode != 0
+    assert f"the master at 127.0.0.1:{port} did not answer /v1/dataset" in out
