@@ -83,3 +83,10 @@ def test_initial_values_are_taken_from_trainer_0_only() -> None:
         talk.declare(trainer)
     assert talk.ask(1, Seed()) == [Fails("BadMessage")]
     assert talk.closed == [1]
+
+
+def test_initial_values_of_what_lives_elsewhere_are_refused() -> None:
+    talk = Talk()
+    talk.hello(0)
+    talk.declare(0)
+    assert talk.ask(0, Seed("elsewhere")) == [Fails("BadMessage", "keeps no rows of 'elsewhere'")]
