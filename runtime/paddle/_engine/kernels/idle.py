@@ -16,6 +16,9 @@ import numpy as np
 
 from paddle._engine.kernels.rules import Array, kernel, shrunk
 
+Matrix = tuple[tuple[float, float], tuple[float, float]]
+IDENTITY = ((1.0, 0.0), (0.0, 1.0))
+
 
 @kernel
 def compose(keep: Array, drop: Array, factor: Array, less: Array, times: int) -> None:
@@ -86,6 +89,26 @@ def fade(table: Array, index: Array, last_step: Array, step: int, rho: float) ->
 
 
 @kernel
+def product(left: Matrix, right: Matrix) -> Matrix:
+    """Two by two: what ``right`` does, then what ``left`` does."""
+    (a, b), (c, d) = left
+    (e, f), (g, h) = right
+    return (a * e + b * g, a * f + b * h), (c * e + d * g, c * f + d * h)
+
+
+@kernel
+def power(base: Matrix, times: int) -> Matrix:
+    """``base``, ``times`` times."""
+    result = IDENTITY
+    while times > 0:
+        if times & 1:
+            result = product(base, result)
+        base = product(base, base)
+        times >>= 1
+    return result
+
+
+@kernel
 def roll(
     table: Array,
     index: Array,
@@ -101,25 +124,16 @@ def roll(
     for i in range(index.shape[0]):
         row = index[i]
         done = abs(last_step[row])
-        ww, wv, vw, vv = 1.0, 0.0, 0.0, 1.0
+        so_far = IDENTITY
         run = np.searchsorted(ends, done + 1)
         while done < step:
             until = min(ends[run], step)
             pull = rates[run] * l2
-            aa, ab, ba, bb = 1.0 - pull, momentum, -pull, momentum
-            times = until - done
-            while times > 0:
-                if times & 1:
-                    ww, wv, vw, vv = (
-                        aa * ww + ab * vw,
-                        aa * wv + ab * vv,
-                        ba * ww + bb * vw,
-                        ba * wv + bb * vv,
-                    )
-                aa, ab, ba, bb = aa * aa + ab * ba, aa * ab + ab * bb, ba * aa + bb * ba, ba * ab + bb * bb
-                times >>= 1
+            step_of_run = ((1.0 - pull, momentum), (-pull, momentum))
+            so_far = product(power(step_of_run, until - done), so_far)
             done = until
             run += 1
+        (ww, wv), (vw, vv) = so_far
         for j in range(table.shape[1]):
             w, v = np.float64(table[row, j]), np.float64(velocity[row, j])
             table[row, j] = np.float32(ww * w + wv * v)
@@ -205,9 +219,8 @@ def adam(
             for j in range(w.shape[0]):
                 m[j] = beta1 * m[j]
                 v[j] = beta2 * v[j]
-                w[j] = w[j] - m[j] * corrected / (sqrt(v[j]) + epsilon)
-                if l1 + l2 > 0.0:
-                    w[j] = shrunk(w[j], rates[run] * l1, rates[run] * l2)
+                value = w[j] - m[j] * corrected / (sqrt(v[j]) + epsilon)
+                w[j] = shrunk(value, rates[run] * l1, rates[run] * l2)
         for j in range(w.shape[0]):
             table[row, j] = np.float32(w[j])
             first[row, j] = np.float32(m[j] * beta1 ** (step - done))
