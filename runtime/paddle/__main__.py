@@ -25,6 +25,7 @@ from paddle._launch.errors import LaunchError, NotInThisRelease, UsageError
 from paddle._launch.flags import check_ports, defaults_of, flags_of
 from paddle._launch.infolog import InfoLog, open_info_log
 from paddle._launch.manual import page
+from paddle._launch.visible import visible
 
 PORT_IN_USE = 98  # the number of EADDRINUSE
 _INTERRUPTED = 130
@@ -72,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _command(command)(rest)
     except LaunchError as error:
-        print(f"paddle {command}: {error}", file=sys.stderr)
+        print(visible(f"paddle {command}: {error}"), file=sys.stderr)
         return error.exit_status
     except KeyboardInterrupt:
         return _INTERRUPTED
@@ -175,7 +176,7 @@ def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
     try:
         return serve(options, _announce, _Watcher())
     except PserverError as error:
-        print(f"paddle pserver: {error}", file=sys.stderr)
+        print(visible(f"paddle pserver: {error}"), file=sys.stderr)
         return PORT_IN_USE if isinstance(error, PortInUse) else error.exit_status
 
 

@@ -59,7 +59,7 @@ TABLE = (
     Row("__init__", "_absent batch", "importlib"),
     Row(
         "__main__",
-        f"__init__ {FLAGS} _launch.{{infolog, nics}} _pserver.{{errors, service}} "
+        f"__init__ {FLAGS} _launch.{{infolog, nics, visible}} _pserver.{{errors, service}} "
         "_pserver.tasks.{errors, queue, service}",
         STANDARD,
     ),

@@ -227,3 +227,14 @@ def test_a_home_folder_may_be_written_short(folder, monkeypatch) -> None:
 def test_a_home_folder_of_nobody_is_refused_by_name(folder, name) -> None:
     with pytest.raises(UsageError, match=rf"--{name}: '~nobody-here/x' begins with the name of a user"):
         planned(folder, f"--{name}=~nobody-here/x")
+
+
+def test_a_workspace_that_is_missing_is_said_to_be_so(folder) -> None:
+    with pytest.raises(WorkspaceError, match=r"nowhere is not a folder\. --job_workspace"):
+        spec(folder, "--job_workspace=nowhere")
+
+
+@pytest.mark.parametrize("root", ["x" * 300, "x/" * 3000])
+def test_a_root_that_cannot_be_is_refused_by_name(folder, root) -> None:
+    with pytest.raises(UsageError, match=r"^--root_dir: .*File name too long"):
+        planned(folder, f"--root_dir={root}")

@@ -1,9 +1,12 @@
 """A package becomes a workspace: whole, or not at all."""
 
+import contextlib
 import errno
 import os
 import shutil
 import stat
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -158,3 +161,32 @@ def test_room_is_checked_without_changing_anything(tmp_path, monkeypatch) -> Non
     (tmp_path / "file").write_text("")
     with pytest.raises(DeliveryError, match="not a folder"):
         workspace.check_room(tmp_path / "file" / "node-0", 1)
+
+
+@contextlib.contextmanager
+def as_an_ordinary_user() -> Iterator[None]:
+    """For a while permissions hold for this process, though it may be root's."""
+    if is_root := os.geteuid() == 0:
+        os.setresuid(65534, 65534, 0)
+    try:
+        yield
+    finally:
+        if is_root:
+            os.setresuid(0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("closed", "mode"),
+    [("", 0o000), ("", 0o311), ("train.py", 0o000), ("lib", 0o000), ("lib/log/kept", 0o200)],
+    ids=["the package", "its list", "its program", "a folder", "a file"],
+)
+def test_what_cannot_be_read_is_refused_by_its_path_before_anything_is_sent(package, closed, mode) -> None:
+    with tempfile.TemporaryDirectory() as place:  # others may look into it, as they may not into tmp_path
+        Path(place).chmod(0o755)
+        folder = Path(shutil.copytree(package, Path(place, "package")))
+        (folder / closed).chmod(mode)
+        with as_an_ordinary_user(), pytest.raises(WorkspaceError) as caught:
+            workspace.listing(folder)
+        (folder / closed).chmod(0o755)
+    assert str(caught.value).startswith(f"cannot read {folder / closed}")
+    assert str(caught.value).endswith(": Permission denied. Mend it, or take it out.")

@@ -20,7 +20,7 @@ from pathlib import Path
 from paddle._launch import job, manual, plan, prepare, signals
 from paddle._launch.arguments import parse_arguments
 from paddle._launch.backends import carrier
-from paddle._launch.errors import LaunchError
+from paddle._launch.errors import LaunchError, UsageError
 from paddle._launch.flags import flags_of
 from paddle._launch.launch import Launch
 from paddle._launch.printer import Printer, own
@@ -64,7 +64,7 @@ def _run(argv: Sequence[str], runtime: Path) -> int:
         return _print(_help().rstrip())
     conf = Path(str(given.values.get("conf", runtime.parent / "conf.py")))
     settings = settle(conf, os.environ, given.values)
-    describe = partial(job.describe, settings, given, cwd=Path.cwd())
+    describe = partial(job.describe, settings, given, cwd=_here())
     spec = describe(datetime.now())
     for notice in (*given.notices, *spec.notices):
         _complain(f"paddle.py: {notice}")
@@ -80,6 +80,13 @@ def _run(argv: Sequence[str], runtime: Path) -> int:
         return _carry_out(_plan(describe(datetime.now(), is_free=claim.take), runtime))
     finally:
         claim.release()
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise UsageError("the current folder does not exist any more. cd to one that does.") from error
 
 
 def _help() -> str:
@@ -132,9 +139,9 @@ def _explain(running: Launch, launch: plan.LaunchPlan) -> None:
         f"paddle.py: {cause.text}{where}. Its last lines:" if tail else f"paddle.py: {cause.text}{where}."
     )
     for line in tail:
-        _complain(f"  | {visible(line)}")
+        _complain(f"  | {line}")
     if cause.detail:
-        _complain(f"Why: {visible(cause.detail)}")
+        _complain(f"Why: {cause.detail}")
     log = next(role.log for one in launch.nodes for role in one.roles if role.name == cause.role)
     _complain(f"All it printed: {launch.home / 'log' / f'node-{cause.node}' / Path(log).name}")
 
@@ -170,7 +177,7 @@ def _print(text: str) -> int:
 
 def _complain(text: str) -> None:
     with contextlib.suppress(OSError):
-        print(text, file=sys.stderr, flush=True)
+        print(visible(text), file=sys.stderr, flush=True)
 
 
 def _flush() -> None:

@@ -61,15 +61,15 @@ def describe(
     trainers = parse_arguments(given.others, "trainer", command=COMMAND, pass_on=True)
     _check_ranks(trainers)
     root = _root(settings)
+    is_local = settings.hosts[0].is_local  # else a deployed workspace is a folder of other machines
+    own = locate(deployed, len(settings.hosts)) if deployed and is_local else None
     content = listing(package, leave_out=root) if package else None
-    # Where nodes are machines, a deployed workspace is a folder of theirs.
-    home = _writable(package or (deployed if settings.hosts[0].is_local else None) or cwd)
-    makes_folder = package is not None and settings.hosts[0].is_local
-    name = _free_name(root, now, is_free if is_free and makes_folder else _looks_free)
+    home = _writable(package or (deployed if is_local else None) or cwd)
+    name = _free_name(root, now, is_free if is_free and package and is_local else _looks_free)
     return JobSpec(
         name=name,
         settings=settings,
-        places=_places(settings, root / name, deployed),
+        places=own or _places(settings, deployed or root / name),
         package=content,
         home=home,
         arguments=given.others,
@@ -79,7 +79,7 @@ def describe(
 
 
 def _folder(settings: Settings, name: str, cwd: Path) -> Path | None:
-    return (cwd / _expanded(settings, name)).resolve() if settings[name] else None
+    return Path(os.path.realpath(cwd / _expanded(settings, name))) if settings[name] else None
 
 
 def _expanded(settings: Settings, name: str) -> Path:
@@ -124,12 +124,22 @@ def _check_ranks(trainers: Arguments) -> None:
 
 def _root(settings: Settings) -> Path:
     if settings.hosts[0].is_local:
-        return settings.folder.resolve() / _expanded(settings, "root_dir")
+        return _possible(settings.folder.resolve() / _expanded(settings, "root_dir"), settings)
     root = Path(settings["root_dir"])
     if not root.is_absolute():
         raise UsageError(
             f"ROOT_DIR ({settings.origins['root_dir']}) is {root}: on other machines it must begin with /."
         )
+    return root
+
+
+def _possible(root: Path, settings: Settings) -> Path:
+    try:
+        root.exists()
+    except OSError as error:  # not that it is missing, but that nothing can be there, or be looked at
+        raise UsageError(
+            f"{settings.written('root_dir')}: {root}: {error.strerror}. Give another folder."
+        ) from error
     return root
 
 
@@ -156,11 +166,10 @@ def _looks_free(folder: Path) -> bool:
     return not folder.exists()
 
 
-def _places(settings: Settings, job: Path, deployed: Path | None) -> tuple[Path, ...]:
-    nodes = len(settings.hosts)
-    if not settings.hosts[0].is_local:
-        return (deployed or job,) * nodes
-    return locate(deployed, nodes) if deployed else tuple(job / f"node-{node}" for node in range(nodes))
+def _places(settings: Settings, folder: Path) -> tuple[Path, ...]:
+    """One folder's place on every machine; on this one, a place in it for every node."""
+    hosts = enumerate(settings.hosts)
+    return tuple(folder / f"node-{node}" if host.is_local else folder for node, host in hosts)
 
 
 def _writable(home: Path) -> Path:

@@ -13,6 +13,7 @@ a link; one that leads out of it is replaced by what it leads to, because a node
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import stat
@@ -42,11 +43,23 @@ class Entry:
 
 def listing(package: Path, leave_out: Path | None = None) -> tuple[Entry, ...]:
     """List a package's content, folders before what is in them, ``leave_out`` aside; refuses what is none."""
-    if not package.is_dir():
-        raise WorkspaceError(f"{package} is not a folder. Give the folder that holds your {PROGRAM}.")
-    check(package)
-    root = package.resolve()
-    return tuple(_walk(root, root, "", frozenset({root}), leave_out))
+    with _reading():
+        if not package.is_dir():
+            raise WorkspaceError(f"{package} is not a folder. Give the folder that holds your {PROGRAM}.")
+        check(package)
+        root = package.resolve()
+        return tuple(_walk(root, root, "", frozenset({root}), leave_out))
+
+
+@contextlib.contextmanager
+def _reading() -> Iterator[None]:
+    """What cannot be read is told as whatever else is wrong with a folder."""
+    try:
+        yield
+    except OSError as error:
+        raise WorkspaceError(
+            f"cannot read {error.filename}: {error.strerror}. Mend it, or take it out."
+        ) from error
 
 
 def check(folder: Path) -> None:
@@ -65,6 +78,11 @@ def check(folder: Path) -> None:
 
 def locate(folder: Path, nodes: int) -> tuple[Path, ...]:
     """Find the workspaces that local nodes have already: ``folder``/node-i; of one node, ``folder``."""
+    with _reading():
+        return _located(folder, nodes)
+
+
+def _located(folder: Path, nodes: int) -> tuple[Path, ...]:
     if not folder.is_dir():
         raise WorkspaceError(f"{folder} is not a folder. --job_workspace takes one that is deployed already.")
     own = tuple(folder / f"node-{node}" for node in range(nodes))
@@ -195,10 +213,12 @@ def _walk(
         if path.is_symlink() and (inside := _inside(path, root)):
             yield Entry(name, "link", inside)
             continue
-        mode = _mode(path)
-        if stat.S_ISREG(mode):
-            yield Entry(name, "file", path, path.stat().st_size)
-        elif not stat.S_ISDIR(mode):
+        status = path.stat()
+        if stat.S_ISREG(status.st_mode):
+            if not os.access(path, os.R_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+            yield Entry(name, "file", path, status.st_size)
+        elif not stat.S_ISDIR(status.st_mode):
             raise WorkspaceError(f"cannot send {path}: it is neither file nor folder. Take it out.")
         elif (real := path.resolve()) in above:
             raise WorkspaceError(
@@ -218,10 +238,3 @@ def _inside(link: Path, root: Path) -> Path | None:
     if not parts or parts[0] in _NOT_SENT_FROM_TOP or _NEVER_SENT & set(parts):
         return None
     return Path(os.path.relpath(target, folder))
-
-
-def _mode(path: Path) -> int:
-    try:
-        return path.stat().st_mode
-    except OSError as error:
-        raise WorkspaceError(f"cannot send {path}: {error.strerror}. Mend it, or take it out.") from error

@@ -22,6 +22,7 @@ LEASH_GRACE_S = 1.0  # without a launcher nobody waits for last words
 BEAT_S = 1.0
 SCAN_S = 0.05
 _ASKED = "asked by the launcher"
+_DOING = {"plan": "take the workspace", "start": "start", "stop": "stop"}
 _MEANING = {"lease": "it heard nothing from the launcher for longer than its lease"}
 
 
@@ -96,9 +97,9 @@ class Agent:
                     self._stop(_ASKED, order["grace_s"])
         except OSError as error:
             path = f" {error.filename}" if error.filename else ""
-            self._outbox.put("failed", text=f"cannot {order['do']}:{path}: {error.strerror}")
+            self._outbox.put("failed", text=f"cannot {_DOING[order['do']]}:{path}: {error.strerror}")
         except ValueError as error:  # what no command or path can hold, such as a NUL
-            self._outbox.put("failed", text=f"cannot {order['do']}: {error}")
+            self._outbox.put("failed", text=f"cannot {_DOING[order['do']]}: {error}")
 
     def _accept(self, plan: dict[str, Any]) -> None:
         """Take the workspace, for one job at a time: fresh logs, the node's number in ``nodefile``."""
