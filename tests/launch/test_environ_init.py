@@ -77,6 +77,9 @@ def test_flags_of_the_training_program_are_kept_for_it() -> None:
         ({"port": None}, {}, ["paddle.init(port=...)", "a whole number"]),
         ({}, {"PADDLE_INIT_USE_GPU": "perhaps"}, ["PADDLE_INIT_USE_GPU", "'perhaps'", "true or false"]),
         ({"pservers": ""}, {}, ["pservers names no host"]),
+        ({"pservers": "10.0.0.1:7164"}, {}, ["pservers: '10.0.0.1:7164' is no host", "those of port"]),
+        ({"pservers": "10.0.0.1 10.0.0.2"}, {}, ["pservers: '10.0.0.1 10.0.0.2' is no host", "commas"]),
+        ({}, {"PADDLE_INIT_PSERVERS": "a,http://b"}, ["pservers: 'http://b' is no host"]),
         ({"port": 65535, "ports_num": 2}, {}, ["65536", "lower port"]),
         ({"dry_run": True}, {}, ["paddle.init has no flag 'dry_run'"]),
     ],
@@ -107,3 +110,10 @@ def test_what_is_not_built_is_refused_by_name(name: str) -> None:
 
 def test_what_has_no_effect_is_told() -> None:
     assert "sock_send_buf_size" in read_init({"sock_send_buf_size": 1}, {}).notices[0]
+
+
+@pytest.mark.parametrize(
+    "host", ["node-1", "node_1.lab", "10.0.0.1", "::1", "fe80::1%eth0", "::ffff:10.0.0.1", "bücher"]
+)
+def test_hosts_of_every_kind_are_taken(host: str) -> None:
+    assert read_init({"pservers": host}, {}).pservers == (host,)

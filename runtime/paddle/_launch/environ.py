@@ -9,6 +9,7 @@ it looks, and nothing of an older job or a machine's tuning shines through.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, fields
 from types import MappingProxyType
@@ -42,6 +43,7 @@ __all__ = [
 _PREFIX = "PADDLE_INIT_"
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _PINNED_KERNEL = "OPENBLAS_CORETYPE"  # halves the speed of a processor that the kernel was not made for
+_HOST = re.compile(r"[\w.-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(%\w+)?")  # a name, IPv4 or IPv6
 # A list of trainer addresses turns a fluid program to collective training; the others speak of another job,
 # or change where a Python looks for what it imports.
 _DROPPED = (
@@ -159,6 +161,12 @@ def _from_arguments(kwargs: Mapping[str, object]) -> Iterator[tuple[str, str, ob
 def _check(values: Mapping[str, Any]) -> None:
     if not values["pservers"]:
         raise FlagError("pservers names no host. Give the parameter servers' addresses, separated by commas.")
+    for host in values["pservers"]:
+        if not _HOST.fullmatch(host):
+            raise FlagError(
+                f"pservers: {host!r} is no host. Give names or addresses alone, separated by commas: the ports "
+                "of all of them are those of port, ports_num and ports_num_for_sparse."
+            )
     check_ports(values["port"], values["ports_num"], values["ports_num_for_sparse"])
     check_trainer_id(
         values["trainer_id"], values["num_gradient_servers"], "trainer_id", "num_gradient_servers"
