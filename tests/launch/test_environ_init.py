@@ -77,7 +77,7 @@ def test_flags_of_the_training_program_are_kept_for_it() -> None:
         ({"port": None}, {}, ["paddle.init(port=...)", "a whole number"]),
         ({}, {"PADDLE_INIT_USE_GPU": "perhaps"}, ["PADDLE_INIT_USE_GPU", "'perhaps'", "true or false"]),
         ({"pservers": ""}, {}, ["pservers names no host"]),
-        ({"pservers": "10.0.0.1:7164"}, {}, ["pservers: '10.0.0.1:7164' is no host", "those of port"]),
+        ({"pservers": "10.0.0.1:7164"}, {}, ["pservers: '10.0.0.1:7164' is no host", "ports that port"]),
         ({"pservers": "10.0.0.1 10.0.0.2"}, {}, ["pservers: '10.0.0.1 10.0.0.2' is no host", "commas"]),
         ({}, {"PADDLE_INIT_PSERVERS": "a,http://b"}, ["pservers: 'http://b' is no host"]),
         ({"port": 65535, "ports_num": 2}, {}, ["65536", "lower port"]),
