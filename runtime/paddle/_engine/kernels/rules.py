@@ -62,6 +62,25 @@ def carried(velocity: Array | None, row: int, j: int, momentum: Float, move: Flo
 
 
 @kernel
+def moved(
+    w: Float,
+    slope: Float,
+    rate: Float,
+    l1: Float,
+    l2: Float,
+    velocity: Array | None,
+    row: int,
+    j: int,
+    momentum: Float,
+) -> Float:
+    """One value after a step down its slope, at its own rate; L2 is in the slope, or with L1 follows it."""
+    inner_l2 = ZERO if l1 > ZERO else l2
+    move = -(rate * (slope + inner_l2 * w))
+    value = w + carried(velocity, row, j, momentum, move)
+    return shrunk(value, l1 * rate, l2 * rate) if l1 > ZERO else value
+
+
+@kernel
 def momentum(
     table: Array,
     index: Array,
@@ -76,17 +95,12 @@ def momentum(
     momentum: Float,
 ) -> None:
     """SGD and Momentum."""
-    inner_l2 = ZERO if l1 > ZERO else l2
     for i in range(index.shape[0]):
         row = index[i]
         last_step[row] = step
         w, g = table[row], gradient[i]
         for j in range(w.shape[0]):
-            move = -(rate * (clipped(g[j], clip) + inner_l2 * w[j]))
-            value = w[j] + carried(velocity, row, j, momentum, move)
-            if l1 > ZERO:
-                value = shrunk(value, l1 * rate, l2 * rate)
-            w[j] = value
+            w[j] = moved(w[j], clipped(g[j], clip), rate, l1, l2, velocity, row, j, momentum)
 
 
 @kernel
@@ -106,7 +120,6 @@ def adagrad(
     epsilon: Float,
 ) -> None:
     """AdaGrad."""
-    inner_l2 = ZERO if l1 > ZERO else l2
     for i in range(index.shape[0]):
         row = index[i]
         last_step[row] = step
@@ -115,11 +128,7 @@ def adagrad(
             slope = clipped(g[j], clip)
             s[j] += slope * slope
             own_rate = rate / sqrt(s[j] + epsilon)
-            move = -(own_rate * (slope + inner_l2 * w[j]))
-            value = w[j] + carried(velocity, row, j, momentum, move)
-            if l1 > ZERO:
-                value = shrunk(value, l1 * own_rate, l2 * own_rate)
-            w[j] = value
+            w[j] = moved(w[j], slope, own_rate, l1, l2, velocity, row, j, momentum)
 
 
 @kernel
@@ -140,7 +149,6 @@ def decayed_adagrad(
     epsilon: Float,
 ) -> None:
     """Decayed AdaGrad."""
-    inner_l2 = ZERO if l1 > ZERO else l2
     for i in range(index.shape[0]):
         row = index[i]
         take = ONE if last_step[row] <= 0 else ONE - rho
@@ -150,11 +158,7 @@ def decayed_adagrad(
             slope = clipped(g[j], clip)
             s[j] = rho * s[j] + take * (slope * slope)
             own_rate = rate / sqrt(s[j] + epsilon)
-            move = -(own_rate * (slope + inner_l2 * w[j]))
-            value = w[j] + carried(velocity, row, j, momentum, move)
-            if l1 > ZERO:
-                value = shrunk(value, l1 * own_rate, l2 * own_rate)
-            w[j] = value
+            w[j] = moved(w[j], slope, own_rate, l1, l2, velocity, row, j, momentum)
 
 
 @kernel
@@ -176,7 +180,6 @@ def rmsprop(
     epsilon: Float,
 ) -> None:
     """RMSProp, the centred form."""
-    inner_l2 = ZERO if l1 > ZERO else l2
     for i in range(index.shape[0]):
         row = index[i]
         take = ONE if last_step[row] <= 0 else ONE - rho
@@ -190,11 +193,7 @@ def rmsprop(
             if variance < ZERO:
                 variance = ZERO
             own_rate = rate / sqrt(variance + epsilon)
-            move = -(own_rate * (slope + inner_l2 * w[j]))
-            value = w[j] + carried(velocity, row, j, momentum, move)
-            if l1 > ZERO:
-                value = shrunk(value, l1 * own_rate, l2 * own_rate)
-            w[j] = value
+            w[j] = moved(w[j], slope, own_rate, l1, l2, velocity, row, j, momentum)
 
 
 @kernel
@@ -216,7 +215,6 @@ def adadelta(
     epsilon: Float,
 ) -> None:
     """AdaDelta."""
-    inner_l2 = ZERO if l1 > ZERO else l2
     for i in range(index.shape[0]):
         row = index[i]
         last_step[row] = step
@@ -227,11 +225,7 @@ def adadelta(
             scale = sqrt((d[j] + epsilon) / (s[j] + epsilon))
             d[j] = rho * d[j] + (ONE - rho) * (slope * scale * (slope * scale))
             own_rate = rate * scale
-            move = -(own_rate * (slope + inner_l2 * w[j]))
-            value = w[j] + carried(velocity, row, j, momentum, move)
-            if l1 > ZERO:
-                value = shrunk(value, l1 * own_rate, l2 * own_rate)
-            w[j] = value
+            w[j] = moved(w[j], slope, own_rate, l1, l2, velocity, row, j, momentum)
 
 
 @kernel
