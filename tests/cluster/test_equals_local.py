@@ -20,6 +20,9 @@ RULES = {
     "rmsprop": "RMSProp(**common)",
     "adam": "Adam(**common)",
     "adamax": "Adamax(**common)",
+    "schedule and clipping": """Momentum(
+        momentum=0.9, learning_rate_schedule="discexp", learning_rate_decay_a=0.5, learning_rate_decay_b=100,
+        gradient_clipping_threshold=0.5, **common)""",
 }
 
 TRAIN = """
