@@ -13,7 +13,7 @@ import pytest
 from paddle._recordio.chunks import chunks_of
 from paddle.dataset import common
 
-from .by_hand import environment, free_port
+from .by_hand import environment, free_port, pserver
 
 pytestmark = pytest.mark.cluster
 
@@ -32,6 +32,26 @@ for pass_id in range(int(sys.argv[3])):
 """
 
 
+TRAINER = """
+import hashlib, sys
+import paddle.v2 as paddle
+from paddle.reader.creator import cloud_reader
+
+paddle.init(use_gpu=False)
+x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(1))
+predicted = paddle.layer.fc(input=x, size=1, act=paddle.activation.Linear())
+cost = paddle.layer.square_error_cost(input=predicted, label=x)
+parameters = paddle.parameters.create(cost)
+optimizer = paddle.optimizer.Momentum(momentum=0, learning_rate=1e-4)
+trainer = paddle.trainer.SGD(cost, parameters, optimizer, is_local=False)
+read = []
+mine = paddle.reader.map_readers(lambda one: read.append(one) or [list(one)], cloud_reader(*sys.argv[1:]))
+trainer.train(paddle.batch(mine, 3), num_passes=2)
+digest = hashlib.sha256(b"".join(parameters.get(name).tobytes() for name in sorted(parameters.keys())))
+print(len(read), digest.hexdigest())
+"""
+
+
 @pytest.fixture
 def data(tmp_path):
     """Ten files of four samples each."""
@@ -40,11 +60,11 @@ def data(tmp_path):
 
 
 class Processes(list):
-    def start(self, *command: str, **more: object) -> subprocess.Popen:
+    def start(self, *command: str, **env: str) -> subprocess.Popen:
         self.append(
             subprocess.Popen(
                 [sys.executable, "-P", *command],
-                env=environment(),
+                env=environment(**env),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -100,6 +120,25 @@ def test_two_trainers_read_every_sample_exactly_once_in_each_pass(data, processe
     processes.master(port)
     both = [processes.reader(data, port, 3) for _ in range(2)]
     assert sorted(lines_of(both[0]) + lines_of(both[1])) == everything(3)
+
+
+def test_trainers_that_step_together_end_their_passes_together_however_tasks_are_spread(
+    data, processes, port
+):
+    processes.master(port)
+    processes.append(pserver("127.0.0.1", port + 1, trainers=2))
+    shared = {"PADDLE_INIT_PORT": str(port + 1), "PADDLE_INIT_NUM_GRADIENT_SERVERS": "2"}
+    both = [
+        processes.start(
+            "-c", TRAINER, f"{data}/part-*", f"127.0.0.1:{port}", PADDLE_INIT_TRAINER_ID=id, **shared
+        )
+        for id in "01"
+    ]
+    outputs = [process.communicate(timeout=60)[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0], outputs
+    counted, digests = zip(*[output.split()[-2:] for output in outputs], strict=True)
+    assert sum(map(int, counted)) == 2 * len(SAMPLES)
+    assert len(set(digests)) == 1
 
 
 def test_the_task_of_a_killed_trainer_is_read_by_the_other(data, processes, port):
