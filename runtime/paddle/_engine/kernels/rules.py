@@ -6,6 +6,9 @@ rules' files. A kernel takes one step; what rows became in steps without gradien
 Numbers are float32, so that no arithmetic widens to float64. ``velocity`` is None where there is no
 momentum: numba then compiles a variant without it.
 
+What a loop stores it keeps in a local name: read back from an array that might be another's memory, it would
+be loaded again, which made Adam half as slow again.
+
 Guarantee: no fast-math. Rounding does not depend on where a row begins or ends, nor on the vector width
 that the compiler chose.
 """
@@ -76,8 +79,10 @@ def moved(
     """One value after a step down its slope, at its own rate; L2 is in the slope, or with L1 follows it."""
     inner_l2 = ZERO if l1 > ZERO else l2
     move = -(rate * (slope + inner_l2 * w))
-    value = w + carried(velocity, row, j, momentum, move)
-    return shrunk(value, l1 * rate, l2 * rate) if l1 > ZERO else value
+    value: Float = w + carried(velocity, row, j, momentum, move)
+    if l1 > ZERO:
+        value = shrunk(value, l1 * rate, l2 * rate)
+    return value
 
 
 @kernel
@@ -126,8 +131,9 @@ def adagrad(
         w, g, s = table[row], gradient[i], square_sum[row]
         for j in range(w.shape[0]):
             slope = clipped(g[j], clip)
-            s[j] += slope * slope
-            own_rate = rate / sqrt(s[j] + epsilon)
+            square = s[j] + slope * slope
+            s[j] = square
+            own_rate = rate / sqrt(square + epsilon)
             w[j] = moved(w[j], slope, own_rate, l1, l2, velocity, row, j, momentum)
 
 
@@ -156,8 +162,9 @@ def decayed_adagrad(
         w, g, s = table[row], gradient[i], mean_square[row]
         for j in range(w.shape[0]):
             slope = clipped(g[j], clip)
-            s[j] = rho * s[j] + take * (slope * slope)
-            own_rate = rate / sqrt(s[j] + epsilon)
+            square = rho * s[j] + take * (slope * slope)
+            s[j] = square
+            own_rate = rate / sqrt(square + epsilon)
             w[j] = moved(w[j], slope, own_rate, l1, l2, velocity, row, j, momentum)
 
 
@@ -187,9 +194,10 @@ def rmsprop(
         w, g, s, f = table[row], gradient[i], mean_square[row], mean[row]
         for j in range(w.shape[0]):
             slope = clipped(g[j], clip)
-            s[j] = rho * s[j] + take * (slope * slope)
-            f[j] = rho * f[j] + (ONE - rho) * slope
-            variance = s[j] - f[j] * f[j]
+            square = rho * s[j] + take * (slope * slope)
+            middle = rho * f[j] + (ONE - rho) * slope
+            s[j], f[j] = square, middle
+            variance = square - middle * middle
             if variance < ZERO:
                 variance = ZERO
             own_rate = rate / sqrt(variance + epsilon)
@@ -221,9 +229,9 @@ def adadelta(
         w, g, s, d = table[row], gradient[i], mean_square[row], mean_square_move[row]
         for j in range(w.shape[0]):
             slope = clipped(g[j], clip)
-            s[j] = rho * s[j] + (ONE - rho) * (slope * slope)
-            scale = sqrt((d[j] + epsilon) / (s[j] + epsilon))
-            d[j] = rho * d[j] + (ONE - rho) * (slope * scale * (slope * scale))
+            square = rho * s[j] + (ONE - rho) * (slope * slope)
+            scale = sqrt((d[j] + epsilon) / (square + epsilon))
+            s[j], d[j] = square, rho * d[j] + (ONE - rho) * (slope * scale * (slope * scale))
             own_rate = rate * scale
             w[j] = moved(w[j], slope, own_rate, l1, l2, velocity, row, j, momentum)
 
@@ -253,9 +261,10 @@ def adam(
         w, g, m, v = table[row], gradient[i], first[row], second[row]
         for j in range(w.shape[0]):
             slope = clipped(g[j], clip)
-            m[j] = beta1 * m[j] + (ONE - beta1) * slope
-            v[j] = beta2 * v[j] + (ONE - beta2) * (slope * slope)
-            value = w[j] - m[j] * corrected_rate / (sqrt(v[j]) + epsilon)
+            mean = beta1 * m[j] + (ONE - beta1) * slope
+            square = beta2 * v[j] + (ONE - beta2) * (slope * slope)
+            m[j], v[j] = mean, square
+            value = w[j] - mean * corrected_rate / (sqrt(square) + epsilon)
             if l1 + l2 > ZERO:
                 value = shrunk(value, l1 * rate, l2 * rate)
             w[j] = value
@@ -285,12 +294,13 @@ def adamax(
         w, g, m, u = table[row], gradient[i], first[row], largest[row]
         for j in range(w.shape[0]):
             slope = clipped(g[j], clip)
-            m[j] = beta1 * m[j] + (ONE - beta1) * slope
+            mean = beta1 * m[j] + (ONE - beta1) * slope
             faded, size = beta2 * u[j], abs(slope)
-            u[j] = faded if faded > size else size
+            top = faded if faded > size else size
+            m[j], u[j] = mean, top
             value = w[j]
-            if u[j] != ZERO:
-                value -= corrected_rate * (m[j] / u[j])
+            if top != ZERO:
+                value -= corrected_rate * (mean / top)
             if l1 + l2 > ZERO:
                 value = shrunk(value, l1 * rate, l2 * rate)
             w[j] = value
@@ -322,13 +332,13 @@ def ftrl(
             slope = clipped(g[j], clip)
             total = s[j] + slope * slope
             before, after = (sqrt(s[j]), sqrt(total)) if power == HALF else (s[j] ** power, total**power)
-            s[j] = total
-            z[j] += slope - (after - before) / rate * w[j]
-            value = ZERO * z[j]
-            if z[j] > own_l1:
-                value = (own_l1 - z[j]) / (after / rate + own_l2 + own_l2)
-            elif z[j] < -own_l1:
-                value = -(own_l1 + z[j]) / (after / rate + own_l2 + own_l2)
+            pull = z[j] + (slope - (after - before) / rate * w[j])
+            s[j], z[j] = total, pull
+            value = ZERO * pull
+            if pull > own_l1:
+                value = (own_l1 - pull) / (after / rate + own_l2 + own_l2)
+            elif pull < -own_l1:
+                value = -(own_l1 + pull) / (after / rate + own_l2 + own_l2)
             if l1 + l2 > ZERO:
                 value = shrunk(value, l1 * rate, l2 * rate)
             w[j] = value
@@ -362,9 +372,10 @@ def lamb(
         size, length = 0.0, 0.0
         for j in range(w.shape[0]):
             slope = clipped(g[j], clip)
-            m[j] = beta1 * m[j] + (ONE - beta1) * slope
-            v[j] = beta2 * v[j] + (ONE - beta2) * (slope * slope)
-            move = m[j] / correction1 / (sqrt(v[j] / correction2) + epsilon) + weight_decay * w[j]
+            mean = beta1 * m[j] + (ONE - beta1) * slope
+            square = beta2 * v[j] + (ONE - beta2) * (slope * slope)
+            m[j], v[j] = mean, square
+            move = mean / correction1 / (sqrt(square / correction2) + epsilon) + weight_decay * w[j]
             size += np.float64(w[j]) * np.float64(w[j])
             length += np.float64(move) * np.float64(move)
         own_rate = rate
