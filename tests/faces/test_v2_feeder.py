@@ -82,6 +82,8 @@ def test_feeding_may_skip_what_the_network_does_not_read():
         ([([[1, 2], [3]], 0)], "no numbers, or lists of unequal length"),
         ([np.ones(3)], r"1.0 does not fit: one number, .* of 3 is needed: does the reader yield a tuple"),
         ([], "batch without rows"),
+        (5, r"a reader yielded 5, which is no batch: .*paddle\.batch"),
+        (iter([]), r"which is no batch"),
     ],
 )
 def test_a_row_that_does_not_fit_is_named(rows, hint):

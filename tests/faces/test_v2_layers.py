@@ -208,6 +208,7 @@ def test_two_layers_of_one_name_cannot_be_in_one_network():
     [
         (lambda: paddle.layer.fc(input=ids(), size=2), "'i' gives ids: use paddle.layer.embedding"),
         (lambda: paddle.layer.fc(input="x", size=2), "an input is a layer, not 'x'"),
+        (lambda: paddle.layer.fc(input=3, size=2), "an input is a layer, not 3"),
         (lambda: paddle.layer.fc(input=[], size=2), "has no input"),
         (lambda: paddle.layer.fc(input=dense(), size=2, act="relu"), r"act is an activation such as"),
         (lambda: paddle.layer.embedding(input=dense(), size=2), "data layer of type integer_value"),

@@ -164,8 +164,8 @@ def _check(values: Mapping[str, Any]) -> None:
     for host in values["pservers"]:
         if not _HOST.fullmatch(host):
             raise FlagError(
-                f"pservers: {host!r} is no host. Give names or addresses alone, separated by commas: all have "
-                "the ports that port, ports_num and ports_num_for_sparse say."
+                f"pservers: {host!r} is no host. Give names or addresses alone, separated by commas: all "
+                "have the ports that port, ports_num and ports_num_for_sparse say."
             )
     check_ports(values["port"], values["ports_num"], values["ports_num_for_sparse"])
     check_trainer_id(

@@ -7,7 +7,7 @@ It must never know which layer functions there are. Guarantee: parameters get th
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from paddle._absent import NotInThisRelease
@@ -128,7 +128,7 @@ def _size(name: str, given: Any) -> int:
 
 def listed(name: str, given: Any) -> list[Layer]:
     """What was given as input, as a list of layers."""
-    layers = [given] if isinstance(given, Layer) else list(given)
+    layers = list(given) if isinstance(given, Iterable) else [given]
     for each in layers:
         if not isinstance(each, Layer):
             raise TypeError(f"layer {name!r}: an input is a layer, not {each!r}")

@@ -44,6 +44,11 @@ class DataFeeder:
 
     def __call__(self, rows: Sequence[Row]) -> dict[str, np.ndarray]:
         """The arrays of a batch."""
+        if not hasattr(rows, "__len__"):
+            raise FeedError(
+                f"a reader yielded {shown(rows)}, which is no batch: a list of samples. paddle.batch(reader, "
+                "batch_size) makes a reader of batches of one that yields samples"
+            )
         if not len(rows):
             raise FeedError("a reader yielded a batch without rows")
         table = _table(rows) if self._all_ids else None
