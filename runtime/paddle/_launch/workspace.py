@@ -163,16 +163,22 @@ def remove(place: Path) -> None:
     shutil.rmtree(place, ignore_errors=True)
 
 
+@contextlib.contextmanager
+def _named(place: Path) -> Iterator[None]:
+    """Errors of a descriptor tell of its file."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = str(place)
+        raise
+
+
 def copy(source: Path, place: Path, is_stopped: Callable[[], bool] = lambda: False) -> None:
     """Copy a file's bytes, mode and times."""
-    with source.open("rb") as reader, place.open("wb") as writer:
-        try:
-            while os.sendfile(writer.fileno(), reader.fileno(), None, _CHUNK):
-                if is_stopped():
-                    raise DeliveryStopped(f"{place} was not finished: the launch was stopped.")
-        except OSError as error:
-            error.filename = str(place)
-            raise
+    with source.open("rb") as reader, place.open("wb") as writer, _named(place):
+        while os.sendfile(writer.fileno(), reader.fileno(), None, _CHUNK):
+            if is_stopped():
+                raise DeliveryStopped(f"{place} was not finished: the launch was stopped.")
     shutil.copystat(source, place)
 
 
