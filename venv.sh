@@ -50,13 +50,13 @@ make_venv() {
     "$base" -c 'import ensurepip, venv' 2>/dev/null || fail "$base has no venv module." \
         "On Debian and Ubuntu: apt-get install python3-venv; on Fedora: dnf install python3-libs. Then: sh $0"
     echo "making .venv with $("$base" --version)"
-    rm -rf .venv && mkdir .venv && : >.venv/unfinished && slowly "$base" -m venv .venv || fail \
+    rm -rf .venv && mkdir .venv && echo $$ >.venv/unfinished && slowly "$base" -m venv .venv || fail \
         "$base could not make .venv in $(pwd); is this folder writable and not full?"
 }
 
 install_project() {
     echo "installing into .venv (once; the packages are in pyproject.toml)"
-    : >.venv/unfinished
+    echo $$ >.venv/unfinished
     failed=
     slowly $python -m pip install --quiet --quiet --no-input --disable-pip-version-check -e ".[$extras]" || failed=yes
     rm .venv/unfinished # what pip gives up it takes back
@@ -76,6 +76,9 @@ is_installed() {
 python=.venv/bin/python
 stamp=$(cksum <pyproject.toml)
 base=$python
+maker=$(cat .venv/unfinished 2>/dev/null) || maker=
+[ -z "$maker" ] || [ ! -d "/proc/$maker" ] || fail \
+    "Process $maker is making .venv in $(pwd). Wait for its end; if it is not at that, remove .venv. Then: sh $0"
 [ ! -e .venv/unfinished ] && $python -c 'import pip' 2>/dev/null || base=$(find_python)
 [ -n "$base" ] || fail "No Python >= 3.11 was found (tried \$PYTHON, python3.13 ... python3)." \
     "Install one, or name yours: PYTHON=/path/to/python3.11 sh $0"
