@@ -65,6 +65,7 @@ class SGD:
                 "and port of paddle.init"
             )
         self._topology = Topology(cost, extra_layers=extra_layers)
+        self.__topology_in_proto__ = self._topology.proto()  # as programs older than get_topology_proto ask
         parameters._pool.check(self._topology.proto().parameters)
         self._parameters = parameters
         self._is_local = is_local
