@@ -1,55 +1,49 @@
 """`sh run.sh` in a fresh copy of the project, and what it must leave behind."""
 
+import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.cluster.by_hand import free_port
+from tests.fresh import copy_to, share_venv, venv_is_current
+
 pytestmark = pytest.mark.cluster
 
-ROOT = Path(__file__).resolve().parents[2]
 LOGS = ("server.log", "train.log", "paddle_trainer.INFO", "paddle_pserver2.INFO")
 PASSES = 4
+CLOSED = "http://127.0.0.1:9"  # the port "discard", at which nobody answers: no way into any network
+PROGRESS = r"^(trainer-[01] pass \d+ batch \d+ cost \d+\.\d{4} \| ){2}[\d,]+ samples/s$"
+ADDRESSES = ("127.0.0.1", "127.0.0.2")
 
 
-def tracked_files() -> list[str]:
-    listing = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    if listing.returncode == 0 and listing.stdout:
-        return [name for name in listing.stdout.splitlines() if (ROOT / name).is_file()]
-    skipped = {".venv", "jobs", "__pycache__"}
-    files = (path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file())
-    return [str(path) for path in files if not skipped & set(path.parts)]
-
-
-def venv_is_current() -> bool:
-    """Whether run.sh in a copy will find nothing to install: it would point the shared .venv at the copy."""
-    stamp = subprocess.run(
-        ["cksum"], stdin=(ROOT / "pyproject.toml").open("rb"), capture_output=True, text=True
-    ).stdout.strip()
-    installed = ROOT / ".venv" / "installed"
-    return installed.exists() and f"plot {stamp}" in installed.read_text().splitlines()
+def without_network(home: Path) -> dict[str, str]:
+    """The environment of a machine that reaches nothing, and on which no data set was ever loaded."""
+    kept = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+    kept = {name: value for name, value in kept.items() if not name.startswith(("PADDLE_", "SPLIT_COUNT"))}
+    proxies = dict.fromkeys(("http_proxy", "https_proxy", "ftp_proxy"), CLOSED)
+    return {**kept, **proxies, "PADDLE_DATASET_HOME": str(home)}
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+def port() -> int:
+    return free_port(list(ADDRESSES))
+
+
+@pytest.fixture(scope="module")
+def finished(
+    tmp_path_factory: pytest.TempPathFactory, port: int
+) -> tuple[Path, subprocess.CompletedProcess[str]]:
     """A copy of the project in which run.sh has run, and what it printed."""
     if not venv_is_current():
         pytest.skip("the project's .venv is absent or older than pyproject.toml; sh test.sh renews it")
-    copy = tmp_path_factory.mktemp("fresh") / "project"
-    for name in tracked_files():
-        (copy / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / name, copy / name)
-    (copy / ".venv").symlink_to(ROOT / ".venv")
+    copy = share_venv(copy_to(tmp_path_factory.mktemp("fresh") / "project"))
     done = subprocess.run(
-        ["sh", "run.sh", f"--num_passes={PASSES}"],
+        ["sh", "run.sh", f"--num_passes={PASSES}", f"--port={port}"],
         cwd=copy,
+        env=without_network(copy.parent / "dataset"),
         capture_output=True,
         text=True,
         timeout=300,
@@ -122,9 +116,25 @@ def test_all_trainers_end_with_equal_parameters(finished) -> None:
     assert prints[0] == prints[1]
 
 
-def test_the_plan_is_short_and_names_ports_and_logs(finished) -> None:
+def test_without_a_network_it_says_so_and_what_it_takes_instead(finished) -> None:
+    copy, done = finished
+    assert "no Penn Treebank, cached or from the network (see README.md)" in done.stdout
+    assert not [path for path in (copy.parent / "dataset").rglob("*") if path.is_file()]
+
+
+def test_the_plan_is_short_and_names_addresses_and_ports(finished, port) -> None:
     _, done = finished
-    head = done.stdout.split("pass", 1)[0]
-    assert "127.0.0.1" in head
-    assert "127.0.0.2" in head
-    assert "7164" in head
+    lines = done.stdout.splitlines()
+    begin, end = (next(n for n, line in enumerate(lines) if word in line) for word in ("JOB", "sending"))
+    assert end - begin <= 10
+    plan = "\n".join(lines[begin:end])
+    for word in (*ADDRESSES, f"{port} dense, {port + 1} sparse", "prepare.py", "train.py"):
+        assert word in plan
+
+
+def test_into_a_pipe_it_says_plain_lines_and_when_the_first_step_was_done(finished) -> None:
+    _, done = finished
+    assert re.search(r"^first step after \d+\.\d s$", done.stdout, re.MULTILINE)
+    assert re.search(PROGRESS, done.stdout, re.MULTILINE)
+    assert not re.search(r"[\x1b\r]", done.stdout)
+    assert done.stderr == ""
