@@ -185,6 +185,20 @@ def test_a_corrupted_file_is_left_out_and_named_and_the_others_are_read(data, pr
     assert said.count(f"{bad}: the chunk at byte 0") == 2
 
 
+def test_a_taken_port_and_a_taken_state_file_are_named(processes, port, tmp_path):
+    state = f"--state_file={tmp_path}/state"
+    first = processes.master(port, state)
+    for flags, status, words in (
+        ([f"--port={port}"], 98, f"port {port} of 127.0.0.1 is in use by process {first.pid}"),
+        ([f"--port={port + 1}", state], 1, f"the state file {tmp_path}/state is another master's"),
+    ):
+        second = processes.start("-m", "paddle", "master", *flags)
+        said, _ = second.communicate(timeout=60)
+        assert (second.returncode, words in said) == (status, True), said
+    first.send_signal(signal.SIGINT)
+    assert first.wait(timeout=10) == 130
+
+
 def test_without_a_master_a_reader_fails_and_names_the_address(data, processes, port):
     hurried = "import paddle.v2.master as master; master.PATIENCE_S = 0.5\n" + READER.replace(
         "wait_for_pending", "timeout_sec=0.1, wait_for_pending"

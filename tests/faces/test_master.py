@@ -4,6 +4,7 @@ import pytest
 
 import paddle.v2 as paddle
 from paddle._pserver.tasks.errors import AllTaskFailed, BadAddress, MasterUnreachable
+from paddle._recordio.errors import NotPlain
 from paddle._recordio.samples import encode
 from paddle.reader import creator
 from paddle.v2 import master
@@ -101,6 +102,17 @@ def test_a_cloud_reader_asks_nobody_before_it_is_called_and_counts_its_passes(fa
     assert [list(reader()) for _ in range(3)] == [[(1, 2)], [[3], "x"], []]
     (only,) = fake.made
     assert only.asked == [(0, True), (1, True), (2, True)]
+
+
+def test_a_cloud_reader_that_is_not_read_whole_gives_its_task_back(fake):
+    fake.passes = ([encode(1), encode(2)], [b"no sample"])
+    reader = creator.cloud_reader("/data/*", "h:8080")
+    assert list(paddle.reader.firstn(reader, 1)()) == [1]
+    assert fake.made[0].released
+    fake.made[0].released = False
+    with pytest.raises(NotPlain):
+        list(reader())
+    assert fake.made[0].released
 
 
 def test_a_cloud_reader_raises_what_failed(fake):

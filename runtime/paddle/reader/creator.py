@@ -84,8 +84,12 @@ def cloud_reader(
         master = found[0]
         master.set_dataset(paths)
         master.paddle_start_get_records(next(passes))
-        while (taken := master.next_record())[1] == 0:
-            yield decode(taken[0])
+        try:
+            while (taken := master.next_record())[1] == 0:
+                yield decode(taken[0])
+        except BaseException:
+            master.release()  # so that what is not read whole is another trainer's at once
+            raise
         if taken[1] != _PASS_ENDS:
             raise master.error
 
