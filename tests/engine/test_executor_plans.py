@@ -69,8 +69,8 @@ class TestPlans:
         job.run({"x": np.ones((10, 1000))})
         (plan,) = next(iter(job.executor._programs.values())).plans.values()
         arrays = {id(a): a for step, _ in plan.steps for a in step.args if isinstance(a, np.ndarray)}
-        spans = [a.ctypes.data for a in arrays.values()]
-        assert max(spans) - min(spans) < 10 * 40_000
+        assert len(arrays) > 20
+        assert len({a.ctypes.data for a in arrays.values()}) <= 3  # what is read, what is written, the feed
 
     def test_a_parameter_of_another_shape_in_the_scope_is_refused(self) -> None:
         job = linear()
