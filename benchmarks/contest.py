@@ -109,7 +109,7 @@ def _prepare(
     """Prepare all contenders at once; returns those that are ready and agree with the first."""
     for process in processes:
         process.tell({"do": "prepare", "settings": dict(case.settings)})
-    answers: dict[str, float] = {}
+    answers: dict[str, float | None] = {}
     for process in processes:
         try:
             answer = process.hear()
@@ -123,12 +123,13 @@ def _prepare(
     return [process for process in processes if process.name in answers and process.name not in odd]
 
 
-def disagreements(answers: Mapping[str, float], tolerance: float) -> dict[str, str]:
+def disagreements(answers: Mapping[str, float | None], tolerance: float) -> dict[str, str]:
     """Contenders whose answer differs from the first one's, each with the sentence that says so."""
-    first, expected = next(iter(answers.items()), ("", 0.0))
+    given = {name: answer for name, answer in answers.items() if answer is not None}
+    first, expected = next(iter(given.items()), ("", 0.0))
     return {
         name: f"{name}: answers {value:.7g} where {first} answers {expected:.7g}: not the same work"
-        for name, value in answers.items()
+        for name, value in given.items()
         if not math.isclose(value, expected, rel_tol=tolerance)
     }
 

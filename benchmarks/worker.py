@@ -27,12 +27,13 @@ def _nothing() -> None:
 class Work:
     """A case, ready to be done: ``run(n)`` does n units of it.
 
-    ``answer`` was computed on the way; contenders that do not all have the same do not do the same work.
+    ``answer`` was computed on the way; contenders that do not all have the same do not do the same work. A
+    limit, which stands beside the contenders and does no such work, has None.
     ``servers`` are other processes whose CPU time counts. ``close`` ends whatever ``prepare`` started.
     """
 
     run: Callable[[int], None]
-    answer: float
+    answer: float | None
     servers: tuple[int, ...] = ()
     close: Callable[[], None] = _nothing
 
@@ -49,7 +50,8 @@ class Worker:
         if request["do"] == "prepare":
             self.close()
             self._work = importlib.import_module(self._module).prepare(request["settings"])
-            return {"answer": float(self._work.answer), "libraries": library_facts()}
+            answer = self._work.answer
+            return {"answer": None if answer is None else float(answer), "libraries": library_facts()}
         return _timed(self._work, int(str(request["count"])))
 
     def close(self) -> None:

@@ -103,6 +103,14 @@ def test_a_contender_that_fails_or_does_other_work_exits_1_and_the_others_are_me
     assert words in text
 
 
+def test_a_limit_without_an_answer_is_measured_and_the_others_are_held_to_each_other(run):
+    limit = ADDER.replace('answer=settings["seed"]', "answer=None")
+    status, document, text = run(limit=limit, second=WRONG)
+    assert status == 1
+    assert document["cases"][0]["contenders"].keys() == {"first", "limit"}
+    assert "second: answers -1 where first answers 4" in text
+
+
 def test_an_unknown_benchmark_exits_2_and_names_those_that_exist(capsys):
     with pytest.raises(SystemExit) as exit_info:
         runner.main(["unheard"])
@@ -120,7 +128,7 @@ def test_contenders_inherit_no_pin_and_run_one_thread():
     assert given["PYTHONPATH"].endswith(":/x")
 
 
-@pytest.mark.parametrize("name", ["transport", "models"])
+@pytest.mark.parametrize("name", runner.NAMES)
 def test_every_stated_goal_names_contenders_of_its_benchmark(name):
     benchmark = __import__(f"benchmarks.{name}", fromlist=["BENCHMARK"]).BENCHMARK
     names = [contender.name for contender in benchmark.contenders]
