@@ -213,6 +213,18 @@ def test_another_data_set_is_told_not_to_be_read(
     assert f"{data}/b is not read" in caplog.text
 
 
+def test_a_pass_that_was_over_before_is_told(
+    clock: Clock, data: Path, connect: Connect, caplog: pytest.LogCaptureFixture
+) -> None:
+    with serving(a_master(clock)) as address:
+        early, late = connect(address), connect(address)
+        early.set_dataset([f"{data}/*"])
+        assert sorted(early.records(0)) == records_of("a", "b")
+        assert not caplog.text
+        assert not list(late.records(0))
+    assert "pass 0 is over, the present one is 1" in caplog.text
+
+
 @pytest.mark.parametrize("name", ["nothing*", "text", "empty"])
 def test_a_data_set_that_cannot_be_is_named_and_another_can_be_set(
     clock: Clock, data: Path, connect: Connect, name: str

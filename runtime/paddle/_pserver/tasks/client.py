@@ -65,6 +65,7 @@ class MasterClient:
         self._patience = patience or Patience()
         self._name = uuid.uuid4().hex
         self._requests = 0
+        self._latest_pass = -1  # of which a task was read
         self._turn = threading.Lock()  # of the connection
         self._connection: http.client.HTTPConnection | None = None
 
@@ -86,6 +87,7 @@ class MasterClient:
         finished too, so that tasks of a trainer that died are read in the same pass.
         """
         while given := self._next_task(pass_id, wait_for_pending):
+            self._latest_pass = pass_id
             try:
                 for place in given.chunks:
                     check_chunk(place.path, place.offset)
@@ -124,7 +126,9 @@ class MasterClient:
         for pause in _pauses():
             try:
                 return self._ask("task", asked, messages.TaskGiven)
-            except PassBefore:
+            except PassBefore as error:
+                if self._latest_pass != pass_id:
+                    _log.warning("nothing of this pass is left for this trainer: %s", error)
                 return None
             except NoMoreAvailable:
                 if not wait_for_pending:
