@@ -58,3 +58,13 @@ def trainer(folder: Path, text: str, **env: str) -> subprocess.Popen[str]:
         stderr=subprocess.STDOUT,
         text=True,
     )
+
+
+def outputs_of(processes: list[subprocess.Popen[str]]) -> list[str]:
+    """What each has printed when it ended by itself. After this none is left, whatever happened."""
+    try:
+        return [process.communicate(timeout=240)[0] for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()

@@ -71,7 +71,7 @@ def _run(command: list[str], folder: Path) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     machine = subprocess.Popen(command, cwd=folder, env=environment(PATH=path), start_new_session=True)
     try:
-        machine.wait(timeout=120)
+        machine.wait(timeout=240)
     finally:
         if machine.returncode is None:
             os.killpg(machine.pid, signal.SIGKILL)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.by_hand import free_port, pserver, trainer
+from tests.cluster.by_hand import free_port, outputs_of, pserver, trainer
 
 pytestmark = pytest.mark.cluster
 
@@ -67,12 +67,7 @@ def run_job(folder: Path, trainers: int, hosts: list[str], sparse: bool) -> list
     ]
     servers = [pserver(host, port, trainers) for host in hosts]
     processes = started + servers
-    try:
-        outputs = [process.communicate(timeout=120)[0] for process in processes]
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
+    outputs = outputs_of(processes)
     for process, output in zip(processes, outputs, strict=True):
         assert process.returncode == 0, output
     return outputs[:trainers]
@@ -106,12 +101,7 @@ def test_a_program_that_fails_outside_of_training_is_missed_at_once(tmp_path) ->
     shared |= {"PADDLE_INIT_NUM_GRADIENT_SERVERS": "2", "PADDLE_INIT_PSERVERS": "127.0.0.1"}
     processes = [trainer(tmp_path, text, PADDLE_INIT_TRAINER_ID=str(i), **shared) for i in range(2)]
     processes.append(pserver("127.0.0.1", port, 2))
-    try:
-        outputs = [process.communicate(timeout=60)[0] for process in processes]
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
+    outputs = outputs_of(processes)
     assert [process.returncode for process in processes] == [1, 1, 1]
     assert "OSError: the disk is full" in outputs[0]
     assert "trainer 1" in outputs[0]

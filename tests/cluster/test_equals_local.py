@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cluster.by_hand import free_port, pserver, trainer
+from tests.cluster.by_hand import free_port, outputs_of, pserver, trainer
 
 pytestmark = pytest.mark.cluster
 
@@ -72,18 +72,6 @@ if local:
 """
 
 
-def finish(*groups) -> None:
-    """Each group's processes end by themselves, and well, before the next one's are looked at."""
-    try:
-        for process in (process for group in groups for process in group):
-            output = process.communicate(timeout=60)[0]
-            assert process.returncode == 0, output
-    finally:
-        for process in (process for group in groups for process in group):
-            process.kill()
-            process.wait()
-
-
 @pytest.mark.parametrize("rule", RULES)
 def test_sync_2x2_equals_the_local_run_on_the_concatenated_batches(tmp_path: Path, rule: str) -> None:
     text = TRAIN.replace("RULE", RULES[rule])
@@ -96,7 +84,9 @@ def test_sync_2x2_equals_the_local_run_on_the_concatenated_batches(tmp_path: Pat
     }
     servers = [pserver(host, port, 2) for host in HOSTS]
     trainers = [trainer(tmp_path, text, PADDLE_INIT_TRAINER_ID=str(i), **shared) for i in range(2)]
-    finish([*trainers, trainer(tmp_path, text)], servers)
+    processes = [*trainers, trainer(tmp_path, text), *servers]
+    outputs = outputs_of(processes)
+    assert [process.returncode for process in processes] == [0] * 5, "\n".join(outputs)
 
     before, local, first, second = (
         np.load(tmp_path / f"{name}.npz") for name in ("before", "after-local", "after-0", "after-1")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.by_hand import free_port, pserver, trainer
+from tests.cluster.by_hand import free_port, outputs_of, pserver, trainer
 from tests.cluster.programs import data_sets
 
 pytestmark = pytest.mark.cluster
@@ -44,12 +44,7 @@ def run(folder: Path, home: Path, name: str, trainers: int) -> list[str]:
 
 
 def finish(processes: list) -> list[str]:
-    try:
-        outputs = [process.communicate(timeout=120)[0] for process in processes]
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
+    outputs = outputs_of(processes)
     assert [process.returncode for process in processes] == [0] * len(processes), "\n".join(outputs)
     return outputs
 
