@@ -98,6 +98,10 @@ TABLE = (
     Row("_pserver.{framing, placement}", "_pserver.errors _engine.exchange", "numpy xxhash"),
     Row("_pserver.messages", "_pserver.{errors, options} _engine.exchange", "msgspec"),
     Row("_pserver.options"),
+    # What a shard remembers, and where.
+    Row("_pserver.state", "_pserver.{messages, options}", "msgspec numpy"),
+    Row("_pserver.snapshot", "_pserver.{errors, state, storage}", "base64 msgspec numpy safetensors xxhash"),
+    Row("_pserver.storage", "_pserver.errors", "fcntl os pathlib"),
     Row("_pserver.local", f"{SHARD} {WIRE} {EXCHANGE} _pserver.given", "numpy"),
     Row(TRAINERS_END, f"{TRAINERS_END} {WIRE} {EXCHANGE}", "numpy os socket sys time"),
     Row("_pserver.{hub, session}", f"{SHARD} {WIRE} _pserver.{{link, session}}", "asyncio numpy time"),

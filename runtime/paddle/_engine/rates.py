@@ -46,6 +46,23 @@ class Rates:
         """Per run its last step, int64, and its mean rate, float64. Views: use them before the next step."""
         return self._ends[: self._runs], self._means[: self._runs]
 
+    def state(self) -> np.ndarray:
+        """Everything, as float64 numbers."""
+        head = np.array([self._step, self._first, self._sum, self._count], np.float64)
+        return np.concatenate([head, *self.runs])
+
+    @classmethod
+    def restored(cls, state: np.ndarray) -> Rates:
+        """What gave ``state``."""
+        step, first, total, count = state[:4].tolist()
+        rates = cls(int(step))
+        rates._first, rates._sum, rates._count = first, total, int(count)
+        rates._runs = (len(state) - 4) // 2
+        ends, means = state[4:].reshape(2, -1)
+        if rates._runs:
+            rates._ends, rates._means = ends.astype(np.int64), means.copy()
+        return rates
+
     def forget(self) -> None:
         """No row needs the steps so far any more."""
         self._runs = 0

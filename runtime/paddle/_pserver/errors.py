@@ -12,10 +12,14 @@ PserverError                  an ExchangeError: the engine's callers see these
 │   ├── TrainerCountMismatch  the two sides differ in num_gradient_servers
 │   ├── TrainerIdOutOfRange   trainer_id is not in 0..num_gradient_servers-1
 │   ├── DuplicateTrainer      the id is, or was, another trainer's
+│   ├── Stale                 a newer process has taken this trainer's place
 │   ├── DeclarationMismatch   trainers that do not train the same model
 │   └── TooManyParameters     more values than this pserver may hold
 ├── TrainerLost               a barrier cannot be met: the text names who is missing
 ├── ShardUnreachable          no connection, no answer in time, or a connection that broke
+├── NoValidCheckpoint         snapshots are there, and none of them is whole
+├── StateLost                 a pserver was started anew, and keeps no snapshots
+├── SnapshotsInUse            a Complaint: another pserver has the folder
 ├── PortInUse                 another process has the port; the text names it
 ├── NotOurs                   a Complaint: an address or port that this process may not listen on
 └── SparsePortsMissing        a Complaint: a sparse parameter, and ports_num_for_sparse=0
@@ -79,6 +83,10 @@ class DuplicateTrainer(Refused):
     """The id is, or was, another trainer's."""
 
 
+class Stale(Refused):
+    """A newer process has taken this trainer's place."""
+
+
 class DeclarationMismatch(Refused):
     """Trainers that do not train the same model."""
 
@@ -93,6 +101,18 @@ class TrainerLost(PserverError):
 
 class ShardUnreachable(PserverError):
     """No connection, no answer in time, or a connection that broke."""
+
+
+class NoValidCheckpoint(PserverError):
+    """Snapshots are there, and none of them is whole."""
+
+
+class StateLost(PserverError):
+    """A pserver was started anew, and keeps no snapshots."""
+
+
+class SnapshotsInUse(Complaint, PserverError):
+    """Another pserver has the folder of snapshots."""
 
 
 class PortInUse(PserverError):

@@ -9,7 +9,7 @@ neither arrival order nor the number of shards changes a bit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,11 +76,26 @@ class Tables:
         for index, table in enumerate(self.rows.values()):
             table.apply([gradient.rows[index] for gradient in gradients], scale, learning_rate, step)
 
+    def state(self) -> dict[str, np.ndarray]:
+        """Everything there is, by kind and parameter, as in ``values/w``; these arrays change with the
+        next step."""
+        parts: list[_Blocks | Table] = [*self._blocks, *self.rows.values()]
+        return {f"{kind}/{part.name}": array for part in parts for kind, array in part.state().items()}
+
+    def restore(self, state: Mapping[str, np.ndarray], step: int) -> None:
+        """Become what gave ``state`` after update number ``step``. Raises ValueError where it does not
+        fit."""
+        for part in self._blocks:
+            _fill(part.state(), state, part.name)
+        for table in self.rows.values():
+            table.restore(state, step)
+
 
 class _Blocks:
     """One dense parameter's share of a shard."""
 
     def __init__(self, segment: Segment, update: UpdateSpec, values: np.ndarray) -> None:
+        self.name = segment.parameter.name
         self._values = values
         self._rule, self._penalties, self._multiplier = _how(segment.parameter, update)
         self._slots = [np.zeros_like(values) for _ in self._rule.slots]
@@ -88,6 +103,9 @@ class _Blocks:
     def apply(self, gradient: np.ndarray, learning_rate: float, step: int) -> None:
         rate = learning_rate * self._multiplier
         self._rule.dense(self._values, gradient, self._slots, rate, self._penalties, step)
+
+    def state(self) -> dict[str, np.ndarray]:
+        return {"values": self._values, **_slots(self._rule, self._slots)}
 
 
 class Table:
@@ -104,6 +122,23 @@ class Table:
         self._slots = [np.zeros_like(self.values) for _ in self._rule.slots]
         self._last_step = np.zeros(held.count, np.int64)
         self._rates, self._step = Rates(), 0
+
+    @property
+    def name(self) -> str:
+        """The parameter's."""
+        return self.held.parameter.name
+
+    def state(self) -> dict[str, np.ndarray]:
+        """See :meth:`Tables.state`."""
+        counted = {"last_step": self._last_step, "rates": self._rates.state()}
+        return {"values": self.values, **_slots(self._rule, self._slots), **counted}
+
+    def restore(self, state: Mapping[str, np.ndarray], step: int) -> None:
+        """See :meth:`Tables.restore`."""
+        own = self.state()
+        del own["rates"]
+        _fill(own, state, self.name)
+        self._rates, self._step = Rates.restored(state[f"rates/{self.name}"]), step
 
     def check(self, ids: np.ndarray) -> None:
         """Whether all ``ids`` are rows that live here; raises BadMessage."""
@@ -153,6 +188,20 @@ class Table:
         self._catch_up(local)
         rule, penalties = self._rule, self._penalties
         rule.rows(self.values, local, values, self._slots, self._last_step, rate, penalties, step)
+
+
+def _slots(rule: Rule, slots: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+    return {f"slot {name}": slot for name, slot in zip(rule.slots, slots, strict=True)}
+
+
+def _fill(own: Mapping[str, np.ndarray], state: Mapping[str, np.ndarray], name: str) -> None:
+    """Write what ``state`` has of a parameter into its ``own`` arrays."""
+    for kind, array in own.items():
+        given = state.get(f"{kind}/{name}")
+        if given is None or given.shape != array.shape or given.dtype != array.dtype:
+            found = "missing" if given is None else f"{given.dtype} {given.shape}"
+            raise ValueError(f"{kind} of {name!r} should be {array.dtype} {array.shape}, and is {found}")
+        array[...] = given
 
 
 def _how(parameter: ParameterSpec, update: UpdateSpec) -> tuple[Rule, Penalties, float]:

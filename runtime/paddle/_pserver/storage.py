@@ -1,0 +1,112 @@
+"""Storage: one folder of files, by the few operations from which state that lasts is made.
+
+It must never know what the files hold. Every operation may raise OSError, or be the last thing that this
+process, or this machine, ever does.
+
+Guarantee of :class:`Folder`: one process at a time has it, until that process ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Protocol
+
+from paddle._pserver.errors import SnapshotsInUse
+
+_LOCK = "lock"
+
+
+class Storage(Protocol):
+    """See the module's text. ``where``: the folder, for people."""
+
+    where: str
+
+    def names(self) -> list[str]:
+        """The files there are."""
+        ...
+
+    def read(self, name: str) -> bytes:
+        """All of a file."""
+        ...
+
+    def write(self, name: str, parts: Iterable[memoryview]) -> None:
+        """Make the file ``name`` of these parts; it replaces what was half made before."""
+        ...
+
+    def flush(self, name: str) -> None:
+        """What is in the file lasts from now on, once its name does."""
+        ...
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a file another name, at once or not at all."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Take a file away."""
+        ...
+
+    def flush_names(self) -> None:
+        """What files there are, and their names, lasts from now on."""
+        ...
+
+
+class Folder:
+    """A folder of the file system, made if it is not there. Raises SnapshotsInUse."""
+
+    def __init__(self, path: Path) -> None:
+        self.where = str(path)
+        self._path = path
+        path.mkdir(parents=True, exist_ok=True)
+        self._lock: IO[bytes] = (path / _LOCK).open("wb")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._lock.close()
+            raise SnapshotsInUse(
+                f"{path} is in use by another pserver: give every `paddle pserver` its own --snapshot_dir"
+            ) from None
+
+    def close(self) -> None:
+        """Leave the folder to another process; the end of this one does so too."""
+        self._lock.close()
+
+    def names(self) -> list[str]:
+        """See Storage."""
+        return sorted(entry.name for entry in self._path.iterdir() if entry.name != _LOCK)
+
+    def read(self, name: str) -> bytes:
+        """See Storage."""
+        return (self._path / name).read_bytes()
+
+    def write(self, name: str, parts: Iterable[memoryview]) -> None:
+        """See Storage."""
+        with (self._path / name).open("wb") as file:
+            for part in parts:
+                file.write(part)
+
+    def flush(self, name: str) -> None:
+        """See Storage."""
+        _flush(self._path / name)
+
+    def rename(self, old: str, new: str) -> None:
+        """See Storage."""
+        (self._path / old).replace(self._path / new)
+
+    def remove(self, name: str) -> None:
+        """See Storage."""
+        (self._path / name).unlink()
+
+    def flush_names(self) -> None:
+        """See Storage."""
+        _flush(self._path)
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
