@@ -7,6 +7,7 @@ it binds its scratch arrays once.
 from paddle._engine.ops import (
     activation,
     arrangement,
+    clipping,
     cost,
     elementwise,
     exchange,
@@ -24,6 +25,7 @@ ROWS: tuple[Row, ...] = (
     *activation.ROWS,
     *reduction.ROWS,
     *arrangement.ROWS,
+    *clipping.ROWS,
     *table.ROWS,
     *cost.ROWS,
     *noise.ROWS,

@@ -1,0 +1,88 @@
+"""Operators that bound gradients, dense or rows. What clipping.py appends; they have no gradient themselves.
+
+Rows that repeat are one row: each is added to its first occurrence before anything is bounded, and the others
+become zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+
+from paddle._engine.ops import shapes
+from paddle._engine.program import Form
+from paddle._engine.registry import REQUIRED, Call, Forms, Kernel, Row, Step, Steps
+from paddle._engine.rows import SparseRows
+
+
+def _by_value(call: Call) -> Steps:
+    low, high = call.attrs["min"], call.attrs["max"]
+    yield from _bounded(call, lambda x, out: np.clip(x, low, high, out=out))
+
+
+def _by_norm(call: Call) -> Steps:
+    norm, squares = call.attrs["max_norm"], call["Squares"]
+
+    def bound(x: np.ndarray, out: np.ndarray) -> object:
+        return np.multiply(x, norm / max(np.sqrt(squares[0]), norm), out=out)
+
+    yield from _bounded(call, bound)
+
+
+def _bounded(call: Call, bound: Callable[[np.ndarray, np.ndarray], object]) -> Steps:
+    rows, out = call.rows("X"), call.rows("Out")
+    if rows is None or out is None:
+        yield partial(bound, call["X"], call["Out"])
+        return
+    yield partial(np.copyto, out.ids, rows.ids)
+    yield _folding(rows, out.values)
+    yield partial(bound, out.values, out.values)
+
+
+def _squares(call: Call) -> Steps:
+    rows, out = call.rows("X"), call["Out"]
+    values = call["X"] if rows is None else np.empty_like(rows.values)
+    if rows is not None:
+        yield _folding(rows, values)
+    flat = values.reshape(-1)
+    yield lambda: out.fill(np.dot(flat, flat))
+
+
+def _folding(rows: SparseRows, into: np.ndarray) -> Step:
+    """A step that writes the values of ``rows`` with repeated ones added to the first of them."""
+
+    def fold() -> None:
+        if not len(rows.ids):
+            return
+        order = np.argsort(rows.ids, kind="stable")
+        ids = rows.ids[order]
+        starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
+        sums = np.add.reduceat(rows.values[order], starts, axis=0)
+        into.fill(0)
+        into[order[starts]] = sums
+
+    return fold
+
+
+def _squares_shape(forms: Forms) -> Mapping[str, Form]:
+    return {"Out": Form((1,), forms["X"].dtype)}
+
+
+ROWS = (
+    Row(
+        type="clip_by_value",
+        attrs={"min": REQUIRED, "max": REQUIRED},
+        shape=shapes.like_x,
+        forward=Kernel(_by_value, in_place={"Out": "X"}),
+    ),
+    Row(type="squared_l2_norm", shape=_squares_shape, forward=Kernel(_squares)),
+    Row(
+        type="clip_by_norm",
+        inputs=("X", "Squares"),
+        attrs={"max_norm": REQUIRED},
+        shape=shapes.like_x,
+        forward=Kernel(_by_norm, in_place={"Out": "X"}),
+    ),
+)
