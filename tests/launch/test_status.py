@@ -1,5 +1,6 @@
 """What a launch shows: how far trainers are, for whom they wait, and that nobody reads it any more."""
 
+import contextlib
 import os
 import pty
 from collections.abc import Iterator
@@ -74,6 +75,15 @@ def terminal(monkeypatch) -> Iterator[tuple[int, int]]:
     os.close(ends[0])
 
 
+def all_of(screen: int) -> str:
+    """What a terminal shows that nobody writes to any more; one read may give only a part."""
+    shown = b""
+    with contextlib.suppress(OSError):  # how its end is told
+        while part := os.read(screen, 1 << 16):
+            shown += part
+    return shown.decode()
+
+
 def test_on_a_terminal_what_is_said_after_the_progress_stands_below_it(board, terminal) -> None:
     with os.fdopen(terminal[1], "w") as stream:
         screen = LiveScreen(stream)
@@ -86,8 +96,7 @@ def test_on_a_terminal_what_is_said_after_the_progress_stands_below_it(board, te
         board.add(Progress("trainer-0", 0, 99, 1.0, 1.0))
         screen.show(board, 3.0)
         screen.close()
-        stream.flush()
-        shown = os.read(terminal[0], 1 << 16).decode()
+    shown = all_of(terminal[0])
     assert "waiting for trainer-1 since 5 s" in shown
     assert shown.rindex("batch 12") < shown.rindex("waiting") < shown.index("collecting")
     assert "batch 99" not in shown
