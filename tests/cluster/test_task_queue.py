@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -103,7 +104,14 @@ def lines_of(process: subprocess.Popen) -> list[tuple[int, int]]:
     """The (pass, sample) pairs of a reader that ended well."""
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 0, out
-    return [tuple(map(int, line.split())) for line in out.splitlines()]
+    return pairs_in(out)
+
+
+def pairs_in(out: str) -> list[tuple[int, int]]:
+    """What was read; besides, a reader may tell that the other was quicker."""
+    return [
+        (int(pass_id), int(sample)) for pass_id, sample in re.findall(r"^(\d+) (\d+)$", out, re.MULTILINE)
+    ]
 
 
 def everything(passes: int) -> list[tuple[int, int]]:
@@ -164,8 +172,7 @@ def test_a_killed_master_goes_on_from_its_state(data, processes, port, tmp_path)
     second = processes.master(port, *flags)
     assert counts(port)["pass"] == 1
     rest, _ = reader.communicate("\n" * 100, timeout=60)
-    pairs = [tuple(map(int, line.split())) for line in seen + rest.splitlines()]
-    assert sorted(pairs) == everything(2)
+    assert sorted(pairs_in("".join(seen) + rest)) == everything(2)
     second.terminate()
     assert second.wait(timeout=10) == 128 + signal.SIGTERM
 
@@ -178,8 +185,7 @@ def test_a_corrupted_file_is_left_out_and_named_and_the_others_are_read(data, pr
     master = processes.master(port, "--task-timeout-max=1")
     reader = processes.reader(data, port, 1)
     out, _ = reader.communicate(timeout=60)
-    read = {int(line.split()[1]) for line in out.splitlines() if line.startswith("0 ")}
-    assert read == set(SAMPLES) - {12, 13, 14, 15}
+    assert [sample for _, sample in pairs_in(out)] == [sample for sample in SAMPLES if sample // 4 != 3]
     master.terminate()
     said, _ = master.communicate()
     assert said.count(f"{bad}: the chunk at byte 0") == 2
