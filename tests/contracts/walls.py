@@ -89,11 +89,21 @@ TABLE = (
     # What one step computes.
     Row("_engine", "_engine", "numpy"),
     Row("_engine.kernels", "_engine.kernels", "numba numpy"),
+    Row("_engine.kernels.prefetch", theirs="llvmlite numba"),
     Row(EXCHANGE, f"{EXCHANGE} _engine.kernels", "numpy"),
     # Where parameters live.
     Row("_pserver.__init__"),
     Row(MACHINES, f"{SHARD} {WIRE} {EXCHANGE}", "numpy"),
     Row("_pserver.tables", f"{WIRE} {EXCHANGE} _engine.kernels.rows", "numpy"),
+    Row("_pserver.sparse_table", "_pserver.{placement, tables}", "numpy"),
+    Row("_pserver.pages", theirs="mmap numpy"),
+    Row("_pserver.hash_index", "_pserver.{errors, pages} _engine.kernels.hashing", "numpy"),
+    Row(
+        "_pserver.hash_table",
+        f"_pserver.{{errors, hash_index, pages, placement, tables}} {EXCHANGE} "
+        "_engine.{entry, row_initial} _engine.kernels.interleaved",
+        "numpy",
+    ),
     Row("_pserver.errors", "_engine.errors _complaint"),
     Row("_pserver.{framing, placement}", "_pserver.errors _engine.exchange", "numpy xxhash"),
     Row("_pserver.messages", "_pserver.{errors, options} _engine.exchange", "msgspec"),

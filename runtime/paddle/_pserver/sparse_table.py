@@ -1,0 +1,30 @@
+"""What a shard asks of whatever keeps its rows of a sparse table, packed (tables.py) or hashed
+(hash_table.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from paddle._pserver.placement import RowRange
+from paddle._pserver.tables import Rows
+
+
+class SparseTable(Protocol):
+    """One sparse table's share of a shard."""
+
+    held: RowRange
+
+    def check(self, ids: np.ndarray) -> None:
+        """Whether all ``ids`` int64 (n,) are rows that live here; raises BadMessage."""
+        ...
+
+    def gather(self, ids: np.ndarray) -> np.ndarray:
+        """A copy of rows ``ids``, which have been checked, float32 (n, width)."""
+        ...
+
+    def apply(self, parts: Sequence[Rows], scale: np.float32 | None, learning_rate: float, step: int) -> None:
+        """Apply the sum of ``parts``, times ``scale``, to the rows they name, which have been checked."""
+        ...

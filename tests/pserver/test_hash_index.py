@@ -1,0 +1,184 @@
+"""The index from ids to rows against a dict, with ids chosen to collide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from paddle._engine.kernels import hashing
+from paddle._pserver.errors import TooManyParameters
+from paddle._pserver.hash_index import ABSENT, MAX_MARK, HashIndex
+
+LEAST, MOST = -(2**63), 2**63 - 1
+
+
+def with_key(key: int) -> int:
+    """The id that is scrambled to ``key``."""
+    return int(hashing.unscrambled(np.uint64(key)))
+
+
+# Homes fall with keys: those near zero crowd at the end of the cells, the largest at their beginning.
+AT_THE_END = [with_key(key) for key in range(200)]
+AT_THE_BEGINNING = [with_key(2**64 - 1 - key) for key in range(200)]
+IN_THE_MIDDLE = [with_key((1 << 63) + key) for key in range(200)]
+MODULO = [(i - 100) << 52 for i in range(200)]
+PLAIN = [LEAST, MOST, LEAST + 1, MOST - 1, -1, 0, 1, *range(2, 200)]
+POOL = AT_THE_END + AT_THE_BEGINNING + IN_THE_MIDDLE + MODULO + PLAIN
+IDS = st.lists(st.sampled_from(POOL), max_size=120) | st.sampled_from(
+    [AT_THE_END, AT_THE_BEGINNING, IN_THE_MIDDLE, MODULO, PLAIN]
+)
+
+
+def int64(ids: list[int]) -> np.ndarray:
+    return np.array(ids, np.int64)
+
+
+@dataclass
+class Entered:
+    row: int
+    mark: int
+    born: bool = True
+
+    @property
+    def signed(self) -> int:
+        return -self.mark if self.born else self.mark
+
+    def outlives(self, mark: int) -> bool:
+        return self.mark + self.born > mark
+
+
+class IndexMachine(RuleBasedStateMachine):
+    """Whatever is asked in whatever order, the index says what two dicts say."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.index, self.day = HashIndex(), 0
+        self.entered: dict[int, Entered] = {}
+        self.waiting: dict[int, tuple[int, int]] = {}  # id -> seen, day
+
+    @rule(ids=IDS, needed=st.integers(0, 3), mark=st.integers(0, MAX_MARK))
+    def admit(self, ids: list[int], needed: int, mark: int) -> None:
+        born = []
+        for id in ids:
+            if id in self.entered:
+                continue
+            seen = self.waiting.pop(id, (0, 0))[0] + 1
+            if seen < needed:
+                self.waiting[id] = (seen, self.day)
+            else:
+                self.entered[id] = Entered(len(self.entered), mark)
+                born.append(id)
+        needs = np.full(len(ids), needed, np.int64)
+        assert self.index.admit(int64(ids), needs, day=self.day, mark=mark).tolist() == born
+
+    @rule(ids=IDS)
+    def find(self, ids: list[int]) -> None:
+        rows, absent = self.index.find(int64(ids))
+        expected = [self.entered[id].row if id in self.entered else ABSENT for id in ids]
+        assert rows.tolist() == expected
+        assert absent == expected.count(ABSENT)
+
+    @rule(ids=IDS, mark=st.integers(1, MAX_MARK))
+    def visit(self, ids: list[int], mark: int) -> None:
+        ids = list(dict.fromkeys(ids))
+        rows, marks, absent = self.index.visit(int64(ids), mark)
+        for id, row, was in zip(ids, rows.tolist(), marks.tolist(), strict=True):
+            if id in self.entered:
+                known = self.entered[id]
+                assert (row, was) == (known.row, known.signed)
+                self.entered[id] = Entered(known.row, mark, born=False)
+            else:
+                assert row == ABSENT
+        assert absent == sum(id not in self.entered for id in ids)
+
+    @rule(ids=IDS, mark=st.integers(-9, MAX_MARK))
+    def remark(self, ids: list[int], mark: int) -> None:
+        known = [id for id in ids if id in self.entered]
+        self.index.remark(int64(known), np.full(len(known), mark, np.int64))
+        for id in known:
+            self.entered[id].mark = abs(mark)
+            self.entered[id].born &= mark <= 0
+
+    @rule(mark=st.integers(0, MAX_MARK), oldest=st.integers(0, 3))
+    def retain(self, mark: int, oldest: int) -> None:
+        kept, numbers = self.index.retain(mark, self.day - oldest)
+        self.waiting = {id: way for id, way in self.waiting.items() if way[1] > self.day - oldest}
+        stays = [known.outlives(mark) for known in sorted(self.entered.values(), key=lambda known: known.row)]
+        assert kept.tolist() == stays
+        survivors = sorted(
+            (known.row, id, known) for id, known in self.entered.items() if known.outlives(mark)
+        )
+        self.entered = {
+            id: Entered(new, known.mark, known.born) for new, (_, id, known) in enumerate(survivors)
+        }
+        assert [int(numbers[row]) for row, _, _ in survivors] == list(range(len(survivors)))
+        self.day += 1
+
+    @invariant()
+    def it_lists_what_it_has(self) -> None:
+        ids = self.index.ids()
+        assert ids.tolist() == sorted(self.entered)
+        marks = [self.entered[id].signed for id in sorted(self.entered)]
+        assert self.index.marks(ids).tolist() == marks
+        candidates = self.index.ids(candidates=True)
+        assert candidates.tolist() == sorted(self.waiting)
+        assert self.index.marks(candidates).tolist() == [self.waiting[id][0] for id in sorted(self.waiting)]
+        assert (self.index.rows, self.index.used) == (
+            len(self.entered),
+            len(self.entered) + len(self.waiting),
+        )
+
+    @invariant()
+    def every_cell_is_where_its_key_belongs(self) -> None:
+        cells = self.index._cells.reshape(-1, 2)
+        assert cells[-1, 1] == 0
+        place = -1
+        for cell in np.flatnonzero(cells[:, 1]):
+            place = max(place + 1, int(hashing.home(cells[cell, 0], self.index._capacity)))
+            assert cell == place
+
+
+TestIndex = IndexMachine.TestCase
+TestIndex.settings = settings(max_examples=60, stateful_step_count=12, deadline=None)
+
+
+def test_the_cells_do_not_depend_on_the_order_of_ids():
+    ids, one, other = int64(POOL), HashIndex(), HashIndex()
+    needed = np.ones(len(ids), np.int64)
+    one.admit(ids, needed)
+    for id in ids[::-1]:
+        other.admit(np.array([id]), needed[:1])
+    # Growing one by one or at once may leave more or fewer empty cells at the very end.
+    keys = [index._cells.reshape(-1, 2)[:900, 0] for index in (one, other)]
+    assert np.array_equal(*keys)
+
+
+def test_a_million_random_ids_are_all_found_again():
+    ids = np.random.default_rng(4).integers(LEAST, MOST, 1_000_000)
+    index = HashIndex()
+    assert np.array_equal(index.admit(ids, np.ones(len(ids), np.int64)), ids)
+    rows, absent = index.find(ids)
+    assert absent == 0 and np.array_equal(rows, np.arange(len(ids)))
+    assert index.find(ids + 1)[1] == len(ids)
+    assert 16 * len(ids) / 0.86 < index.nbytes < 16 * len(ids) / 0.67 + (2 << 20)
+
+
+def test_an_index_that_shrinks_gives_memory_back():
+    ids, index = np.arange(500_000), HashIndex()
+    index.admit(ids, np.ones(len(ids), np.int64))
+    index.visit(ids[:1000], 2)
+    before = index.nbytes
+    index.retain(1, 0)
+    assert index.nbytes < before / 100
+    assert index.ids().tolist() == list(range(1000))
+
+
+def test_more_rows_than_can_be_numbered_are_refused(monkeypatch):
+    monkeypatch.setattr(hashing, "MAX_ROWS", 50)
+    with pytest.raises(TooManyParameters, match="use more pservers"):
+        HashIndex().admit(np.arange(60), np.ones(60, np.int64))
