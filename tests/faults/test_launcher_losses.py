@@ -137,6 +137,19 @@ def test_a_job_that_goes_well_leaves_logs_curve_and_model(launch) -> None:
     assert (running.node(1) / "nodefile").read_text() == "1\n"
 
 
+def test_a_model_that_could_not_be_collected_is_said_to_be_where_it_is(launch, tmp_path) -> None:
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "output").symlink_to("/proc/self/none")
+    running = launch(train=TRAINS, pserver=launch.READY + SERVES_ONE_SECOND)
+    status, output, _ = failed(running)
+    assert status == 0
+    *_, last = output.splitlines()
+    assert f"logs in {running.package}/log" in last
+    assert "model in" not in last
+    assert last.endswith(f"not collected, so to be found where it was made: {running.node(0)}/output")
+    assert (running.node(0) / "output/pass-00000/done").exists()
+
+
 def test_a_deployed_workspace_is_used_without_sending_and_collects_its_own_results(launch) -> None:
     first = launch(train=TRAINS, pserver=launch.READY + SERVES_ONE_SECOND)
     assert first.end()[0] == 0

@@ -113,7 +113,7 @@ def _carry_out(launch: plan.LaunchPlan) -> int:
     curve = None
     with contextlib.suppress(KeyboardInterrupt):  # the job is over; only the picture is given up
         curve = running.draw_curve()
-    shown.say(_last_line(launch, status, curve, running.has_started))
+    shown.say(_last_line(launch, status, curve, running))
     return status
 
 
@@ -146,14 +146,17 @@ def _explain(running: Launch, launch: plan.LaunchPlan) -> None:
     _complain(f"All it printed: {launch.home / 'log' / f'node-{cause.node}' / Path(log).name}")
 
 
-def _last_line(launch: plan.LaunchPlan, status: int, curve: Path | None, has_started: bool) -> str:
-    if not has_started:
+def _last_line(launch: plan.LaunchPlan, status: int, curve: Path | None, running: Launch) -> str:
+    if not running.has_started:
         return f"ended with status {status}, before any role was started"
     head = "done" if status == 0 else f"ended with status {status}"
+    output = launch.nodes[0].workspace / "output"
+    folders = [*(node.workspace / "log" for node in launch.nodes), output]
+    left = [str(path) for path in folders if path.is_dir() and path not in running.collected]
     parts = [f"{head}: logs in {launch.home / 'log'}"]
     parts += [f"loss curve {curve}"] if curve else []
-    has_model = (launch.nodes[0].workspace / "output").is_dir()
-    parts += [f"model in {launch.home / 'output'}"] if has_model else []
+    parts += [f"model in {launch.home / 'output'}"] if output in running.collected else []
+    parts += [f"not collected, so to be found where it was made: {' '.join(left)}"] if left else []
     return ", ".join(parts)
 
 

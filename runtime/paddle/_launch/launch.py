@@ -19,7 +19,7 @@ from paddle._launch.actions import Action, Kill, StartRole, Step, Stop
 from paddle._launch.backends import Carrier, Post
 from paddle._launch.cause import Cause
 from paddle._launch.events import Answered, Event, Signalled, Tick
-from paddle._launch.news import News, Printed, Progress, Told, Waiting
+from paddle._launch.news import Collected, News, Printed, Progress, Told, Waiting
 from paddle._launch.phases import Limits, Phase
 from paddle._launch.plan import LaunchPlan, count
 from paddle._launch.signals import heard
@@ -74,6 +74,7 @@ class Launch:
             limits=Limits(serve_s=plan.ready_timeout_s),
         )
         self._board = Board(tuple(role.name for role in plan.roles("trainer")))
+        self.collected: set[Path] = set()  # folders of the nodes that are where the user looks for them
         self._is_unread = False
         self._tails = logs.Tails()
         self._curve: logs.LossCurve | None = None
@@ -144,6 +145,8 @@ class Launch:
                     self._curve.add(message, self._clock() - self._training_since)
             case Waiting():
                 self._board.wait(message)
+            case Collected(path):
+                self.collected.add(path)
             case Told(source, text):
                 self._screen.say(f"{source}: {visible(text)}")
             case _:

@@ -103,19 +103,27 @@ def clear(home: Path) -> Path:
     return folder
 
 
-def collect(workspace: Path, home: Path, node: int, tell: _Tell) -> None:
-    """Copy a node's logs, and node 0's output, to where the user looks for them."""
-    _replace(workspace / "log", home / "log" / f"node-{node}", tell, leave_out=_COLLECTED)
-    if node == 0 and (workspace / "output").is_dir() and workspace.resolve() != home.resolve():
-        _replace(workspace / "output", home / "output", tell, keeps_previous=True)
+def collect(workspace: Path, home: Path, node: int, tell: _Tell) -> tuple[Path, ...]:
+    """Copy a node's logs, and node 0's output, to where the user looks; gives those that are there now."""
+    log, output = workspace / "log", workspace / "output"
+    there = [log] if _replace(log, home / "log" / f"node-{node}", tell, leave_out=_COLLECTED) else []
+    if node == 0 and output.is_dir():
+        is_home = workspace.resolve() == home.resolve()
+        if is_home or _replace(output, home / "output", tell, keeps_previous=True):
+            there.append(output)
+    return tuple(there)
 
 
 def _replace(
     source: Path, place: Path, tell: _Tell, *, leave_out: Sequence[str] = (), keeps_previous: bool = False
-) -> None:
-    """Put a copy of ``source`` in place. Whenever this is cut short, all that was there is there still."""
+) -> bool:
+    """Put a copy of ``source`` in place, if that can be done; gives whether it is there.
+
+    Whenever this is cut short, all that was there is there still.
+    """
     place = _real(place)
     part, old, previous = (place.with_name(name.format(place.name)) for name in (_PART, _OLD, _PREVIOUS))
+    is_there = False
     try:
         for unfinished in (part, old):
             _remove(unfinished)
@@ -125,10 +133,12 @@ def _replace(
                 previous.rename(old)
             place.rename(previous if keeps_previous else old)
         part.rename(place)
+        is_there = True
     except (OSError, shutil.Error) as error:
         _remove(part)
         tell(f"cannot collect {source} to {place}: {error}. It can be read where it is.")
     _remove(old)
+    return is_there
 
 
 def _all_but(patterns: Sequence[str], tell: _Tell) -> Callable[[str, list[str]], set[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,4 +41,11 @@ class Told:
     text: str
 
 
-News = Printed | Progress | Waiting | Told
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """A folder of a node is now where the user looks for it. ``path``: where it was."""
+
+    path: Path
+
+
+News = Printed | Progress | Waiting | Told | Collected

@@ -30,7 +30,7 @@ from paddle._launch.backends.frames import FrameReader
 from paddle._launch.backends.leash import Leash
 from paddle._launch.errors import LaunchError
 from paddle._launch.events import Answered, NodeEnded, NodeFailed
-from paddle._launch.news import Told
+from paddle._launch.news import Collected, Told
 from paddle._launch.phases import Phase
 from paddle._launch.plan import LaunchPlan, NodePlan, agent_order
 
@@ -132,7 +132,10 @@ class _Node:
                 self._open()
                 return  # the agent answers
             case Phase.COLLECT:
-                logs.collect(self._plan.workspace, self._launch.home, self._plan.node, self._tell)
+                for path in logs.collect(
+                    self._plan.workspace, self._launch.home, self._plan.node, self._tell
+                ):
+                    self._post(Collected(path))
         self._post(Answered(self._plan.node, phase))
 
     def _reach(self) -> None:
