@@ -38,7 +38,7 @@ def expanded(text: str) -> list[str]:
 
 
 # What engine and parameter server both speak of: gradients and rules, never a program.
-EXCHANGE = "_engine.{errors, exchange, penalties, rates, rows, rules, schedules}"
+EXCHANGE = "_engine.{averages, errors, exchange, penalties, rates, rows, rules, schedules}"
 # What trainers and pservers both speak of.
 WIRE = "_pserver.{errors, framing, messages, options, placement}"
 # The shard's parts: state machines, driven by whoever has a clock and a network.

@@ -4,7 +4,7 @@ import pytest
 
 import paddle.v2 as paddle
 from paddle._absent import NotInThisRelease
-from paddle._engine.exchange import RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._engine.exchange import AverageSpec, RuleSpec, ScheduleSpec, UpdateSpec
 
 MADE = {
     "Momentum": ({"momentum": 0.9}, "momentum", {"momentum": 0.9, "sparse": 0.0}),
@@ -58,7 +58,7 @@ def test_schedules_and_clipping():
         ({"learning_rate_schedule": "manual", "learning_rate_args": "x"}, "learning_rate_args"),
         ({"regularization": 0.5}, "regularization is one"),
         ({"regularization": []}, "regularization is one"),
-        ({"model_average": 3}, "model_average is not in this release"),
+        ({"model_average": 3}, "model_average is a paddle.optimizer.ModelAverage, not 3"),
         ({"leaning_rate": 0.1}, "leaning_rate"),
         ({"learning_rate": "0.1"}, "learning_rate is a number, not '0.1'"),
         ({"learning_rate": float("nan")}, "learning_rate is NaN"),
@@ -81,6 +81,12 @@ def test_other_numbers_that_cannot_be_are_refused_by_name():
         paddle.optimizer.L2Regularization("a")
 
 
-def test_model_average_comes_later():
-    with pytest.raises(NotInThisRelease, match=r"paddle.optimizer.ModelAverage"):
-        paddle.optimizer.ModelAverage(average_window=0.5)
+def test_model_average_is_told_to_the_keeper_with_the_originals_bounds():
+    def told(*given: float) -> AverageSpec | None:
+        return paddle.optimizer.Adam(model_average=paddle.optimizer.ModelAverage(*given)).update.average
+
+    assert told(0.5) == AverageSpec(window=0.5, min_window=10_000, max_window=1 << 62)
+    assert told(0.5, 300) == AverageSpec(window=0.5, min_window=300, max_window=300)
+    assert told(0) is None
+    with pytest.raises(ValueError, match="max_average_window of ModelAverage is 0 or more, not -1"):
+        paddle.optimizer.ModelAverage(average_window=0.5, max_average_window=-1)

@@ -304,6 +304,9 @@ class Recorded:
     def fetch(self):
         self.calls.append("fetch")
 
+    def averages(self):
+        self.calls.append("averages")
+
     def close(self, failure=None):
         self.calls.append(f"goodbye {failure}")
 

@@ -80,6 +80,15 @@ class ScheduleSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AverageSpec:
+    """Over how many steps parameters are averaged (see averages.py); ``window`` is a share of all steps."""
+
+    window: float
+    min_window: int
+    max_window: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateSpec:
     """How gradients become parameters: the same for all parameters of a job."""
 
@@ -91,6 +100,7 @@ class UpdateSpec:
     reduce: Literal["sum", "mean"] = "sum"
     is_async: bool = False
     async_lagged_grad_discard_ratio: float = 1.5
+    average: AverageSpec | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +143,13 @@ class Exchange(Protocol):
 
     def fetch(self) -> None:
         """Bring every parameter, all rows of sparse ones included, up to date."""
+        ...
+
+    def averages(self) -> Mapping[str, np.ndarray]:
+        """The parameters averaged over the last steps, all rows of sparse ones included, in new arrays.
+
+        Raises ``ExchangeError`` where the job's ``UpdateSpec.average`` is None.
+        """
         ...
 
     def close(self, failure: str | None = None) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from paddle._engine.averages import ARRAYS
 from paddle._engine.errors import EngineError
 from paddle._engine.exchange import ParameterSpec, UpdateSpec
 from paddle._engine.rules import rule
@@ -70,13 +71,14 @@ def need_bytes(update: UpdateSpec, layout: DenseLayout, ranges: tuple[RowRange, 
     for segment in layout.segments:
         need += 4 * segment.size * _arrays(segment.parameter, update)
     for held in ranges:
-        need += held.count * (4 * held.width * _arrays(held.parameter, update) + 8)  # the row's last step
+        marks = 8 if update.average is None else 16  # the row's last step, and the last in its average
+        need += held.count * (4 * held.width * _arrays(held.parameter, update) + marks)
     return need
 
 
 def _arrays(parameter: ParameterSpec, update: UpdateSpec) -> int:
-    """The values and the optimizer's state: so many arrays of the parameter's size."""
-    return 1 + len(rule(update.rule, parameter.momentum).slots)
+    """The values, the optimizer's state and the average: so many arrays of the parameter's size."""
+    return 1 + len(rule(update.rule, parameter.momentum).slots) + (ARRAYS if update.average else 0)
 
 
 def difference(mine: Declare, theirs: Declare) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from paddle._engine.errors import ExchangeError
-from paddle._engine.exchange import ParameterSpec
+from paddle._engine.exchange import ParameterSpec, UpdateSpec
 from paddle._engine.rows import SparseRows
 
 Gradients = Mapping[str, np.ndarray | SparseRows]
@@ -34,6 +34,12 @@ def check_names(gradients: Gradients, parameters: Sequence[ParameterSpec]) -> No
     unknown = gradients.keys() - {parameter.name for parameter in parameters}
     if unknown:
         raise ExchangeError(f"step got gradients for {sorted(unknown)}, which start did not declare")
+
+
+def check_averaged(update: UpdateSpec | None) -> None:
+    """Raise where averages are asked for and none are kept."""
+    if update is None or update.average is None:
+        raise ExchangeError("this job keeps no averages of its parameters: its update names none")
 
 
 def flat(gradients: Gradients, parameter: ParameterSpec) -> np.ndarray:

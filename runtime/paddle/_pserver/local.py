@@ -43,6 +43,7 @@ class LocalExchange:
     def __init__(self) -> None:
         self._shard = Shard(ShardOptions())
         self._parameters: Sequence[ParameterSpec] = ()
+        self._update: UpdateSpec | None = None
         self._steps = self._pass_id = 0
         self._closed = False
 
@@ -51,7 +52,7 @@ class LocalExchange:
     ) -> Mapping[str, np.ndarray]:
         """See Exchange."""
         given.check_values(values, parameters)
-        self._parameters = tuple(parameters)
+        self._parameters, self._update = tuple(parameters), update
         self._ask(Hello(PROTOCOL, 0, 1, "dense"))
         self._ask(Declare(self._parameters, update, 0, 1))
         arrays = self._arrays()
@@ -68,11 +69,13 @@ class LocalExchange:
         return self._shard.tables
 
     def _arrays(self) -> dict[str, np.ndarray]:
-        tables = self._tables
-        arrays = {name: table.values for name, table in tables.rows.items()}
-        for segment in tables.layout.segments:
-            arrays[segment.parameter.name] = tables.values[segment.span].reshape(segment.parameter.shape)
-        return arrays
+        arrays = {name: table.values for name, table in self._tables.rows.items()}
+        return arrays | self._cut(self._tables.values)
+
+    def _cut(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        """The dense parameters in the shard's flat ``values``."""
+        segments = self._tables.layout.segments
+        return {s.parameter.name: values[s.span].reshape(s.parameter.shape) for s in segments}
 
     def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
         """See Exchange."""
@@ -105,6 +108,12 @@ class LocalExchange:
         """See Exchange. What is dense always is up to date here."""
         for table in self._tables.rows.values():
             table.refresh()
+
+    def averages(self) -> Mapping[str, np.ndarray]:
+        """See Exchange."""
+        given.check_averaged(self._update)
+        averages = {name: table.average() for name, table in self._tables.rows.items()}
+        return averages | self._cut(self._tables.averages())
 
     def close(self, failure: str | None = None) -> None:
         """See Exchange."""

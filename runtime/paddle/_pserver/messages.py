@@ -51,9 +51,13 @@ class Seed(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Pull(msgspec.Struct, frozen=True, array_like=True):
-    """Send all dense values of the shard, or its rows of one ``table``. Answer: Answer, body as in Seed."""
+    """Send all dense values of the shard, or its rows of one ``table``. Answer: Answer, body as in Seed.
+
+    ``average``: their averages over the last steps instead, of a job that has them.
+    """
 
     table: str | None = None
+    average: bool = False
 
 
 class PullRows(msgspec.Struct, frozen=True, array_like=True):

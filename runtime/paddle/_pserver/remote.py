@@ -62,6 +62,7 @@ class RemoteExchange:
             SparseShard(client("sparse", place), i, len(sparse)) for i, place in enumerate(sparse)
         ]
         self._parameters: tuple[ParameterSpec, ...] = ()
+        self._update: UpdateSpec | None = None
         self._arrays: dict[str, np.ndarray] = {}
         self._steps = self._pass_id = 0
         self._is_async = False
@@ -77,7 +78,7 @@ class RemoteExchange:
         """See Exchange."""
         given.check_values(values, parameters)
         self._check_shards(parameters)
-        self._parameters = tuple(parameters)
+        self._parameters, self._update = tuple(parameters), update
         self._is_async = update.is_async
         self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters}
         self._greet()
@@ -186,11 +187,26 @@ class RemoteExchange:
     def fetch(self) -> None:
         """See Exchange."""
         self._pull_dense()
+        self._pull_tables()
+
+    def averages(self) -> Mapping[str, np.ndarray]:
+        """See Exchange."""
+        given.check_averaged(self._update)
+        arrays = {p.name: np.zeros(p.shape, np.float32) for p in self._parameters}
+        for shard in self._dense:
+            shard.ask_values(average=True)
+        for shard in self._dense:
+            shard.hear_averages(arrays)
+        self._pull_tables(arrays)
+        return arrays
+
+    def _pull_tables(self, averages: Mapping[str, np.ndarray] | None = None) -> None:
+        """All rows of all tables; of ``averages``, where given, and into these."""
         for index in range(sum(parameter.sparse for parameter in self._parameters)):
             for shard in self._sparse:
-                shard.ask_table(index)
+                shard.ask_table(index, average=averages is not None)
             for shard in self._sparse:
-                shard.hear_table(index)
+                shard.hear_table(index, averages)
 
     def _pull_dense(self) -> None:
         for shard in self._dense:

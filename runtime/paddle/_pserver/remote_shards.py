@@ -47,9 +47,13 @@ class DenseShard:
             self.client.send(Seed(), body, asking="to take initial values")
             self.client.answer()
 
-    def ask_values(self) -> None:
-        """Ask for all values."""
-        self.client.send(Pull(), asking="for all values")
+    def ask_values(self, *, average: bool = False) -> None:
+        """Ask for all values, or their averages."""
+        self.client.send(Pull(average=average), asking="for all values")
+
+    def hear_averages(self, arrays: Arrays) -> None:
+        """The answer to a pull of averages: ``arrays`` have them then."""
+        self.client.answer(self._cut({name: bytes_of(array) for name, array in arrays.items()}))
 
     def ask_push(self, push: Push, gradients: Mapping[str, memoryview]) -> None:
         """Push the shard's part of ``gradients``."""
@@ -105,15 +109,15 @@ class SparseShard:
         for wanted, held, part in zip(self._wanted, self._ranges, rows, strict=True):
             self._arrays[held.parameter.name][wanted] = part
 
-    def ask_table(self, index: int) -> None:
-        """Ask for all rows of table number ``index`` that live there."""
+    def ask_table(self, index: int, *, average: bool = False) -> None:
+        """Ask for all rows of table number ``index`` that live there, or their averages."""
         name = self._ranges[index].parameter.name
-        self.client.send(Pull(name), asking=f"for all rows of {name!r}")
+        self.client.send(Pull(name, average), asking=f"for all rows of {name!r}")
 
-    def hear_table(self, index: int) -> None:
-        """The answer: the table has these rows then."""
+    def hear_table(self, index: int, arrays: Arrays | None = None) -> None:
+        """The answer: the table, the one in ``arrays`` where given, has these rows then."""
         held = self._ranges[index]
-        table = self._arrays[held.parameter.name]
+        table = (self._arrays if arrays is None else arrays)[held.parameter.name]
         rows = table if self.count == 1 else np.empty((held.count, held.width), np.float32)
         self.client.answer([bytes_of(rows)])
         if rows is not table:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from paddle._engine.averages import average_of, state_of
 from paddle._engine.exchange import ParameterSpec, UpdateSpec
 from paddle._engine.penalties import Penalties, penalties
 from paddle._engine.rates import Rates
@@ -55,6 +56,7 @@ class Tables:
         self.rows = {held.parameter.name: Table(held, update) for held in ranges}
         self._blocks = [_Blocks(segment, update, self.values[segment.span]) for segment in layout.segments]
         self._learning_rate = schedule(update.schedule)
+        self.is_averaged = update.average is not None
         self._mean = update.reduce == "mean"
 
     def table(self, name: str) -> Table:
@@ -75,6 +77,11 @@ class Tables:
             blocks.apply(total, learning_rate, step)
         for index, table in enumerate(self.rows.values()):
             table.apply([gradient.rows[index] for gradient in gradients], scale, learning_rate, step)
+
+    def averages(self) -> np.ndarray:
+        """What ``values`` would be if they were the averages of the last steps; a new array."""
+        parts = [blocks.average() for blocks in self._blocks]
+        return np.concatenate(parts) if parts else np.zeros(0, np.float32)
 
     def state(self) -> dict[str, np.ndarray]:
         """Everything there is, by kind and parameter, as in ``values/w``; these arrays change with the
@@ -99,13 +106,22 @@ class _Blocks:
         self._values = values
         self._rule, self._penalties, self._multiplier = _how(segment.parameter, update)
         self._slots = [np.zeros_like(values) for _ in self._rule.slots]
+        self._average = average_of(values, update.average)
 
     def apply(self, gradient: np.ndarray, learning_rate: float, step: int) -> None:
         rate = learning_rate * self._multiplier
         self._rule.dense(self._values, gradient, self._slots, rate, self._penalties, step)
+        if self._average is not None:
+            self._average.add(self._values)
+            if self._average.end_step():
+                self._average.roll()
+
+    def average(self) -> np.ndarray:
+        return self._values if self._average is None else self._average.mean(self._values)
 
     def state(self) -> dict[str, np.ndarray]:
-        return {"values": self._values, **_slots(self._rule, self._slots)}
+        slots = _slots(self._rule, self._slots)
+        return {"values": self._values, **slots, **state_of(self._average)}
 
 
 class Table:
@@ -122,6 +138,7 @@ class Table:
         self._slots = [np.zeros_like(self.values) for _ in self._rule.slots]
         self._last_step = np.zeros(held.count, np.int64)
         self._rates, self._step = Rates(), 0
+        self._average = average_of(self.values, update.average)
 
     @property
     def name(self) -> str:
@@ -131,7 +148,8 @@ class Table:
     def state(self) -> dict[str, np.ndarray]:
         """See :meth:`Tables.state`."""
         counted = {"last_step": self._last_step, "rates": self._rates.state()}
-        return {"values": self.values, **_slots(self._rule, self._slots), **counted}
+        slots = _slots(self._rule, self._slots)
+        return {"values": self.values, **slots, **counted, **state_of(self._average)}
 
     def restore(self, state: Mapping[str, np.ndarray], step: int) -> None:
         """See :meth:`Tables.restore`."""
@@ -160,11 +178,26 @@ class Table:
         self._catch_up(None if ids is None else self.held.local(ids))
         return self.values
 
+    def average(self) -> np.ndarray:
+        """What ``refresh`` of all rows would return if they were the averages of the last steps; a new
+        array."""
+        values = self.refresh()
+        return values.copy() if self._average is None else self._average.mean(values)
+
     def _catch_up(self, local: np.ndarray | None) -> None:
-        rule, penalties = self._rule, self._penalties
-        rule.catch_up(self.values, local, self._slots, self._last_step, self._rates, penalties, self._step)
+        if self._average is None:
+            self._make_up(local)
+        else:
+            for rows in self._average.behind(local, self._step):
+                before = self.values[rows]
+                self._make_up(rows)
+                self._average.add_idle(rows, before, self.values[rows], self._step)
         if local is None:
             self._rates.forget()
+
+    def _make_up(self, local: np.ndarray | None) -> None:
+        rule, penalties = self._rule, self._penalties
+        rule.catch_up(self.values, local, self._slots, self._last_step, self._rates, penalties, self._step)
 
     def apply(self, parts: Sequence[Rows], scale: np.float32 | None, learning_rate: float, step: int) -> None:
         """Apply the sum of ``parts``, times ``scale``, to the rows they name, which have been checked."""
@@ -172,6 +205,9 @@ class Table:
         self._update(parts, scale, rate, step)
         self._step = step
         self._rates.add(rate)
+        if self._average is not None and self._average.end_step():
+            self._catch_up(None)
+            self._average.roll()
 
     def _update(self, parts: Sequence[Rows], scale: np.float32 | None, rate: float, step: int) -> None:
         ids = parts[0].ids if len(parts) == 1 else np.concatenate([part.ids for part in parts])
@@ -188,6 +224,8 @@ class Table:
         self._catch_up(local)
         rule, penalties = self._rule, self._penalties
         rule.rows(self.values, local, values, self._slots, self._last_step, rate, penalties, step)
+        if self._average is not None:
+            self._average.add_rows(self.values, local, step)
 
 
 def _slots(rule: Rule, slots: Sequence[np.ndarray]) -> dict[str, np.ndarray]:

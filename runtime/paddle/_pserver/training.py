@@ -19,6 +19,7 @@ import numpy as np
 
 from paddle._pserver.barrier import Barrier
 from paddle._pserver.clocks import Clocks
+from paddle._pserver.errors import BadMessage
 from paddle._pserver.messages import Answer, EndPass, Pull, PullRows, Push, Request
 from paddle._pserver.modes import Due, Mode, Offer
 from paddle._pserver.outbox import Outbox
@@ -58,6 +59,8 @@ class Training:
                 self._push(trainer, message, gradient, now)
             case PullRows():
                 self._pull_rows(trainer, ids)
+            case Pull(average=True):
+                self._outbox.tell(trainer.id, Answer(self._clocks.version), self._averages(message.table))
             case Pull(table=None):
                 self._answer(trainer.id, self._tables.values)
             case Pull(table=str(name)):
@@ -65,6 +68,12 @@ class Training:
                 self._outbox.tell(trainer.id, Answer(self._clocks.version), (values,))
             case EndPass():
                 self._end_pass(trainer, message, now)
+
+    def _averages(self, table: str | None) -> tuple[np.ndarray, ...]:
+        if not self._tables.is_averaged:
+            raise BadMessage("averages were asked for in a job that keeps none")
+        values = self._tables.averages() if table is None else self._tables.table(table).average()
+        return (values,) if values.size else ()
 
     def _push(self, trainer: Trainer, push: Push, gradient: Gradient, now: float) -> None:
         for table, rows in zip(self._tables.rows.values(), gradient.rows, strict=True):

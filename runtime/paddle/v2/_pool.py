@@ -23,13 +23,15 @@ from paddle.v2.config_base import Initializer
 
 @dataclass(frozen=True, eq=False)
 class Keeper:
-    """Who trains parameters: in ``arrays``, of which ``fetch`` brings all rows up to date.
+    """Who trains parameters: in ``arrays``, of which ``fetch`` brings all rows up to date, and ``averages``
+    gives those over the last steps.
 
     A ``remote`` one mirrors what others own, so it does not take values in.
     """
 
     arrays: Mapping[str, np.ndarray]
     fetch: Callable[[], None]
+    averages: Callable[[], Mapping[str, np.ndarray]]
     remote: bool
 
 

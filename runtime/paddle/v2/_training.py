@@ -45,7 +45,7 @@ class Training:
         names = [spec.name for spec in self._trained]
         values = dict(zip(names, self._pool.current(names), strict=True))
         arrays = exchange.start(self._trained, self._update, values)
-        self._keeper = Keeper(arrays, exchange.fetch, remote)
+        self._keeper = Keeper(arrays, exchange.fetch, exchange.averages, remote)
         self._pool.follow(self._keeper)
         self._executor = Executor(self._pool.scope, exchange)
         self._draw()
@@ -54,6 +54,12 @@ class Training:
         """Take the parameters back, if another training has had them since."""
         if self._keeper is not None:
             self._pool.hand_back(self._keeper)
+
+    def averages(self) -> Mapping[str, np.ndarray]:
+        """The trained parameters averaged over the last steps; none where the optimizer averages nothing."""
+        if self._update.average is None or self._keeper is None or not self._pool.follows(self._keeper):
+            return {}
+        return self._keeper.averages()
 
     def step(self, feed: Feed, samples: int) -> Tally:
         """Compute the gradients of a batch and learn from them."""

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paddle._absent import NotInThisRelease, absent
-from paddle._engine.exchange import RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._engine.exchange import AverageSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.rules import rule
 from paddle._engine.schedules import schedule
 from paddle.v2._numbers import check_bound, check_number, check_share
@@ -37,7 +36,25 @@ class L2Regularization:
         self.rate = float(rate)
 
 
-ModelAverage = absent("paddle.optimizer.ModelAverage", "parameters cannot be averaged over steps yet")
+class ModelAverage:
+    """What ``save_parameter_to_tar`` writes are parameters averaged over the last steps.
+
+    Over as many steps as ``average_window`` times all steps so far, but at least 10,000 and no more than
+    ``max_average_window``, and up to twice these. ``do_average_in_cpu`` has no effect: everything is.
+    """
+
+    def __init__(
+        self, average_window: float, max_average_window: int | None = None, do_average_in_cpu: bool = False
+    ) -> None:
+        check_number("average_window of ModelAverage", average_window)
+        check_bound("max_average_window of ModelAverage", max_average_window)
+        longest = _NO_LIMIT if max_average_window is None else int(max_average_window)
+        shortest = min(_MIN_AVERAGE_WINDOW, longest)
+        spec = AverageSpec(window=float(average_window), min_window=shortest, max_window=longest)
+        self.spec = spec if average_window > 0 else None  # a window of 0 averages nothing, as in the original
+
+
+_MIN_AVERAGE_WINDOW, _NO_LIMIT = 10_000, 1 << 62
 
 
 class Optimizer:
@@ -47,9 +64,9 @@ class Optimizer:
     trainers. ``learning_rate_schedule``: constant, poly, caffe_poly, exp, discexp, linear, manual or
     pass_manual, by samples processed, with ``learning_rate_decay_a``, ``_b`` and ``learning_rate_args``.
     ``regularization``: an L2Regularization. ``gradient_clipping_threshold``: bounds each element.
-    ``is_async``: with parameter servers, do not wait for the other trainers; a gradient that is
-    ``async_lagged_grad_discard_ratio`` times their number commits late is discarded. ``batch_size`` is
-    accepted and has no effect, as in the original.
+    ``model_average``: a ModelAverage. ``is_async``: with parameter servers, do not wait for the other
+    trainers; a gradient that is ``async_lagged_grad_discard_ratio`` times their number commits late is
+    discarded. ``batch_size`` is accepted and has no effect, as in the original.
     """
 
     def __init__(
@@ -64,14 +81,12 @@ class Optimizer:
         regularization: L2Regularization | Sequence[L2Regularization] | None = None,
         is_async: bool = False,
         async_lagged_grad_discard_ratio: float = 1.5,
-        model_average: object = None,
+        model_average: ModelAverage | None = None,
         gradient_clipping_threshold: float | None = None,
         batch_size: int | None = None,
     ) -> None:
-        if model_average is not None:
-            raise NotInThisRelease(
-                "model_average is not in this release: parameters cannot be averaged over steps yet"
-            )
+        if model_average is not None and not isinstance(model_average, ModelAverage):
+            raise TypeError(f"model_average is a paddle.optimizer.ModelAverage, not {model_average!r}")
         check_number("learning_rate", learning_rate)
         check_number("learning_rate_decay_a", learning_rate_decay_a)
         check_number("learning_rate_decay_b", learning_rate_decay_b)
@@ -90,6 +105,7 @@ class Optimizer:
             gradient_clipping_threshold=float(gradient_clipping_threshold or 0.0),
             is_async=bool(is_async),
             async_lagged_grad_discard_ratio=float(async_lagged_grad_discard_ratio),
+            average=None if model_average is None else model_average.spec,
         )
         rule(rule_spec), schedule(self.update.schedule)  # names and numbers that cannot be are errors here
 

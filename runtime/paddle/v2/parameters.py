@@ -109,9 +109,15 @@ class Parameters:
 
     def to_tar(self, f: IO[Any]) -> None:
         """Write all parameters to a file, open for writing (binary; text is written around)."""
+        self._write_tar(f, {})
+
+    def _write_tar(self, f: IO[Any], instead: Mapping[str, np.ndarray]) -> None:
+        """The same, with those in ``instead`` in the place of the parameters of these names."""
+        own = [name for name in self._pool if name not in instead]
+        values = {**instead, **dict(zip(own, self._pool.current(own), strict=True))}
         with tarfile.open(fileobj=_binary(f), mode="w", format=tarfile.GNU_FORMAT) as tar:
-            for name, value in zip(self._pool, self._pool.current(self._pool), strict=True):
-                _add(tar, name, _serialized(value))
+            for name in self._pool:
+                _add(tar, name, _serialized(values[name]))
                 _add(tar, f"{name}.protobuf", self._pool.config(name).SerializeToString())
 
     @staticmethod

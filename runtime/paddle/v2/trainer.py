@@ -125,8 +125,12 @@ class SGD:
         return event.TestResult(total.cost, total.metrics)
 
     def save_parameter_to_tar(self, f: IO[Any]) -> None:
-        """Write the parameters as they are now; see :meth:`Parameters.to_tar`."""
-        self._parameters.to_tar(f)
+        """Write the parameters as they are now; see :meth:`Parameters.to_tar`.
+
+        With ``model_average`` in the optimizer, their averages over the last steps. (These are for keeping:
+        ``test`` computes with the parameters as they are, as in the original.)
+        """
+        self._parameters._write_tar(f, self._training.averages())
         self._succeeded()
 
     def _start(self) -> Exchange:
