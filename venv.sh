@@ -1,6 +1,17 @@
 # Sourced by run.sh and test.sh from the project's root: makes .venv if there is none, installs what the project needs
 # into it (again only after pyproject.toml changed) and sets $python. $extras names the extras to install.
 
+# What is started with & has interrupts ignored, which a shell cannot change for itself; any Python can.
+hear_interrupts() {
+    case $(grep SigIgn "/proc/$$/status" 2>/dev/null) in *[2367abef]) ;; *) return 0 ;; esac
+    for any in .venv/bin/python ${PYTHON:-} python3 python; do
+        [ -f "${0##*/}" ] && command -v "$any" >/dev/null || continue
+        exec "$any" -I -S -c 'import os, signal, sys
+for number in signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ: signal.signal(number, signal.SIG_DFL)
+os.execv("/bin/sh", ["sh"] + sys.argv[1:])' "${0##*/}" "$@"
+    done
+}
+
 fail() {
     printf '%s\n' "$@" >&2
     exit 1
@@ -14,16 +25,6 @@ find_python() {
             return
         fi
     done
-}
-
-# What is started with & has interrupts ignored, which a shell cannot change for itself; Python can.
-hear_interrupts() {
-    [ -f "${0##*/}" ] || return 0
-    case $(grep SigIgn "/proc/$$/status" 2>/dev/null) in
-    *[2367abef]) exec "$base" -I -S -c 'import os, signal, sys
-for number in signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ: signal.signal(number, signal.SIG_DFL)
-os.execv("/bin/sh", ["sh", *sys.argv[1:]])' "${0##*/}" "$@" ;;
-    esac
 }
 
 # Runs what takes long. A signal ends it at once, with all it started, and then this shell.
@@ -73,6 +74,7 @@ is_installed() {
     done
 }
 
+hear_interrupts "$@" # first of all: until here they are lost
 python=.venv/bin/python
 stamp=$(cksum <pyproject.toml)
 base=$python
@@ -82,6 +84,5 @@ maker=$(cat .venv/unfinished 2>/dev/null) || maker=
 [ ! -e .venv/unfinished ] && $python -c 'import pip' 2>/dev/null || base=$(find_python)
 [ -n "$base" ] || fail "No Python >= 3.11 was found (tried \$PYTHON, python3.13 ... python3)." \
     "Install one, or name yours: PYTHON=/path/to/python3.11 sh $0"
-hear_interrupts "$@"
 [ "$base" = $python ] || make_venv
 is_installed || install_project
