@@ -43,10 +43,10 @@ EXCHANGE = "_engine.{averages, errors, exchange, penalties, rates, rows, rules, 
 WIRE = "_pserver.{errors, framing, messages, options, placement}"
 # The shard's parts: state machines, driven by whoever has a clock and a network.
 MACHINES = """_pserver.{
-    admission, barrier, clocks, declaration, effects, ending, inlet, model, modes, outbox, roster, shard,
-    status, training, watch, watcher
+    admission, arrival, barrier, clocks, declaration, effects, ending, inlet, model, modes, outbox, roster,
+    saving, shard, status, training, watch, watcher
 }"""
-SHARD = f"{MACHINES} _pserver.tables"
+SHARD = f"{MACHINES} _pserver.{{state, tables}}"
 # A trainer's end of a session.
 TRAINERS_END = "_pserver.{client, given, link, remote, remote_shards}"
 # Flags and who reads them: light enough for every program that asks for its settings.
@@ -109,10 +109,11 @@ TABLE = (
     Row("_pserver.messages", "_pserver.{errors, options} _engine.exchange", "msgspec"),
     Row("_pserver.options"),
     # What a shard remembers, and where.
-    Row("_pserver.state", "_pserver.{messages, options}", "msgspec numpy"),
+    Row("_pserver.state", "_pserver.{clocks, messages, model, roster}", "msgspec numpy"),
     Row("_pserver.snapshot", "_pserver.{errors, state, storage}", "base64 msgspec numpy safetensors xxhash"),
     Row("_pserver.storage", "_pserver.errors", "fcntl os pathlib"),
     Row("_pserver.local", f"{SHARD} {WIRE} {EXCHANGE} _pserver.given", "numpy"),
+    Row("_pserver.journal", "_pserver.messages", "msgspec"),
     Row(TRAINERS_END, f"{TRAINERS_END} {WIRE} {EXCHANGE}", "numpy os socket sys time"),
     Row("_pserver.{hub, session}", f"{SHARD} {WIRE} _pserver.{{link, session}}", "asyncio numpy time"),
     Row("_pserver.application", "_pserver.{hub, link, status}", "aiohttp time"),

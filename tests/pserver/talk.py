@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
-from paddle._pserver.effects import Close, Effect, Note, Send
+from paddle._pserver.effects import Close, Effect, Note, Save, Send
 from paddle._pserver.messages import (
     PROTOCOL,
     Answer,
@@ -18,6 +18,7 @@ from paddle._pserver.messages import (
     Failure,
     Goodbye,
     Hello,
+    Mark,
     Push,
     Reply,
     Request,
@@ -26,10 +27,12 @@ from paddle._pserver.messages import (
 )
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.shard import Shard
+from paddle._pserver.state import State
 from paddle._pserver.tables import NOTHING, Gradient, Rows
 
 MODEL = (ParameterSpec(name="w", shape=(4,)), ParameterSpec(name="t", shape=(5, 2), sparse=True))
 LEARNING_RATE = 0.5
+NOTHING_YET = Mark()
 
 
 def update(**changes: Any) -> UpdateSpec:
@@ -72,10 +75,13 @@ class Talk:
         self.bodies: dict[int, list[np.ndarray]] = {}  # the last body that each trainer got
         self.notes: list[str] = []
         self.closed: list[int] = []
+        self.cuts: list[State] = []  # all that were ever cut
+        self.disk_is_slow = False  # nothing lasts until ``write``
         self._steps = [0] * trainers
 
     def ask(self, trainer: int, message: Request, gradient: Gradient = NOTHING, **more: Any) -> list[Reply]:
         """What the trainer is answered at once."""
+        gradient = Gradient([array.copy() for array in gradient.dense], gradient.rows)  # the shard's own
         return self._take(self.shard.handle(trainer + 1, message, gradient, **more, now=self.now), trainer)
 
     def lose(self, trainer: int) -> None:
@@ -96,7 +102,24 @@ class Talk:
                     self.notes.append(text)
                 case Close(session):
                     self.closed.append(session - 1)
+                case Save(state):
+                    self.cuts.append(state)
+                    if not self.disk_is_slow:
+                        self.write()
         return [message for to, message in self.replies[first:] if to == trainer]
+
+    def write(self, error: str | None = None) -> None:
+        """The disk has done what it was asked."""
+        self._take(self.shard.saved(error, now=self.now))
+
+    def restart(self, cut: State | None = None) -> Talk:
+        """Another shard, from the last cut or this one; nobody is connected."""
+        other = Talk(len(self._steps), self.spec)
+        other.shard = Shard(self.shard.options)
+        other.now = self.now
+        other._take(other.shard.restore(cut or self.cuts[-1], "a folder", now=self.now))
+        other._steps = list(other.shard.clocks.pushes)
+        return other
 
     def told(self, trainer: int) -> Reply:
         """The last thing that a trainer was told."""
@@ -104,9 +127,10 @@ class Talk:
 
     # Usual courses of events.
 
-    def hello(self, trainer: int) -> list[Reply]:
+    def hello(self, trainer: int, incarnation: str = "", answered: Mark = NOTHING_YET) -> list[Reply]:
         self.shard.connected(trainer + 1, f"host{trainer}")
-        return self.ask(trainer, Hello(PROTOCOL, trainer, self.shard.options.num_gradient_servers, "dense"))
+        trainers = self.shard.options.num_gradient_servers
+        return self.ask(trainer, Hello(PROTOCOL, trainer, trainers, "dense", incarnation, answered))
 
     def declare(self, trainer: int) -> list[Reply]:
         return self.ask(trainer, Declare(MODEL, self.spec, 0, 1))
@@ -127,8 +151,7 @@ class Talk:
 
     def push(self, trainer: int, given: Gradient, samples: int = 1, pass_id: int = 0) -> list[Reply]:
         self._steps[trainer] += 1
-        own = Gradient([array.copy() for array in given.dense], given.rows)  # which the shard may overwrite
-        return self.ask(trainer, Push(self._steps[trainer], pass_id, samples), own)
+        return self.ask(trainer, Push(self._steps[trainer], pass_id, samples), given)
 
     def end_pass(self, trainer: int, pass_id: int = 0) -> list[Reply]:
         return self.ask(trainer, EndPass(pass_id))

@@ -23,7 +23,7 @@ DECLARE = Declare(MODEL, update("adam", gradient_clipping_threshold=float("inf")
 
 
 def state(version: int, is_regular: bool = True) -> State:
-    facts = Facts(("dense",), DECLARE, version, 8 * version, (TrainerState("me", ("he",), version),))
+    facts = Facts(DECLARE, version, 8 * version, (TrainerState("me", ("he",), version),))
     random = np.random.default_rng(version)
     arrays = {
         "values/w": random.standard_normal((6, 7)).astype(np.float32),

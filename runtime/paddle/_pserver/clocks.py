@@ -2,13 +2,14 @@
 
 It must never know a value or a connection.
 
-Guarantee: a trainer's pushes are admitted in order, each once; a repeated one is told from a new one, a gap
-is an error.
+Guarantee: a trainer's pushes and ends of passes are admitted in order, each once; a repeated one is told from
+a new one, a gap is an error.
 """
 
 from __future__ import annotations
 
 from paddle._pserver.errors import BadMessage
+from paddle._pserver.messages import Mark
 
 
 class Clocks:
@@ -17,9 +18,12 @@ class Clocks:
     def __init__(self, trainers: int) -> None:
         self.version = 0  # steps applied
         self.samples = 0  # in these steps
-        self.pushes = [0] * trainers
+        self.pushes = [0] * trainers  # admitted
+        self.decided = [0] * trainers  # of these, the ones that were applied or discarded
+        self.passes = [0] * trainers  # ended
         self.dropped = [0] * trainers
         self.unsettled = [0] * trainers  # pushes since the trainer's last pass ended
+        self.durable = [Mark()] * trainers  # what the newest snapshot holds
 
     def admit(self, trainer: int, step: int) -> bool:
         """Whether the push of ``step`` is new: False for one that was admitted before."""
@@ -40,10 +44,27 @@ class Clocks:
         self.version += 1
         self.samples += samples
 
-    def drop(self, trainer: int) -> None:
-        """A push was discarded."""
-        self.dropped[trainer] += 1
+    def decide(self, trainer: int, *, dropped: bool) -> None:
+        """The trainer's open push was applied or discarded."""
+        self.decided[trainer] = self.pushes[trainer]
+        self.dropped[trainer] += dropped
 
-    def settle(self, trainer: int) -> None:
-        """The trainer ended its pass: it owes nothing."""
+    def end_pass(self, trainer: int, number: int) -> bool:
+        """The trainer ends its pass ``number`` (0: the next) and owes nothing; False: it had before."""
+        number = number or self.passes[trainer] + 1
+        if number > self.passes[trainer] + 1:
+            raise BadMessage(f"trainer {trainer} ended pass {number} after pass {self.passes[trainer]}")
+        if number <= self.passes[trainer]:
+            return False
+        self.passes[trainer] = number
         self.unsettled[trainer] = 0
+        return True
+
+    def move(self, trainer: int, mark: Mark) -> int:
+        """The trainer goes on from ``mark``, whatever was known of it; returns the pushes passed over."""
+        lost = max(0, mark.pushes - self.decided[trainer])
+        self.pushes[trainer] = self.decided[trainer] = mark.pushes
+        self.passes[trainer] = mark.passes
+        self.unsettled[trainer] = 0
+        self.durable[trainer] = Mark()
+        return lost

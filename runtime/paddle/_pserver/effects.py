@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paddle._pserver.messages import Reply
+from paddle._pserver.state import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,4 +36,11 @@ class Note:
     level: int = logging.INFO
 
 
-Effect = Send | Close | Note
+@dataclass(frozen=True, slots=True)
+class Save:
+    """Write a snapshot, one after the other, and tell the shard how it went."""
+
+    state: State
+
+
+Effect = Send | Close | Note | Save

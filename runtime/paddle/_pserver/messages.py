@@ -17,19 +17,33 @@ from paddle._engine.exchange import ParameterSpec, UpdateSpec
 from paddle._pserver.errors import BadMessage, PserverError
 from paddle._pserver.options import Role
 
-PROTOCOL = 1
+PROTOCOL = 2
 """Raised when a message changes its meaning; both sides must agree."""
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 62)]
+Incarnation = Annotated[str, msgspec.Meta(max_length=64)]
+
+
+class Mark(msgspec.Struct, frozen=True, array_like=True):
+    """A point in what one trainer tells a shard: after so many pushes and so many ends of passes."""
+
+    pushes: Count = 0
+    passes: Count = 0
 
 
 class Hello(msgspec.Struct, frozen=True, array_like=True):
-    """First on every connection. Answer: Welcome."""
+    """First on every connection. Answer: Welcome.
+
+    ``incarnation``: which of all processes that ever had this trainer_id this is; "": one that never comes
+    back when its connection breaks. ``answered``: what it has had answers to.
+    """
 
     protocol: int
     trainer_id: int
     num_gradient_servers: int
     role: Role
+    incarnation: Incarnation = ""
+    answered: Mark = Mark()
 
 
 class Declare(msgspec.Struct, frozen=True, array_like=True):
@@ -53,20 +67,23 @@ class Seed(msgspec.Struct, frozen=True, array_like=True):
 class Pull(msgspec.Struct, frozen=True, array_like=True):
     """Send all dense values of the shard, or its rows of one ``table``. Answer: Answer, body as in Seed.
 
-    ``average``: their averages over the last steps instead, of a job that has them.
+    ``average``: their averages over the last steps instead, of a job that has them. ``again``: it has been
+    answered before, by a shard that did not last: no body.
     """
 
     table: str | None = None
     average: bool = False
+    again: bool = False
 
 
 class PullRows(msgspec.Struct, frozen=True, array_like=True):
     """Send some rows: ``counts`` per table, body = the int64 ids, table after table.
 
-    Answer: Answer, body = these rows, float32, in the same order.
+    Answer: Answer, body = these rows, float32, in the same order. ``again``: see Pull.
     """
 
     counts: tuple[Count, ...]
+    again: bool = False
 
 
 class Push(msgspec.Struct, frozen=True, array_like=True):
@@ -85,13 +102,22 @@ class Push(msgspec.Struct, frozen=True, array_like=True):
 
 class EndPass(msgspec.Struct, frozen=True, array_like=True):
     """No more pushes in this pass. Answer: Answer when all trainers said so, from a dense shard with the
-    values."""
+    values.
+
+    ``number``: how many passes this trainer has ended, this one included; 0: one more than before.
+    """
 
     pass_id: Count
+    number: Count = 0
+
+
+class Save(msgspec.Struct, frozen=True, array_like=True):
+    """Write a snapshot now. Answer: Answer, once it lasts, or could not be written."""
 
 
 class Goodbye(msgspec.Struct, frozen=True, array_like=True):
-    """The trainer leaves; ``failure`` says why when it could not finish. Answer: Answer.
+    """The trainer leaves; ``failure`` says why when it could not finish. Answer: Answer; where snapshots are
+    kept and it could finish, once one lasts that holds all it has told.
 
     ``follows``: it failed because the job was broken already, or another shard was out of reach.
     """
@@ -101,9 +127,17 @@ class Goodbye(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Welcome(msgspec.Struct, frozen=True, array_like=True):
-    """The trainer is in. ``barrier_timeout_s``: the longest that an answer may wait for other trainers."""
+    """The trainer is in. ``barrier_timeout_s``: the longest that an answer may wait for other trainers.
+
+    ``ready``: the shard has its initial values. ``settled``: what it has of this trainer. ``keeps``: it
+    writes snapshots. ``version``: steps applied so far.
+    """
 
     barrier_timeout_s: float
+    ready: bool = False
+    settled: Mark = Mark()
+    keeps: bool = False
+    version: Count = 0
 
 
 class Declared(msgspec.Struct, frozen=True, array_like=True):
@@ -114,10 +148,11 @@ class Declared(msgspec.Struct, frozen=True, array_like=True):
 
 class Answer(msgspec.Struct, frozen=True, array_like=True):
     """Done. ``version``: steps applied so far. ``dropped``: the pushed gradient came too late and was
-    discarded."""
+    discarded. ``durable``: what the newest snapshot holds of this trainer."""
 
     version: Count
     dropped: bool = False
+    durable: Mark = Mark()
 
 
 class Waiting(msgspec.Struct, frozen=True, array_like=True):
@@ -138,7 +173,7 @@ def failure(error: PserverError) -> Failure:
     return Failure(type(error).__name__, str(error))
 
 
-Request = Hello | Declare | Seed | Pull | PullRows | Push | EndPass | Goodbye
+Request = Hello | Declare | Seed | Pull | PullRows | Push | EndPass | Goodbye | Save
 Reply = Welcome | Declared | Answer | Waiting | Failure
 
 KINDS: dict[int, type[Request] | type[Reply]] = {
@@ -150,6 +185,7 @@ KINDS: dict[int, type[Request] | type[Reply]] = {
     6: Push,
     7: EndPass,
     8: Goodbye,
+    9: Save,
     64: Welcome,
     65: Declared,
     66: Answer,

@@ -9,6 +9,8 @@ be trained, or not within the shard's memory.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from paddle._engine.rules import needs_whole
@@ -33,6 +35,7 @@ class Model:
         declaration.check_size(declare.update, layout, ranges, trainers, limit_bytes)
         self.declaration = declare
         self.tables = Tables(declare.update, layout, ranges)
+        self._origin = "the others here"
         self._unseeded: set[str | None] = {held.parameter.name for held in ranges if held.count}
         if layout.size:
             self._unseeded.add(None)
@@ -46,9 +49,15 @@ class Model:
         """Raise where a trainer declares another one."""
         if declare != self.declaration:
             raise DeclarationMismatch(
-                f"trainer {trainer} does not train the same model as the others here: they differ in "
+                f"trainer {trainer} does not train the same model as {self._origin}: they differ in "
                 f"{declaration.difference(self.declaration, declare)}"
             )
+
+    def restore(self, arrays: Mapping[str, np.ndarray], version: int, folder: str) -> None:
+        """Take the values of a snapshot in ``folder``. Raises ValueError where they do not fit."""
+        self.tables.restore(arrays, version)
+        self._unseeded.clear()
+        self._origin = f"the snapshot in {folder} (to begin anew, move that away or name another folder)"
 
     def part(self, table: str | None) -> np.ndarray:
         """The values of a table; None: the dense ones."""

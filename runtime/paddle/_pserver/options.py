@@ -10,6 +10,23 @@ Role = Literal["dense", "sparse"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotOptions:
+    """Where a shard's snapshots lie, how many, and when they are written: at every version that ``period``
+    divides; in asynchronous training also every ``interval_s``."""
+
+    folder: str
+    period: int = 1000
+    interval_s: float = 600.0
+    keep: int = 3
+
+    def __post_init__(self) -> None:
+        if self.period < 1 or self.interval_s <= 0 or self.keep < 1:
+            raise ValueError(
+                "--snapshot_period and --snapshot_keep must be at least 1, --snapshot_interval above 0"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShardOptions:
     """What one shard is told."""
 
@@ -18,6 +35,7 @@ class ShardOptions:
     barrier_timeout_s: float = 600.0
     log_period_server: int = 500
     memory_limit_bytes: int = 1 << 62
+    snapshots: SnapshotOptions | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,14 +2,16 @@
 
 It must never know a gradient.
 
-Guarantee: a trainer id is held by at most one connection, and by one trainer for the whole job.
+Guarantee: a trainer id is held by at most one connection, and by one process at a time.
 
 1. Every id below num_gradient_servers is expected from the start, and in the pass until it ends it.
 2. A trainer that ends its pass is not in it until all have; then all that are still in the job are in the
    next one.
 3. A trainer that said goodbye is in no pass any more.
-4. A trainer whose connection broke stays in the pass: it still owes its gradients.
-5. Its id is free for another connection while it has pushed nothing; afterwards nobody can take its place.
+4. A trainer whose connection broke stays in the pass: it still owes its gradients. It may come back on
+   another connection: it is known by its incarnation.
+5. Its id is free for another process while it has pushed nothing, or where the mode lets one take its place;
+   that process is in the pass, and the one before it is refused from then on: it is stale.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ import enum
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
-from paddle._pserver.errors import DuplicateTrainer
+from paddle._pserver.errors import DuplicateTrainer, Stale
+
+_PAST = 64  # processes that are remembered to be stale
 
 
 class State(enum.Enum):
@@ -32,7 +36,11 @@ class State(enum.Enum):
 
 @dataclass(slots=True)
 class Trainer:
-    """One place in the roster. ``since``: when its state last changed; ``heard``: its last message."""
+    """One place in the roster. ``since``: when its state last changed; ``heard``: its last message.
+
+    ``incarnation``: the process that has it, ``past``: those that had it before. ``owed``: pushes that it has
+    had answers to, and that a shard that was restored may lack until it has sent them again.
+    """
 
     id: int
     state: State = State.EXPECTED
@@ -41,6 +49,13 @@ class Trainer:
     declared: bool = False
     since: float = 0.0
     heard: float = 0.0
+    incarnation: str = ""
+    past: tuple[str, ...] = ()
+    owed: int = 0
+
+    def is_again(self, incarnation: str) -> bool:
+        """Whether this is the process that has the place."""
+        return bool(incarnation) and incarnation == self.incarnation
 
 
 class Roster:
@@ -55,22 +70,52 @@ class Roster:
         """Who speaks on this connection."""
         return self._sessions.get(session)
 
-    def join(self, id: int, session: int, peer: str, now: float) -> None:
-        """A trainer says who it is."""
+    def check(self, id: int, incarnation: str, now: float, *, is_free: bool) -> None:
+        """Raise where this process may not have the place. ``is_free``: another may lose it when it is not
+        connected."""
         trainer = self.trainers[id]
-        if trainer.state is not State.EXPECTED:
-            raise DuplicateTrainer(
-                f"trainer_id={id} is taken: {self.describe(id, now)}. Give every trainer an id of its own; "
-                "to train again, start the pservers again: they serve one job."
+        if incarnation in trainer.past:
+            raise Stale(
+                f"a newer process has trainer_id={id}: {self.describe(id, now)}. This one ends; what it has "
+                "not pushed yet is lost."
             )
-        self.trainers[id] = Trainer(id, State.JOINED, session, peer, since=now, heard=now)
-        self._sessions[session] = self.trainers[id]
+        if trainer.is_again(incarnation) or (is_free and trainer.state in (State.EXPECTED, State.LOST)):
+            return
+        raise DuplicateTrainer(
+            f"trainer_id={id} is taken: {self.describe(id, now)}. Give every trainer an id of its own; "
+            "to train again, start the pservers again: they serve one job."
+        )
+
+    def join(self, id: int, session: int, peer: str, incarnation: str, now: float) -> int | None:
+        """A trainer that was checked is here. Returns the connection that it had until now, if it had one."""
+        trainer = self.trainers[id]
+        before = trainer.session
+        if before is not None:
+            del self._sessions[before]
+        if not trainer.is_again(incarnation):
+            self._replace(trainer, incarnation)
+        trainer.state, trainer.session, trainer.peer = State.JOINED, session, peer
+        trainer.declared, trainer.since, trainer.heard = False, now, now
+        self._sessions[session] = trainer
+        return before
+
+    def _replace(self, trainer: Trainer, incarnation: str) -> None:
+        if trainer.incarnation:
+            trainer.past = (*trainer.past, trainer.incarnation)[-_PAST:]
+        trainer.incarnation = incarnation
+        self.present |= {trainer.id}
+
+    def begin_job(self) -> None:
+        """All are expected anew: those that are known from before are stale."""
+        for trainer in self.trainers:
+            if trainer.session is None:
+                self._replace(trainer, "")
+                trainer.state = State.EXPECTED
+        self.present = frozenset(range(len(self.trainers)))
 
     def lose(self, trainer: Trainer, now: float, *, forget: bool) -> None:
         """Its connection broke. ``forget``: it has done nothing yet, so that another may take its place."""
         self._disconnect(trainer, State.EXPECTED if forget else State.LOST, now)
-        if forget:
-            self.present |= {trainer.id}
 
     def leave(self, trainer: Trainer, now: float) -> None:
         """It said goodbye."""
@@ -100,7 +145,7 @@ class Roster:
         ago = f"{now - trainer.since:.0f} s ago"
         match trainer.state:
             case State.EXPECTED:
-                return f"trainer {id} (has not joined)"
+                return f"trainer {id} (has not {'come back' if trainer.incarnation else 'joined'})"
             case State.GONE:
                 return f"trainer {id} (left {ago})"
             case State.LOST:

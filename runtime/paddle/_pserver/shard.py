@@ -10,7 +10,8 @@ in order of arrival.
     are answered then.
 3.  A trainer asks one thing at a time. What it asks of a shard that is ready is training's (training.py): a
     push is answered when its step has been applied or discarded (modes.py);
-4.  one that was admitted before is answered again and not applied again (clocks.py);
+4.  one that was admitted before is answered again and not applied again (clocks.py), also on another
+    connection: a trainer whose connection broke may come back (roster.py);
 5.  ending a pass is answered when all trainers in it have ended it, to all with the same dense values; nobody
     waits for one that has (roster.py).
 6.  A trainer that says goodbye is waited for no more. One that says it failed breaks the job at once, unless
@@ -23,6 +24,10 @@ in order of arrival.
     last one left. A trainer that is connected and asks nothing is not given up while nobody waits for it: it
     may be computing a long test; one whose machine is gone is found by TCP (link.py), and is lost then.
     A shard has done well unless the job broke, or a trainer is missing that owes a gradient.
+10. Where snapshots are kept, training begins once the initial values last; a trainer that says goodbye hears
+    that all it told lasts (saving.py). A shard restored from a snapshot goes on with the trainers that it
+    knew: in step, they send again what it lacks; otherwise that is lost, and told. Where the first to come
+    is another process, with nothing done, a new job goes on from these values.
 
 A shard has first no model, then a Model, then its Training; it knows who is there and why a job ends. It must
 never know a gradient, a socket, bytes or a wall clock: ``now`` is seconds on any clock that does not run
@@ -37,9 +42,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from paddle._pserver import admission
+from paddle._pserver.arrival import Arrivals
 from paddle._pserver.barrier import Barrier
 from paddle._pserver.clocks import Clocks
-from paddle._pserver.effects import Effect
+from paddle._pserver.effects import Effect, Save
 from paddle._pserver.ending import Broken, Outcome, outcome
 from paddle._pserver.errors import BadMessage, PserverError, TrainerLost
 from paddle._pserver.messages import (
@@ -48,17 +54,24 @@ from paddle._pserver.messages import (
     Declared,
     Goodbye,
     Hello,
+    Reply,
     Request,
     Seed,
     Waiting,
     Welcome,
     failure,
 )
+from paddle._pserver.messages import (
+    Save as SaveNow,
+)
 from paddle._pserver.model import Model
 from paddle._pserver.modes import mode_of, ratio_warning
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.outbox import Outbox
-from paddle._pserver.roster import Roster, State, Trainer
+from paddle._pserver.roster import Roster, Trainer
+from paddle._pserver.roster import State as Standing
+from paddle._pserver.saving import Saving
+from paddle._pserver.state import State, cut, marks, restore
 from paddle._pserver.tables import NOTHING, Gradient, Tables
 from paddle._pserver.training import Training
 
@@ -76,6 +89,8 @@ class Shard:
         self._model: Model | None = None  # once a trainer has declared it
         self._training: Training | None = None  # once the model is complete
         self._outbox = Outbox(self.roster, self.barrier)
+        self._saving = Saving(options.snapshots)
+        self._arrivals = Arrivals(self.clocks, self.roster, self._outbox.note)
         self._now = 0.0
         self._peers: dict[int, str] = {}
 
@@ -90,6 +105,18 @@ class Shard:
         return None if self._model is None else self._model.tables
 
     # What surroundings tell a shard. Every call returns what to do about it, in order.
+
+    def restore(self, state: State, folder: str, *, now: float) -> list[Effect]:
+        """Before anything else: go on from a snapshot. Raises ValueError where it does not fit."""
+        self._begin(now)
+        model = Model(state.facts.declaration, self.options)
+        model.restore(state.arrays, state.facts.version, folder)
+        restore(state.facts, self.clocks, self.roster, now)
+        self._saving.resume(state.facts.version, now)
+        self._model = model
+        self._arrivals.restored()
+        self._train(model)
+        return self._outbox.effects
 
     def connected(self, session: int, peer: str) -> None:
         """A connection is there, from ``peer``."""
@@ -113,7 +140,7 @@ class Shard:
             self._outbox.send(session, failure(error))
             if not isinstance(error, TrainerLost):
                 self._outbox.close(session)
-        return self._outbox.effects
+        return self._done()
 
     def lost(self, session: int, reason: str, *, now: float) -> list[Effect]:
         """A connection is gone."""
@@ -126,7 +153,7 @@ class Shard:
             self._outbox.note(f"lost trainer {trainer.id} at {trainer.peer}: {reason}", logging.WARNING)
             self._forget_model()
             self._conclude()
-        return self._outbox.effects
+        return self._done()
 
     def tick(self, now: float) -> list[Effect]:
         """Time has passed; call about once a second."""
@@ -138,7 +165,22 @@ class Shard:
             for id in self.barrier.waiting:
                 self._outbox.tell(id, Waiting(notice))
         self._conclude()
-        return self._outbox.effects
+        return self._done()
+
+    def saved(self, error: str | None = None, *, now: float) -> list[Effect]:
+        """The snapshot lasts that was last asked for; or could not be written."""
+        self._begin(now)
+        held, waiting = self._saving.end()
+        if error is None:
+            self.clocks.durable = list(held)
+        else:
+            self._outbox.note(f"a snapshot could not be written: {error}", logging.ERROR)
+            if not self.ready:
+                self._break(f"the first snapshot could not be written: {error}", is_own=True)
+        for then in waiting:
+            then(error is None)
+        self._conclude()
+        return self._done()
 
     def stop(self, reason: str, *, now: float) -> list[Effect]:
         """Whoever runs this shard ends it."""
@@ -185,11 +227,13 @@ class Shard:
         if trainer.id in self.barrier:
             raise BadMessage(f"{type(message).__name__} came before the last question was answered")
         if isinstance(message, Declare):
-            return self._declare(trainer, message)
+            return self._declare(trainer, session, message)
         if not trainer.declared:
             raise BadMessage(f"{type(message).__name__} came before Declare")
         if isinstance(message, Seed):
             return self._seed(session, message)
+        if isinstance(message, SaveNow):
+            return self._saving.ask(lambda _: self._save_is_over(trainer, session))
         if self._training is None:
             raise BadMessage(f"{type(message).__name__} came before the initial values")
         return self._training.handle(trainer, message, gradient, ids, self._now)
@@ -201,11 +245,15 @@ class Shard:
         if self.roster.of(session) is not None:
             raise BadMessage("Hello came twice")
         peer = self._peers.get(session, "this process")
-        self.roster.join(hello.trainer_id, session, peer, self._now)
-        self._outbox.send(session, Welcome(self.options.barrier_timeout_s))
-        self._outbox.note(f"trainer {hello.trainer_id} joined from {peer}")
+        before = self._arrivals.come(hello, session, peer, self._now)
+        if before is not None:
+            self.barrier.remove(hello.trainer_id)
+            self._outbox.close(before)
+        settled = marks(self.clocks, self.roster)[hello.trainer_id]
+        keeps, patience = self.options.snapshots is not None, self.options.barrier_timeout_s
+        self._outbox.send(session, Welcome(patience, self.ready, settled, keeps, self.clocks.version))
 
-    def _declare(self, trainer: Trainer, declare: Declare) -> None:
+    def _declare(self, trainer: Trainer, session: int, declare: Declare) -> None:
         if trainer.declared:
             raise BadMessage("Declare came twice")
         if self._model is None:
@@ -217,8 +265,7 @@ class Shard:
         trainer.declared = True
         if trainer.id != 0 and not self.ready:
             return self.barrier.add(trainer.id, declare, self._now)
-        self._outbox.tell(trainer.id, Declared(seed=not self.ready))
-        return self._begin_training(self._model)
+        return self._completed(session, self._model, Declared(seed=not self._model.is_complete))
 
     def _forget_model(self) -> None:
         """One that nobody connected has declared, and that was not trained yet, is nobody's."""
@@ -228,12 +275,22 @@ class Shard:
     def _seed(self, session: int, seed: Seed) -> None:
         model = self._seeding(session)
         model.seeded(seed.table)
-        self._outbox.send(session, Answer(self.clocks.version))
-        self._begin_training(model)
+        self._completed(session, model, Answer(self.clocks.version))
 
-    def _begin_training(self, model: Model) -> None:
-        if self.ready or not model.is_complete or not self.roster.trainers[0].declared:
-            return
+    def _completed(self, session: int, model: Model, reply: Reply) -> None:
+        """Answer; where the model has all its initial values now, once these last, and begin."""
+        if self.ready or not model.is_complete:
+            return self._outbox.send(session, reply)
+
+        def begin(lasts: bool) -> None:
+            if not lasts or self.ready or self._model is not model or self.roster.of(session) is None:
+                return  # the job is broken, or trainer 0 left meanwhile
+            self._outbox.send(session, reply)
+            self._train(model)
+
+        return self._saving.ask(begin)
+
+    def _train(self, model: Model) -> None:
         self._training = Training(
             model.tables,
             mode_of(model.declaration.update, self.options.num_gradient_servers),
@@ -243,6 +300,7 @@ class Shard:
             outbox=self._outbox,
             log_period_server=self.options.log_period_server,
         )
+        self._arrivals.is_in_step = self._training.is_in_step
         self._outbox.note("has its initial values")
         for id in self.barrier.waiting_for(Declare):
             self._outbox.tell(id, Declared(seed=False))
@@ -250,9 +308,16 @@ class Shard:
     def _goodbye(self, trainer: Trainer, goodbye: Goodbye) -> None:
         session, was_in = trainer.session, trainer.declared
         self.barrier.remove(trainer.id)
-        if session is not None:
-            self._outbox.send(session, Answer(self.clocks.version))
-            self._outbox.close(session)
+
+        def part(_: bool) -> None:
+            if session is not None:
+                self._outbox.send(session, Answer(self.clocks.version))
+                self._outbox.close(session)
+
+        if goodbye.failure is None and self.ready and self.broken is None:
+            self._saving.ask(part)
+        else:
+            part(False)
         if goodbye.failure is not None and not was_in:
             self.roster.lose(trainer, self._now, forget=True)
             self._outbox.note(f"trainer {trainer.id} at {trainer.peer} could not start: {goodbye.failure}")
@@ -277,15 +342,32 @@ class Shard:
             return
         self.broken = Broken(reason, self._now, culprits, is_own)
         self._outbox.note(f"the job is broken: {reason}", logging.ERROR)
-        for id in self.roster.ids(State.JOINED):  # also those that have asked nothing: they may be computing
+        for id in self.roster.ids(
+            Standing.JOINED
+        ):  # also those that have asked nothing: they may be computing
             self._outbox.tell(id, failure(TrainerLost(reason)))
 
     def _conclude(self) -> None:
         """Rule 9."""
-        if self.outcome is None:
+        if self.outcome is None and (self.broken is not None or not self._saving.is_busy):
             patience = self.options.barrier_timeout_s
             self.outcome = outcome(self.roster, self.clocks, self.broken, self._now, patience)
 
     def _begin(self, now: float) -> None:
         self._now = now
         self._outbox.begin()
+
+    def _save_is_over(self, trainer: Trainer, session: int) -> None:
+        self._outbox.send(session, Answer(self.clocks.version, durable=self.clocks.durable[trainer.id]))
+
+    def _done(self) -> list[Effect]:
+        """What is to be done, a snapshot last: it holds all that the others are about."""
+        model, version = self._model, self.clocks.version
+        in_step = self._training is None or self._training.is_in_step
+        wants = self.broken is None and self._saving.wants(version, self._now, in_step=in_step)
+        if wants and model is not None and model.is_complete:
+            is_regular = self._saving.is_due(version) or not in_step
+            self._saving.begin(version, marks(self.clocks, self.roster), self._now)
+            state = cut(model, self.clocks, self.roster, is_regular=is_regular)
+            self._outbox.effects.append(Save(state))
+        return self._outbox.effects

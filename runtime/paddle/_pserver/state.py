@@ -15,8 +15,11 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from paddle._pserver.messages import Count, Declare
-from paddle._pserver.options import Role
+from paddle._pserver.clocks import Clocks
+from paddle._pserver.messages import Count, Declare, Mark
+from paddle._pserver.model import Model
+from paddle._pserver.roster import Roster, Trainer
+from paddle._pserver.roster import State as Standing
 
 
 class TrainerState(msgspec.Struct, frozen=True, array_like=True):
@@ -36,7 +39,6 @@ class TrainerState(msgspec.Struct, frozen=True, array_like=True):
 class Facts(msgspec.Struct, frozen=True, array_like=True):
     """What is not an array. ``declaration``: the model, and which shard of how many this is."""
 
-    roles: tuple[Role, ...]
     declaration: Declare
     version: Count
     samples: Annotated[int, msgspec.Meta(ge=0)]
@@ -53,3 +55,51 @@ class State:
     facts: Facts
     arrays: Mapping[str, np.ndarray]
     is_regular: bool = True
+
+
+def marks(clocks: Clocks, roster: Roster) -> tuple[Mark, ...]:
+    """What a state that is cut now holds of every trainer. A pass is not over for one that waits for the
+    others."""
+    waits = [t.id not in roster.present and t.state is not Standing.GONE for t in roster.trainers]
+    return tuple(
+        Mark(clocks.decided[id], clocks.passes[id] - is_waiting) for id, is_waiting in enumerate(waits)
+    )
+
+
+def cut(model: Model, clocks: Clocks, roster: Roster, *, is_regular: bool) -> State:
+    """The state now."""
+    facts = Facts(
+        declaration=model.declaration,
+        version=clocks.version,
+        samples=clocks.samples,
+        trainers=tuple(_trainer(trainer, clocks, roster) for trainer in roster.trainers),
+    )
+    return State(facts, {name: array.copy() for name, array in model.tables.state().items()}, is_regular)
+
+
+def _trainer(trainer: Trainer, clocks: Clocks, roster: Roster) -> TrainerState:
+    id = trainer.id
+    undecided = clocks.pushes[id] - clocks.decided[id]
+    return TrainerState(
+        incarnation=trainer.incarnation,
+        past=trainer.past,
+        pushes=clocks.decided[id],
+        passes=clocks.passes[id],
+        dropped=clocks.dropped[id],
+        unsettled=clocks.unsettled[id] - undecided,
+        is_present=id in roster.present,
+        is_gone=trainer.state is Standing.GONE,
+    )
+
+
+def restore(facts: Facts, clocks: Clocks, roster: Roster, now: float) -> None:
+    """Make ``clocks`` and ``roster``, which are new, what they were. Nobody is connected."""
+    clocks.version, clocks.samples = facts.version, facts.samples
+    for trainer, was in zip(roster.trainers, facts.trainers, strict=False):
+        id = trainer.id
+        trainer.incarnation, trainer.past, trainer.since = was.incarnation, was.past, now
+        trainer.state = Standing.GONE if was.is_gone else Standing.EXPECTED
+        clocks.move(id, Mark(was.pushes, was.passes))
+        clocks.dropped[id], clocks.unsettled[id] = was.dropped, was.unsettled
+    roster.present = frozenset(id for id, was in enumerate(facts.trainers) if was.is_present)
+    clocks.durable = list(marks(clocks, roster))

@@ -2,8 +2,10 @@
 
 1.  A push is answered when its mode has decided (modes.py): with the values after its step, or, where it was
     discarded, with those that are there. The tables apply a step (tables.py).
-2.  A push that was admitted before is answered again and not applied again (clocks.py).
-3.  Rows are given as they are when they are asked for.
+2.  A push that was admitted before is answered again, once its mode has decided, and not applied again
+    (clocks.py); so is the end of a pass.
+3.  Rows are given as they are when they are asked for; to a trainer that knows of steps that a restored shard
+    lacks, only once it has sent them again.
 4.  Ending a pass is answered when all trainers in it have ended it, to all with the same dense values; nobody
     waits for one that has (roster.py).
 
@@ -44,6 +46,7 @@ class Training:
         self._tables, self._mode = tables, mode
         self._clocks, self._roster, self._barrier, self._outbox = clocks, roster, barrier, outbox
         self._log_period_server = log_period_server
+        self.is_in_step = mode.is_in_step
         self._pass_id = 0
         # In synchronous mode the arrays of an answer stay as they are until all of it is sent: a step changes
         # them, which waits for all trainers in the pass; this one is in it, and pushes only once it has the
@@ -54,11 +57,16 @@ class Training:
         self, trainer: Trainer, message: Request, gradient: Gradient, ids: Sequence[np.ndarray], now: float
     ) -> None:
         """A trainer asks; see :meth:`paddle._pserver.shard.Shard.handle`."""
+        if isinstance(message, Pull | PullRows) and not message.again:
+            self._check_caught_up(trainer)
         match message:
             case Push():
                 self._push(trainer, message, gradient, now)
             case PullRows():
-                self._pull_rows(trainer, ids)
+                self._pull_rows(trainer, ids, again=message.again)
+            case Pull(table=str(name), again=True):
+                self._tables.table(name).refresh()
+                self._outbox.tell(trainer.id, Answer(self._clocks.version))
             case Pull(average=True):
                 self._outbox.tell(trainer.id, Answer(self._clocks.version), self._averages(message.table))
             case Pull(table=None):
@@ -78,26 +86,33 @@ class Training:
     def _push(self, trainer: Trainer, push: Push, gradient: Gradient, now: float) -> None:
         for table, rows in zip(self._tables.rows.values(), gradient.rows, strict=True):
             table.check(rows.ids)
-        if not self._clocks.admit(trainer.id, push.step):
+        is_new = self._clocks.admit(trainer.id, push.step)
+        if push.step <= self._clocks.decided[trainer.id]:
             return self._answer(trainer.id, self._tables.values)
         self._barrier.add(trainer.id, push, now)
-        self._mode.offer(Offer(trainer.id, push, gradient))
+        if is_new:
+            self._mode.offer(Offer(trainer.id, push, gradient))
         return self.advance()
 
-    def _pull_rows(self, trainer: Trainer, ids: Sequence[np.ndarray]) -> None:
+    def _check_caught_up(self, trainer: Trainer) -> None:
+        if self.is_in_step and self._clocks.decided[trainer.id] < trainer.owed:
+            raise BadMessage(f"trainer {trainer.id} pulls before it has sent step {trainer.owed} again")
+
+    def _pull_rows(self, trainer: Trainer, ids: Sequence[np.ndarray], *, again: bool) -> None:
         pairs = list(zip(self._tables.rows.values(), ids, strict=True))
         for table, wanted in pairs:
             table.check(wanted)
         rows = tuple(table.gather(wanted) for table, wanted in pairs)
         self._mode.refreshed(trainer.id)
-        self._outbox.tell(trainer.id, Answer(self._clocks.version), rows)
+        self._outbox.tell(trainer.id, Answer(self._clocks.version), () if again else rows)
 
     def _end_pass(self, trainer: Trainer, end: EndPass, now: float) -> None:
+        if not self._clocks.end_pass(trainer.id, end.number) and trainer.id in self._roster.present:
+            return self._answer(trainer.id, self._tables.values)
         self._pass_id = end.pass_id
-        self._clocks.settle(trainer.id)
         self._roster.end_pass(trainer)
         self._barrier.add(trainer.id, end, now)
-        self.advance()
+        return self.advance()
 
     def advance(self) -> None:
         """Do all that has become possible: settle what is due, release a pass that all have ended."""
@@ -113,12 +128,10 @@ class Training:
 
     def _settle(self, due: Due) -> None:
         """Apply pushes as one step, or discard them, and answer them."""
-        if due.discard:
-            for offer in due.offers:
-                self._clocks.drop(offer.trainer)
-        else:
+        if not due.discard:
             self._apply(due.offers)
         for offer in due.offers:
+            self._clocks.decide(offer.trainer, dropped=due.discard)
             self._answer(offer.trainer, self._tables.values, dropped=due.discard)
 
     def _apply(self, offers: Sequence[Offer]) -> None:
@@ -140,4 +153,4 @@ class Training:
         """Give a trainer the dense ``values``; a shard without any says only that it is done."""
         self._mode.refreshed(id)
         body = (values,) if values.size else ()
-        self._outbox.tell(id, Answer(self._clocks.version, dropped), body)
+        self._outbox.tell(id, Answer(self._clocks.version, dropped, self._clocks.durable[id]), body)

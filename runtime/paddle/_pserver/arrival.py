@@ -1,0 +1,80 @@
+"""Arrival: what a shard makes of a trainer that says Hello: one that is new, comes back, or takes another's
+place.
+
+1.  A trainer that comes back, in step, sends again what the shard lacks. Otherwise that is lost, and told.
+2.  A process may take the place of one that is not connected: where that has pushed nothing; where trainers
+    are not in step; or where it has been in the job longer than what a restored shard remembers.
+3.  Where the first to come to a restored shard is a process that it does not know and that has done nothing,
+    a new job begins.
+
+It must never know a message other than Hello. Guarantee: nothing changes where a trainer is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from paddle._pserver.clocks import Clocks
+from paddle._pserver.messages import Hello, Mark
+from paddle._pserver.roster import Roster, State, Trainer
+from paddle._pserver.state import marks
+
+
+class Arrivals:
+    """See the module's text. ``note`` tells people. ``is_in_step``: None before anything is trained."""
+
+    def __init__(self, clocks: Clocks, roster: Roster, note: Callable[[str], None]) -> None:
+        self.is_in_step: bool | None = None
+        self._clocks, self._roster, self._note = clocks, roster, note
+        self._may_be_new_job = False
+
+    def restored(self) -> None:
+        """The shard was restored from a snapshot."""
+        self._may_be_new_job = True
+        if all(trainer.state is State.GONE for trainer in self._roster.trainers):
+            self._begin_job()
+
+    def come(self, hello: Hello, session: int, peer: str, now: float) -> int | None:
+        """Let a trainer in; gives the connection that it had until now, if it had one. Raises Stale and
+        DuplicateTrainer."""
+        trainer = self._roster.trainers[hello.trainer_id]
+        if self._is_new_job(trainer, hello):
+            self._begin_job()
+        comes_back = trainer.is_again(hello.incarnation)
+        self._roster.check(trainer.id, hello.incarnation, now, is_free=self._is_free(trainer, hello))
+        self._may_be_new_job = self._may_be_new_job and not trainer.incarnation
+        before = self._roster.join(trainer.id, session, peer, hello.incarnation, now)
+        self._go_on_with(trainer, hello.answered, comes_back=comes_back)
+        self._note(f"trainer {trainer.id} {'came back' if comes_back else 'joined'} from {peer}")
+        return before
+
+    def _is_new_job(self, trainer: Trainer, hello: Hello) -> bool:
+        """Rule 3."""
+        is_known = not trainer.incarnation or hello.incarnation in (trainer.incarnation, *trainer.past)
+        return self._may_be_new_job and not is_known and not hello.answered.pushes
+
+    def _begin_job(self) -> None:
+        self._may_be_new_job = False
+        self._roster.begin_job()
+        for trainer in self._roster.trainers:
+            self._clocks.move(trainer.id, Mark())
+        self._note(f"a new job goes on from version {self._clocks.version}")
+
+    def _is_free(self, trainer: Trainer, hello: Hello) -> bool:
+        """Rule 2."""
+        was_longer = trainer.state is State.EXPECTED and hello.answered.pushes > 0
+        return self.is_in_step is False or was_longer or not self._clocks.pushes[trainer.id]
+
+    def _go_on_with(self, trainer: Trainer, answered: Mark, *, comes_back: bool) -> None:
+        """Rule 1."""
+        id = trainer.id
+        if self.is_in_step is None:
+            return
+        trainer.owed = answered.pushes
+        known = marks(self._clocks, self._roster)[id]
+        is_behind = answered.pushes > known.pushes or answered.passes > known.passes
+        if not self.is_in_step and (is_behind or not comes_back):
+            steps = self._clocks.move(id, answered)
+            self._roster.present |= {id}
+            if steps and comes_back:
+                self._note(f"{steps} steps of trainer {id} are lost: they came after the snapshot")

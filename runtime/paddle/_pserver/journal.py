@@ -1,0 +1,83 @@
+"""Journal: what one trainer has told one shard since that shard's newest snapshot, to tell it again in order.
+
+Reads of rows are told again too: a row that steps passed by catches up when it is read (tables.py).
+
+It must never know a connection. Guarantee: what a shard lacks that was restored from its newest snapshot, or
+from a later one, is here; ``size_bytes`` is what is kept for it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from paddle._pserver.messages import EndPass, Mark, Pull, PullRows, Push, Request
+
+Journaled = Push | EndPass | Pull | PullRows
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A question that changes a shard. ``before``: what had been told when it was asked."""
+
+    message: Journaled
+    body: Sequence[memoryview]
+    before: Mark
+
+    @property
+    def size_bytes(self) -> int:
+        """Of its body."""
+        return sum(part.nbytes for part in self.body)
+
+    def lacks(self, mark: Mark) -> bool:
+        """Whether a shard that has ``mark`` has to hear it again; a read does no harm if it has not."""
+        match self.message:
+            case Push():
+                return self.before.pushes >= mark.pushes
+            case EndPass():
+                return self.before.passes >= mark.passes
+            case _:
+                return self.before.pushes >= mark.pushes and self.before.passes >= mark.passes
+
+
+class Journal:
+    """See the module's text."""
+
+    def __init__(self) -> None:
+        self.size_bytes = 0
+        self.told = Mark()
+        self._entries: deque[Entry] = deque()
+
+    def add(self, message: Journaled, body: Sequence[memoryview] = ()) -> Entry:
+        """It is about to be asked; ``body`` is copied."""
+        again = (
+            msgspec.structs.replace(message, again=True) if isinstance(message, Pull | PullRows) else message
+        )
+        entry = Entry(again, [memoryview(bytes(part)) for part in body], self.told)
+        self.told = after(message, self.told)
+        self._entries.append(entry)
+        self.size_bytes += entry.size_bytes
+        return entry
+
+    def prune(self, durable: Mark) -> None:
+        """This much will never be asked for again."""
+        while self._entries and not self._entries[0].lacks(durable):
+            self.size_bytes -= self._entries.popleft().size_bytes
+
+    def lacking(self, mark: Mark) -> list[Entry]:
+        """What a shard that has ``mark`` must hear again, in order."""
+        return [entry for entry in self._entries if entry.lacks(mark)]
+
+
+def after(message: Request, before: Mark) -> Mark:
+    """What has been told once ``message`` is."""
+    match message:
+        case Push():
+            return Mark(before.pushes + 1, before.passes)
+        case EndPass():
+            return Mark(before.pushes, before.passes + 1)
+        case _:
+            return before

@@ -1,0 +1,72 @@
+"""Saving: when a shard's state is cut to be written, and who waits until it lasts.
+
+1.  A cut is due at every version that ``period`` divides, so that all shards of a synchronous job are cut at
+    the same versions; where trainers are not in step, also ``interval_s`` after the last one.
+2.  Whoever asks gets a cut of its own time: one that is being written when it asks is too old.
+3.  One cut is written at a time. One that is due meanwhile is left out; one that is asked for waits.
+4.  One that cannot be written is told, and answered to those who asked as one that could: training goes on,
+    and what lasts is what lasted before.
+
+It must never know a disk. Without options nothing is ever due, and nobody waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from paddle._pserver.messages import Mark
+from paddle._pserver.options import SnapshotOptions
+
+Then = Callable[[bool], None]
+"""What happens once a cut lasts (True) or could not be written."""
+
+
+class Saving:
+    """See the module's text."""
+
+    def __init__(self, options: SnapshotOptions | None) -> None:
+        self.options = options
+        self._marks: Sequence[Mark] | None = None  # of the trainers, in the cut that is being written
+        self._asked: list[Then] = []
+        self._served: list[Then] = []  # by the cut that is being written
+        self._last_version = -1
+        self._last_at = 0.0
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is being written, or will be."""
+        return self._marks is not None or bool(self._asked)
+
+    def ask(self, then: Then) -> None:
+        """Cut as soon as possible, and call ``then`` when that is over."""
+        if self.options is None:
+            then(True)
+        else:
+            self._asked.append(then)
+
+    def is_due(self, version: int) -> bool:
+        """Whether ``version`` is one at which all shards are cut."""
+        return self.options is not None and version > self._last_version and not version % self.options.period
+
+    def wants(self, version: int, now: float, *, in_step: bool) -> bool:
+        """Whether to cut now."""
+        if self.options is None or self._marks is not None:
+            return False
+        is_late = not in_step and now - self._last_at >= self.options.interval_s
+        return bool(self._asked) or self.is_due(version) or (is_late and version > self._last_version)
+
+    def begin(self, version: int, marks: Sequence[Mark], now: float) -> None:
+        """A cut is being written."""
+        self._marks, self._last_version, self._last_at = marks, version, now
+        self._served, self._asked = self._asked, []
+
+    def end(self) -> tuple[Sequence[Mark], list[Then]]:
+        """It is not any more: what it holds of the trainers, and what happens now."""
+        assert self._marks is not None
+        marks, served = self._marks, self._served
+        self._marks, self._served = None, []
+        return marks, served
+
+    def resume(self, version: int, now: float) -> None:
+        """The shard was restored from a cut at ``version``."""
+        self._last_version, self._last_at = version, now
