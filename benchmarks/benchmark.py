@@ -31,7 +31,7 @@ class Case:
 
     One ``unit`` of work (a step, an exchange) moves ``volume`` of ``volume_unit`` (GB, samples). ``settings``
     are handed to every contender as they stand. Contenders must reach the same answer up to the relative
-    ``tolerance``.
+    ``tolerance``. One that ``is_long`` is left out of a quick run.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Case:
     settings: Mapping[str, object]
     goals: tuple[Goal, ...] = ()
     tolerance: float = 1e-3
+    is_long: bool = False
 
 
 @dataclass(frozen=True, slots=True)
