@@ -102,6 +102,13 @@ def test_an_id_enters_with_the_sighting_that_its_policy_says():
     assert not np.array_equal(needed, Entry("probability", 0.25).needed(2, ids))
 
 
+def test_who_enters_early_says_nothing_about_a_row():
+    ids, values = np.arange(50_000), np.empty((50_000, 1), np.float32)
+    RowInitial("uniform", 0.0, 1.0).fill(1, ids, values)
+    enters_at_once = Entry("probability", 0.25).needed(1, ids) == 1
+    assert values[enters_at_once].mean() == pytest.approx(0.5, abs=0.02)
+
+
 @pytest.mark.parametrize(
     "wrong", [("count", -1), ("count", 1.5), ("count", 2**31), ("probability", 0.0), ("probability", 1.0)]
 )

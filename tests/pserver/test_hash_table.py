@@ -258,6 +258,19 @@ def test_rows_can_be_exported_as_a_pull_would_bring_them_without_touching_the_ta
     assert not np.array_equal(fresh.parts[0, 0], as_it_is.parts[0, 0])
 
 
+def test_a_row_that_a_pull_names_twice_catches_up_once():
+    ids = [*range(40), 0]  # more than one block, so that the repeat meets the row after it was written back
+    (held,) = row_ranges([spec(shape=(40, 1500))], 0, 1)
+    once, twice = (HashTable(held, update("sgd", l2_rate=0.5), initial=INITIAL) for _ in range(2))
+    for one, named in ((once, ids[:40]), (twice, ids)):
+        one.gather(int64(ids))
+        for step in (1, 2):
+            one.apply([Rows(int64([]), np.empty((0, 1500), np.float32))], None, RATE, step)
+        one.gather(int64(named))
+    assert np.array_equal(twice.peek(int64(ids)), once.peek(int64(ids)))
+    assert not np.array_equal(once.peek(int64([0])), first([0], 1500))
+
+
 def test_loading_replaces_rows_that_are_there():
     one, other = table(), table()
     for each, value in ((one, 1.0), (other, 2.0)):
@@ -284,6 +297,17 @@ def test_a_row_that_was_forgotten_begins_anew():
     assert block.ids.tolist() == [3] and block.last_step.tolist() == [2]
     assert np.array_equal(kept.gather(int64([1, 2])), first([1, 2]))
     assert not exported(kept).parts[1, :2].any()  # and without the velocity that was there
+
+
+def test_forgetting_rows_gives_their_memory_back():
+    large = table()
+    large.gather(np.arange(500_000))
+    before = large.nbytes, large._store.array.nbytes
+    large.apply([Rows(int64([7]), np.ones((1, WIDTH), np.float32))], None, RATE, 1)
+    large.shrink(2)
+    assert large.rows == 500_000
+    assert large.shrink(1) == 0
+    assert large.nbytes < before[0] / 100 and large._store.array.nbytes < before[1] / 100
 
 
 def test_a_day_is_at_least_one():
