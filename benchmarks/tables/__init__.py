@@ -29,11 +29,11 @@ def _case(work: str, rows: int, *goals: Goal, repeats: bool = False) -> Case:
 
 
 def _cases(rows: int) -> tuple[Case, ...]:
-    peers = _faster(_DICT, 3.5), _faster(_NUMPY, 3.5), _faster(_TORCH, 2.7)
+    peers = _faster(_DICT, 3.5), _faster(_TORCH, 2.7)
     return (
         _case("pull", rows, _faster(_BARE, 1.1), _faster(_DICT, 5.0)),
-        _case("push", rows, _faster(_BARE, 0.8), *peers),
-        _case("push", rows, _faster(_BARE, 0.65), *peers, repeats=True),
+        _case("push", rows, _faster(_BARE, 0.8), _faster(_NUMPY, 4.0), *peers),
+        _case("push", rows, _faster(_BARE, 0.6), _faster(_NUMPY, 3.0), *peers, repeats=True),
     )
 
 
