@@ -162,8 +162,14 @@ def _exposed(addresses: Iterable[str]) -> list[str]:
 
 def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
     from paddle._pserver.errors import PortInUse, PserverError
-    from paddle._pserver.service import ServerOptions, serve
+    from paddle._pserver.service import ServerOptions, SnapshotOptions, serve
 
+    kept = SnapshotOptions(
+        folder=values["snapshot_dir"],
+        period=values["snapshot_period"],
+        interval_s=values["snapshot_interval"],
+        keep=values["snapshot_keep"],
+    )
     options = ServerOptions(
         addresses=addresses,
         port=values["port"],
@@ -172,6 +178,8 @@ def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
         num_gradient_servers=values["num_gradient_servers"],
         barrier_timeout_s=values["barrier_timeout"],
         log_period_server=values["log_period_server"],
+        snapshots=kept if kept.folder else None,
+        restarts=values["snapshot_restarts"],
     )
     try:
         return serve(options, _announce, _Watcher())

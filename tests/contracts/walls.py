@@ -111,15 +111,16 @@ TABLE = (
     # What a shard remembers, and where.
     Row("_pserver.state", "_pserver.{clocks, messages, model, roster}", "msgspec numpy"),
     Row("_pserver.snapshot", "_pserver.{errors, state, storage}", "base64 msgspec numpy safetensors xxhash"),
+    Row("_pserver.recovery", f"{SHARD} {WIRE} _pserver.{{snapshot, storage}}", "pathlib time"),
     Row("_pserver.storage", "_pserver.errors", "fcntl os pathlib"),
     Row("_pserver.local", f"{SHARD} {WIRE} {EXCHANGE} _pserver.given", "numpy"),
     Row("_pserver.journal", "_pserver.messages", "msgspec"),
     Row(TRAINERS_END, f"{TRAINERS_END} {WIRE} {EXCHANGE}", "numpy os socket sys time"),
-    Row("_pserver.{hub, session}", f"{SHARD} {WIRE} _pserver.{{link, session}}", "asyncio numpy time"),
+    Row("_pserver.{hub, session}", f"{SHARD} {WIRE} _pserver.{{link, recovery, session}}", "asyncio numpy time"),
     Row("_pserver.application", "_pserver.{hub, link, status}", "aiohttp time"),
     Row(
         "_pserver.process",
-        "_pserver.{application, hub, options, shard, watcher}",
+        "_pserver.{application, errors, hub, options, recovery, watcher}",
         "aiohttp asyncio resource signal socket",
     ),
     Row(  # the parent of the shards' processes: it stays small and loads no numeric library

@@ -197,6 +197,14 @@ FLAGS: tuple[Flag, ...] = (
     _row("lt", "acts", "connect_timeout", "float", 60.0, "Seconds to wait for a parameter server", low=0),
     _all("comment", "str", "", "A word to find the processes by; it has no other meaning"),
     _row("lp", "acts", "log_period_server", "int", 500, "Steps between two lines of a server's log", low=1),
+    # What survives a parameter server that is killed
+    _row("p", "acts", "snapshot_dir", "str", "", "Folder of the snapshots a killed server goes on from"),
+    _row("p", "acts", "snapshot_period", "int", 1000, "Steps between two snapshots", low=1),
+    _row("p", "acts", "snapshot_interval", "duration", 600.0,
+         "Time between two snapshots, in asynchronous training, if that is sooner", low=1),
+    _row("p", "acts", "snapshot_keep", "int", 3, "Number of snapshots that are kept", low=1),
+    _row("p", "acts", "snapshot_restarts", "int", 3,
+         "How often a process that was killed is started again from its newest snapshot", low=0),
     _row("pt", "absent", "rdma_tcp", "str", "tcp", "Transport: tcp or rdma"),
     # The trainer
     _row("lpt", "absent", "use_gpu", "bool", False, "Train on a GPU", conf="PADDLE_USE_GPU"),

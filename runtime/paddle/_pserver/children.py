@@ -5,7 +5,8 @@ It must never know what a child does.
 Guarantee: no child outlives this process, however it ends; after ``wait`` no child is left. A signal that is
 meant to end this process ends the children; when one child fails the others are ended. The status is that of
 the signal, else of the first child that failed, else 0. A SIGHUP that was ignored before, as under ``nohup``,
-stays ignored. The end waits for nobody to read what is logged about it.
+stays ignored. The end waits for nobody to read what is logged about it. A child that a signal killed is
+started again as often as it may be, each time after a longer pause; that is no failure.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import logging
 import os
 import select
 import signal
+import struct
 import time
 from collections.abc import Callable, Iterator
 
@@ -24,6 +26,10 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _STANDARD_ERROR = 2
 _GRACE_S = 5.0
 _CRASHED = 70  # EX_SOFTWARE
+_FIRST_PAUSE_S = 0.25
+_PID = struct.Struct("<I")
+
+Work = Callable[[Callable[[], None]], int]
 
 _log = logging.getLogger("paddle.pserver")
 
@@ -34,15 +40,24 @@ class Children:
     def __init__(self, on_death: Callable[[str, str], None] = lambda name, how: None) -> None:
         """``on_death(name, how)`` hears of a child that died or crashed, before the others are ended."""
         self._on_death = on_death
-        self._names: dict[int, str] = {}
+        self._work: dict[str, Work] = {}
+        self._restarts: dict[str, int] = {}  # that are left
+        self._names: dict[int, str] = {}  # of those that run
+        self._due: dict[str, float] = {}  # when those that were killed are started again
+        self._pauses: dict[str, float] = {}  # the last one of each
         self._ready_out, self._ready_in = os.pipe()
-        self._unready = 0
+        self._unready: set[str] = set()
         self._status: int | None = None
         self._kill_at = float("inf")
 
-    def fork(self, name: str, work: Callable[[Callable[[], None]], int]) -> None:
+    def fork(self, name: str, work: Work, *, restarts: int = 0) -> None:
         """Run ``work(ready)`` in a child that exits with what it returns; it calls ``ready()`` once it
-        serves."""
+        serves. ``restarts``: how often it is started again where a signal kills it."""
+        self._work[name], self._restarts[name] = work, restarts
+        self._unready.add(name)
+        self._start(name)
+
+    def _start(self, name: str) -> None:
         parent = os.getpid()
         pid = os.fork()
         if pid:
@@ -52,7 +67,7 @@ class Children:
         try:
             _bind_life_to(parent)
             os.close(self._ready_out)
-            status = work(self._say_ready)
+            status = self._work[name](self._say_ready)
         except BaseException:
             _log.exception("%s crashed", name)
         finally:
@@ -60,32 +75,38 @@ class Children:
             os._exit(status)
 
     def _say_ready(self) -> None:
-        os.write(self._ready_in, b".")
+        os.write(self._ready_in, _PID.pack(os.getpid()))
         os.close(self._ready_in)
 
     def wait(self, on_ready: Callable[[], None]) -> int:
         """Until all children have ended; ``on_ready()`` is called once all of them serve."""
-        os.close(self._ready_in)
-        self._unready = len(self._names)
         with _signals() as signals:
-            while self._names:
+            while self._names or self._due:
                 watched = [signals, self._ready_out] if self._unready else [signals]
-                patience = max(0.0, min(60.0, self._kill_at - time.monotonic()))
+                patience = max(0.0, min(60.0, min([self._kill_at, *self._due.values()]) - time.monotonic()))
                 readable, _, _ = select.select(watched, [], [], patience)
                 if self._ready_out in readable:
-                    self._hear(os.read(self._ready_out, self._unready), on_ready)
+                    self._hear(os.read(self._ready_out, _PID.size * len(self._names)), on_ready)
                 if signals in readable:
                     self._obey(os.read(signals, 64))
                 self._reap()
                 self._kill_if_due()
+                self._start_if_due()
         os.close(self._ready_out)
+        os.close(self._ready_in)
         return self._status or 0
 
     def _hear(self, news: bytes, on_ready: Callable[[], None]) -> None:
-        """Children are ready; no news means that none is left that could tell."""
-        self._unready -= len(news) or self._unready
-        if news and not self._unready:
+        """Children are ready."""
+        was_unready = bool(self._unready)
+        self._unready -= {self._names.get(pid, "") for (pid,) in _PID.iter_unpack(news)}
+        if was_unready and not self._unready:
             on_ready()
+
+    def _start_if_due(self) -> None:
+        for name in [name for name, due in self._due.items() if time.monotonic() >= due]:
+            del self._due[name]
+            self._start(name)
 
     def _obey(self, numbers: bytes) -> None:
         for number in numbers:
@@ -106,14 +127,21 @@ class Children:
 
     def _ended(self, name: str, pid: int, code: int) -> None:
         if not code:
-            return
+            return None
+        if code < 0 and self._restarts[name] and self._status is None:
+            self._restarts[name] -= 1
+            self._pauses[name] = 2 * self._pauses.get(name, _FIRST_PAUSE_S / 2)
+            self._due[name] = time.monotonic() + self._pauses[name]
+            again = f"is started again in {self._pauses[name]:g} s, and {self._restarts[name]} times more"
+            return _say(logging.WARNING, "%s: its process %d %s; it %s", name, pid, _how(code), again)
         _say(logging.ERROR, "%s (process %d) ended with %d", name, pid, code)
         if self._status is None and (code < 0 or code == _CRASHED):
             self._on_death(name, f"its process {pid} {_how(code)}")
-        self._end(code if code > 0 else 128 - code)
+        return self._end(code if code > 0 else 128 - code)
 
     def _end(self, status: int) -> None:
         """End the children that are left; the first reason gives the status."""
+        self._due.clear()
         if self._status is None:
             self._status = status
             self._kill_at = time.monotonic() + _GRACE_S
@@ -141,9 +169,11 @@ def _bind_life_to(parent: int) -> None:
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(_CRASHED)
+    signal.set_wakeup_fd(-1)  # the parent's, in a child that is started again
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for number in (signal.SIGTERM, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def _heard() -> list[signal.Signals]:

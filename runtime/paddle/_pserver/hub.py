@@ -15,13 +15,15 @@ import itertools
 import logging
 import time
 
-from paddle._pserver.effects import Close, Effect, Note, Send
+from paddle._pserver.effects import Close, Effect, Note, Save, Send
 from paddle._pserver.ending import Outcome
 from paddle._pserver.errors import FrameError
 from paddle._pserver.inlet import Inbound, Inlet
 from paddle._pserver.messages import failure
+from paddle._pserver.recovery import Write
 from paddle._pserver.session import Session
 from paddle._pserver.shard import Shard
+from paddle._pserver.state import State
 from paddle._pserver.watch import Watch
 from paddle._pserver.watcher import Unwatched, Watcher
 
@@ -32,12 +34,17 @@ _log = logging.getLogger("paddle.pserver")
 
 
 class Hub:
-    """See the module's text. ``name`` stands before every line of the log."""
+    """See the module's text. ``name`` stands before every line of the log; ``write`` makes a snapshot last,
+    in a thread of its own."""
 
-    def __init__(self, shard: Shard, name: str, watcher: Watcher | None = None) -> None:
+    def __init__(
+        self, shard: Shard, name: str, watcher: Watcher | None = None, write: Write | None = None
+    ) -> None:
         self.shard = shard
         self.name = name
         self.damaged_frames = 0
+        self._write = write
+        self._writing: asyncio.Task[None] | None = None
         self._watch = Watch(name, watcher or Unwatched())
         self._sessions: dict[int, Session] = {}
         self._ids = itertools.count(1)
@@ -112,6 +119,21 @@ class Hub:
             session.abort()
         await asyncio.gather(*(session.closed for session in self._sessions.values()))
 
+    async def _save(self, state: State) -> None:
+        """Write a snapshot while the shard goes on."""
+        assert self._write is not None
+        error, began = None, time.monotonic()
+        try:
+            await asyncio.to_thread(self._write, state)
+            took = time.monotonic() - began
+            _log.info("%s: wrote a snapshot of version %d in %.1f s", self.name, state.facts.version, took)
+        except OSError as failure:
+            error = str(failure)
+        try:
+            self._do(self.shard.saved(error, now=time.monotonic()))
+        except Exception as failure:
+            self.failed(failure)
+
     def _do(self, effects: list[Effect]) -> None:
         for effect in effects:
             match effect:
@@ -123,6 +145,8 @@ class Hub:
                 case Close(id):
                     if id in self._sessions:
                         self._sessions[id].close()
+                case Save(state):
+                    self._writing = asyncio.get_running_loop().create_task(self._save(state))
         self._watch.look(self.shard)
         if self.shard.outcome is not None:
             self._over.set()

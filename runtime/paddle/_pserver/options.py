@@ -49,6 +49,8 @@ class ServerOptions:
     num_gradient_servers: int = 1
     barrier_timeout_s: float = 600.0
     log_period_server: int = 500
+    snapshots: SnapshotOptions | None = None  # its folder has one for each shard
+    restarts: int = 3  # of a shard that was killed and has snapshots
 
     def __post_init__(self) -> None:
         if not self.addresses:

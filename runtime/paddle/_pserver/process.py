@@ -16,9 +16,10 @@ from collections.abc import Callable
 from aiohttp import web
 
 from paddle._pserver.application import application
+from paddle._pserver.errors import PserverError
 from paddle._pserver.hub import Hub
 from paddle._pserver.options import ShardOptions
-from paddle._pserver.shard import Shard
+from paddle._pserver.recovery import begin
 from paddle._pserver.watcher import Watcher
 
 _log = logging.getLogger("paddle.pserver")
@@ -36,7 +37,13 @@ async def _serve(
 ) -> int:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # so that idle connections keep no trainer out
-    hub = Hub(Shard(options), name, watcher)
+    try:
+        shard, write = begin(options, name)
+    except (PserverError, OSError) as error:
+        _log.error("%s: %s", name, error)
+        watcher.broken(name, str(error), (), is_own=True)
+        return error.exit_status if isinstance(error, PserverError) else 1
+    hub = Hub(shard, name, watcher, write)
     runner = web.AppRunner(application(hub), access_log=None, handle_signals=False, shutdown_timeout=1.0)
     await runner.setup()
     await web.SockSite(runner, listener).start()

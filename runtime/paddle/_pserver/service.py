@@ -3,22 +3,25 @@
 On every address, the dense shards have ports ``port`` to ``port + ports_num - 1`` and the sparse ones the
 ``ports_num_for_sparse`` ports that follow. It must never know a parameter.
 
-Guarantee: either all ports are served or none; no process is left when ``serve`` returns.
+Guarantee: either all ports are served or none; no process is left when ``serve`` returns. Where snapshots
+are kept, a shard whose process is killed is started again on the same port and goes on from its newest one.
 """
 
 from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from paddle._pserver import memory
 from paddle._pserver.children import Children
-from paddle._pserver.options import ServerOptions, ShardOptions
+from paddle._pserver.options import ServerOptions, ShardOptions, SnapshotOptions
 from paddle._pserver.ports import listen
 from paddle._pserver.watcher import Unwatched, Watcher
 
-__all__ = ["ServerOptions", "serve"]
+__all__ = ["ServerOptions", "SnapshotOptions", "serve"]
 
 
 def serve(
@@ -42,10 +45,21 @@ def serve(
         raise
     children = Children(on_death=lambda name, how: watcher.broken(name, how, (), is_own=True))
     for index, (address, port, _) in enumerate(options.places):
-        children.fork(f"{address}:{port}", partial(_shard, options, index, listeners, watcher))
-    for listener in listeners:
-        listener.close()
+        work = partial(_shard, options, index, listeners, watcher)
+        children.fork(f"{address}:{port}", work, restarts=options.restarts if options.snapshots else 0)
+    if not options.snapshots:  # else a shard that is started again needs its own
+        for listener in listeners:
+            listener.close()
     return children.wait(lambda: on_ready([(address, port) for address, port, _ in options.places]))
+
+
+def _snapshots(options: ServerOptions, index: int) -> SnapshotOptions | None:
+    """Those of shard number ``index``, in a folder of its own: ``dense-0``, ``sparse-0``..."""
+    if options.snapshots is None:
+        return None
+    roles = [role for _, _, role in options.places]
+    own = f"{roles[index]}-{roles[:index].count(roles[index])}"
+    return replace(options.snapshots, folder=str(Path(options.snapshots.folder) / own))
 
 
 def _shard(
@@ -68,6 +82,8 @@ def _shard(
         roles=frozenset({role}),
         barrier_timeout_s=options.barrier_timeout_s,
         log_period_server=options.log_period_server,
-        memory_limit_bytes=memory.limit_bytes() // len(options.places),
+        # A snapshot is cut as a copy of all that the shard keeps.
+        memory_limit_bytes=memory.limit_bytes() // len(options.places) // (2 if options.snapshots else 1),
+        snapshots=_snapshots(options, index),
     )
     return run(shard, listeners[index], f"{role} shard at {address}:{port}", ready, watcher)
