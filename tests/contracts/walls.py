@@ -44,9 +44,10 @@ WIRE = "_pserver.{errors, framing, messages, options, placement}"
 # The shard's parts: state machines, driven by whoever has a clock and a network.
 MACHINES = """_pserver.{
     admission, arrival, barrier, clocks, declaration, effects, ending, inlet, model, modes, outbox, roster,
-    saving, shard, status, training, watch, watcher
+    saving, shard, training, watch, watcher
 }"""
 SHARD = f"{MACHINES} _pserver.{{state, tables}}"
+SIGHT = "_pserver.{meter, report, status}"
 # A trainer's end of a session.
 TRAINERS_END = "_pserver.{client, given, link, remote, remote_shards}"
 # Flags and who reads them: light enough for every program that asks for its settings.
@@ -116,8 +117,15 @@ TABLE = (
     Row("_pserver.local", f"{SHARD} {WIRE} {EXCHANGE} _pserver.given", "numpy"),
     Row("_pserver.journal", "_pserver.messages", "msgspec"),
     Row(TRAINERS_END, f"{TRAINERS_END} {WIRE} {EXCHANGE}", "numpy os socket sys time"),
-    Row("_pserver.{hub, session}", f"{SHARD} {WIRE} _pserver.{{link, recovery, session}}", "asyncio numpy time"),
-    Row("_pserver.application", "_pserver.{hub, link, status}", "aiohttp time"),
+    Row("_pserver.session", f"{SHARD} {WIRE} _pserver.link", "asyncio numpy"),
+    Row("_pserver.hub", f"{SHARD} {WIRE} {SIGHT} _pserver.{{recovery, session}}", "asyncio time"),
+    # What can be seen of a shard.
+    Row("_pserver.status", SHARD, "msgspec"),
+    Row("_pserver.meter", WIRE, "msgspec"),
+    Row("_pserver.report", f"{SHARD} {SIGHT} _pserver.memory", "msgspec"),
+    Row("_pserver.metrics", SIGHT),
+    Row("_pserver.page", SIGHT, "html"),
+    Row("_pserver.application", "_pserver.{hub, link, metrics, options, page}", "aiohttp ipaddress msgspec"),
     Row(
         "_pserver.process",
         "_pserver.{application, errors, hub, options, recovery, watcher}",

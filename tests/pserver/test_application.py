@@ -36,6 +36,13 @@ def test_health_and_status_are_on_the_same_port(start_pservers: Start) -> None:
     assert [trainer["pushes"] for trainer in status["trainers"]] == [1, 1]
 
 
+def test_all_that_can_be_seen_is_there_in_three_forms(start_pservers: Start) -> None:
+    pservers = start_pservers()
+    assert get(pservers, "/").startswith(b"<!doctype html>")
+    assert b'\npaddle_pserver_state{state="waiting"} 1\n' in get(pservers, "/metrics")
+    assert json.loads(get(pservers, "/v1/status"))["name"] == "dense shard 0"
+
+
 def test_a_browser_at_the_session_door_is_told_what_it_is(start_pservers: Start) -> None:
     pservers = start_pservers()
     with pytest.raises(urllib.error.HTTPError, match="426") as refusal:

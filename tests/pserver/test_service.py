@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -120,6 +122,18 @@ def test_a_job_trains_and_the_pservers_end_well() -> None:
         "ends: all",
     ):
         assert log.count(line) == 6, log
+
+
+@pytest.mark.cluster
+def test_every_process_shows_itself_and_links_the_others() -> None:
+    with pservers(ports_num=2, ports_num_for_sparse=1) as (_, options):
+        places = [f"127.0.0.1:{options['port'] + i}" for i in range(3)]
+        for own in places:
+            with urllib.request.urlopen(f"http://{own}/", timeout=20) as response:
+                shown = response.read().decode()
+                assert "default-src 'none'" in response.headers["Content-Security-Policy"]
+            assert re.findall(r'href="http://([\d.:]+)/"', shown) == [one for one in places if one != own]
+            assert f"shard at {own}" in shown
 
 
 @pytest.mark.cluster

@@ -1,7 +1,9 @@
-"""Application: the HTTP face of one shard. Health, status, and the door to sessions.
+"""Application: the HTTP face of one shard. Health, what can be seen of it, and the door to sessions.
 
     GET /healthz      200 while the shard serves
-    GET /v1/status    its state as JSON
+    GET /             what can be seen, for people with a browser
+    GET /v1/status    the same as JSON
+    GET /metrics      the same for Prometheus
     GET /v1/session   with ``Upgrade: paddle-pserver/1``: 101, then frames (framing.py) in both directions
 
 It must never know what is trained.
@@ -9,37 +11,76 @@ It must never know what is trained.
 
 from __future__ import annotations
 
-import time
+from collections.abc import Iterator, Sequence
+from ipaddress import ip_address
 
+import msgspec
 from aiohttp import web
 
+from paddle._pserver import metrics, page
 from paddle._pserver.hub import Hub
 from paddle._pserver.link import SESSION_PATH, UPGRADE
-from paddle._pserver.status import status
+from paddle._pserver.options import Role
 
 _SWITCHING = f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {UPGRADE}\r\nConnection: Upgrade\r\n\r\n".encode(
     "ascii"
 )
 
+Place = tuple[str, int, Role]
+"""Address, port and role of a shard."""
 
-def application(hub: Hub) -> web.Application:
-    """The routes of a shard."""
+
+def application(hub: Hub, places: Sequence[Place] = ()) -> web.Application:
+    """The routes of a shard. ``places``: it and those that were started with it."""
 
     async def healthz(request: web.Request) -> web.Response:
         return web.Response(text="ok\n")
 
+    async def show_page(request: web.Request) -> web.Response:
+        shown = page.html(hub.report(), list(_links(places, *_own_place(request))))
+        policy = {"Content-Security-Policy": page.POLICY}
+        return web.Response(text=shown, content_type="text/html", headers=policy)
+
     async def show_status(request: web.Request) -> web.Response:
-        shown = {"name": hub.name, "damaged_frames": hub.damaged_frames}
-        return web.json_response(shown | status(hub.shard, time.monotonic()))
+        return web.Response(body=msgspec.json.encode(hub.report()), content_type="application/json")
+
+    async def show_metrics(request: web.Request) -> web.Response:
+        return web.Response(
+            body=metrics.text(hub.report()).encode(), headers={"Content-Type": metrics.CONTENT_TYPE}
+        )
 
     async def session(request: web.Request) -> web.Response:
         return await _session(hub, request)
 
     app = web.Application()
     app.router.add_get("/healthz", healthz)
+    app.router.add_get("/", show_page)
     app.router.add_get("/v1/status", show_status)
+    app.router.add_get("/metrics", show_metrics)
     app.router.add_get(SESSION_PATH, session)
     return app
+
+
+def _own_place(request: web.Request) -> tuple[str, int]:
+    """The address and port at which this request came in."""
+    name = request.transport.get_extra_info("sockname") if request.transport else None
+    return (name[0], name[1]) if name else ("", 0)
+
+
+def _links(places: Sequence[Place], host: str, port: int) -> Iterator[page.Link]:
+    """Where the pages of ``places`` are, seen from the one at ``host:port``."""
+    for address, at, role in places:
+        is_this = at == port and address in (host, "0.0.0.0", "::")
+        seen = host if address in ("0.0.0.0", "::") else address
+        written = f"[{seen}]" if _is_v6(seen) else seen
+        yield f"{role} {written}:{at}", "" if is_this else f"http://{written}:{at}/"
+
+
+def _is_v6(address: str) -> bool:
+    try:
+        return ip_address(address).version == 6
+    except ValueError:  # a name
+        return False
 
 
 async def _session(hub: Hub, request: web.Request) -> web.Response:

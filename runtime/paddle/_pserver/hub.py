@@ -20,7 +20,9 @@ from paddle._pserver.ending import Outcome
 from paddle._pserver.errors import FrameError
 from paddle._pserver.inlet import Inbound, Inlet
 from paddle._pserver.messages import failure
+from paddle._pserver.meter import Meter
 from paddle._pserver.recovery import Write
+from paddle._pserver.report import Report, lines, report
 from paddle._pserver.session import Session
 from paddle._pserver.shard import Shard
 from paddle._pserver.state import State
@@ -45,6 +47,9 @@ class Hub:
         self.damaged_frames = 0
         self._write = write
         self._writing: asyncio.Task[None] | None = None
+        self._meter = Meter()
+        self._since = time.monotonic()
+        self._told_version = 0
         self._watch = Watch(name, watcher or Unwatched())
         self._sessions: dict[int, Session] = {}
         self._ids = itertools.count(1)
@@ -67,7 +72,11 @@ class Hub:
     def received(self, session: Session, inbound: Inbound) -> None:
         """See :class:`paddle._pserver.session.Owner`."""
         message, gradient, ids = inbound.message, inbound.gradient, inbound.ids
-        self._do(self.shard.handle(session.id, message, gradient, ids, now=time.monotonic()))
+        now = time.monotonic()
+        self._meter.asked(session.id, message, now)
+        self._do(self.shard.handle(session.id, message, gradient, ids, now=now))
+        self._meter.worked(time.monotonic() - now)
+        self._tell_progress()
 
     def damaged(self, session: Session, error: FrameError) -> None:
         """See :class:`paddle._pserver.session.Owner`."""
@@ -83,10 +92,30 @@ class Hub:
     def lost(self, session: Session, reason: str) -> None:
         """See :class:`paddle._pserver.session.Owner`."""
         del self._sessions[session.id]
+        self._meter.lost(session.id)
         try:
             self._do(self.shard.lost(session.id, reason, now=time.monotonic()))
         except Exception as error:
             self.failed(error)
+
+    def report(self) -> Report:
+        """All that can be seen now."""
+        return report(
+            self.shard,
+            self._meter,
+            name=self.name,
+            damaged_frames=self.damaged_frames,
+            since=self._since,
+            now=time.monotonic(),
+        )
+
+    def _tell_progress(self) -> None:
+        """Log all that can be seen, every ``log_period_server`` steps."""
+        version = self.shard.clocks.version
+        if version - self._told_version >= self.shard.options.log_period_server:
+            self._told_version = version - version % self.shard.options.log_period_server
+            for line in lines(self.report()):
+                _log.info("%s: %s", self.name, line)
 
     def stop(self, reason: str) -> None:
         """Tell all trainers that this shard ends before its time."""
@@ -105,6 +134,7 @@ class Hub:
     def _tick(self) -> None:
         try:
             self._do(self.shard.tick(time.monotonic()))
+            self._meter.look(self.shard.clocks.version, self.shard.clocks.samples, time.monotonic())
             self._watch.look_at_clock(self.shard, time.monotonic())
         except Exception as error:
             self.failed(error)
@@ -142,6 +172,7 @@ class Hub:
                 case Send(id, message, body, live):
                     if id in self._sessions:
                         self._sessions[id].send(message, body, live=live)
+                        self._meter.told(id, message, time.monotonic())
                 case Close(id):
                     if id in self._sessions:
                         self._sessions[id].close()

@@ -1,4 +1,4 @@
-"""Memory: how much of it this process may use, as far as the system says.
+"""Memory: how much of it this process has, and may use, as far as the system says.
 
 It must never know what it is used for.
 """
@@ -31,3 +31,8 @@ def _folders(groups: Path, root: Path) -> list[Path]:
         return []
     paths = [Path(line.removeprefix("0::/")) for line in lines if line.startswith("0::/")]
     return [root / folder for path in paths for folder in (path, *path.parents)]
+
+
+def resident_bytes() -> int:
+    """What this process has in the machine's memory now, shared pages included."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -1,7 +1,7 @@
 """Process: the life of one shard in its own operating system process, from a listening socket to an exit
 status.
 
-It must never know the other shards.
+It must never speak with the other shards.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import logging
 import resource
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from aiohttp import web
 
-from paddle._pserver.application import application
+from paddle._pserver.application import Place, application
 from paddle._pserver.errors import PserverError
 from paddle._pserver.hub import Hub
 from paddle._pserver.options import ShardOptions
@@ -26,14 +26,27 @@ _log = logging.getLogger("paddle.pserver")
 
 
 def run(
-    options: ShardOptions, listener: socket.socket, name: str, on_ready: Callable[[], None], watcher: Watcher
+    options: ShardOptions,
+    listener: socket.socket,
+    name: str,
+    on_ready: Callable[[], None],
+    watcher: Watcher,
+    places: Sequence[Place],
 ) -> int:
-    """Serve until the shard is over; returns the exit status. SIGTERM ends it before its time."""
-    return asyncio.run(_serve(options, listener, name, on_ready, watcher))
+    """Serve until the shard is over; returns the exit status. SIGTERM ends it before its time.
+
+    ``places``: this shard and those that were started with it, for people to look at.
+    """
+    return asyncio.run(_serve(options, listener, name, on_ready, watcher, places))
 
 
 async def _serve(
-    options: ShardOptions, listener: socket.socket, name: str, on_ready: Callable[[], None], watcher: Watcher
+    options: ShardOptions,
+    listener: socket.socket,
+    name: str,
+    on_ready: Callable[[], None],
+    watcher: Watcher,
+    places: Sequence[Place],
 ) -> int:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # so that idle connections keep no trainer out
@@ -44,7 +57,9 @@ async def _serve(
         watcher.broken(name, str(error), (), is_own=True)
         return error.exit_status if isinstance(error, PserverError) else 1
     hub = Hub(shard, name, watcher, write)
-    runner = web.AppRunner(application(hub), access_log=None, handle_signals=False, shutdown_timeout=1.0)
+    runner = web.AppRunner(
+        application(hub, places), access_log=None, handle_signals=False, shutdown_timeout=1.0
+    )
     await runner.setup()
     await web.SockSite(runner, listener).start()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, hub.stop, "the pserver was told to stop")

@@ -86,4 +86,4 @@ def _shard(
         memory_limit_bytes=memory.limit_bytes() // len(options.places) // (2 if options.snapshots else 1),
         snapshots=_snapshots(options, index),
     )
-    return run(shard, listeners[index], f"{role} shard at {address}:{port}", ready, watcher)
+    return run(shard, listeners[index], f"{role} shard at {address}:{port}", ready, watcher, options.places)

@@ -1,48 +1,111 @@
-"""Status: what a shard tells people and launchers about itself, as plain data.
+"""Status: what a shard tells of itself at one moment, as plain data.
 
-It must never change anything.
+It must never change anything, and knows what the shard has counted, never how fast: rates and latencies are
+measured around it (meter.py). Times are seconds before ``now``.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import msgspec
 
 from paddle._pserver.roster import Trainer
 from paddle._pserver.shard import Shard
+from paddle._pserver.tables import Tables
 
 
-def status(shard: Shard, now: float) -> dict[str, Any]:
-    """The shard's state; times are seconds before ``now``."""
-    tables = shard.tables
-    clocks = shard.clocks
-    return {
-        "roles": sorted(shard.options.roles),
-        "state": "over"
-        if shard.outcome
-        else "broken"
-        if shard.broken
-        else "ready"
-        if shard.ready
-        else "waiting",
-        "broken": shard.broken.reason if shard.broken else None,
-        "num_gradient_servers": shard.options.num_gradient_servers,
-        "version": clocks.version,
-        "samples": clocks.samples,
-        "dense_values": tables.layout.size if tables else 0,
-        "tables": {name: list(table.values.shape) for name, table in tables.rows.items()} if tables else {},
-        "trainers": [_trainer(shard, trainer, now) for trainer in shard.roster.trainers],
-        "waiting_for": shard.barrier.missing(shard.roster) if shard.barrier else [],
-    }
+class TrainerStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """One trainer. ``pushes``: its clock; ``staleness``: how many pushes it is behind the furthest one in the
+    pass; ``waits``: it has an open question."""
+
+    trainer_id: int
+    state: str
+    peer: str
+    in_pass: bool
+    waits: bool
+    pushes: int
+    staleness: int
+    dropped: int
+    heard_s_ago: float | None
 
 
-def _trainer(shard: Shard, trainer: Trainer, now: float) -> dict[str, Any]:
-    return {
-        "trainer_id": trainer.id,
-        "state": trainer.state.value,
-        "peer": trainer.peer,
-        "in_pass": trainer.id in shard.roster.present,
-        "waits": trainer.id in shard.barrier,
-        "pushes": shard.clocks.pushes[trainer.id],
-        "dropped": shard.clocks.dropped[trainer.id],
-        "heard_s_ago": round(now - trainer.heard, 1) if trainer.peer else None,
-    }
+class TableStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """One sparse table's part that lives here. ``bytes``: with the optimizer's state."""
+
+    name: str
+    rows: int
+    width: int
+    bytes: int
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """A shard. ``waiting_for``: the trainers that others wait for, since ``waiting_s``."""
+
+    roles: tuple[str, ...]
+    state: str
+    broken: str | None
+    num_gradient_servers: int
+    version: int
+    samples: int
+    dense_values: int
+    dense_bytes: int
+    tables: tuple[TableStatus, ...]
+    trainers: tuple[TrainerStatus, ...]
+    waiting_for: tuple[int, ...]
+    waiting_s: float
+
+
+def status(shard: Shard, now: float) -> Status:
+    """The shard at ``now``."""
+    values, dense_bytes, tables = _kept(shard.tables)
+    barrier = shard.barrier
+    furthest = max((shard.clocks.pushes[id] for id in shard.roster.present), default=0)
+    return Status(
+        roles=tuple(sorted(shard.options.roles)),
+        state=_state(shard),
+        broken=shard.broken.reason if shard.broken else None,
+        num_gradient_servers=shard.options.num_gradient_servers,
+        version=shard.clocks.version,
+        samples=shard.clocks.samples,
+        dense_values=values,
+        dense_bytes=dense_bytes,
+        tables=tables,
+        trainers=tuple(_trainer(shard, trainer, furthest, now) for trainer in shard.roster.trainers),
+        waiting_for=tuple(barrier.missing(shard.roster)) if barrier else (),
+        waiting_s=round(now - barrier.oldest, 1) if barrier else 0.0,
+    )
+
+
+def _state(shard: Shard) -> str:
+    if shard.outcome:
+        return "over"
+    return "broken" if shard.broken else "ready" if shard.ready else "waiting"
+
+
+def _kept(tables: Tables | None) -> tuple[int, int, tuple[TableStatus, ...]]:
+    """Dense values, their bytes, and every table."""
+    if tables is None:
+        return 0, 0, ()
+    bytes: dict[str, int] = {}
+    for key, array in tables.state().items():
+        name = key.partition("/")[2]
+        bytes[name] = bytes.get(name, 0) + array.nbytes
+    shown = tuple(
+        TableStatus(name=name, rows=len(table.values), width=table.values.shape[1], bytes=bytes.pop(name))
+        for name, table in tables.rows.items()
+    )
+    return tables.layout.size, sum(bytes.values()), shown
+
+
+def _trainer(shard: Shard, trainer: Trainer, furthest: int, now: float) -> TrainerStatus:
+    pushes, in_pass = shard.clocks.pushes[trainer.id], trainer.id in shard.roster.present
+    return TrainerStatus(
+        trainer_id=trainer.id,
+        state=trainer.state.value,
+        peer=trainer.peer,
+        in_pass=in_pass,
+        waits=trainer.id in shard.barrier,
+        pushes=pushes,
+        staleness=max(0, furthest - pushes) if in_pass else 0,
+        dropped=shard.clocks.dropped[trainer.id],
+        heard_s_ago=round(now - trainer.heard, 1) if trainer.peer else None,
+    )
