@@ -4,7 +4,7 @@ import pytest
 
 import paddle.v2 as paddle
 from paddle._absent import NotInThisRelease
-from paddle._engine.exchange import AverageSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._engine.exchange import AverageSpec, ModeSpec, RuleSpec, ScheduleSpec, UpdateSpec
 
 MADE = {
     "Momentum": ({"momentum": 0.9}, "momentum", {"momentum": 0.9, "sparse": 0.0}),
@@ -33,7 +33,7 @@ def test_the_documents_asynchronous_adagrad():
         learning_rate=3e-3,
         regularization=paddle.optimizer.L2Regularization(8e-4),
     ).update
-    assert update.is_async and update.async_lagged_grad_discard_ratio == 1.6
+    assert update.mode == ModeSpec(name="async", discard_ratio=1.6)
     assert (update.schedule.learning_rate, update.l2_rate, update.reduce) == (3e-3, 8e-4, "sum")
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from paddle._engine.exchange import ModeSpec
 from paddle._pserver.messages import PROTOCOL, Answer, EndPass, Hello, Mark, Pull, Push, Save, Seed, Welcome
 from paddle._pserver.options import SnapshotOptions
 
@@ -99,7 +102,7 @@ def test_in_step_nobody_takes_the_place_of_one_that_has_pushed() -> None:
 
 
 def test_in_asynchronous_training_another_process_takes_the_place_and_begins_at_step_1() -> None:
-    talk = joined(spec=update(is_async=True))
+    talk = joined(spec=update(mode=ModeSpec(name="async")))
     for _ in range(3):
         talk.push(1, ONE)
     talk.end_pass(1)
@@ -111,7 +114,7 @@ def test_in_asynchronous_training_another_process_takes_the_place_and_begins_at_
 
 
 def test_one_that_is_connected_is_not_replaced() -> None:
-    talk = joined(spec=update(is_async=True))
+    talk = joined(spec=update(mode=ModeSpec(name="async")))
     assert talk.ask(8, _hello(talk, 1, "the newer")) == [Fails("DuplicateTrainer", "(at host1")]
 
 
@@ -146,7 +149,7 @@ def test_a_restored_shard_has_the_values_of_its_snapshot_and_is_told_what_it_lac
 
 
 def test_a_restored_asynchronous_shard_goes_on_and_says_what_is_lost() -> None:
-    before = trained(0, spec=update(is_async=True))
+    before = trained(0, spec=update(mode=ModeSpec(name="async")))
     for _ in range(5):
         before.push(0, ONE)
     talk = before.restart()
@@ -258,9 +261,9 @@ def test_goodbye_is_answered_once_all_that_was_told_lasts() -> None:
     assert talk.shard.outcome is not None and talk.shard.outcome.exit_status == 0
 
 
-@pytest.mark.parametrize(("is_async", "cuts"), [(True, [0, 1]), (False, [0])])
-def test_time_alone_cuts_where_trainers_are_not_in_step(is_async: bool, cuts: list[int]) -> None:
-    talk = joined(1, spec=update(is_async=is_async), snapshots=KEPT)
+@pytest.mark.parametrize(("mode", "cuts"), [("async", [0, 1]), ("sync", [0])])
+def test_time_alone_cuts_where_trainers_are_not_in_step(mode: Any, cuts: list[int]) -> None:
+    talk = joined(1, spec=update(mode=ModeSpec(name=mode)), snapshots=KEPT)
     talk.push(0, ONE)
     talk.wait(599)
     assert len(talk.cuts) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._engine.exchange import ModeSpec, ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._pserver import declaration
 from paddle._pserver.placement import dense_layout, row_ranges
 from paddle._pserver.tables import Tables
@@ -29,7 +29,9 @@ def kept(tables: Tables) -> int:
 @pytest.mark.parametrize("name", ["sgd", "momentum", "adam", "adagrad"])
 @pytest.mark.parametrize("is_async", [False, True])
 def test_the_memory_that_is_asked_for_is_the_memory_that_is_taken(name: str, is_async: bool) -> None:
-    update = UpdateSpec(rule=RuleSpec(name=name), schedule=ScheduleSpec(), is_async=is_async)
+    update = UpdateSpec(
+        rule=RuleSpec(name=name), schedule=ScheduleSpec(), mode=ModeSpec(name="async" if is_async else "sync")
+    )
     layout, ranges = dense_layout(MODEL, 0, 1), row_ranges(MODEL, 0, 1)
     inlets = 3 * np.zeros(layout.size, np.float32).nbytes
     snapshot = layout.size * 4 if is_async else 0

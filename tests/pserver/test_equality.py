@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from paddle._engine.exchange import Exchange, ParameterSpec, RuleSpec, UpdateSpec
+from paddle._engine.exchange import Exchange, ModeSpec, ParameterSpec, RuleSpec, UpdateSpec
 from paddle._engine.rows import SparseRows
 from paddle._engine.rules import RULES
 from paddle._pserver.local import LocalExchange
@@ -184,14 +184,14 @@ def test_trainers_with_unequal_batches_equal_one_process_that_adds_what_there_is
 
 def test_one_asynchronous_trainer_equals_one_process(start_pservers: Start) -> None:
     pservers = start_pservers(hosts=1, ports_num=2, ports_num_for_sparse=2)
-    result = pservers.train(trainer(0, update("momentum", is_async=True)))[0]
+    result = pservers.train(trainer(0, update("momentum", mode=ModeSpec(name="async"))))[0]
     assert_same(result, locally(update("momentum"), trainers=1))
 
 
 def test_asynchronous_trainers_end_a_pass_with_equal_parameters_and_know_of_every_drop(
     start_pservers: Start,
 ) -> None:
-    spec = update("sgd", is_async=True)
+    spec = update("sgd", mode=ModeSpec(name="async"))
     pservers = start_pservers(hosts=1, ports_num=2, ports_num_for_sparse=1, num_gradient_servers=3)
 
     def run(exchange: Exchange) -> tuple[dict[str, np.ndarray], int]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from paddle._engine.exchange import ModeSpec
 from paddle._pserver.messages import Push
-from paddle._pserver.modes import Async, Mode, Offer, Sync, mode_of
+from paddle._pserver.modes import Async, Mode, Offer, Ssp, Sync, mode_of
 from paddle._pserver.tables import NOTHING
 
 from .talk import update
@@ -49,6 +52,34 @@ def test_one_trainer_alone_never_loses_a_gradient() -> None:
     assert all(push(mode, 0) for _ in range(100))
 
 
-def test_the_declaration_chooses_the_mode() -> None:
-    assert isinstance(mode_of(update(), 2), Sync)
-    assert isinstance(mode_of(update(is_async=True), 2), Async)
+@pytest.mark.parametrize(
+    ("mode", "kind"),
+    [
+        (ModeSpec(), Sync),
+        (ModeSpec(name="async"), Async),
+        (ModeSpec(name="half_async"), Async),
+        (ModeSpec(name="ssp"), Ssp),
+        (ModeSpec(name="geo"), Async),
+        (ModeSpec(name="average"), Sync),
+        (ModeSpec(name="elastic_average"), Sync),
+        (ModeSpec(name="average", is_async=True), Async),
+    ],
+)
+def test_the_declaration_chooses_the_mode(mode: ModeSpec, kind: type[Mode]) -> None:
+    assert isinstance(mode_of(update(mode=mode), 2), kind)
+
+
+@pytest.mark.parametrize("name", ["half_async", "geo"])
+def test_merged_gradients_and_moves_are_never_too_old(name: Any) -> None:
+    mode = mode_of(update(mode=ModeSpec(name=name)), 2)
+    assert push(mode, 0)
+    assert all(push(mode, 1) for _ in range(20))
+    assert push(mode, 0)
+
+
+@pytest.mark.parametrize(
+    "numbers", [{"k_steps": 0}, {"max_merge_var_num": 0}, {"staleness": -1}, {"delta_add_rate": 0.0}]
+)
+def test_numbers_that_mean_nothing_are_refused(numbers: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(numbers))):
+        ModeSpec(**numbers)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paddle._engine.exchange import ModeSpec
 from paddle._pserver.messages import Answer
 
 from .talk import LEARNING_RATE, Talk, gradient, update
@@ -91,7 +92,7 @@ def test_asynchronous_mode_equals_an_event_by_event_simulation(
     job: tuple[int, list[Event]], ratio: float
 ) -> None:
     trainers, events = job
-    talk = Talk(trainers, update(is_async=True, async_lagged_grad_discard_ratio=ratio)).start()
+    talk = Talk(trainers, update(mode=ModeSpec(name="async", discard_ratio=ratio))).start()
     value, applied, others_since = 0.0, 0, [0] * trainers
     limit = int(trainers * (ratio if ratio > 1.0 else 1.5))
     dropped = [0] * trainers

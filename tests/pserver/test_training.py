@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paddle._engine.exchange import ScheduleSpec
+from paddle._engine.exchange import ModeSpec, ScheduleSpec
 from paddle._pserver.effects import Send
 from paddle._pserver.messages import (
     Answer,
@@ -109,12 +109,14 @@ def test_the_learning_rate_follows_the_samples_of_all_trainers() -> None:
 
 
 def test_a_useless_discard_ratio_is_replaced_with_a_warning() -> None:
-    talk = Talk(2, update(is_async=True, async_lagged_grad_discard_ratio=1.0)).start()
+    talk = Talk(2, update(mode=ModeSpec(name="async", discard_ratio=1.0))).start()
     assert "async_lagged_grad_discard_ratio=1.0 is not above 1.0: 1.5 is used" in talk.notes
 
 
 def test_a_stale_gradient_is_dropped_told_and_counted() -> None:
-    talk = Talk(2, update(is_async=True)).start()  # threshold 3: two commits of others in between
+    talk = Talk(
+        2, update(mode=ModeSpec(name="async"))
+    ).start()  # threshold 3: two commits of others in between
     assert talk.push(0, ONE) == [Answer(1)]
     assert talk.push(0, ONE) == [Answer(2)]
     assert talk.push(1, TWO) == [Answer(2, dropped=True)]
@@ -126,7 +128,7 @@ def test_a_stale_gradient_is_dropped_told_and_counted() -> None:
 
 
 def test_fresh_rows_make_the_next_gradient_fresh() -> None:
-    talk = Talk(2, update(is_async=True)).start()
+    talk = Talk(2, update(mode=ModeSpec(name="async"))).start()
     talk.push(0, ONE)
     talk.push(0, ONE)
     talk.ask(1, PullRows((0,)), ids=[np.empty(0, np.int64)])
@@ -134,7 +136,7 @@ def test_fresh_rows_make_the_next_gradient_fresh() -> None:
 
 
 def test_all_end_a_pass_with_the_same_values_however_slowly_they_take_them() -> None:
-    talk = Talk(2, update(is_async=True)).start()
+    talk = Talk(2, update(mode=ModeSpec(name="async"))).start()
     talk.push(0, ONE)
     talk.end_pass(0)
     sent = [

@@ -79,6 +79,56 @@ class ScheduleSpec:
     warmup: WarmupSpec | None = None
 
 
+ModeName = Literal["sync", "async", "half_async", "ssp", "geo", "average", "elastic_average"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModeSpec:
+    """When what trainers learn counts for the others. Each mode takes the numbers that it has a use for.
+
+    ``sync``: a step waits for all trainers. ``async``: none does; ``discard_ratio`` times as many commits as
+    there are trainers make a gradient too old. ``half_async``: trainers merge the gradients of up to
+    ``max_merge_var_num`` steps, into their sum or mean as ``merge`` says. ``ssp``: a trainer is ahead of the
+    slowest by ``staleness`` steps at most.
+
+    In the others the rule is applied by each trainer, which meets the others every ``k_steps``. ``geo``: it
+    adds its part of what it moved to what they share. ``average``: its parameters become the average of all
+    trainers'. ``elastic_average``: they and that average move towards each other. ``delta_add_rate``: how
+    far, of 1. In the last two all wait for each other, unless they are ``is_async``.
+    """
+
+    name: ModeName = "sync"
+    discard_ratio: float = 1.5
+    max_merge_var_num: int = 1
+    merge: Literal["sum", "mean"] = "sum"
+    staleness: int = 0
+    k_steps: int = 1
+    delta_add_rate: float = 1.0
+    is_async: bool = False
+
+    def __post_init__(self) -> None:
+        if self.max_merge_var_num < 1 or self.k_steps < 1 or self.staleness < 0:
+            raise ValueError(
+                "max_merge_var_num and k_steps must be at least 1, and staleness at least 0, not "
+                f"{self.max_merge_var_num}, {self.k_steps} and {self.staleness}"
+            )
+        if not (self.delta_add_rate > 0 and self.discard_ratio >= 0):
+            raise ValueError(
+                "delta_add_rate must be above 0 and the discard ratio a number, not "
+                f"{self.delta_add_rate} and {self.discard_ratio}"
+            )
+
+    @property
+    def is_local(self) -> bool:
+        """Whether trainers apply the rule by themselves."""
+        return self.name in ("geo", "average", "elastic_average")
+
+    @property
+    def is_in_step(self) -> bool:
+        """Whether every push waits for those of all trainers."""
+        return self.name == "sync" or (self.name in ("average", "elastic_average") and not self.is_async)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AverageSpec:
     """Over how many steps parameters are averaged (see averages.py); ``window`` is a share of all steps."""
@@ -98,8 +148,7 @@ class UpdateSpec:
     l2_rate: float = 0.0
     gradient_clipping_threshold: float = 0.0
     reduce: Literal["sum", "mean"] = "sum"
-    is_async: bool = False
-    async_lagged_grad_discard_ratio: float = 1.5
+    mode: ModeSpec = ModeSpec()
     average: AverageSpec | None = None
 
 

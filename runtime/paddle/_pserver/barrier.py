@@ -1,21 +1,25 @@
 """Barrier: the questions that wait for other trainers, for how long, and when patience ends.
 
 It must never know what an answer will be; it knows the kinds of questions only to tell for whom they wait:
-a Declare for trainer 0, the others for all in the pass. Guarantee: while anything waits, ``verdict`` ends it
-no later than ``timeout_s`` after the oldest question was asked.
+a Declare for trainer 0, the others for those in the pass whom the mode names. Guarantee: while anything
+waits, ``verdict`` ends it no later than ``timeout_s`` after the oldest question was asked; where all that
+waits has ended its pass, after the last that was heard of one that has not.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 
 from paddle._pserver.messages import Declare, EndPass, Push
-from paddle._pserver.roster import Roster, State
+from paddle._pserver.roster import Roster, State, Trainer
 
 FIRST_NOTICE_S = 5.0
 LONGEST_NOTICE_S = 60.0
 
 Question = Declare | Push | EndPass
+Awaited = Callable[[Set[int], Set[int]], Set[int]]
+"""For whom of those in the pass those who wait do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +31,11 @@ class Wait:
 
 
 class Barrier:
-    """The open questions of one shard, by trainer: each has at most one."""
+    """The open questions of one shard, by trainer: each has at most one. ``awaited``: the mode's, once there
+    is one."""
 
     def __init__(self, timeout_s: float) -> None:
+        self.awaited: Awaited = lambda present, waiting: present - waiting
         self._timeout_s = timeout_s
         self._waits: dict[int, Wait] = {}
         self._noticed_since = -1.0  # which oldest question the last notice was about
@@ -67,22 +73,29 @@ class Barrier:
         """Who could answer the questions, and has not."""
         if self.waiting_for(Declare):
             return [0]
-        return sorted(roster.present - self._waits.keys())
+        return sorted(self.awaited(roster.present, self._waits.keys()))
 
     def verdict(self, roster: Roster, now: float) -> str | None:
         """Why the barrier will not be met, once patience has ended."""
         if not self._waits:
             return None
         missing = self.missing(roster)
-        oldest = self.oldest
-        lost = [roster.trainers[id].since for id in missing if roster.trainers[id].state is State.LOST]
-        if now - min([oldest, *lost]) < self._timeout_s:
+        waited = now - min((self._since(roster.trainers[id]) for id in missing), default=self.oldest)
+        if waited < self._timeout_s:
             return None
         return (
-            f"gave up after {now - oldest:.0f} s (barrier_timeout is {self._timeout_s:.0f} s): missing "
+            f"gave up after {waited:.0f} s (barrier_timeout is {self._timeout_s:.0f} s): missing "
             f"{roster.describe_all(missing, now)}. Look into that trainer's log; all trainers must be "
             "started, and num_gradient_servers must be their number."
         )
+
+    def _since(self, missing: Trainer) -> float:
+        """Since when one is waited for. One that has more batches than others takes its time, while it is
+        heard."""
+        if missing.state is State.LOST:
+            return min(self.oldest, missing.since)
+        only_pass_ends = len(self.waiting_for(EndPass)) == len(self._waits)
+        return max(self.oldest, missing.heard) if only_pass_ends else self.oldest
 
     def notice(self, roster: Roster, now: float) -> str | None:
         """From time to time, for whom the open questions wait."""

@@ -66,7 +66,9 @@ def check_size(
 def need_bytes(update: UpdateSpec, layout: DenseLayout, ranges: tuple[RowRange, ...], trainers: int) -> int:
     """The arrays of a shard, and room for a dense gradient of every trainer. Gradient rows come on top: they
     are as many as a batch touches."""
-    copies = trainers + update.is_async  # in asynchronous mode, of the values with which a pass ended
+    copies = trainers + (
+        not update.mode.is_in_step
+    )  # where they change meanwhile: the values that end a pass
     need = 4 * layout.size * copies
     for segment in layout.segments:
         need += 4 * segment.size * _arrays(segment.parameter, update)

@@ -65,7 +65,7 @@ class RemoteExchange:
         self._update: UpdateSpec | None = None
         self._arrays: dict[str, np.ndarray] = {}
         self._steps = self._pass_id = 0
-        self._is_async = False
+        self._is_in_step = True
         self._process = os.getpid()
 
     @property
@@ -79,7 +79,7 @@ class RemoteExchange:
         given.check_values(values, parameters)
         self._check_shards(parameters)
         self._parameters, self._update = tuple(parameters), update
-        self._is_async = update.is_async
+        self._is_in_step = update.mode.is_in_step
         self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters}
         self._greet()
         for dense in self._dense:
@@ -159,8 +159,8 @@ class RemoteExchange:
         return StepReport(max(a.version for a in answers), sum(a.dropped for a in answers))
 
     def _check_versions(self, versions: Sequence[int]) -> None:
-        """In synchronous mode all shards have applied the same steps."""
-        if not self._is_async and len(set(versions)) > 1:
+        """Where trainers are in step all shards have applied the same steps."""
+        if self._is_in_step and len(set(versions)) > 1:
             told = ", ".join(
                 f"{shard.client.what}: {version}"
                 for shard, version in zip(self._shards, versions, strict=True)

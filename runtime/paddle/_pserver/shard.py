@@ -9,7 +9,7 @@ in order of arrival.
 2.  Trainer 0 seeds the initial values; the shard is ready when it has (model.py). The others' declarations
     are answered then.
 3.  A trainer asks one thing at a time. What it asks of a shard that is ready is training's (training.py): a
-    push is answered when its step has been applied or discarded (modes.py);
+    push is answered when its step has been applied or discarded (modes);
 4.  one that was admitted before is answered again and not applied again (clocks.py), also on another
     connection: a trainer whose connection broke may come back (roster.py);
 5.  ending a pass is answered when all trainers in it have ended it, to all with the same dense values; nobody
@@ -245,7 +245,10 @@ class Shard:
         if self.roster.of(session) is not None:
             raise BadMessage("Hello came twice")
         peer = self._peers.get(session, "this process")
+        comes_back = self.roster.trainers[hello.trainer_id].is_again(hello.incarnation)
         before = self._arrivals.come(hello, session, peer, self._now)
+        if self._training is not None and not comes_back:
+            self._training.joined(hello.trainer_id)
         if before is not None:
             self.barrier.remove(hello.trainer_id)
             self._outbox.close(before)

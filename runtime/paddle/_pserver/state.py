@@ -1,7 +1,7 @@
 """State: all that a shard must remember to go on as if it had never stopped, as plain values.
 
 Held questions and pushes that no mode has decided yet are no part of it: their trainers ask again. Modes keep
-nothing of their own from step to step that matters to a shard that starts anew (modes.py).
+nothing of their own from step to step that matters to a shard that starts anew (modes).
 
 It must never know a file or a connection. Guarantee: a state that was cut is never changed by later steps.
 """

@@ -1,9 +1,9 @@
 """Training: what a shard does with the questions of its trainers once the model is ready.
 
-1.  A push is answered when its mode has decided (modes.py): with the values after its step, or, where it was
-    discarded, with those that are there. The tables apply a step (tables.py).
-2.  A push that was admitted before is answered again, once its mode has decided, and not applied again
-    (clocks.py); so is the end of a pass.
+1.  A push is answered when its mode has decided and lets it be answered (modes): with the values as they
+    are then. The tables apply a step (tables.py).
+2.  A push that was admitted before is answered again, then too, and not applied again (clocks.py); so is the
+    end of a pass.
 3.  Rows are given as they are when they are asked for; to a trainer that knows of steps that a restored shard
     lacks, only once it has sent them again.
 4.  Ending a pass is answered when all trainers in it have ended it, to all with the same dense values; nobody
@@ -52,6 +52,7 @@ class Training:
         # them, which waits for all trainers in the pass; this one is in it, and pushes only once it has the
         # answer. (One that breaks this rule finds a wrong checksum in its own answer.)
         outbox.live = not mode.is_in_step
+        barrier.awaited = mode.awaited
 
     def handle(
         self, trainer: Trainer, message: Request, gradient: Gradient, ids: Sequence[np.ndarray], now: float
@@ -87,7 +88,7 @@ class Training:
         for table, rows in zip(self._tables.rows.values(), gradient.rows, strict=True):
             table.check(rows.ids)
         is_new = self._clocks.admit(trainer.id, push.step)
-        if push.step <= self._clocks.decided[trainer.id]:
+        if push.step <= self._clocks.decided[trainer.id] and not self._mode.holds(trainer.id):
             return self._answer(trainer.id, self._tables.values)
         self._barrier.add(trainer.id, push, now)
         if is_new:
@@ -97,6 +98,11 @@ class Training:
     def _check_caught_up(self, trainer: Trainer) -> None:
         if self.is_in_step and self._clocks.decided[trainer.id] < trainer.owed:
             raise BadMessage(f"trainer {trainer.id} pulls before it has sent step {trainer.owed} again")
+
+    def joined(self, id: int) -> None:
+        """A process that was not in the job before is trainer ``id``."""
+        self._mode.joined(id, self._roster.present)
+        self.advance()
 
     def _pull_rows(self, trainer: Trainer, ids: Sequence[np.ndarray], *, again: bool) -> None:
         pairs = list(zip(self._tables.rows.values(), ids, strict=True))
@@ -118,20 +124,24 @@ class Training:
         """Do all that has become possible: settle what is due, release a pass that all have ended."""
         while (due := self._mode.due(self._roster.present)) is not None:
             self._settle(due)
+        for id in self._mode.released(self._roster.present):
+            self._answer(id, self._tables.values)
         ended = self._barrier.waiting_for(EndPass) if not self._roster.present else []
         if ended:
             self._roster.begin_pass()
+            self._mode.begin_pass()
             self._outbox.note(f"pass {self._pass_id} ended: {self._clocks}")
             values = self._snapshot()
             for id in ended:
                 self._answer(id, values)
 
     def _settle(self, due: Due) -> None:
-        """Apply pushes as one step, or discard them, and answer them."""
+        """Apply pushes as one step, or discard them, and answer them unless they are held."""
         if not due.discard:
             self._apply(due.offers)
         for offer in due.offers:
             self._clocks.decide(offer.trainer, dropped=due.discard)
+        for offer in () if due.held else due.offers:
             self._answer(offer.trainer, self._tables.values, dropped=due.discard)
 
     def _apply(self, offers: Sequence[Offer]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paddle._engine.exchange import AverageSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._engine.exchange import AverageSpec, ModeSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.rules import rule
 from paddle._engine.schedules import schedule
 from paddle.v2._numbers import check_bound, check_number, check_share
@@ -103,8 +103,9 @@ class Optimizer:
             ),
             l2_rate=_l2_rate(regularization),
             gradient_clipping_threshold=float(gradient_clipping_threshold or 0.0),
-            is_async=bool(is_async),
-            async_lagged_grad_discard_ratio=float(async_lagged_grad_discard_ratio),
+            mode=ModeSpec(name="async", discard_ratio=float(async_lagged_grad_discard_ratio))
+            if is_async
+            else ModeSpec(),
             average=None if model_average is None else model_average.spec,
         )
         rule(rule_spec), schedule(self.update.schedule)  # names and numbers that cannot be are errors here

@@ -1,0 +1,68 @@
+"""Stale synchronous parallel: a trainer may be ahead of the slowest by ``staleness`` steps, and no more.
+
+A push is applied at once, alone. Its answer is held until every trainer in the pass has pushed at least
+``its own pushes - staleness`` times; pushes are counted from the beginning of the pass. Trainers that have
+ended their pass hold nobody; one that begins in the midst of a pass is counted as the slowest that is there,
+and so are all where a shard goes on from a snapshot.
+
+Guarantee: the values in the answer to a trainer's push number c of a pass hold all pushes of number
+c - staleness and less of all trainers in the pass; so a gradient never lacks more than the last ``staleness``
+of any other. Nothing is discarded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from paddle._pserver.modes.mode import Due, Mode, Offer
+
+
+class Ssp(Mode):
+    """See the module's text."""
+
+    def __init__(self, trainers: int, staleness: int) -> None:
+        self._staleness = staleness
+        self._clocks = [0] * trainers
+        self._held: set[int] = set()
+        self._due: Due | None = None
+
+    def offer(self, offer: Offer) -> None:
+        """See :class:`Mode`."""
+        self._clocks[offer.trainer] += 1
+        self._held.add(offer.trainer)
+        self._due = Due((offer,), held=True)
+
+    def due(self, present: Set[int]) -> Due | None:
+        """See :class:`Mode`."""
+        due, self._due = self._due, None
+        return due
+
+    def released(self, present: Set[int]) -> list[int]:
+        """See :class:`Mode`."""
+        free = sorted(id for id in self._held if not self._behind(id, present))
+        self._held.difference_update(free)
+        return free
+
+    def _behind(self, trainer: int, present: Set[int]) -> Set[int]:
+        """Those that hold the trainer."""
+        enough = self._clocks[trainer] - self._staleness
+        return {id for id in present if self._clocks[id] < enough}
+
+    def holds(self, trainer: int) -> bool:
+        """See :class:`Mode`."""
+        return trainer in self._held
+
+    def awaited(self, present: Set[int], waiting: Set[int]) -> Set[int]:
+        """See :class:`Mode`."""
+        behind = {slow for id in self._held for slow in self._behind(id, present)}
+        return behind or present - waiting
+
+    def joined(self, trainer: int, present: Set[int]) -> None:
+        """See :class:`Mode`."""
+        self._held.discard(trainer)
+        slowest = min((self._clocks[id] for id in present - {trainer}), default=0)
+        self._clocks[trainer] = max(self._clocks[trainer], slowest)
+
+    def begin_pass(self) -> None:
+        """See :class:`Mode`."""
+        self._clocks = [0] * len(self._clocks)

@@ -1,0 +1,34 @@
+"""Synchronous: a step is due when every trainer in the pass has pushed it; all its gradients count as one.
+
+Trainers that have ended their pass are not waited for.
+
+Guarantee: what is due holds the pushes in the order of trainers, whatever order they came in, so that the
+outcome does not depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from paddle._pserver.modes.mode import Due, Mode, Offer
+
+
+class Sync(Mode):
+    """See the module's text."""
+
+    is_in_step = True
+
+    def __init__(self) -> None:
+        self._offers: dict[int, Offer] = {}
+
+    def offer(self, offer: Offer) -> None:
+        """See :class:`Mode`."""
+        self._offers[offer.trainer] = offer
+
+    def due(self, present: Set[int]) -> Due | None:
+        """See :class:`Mode`."""
+        if not self._offers or present - self._offers.keys():
+            return None
+        offers = tuple(offer for _, offer in sorted(self._offers.items()))
+        self._offers.clear()
+        return Due(offers)
