@@ -94,3 +94,18 @@ def test_a_table_that_was_read_whole_goes_on_from_there() -> None:
         exchange.fetch()
         tables.append(table)
     np.testing.assert_allclose(tables[0], tables[1], rtol=1e-6)
+
+
+def test_a_schedule_by_steps_counts_those_before_the_step_at_hand() -> None:
+    schedule = ScheduleSpec(
+        name="piecewise_decay", options={"boundaries": (1.0, 2.0), "values": (1.0, 0.5, 0.0)}
+    )
+    exchange = LocalExchange()
+    spec = ParameterSpec(name="w", shape=(1,))
+    update = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=schedule)
+    values = exchange.start([spec], update, {"w": np.zeros(1, np.float32)})["w"]
+    seen = []
+    for _ in range(3):
+        exchange.step({"w": np.full(1, -1, np.float32)}, samples=64)
+        seen.append(float(values[0]))
+    assert seen == [1.0, 1.5, 1.5]

@@ -139,7 +139,6 @@ class Pool(Mapping[str, np.ndarray]):
                 "of this one go on from their own values alone: go on with the other trainer, or give each "
                 "trainer Parameters of its own (to_tar and from_tar copy them)"
             )
-        keeper.fetch()  # or rows that its steps passed by would catch up on the others' values
         for name, value in zip(lost, self.current(lost), strict=True):
             np.copyto(keeper.arrays[name], value)
         self.follow(keeper)
