@@ -49,7 +49,7 @@ MACHINES = """_pserver.{
 SHARD = f"{MACHINES} _pserver.{{state, tables}}"
 SIGHT = "_pserver.{meter, report, status}"
 # A trainer's end of a session.
-TRAINERS_END = "_pserver.{client, given, link, remote, remote_shards}"
+TRAINERS_END = "_pserver.{client, given, journal, line, link, remote, remote_shards}"
 # Flags and who reads them: light enough for every program that asks for its settings.
 FLAGS = "_launch.{arguments, dialects, environ, errors, flags, manual, report}"
 # A launch as data, and who decides by it.
@@ -115,8 +115,11 @@ TABLE = (
     Row("_pserver.recovery", f"{SHARD} {WIRE} _pserver.{{snapshot, storage}}", "pathlib time"),
     Row("_pserver.storage", "_pserver.errors", "fcntl os pathlib"),
     Row("_pserver.local", f"{SHARD} {WIRE} {EXCHANGE} _pserver.given", "numpy"),
-    Row("_pserver.journal", "_pserver.messages", "msgspec"),
-    Row(TRAINERS_END, f"{TRAINERS_END} {WIRE} {EXCHANGE}", "numpy os socket sys time"),
+    Row(
+        TRAINERS_END,
+        f"{TRAINERS_END} {WIRE} {EXCHANGE}",
+        "msgspec numpy os secrets socket sys threading time",
+    ),
     Row("_pserver.session", f"{SHARD} {WIRE} _pserver.link", "asyncio numpy"),
     Row("_pserver.hub", f"{SHARD} {WIRE} {SIGHT} _pserver.{{recovery, session}}", "asyncio time"),
     # What can be seen of a shard.

@@ -18,6 +18,7 @@ from typing import get_args
 from paddle._pserver import link
 from paddle._pserver.errors import (
     BadMessage,
+    ConnectionLost,
     ProtocolMismatch,
     PserverError,
     ShardUnreachable,
@@ -35,6 +36,7 @@ _RETRY_S = 0.2
 _FIRST_NOTICE_S = 2.0
 _LONGEST_NOTICE_S = 30.0
 _LAST_WORDS_S = 1.0
+_IDLE_S = 0.5
 _PARTING_S = 5.0
 
 
@@ -56,11 +58,15 @@ class Client:
         self.forsaken = False  # the shard said that the job is broken, or is out of reach
         self._given_up = False
         self._whole = True  # whether the last message went out whole
+        self.on_idle: Callable[[], None] = lambda: None  # called now and then while it waits for an answer
 
     # Connecting.
 
-    def connect(self, deadline: float) -> None:
-        """Try until it works or ``time.monotonic()`` passes ``deadline``; tell now and then that it waits."""
+    def connect(self, deadline: float, *, insists: bool = True) -> None:
+        """Try until it works or ``time.monotonic()`` passes ``deadline``; tell now and then that it waits.
+
+        Unless it ``insists``, not any longer where nothing listens.
+        """
         began = time.monotonic()
         notice_at = began + _FIRST_NOTICE_S
         host, port = self._address
@@ -72,7 +78,7 @@ class Client:
                 now = time.monotonic()
                 if now < deadline or not isinstance(error, TimeoutError):
                     why = error  # and not that the last attempt was cut short
-                if now >= deadline:
+                if now >= deadline or (isinstance(error, ConnectionRefusedError) and not insists):
                     raise ShardUnreachable(
                         f"no pserver answers at {host}:{port} since {now - began:.0f} s ({why}). Is it "
                         "started there, with the same port, ports_num and ports_num_for_sparse? What it "
@@ -108,7 +114,7 @@ class Client:
         status = head.split(b"\r\n", 1)[0].decode("latin-1")
         code = status.split(" ")[1:2]
         if code == ["503"]:
-            raise ConnectionRefusedError("it is crowded with connections that never say who they are")
+            raise ConnectionAbortedError("it is crowded with connections that never say who they are")
         if code != ["101"]:
             raise ProtocolMismatch(
                 f"{self.what} is no pserver of this release: it answered {status!r}. Check pservers and port."
@@ -192,6 +198,18 @@ class Client:
             self._socket.close()
             self._socket = None
 
+    def is_broken(self) -> bool:
+        """Whether the other side has closed the connection, or it failed. Nothing may be asked meanwhile."""
+        if self._socket is None:
+            return True
+        self._socket.settimeout(0.0)
+        try:
+            return not self._socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
     @property
     def _open(self) -> socket.socket:
         if self._socket is None:
@@ -205,8 +223,12 @@ class Client:
         sock = self._open
         try:
             while not self._heard:
-                sock.settimeout(_left(deadline))
-                count = sock.recvmsg_into(self._reader.buffers())[0]
+                sock.settimeout(min(_left(deadline), _IDLE_S))
+                try:
+                    count = sock.recvmsg_into(self._reader.buffers())[0]
+                except TimeoutError:
+                    self.on_idle()
+                    continue
                 if not count:
                     raise ConnectionResetError("it closed the connection")
                 self._heard.extend(self._reader.received(count))
@@ -247,8 +269,11 @@ class Client:
     def _unreachable(self, error: OSError) -> ShardUnreachable:
         self._given_up = self.forsaken = True
         elapsed = time.monotonic() - self._asked_at
-        why = "no answer came" if isinstance(error, TimeoutError) else f"the connection failed ({error})"
-        return ShardUnreachable(
+        kind: type[ShardUnreachable] = ConnectionLost
+        why = f"the connection failed ({error})"
+        if isinstance(error, TimeoutError):
+            kind, why = ShardUnreachable, "no answer came"
+        return kind(
             f"{self.what} was asked {self._asked}, and {why} within {elapsed:.1f} s. Look into its "
             "server.log."
         )

@@ -16,7 +16,8 @@ PserverError                  an ExchangeError: the engine's callers see these
 │   ├── DeclarationMismatch   trainers that do not train the same model
 │   └── TooManyParameters     more values than this pserver may hold
 ├── TrainerLost               a barrier cannot be met: the text names who is missing
-├── ShardUnreachable          no connection, no answer in time, or a connection that broke
+├── ShardUnreachable          no connection, or no answer in time
+│   └── ConnectionLost        a connection that broke
 ├── NoValidCheckpoint         snapshots are there, and none of them is whole
 ├── StateLost                 a pserver was started anew, and keeps no snapshots
 ├── SnapshotsInUse            a Complaint: another pserver has the folder
@@ -100,7 +101,11 @@ class TrainerLost(PserverError):
 
 
 class ShardUnreachable(PserverError):
-    """No connection, no answer in time, or a connection that broke."""
+    """No connection, or no answer in time."""
+
+
+class ConnectionLost(ShardUnreachable):
+    """A connection that broke."""
 
 
 class NoValidCheckpoint(PserverError):

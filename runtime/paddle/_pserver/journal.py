@@ -49,6 +49,7 @@ class Journal:
     def __init__(self) -> None:
         self.size_bytes = 0
         self.told = Mark()
+        self._since = Mark()  # all that was told after this is here
         self._entries: deque[Entry] = deque()
 
     def add(self, message: Journaled, body: Sequence[memoryview] = ()) -> Entry:
@@ -62,8 +63,20 @@ class Journal:
         self.size_bytes += entry.size_bytes
         return entry
 
+    def pass_by(self, message: Journaled) -> None:
+        """It is about to be asked, and is not kept; nor is what was told before of any use then."""
+        self.told = self._since = after(message, self.told)
+        self._entries.clear()
+        self.size_bytes = 0
+
+    def reaches(self, mark: Mark, needed: Mark) -> bool:
+        """Whether a shard that has ``mark`` can be told all up to ``needed``."""
+        return _is_past(mark, needed) or _is_past(mark, self._since)
+
     def prune(self, durable: Mark) -> None:
         """This much will never be asked for again."""
+        if _is_past(durable, self._since):
+            self._since = durable
         while self._entries and not self._entries[0].lacks(durable):
             self.size_bytes -= self._entries.popleft().size_bytes
 
@@ -81,3 +94,7 @@ def after(message: Request, before: Mark) -> Mark:
             return Mark(before.pushes, before.passes + 1)
         case _:
             return before
+
+
+def _is_past(mark: Mark, other: Mark) -> bool:
+    return mark.pushes >= other.pushes and mark.passes >= other.passes

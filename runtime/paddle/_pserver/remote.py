@@ -4,15 +4,19 @@ answers.
 It must never know a rule or a mode: shards do. It asks all shards before it waits for any.
 
 Guarantee: see :class:`paddle._engine.exchange.Exchange`; dense gradients are sent from where they were
-computed, and new values are received where they are used. After an error only ``close`` may be called.
+computed, and new values are received where they are used; a connection that breaks changes nothing (line.py).
+After an error only ``close`` may be called.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -20,16 +24,28 @@ from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import ParameterSpec, StepReport, UpdateSpec
 from paddle._engine.rules import needs_whole
 from paddle._pserver import given
+from paddle._pserver.auth import Token
 from paddle._pserver.client import Client, Notice
-from paddle._pserver.errors import BadMessage, SparsePortsMissing
+from paddle._pserver.errors import SparsePortsMissing
 from paddle._pserver.framing import bytes_of
-from paddle._pserver.messages import PROTOCOL, Declare, Declared, EndPass, Goodbye, Hello, Push, Welcome
+from paddle._pserver.line import Line, Patience
+from paddle._pserver.messages import PROTOCOL, Declare, EndPass, Goodbye, Hello, Push
 from paddle._pserver.options import Role
 from paddle._pserver.remote_shards import DenseShard, SparseShard
+from paddle._pserver.token_file import read_token
 
 
 def _print(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
+
+
+def _token(path: str, notice: Notice) -> Token | None:
+    if not path:
+        return None
+    token, warning = read_token(path)
+    if warning is not None:
+        notice(f"warning: {warning}")
+    return token
 
 
 class RemoteExchange:
@@ -46,31 +62,43 @@ class RemoteExchange:
         trainer_id: int,
         connect_timeout_s: float = 60.0,
         call_timeout_s: float = 600.0,
+        patience: Patience | None = None,
         notice: Notice = _print,
+        token_file: str = "",
     ) -> None:
-        self._num_gradient_servers = num_gradient_servers
-        self._trainer_id = trainer_id
         self._connect_timeout_s = connect_timeout_s
+        token = _token(token_file, notice)
+        incarnation = secrets.token_hex(8)
         dense = [(host, port + i) for host in pservers for i in range(ports_num)]
         sparse = [(host, port + ports_num + i) for host in pservers for i in range(ports_num_for_sparse)]
 
-        def client(role: Role, place: tuple[str, int]) -> Client:
-            return Client(*place, f"{role} shard", call_timeout_s=call_timeout_s, notice=notice)
+        each = patience or Patience()
+        each = replace(each, journal_bytes=each.journal_bytes // max(1, len(dense) + len(sparse)))
 
-        self._dense = [DenseShard(client("dense", place), i, len(dense)) for i, place in enumerate(dense)]
-        self._sparse = [
-            SparseShard(client("sparse", place), i, len(sparse)) for i, place in enumerate(sparse)
-        ]
+        def line(role: Role, place: tuple[str, int]) -> Line:
+            client = partial(Client, *place, f"{role} shard", call_timeout_s=call_timeout_s, notice=notice, token=token)
+            hello = Hello(PROTOCOL, trainer_id, num_gradient_servers, role, incarnation)
+            return Line(client, hello, notice, each)
+
+        self._dense = [DenseShard(line("dense", place), i, len(dense)) for i, place in enumerate(dense)]
+        self._sparse = [SparseShard(line("sparse", place), i, len(sparse)) for i, place in enumerate(sparse)]
+        for shard in self._shards:
+            shard.line.on_idle = self._look_around
         self._parameters: tuple[ParameterSpec, ...] = ()
         self._update: UpdateSpec | None = None
         self._arrays: dict[str, np.ndarray] = {}
-        self._steps = self._pass_id = 0
+        self._steps = self._passes = self._pass_id = 0
         self._is_in_step = True
         self._process = os.getpid()
 
     @property
     def _shards(self) -> list[DenseShard | SparseShard]:
         return [*self._dense, *self._sparse]
+
+    def _look_around(self) -> None:
+        """While one shard is waited for another may have lost this trainer, and others may wait for that."""
+        for shard in self._shards:
+            shard.line.look()
 
     def start(
         self, parameters: Sequence[ParameterSpec], update: UpdateSpec, values: Mapping[str, np.ndarray]
@@ -88,13 +116,12 @@ class RemoteExchange:
             sparse.bind(self._parameters, self._arrays)
         for shard in self._shards:
             declare = Declare(self._parameters, update, shard.index, shard.count)
-            shard.client.send(declare, asking="to start training")
+            shard.line.declare(declare)
         for shard in self._shards:
-            declared = shard.client.receive()
-            if not isinstance(declared, Declared):
-                raise BadMessage(f"{shard.client.what} answered a declaration with {type(declared).__name__}")
-            if declared.seed:
+            if shard.line.hear_declared().seed:
                 shard.seed(values)
+        for shard in self._shards:
+            shard.line.begin(in_step=self._is_in_step)
         self._pull_dense()
         return self._arrays
 
@@ -114,15 +141,10 @@ class RemoteExchange:
     def _greet(self) -> None:
         deadline = time.monotonic() + self._connect_timeout_s
         for shard in self._shards:
-            shard.client.connect(deadline)
-            # At once: the next one may take long to connect, and a pserver waits for Hello only seconds.
-            hello = Hello(PROTOCOL, self._trainer_id, self._num_gradient_servers, shard.role)
-            shard.client.send(hello, asking="to let this trainer in")
+            shard.line.connect(deadline)
         for shard in self._shards:
-            welcome = shard.client.receive()
-            if not isinstance(welcome, Welcome):
-                raise BadMessage(f"{shard.client.what} answered hello with {type(welcome).__name__}")
-            shard.client.barrier_timeout_s = welcome.barrier_timeout_s
+            shard.line.greet()
+        self._check_versions([shard.line.welcome.version for shard in self._shards])
 
     def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
         """See Exchange."""
@@ -162,8 +184,7 @@ class RemoteExchange:
         """Where trainers are in step all shards have applied the same steps."""
         if self._is_in_step and len(set(versions)) > 1:
             told = ", ".join(
-                f"{shard.client.what}: {version}"
-                for shard, version in zip(self._shards, versions, strict=True)
+                f"{shard.line.what}: {version}" for shard, version in zip(self._shards, versions, strict=True)
             )
             raise ExchangeError(
                 f"after step {self._steps} of this trainer the pservers have applied different numbers of "
@@ -177,8 +198,9 @@ class RemoteExchange:
 
     def end_pass(self, pass_id: int) -> None:
         """See Exchange."""
+        self._passes += 1
         for shard in self._shards:
-            shard.client.send(EndPass(pass_id), asking=f"to end pass {pass_id}")
+            shard.line.send(EndPass(pass_id, self._passes), asking=f"to end pass {pass_id}")
         for dense in self._dense:
             dense.hear_values()
         for sparse in self._sparse:
@@ -218,10 +240,10 @@ class RemoteExchange:
         """See Exchange. In a process forked from the trainer's, which has its connections too: says
         nothing."""
         if os.getpid() == self._process:
-            follows = failure is not None and any(shard.client.forsaken for shard in self._shards)
+            follows = failure is not None and any(shard.line.forsaken for shard in self._shards)
             for shard in self._shards:
-                shard.client.say_goodbye(Goodbye(failure, follows))
+                shard.line.say_goodbye(Goodbye(failure, follows))
             for shard in self._shards:
-                shard.client.part()
+                shard.line.part()
         for shard in self._shards:
-            shard.client.close()
+            shard.line.close()

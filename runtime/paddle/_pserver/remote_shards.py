@@ -15,8 +15,8 @@ import numpy as np
 
 from paddle._engine.exchange import ParameterSpec
 from paddle._engine.rows import SparseRows
-from paddle._pserver.client import Client
 from paddle._pserver.framing import bytes_of
+from paddle._pserver.line import Line
 from paddle._pserver.messages import Answer, Pull, PullRows, Push, Seed
 from paddle._pserver.options import Role
 from paddle._pserver.placement import dense_layout, row_ranges
@@ -29,8 +29,8 @@ class DenseShard:
 
     role: Role = "dense"
 
-    def __init__(self, client: Client, index: int, count: int) -> None:
-        self.client, self.index, self.count = client, index, count
+    def __init__(self, line: Line, index: int, count: int) -> None:
+        self.line, self.index, self.count = line, index, count
         self._cuts: list[tuple[str, int, int]] = []
         self._into: list[memoryview] = []
 
@@ -39,29 +39,30 @@ class DenseShard:
         slices = dense_layout(parameters, self.index, self.count, whole=whole).slices
         self._cuts = [(part.name, 4 * part.start, 4 * part.stop) for part in slices]
         self._into = self._cut({name: bytes_of(array) for name, array in arrays.items()})
+        self.line.reply_bytes = sum(view.nbytes for view in self._into)
 
     def seed(self, values: Arrays) -> None:
         """Give the initial values."""
         if self._cuts:
             body = self._cut({name: bytes_of(value) for name, value in values.items()})
-            self.client.send(Seed(), body, asking="to take initial values")
-            self.client.answer()
+            self.line.send(Seed(), body, asking="to take initial values")
+            self.line.answer()
 
     def ask_values(self, *, average: bool = False) -> None:
         """Ask for all values, or their averages."""
-        self.client.send(Pull(average=average), asking="for all values")
+        self.line.send(Pull(average=average), asking="for all values")
 
     def hear_averages(self, arrays: Arrays) -> None:
         """The answer to a pull of averages: ``arrays`` have them then."""
-        self.client.answer(self._cut({name: bytes_of(array) for name, array in arrays.items()}))
+        self.line.answer(self._cut({name: bytes_of(array) for name, array in arrays.items()}))
 
     def ask_push(self, push: Push, gradients: Mapping[str, memoryview]) -> None:
         """Push the shard's part of ``gradients``."""
-        self.client.send(push, self._cut(gradients), asking=f"to take the gradient of step {push.step}")
+        self.line.send(push, self._cut(gradients), asking=f"to take the gradient of step {push.step}")
 
     def hear_values(self) -> Answer:
         """The answer to a pull, a push or the end of a pass: the arrays are up to date then."""
-        return self.client.answer(self._into)
+        return self.line.answer(self._into)
 
     def _cut(self, whole: Mapping[str, memoryview]) -> list[memoryview]:
         return [whole[name][start:stop] for name, start, stop in self._cuts]
@@ -72,8 +73,8 @@ class SparseShard:
 
     role: Role = "sparse"
 
-    def __init__(self, client: Client, index: int, count: int) -> None:
-        self.client, self.index, self.count = client, index, count
+    def __init__(self, line: Line, index: int, count: int) -> None:
+        self.line, self.index, self.count = line, index, count
         self._wanted: list[np.ndarray] = []
 
     def bind(self, parameters: Sequence[ParameterSpec], arrays: Arrays) -> None:
@@ -87,8 +88,8 @@ class SparseShard:
             if held.count:
                 name = held.parameter.name
                 rows = np.ascontiguousarray(values[name][held.rows])
-                self.client.send(Seed(name), [bytes_of(rows)], asking=f"to take initial rows of {name!r}")
-                self.client.answer()
+                self.line.send(Seed(name), [bytes_of(rows)], asking=f"to take initial rows of {name!r}")
+                self.line.answer()
 
     def ask_rows(self, ids: Arrays) -> None:
         """Ask for those of the rows ``ids`` (per table, each once) that live there."""
@@ -97,7 +98,7 @@ class SparseShard:
             wanted = ids.get(held.parameter.name, np.empty(0, np.int64))
             self._wanted.append(wanted[held.pick(wanted)])
         pull = PullRows(tuple(len(wanted) for wanted in self._wanted))
-        self.client.send(pull, [bytes_of(wanted) for wanted in self._wanted], asking="for rows")
+        self.line.send(pull, [bytes_of(wanted) for wanted in self._wanted], asking="for rows")
 
     def hear_rows(self) -> None:
         """The answer: the tables have these rows then."""
@@ -105,21 +106,21 @@ class SparseShard:
             np.empty((len(wanted), held.width), np.float32)
             for wanted, held in zip(self._wanted, self._ranges, strict=True)
         ]
-        self.client.answer([bytes_of(part) for part in rows])
+        self.line.answer([bytes_of(part) for part in rows])
         for wanted, held, part in zip(self._wanted, self._ranges, rows, strict=True):
             self._arrays[held.parameter.name][wanted] = part
 
     def ask_table(self, index: int, *, average: bool = False) -> None:
         """Ask for all rows of table number ``index`` that live there, or their averages."""
         name = self._ranges[index].parameter.name
-        self.client.send(Pull(name, average), asking=f"for all rows of {name!r}")
+        self.line.send(Pull(name, average), asking=f"for all rows of {name!r}")
 
     def hear_table(self, index: int, arrays: Arrays | None = None) -> None:
         """The answer: the table, the one in ``arrays`` where given, has these rows then."""
         held = self._ranges[index]
         table = (self._arrays if arrays is None else arrays)[held.parameter.name]
         rows = table if self.count == 1 else np.empty((held.count, held.width), np.float32)
-        self.client.answer([bytes_of(rows)])
+        self.line.answer([bytes_of(rows)])
         if rows is not table:
             table[held.rows] = rows
 
@@ -133,8 +134,8 @@ class SparseShard:
             values.append(gradient.values[mine])
         counted = Push(push.step, push.pass_id, push.samples, tuple(len(part) for part in ids))
         body = [bytes_of(part) for part in (*ids, *values)]
-        self.client.send(counted, body, asking=f"to take the gradient of step {push.step}")
+        self.line.send(counted, body, asking=f"to take the gradient of step {push.step}")
 
     def hear_done(self) -> Answer:
         """The answer to a push or the end of a pass."""
-        return self.client.answer()
+        return self.line.answer()

@@ -1,0 +1,209 @@
+"""Pserver processes are killed in the midst of training, and the job ends with the bits of one to which
+nothing happened."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from paddle._engine.exchange import ModeSpec
+from paddle._engine.rows import SparseRows
+from paddle._pserver.errors import PserverError
+from paddle._pserver.line import Patience
+from paddle._pserver.remote import RemoteExchange
+from tests.pserver.conftest import free_ports, values_of
+from tests.pserver.test_equality import MODEL, assert_same, gradients_of, locally, seed_of, update
+
+pytestmark = pytest.mark.faults
+
+RUNTIME = Path(__file__).parents[2] / "runtime"
+TRAINERS = 2
+STEPS = 12
+
+
+@dataclass
+class Job:
+    """A running ``paddle pserver`` with two dense shards and a sparse one."""
+
+    process: subprocess.Popen[str]
+    port: int
+
+    def kill(self, shard: int) -> None:
+        """Kill -9 of a shard's process."""
+        os.kill(self.children()[shard], signal.SIGKILL)
+
+    def children(self) -> list[int]:
+        text = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        return [int(pid) for pid in text.split()]
+
+    def train(self, spec: Any, disturb: Callable[[int, int], None], **options: Any) -> list[Any]:
+        """What the trainers end with; ``disturb(trainer, step)`` is called before each of their steps."""
+
+        def run(trainer_id: int) -> dict[str, np.ndarray]:
+            exchange = RemoteExchange(
+                ["127.0.0.1"],
+                port=self.port,
+                ports_num=2,
+                ports_num_for_sparse=1,
+                num_gradient_servers=TRAINERS,
+                trainer_id=trainer_id,
+                call_timeout_s=60,
+                notice=lambda text: None,
+                **options,
+            )
+            try:
+                arrays = exchange.start(MODEL, spec, values_of(MODEL, trainer_id))
+                exchange.begin_pass(0)
+                for step in range(STEPS):
+                    disturb(trainer_id, step)
+                    gradients = gradients_of(MODEL, seed_of(trainer_id, step))
+                    rows = {n: g.ids for n, g in gradients.items() if isinstance(g, SparseRows)}
+                    exchange.prefetch(rows)
+                    exchange.step(gradients, samples=8)
+                exchange.end_pass(0)
+                exchange.fetch()
+                result = {name: array.copy() for name, array in arrays.items()}
+            except BaseException as error:
+                exchange.close(str(error))
+                raise
+            exchange.close()
+            return result
+
+        with ThreadPoolExecutor(TRAINERS) as pool:
+            return list(pool.map(run, range(TRAINERS), timeout=120))
+
+    def end(self) -> str:
+        """Its log, once it has ended well."""
+        _, log = self.process.communicate(timeout=30)
+        assert self.process.returncode == 0, log
+        return log
+
+
+@contextmanager
+def pservers(folder: Path | None, *flags: str) -> Iterator[Job]:
+    listeners = free_ports(["127.0.0.1"], 3)
+    port = listeners[0].getsockname()[1]
+    for listener in listeners:
+        listener.close()
+    kept = [f"--snapshot_dir={folder}", "--snapshot_period=5"] if folder else []
+    sizes = ["--ports_num=2", "--ports_num_for_sparse=1", f"--num_gradient_servers={TRAINERS}"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "paddle", "pserver", f"--port={port}", *sizes, *kept, *flags],
+        env={**os.environ, "PYTHONPATH": str(RUNTIME)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder.parent if folder else None,
+    )
+    try:
+        assert process.stdout is not None
+        assert "listening on" in process.stdout.readline()
+        yield Job(process, port)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize(("shard", "when"), [(0, 0), (2, 1), (0, 4), (0, 5), (2, 6), (2, 11)])
+def test_a_killed_shard_comes_back_and_no_bit_is_different(tmp_path: Path, when: int, shard: int) -> None:
+    spec = update("momentum")
+    with pservers(tmp_path / "kept") as job:
+
+        def disturb(trainer: int, step: int) -> None:
+            if trainer == 0 and step == when:
+                job.kill(shard)
+
+        first, second = job.train(spec, disturb)
+        job.end()
+    assert_same(first, second)
+    assert_same(first, locally(spec, TRAINERS, STEPS))
+
+
+def test_all_shards_killed_at_once_and_one_again(tmp_path: Path) -> None:
+    spec = update("adam")
+    with pservers(tmp_path / "kept") as job:
+
+        def disturb(trainer: int, step: int) -> None:
+            if trainer == 1 and step == 7:
+                for shard in range(3):
+                    job.kill(shard)
+            if trainer == 0 and step == 9:
+                job.kill(1)
+
+        first, second = job.train(spec, disturb)
+        job.end()
+    assert_same(first, second)
+    assert_same(first, locally(spec, TRAINERS, STEPS))
+
+
+def test_asynchronous_training_goes_on_from_the_snapshot(tmp_path: Path) -> None:
+    with pservers(tmp_path / "kept") as job:
+
+        def disturb(trainer: int, step: int) -> None:
+            if trainer == 0 and step == 8:
+                job.kill(0)
+
+        first, second = job.train(update("sgd", mode=ModeSpec(name="async")), disturb)
+        job.end()
+    assert_same(first, second)
+
+
+def test_a_journal_that_is_full_asks_for_a_snapshot(tmp_path: Path) -> None:
+    spec = update("momentum")
+    with pservers(tmp_path / "kept", "--snapshot_period=1000") as job:
+
+        def disturb(trainer: int, step: int) -> None:
+            if trainer == 0 and step == 10:
+                job.kill(0)
+
+        first, _ = job.train(spec, disturb, patience=Patience(30, 3 * 50_000))
+        assert len(list((tmp_path / "kept" / "dense-0").iterdir())) > 3
+        job.end()
+    assert_same(first, locally(spec, TRAINERS, STEPS))
+
+
+def test_without_snapshots_a_killed_shard_ends_the_job(tmp_path: Path) -> None:
+    with pservers(None) as job:
+
+        def disturb(trainer: int, step: int) -> None:
+            if trainer == 0 and step == 5:
+                job.kill(0)
+
+        with pytest.raises(PserverError):
+            job.train(update("sgd"), disturb)
+        assert job.process.wait(30) == 128 + signal.SIGKILL
+
+
+def test_one_that_is_killed_too_often_ends_the_job(tmp_path: Path) -> None:
+    with pservers(tmp_path / "kept", "--snapshot_restarts=1") as job:
+
+        def disturb(trainer: int, step: int) -> None:
+            if trainer == 0 and step in (4, 6):
+                job.kill(0 if step == 4 else -1)  # the one that was started last
+
+        with pytest.raises(PserverError):
+            job.train(update("sgd"), disturb, patience=Patience(10))
+        assert job.process.wait(30) == 128 + signal.SIGKILL
+
+
+def test_the_same_command_goes_on_after_all_of_it_was_killed(tmp_path: Path) -> None:
+    """Another job goes on from what the last one had learned."""
+    spec = update("sgd")
+    with pservers(tmp_path / "kept") as job:
+        first, _ = job.train(spec, lambda trainer, step: None)
+        job.end()
+    with pservers(tmp_path / "kept") as job:
+        again, _ = job.train(spec, lambda trainer, step: None)
+        job.end()
+    assert any((first[name] != again[name]).any() for name in first)
