@@ -122,13 +122,13 @@ def test_a_package_that_is_allowed_and_that_nobody_imports_is_no_more_allowed() 
 
 
 WRONG = [
-    ("_pserver.link", "aiohttp", "other people's packages only {numpy}"),
+    ("_pserver.link", "aiohttp", "other people's packages only {msgspec, numpy}"),
     ("_pserver.children", "aiohttp", "other people's packages nothing"),
     ("_pserver.shard", "asyncio", "the standard library's effects nothing"),
     ("_pserver.watch", "time", "the standard library's effects nothing"),
     ("_pserver.training", "random", "the standard library's effects nothing"),
     ("_pserver.modes", "_pserver.session", "_pserver only {"),
-    ("_pserver.remote", "_pserver.shard", "_pserver only {client, given, link, "),
+    ("_pserver.remote", "_pserver.shard", "_pserver only {client, given, journal, "),
     ("_pserver.shard", "_engine.program", "_engine only {averages, errors, exchange, "),
     ("_pserver.hub", "_launch.environ", "_launch nothing"),
     ("_pserver.service", "numpy", "other people's packages nothing"),
