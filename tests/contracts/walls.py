@@ -50,6 +50,8 @@ SHARD = f"{MACHINES} _pserver.{{state, tables}}"
 SIGHT = "_pserver.{meter, report, status}"
 # A trainer's end of a session.
 TRAINERS_END = "_pserver.{client, given, journal, line, link, remote, remote_shards}"
+# How both prove to have the job's token.
+TOKENS = "_pserver.{auth, handshake, token_file}"
 # Flags and who reads them: light enough for every program that asks for its settings.
 FLAGS = "_launch.{arguments, dialects, environ, errors, flags, manual, report}"
 # A launch as data, and who decides by it.
@@ -60,7 +62,8 @@ TABLE = (
     Row("__init__", "_absent batch", "importlib"),
     Row(
         "__main__",
-        f"__init__ {FLAGS} _launch.{{infolog, nics, visible}} _pserver.{{errors, service}} "
+        f"__init__ {FLAGS} _launch.{{infolog, nics, visible}} "
+        "_pserver.{auth, errors, service, token_file} "
         "_pserver.tasks.{errors, queue, service}",
         STANDARD,
     ),
@@ -89,7 +92,8 @@ TABLE = (
     Row("testing", "_engine.{registry, single}", "numpy"),
     # What one step computes.
     Row("_engine", "_engine", "numpy"),
-    Row("_engine.kernels", "_engine.kernels", "numba numpy"),
+    Row("_engine.kernels", "_engine.kernels", "numpy"),
+    Row("_engine.kernels.kernel", theirs="numba pathlib threading"),
     Row("_engine.kernels.prefetch", theirs="llvmlite numba"),
     Row(EXCHANGE, f"{EXCHANGE} _engine.kernels", "numpy"),
     # Where parameters live.
@@ -117,7 +121,7 @@ TABLE = (
     Row("_pserver.local", f"{SHARD} {WIRE} {EXCHANGE} _pserver.given", "numpy"),
     Row(
         TRAINERS_END,
-        f"{TRAINERS_END} {WIRE} {EXCHANGE}",
+        f"{TRAINERS_END} {TOKENS} {WIRE} {EXCHANGE}",
         "msgspec numpy os secrets socket sys threading time",
     ),
     Row("_pserver.session", f"{SHARD} {WIRE} _pserver.link", "asyncio numpy"),
@@ -126,17 +130,26 @@ TABLE = (
     Row("_pserver.status", SHARD, "msgspec"),
     Row("_pserver.meter", WIRE, "msgspec"),
     Row("_pserver.report", f"{SHARD} {SIGHT} _pserver.memory", "msgspec"),
-    Row("_pserver.metrics", SIGHT),
+    Row("_pserver.metrics", f"{SIGHT} _pserver.auth"),
     Row("_pserver.page", SIGHT, "html"),
-    Row("_pserver.application", "_pserver.{hub, link, metrics, options, page}", "aiohttp ipaddress msgspec"),
+    Row(
+        "_pserver.application",
+        f"_pserver.{{auth, door, hub, link, metrics, options, page}} {SIGHT}",
+        "aiohttp ipaddress msgspec",
+    ),
+    # Who may come in. The gate is a state machine: time and chance are given to it.
+    Row("_pserver.auth", theirs="base64 binascii hmac ipaddress"),
+    Row("_pserver.token_file", "_pserver.{auth, errors}", "os pathlib"),
+    Row("_pserver.door", f"_pserver.auth {SIGHT}", "aiohttp ipaddress time"),
+    Row("_pserver.handshake", "_pserver.{auth, errors, link}", "secrets socket time"),
     Row(
         "_pserver.process",
-        "_pserver.{application, errors, hub, options, recovery, watcher}",
-        "aiohttp asyncio resource signal socket",
+        "_pserver.{application, auth, errors, hub, options, recovery, watcher}",
+        "aiohttp asyncio resource secrets signal socket",
     ),
     Row(  # the parent of the shards' processes: it stays small and loads no numeric library
         "_pserver.{children, memory, ports, service}",
-        "_pserver.{children, errors, memory, options, ports, process, watcher}",
+        "_pserver.{auth, children, errors, memory, options, ports, process, watcher}",
         STANDARD,
     ),
     # The queue of tasks: a server of its own.
@@ -148,7 +161,8 @@ TABLE = (
     Row("_launch.agent", "_launch.agent", STANDARD),  # it runs on any node's Python, on nothing else
     Row(FLAGS, f"{FLAGS} _absent _complaint", "os time"),
     Row(SUPERVISOR, SUPERVISOR, "signal"),  # for the names of signals
-    Row("_launch.{news, visible}"),
+    Row("_launch.news", theirs="pathlib"),
+    Row("_launch.visible"),
     Row("_launch.infolog", "", STANDARD),
     Row(
         "_launch.{job, plan, settings}",

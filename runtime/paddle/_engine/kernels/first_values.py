@@ -14,9 +14,9 @@ from math import log, sqrt
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from paddle._engine.kernels.hashing import scrambled
+from paddle._engine.kernels.kernel import kernel
 
 Array = np.ndarray
 
@@ -26,7 +26,7 @@ _STEP = np.float32(2**-24)
 _TAIL = 0.02425
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def uniform(key: int, ids: Array, low: np.float32, span: np.float32, out: Array) -> None:
     """``out[i]``: uniform in [low, low + span)."""
     for i in range(ids.shape[0]):
@@ -36,7 +36,7 @@ def uniform(key: int, ids: Array, low: np.float32, span: np.float32, out: Array)
             out[i, j] = np.float32(number) * _STEP * span + low
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def normal(key: int, ids: Array, mean: float, std: float, tail: float, out: Array) -> None:
     """``out[i]``: normal with that mean and deviation, without the ``tail`` of this probability on either
     side."""
@@ -48,7 +48,7 @@ def normal(key: int, ids: Array, mean: float, std: float, tail: float, out: Arra
             out[i, j] = np.float32(mean + std * quantile(tail + share * (1.0 - 2.0 * tail)))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def quantile(p: np.float64) -> Any:
     """Where the standard normal distribution reaches ``p``, to 1.2e-9 of it (Acklam's rational
     approximation)."""
@@ -67,7 +67,7 @@ def quantile(p: np.float64) -> Any:
     return q * above / under
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _below(p: np.float64) -> Any:
     q = sqrt(-2.0 * log(p))
     above = -7.784894002430293e-03 * q - 3.223964580411365e-01

@@ -22,8 +22,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from paddle._engine.kernels.kernel import kernel
 from paddle._engine.kernels.prefetch import AHEAD, prefetch
 
 Array = np.ndarray
@@ -44,7 +44,7 @@ _S1, _S2, _S3 = np.uint64(30), np.uint64(27), np.uint64(31)
 _T2, _T3 = np.uint64(54), np.uint64(62)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def scrambled(number: int) -> Word:
     """A bijection of 64-bit numbers after which all bits depend on all bits (the finalizer of SplitMix64)."""
     x = np.uint64(number)
@@ -53,7 +53,7 @@ def scrambled(number: int) -> Word:
     return x ^ (x >> _S3)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def unscrambled(key: Word) -> np.int64:
     """The number that was scrambled."""
     x = key ^ (key >> _S3) ^ (key >> _T3)
@@ -64,13 +64,13 @@ def unscrambled(key: Word) -> np.int64:
     return np.int64(x)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def home(key: Word, capacity: int) -> Any:
     """The first cell where a key may be; ``capacity`` is below 2**32."""
     return np.int64(((~key >> _HALF) * np.uint64(capacity)) >> _HALF)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def seek(cells: Array, capacity: int, key: Word) -> Any:
     """The cell that holds the key or, where the index has none, would come to hold it."""
     cell = home(key, capacity)
@@ -79,7 +79,7 @@ def seek(cells: Array, capacity: int, key: Word) -> Any:
     return cell
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def find(cells: Array, capacity: int, ids: Array, rows: Array) -> int:
     """``rows[i]``: the row of ``ids[i]``, or ABSENT; returns how many are absent."""
     absent = 0
@@ -94,7 +94,7 @@ def find(cells: Array, capacity: int, ids: Array, rows: Array) -> int:
     return absent
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def visit(cells: Array, capacity: int, ids: Array, mark: int, rows: Array, marks: Array) -> int:
     """As ``find``, and each row is visited: its mark becomes ``mark``; ``marks[i]`` is what it was."""
     absent = 0
@@ -114,7 +114,7 @@ def visit(cells: Array, capacity: int, ids: Array, mark: int, rows: Array, marks
     return absent
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def read_marks(cells: Array, capacity: int, ids: Array, marks: Array) -> None:
     """The marks of ``ids``, all of which are in the index."""
     for i in range(ids.shape[0]):
@@ -122,13 +122,13 @@ def read_marks(cells: Array, capacity: int, ids: Array, marks: Array) -> None:
         marks[i] = _signed(state)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _signed(state: Word) -> Any:
     mark = np.int64(state & _LOW)
     return -mark if state < CANDIDATE and state & BORN else mark
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def remark(cells: Array, capacity: int, ids: Array, marks: Array) -> None:
     """Set the marks of ``ids``, all of which are in the index; a row with one above zero was visited."""
     for i in range(ids.shape[0]):
@@ -138,7 +138,7 @@ def remark(cells: Array, capacity: int, ids: Array, marks: Array) -> None:
         cells[2 * cell + 1] = kept | np.uint64(abs(marks[i]))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def admit(
     cells: Array,
     capacity: int,
@@ -182,7 +182,7 @@ def admit(
     return ids.shape[0], used, rows
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _open(cells: Array, cell: int) -> bool:
     """Make ``cell`` free by moving the run that begins there up by one; False at the end of the cells."""
     free = cell
@@ -195,7 +195,7 @@ def _open(cells: Array, cell: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def reach(cells: Array, capacity: int, used: int) -> int:
     """How many cells the ``used`` ones would need with another ``capacity``, the empty one at the end
     included."""
@@ -207,7 +207,7 @@ def reach(cells: Array, capacity: int, used: int) -> int:
     return end + 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def spread(cells: Array, capacity: int) -> None:
     """Bring all keys to their places for a larger ``capacity``, after empty cells were added at the end.
 
@@ -228,7 +228,7 @@ def spread(cells: Array, capacity: int) -> None:
         cells[2 * cell], cells[2 * cell + 1] = key, state
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def stale(cells: Array, mark: int, kept: Array) -> None:
     """``kept[row]``: 0 where the row's mark is ``mark`` or less, that of a BORN one less than ``mark``; else
     1."""
@@ -238,7 +238,7 @@ def stale(cells: Array, mark: int, kept: Array) -> None:
             kept[np.int64(state >> _HALF & _ROW) - 1] = abs(_signed(state)) + (state & BORN != _EMPTY) > mark
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def sweep(cells: Array, capacity: int, kept: Array, numbers: Array, day: int) -> int:
     """Erase rows that are not ``kept`` and candidates last seen on ``day`` or before; returns cells in use.
 
@@ -264,7 +264,7 @@ def sweep(cells: Array, capacity: int, kept: Array, numbers: Array, day: int) ->
     return used
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def listing(cells: Array, candidates: bool, ids: Array) -> int:
     """All ids that have a row, or all candidates, in the order of their cells; returns how many."""
     count = 0

@@ -14,7 +14,8 @@ from math import sqrt
 
 import numpy as np
 
-from paddle._engine.kernels.rules import Array, kernel, shrunk
+from paddle._engine.kernels.kernel import kernel
+from paddle._engine.kernels.rules import Array, shrunk
 
 Matrix = tuple[tuple[float, float], tuple[float, float]]
 IDENTITY = ((1.0, 0.0), (0.0, 1.0))

@@ -11,16 +11,16 @@ inputs give equal bits.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from paddle._engine.kernels.hashing import scrambled
+from paddle._engine.kernels.kernel import kernel
 from paddle._engine.kernels.prefetch import AHEAD, prefetch
 
 Array = np.ndarray
 _LINE = 16  # float32 in a cache line
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def distinct(ids: Array, scratch: Array, place: Array, found: Array) -> int:
     """``found``: each id once, in order of first occurrence; ``ids[i]`` is ``found[place[i]]``.
 
@@ -41,7 +41,7 @@ def distinct(ids: Array, scratch: Array, place: Array, found: Array) -> int:
     return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def sums(place: Array, rows: Array, out: Array) -> None:
     """``out[p]``: the sum of all ``rows[i]`` whose ``place[i]`` is p; places are numbered as they first
     occur."""
@@ -57,7 +57,7 @@ def sums(place: Array, rows: Array, out: Array) -> None:
                 target[j] += rows[i, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def take(store: Array, rows: Array, out: Array) -> None:
     """``out[i]``: the values of row ``rows[i]``; zeros where that is below zero."""
     for i in range(rows.shape[0]):
@@ -72,7 +72,7 @@ def take(store: Array, rows: Array, out: Array) -> None:
             out[i, j] = store[row, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def gather(store: Array, rows: Array, begin: int, block: Array) -> None:
     """``block[p, i]``: part p of row ``rows[begin + i]``, as many as the block has room for."""
     parts, room, width = block.shape
@@ -86,7 +86,7 @@ def gather(store: Array, rows: Array, begin: int, block: Array) -> None:
                 block[part, i, j] = store[row, part * width + j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def scatter(store: Array, rows: Array, begin: int, block: Array) -> None:
     """The way back of ``gather``."""
     parts, room, width = block.shape
@@ -97,7 +97,7 @@ def scatter(store: Array, rows: Array, begin: int, block: Array) -> None:
                 store[row, part * width + j] = block[part, i, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def compact(store: Array, kept: Array, numbers: Array) -> None:
     """Move each row that is ``kept`` to its new number, which is not above its old one."""
     for row in range(kept.shape[0]):

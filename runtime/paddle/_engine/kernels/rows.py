@@ -7,7 +7,8 @@ inputs give equal bits.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from paddle._engine.kernels.kernel import kernel
 
 
 def merge_rows(ids: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -22,7 +23,7 @@ def merge_rows(ids: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndar
     return merged_ids[:count], merged[:count]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def add_rows(table: np.ndarray, index: np.ndarray, rows: np.ndarray) -> None:
     """``table[index[i]] += rows[i]`` in order; ids may repeat. The caller vouches for the index."""
     for i in range(index.shape[0]):
@@ -31,7 +32,7 @@ def add_rows(table: np.ndarray, index: np.ndarray, rows: np.ndarray) -> None:
             row[j] += rows[i, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _sum_runs(
     ids: np.ndarray, order: np.ndarray, values: np.ndarray, merged_ids: np.ndarray, merged: np.ndarray
 ) -> int:

@@ -15,14 +15,11 @@ that the compiler chose.
 
 from __future__ import annotations
 
-from functools import partial
 from math import sqrt
 
 import numpy as np
-from numba import njit
 
-# The default error model raises on division by zero, which keeps the compiler from using vector instructions.
-kernel = partial(njit, cache=True, nogil=True, error_model="numpy")
+from paddle._engine.kernels.kernel import kernel
 
 Array = np.ndarray
 Float = np.float32

@@ -6,7 +6,8 @@ Guarantee: float32 results are within 2e-6 (relative) of the numpy twin's, and N
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from paddle._engine.kernels.kernel import kernel
 
 
 def softmax_cross_entropy(
@@ -32,7 +33,7 @@ def numpy_softmax_cross_entropy(
     loss[...] = np.log(total) + edge - chosen
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _softmax_cross_entropy(
     logits: np.ndarray, label: np.ndarray, edge: np.ndarray, softmax: np.ndarray, loss: np.ndarray
 ) -> None:
@@ -46,7 +47,7 @@ def _softmax_cross_entropy(
         loss[i, 0] = np.log(total) + edge[i, 0] - chosen
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def _exponentials(x: np.ndarray, edge: np.float32, out: np.ndarray) -> None:
     """out = exp(x - edge) for x <= edge, by a polynomial, because the compiler cannot vectorize calls of exp.
 
@@ -71,7 +72,7 @@ def _exponentials(x: np.ndarray, edge: np.float32, out: np.ndarray) -> None:
         out[j] = p * np.int32((np.int32(n) + np.int32(127)) << np.int32(23)).view(np.float32)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc"})
+@kernel(fastmath={"reassoc"})
 def _total(x: np.ndarray) -> np.float32:
     """The sum of a row; ``reassoc`` lets the compiler keep one partial sum per vector lane."""
     total = np.float32(0)

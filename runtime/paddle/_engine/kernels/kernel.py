@@ -1,0 +1,61 @@
+"""Kernel: how a Python function becomes a compiled one, the same way for all.
+
+numba keeps compiled code for later processes and compiles again when the file has changed in which a function
+stands. It does not see that another file has changed, whose functions were compiled into it: after an update
+such a kernel would go on with the old ones, and with what they took memory to hold. So the code is kept under
+a digest of all kernels' sources. It must never know what a kernel computes.
+
+Guarantee: what runs is what the sources say, all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache, partial
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from numba import config, njit
+
+SOURCES = Path(__file__).parent
+
+_decorating = Lock()
+
+
+def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile ``function`` when it is first called; ``options`` are numba's, besides those of all kernels.
+
+    numba's own way with a division by zero, to raise, keeps the compiler from vector instructions.
+    """
+    if function is None:
+        return partial(kernel, **options)
+    with _kept_by_sources():
+        return njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+
+
+@contextmanager
+def _kept_by_sources() -> Iterator[None]:
+    """What is decorated meanwhile is kept by the digest: below NUMBA_CACHE_DIR, otherwise beside the sources.
+
+    Where that cannot be written, numba looks for a place of its own.
+    """
+    with _decorating:
+        given = config.CACHE_DIR
+        config.CACHE_DIR = str(Path(given or SOURCES / "__pycache__") / digest(SOURCES))
+        try:
+            yield
+        finally:
+            config.CACHE_DIR = given
+
+
+@cache
+def digest(folder: Path) -> str:
+    """Tell the Python files of ``folder`` from all other ones."""
+    text = sha256()
+    for path in sorted(folder.glob("*.py")):
+        source = path.read_bytes()
+        text.update(f"{path.name} {len(source)}\n".encode() + source)
+    return f"kernels-{text.hexdigest()[:16]}"

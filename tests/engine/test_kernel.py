@@ -1,0 +1,89 @@
+"""Compiled code that is kept must be that of the sources that are there."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from numba import config
+
+from paddle._engine.kernels import kernel
+from paddle._engine.kernels.kernel import digest
+
+INNER = """
+from kernel import kernel
+
+@kernel
+def inner(x):
+    return x + {more}
+"""
+OUTER = """
+from inner import inner
+from kernel import kernel
+
+@kernel
+def outer(x):
+    return inner(x)
+
+if __name__ == "__main__":
+    print(outer(1), sum(outer.stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Kernels of which one is compiled into another, from another file."""
+    (tmp_path / "kernel.py").write_bytes(Path(kernel.__file__).read_bytes())
+    (tmp_path / "inner.py").write_text(INNER.format(more=1))
+    (tmp_path / "outer.py").write_text(OUTER)
+    return tmp_path
+
+
+def run(folder: Path, **environment: str) -> list[str]:
+    """What ``outer(1)`` is in a new process, and how many kernels it found compiled."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    done = subprocess.run(
+        [sys.executable, "outer.py"],
+        cwd=folder,
+        env={**kept, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+def test_a_kernel_is_compiled_once_for_all_processes(folder: Path) -> None:
+    assert run(folder) == ["2", "0"]
+    assert run(folder) == ["2", "1"]
+
+
+def test_a_kernel_is_compiled_again_when_another_file_has_changed(folder: Path) -> None:
+    run(folder)
+    (folder / "inner.py").write_text(INNER.format(more=2))
+    assert run(folder) == ["3", "0"]
+
+
+def test_the_folder_that_the_user_names_is_taken(folder: Path, tmp_path: Path) -> None:
+    run(folder, NUMBA_CACHE_DIR=str(tmp_path / "kept"))
+    assert list((tmp_path / "kept" / digest(folder)).rglob("*.nbi"))
+    assert not list((folder / "__pycache__").glob("kernels-*"))
+
+
+def test_other_peoples_functions_are_kept_where_they_always_were() -> None:
+    before = config.CACHE_DIR
+    kernel.kernel(lambda x: x)
+    assert before == config.CACHE_DIR
+
+
+def test_the_digest_tells_names_and_contents_apart(tmp_path: Path) -> None:
+    contents = [{"a.py": "x"}, {"a.py": "y"}, {"b.py": "x"}, {"a.py": "", "b.py": "x"}, {"a.py": "xb.py"}]
+    seen = set()
+    for number, files in enumerate(contents):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for name, text in files.items():
+            (folder / name).write_text(text)
+        seen.add(digest(folder))
+    assert len(seen) == len(contents)
