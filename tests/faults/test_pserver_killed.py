@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,7 +21,6 @@ import pytest
 from paddle._engine.exchange import ModeSpec
 from paddle._engine.rows import SparseRows
 from paddle._pserver.errors import PserverError
-from paddle._pserver.line import Patience
 from paddle._pserver.remote import RemoteExchange
 from tests.pserver.conftest import free_ports, values_of
 from tests.pserver.test_equality import MODEL, assert_same, gradients_of, locally, seed_of, update
@@ -47,7 +47,13 @@ class Job:
         text = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
         return [int(pid) for pid in text.split()]
 
-    def train(self, spec: Any, disturb: Callable[[int, int], None], **options: Any) -> list[Any]:
+    def train(
+        self,
+        spec: Any,
+        disturb: Callable[[int, int], None],
+        before_push: Callable[[int, int], None] = lambda trainer, step: None,
+        **options: Any,
+    ) -> list[Any]:
         """What the trainers end with; ``disturb(trainer, step)`` is called before each of their steps."""
 
         def run(trainer_id: int) -> dict[str, np.ndarray]:
@@ -58,7 +64,7 @@ class Job:
                 ports_num_for_sparse=1,
                 num_gradient_servers=TRAINERS,
                 trainer_id=trainer_id,
-                call_timeout_s=60,
+                call_timeout_s=30,
                 notice=lambda text: None,
                 **options,
             )
@@ -70,6 +76,7 @@ class Job:
                     gradients = gradients_of(MODEL, seed_of(trainer_id, step))
                     rows = {n: g.ids for n, g in gradients.items() if isinstance(g, SparseRows)}
                     exchange.prefetch(rows)
+                    before_push(trainer_id, step)
                     exchange.step(gradients, samples=8)
                 exchange.end_pass(0)
                 exchange.fetch()
@@ -147,6 +154,27 @@ def test_all_shards_killed_at_once_and_one_again(tmp_path: Path) -> None:
     assert_same(first, locally(spec, TRAINERS, STEPS))
 
 
+def test_a_trainer_that_waits_at_one_shard_comes_back_to_another_meanwhile(tmp_path: Path) -> None:
+    """Trainer 0 waits at a dense shard for trainer 1, which waits at the sparse one for trainer 0."""
+    spec = update("momentum")
+    pushes = threading.Event()
+    with pservers(tmp_path / "kept") as job:
+
+        def disturb(trainer: int, step: int) -> None:
+            if trainer == 1 and step == 7:  # the snapshot is of step 5
+                assert pushes.wait(30)
+                job.kill(2)
+
+        def before_push(trainer: int, step: int) -> None:
+            if trainer == 0 and step == 7:
+                pushes.set()
+
+        first, second = job.train(spec, disturb, before_push)
+        job.end()
+    assert_same(first, second)
+    assert_same(first, locally(spec, TRAINERS, STEPS))
+
+
 def test_asynchronous_training_goes_on_from_the_snapshot(tmp_path: Path) -> None:
     with pservers(tmp_path / "kept") as job:
 
@@ -167,7 +195,7 @@ def test_a_journal_that_is_full_asks_for_a_snapshot(tmp_path: Path) -> None:
             if trainer == 0 and step == 10:
                 job.kill(0)
 
-        first, _ = job.train(spec, disturb, patience=Patience(30, 3 * 50_000))
+        first, _ = job.train(spec, disturb, journal_bytes=3 * 50_000)
         assert len(list((tmp_path / "kept" / "dense-0").iterdir())) > 3
         job.end()
     assert_same(first, locally(spec, TRAINERS, STEPS))
@@ -193,7 +221,7 @@ def test_one_that_is_killed_too_often_ends_the_job(tmp_path: Path) -> None:
                 job.kill(0 if step == 4 else -1)  # the one that was started last
 
         with pytest.raises(PserverError):
-            job.train(update("sgd"), disturb, patience=Patience(10))
+            job.train(update("sgd"), disturb, reconnect_timeout_s=10)
         assert job.process.wait(30) == 128 + signal.SIGKILL
 
 

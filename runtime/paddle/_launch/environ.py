@@ -77,6 +77,7 @@ class InitFlags:
     trainer_id: int
     pservers: tuple[str, ...]
     connect_timeout: float
+    reconnect_timeout: float
     seed: int
     values: Mapping[str, Value]
     given: frozenset[str]

@@ -15,7 +15,6 @@ import secrets
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -51,7 +50,8 @@ class RemoteExchange:
         trainer_id: int,
         connect_timeout_s: float = 60.0,
         call_timeout_s: float = 600.0,
-        patience: Patience | None = None,
+        reconnect_timeout_s: float = 60.0,
+        journal_bytes: int = 256 << 20,
         notice: Notice = _print,
     ) -> None:
         self._connect_timeout_s = connect_timeout_s
@@ -59,13 +59,12 @@ class RemoteExchange:
         dense = [(host, port + i) for host in pservers for i in range(ports_num)]
         sparse = [(host, port + ports_num + i) for host in pservers for i in range(ports_num_for_sparse)]
 
-        each = patience or Patience()
-        each = replace(each, journal_bytes=each.journal_bytes // max(1, len(dense) + len(sparse)))
+        patience = Patience(reconnect_timeout_s, journal_bytes // max(1, len(dense) + len(sparse)))
 
         def line(role: Role, place: tuple[str, int]) -> Line:
             client = partial(Client, *place, f"{role} shard", call_timeout_s=call_timeout_s, notice=notice)
             hello = Hello(PROTOCOL, trainer_id, num_gradient_servers, role, incarnation)
-            return Line(client, hello, notice, each)
+            return Line(client, hello, notice, patience)
 
         self._dense = [DenseShard(line("dense", place), i, len(dense)) for i, place in enumerate(dense)]
         self._sparse = [SparseShard(line("sparse", place), i, len(sparse)) for i, place in enumerate(sparse)]

@@ -198,4 +198,5 @@ def _remote(flags: Any) -> Exchange:
         num_gradient_servers=flags.num_gradient_servers,
         trainer_id=flags.trainer_id,
         connect_timeout_s=flags.connect_timeout,
+        reconnect_timeout_s=flags.reconnect_timeout,
     )

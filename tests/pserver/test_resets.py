@@ -1,0 +1,142 @@
+"""Connections that break, or bring damaged bytes, at any moment: a synchronous job ends as if nothing had."""
+
+from __future__ import annotations
+
+import random
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+
+import pytest
+
+from paddle._engine.exchange import ModeSpec
+from paddle._pserver.errors import ShardUnreachable, StateLost
+from paddle._pserver.remote import RemoteExchange
+
+from .conftest import DENSE_ONLY, ONES, Pservers, Start, free_ports, start, update
+from .test_equality import assert_same, locally, trainer
+
+
+class Proxy:
+    """Passes on what comes to its port; harms it after so many bytes, again and again."""
+
+    def __init__(
+        self, listener: socket.socket, to: tuple[str, int], chances: random.Random, harm: str
+    ) -> None:
+        self.listener, self.to, self.chances, self.harm = listener, to, chances, harm
+        self.harmed = 0
+        self.harms_left = 12
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = self.listener.accept()
+                far = socket.create_connection(self.to)
+                for one, other in ((near, far), (far, near)):
+                    threading.Thread(target=self._pump, args=(one, other), daemon=True).start()
+
+    def _pump(self, one: socket.socket, other: socket.socket) -> None:
+        left = self.chances.randrange(200, 60_000)
+        with suppress(OSError):
+            while data := one.recv(1 << 14):
+                left -= len(data)
+                if left < 0 and self.harms_left and len(data) > 300:
+                    self.harms_left -= 1
+                    self.harmed += 1
+                    left = self.chances.randrange(200, 60_000)
+                    data = self._harmed(data, one, other)
+                other.sendall(data)
+        for end in (one, other):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+
+    def _harmed(self, data: bytes, one: socket.socket, other: socket.socket) -> bytes:
+        at = self.chances.randrange(len(data))
+        if self.harm == "damage":
+            return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+        other.sendall(data[:at])
+        for end in (one, other):  # closing them is a reset then
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        raise OSError("reset")
+
+
+@contextmanager
+def between(pservers: Pservers, seed: int, harm: str) -> Iterator[list[Proxy]]:
+    """Proxies before all pservers; ``pservers.port`` is theirs then."""
+    count = pservers.ports_num + pservers.ports_num_for_sparse
+    listeners = free_ports(pservers.hosts, count)
+    port, pservers.port = pservers.port, listeners[0].getsockname()[1]
+    places = [(host, port + i) for host in pservers.hosts for i in range(count)]
+    with ExitStack() as stack:
+        for listener in listeners:
+            stack.enter_context(closing(listener))
+        chances = random.Random(seed)
+        yield [Proxy(one, to, chances, harm) for one, to in zip(listeners, places, strict=True)]
+
+
+@pytest.mark.parametrize("harm", ["reset", "damage"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_bad_network_changes_no_bit(start_pservers: Start, seed: int, harm: str) -> None:
+    spec = update("momentum")
+    pservers = start_pservers(ports_num=2, ports_num_for_sparse=1, num_gradient_servers=2)
+    with between(pservers, seed, harm) as proxies:
+        work = [trainer(id, spec, steps=10) for id in range(2)]
+        first, second = pservers.train(*work)
+        assert sum(proxy.harmed for proxy in proxies) > 2
+    assert_same(first, second)
+    assert_same(first, locally(spec, trainers=2, steps=10))
+
+
+def cut(exchange: RemoteExchange) -> None:
+    """Break all connections, as a network does."""
+    for shard in exchange._shards:
+        sock = shard.line.client._socket
+        assert sock is not None
+        sock.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.mark.parametrize("mode", [ModeSpec(), ModeSpec(name="async"), ModeSpec(name="ssp", staleness=1)])
+def test_a_reset_between_steps_is_not_noticed(start_pservers: Start, mode: ModeSpec) -> None:
+    pservers = start_pservers(ports_num=2)
+    notices: list[str] = []
+
+    def run(exchange: RemoteExchange) -> list[int]:
+        arrays = exchange.start(DENSE_ONLY, update(mode=mode), ONES)
+        versions = []
+        for _ in range(3):
+            versions.append(exchange.step(ONES, 1).version)
+            cut(exchange)
+        exchange.end_pass(0)
+        assert arrays["w"][0] < 1
+        return versions
+
+    assert pservers.train(run, notice=notices.append) == [[1, 2, 3]]
+    assert any("Trying to come back." in notice for notice in notices)
+    assert any("the connection is back" in notice for notice in notices)
+
+
+def test_one_that_may_not_come_back_ends_at_once(start_pservers: Start) -> None:
+    pservers = start_pservers()
+    exchange = pservers.exchange(0, reconnect_timeout_s=0)
+    start(exchange)
+    cut(exchange)
+    with pytest.raises(ShardUnreachable):
+        exchange.step(ONES, 1)
+    exchange.close("it broke")
+
+
+def test_a_pserver_that_was_started_anew_is_not_taken_for_the_old(start_pservers: Start) -> None:
+    old, new = start_pservers(), start_pservers()
+    exchange = old.exchange(0)
+    start(exchange)
+    exchange.step(ONES, 1)
+    (line,) = [shard.line for shard in exchange._shards]
+    line._make = new.exchange(0)._shards[0].line._make
+    cut(exchange)
+    with pytest.raises(StateLost, match=r"was started anew.*step 1.*--snapshot_dir"):
+        exchange.step(ONES, 1)
+    exchange.close("it lost its state")
