@@ -199,7 +199,7 @@ FLAGS: tuple[Flag, ...] = (
     _row("lp", "acts", "log_period_server", "int", 500, "Steps between two lines of a server's log", low=1),
     # What survives a broken connection, and a parameter server that is killed
     _trainer("reconnect_timeout", "float", 60.0,
-             "Seconds that a trainer tries to come back when a connection breaks (0: not at all)", low=0),
+             "Seconds to come back after a connection broke (0: not at all)", low=0),
     _row("p", "acts", "snapshot_dir", "str", "", "Folder of the snapshots a killed server goes on from"),
     _row("p", "acts", "snapshot_period", "int", 1000, "Steps between two snapshots", low=1),
     _row("p", "acts", "snapshot_interval", "duration", 600.0,
