@@ -14,18 +14,22 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import paddle
 from paddle._launch import nics
 from paddle._launch.arguments import parse_arguments
-from paddle._launch.environ import reporter
+from paddle._launch.environ import reporter, token_file
 from paddle._launch.errors import LaunchError, NotInThisRelease, UsageError
 from paddle._launch.flags import check_ports, defaults_of, flags_of
 from paddle._launch.infolog import InfoLog, open_info_log
 from paddle._launch.manual import page
 from paddle._launch.visible import visible
+
+if TYPE_CHECKING:
+    from paddle._pserver.auth import Token
 
 PORT_IN_USE = 98  # the number of EADDRINUSE
 _INTERRUPTED = 130
@@ -36,6 +40,7 @@ Usage: paddle COMMAND [--name=value ...]
 
   paddle pserver    Start a parameter server; it ends when all trainers have said goodbye.
   paddle master     Hand out a data set to trainers, as tasks; it ends with Ctrl+C.
+  paddle view_key   Print the key with which a pserver that has a token is looked at from another machine.
   paddle version    Print the version and what it was built with.
   paddle help       Print this page; `paddle pserver --help` prints the server's flags.
 
@@ -55,6 +60,12 @@ Hands out the RecordIO files that trainers name, some chunks at a time, to paddl
 A task that is not finished in time goes to another trainer. With --state_file a master that was killed goes
 on where it was, when it is started again. Exit status: 1 failed, 2 wrong usage, 98 the port is taken, 130
 interrupted.
+"""
+_VIEW_KEY_USAGE = """
+Usage: paddle view_key --token_file=FILE
+
+Prints the key that lets somebody look at the job's pservers from another machine: as the password of the page
+in a browser, or as a Bearer token. It follows from the token, and lets nobody train.
 """
 _LOG_LEVELS = {"debug": "DEBUG", "info": "INFO", "warn": "WARNING", "error": "ERROR", "crit": "CRITICAL"}
 _LATER = {
@@ -85,7 +96,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _command(name: str) -> Callable[[Sequence[str]], int]:
-    commands = {"pserver": _pserver, "master": _master, "version": _version, "help": _help}
+    commands = {"pserver": _pserver, "master": _master, "view_key": _view_key, "version": _version}
+    commands["help"] = _help
     found = commands.get(name.removeprefix("--"), _help if name == "-h" else None)
     if found:
         return found
@@ -154,8 +166,9 @@ def _addresses(values: Mapping[str, Any]) -> tuple[str, ...]:
 def _exposed(addresses: Iterable[str]) -> list[str]:
     reachable = [address for address in addresses if not nics.is_loopback(address)]
     return [
-        f"no token is set, so whoever reaches {address} can read and change the parameters; "
-        "use the address of a private network only."
+        f"NO TOKEN IS SET: whoever reaches {address} can read, change and stop this training. Make a token, "
+        "`(umask 077; python3 -c 'import secrets; print(secrets.token_hex(32))' > job.token)`, and start "
+        "every pserver with --token_file=job.token and every trainer with PADDLE_TOKEN_FILE=job.token."
         for address in reachable
     ]
 
@@ -182,10 +195,42 @@ def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
         restarts=values["snapshot_restarts"],
     )
     try:
-        return serve(options, _announce, _Watcher())
+        token = _token(values)
+        announce = partial(_announce, has_token=token is not None)
+        return serve(options, announce, _Watcher(), token)
     except PserverError as error:
         print(visible(f"paddle pserver: {error}"), file=sys.stderr)
         return PORT_IN_USE if isinstance(error, PortInUse) else error.exit_status
+
+
+def _token(values: Mapping[str, Any]) -> Token | None:
+    """The job's token; says so where others may read it."""
+    from paddle._pserver.token_file import read_token
+
+    path = token_file(values, os.environ)
+    if not path:
+        return None
+    token, warning = read_token(path)
+    if warning is not None:
+        print(f"paddle pserver: warning: {visible(warning)}", file=sys.stderr)
+    return token
+
+
+def _view_key(arguments: Sequence[str]) -> int:
+    given = parse_arguments(arguments, "pserver", command="paddle view_key")
+    if given.help:
+        print(_VIEW_KEY_USAGE.strip())
+        return 0
+    from paddle._pserver.errors import PserverError
+
+    try:
+        token = _token({**defaults_of("pserver"), **given.values})
+    except PserverError as error:
+        raise UsageError(str(error)) from error
+    if token is None:
+        raise UsageError("give the file with the job's token: --token_file=FILE")
+    print(token.view_key)
+    return 0
 
 
 def _master(arguments: Sequence[str]) -> int:
@@ -240,8 +285,8 @@ def _announce_master(places: list[tuple[str, int]]) -> None:
     print("paddle master: listening on", ", ".join(f"{host}:{port}" for host, port in places), flush=True)
 
 
-def _announce(ports: list[tuple[str, int]]) -> None:
-    for notice in _exposed(dict.fromkeys(host for host, _ in ports)):
+def _announce(ports: list[tuple[str, int]], *, has_token: bool) -> None:
+    for notice in [] if has_token else _exposed(dict.fromkeys(host for host, _ in ports)):
         print(f"paddle pserver: warning: {notice}", file=sys.stderr)
     print("paddle pserver: listening on", ", ".join(f"{host}:{port}" for host, port in ports), flush=True)
     reporter().ready(ports)

@@ -141,7 +141,9 @@ class RunningAgent(Marked):
             name: {"argv": [sys.executable, "-u", "-c", text], "env": {}, "prepend": {}, "log": log}
             for name, text in programs.items()
         }
-        self.say(do="plan", node=3, workspace=str(self.workspace), lease_s=lease_s, roles=roles)
+        self.say(
+            do="plan", node=3, workspace=str(self.workspace), lease_s=lease_s, token="secret", roles=roles
+        )
 
     def hear(self, event: str) -> dict[str, Any]:
         """Read frames up to the next of a kind."""

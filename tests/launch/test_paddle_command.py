@@ -15,6 +15,7 @@ from paddle import __main__ as command
 from paddle._launch.flags import User, flags_of
 from paddle._launch.infolog import InfoLog
 from paddle._pserver import service
+from paddle._pserver.auth import Token
 from paddle._pserver.errors import PortInUse, PserverError
 from paddle._pserver.service import ServerOptions
 from paddle._pserver.watcher import Watcher
@@ -28,13 +29,17 @@ def served(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
     seen = SimpleNamespace(options=None, does=lambda on_ready: 0)
 
     def serve(
-        options: ServerOptions, on_ready: Callable[[list[tuple[str, int]]], None], watcher: Watcher
+        options: ServerOptions,
+        on_ready: Callable[[list[tuple[str, int]]], None],
+        watcher: Watcher,
+        token: Token | None,
     ) -> int:
-        seen.options, seen.watcher = options, watcher
+        seen.options, seen.watcher, seen.token = options, watcher, token
         return seen.does(on_ready)
 
     monkeypatch.setattr(service, "serve", serve)
     monkeypatch.delenv("GLOG_log_dir", raising=False)
+    monkeypatch.delenv("PADDLE_TOKEN_FILE", raising=False)
     return seen
 
 
@@ -152,8 +157,56 @@ def test_an_address_that_others_reach_is_warned_of(
     served.does = lambda on_ready: on_ready([("10.0.0.7", 7164), ("10.0.0.7", 7165)]) or 0
     assert command.main(["pserver", "--host=10.0.0.7"]) == 0
     warned = capsys.readouterr().err
-    assert warned.count("no token is set") == 1
+    assert warned.count("NO TOKEN IS SET") == 1
+    assert "--token_file=job.token" in warned
     assert "10.0.0.7" in warned
+
+
+@pytest.fixture
+def token_file(tmp_path: Path) -> Path:
+    path = tmp_path / "job.token"
+    path.touch(0o600)
+    path.write_text("5ec7e7" * 6)
+    return path
+
+
+def test_a_token_is_read_from_its_file_and_never_shown(
+    served: SimpleNamespace,
+    token_file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    served.does = lambda on_ready: on_ready([("10.0.0.7", 7164)]) or 0
+    assert command.main(["pserver", "--host=10.0.0.7", f"--token_file={token_file}"]) == 0
+    by_flag = served.token
+    monkeypatch.setenv("PADDLE_TOKEN_FILE", str(token_file))
+    assert command.main(["pserver", "--host=10.0.0.7"]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == "", "nothing to be warned of"
+    assert by_flag.view_key == served.token.view_key
+    assert "5ec7e7" not in shown.out + repr(served.token)
+
+
+def test_a_token_that_others_may_read_is_warned_of(
+    served: SimpleNamespace, token_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    token_file.chmod(0o644)
+    assert command.main(["pserver", f"--token_file={token_file}"]) == 0
+    assert f"warning: others on this machine may read the token in {token_file}" in capsys.readouterr().err
+
+
+def test_a_file_without_a_token_starts_nothing(
+    served: SimpleNamespace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(["pserver", f"--token_file={tmp_path / 'none'}"]) == 2
+    assert "cannot read token_file" in capsys.readouterr().err
+    assert served.options is None
+
+
+def test_the_view_key_follows_from_the_token(token_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["view_key", f"--token_file={token_file}"]) == 0
+    assert capsys.readouterr().out == f"{Token(b'5ec7e7' * 6).view_key}\n"
+    assert command.main(["view_key", "--token_file=/none"]) == 2
 
 
 def test_a_tuning_flag_is_answered_with_a_notice(

@@ -191,7 +191,7 @@ def test_libraries_go_before_those_of_the_node(folder) -> None:
 
 def test_the_agent_gets_the_whole_plan_of_its_node(folder) -> None:
     node = planned(folder).nodes[1]
-    order = agent_order(node, 10.0)
+    order = agent_order(node, 10.0, "secret")
     assert order["node"] == 1
     assert order["workspace"] == str(node.workspace)
     assert set(order["roles"]) == {"pserver-1", "trainer-1"}

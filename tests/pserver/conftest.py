@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from aiohttp import web
 
 from paddle._engine.exchange import Exchange, ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._pserver.application import application
+from paddle._pserver.auth import Gate, Token
 from paddle._pserver.ending import Outcome
 from paddle._pserver.errors import PortInUse
 from paddle._pserver.hub import Hub
@@ -115,6 +118,7 @@ def start_pservers() -> Iterator[Start]:
             num_gradient_servers: int = 1,
             barrier_timeout_s: float = TIMEOUT_S,
             keepalive_timeout: float = 60.0,
+            token: Token | None = None,
         ) -> Pservers:
             used = HOSTS[:hosts]
             listeners = free_ports(used, ports_num + ports_num_for_sparse)
@@ -128,7 +132,7 @@ def start_pservers() -> Iterator[Start]:
                     barrier_timeout_s=barrier_timeout_s,
                 )
                 running.hubs.append(Hub(Shard(options), f"{role} shard {index}"))
-            stack.enter_context(serving(running, listeners, keepalive_timeout))
+            stack.enter_context(serving(running, listeners, keepalive_timeout, token))
             return running
 
         yield start
@@ -153,9 +157,14 @@ class serving:  # noqa: N801 - used as a function
     """Runs the hubs' applications on a loop in a thread."""
 
     def __init__(
-        self, running: Pservers, listeners: Sequence[socket.socket], keepalive_timeout: float
+        self,
+        running: Pservers,
+        listeners: Sequence[socket.socket],
+        keepalive_timeout: float,
+        token: Token | None = None,
     ) -> None:
         self.running, self.listeners, self.keepalive_timeout = running, listeners, keepalive_timeout
+        self.token = token
         self.thread = threading.Thread(target=running.loop.run_forever, daemon=True)
 
     def __enter__(self) -> None:
@@ -170,8 +179,9 @@ class serving:  # noqa: N801 - used as a function
 
     async def _start(self) -> None:
         for hub, listener in zip(self.running.hubs, self.listeners, strict=True):
+            gate = Gate(self.token, partial(secrets.token_bytes, 32)) if self.token else None
             runner = web.AppRunner(
-                application(hub), shutdown_timeout=1.0, keepalive_timeout=self.keepalive_timeout
+                application(hub, gate=gate), shutdown_timeout=1.0, keepalive_timeout=self.keepalive_timeout
             )
             await runner.setup()
             await web.SockSite(runner, listener).start()

@@ -38,6 +38,7 @@ __all__ = [
     "read_init",
     "reporter",
     "settle_threads",
+    "token_file",
 ]
 
 _PREFIX = "PADDLE_INIT_"
@@ -79,6 +80,7 @@ class InitFlags:
     connect_timeout: float
     reconnect_timeout: float
     seed: int
+    token_file: str
     values: Mapping[str, Value]
     given: frozenset[str]
     notices: tuple[str, ...] = ()
@@ -99,6 +101,7 @@ def read_init(kwargs: Mapping[str, object], environ: Mapping[str, str]) -> InitF
         given[name], written[name] = trainer[name].parse(value, where), where
     notices = [check_supported(trainer[name], value, written[name]) for name, value in given.items()]
     values: dict[str, Any] = defaults_of("trainer") | given
+    values["token_file"] = token_file(values, environ)
     _check(values)
     own = {field.name for field in fields(InitFlags)} & trainer.keys()
     return InitFlags(
@@ -107,6 +110,11 @@ def read_init(kwargs: Mapping[str, object], environ: Mapping[str, str]) -> InitF
         given=frozenset(given),
         notices=tuple(filter(None, notices)),
     )
+
+
+def token_file(values: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+    """Where the job's token is, empty where there is none: the flag over PADDLE_TOKEN_FILE."""
+    return values["token_file"] or environ.get("PADDLE_TOKEN_FILE", "")
 
 
 def child_environment(

@@ -208,6 +208,9 @@ FLAGS: tuple[Flag, ...] = (
     _row("p", "acts", "snapshot_restarts", "int", 3,
          "How often a process that was killed is started again from its newest snapshot", low=0),
     _row("pt", "absent", "rdma_tcp", "str", "tcp", "Transport: tcp or rdma"),
+    _row("pt", "acts", "token_file", "str", "",
+         "File with the job's token, the same for all; launched jobs have their own",
+         env="PADDLE_TOKEN_FILE"),
     # The trainer
     _row("lpt", "absent", "use_gpu", "bool", False, "Train on a GPU", conf="PADDLE_USE_GPU"),
     _trainer("trainer_count", "int", 1, "Threads inside one trainer", env="PADDLE_TRAINER_COUNT", low=1),

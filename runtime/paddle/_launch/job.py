@@ -20,7 +20,8 @@ from paddle._launch.settings import Settings
 from paddle._launch.workspace import Entry, listing, locate
 
 COMMAND = "paddle.py"
-OURS = ("trainer_id", "num_gradient_servers", "pservers")  # a process's place in a job is not for choice
+# A process's place in a job is not for choice, and a job that is launched makes its own token.
+OURS = ("trainer_id", "num_gradient_servers", "pservers", "token_file")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,8 +118,8 @@ def _check_ranks(trainers: Arguments) -> None:
     for name in OURS:
         if name in trainers.values:
             raise UsageError(
-                f"--{name} cannot be given to {COMMAND}: every process gets its own, by the order of HOSTS. "
-                "Leave it out."
+                f"--{name} cannot be given to {COMMAND}: every process gets its own, by the order of HOSTS, "
+                "and a token of the job. Leave it out."
             )
 
 

@@ -179,8 +179,8 @@ def _pserver_flags(settings: Settings, address: str) -> Iterator[str]:
     yield f"--num_gradient_servers={len(settings.hosts)}"
 
 
-def agent_order(node: NodePlan, lease_s: float) -> dict[str, Any]:
-    """Write a node's plan as its agent reads it."""
+def agent_order(node: NodePlan, lease_s: float, token: str) -> dict[str, Any]:
+    """Write a node's plan as its agent reads it. ``token``: the job's, which is in no plan that is shown."""
     roles = {
         role.name: {"argv": role.argv, "env": role.env, "prepend": role.prepend, "log": role.log}
         for role in node.roles
@@ -190,6 +190,7 @@ def agent_order(node: NodePlan, lease_s: float) -> dict[str, Any]:
         "node": node.node,
         "workspace": str(node.workspace),
         "lease_s": lease_s,
+        "token": token,
         "roles": roles,
     }
 

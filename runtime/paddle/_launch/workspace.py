@@ -25,7 +25,9 @@ from typing import Literal
 from paddle._launch.errors import DeliveryError, DeliveryStopped, WorkspaceError
 
 PROGRAM = "train.py"
-_NOT_SENT_FROM_TOP = frozenset({"log", "output", "output.previous", ".output.part", ".output.old"})
+_NOT_SENT_FROM_TOP = frozenset(
+    {"log", "output", "output.previous", ".output.part", ".output.old", ".job.token"}
+)
 _NEVER_SENT = frozenset({"__pycache__"})
 _CHUNK = 1 << 24
 _ELSEWHERE = "--root_dir=DIR (ROOT_DIR in conf.py) puts JOB folders elsewhere."

@@ -6,51 +6,55 @@
     GET /metrics      the same for Prometheus
     GET /v1/session   with ``Upgrade: paddle-pserver/1``: 101, then frames (framing.py) in both directions
 
+Where there is a gate, a session wants the job's token (auth.py): 401 is a challenge, 403 a wrong answer to
+one, 429 too many of them. To look one needs nothing on this machine itself, the view key from elsewhere.
+
 It must never know what is trained.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_address
 
 import msgspec
 from aiohttp import web
 
-from paddle._pserver import metrics, page
+from paddle._pserver import door, metrics, page
+from paddle._pserver.auth import Gate
 from paddle._pserver.hub import Hub
 from paddle._pserver.link import SESSION_PATH, UPGRADE
 from paddle._pserver.options import Role
-
-_SWITCHING = f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {UPGRADE}\r\nConnection: Upgrade\r\n\r\n".encode(
-    "ascii"
-)
+from paddle._pserver.report import Report
 
 Place = tuple[str, int, Role]
 """Address, port and role of a shard."""
 
 
-def application(hub: Hub, places: Sequence[Place] = ()) -> web.Application:
+def application(hub: Hub, places: Sequence[Place] = (), gate: Gate | None = None) -> web.Application:
     """The routes of a shard. ``places``: it and those that were started with it."""
+
+    def look(request: web.Request) -> Report:
+        door.check_look(gate, request)
+        return msgspec.structs.replace(hub.report(), door=door.seen(gate))
 
     async def healthz(request: web.Request) -> web.Response:
         return web.Response(text="ok\n")
 
     async def show_page(request: web.Request) -> web.Response:
-        shown = page.html(hub.report(), list(_links(places, *_own_place(request))))
+        shown = page.html(look(request), list(_links(places, *door.place_asked(request))))
         policy = {"Content-Security-Policy": page.POLICY}
         return web.Response(text=shown, content_type="text/html", headers=policy)
 
     async def show_status(request: web.Request) -> web.Response:
-        return web.Response(body=msgspec.json.encode(hub.report()), content_type="application/json")
+        return web.Response(body=msgspec.json.encode(look(request)), content_type="application/json")
 
     async def show_metrics(request: web.Request) -> web.Response:
-        return web.Response(
-            body=metrics.text(hub.report()).encode(), headers={"Content-Type": metrics.CONTENT_TYPE}
-        )
+        text = metrics.text(look(request))
+        return web.Response(body=text.encode(), headers={"Content-Type": metrics.CONTENT_TYPE})
 
     async def session(request: web.Request) -> web.Response:
-        return await _session(hub, request)
+        return await _session(hub, gate, request)
 
     app = web.Application()
     app.router.add_get("/healthz", healthz)
@@ -59,12 +63,6 @@ def application(hub: Hub, places: Sequence[Place] = ()) -> web.Application:
     app.router.add_get("/metrics", show_metrics)
     app.router.add_get(SESSION_PATH, session)
     return app
-
-
-def _own_place(request: web.Request) -> tuple[str, int]:
-    """The address and port at which this request came in."""
-    name = request.transport.get_extra_info("sockname") if request.transport else None
-    return (name[0], name[1]) if name else ("", 0)
 
 
 def _links(places: Sequence[Place], host: str, port: int) -> Iterator[page.Link]:
@@ -83,8 +81,9 @@ def _is_v6(address: str) -> bool:
         return False
 
 
-async def _session(hub: Hub, request: web.Request) -> web.Response:
+async def _session(hub: Hub, gate: Gate | None, request: web.Request) -> web.Response:
     """Hand the connection over to a session and wait for its end; what is returned then reaches nobody."""
+    proof = door.admit(gate, request)
     if request.headers.get("Upgrade") != UPGRADE:
         raise web.HTTPUpgradeRequired(text=f"this is for trainers, which ask to upgrade to {UPGRADE}\n")
     if hub.crowded:
@@ -92,7 +91,13 @@ async def _session(hub: Hub, request: web.Request) -> web.Response:
     if request.transport is None:
         raise ConnectionResetError("the trainer left before it was let in")
     request.protocol.keep_alive(False)  # else aiohttp's timer closes the connection when it seems idle
-    request.transport.write(_SWITCHING)
+    request.transport.write(_switching(proof))
     opened = hub.open(request.transport, request.protocol)
     await opened.closed
     return web.Response()
+
+
+def _switching(headers: Mapping[str, str]) -> bytes:
+    told = {"Upgrade": UPGRADE, "Connection": "Upgrade", **headers}
+    lines = ["HTTP/1.1 101 Switching Protocols", *(f"{name}: {value}" for name, value in told.items())]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("ascii")

@@ -15,11 +15,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import get_args
 
-from paddle._pserver import link
+from paddle._pserver import handshake, link
+from paddle._pserver.auth import Token
 from paddle._pserver.errors import (
     BadMessage,
     ConnectionLost,
-    ProtocolMismatch,
     PserverError,
     ShardUnreachable,
     TrainerLost,
@@ -41,14 +41,24 @@ _PARTING_S = 5.0
 
 
 class Client:
-    """See the module's text. ``what``: the shard, for people."""
+    """See the module's text. ``what``: the shard, for people; ``token``: the job's, where it has one."""
 
-    def __init__(self, host: str, port: int, what: str, *, call_timeout_s: float, notice: Notice) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        what: str,
+        *,
+        call_timeout_s: float,
+        notice: Notice,
+        token: Token | None = None,
+    ) -> None:
         self.what = f"{what} at {host}:{port}"
         self.barrier_timeout_s = 0.0
         self._address = (host, port)
         self._call_timeout_s = call_timeout_s
         self._notice = notice
+        self._token = token
         self._socket: socket.socket | None = None
         self._reader = FrameReader(self._place)
         self._heard: deque[Reply] = deque()
@@ -93,32 +103,11 @@ class Client:
         sock = socket.create_connection(self._address, timeout=_left(deadline))
         try:
             link.tune(sock)
-            sock.sendall(
-                f"GET {link.SESSION_PATH} HTTP/1.1\r\nHost: {self._address[0]}:{self._address[1]}\r\n"
-                f"Connection: Upgrade\r\nUpgrade: {link.UPGRADE}\r\n\r\n".encode("ascii")
-            )
-            head = b""
-            while not head.endswith(b"\r\n\r\n"):  # byte by byte: what follows the head is not ours to take
-                sock.settimeout(_left(deadline))
-                byte = sock.recv(1)
-                if not byte:
-                    raise ConnectionResetError("it closed the connection instead of answering")
-                head += byte
-            self._check_upgraded(head)
+            handshake.upgrade(sock, self._address[0], self.what, self._token, deadline)
         except BaseException:
             sock.close()
             raise
         return sock
-
-    def _check_upgraded(self, head: bytes) -> None:
-        status = head.split(b"\r\n", 1)[0].decode("latin-1")
-        code = status.split(" ")[1:2]
-        if code == ["503"]:
-            raise ConnectionAbortedError("it is crowded with connections that never say who they are")
-        if code != ["101"]:
-            raise ProtocolMismatch(
-                f"{self.what} is no pserver of this release: it answered {status!r}. Check pservers and port."
-            )
 
     # Asking.
 

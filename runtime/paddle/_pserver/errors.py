@@ -14,7 +14,8 @@ PserverError                  an ExchangeError: the engine's callers see these
 │   ├── DuplicateTrainer      the id is, or was, another trainer's
 │   ├── Stale                 a newer process has taken this trainer's place
 │   ├── DeclarationMismatch   trainers that do not train the same model
-│   └── TooManyParameters     more values than this pserver may hold
+│   ├── TooManyParameters     more values than this pserver may hold
+│   └── NotAuthorized         the two sides do not have the same token
 ├── TrainerLost               a barrier cannot be met: the text names who is missing
 ├── ShardUnreachable          no connection, or no answer in time
 │   └── ConnectionLost        a connection that broke
@@ -23,6 +24,7 @@ PserverError                  an ExchangeError: the engine's callers see these
 ├── SnapshotsInUse            a Complaint: another pserver has the folder
 ├── PortInUse                 another process has the port; the text names it
 ├── NotOurs                   a Complaint: an address or port that this process may not listen on
+├── BadTokenFile              a Complaint: a file from which no token comes
 └── SparsePortsMissing        a Complaint: a sparse parameter, and ports_num_for_sparse=0
 """
 
@@ -96,6 +98,10 @@ class TooManyParameters(Refused):
     """More values than this pserver may hold."""
 
 
+class NotAuthorized(Refused):
+    """The two sides do not have the same token."""
+
+
 class TrainerLost(PserverError):
     """A barrier cannot be met: the text names who is missing."""
 
@@ -126,6 +132,10 @@ class PortInUse(PserverError):
 
 class NotOurs(Complaint, PserverError):
     """An address that is not this machine's, or a port that is not this user's."""
+
+
+class BadTokenFile(Complaint, PserverError):
+    """A file from which no token comes."""
 
 
 class SparsePortsMissing(Complaint, PserverError):

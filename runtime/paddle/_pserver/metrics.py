@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
+from paddle._pserver.auth import REASONS
 from paddle._pserver.meter import BOUNDS_S
 from paddle._pserver.report import Report
 
@@ -89,6 +90,11 @@ def _latencies(report: Report) -> Iterator[Sample]:
         yield f'_count{{question="{question}"}}', latency.count
 
 
+def _denied(report: Report) -> Iterator[Sample]:
+    for reason in REASONS:
+        yield label("reason", reason), report.door.denied.get(reason, 0)
+
+
 def _row(
     kind: Literal["counter", "gauge", "histogram"],
     name: str,
@@ -126,5 +132,10 @@ METRICS = (
     _row("gauge", "waiting_seconds", "Age of the oldest question that waits for a trainer.",
          _one(lambda r: r.waiting_s)),
     _row("gauge", "waited_for", "1 for a trainer that others wait for, else 0.", _waited_for),
+    _row("gauge", "locked", "1 where a token is wanted, else 0.", _one(lambda r: r.door.locked)),
+    _row("counter", "challenges_total", "Connections asked to prove that they have the token.",
+         _one(lambda r: r.door.challenges)),
+    _row("counter", "admitted_total", "Connections that did.", _one(lambda r: r.door.admitted)),
+    _row("counter", "denied_total", "Connections and looks refused.", _denied),
 )
 # fmt: on

@@ -92,6 +92,7 @@ def _figures(report: Report) -> str:
         "busy": f"{100 * rates.busy:.0f} %",
         "memory": size(report.memory_bytes),
         "damaged frames": f"{report.damaged_frames:,}",
+        "refused": f"{sum(report.door.denied.values()):,}",
         "up": f"{report.uptime_s:,.0f} s",
     }
     shown = (f"<div><dt>{what}</dt><dd>{value}</dd></div>" for what, value in figures.items())

@@ -9,13 +9,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import resource
+import secrets
 import signal
 import socket
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from aiohttp import web
 
 from paddle._pserver.application import Place, application
+from paddle._pserver.auth import Gate, Token
 from paddle._pserver.errors import PserverError
 from paddle._pserver.hub import Hub
 from paddle._pserver.options import ShardOptions
@@ -32,12 +35,14 @@ def run(
     on_ready: Callable[[], None],
     watcher: Watcher,
     places: Sequence[Place],
+    token: Token | None = None,
 ) -> int:
     """Serve until the shard is over; returns the exit status. SIGTERM ends it before its time.
 
-    ``places``: this shard and those that were started with it, for people to look at.
+    ``places``: this shard and those that were started with it, for people to look at. ``token``: trainers
+    must have it.
     """
-    return asyncio.run(_serve(options, listener, name, on_ready, watcher, places))
+    return asyncio.run(_serve(options, listener, name, on_ready, watcher, places, token))
 
 
 async def _serve(
@@ -47,6 +52,7 @@ async def _serve(
     on_ready: Callable[[], None],
     watcher: Watcher,
     places: Sequence[Place],
+    token: Token | None = None,
 ) -> int:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # so that idle connections keep no trainer out
@@ -57,8 +63,9 @@ async def _serve(
         watcher.broken(name, str(error), (), is_own=True)
         return error.exit_status if isinstance(error, PserverError) else 1
     hub = Hub(shard, name, watcher, write)
+    gate = None if token is None else Gate(token, partial(secrets.token_bytes, 32))
     runner = web.AppRunner(
-        application(hub, places), access_log=None, handle_signals=False, shutdown_timeout=1.0
+        application(hub, places, gate), access_log=None, handle_signals=False, shutdown_timeout=1.0
     )
     await runner.setup()
     await web.SockSite(runner, listener).start()

@@ -23,6 +23,7 @@ from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import ParameterSpec, StepReport, UpdateSpec
 from paddle._engine.rules import needs_whole
 from paddle._pserver import given
+from paddle._pserver.auth import Token
 from paddle._pserver.client import Client, Notice
 from paddle._pserver.errors import SparsePortsMissing
 from paddle._pserver.framing import bytes_of
@@ -30,10 +31,20 @@ from paddle._pserver.line import Line, Patience
 from paddle._pserver.messages import PROTOCOL, Declare, EndPass, Goodbye, Hello, Push
 from paddle._pserver.options import Role
 from paddle._pserver.remote_shards import DenseShard, SparseShard
+from paddle._pserver.token_file import read_token
 
 
 def _print(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
+
+
+def _token(path: str, notice: Notice) -> Token | None:
+    if not path:
+        return None
+    token, warning = read_token(path)
+    if warning is not None:
+        notice(f"warning: {warning}")
+    return token
 
 
 class RemoteExchange:
@@ -53,8 +64,10 @@ class RemoteExchange:
         reconnect_timeout_s: float = 60.0,
         journal_bytes: int = 256 << 20,
         notice: Notice = _print,
+        token_file: str = "",
     ) -> None:
         self._connect_timeout_s = connect_timeout_s
+        token = _token(token_file, notice)
         incarnation = secrets.token_hex(8)
         dense = [(host, port + i) for host in pservers for i in range(ports_num)]
         sparse = [(host, port + ports_num + i) for host in pservers for i in range(ports_num_for_sparse)]
@@ -62,7 +75,9 @@ class RemoteExchange:
         patience = Patience(reconnect_timeout_s, journal_bytes // max(1, len(dense) + len(sparse)))
 
         def line(role: Role, place: tuple[str, int]) -> Line:
-            client = partial(Client, *place, f"{role} shard", call_timeout_s=call_timeout_s, notice=notice)
+            client = partial(
+                Client, *place, f"{role} shard", call_timeout_s=call_timeout_s, notice=notice, token=token
+            )
             hello = Hello(PROTOCOL, trainer_id, num_gradient_servers, role, incarnation)
             return Line(client, hello, notice, patience)
 

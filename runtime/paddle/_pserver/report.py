@@ -18,6 +18,15 @@ from paddle._pserver.status import Status, status
 _MB = 1 << 20
 
 
+class Door(msgspec.Struct, frozen=True, kw_only=True):
+    """Who came to the door. ``locked``: a token is wanted; ``denied``: how often, by reason."""
+
+    locked: bool = False
+    challenges: int = 0
+    admitted: int = 0
+    denied: dict[str, int] = {}
+
+
 class Report(Status, frozen=True, kw_only=True):
     """See the module's text. ``memory_limit_bytes``: what the shard's tables may need."""
 
@@ -31,6 +40,7 @@ class Report(Status, frozen=True, kw_only=True):
     damaged_frames: int
     memory_bytes: int
     memory_limit_bytes: int
+    door: Door = Door()
 
 
 def report(shard: Shard, meter: Meter, *, name: str, damaged_frames: int, since: float, now: float) -> Report:

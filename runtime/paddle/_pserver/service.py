@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from paddle._pserver import memory
+from paddle._pserver.auth import Token
 from paddle._pserver.children import Children
 from paddle._pserver.options import ServerOptions, ShardOptions, SnapshotOptions
 from paddle._pserver.ports import listen
@@ -28,8 +29,10 @@ def serve(
     options: ServerOptions,
     on_ready: Callable[[list[tuple[str, int]]], None],
     watcher: Watcher | None = None,
+    token: Token | None = None,
 ) -> int:
-    """Serve until the job is over; returns the exit status: 0 only if all went well.
+    """Serve until the job is over; returns the exit status: 0 only if all went well. ``token``: trainers must
+    have it.
 
     To be called in the main thread. ``on_ready`` gets all (address, port), once all are served. Raises
     PortInUse before anything is served. SIGINT, SIGTERM and SIGHUP end all processes.
@@ -45,7 +48,7 @@ def serve(
         raise
     children = Children(on_death=lambda name, how: watcher.broken(name, how, (), is_own=True))
     for index, (address, port, _) in enumerate(options.places):
-        work = partial(_shard, options, index, listeners, watcher)
+        work = partial(_shard, options, index, listeners, watcher, token)
         children.fork(f"{address}:{port}", work, restarts=options.restarts if options.snapshots else 0)
     if not options.snapshots:  # else a shard that is started again needs its own
         for listener in listeners:
@@ -67,6 +70,7 @@ def _shard(
     index: int,
     listeners: Sequence[socket.socket],
     watcher: Watcher,
+    token: Token | None,
     ready: Callable[[], None],
 ) -> int:
     """The life of shard number ``index`` of this node, in its own process."""
@@ -86,4 +90,5 @@ def _shard(
         memory_limit_bytes=memory.limit_bytes() // len(options.places) // (2 if options.snapshots else 1),
         snapshots=_snapshots(options, index),
     )
-    return run(shard, listeners[index], f"{role} shard at {address}:{port}", ready, watcher, options.places)
+    name = f"{role} shard at {address}:{port}"
+    return run(shard, listeners[index], name, ready, watcher, options.places, token)

@@ -199,4 +199,5 @@ def _remote(flags: Any) -> Exchange:
         trainer_id=flags.trainer_id,
         connect_timeout_s=flags.connect_timeout,
         reconnect_timeout_s=flags.reconnect_timeout,
+        token_file=flags.token_file,
     )

@@ -50,9 +50,11 @@ class Lines:
 
 
 class Role:
-    """One command of the plan, running."""
+    """One command of the plan, running. ``told``: variables that the agent sets itself."""
 
-    def __init__(self, name: str, plan: Mapping[str, Any], workspace: str, log: LogFile) -> None:
+    def __init__(
+        self, name: str, plan: Mapping[str, Any], workspace: str, log: LogFile, told: Mapping[str, str]
+    ) -> None:
         self.name = name
         self.log = log
         self.printed, self.reported = Lines(LONGEST_LINE), Lines(LONGEST_REPORT)
@@ -60,7 +62,7 @@ class Role:
         self.report, report = os.pipe()
         self.open = {self.output, self.report}
         try:
-            self.pid = _spawn(plan, workspace, stdout, report)
+            self.pid = _spawn(plan, workspace, stdout, report, told)
         except (OSError, ValueError):
             for descriptor in self.open:
                 os.close(descriptor)
@@ -84,12 +86,12 @@ class Role:
         return None
 
 
-def _spawn(plan: Mapping[str, Any], workspace: str, stdout: int, report: int) -> int:
+def _spawn(plan: Mapping[str, Any], workspace: str, stdout: int, report: int, told: Mapping[str, str]) -> int:
     agent = os.getpid()
     child = subprocess.Popen(
         plan["argv"],
         cwd=workspace,
-        env=_environment(os.environ, plan, report),
+        env={**_environment(os.environ, plan, report), **told},
         stdin=subprocess.DEVNULL,
         stdout=stdout,
         stderr=subprocess.STDOUT,

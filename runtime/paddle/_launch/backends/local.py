@@ -10,6 +10,7 @@ process is gone, the agents' leashes are gone with it.
 from __future__ import annotations
 
 import os
+import secrets
 import shlex
 import signal
 import sys
@@ -57,7 +58,8 @@ class LocalCarrier:
     """Carries a plan out on this machine."""
 
     def __init__(self, plan: LaunchPlan, post: Post) -> None:
-        self._nodes = [_Node(plan, node, post) for node in plan.nodes]
+        token = secrets.token_hex(32)
+        self._nodes = [_Node(plan, node, post, token) for node in plan.nodes]
         self._node_of = {role.name: self._nodes[node.node] for node in plan.nodes for role in node.roles}
 
     def step(self, node: int, phase: Phase) -> None:
@@ -80,10 +82,11 @@ class LocalCarrier:
 class _Node:
     """One embedded node: its steps one after another, its agent beside them."""
 
-    def __init__(self, launch: LaunchPlan, plan: NodePlan, post: Post) -> None:
+    def __init__(self, launch: LaunchPlan, plan: NodePlan, post: Post, token: str) -> None:
         self._launch = launch
         self._plan = plan
         self._post = post
+        self._token = token
         self._reader = FrameReader(plan.node)
         self._leash = Leash(BEAT_S)
         self._promise: Promise | None = None
@@ -157,7 +160,7 @@ class _Node:
         runners = {"local": partial(_AgentRunner, hear=self._hear)}
         context = Context(Config(overrides={"runners": runners}, lazy=True))
         command = shlex.join([sys.executable, "-I", "-S", str(Path(agent.__file__).parent)])
-        self._leash.say(agent_order(self._plan, LEASE_S))
+        self._leash.say(agent_order(self._plan, LEASE_S, self._token))
         self._promise = context.run(
             f"exec {command} 2>&1",
             asynchronous=True,

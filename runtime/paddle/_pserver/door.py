@@ -1,0 +1,83 @@
+"""Door: who may come in over HTTP, asked of the gate (auth.py) where there is one, and told to people.
+
+It must never know what lies behind it. Guarantee: whoever is turned away is answered, counted and told to the
+log, with why and never with what they said.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from ipaddress import ip_address
+
+from aiohttp import hdrs, web
+
+from paddle._pserver.auth import Admitted, Challenge, Denied, Gate, place_of, plain
+from paddle._pserver.report import Door
+
+_log = logging.getLogger("paddle.pserver")
+
+
+def place_asked(request: web.Request) -> tuple[str, int]:
+    """The address and port at which a request came in."""
+    name = request.transport.get_extra_info("sockname") if request.transport else None
+    return (plain(name[0]), name[1]) if name else ("", 0)
+
+
+def _peer(request: web.Request) -> str:
+    name = request.transport.get_extra_info("peername") if request.transport else None
+    return plain(name[0]) if name else ""
+
+
+def _authorization(request: web.Request) -> str | None:
+    given = request.headers.getall(hdrs.AUTHORIZATION, [])
+    return ", ".join(given) if given else None
+
+
+def admit(gate: Gate | None, request: web.Request) -> dict[str, str]:
+    """The headers with which a trainer is let in; raises an answer for one that is not."""
+    if gate is None:
+        return {}
+    peer = _peer(request)
+    match gate.knock(_authorization(request), peer, place_of(*place_asked(request)), time.monotonic()):
+        case Admitted(header):
+            return {hdrs.AUTHENTICATION_INFO: header}
+        case Challenge(header):
+            raise web.HTTPUnauthorized(
+                headers={hdrs.WWW_AUTHENTICATE: header}, text="prove that you have the job's token\n"
+            )
+        case Denied("too_often", retry_s):
+            raise web.HTTPTooManyRequests(
+                headers={hdrs.RETRY_AFTER: str(math.ceil(retry_s))}, text="too often without the token\n"
+            )
+        case Denied(reason):
+            _log.warning("refused a trainer at %s: %s", peer, reason.replace("_", " "))
+            raise web.HTTPForbidden(text=f"{reason.replace('_', ' ')}\n")
+
+
+def check_look(gate: Gate | None, request: web.Request) -> None:
+    """Raise an answer for somebody who may not look.
+
+    Who is on this machine may: who comes from a loopback address, or from the one that is asked.
+    """
+    peer, (own, _) = _peer(request), place_asked(request)
+    if not peer or peer == own or ip_address(peer).is_loopback:
+        return
+    if gate is None:
+        raise web.HTTPForbidden(
+            text="without a token this is shown on the pserver's own machine only: see docs/metrics.md\n"
+        )
+    if not gate.may_look(_authorization(request), peer, time.monotonic()):
+        raise web.HTTPUnauthorized(
+            headers={hdrs.WWW_AUTHENTICATE: 'Basic realm="pserver", Bearer realm="pserver"'},
+            text="this wants the view key, which `paddle view_key --token_file=FILE` prints\n",
+        )
+
+
+def seen(gate: Gate | None) -> Door:
+    """What the gate has counted."""
+    if gate is None:
+        return Door()
+    denied = {str(reason): count for reason, count in gate.denied.items()}
+    return Door(locked=True, challenges=gate.challenges, admitted=gate.admitted, denied=denied)
