@@ -6,13 +6,15 @@ import random
 import socket
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 
+import numpy as np
 import pytest
 
 from paddle._engine.exchange import ModeSpec
 from paddle._pserver.errors import ShardUnreachable, StateLost
+from paddle._pserver.messages import Request, Seed
 from paddle._pserver.remote import RemoteExchange
 
 from .conftest import DENSE_ONLY, ONES, Pservers, Start, free_ports, start, update
@@ -140,3 +142,22 @@ def test_a_pserver_that_was_started_anew_is_not_taken_for_the_old(start_pservers
     with pytest.raises(StateLost, match=r"was started anew.*step 1.*--snapshot_dir"):
         exchange.step(ONES, 1)
     exchange.close("it lost its state")
+
+
+def test_a_reset_among_the_initial_values_begins_them_again(start_pservers: Start) -> None:
+    spec = update("momentum")
+    pservers = start_pservers(ports_num_for_sparse=1)
+
+    def run(exchange: RemoteExchange) -> dict[str, np.ndarray]:
+        line = exchange._sparse[0].line
+        send = line.send
+
+        def sending(message: Request, body: Sequence[memoryview] = (), *, asking: str) -> None:
+            if message == Seed("emb2"):  # the second table
+                cut(exchange)
+            send(message, body, asking=asking)
+
+        line.send = sending  # type: ignore[method-assign]
+        return trainer(0, spec)(exchange)
+
+    assert_same(pservers.train(run)[0], locally(spec, trainers=1))
