@@ -43,8 +43,8 @@ EXCHANGE = "_engine.{averages, errors, exchange, penalties, rates, rows, rules, 
 WIRE = "_pserver.{errors, framing, messages, options, placement}"
 # The shard's parts: state machines, driven by whoever has a clock and a network.
 MACHINES = """_pserver.{
-    admission, arrival, barrier, clocks, declaration, effects, ending, inlet, model, modes, outbox, roster,
-    saving, shard, training, watch, watcher
+    admission, arrival, barrier, changes, clocks, declaration, effects, ending, inlet, model, modes, outbox,
+    roster, saving, shard, training, watch, watcher
 }"""
 SHARD = f"{MACHINES} _pserver.{{state, tables}}"
 SIGHT = "_pserver.{meter, report, status}"
@@ -119,6 +119,8 @@ TABLE = (
     Row("_pserver.recovery", f"{SHARD} {WIRE} _pserver.{{snapshot, storage}}", "pathlib time"),
     Row("_pserver.storage", "_pserver.errors", "fcntl os pathlib"),
     Row("_pserver.local", f"{SHARD} {WIRE} {EXCHANGE} _pserver.given", "numpy"),
+    Row("_pserver.{local_updates, merging}", EXCHANGE, "numpy"),
+    Row("_pserver.trainer_modes", "_engine.exchange _pserver.{local, local_updates, merging}"),
     Row(
         TRAINERS_END,
         f"{TRAINERS_END} {TOKENS} {WIRE} {EXCHANGE}",

@@ -68,13 +68,14 @@ def need_bytes(update: UpdateSpec, layout: DenseLayout, ranges: tuple[RowRange, 
     are as many as a batch touches."""
     copies = trainers + (
         not update.mode.is_in_step
-    )  # where they change meanwhile: the values that end a pass
+    )  # the values that end a pass, where they change meanwhile
     need = 4 * layout.size * copies
     for segment in layout.segments:
         need += 4 * segment.size * _arrays(segment.parameter, update)
     for held in ranges:
         marks = 8 if update.average is None else 16  # the row's last step, and the last in its average
         need += held.count * (4 * held.width * _arrays(held.parameter, update) + marks)
+        need += held.count * 2 * 8 * trainers * update.mode.is_local  # changed ids
     return need
 
 

@@ -86,6 +86,22 @@ class PullRows(msgspec.Struct, frozen=True, array_like=True):
     again: bool = False
 
 
+class CountChanges(msgspec.Struct, frozen=True, array_like=True):
+    """How many rows were changed since this trainer, which has heard of them ``told`` times, last did?
+
+    Answer: Answer, body = an int64 per table.
+    """
+
+    told: Count = 0
+
+
+class PullChanges(msgspec.Struct, frozen=True, array_like=True):
+    """Send the rows that were counted. Answer: Answer, body = the int64 ids of all tables, then their float32
+    rows."""
+
+    counts: tuple[Count, ...]
+
+
 class Push(msgspec.Struct, frozen=True, array_like=True):
     """One batch's gradient. ``step``: how many pushes this trainer has made, this one included.
 
@@ -173,7 +189,9 @@ def failure(error: PserverError) -> Failure:
     return Failure(type(error).__name__, str(error))
 
 
-Request = Hello | Declare | Seed | Pull | PullRows | Push | EndPass | Goodbye | Save
+Request = (
+    Hello | Declare | Seed | Pull | PullRows | Push | EndPass | Goodbye | Save | CountChanges | PullChanges
+)
 Reply = Welcome | Declared | Answer | Waiting | Failure
 
 KINDS: dict[int, type[Request] | type[Reply]] = {
@@ -186,6 +204,8 @@ KINDS: dict[int, type[Request] | type[Reply]] = {
     7: EndPass,
     8: Goodbye,
     9: Save,
+    10: CountChanges,
+    11: PullChanges,
     64: Welcome,
     65: Declared,
     66: Answer,

@@ -21,6 +21,7 @@ import numpy as np
 
 from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import ParameterSpec, StepReport, UpdateSpec
+from paddle._engine.rows import SparseRows
 from paddle._engine.rules import needs_whole
 from paddle._pserver import given
 from paddle._pserver.auth import Token
@@ -123,7 +124,7 @@ class RemoteExchange:
                 shard.seed(values)
         for shard in self._shards:
             shard.line.begin(in_step=self._is_in_step)
-        self._pull_dense()
+        self.pull()
         return self._arrays
 
     def _check_shards(self, parameters: Sequence[ParameterSpec]) -> None:
@@ -209,7 +210,7 @@ class RemoteExchange:
 
     def fetch(self) -> None:
         """See Exchange."""
-        self._pull_dense()
+        self.pull()
         self._pull_tables()
 
     def averages(self) -> Mapping[str, np.ndarray]:
@@ -231,11 +232,23 @@ class RemoteExchange:
             for shard in self._sparse:
                 shard.hear_table(index, averages)
 
-    def _pull_dense(self) -> None:
+    def pull(self) -> None:
+        """Bring the dense parameters up to date."""
         for shard in self._dense:
             shard.ask_values()
         for shard in self._dense:
             shard.hear_values()
+
+    def changes(self) -> Mapping[str, SparseRows]:
+        """The rows of sparse parameters that were changed since this was last asked; see changes.py."""
+        names = [parameter.name for parameter in self._parameters if parameter.sparse]
+        asked = self._sparse if names else []
+        for shard in asked:
+            shard.ask_changes()
+        for shard in asked:
+            shard.hear_count()
+        parts = [shard.hear_changes() for shard in asked]
+        return {name: SparseRows.concatenate([part[name] for part in parts]) for name in names}
 
     def close(self, failure: str | None = None) -> None:
         """See Exchange. In a process forked from the trainer's, which has its connections too: says

@@ -15,9 +15,10 @@ import numpy as np
 
 from paddle._engine.exchange import ParameterSpec
 from paddle._engine.rows import SparseRows
+from paddle._pserver.errors import BadMessage
 from paddle._pserver.framing import bytes_of
 from paddle._pserver.line import Line
-from paddle._pserver.messages import Answer, Pull, PullRows, Push, Seed
+from paddle._pserver.messages import Answer, CountChanges, Pull, PullChanges, PullRows, Push, Seed
 from paddle._pserver.options import Role
 from paddle._pserver.placement import dense_layout, row_ranges
 
@@ -76,6 +77,8 @@ class SparseShard:
     def __init__(self, line: Line, index: int, count: int) -> None:
         self.line, self.index, self.count = line, index, count
         self._wanted: list[np.ndarray] = []
+        self._counts: list[int] = []
+        self._told = 0
 
     def bind(self, parameters: Sequence[ParameterSpec], arrays: Arrays) -> None:
         """Say what is trained, and where values live here."""
@@ -123,6 +126,32 @@ class SparseShard:
         self.line.answer([bytes_of(rows)])
         if rows is not table:
             table[held.rows] = rows
+
+    def ask_changes(self) -> None:
+        """Ask how many rows were changed since the trainer last heard of them."""
+        self.line.send(CountChanges(self._told), asking="how many rows were changed")
+
+    def hear_count(self) -> None:
+        """The answer; asks for these rows."""
+        counts = np.zeros(len(self._ranges), np.int64)
+        self.line.answer([bytes_of(counts)])
+        self._counts = counts.tolist()
+        if any(not 0 <= n <= held.count for n, held in zip(self._counts, self._ranges, strict=True)):
+            raise BadMessage(f"{self.line.what} tells of {self._counts} changed rows: it has not so many")
+        self.line.send(PullChanges(tuple(self._counts)), asking="for the rows that were changed")
+
+    def hear_changes(self) -> dict[str, SparseRows]:
+        """The answer: the rows that live there and were changed."""
+        changed = {
+            held.parameter.name: SparseRows(
+                np.empty(count, np.int64), np.empty((count, held.width), np.float32), held.parameter.shape[0]
+            )
+            for held, count in zip(self._ranges, self._counts, strict=True)
+        }
+        parts = changed.values()
+        self.line.answer([bytes_of(part.ids) for part in parts] + [bytes_of(part.values) for part in parts])
+        self._told += 1
+        return changed
 
     def ask_push(self, push: Push, gradients: Mapping[str, SparseRows]) -> None:
         """Push those of the rows that live there; ``gradients`` are merged."""

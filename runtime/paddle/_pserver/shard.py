@@ -44,6 +44,7 @@ import numpy as np
 from paddle._pserver import admission
 from paddle._pserver.arrival import Arrivals
 from paddle._pserver.barrier import Barrier
+from paddle._pserver.changes import changes_of
 from paddle._pserver.clocks import Clocks
 from paddle._pserver.effects import Effect, Save
 from paddle._pserver.ending import Broken, Outcome, outcome
@@ -294,14 +295,16 @@ class Shard:
         return self._saving.ask(begin)
 
     def _train(self, model: Model) -> None:
+        update, trainers = model.declaration.update, self.options.num_gradient_servers
         self._training = Training(
             model.tables,
-            mode_of(model.declaration.update, self.options.num_gradient_servers),
+            mode_of(update, trainers),
             clocks=self.clocks,
             roster=self.roster,
             barrier=self.barrier,
             outbox=self._outbox,
             log_period_server=self.options.log_period_server,
+            changes=changes_of(update, model.tables, trainers, restored=self.clocks.version > 0),
         )
         self._arrivals.is_in_step = self._training.is_in_step
         self._outbox.note("has its initial values")

@@ -20,17 +20,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from paddle._pserver.barrier import Barrier
+from paddle._pserver.changes import Changes
 from paddle._pserver.clocks import Clocks
 from paddle._pserver.errors import BadMessage
-from paddle._pserver.messages import Answer, EndPass, Pull, PullRows, Push, Request
+from paddle._pserver.messages import Answer, CountChanges, EndPass, Pull, PullChanges, PullRows, Push, Request
 from paddle._pserver.modes import Due, Mode, Offer
 from paddle._pserver.outbox import Outbox
-from paddle._pserver.roster import Roster, Trainer
+from paddle._pserver.roster import Roster, State, Trainer
 from paddle._pserver.tables import Gradient, Tables
 
 
 class Training:
-    """See the module's text. ``log_period_server``: steps between two lines of the log."""
+    """See the module's text. ``log_period_server``: steps between two lines of the log. ``changes``: where
+    trainers are told of changed rows."""
 
     def __init__(
         self,
@@ -42,8 +44,9 @@ class Training:
         barrier: Barrier,
         outbox: Outbox,
         log_period_server: int,
+        changes: Changes | None = None,
     ) -> None:
-        self._tables, self._mode = tables, mode
+        self._tables, self._mode, self._changes = tables, mode, changes
         self._clocks, self._roster, self._barrier, self._outbox = clocks, roster, barrier, outbox
         self._log_period_server = log_period_server
         self.is_in_step = mode.is_in_step
@@ -75,6 +78,8 @@ class Training:
             case Pull(table=str(name)):
                 values = self._tables.table(name).refresh()
                 self._outbox.tell(trainer.id, Answer(self._clocks.version), (values,))
+            case CountChanges() | PullChanges():
+                self._tell_changes(trainer, message)
             case EndPass():
                 self._end_pass(trainer, message, now)
 
@@ -111,6 +116,20 @@ class Training:
         rows = tuple(table.gather(wanted) for table, wanted in pairs)
         self._mode.refreshed(trainer.id)
         self._outbox.tell(trainer.id, Answer(self._clocks.version), () if again else rows)
+
+    def _tell_changes(self, trainer: Trainer, message: CountChanges | PullChanges) -> None:
+        if self._changes is None:
+            raise BadMessage(
+                f"{type(message).__name__} came in a job whose trainers do not update by themselves"
+            )
+        if isinstance(message, CountChanges):
+            counts = [len(ids) for ids in self._changes.take(trainer.id, message.told)]
+            return self._outbox.tell(trainer.id, Answer(self._clocks.version), (np.array(counts, np.int64),))
+        changed = self._changes.sent(trainer.id)
+        if message.counts != tuple(len(ids) for ids in changed):
+            raise BadMessage("rows were asked for that were not counted before")
+        rows = [table.gather(ids) for table, ids in zip(self._tables.rows.values(), changed, strict=True)]
+        return self._outbox.tell(trainer.id, Answer(self._clocks.version), (*changed, *rows))
 
     def _end_pass(self, trainer: Trainer, end: EndPass, now: float) -> None:
         if not self._clocks.end_pass(trainer.id, end.number) and trainer.id in self._roster.present:
@@ -152,6 +171,10 @@ class Training:
             passes=max(offer.push.pass_id for offer in offers),
             step=self._clocks.version,
         )
+        if self._changes is not None:
+            others = self._roster.ids(State.EXPECTED, State.JOINED, State.LOST)
+            for offer in offers:
+                self._changes.add(offer.trainer, offer.gradient.rows, others)
         if self._clocks.version % self._log_period_server == 0:
             self._outbox.note(str(self._clocks))
 

@@ -1,0 +1,243 @@
+"""Local updates: a trainer applies the rule to parameters of its own, and meets the others every k_steps.
+
+An Exchange between two others: ``own`` applies the rule here; ``center`` is what all share, to which shards
+add what trainers moved. With N trainers, w a trainer's own parameters, c the center as it last knew it, and
+r = delta_add_rate, one meeting is::
+
+    geo               push (w - c) / N         w += what others have added to c since
+    average           push r * mean of w - c   w = c            (mean: over all that push, who wait; or
+    elastic_average   push r * mean of w - c   w -= r/N (w - c)  (w - c) / N at once, if is_async)
+
+Of sparse tables a meeting is about the rows that batches touched since the last one, and about those that the
+others have changed (changes.py). The rule, its state, its schedule and what becomes of idle rows are the
+trainer's own.
+
+Guarantee: what a trainer moved is in exactly one push. At the end of a pass, and when parameters are fetched,
+the arrays hold the center's parameters, equal for all that end the pass; a trainer goes on from its own. What
+is not pushed yet is pushed before, except for a fetch where trainers wait for each other: then the center is
+the one of the last meeting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from paddle._engine.exchange import (
+    Exchange,
+    ModeSpec,
+    ParameterSpec,
+    RuleSpec,
+    ScheduleSpec,
+    StepReport,
+    UpdateSpec,
+)
+from paddle._engine.rows import SparseRows
+
+
+class Center(Exchange, Protocol):
+    """What trainers share, as one that updates by itself reaches it."""
+
+    def pull(self) -> None:
+        """Bring the dense parameters up to date."""
+        ...
+
+    def changes(self) -> Mapping[str, SparseRows]:
+        """The rows that were changed since this was last asked, as they are now; see changes.py."""
+        ...
+
+
+class LocalUpdates:
+    """See the module's text. ``trainers``: how many there are."""
+
+    def __init__(self, center: Center, own: Exchange, mode: ModeSpec, trainers: int) -> None:
+        self._center, self._own, self._mode = center, own, mode
+        part = np.float32(1 / trainers)
+        rate = np.float32(mode.delta_add_rate)
+        self._share = part if mode.name == "geo" else rate if mode.is_in_step else rate * part
+        self._pull = rate * part if mode.name == "elastic_average" else np.float32(0)
+        self._mine: Mapping[str, np.ndarray] = {}
+        self._shared: Mapping[str, np.ndarray] = {}
+        self._heights: dict[str, int] = {}  # of sparse tables
+        self._touched: dict[str, list[np.ndarray]] = {}
+        self._aside: dict[
+            str, np.ndarray | SparseRows
+        ] = {}  # this trainer's own, while the center's are shown
+        self._steps = self._samples = 0
+        self._report = StepReport(0)
+
+    def start(
+        self, parameters: Sequence[ParameterSpec], update: UpdateSpec, values: Mapping[str, np.ndarray]
+    ) -> Mapping[str, np.ndarray]:
+        """See Exchange."""
+        self._heights = {p.name: p.shape[0] for p in parameters if p.sparse}
+        self._touched = {name: [] for name in self._heights}
+        self._shared = self._center.start([_added(p) for p in parameters], _adding(update), values)
+        self._center.fetch()
+        self._mine = self._own.start(parameters, replace(update, average=None), self._shared)
+        return self._mine
+
+    def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
+        """See Exchange."""
+        self._resume()
+        for name, ids in rows.items():
+            self._touched[name].append(np.unique(ids))
+        self._own.prefetch(rows)
+
+    def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
+        """See Exchange."""
+        self._resume()
+        for name, gradient in gradients.items():
+            if isinstance(gradient, SparseRows):
+                self._touched[name].append(np.unique(gradient.ids))
+        self._own.step(gradients, samples)
+        self._steps += 1
+        self._samples += samples
+        if self._steps == self._mode.k_steps:
+            self._meet()
+            return self._report
+        return StepReport(self._report.version)
+
+    # Meetings.
+
+    def _meet(self) -> None:
+        if self._mode.is_async and self._pull:
+            self._look()
+        pushed: dict[str, np.ndarray | SparseRows] = {}
+        expected = {}
+        for name in self._mine:
+            if name in self._heights:
+                pushed[name] = self._push_rows(name)
+            else:
+                moved = self._mine[name] - self._shared[name]
+                self._mine[name][...] -= self._pull * moved
+                moved *= self._share
+                expected[name] = self._shared[name] + moved
+                pushed[name] = np.negative(moved, out=moved)
+        samples, self._samples, self._steps = self._samples, 0, 0
+        self._report = self._center.step(pushed, samples)
+        self._hear(expected)
+
+    def _push_rows(self, name: str) -> SparseRows:
+        mine, shared, touched = self._mine[name], self._shared[name], self._touched[name]
+        ids = np.unique(np.concatenate(touched)) if touched else np.empty(0, np.int64)
+        touched.clear()
+        moved = mine[ids] - shared[ids]
+        if self._pull:
+            mine[ids] -= self._pull * moved
+        moved *= self._share
+        shared[ids] += moved
+        return SparseRows(ids, np.negative(moved, out=moved), self._heights[name])
+
+    def _look(self) -> None:
+        """Hear of the center without a push."""
+        expected = self._known()
+        self._center.pull()
+        self._hear(expected)
+
+    def _known(self) -> dict[str, np.ndarray]:
+        return {name: array.copy() for name, array in self._shared.items() if name not in self._heights}
+
+    def _hear(self, expected: Mapping[str, np.ndarray]) -> None:
+        """The dense center is up to date; it would be ``expected`` if nobody else had added to it."""
+        for name, before in expected.items():
+            self._mine[name][...] = self._moved_by(self._mine[name], before, self._shared[name])
+        for name, rows in self._center.changes().items():
+            mine, shared, ids = self._mine[name], self._shared[name], rows.ids
+            mine[ids] = self._moved_by(mine[ids], shared[ids], rows.values)
+            shared[ids] = rows.values
+
+    def _moved_by(self, mine: np.ndarray, before: np.ndarray, center: np.ndarray) -> np.ndarray:
+        """What the trainer's own parameters become by a center that was ``before``."""
+        if self._mode.name == "geo":
+            moved: np.ndarray = mine + (center - before)
+            return moved
+        return center if self._mode.name == "average" else mine
+
+    # What others see.
+
+    def begin_pass(self, pass_id: int) -> None:
+        """See Exchange."""
+        self._resume()
+        self._center.begin_pass(pass_id)
+        self._own.begin_pass(pass_id)
+
+    def end_pass(self, pass_id: int) -> None:
+        """See Exchange."""
+        self._resume()
+        self._flush()
+        expected = self._known()
+        self._center.end_pass(pass_id)
+        self._own.end_pass(pass_id)
+        self._hear(expected)
+        self._show()
+
+    def fetch(self) -> None:
+        """See Exchange."""
+        self._resume()
+        if not self._mode.is_in_step:
+            self._flush()
+            self._look()
+        self._show()
+
+    def averages(self) -> Mapping[str, np.ndarray]:
+        """See Exchange. Those of the center."""
+        return self._center.averages()
+
+    def _flush(self) -> None:
+        if self._steps:
+            self._meet()
+
+    def _show(self) -> None:
+        """Let the arrays hold the center's parameters."""
+        for name, mine in self._mine.items():
+            shared = self._shared[name]
+            if name in self._heights:
+                ids = np.flatnonzero((mine != shared).any(axis=1))
+                self._aside[name] = SparseRows(ids, mine[ids], self._heights[name])
+                mine[ids] = shared[ids]
+            else:
+                self._aside[name] = mine.copy()
+                mine[...] = shared
+
+    def _resume(self) -> None:
+        """Go on from this trainer's own."""
+        for name, kept in self._aside.items():
+            if isinstance(kept, SparseRows):
+                self._mine[name][kept.ids] = kept.values
+            else:
+                self._mine[name][...] = kept
+        self._aside.clear()
+
+    def close(self, failure: str | None = None) -> None:
+        """See Exchange."""
+        self._own.close(failure)
+        self._center.close(failure)
+
+
+def _added(parameter: ParameterSpec) -> ParameterSpec:
+    """A parameter of the center, to which shards add."""
+    return replace(
+        parameter,
+        learning_rate=1.0,
+        momentum=None,
+        l1_rate=None,
+        l2_rate=None,
+        gradient_clipping_threshold=None,
+    )
+
+
+def _adding(update: UpdateSpec) -> UpdateSpec:
+    """How shards add to the center: descent at rate 1, along what was moved, with its sign turned."""
+    return replace(
+        update,
+        rule=RuleSpec(name="sgd"),
+        schedule=ScheduleSpec(learning_rate=1.0),
+        l1_rate=0.0,
+        l2_rate=0.0,
+        gradient_clipping_threshold=0.0,
+        reduce="mean" if update.mode.is_in_step else "sum",
+    )

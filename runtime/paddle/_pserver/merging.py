@@ -1,0 +1,93 @@
+"""Merging: half-asynchronous training, a trainer's part. Gradients of several steps are pushed as one.
+
+An Exchange around another one. It must never know where that one's gradients go.
+
+Guarantee: each step's gradient is in exactly one push, with those of at most ``max_merge_var_num`` steps, as
+their sum or mean; the shards count a push once and discard none. Parameters change with a push. What is not
+pushed yet is, at the end of a pass and before parameters are fetched; a trainer that closes in the midst of a
+pass does not push it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from paddle._engine.exchange import Exchange, ModeSpec, ParameterSpec, StepReport, UpdateSpec
+from paddle._engine.rows import SparseRows
+
+
+class Merging:
+    """See the module's text. ``inner``: where merged gradients go."""
+
+    def __init__(self, inner: Exchange, mode: ModeSpec) -> None:
+        self._inner = inner
+        self._most, self._is_mean = mode.max_merge_var_num, mode.merge == "mean"
+        self._dense: dict[str, np.ndarray] = {}
+        self._rows: dict[str, list[SparseRows]] = {}
+        self._steps = self._samples = 0
+        self._report = StepReport(0)
+
+    def start(
+        self, parameters: Sequence[ParameterSpec], update: UpdateSpec, values: Mapping[str, np.ndarray]
+    ) -> Mapping[str, np.ndarray]:
+        """See Exchange."""
+        return self._inner.start(parameters, update, values)
+
+    def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
+        """See Exchange."""
+        self._inner.prefetch(rows)
+
+    def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
+        """See Exchange. The dense parameters are those of the last push."""
+        for name, gradient in gradients.items():
+            if isinstance(gradient, SparseRows):
+                self._rows.setdefault(name, []).append(gradient.merged())
+            elif self._steps:
+                self._dense[name] += gradient
+            else:
+                self._dense[name] = gradient.copy()
+        self._steps += 1
+        self._samples += samples
+        if self._steps == self._most:
+            self._flush()
+            return self._report
+        return StepReport(self._report.version)
+
+    def _flush(self) -> None:
+        if not self._steps:
+            return
+        scale = np.float32(1 / self._steps if self._is_mean else 1)
+        rows = {name: SparseRows.concatenate(parts).merged() for name, parts in self._rows.items()}
+        merged: dict[str, np.ndarray | SparseRows] = {
+            name: SparseRows(part.ids, part.values * scale, part.height) for name, part in rows.items()
+        }
+        for name, total in self._dense.items():
+            merged[name] = np.multiply(total, scale, out=total)
+        samples, self._samples, self._steps = self._samples, 0, 0
+        self._rows.clear()
+        self._report = self._inner.step(merged, samples)
+
+    def begin_pass(self, pass_id: int) -> None:
+        """See Exchange."""
+        self._inner.begin_pass(pass_id)
+
+    def end_pass(self, pass_id: int) -> None:
+        """See Exchange."""
+        self._flush()
+        self._inner.end_pass(pass_id)
+
+    def fetch(self) -> None:
+        """See Exchange."""
+        self._flush()
+        self._inner.fetch()
+
+    def averages(self) -> Mapping[str, np.ndarray]:
+        """See Exchange."""
+        self._flush()
+        return self._inner.averages()
+
+    def close(self, failure: str | None = None) -> None:
+        """See Exchange."""
+        self._inner.close(failure)

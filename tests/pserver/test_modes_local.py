@@ -1,0 +1,356 @@
+"""Modes in which trainers update by themselves, event by event against a simulation of what they guarantee.
+
+The simulation knows no shard, no message and no queue: one center, and per trainer its own parameters and the
+center as it last knew it. Trainers that wait for nobody are driven one call at a time, so that the order of
+events is the one that was drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from paddle._engine.exchange import Exchange, ModeSpec, ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._engine.rows import SparseRows
+from paddle._pserver.errors import BadMessage
+from paddle._pserver.local import LocalExchange
+from paddle._pserver.messages import CountChanges, PullChanges
+from paddle._pserver.trainer_modes import in_mode
+
+from .conftest import Pservers, Start, values_of
+from .talk import ONE, Fails, Talk
+
+MODEL = (ParameterSpec(name="w", shape=(3, 2)), ParameterSpec(name="t", shape=(5, 2), sparse=True))
+VALUES = values_of(MODEL, 0)
+RATE = 0.25
+
+Arrays = dict[str, np.ndarray]
+Step = tuple[int, list[int]]
+"""A gradient: its value everywhere, and the rows of t that it touches."""
+
+STEPS = st.tuples(st.integers(-8, 8), st.lists(st.integers(0, 4), max_size=3))
+NOT_IN_STEP = st.one_of(
+    st.builds(ModeSpec, name=st.just("geo"), k_steps=st.integers(1, 3)),
+    st.builds(
+        ModeSpec,
+        name=st.sampled_from(["average", "elastic_average"]),
+        k_steps=st.integers(1, 3),
+        delta_add_rate=st.sampled_from([0.5, 1.0]),
+        is_async=st.just(True),
+    ),
+)
+
+
+def update(mode: ModeSpec, rule: str = "sgd") -> UpdateSpec:
+    return UpdateSpec(rule=RuleSpec(name=rule), schedule=ScheduleSpec(learning_rate=RATE), mode=mode)
+
+
+def gradient(step: Step) -> dict[str, np.ndarray | SparseRows]:
+    value, ids = step
+    rows = np.full((len(ids), 2), value, np.float32)
+    return {
+        "w": np.full((3, 2), value, np.float32),
+        "t": SparseRows(np.array(ids, np.int64), rows, MODEL[1].shape[0]),
+    }
+
+
+class Simulation:
+    """The center and its trainers, all tables as dense arrays."""
+
+    def __init__(self, mode: ModeSpec, trainers: int) -> None:
+        self.mode, self.trainers = mode, trainers
+        self.center: Arrays = {name: value.astype(np.float64) for name, value in VALUES.items()}
+        self.own = [self.copy() for _ in range(trainers)]
+        self.known = [self.copy() for _ in range(trainers)]
+        self.touched: list[set[int]] = [set() for _ in range(trainers)]
+        self.steps = [0] * trainers
+
+    def copy(self) -> Arrays:
+        return {name: value.copy() for name, value in self.center.items()}
+
+    def step(self, id: int, step: Step) -> bool:
+        """Whether the trainer is to meet the others now."""
+        value, ids = step
+        self.own[id]["w"] -= RATE * value
+        for row in ids:
+            self.own[id]["t"][row] -= RATE * value
+        self.touched[id] |= set(ids)
+        self.steps[id] += 1
+        return self.steps[id] == self.mode.k_steps
+
+    def meet(self, *ids: int) -> None:
+        """These meet at the same time; each in order where there is one."""
+        if self.mode.name == "elastic_average":  # where the center is looked at just before
+            for id in ids:
+                self.known[id] = self.copy()
+        moves = {id: self.moved(id) for id in ids}
+        rate = self.mode.delta_add_rate if self.mode.name != "geo" else 1.0
+        part = 1 / (len(ids) if self.mode.is_in_step else self.trainers)
+        for move in moves.values():
+            for name in self.center:
+                self.center[name] += rate * part * move[name]
+        for id, move in moves.items():
+            for name, own in self.own[id].items():
+                if self.mode.name == "geo":
+                    own += self.center[name] - (self.known[id][name] + part * move[name])
+                elif self.mode.name == "average":
+                    own[...] = self.center[name]
+                else:
+                    own -= rate / self.trainers * move[name]
+            self.known[id] = self.copy()
+            self.touched[id].clear()
+            self.steps[id] = 0
+
+    def moved(self, id: int) -> Arrays:
+        move = {name: own - self.known[id][name] for name, own in self.own[id].items()}
+        untouched = sorted(set(range(5)) - self.touched[id])
+        move["t"][untouched] = 0
+        return move
+
+
+def joined(pservers: Pservers, mode: ModeSpec, rule: str = "sgd") -> list[tuple[Exchange, Mapping[str, Any]]]:
+    """All trainers of a job, in this thread, each with its arrays."""
+    made = []
+    for id in range(pservers.num_gradient_servers):
+        exchange = in_mode(pservers.exchange(id), mode, pservers.num_gradient_servers)
+        made.append((exchange, exchange.start(MODEL, update(mode, rule), VALUES)))
+    return made
+
+
+def look_at(exchange: Exchange, step: Step) -> None:
+    exchange.prefetch({"t": np.array(step[1], np.int64)})
+
+
+def close(one: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray]) -> None:
+    for name, array in other.items():
+        np.testing.assert_allclose(one[name], array, atol=1e-4, err_msg=name)
+
+
+@given(
+    mode=NOT_IN_STEP,
+    shape=st.sampled_from([(1, 1), (2, 3)]),
+    trainers=st.integers(1, 3),
+    data=st.data(),
+)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_trainers_that_wait_for_nobody_equal_the_simulation_of_every_event(
+    start_pservers: Start, mode: ModeSpec, shape: tuple[int, int], trainers: int, data: st.DataObject
+) -> None:
+    ports, sparse = shape
+    pservers = start_pservers(ports_num=ports, ports_num_for_sparse=sparse, num_gradient_servers=trainers)
+    simulation, job = Simulation(mode, trainers), joined(pservers, mode)
+    events = st.tuples(st.integers(0, trainers - 1), st.one_of(STEPS, st.just("fetch")))
+    for id, event in data.draw(st.lists(events, max_size=15)):
+        exchange, arrays = job[id]
+        if isinstance(event, str):
+            fetch(exchange, simulation, id)
+            close(arrays, simulation.center)
+            continue
+        look_at(exchange, event)
+        close(arrays, simulation.own[id])
+        exchange.step(gradient(event), samples=1)
+        if simulation.step(id, event):
+            simulation.meet(id)
+        close(arrays, simulation.own[id])
+    for exchange, _ in job:
+        exchange.close()
+
+
+def fetch(exchange: Exchange, simulation: Simulation, id: int) -> None:
+    """What is pending is pushed; otherwise the trainer only hears of the center."""
+    exchange.fetch()
+    if simulation.steps[id]:
+        return simulation.meet(id)
+    for name, own in simulation.own[id].items():
+        if simulation.mode.name == "geo":
+            own += simulation.center[name] - simulation.known[id][name]
+        elif simulation.mode.name == "average":
+            own[...] = simulation.center[name]
+    simulation.known[id] = simulation.copy()
+    return None
+
+
+IN_STEP = st.builds(
+    ModeSpec,
+    name=st.sampled_from(["average", "elastic_average"]),
+    k_steps=st.integers(1, 3),
+    delta_add_rate=st.sampled_from([0.5, 1.0]),
+)
+
+
+@given(
+    mode=IN_STEP,
+    shape=st.sampled_from([(1, 1), (2, 3)]),
+    passes=st.lists(st.lists(st.lists(STEPS, max_size=5), min_size=3, max_size=3), min_size=1, max_size=2),
+    trainers=st.integers(1, 3),
+)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_trainers_that_wait_for_each_other_equal_the_simulation_of_their_meetings(
+    start_pservers: Start,
+    mode: ModeSpec,
+    shape: tuple[int, int],
+    passes: list[list[list[Step]]],
+    trainers: int,
+) -> None:
+    """Each with as many batches as it has: who has no more is not waited for."""
+    ports, sparse = shape
+    pservers = start_pservers(ports_num=ports, ports_num_for_sparse=sparse, num_gradient_servers=trainers)
+
+    def run(id: int) -> Any:
+        def train(remote: Any) -> list[Arrays]:
+            exchange = in_mode(remote, mode, trainers)
+            arrays, seen = exchange.start(MODEL, update(mode), VALUES), []
+            for pass_id, batches in enumerate(passes):
+                exchange.begin_pass(pass_id)
+                for step in batches[id]:
+                    look_at(exchange, step)
+                    exchange.step(gradient(step), samples=1)
+                exchange.end_pass(pass_id)
+                seen.append({name: array.copy() for name, array in arrays.items()})
+            return seen
+
+        return train
+
+    results = pservers.train(*(run(id) for id in range(trainers)))
+    simulation = Simulation(mode, trainers)
+    for pass_id, batches in enumerate(passes):
+        todo = {id: list(batches[id]) for id in range(trainers)}
+        while any(todo.values()):
+            simulation.meet(*until_they_meet(simulation, todo))
+        for result in results:
+            close(result[pass_id], simulation.center)
+
+
+def until_they_meet(simulation: Simulation, todo: dict[int, list[Step]]) -> list[int]:
+    """Who meets next, having done its steps."""
+    meeting = [id for id, steps in todo.items() if steps]
+    for id in meeting:
+        while todo[id] and not simulation.step(id, todo[id].pop(0)):
+            pass
+    return meeting
+
+
+@pytest.mark.parametrize("name", ["geo", "average", "elastic_average"])
+@pytest.mark.parametrize("is_async", [False, True])
+def test_the_number_of_shards_changes_no_bit(start_pservers: Start, name: Any, is_async: bool) -> None:
+    mode = ModeSpec(name=name, k_steps=2, is_async=is_async)
+    found = []
+    for hosts, ports, sparse in [(1, 1, 1), (2, 2, 2)]:
+        pservers = start_pservers(hosts, ports, sparse, num_gradient_servers=1)
+        ((exchange, arrays),) = joined(pservers, mode, "adagrad")
+        for step in [(3, [0, 4]), (-2, [1, 1]), (5, [4]), (1, [2])]:
+            look_at(exchange, step)
+            exchange.step(gradient(step), samples=1)
+        exchange.end_pass(0)
+        exchange.fetch()
+        found.append({name: array.tobytes() for name, array in arrays.items()})
+        exchange.close()
+    assert found[0] == found[1]
+
+
+def test_one_trainer_that_averages_with_itself_trains_as_if_it_were_alone(start_pservers: Start) -> None:
+    mode = ModeSpec(name="average", k_steps=3)
+    pservers = start_pservers(ports_num=2, ports_num_for_sparse=1)
+    ((exchange, arrays),) = joined(pservers, mode, "adagrad")
+    alone = LocalExchange()
+    expected = alone.start(MODEL, update(ModeSpec(), "adagrad"), VALUES)
+    steps: Sequence[Step] = [(3, [0, 4]), (-2, [1, 1]), (5, [4]), (1, [2])]
+    for step in steps:
+        exchange.step(gradient(step), samples=1)
+        alone.step(gradient(step), samples=1)
+    exchange.end_pass(0)
+    close(arrays, expected)
+    exchange.close()
+
+
+@pytest.mark.parametrize("name", ["average", "elastic_average"])
+def test_a_fetch_makes_nobody_wait_and_shows_what_all_shared_last(start_pservers: Start, name: Any) -> None:
+    job = joined(
+        start_pservers(ports_num_for_sparse=1, num_gradient_servers=2), ModeSpec(name=name, k_steps=2)
+    )
+    exchange, arrays = job[0]
+    exchange.step(gradient((3, [1])), samples=1)
+    before = {name: array.copy() for name, array in arrays.items()}
+    exchange.fetch()
+    close(arrays, VALUES)
+    look_at(exchange, (0, []))
+    close(arrays, before)
+    for each, _ in job:
+        each.close()
+
+
+# Which rows a trainer is told of.
+
+
+def talk(mode: ModeSpec) -> Talk:
+    return Talk(2, update(mode)).start()
+
+
+def changed(job: Talk, trainer: int, told: int) -> list[int]:
+    job.ask(trainer, CountChanges(told))
+    (count,) = job.bodies[trainer][0].tolist()
+    job.ask(trainer, PullChanges((count,)))
+    ids: list[int] = job.bodies[trainer][0].tolist()
+    assert job.bodies[trainer][1].shape == (count, 2)
+    return ids
+
+
+def rows(*ids: int) -> Any:
+    from .talk import gradient as of
+
+    return of([1, 0, 0, 0], ids=ids)
+
+
+def test_a_trainer_hears_once_of_rows_that_others_changed() -> None:
+    job = talk(ModeSpec(name="geo"))
+    job.push(0, rows(3, 1))
+    job.push(0, rows(1, 4))
+    job.push(1, rows(0))
+    assert changed(job, 1, 0) == [1, 3, 4]
+    assert changed(job, 1, 1) == []
+    assert changed(job, 0, 0) == [0]
+    job.push(0, rows(2))
+    assert changed(job, 1, 2) == [2]
+
+
+def test_what_was_lost_on_the_way_is_told_again() -> None:
+    job = talk(ModeSpec(name="geo"))
+    job.push(0, rows(3))
+    assert changed(job, 1, 0) == [3]
+    job.push(0, rows(1))
+    assert changed(job, 1, 0) == [1, 3]
+    assert changed(job, 1, 1) == []
+
+
+def test_who_averages_hears_of_its_own_rows_too() -> None:
+    job = talk(ModeSpec(name="average", is_async=True))
+    job.push(0, rows(3))
+    assert changed(job, 0, 0) == [3]
+
+
+def test_ids_that_nobody_hears_of_are_kept_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddle._pserver.changes._FEW", 8)
+    job = talk(ModeSpec(name="geo"))
+    for _ in range(50):
+        job.push(0, rows(0, 1, 2))
+    assert job.shard._training is not None
+    assert job.shard._training._changes is not None
+    (queue,) = job.shard._training._changes._queues[1]
+    assert queue._size <= 8 + 3
+    assert changed(job, 1, 0) == [0, 1, 2]
+
+
+def test_changes_are_no_matter_of_other_modes() -> None:
+    job = talk(ModeSpec(name="async"))
+    assert job.ask(0, CountChanges(0)) == [Fails("BadMessage", "do not update by themselves")]
+
+
+def test_rows_that_were_not_counted_are_refused() -> None:
+    job = talk(ModeSpec(name="geo"))
+    job.push(0, ONE)
+    assert job.ask(1, PullChanges((3,))) == [Fails(BadMessage.__name__, "not counted")]
