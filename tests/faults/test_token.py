@@ -1,0 +1,128 @@
+"""The token of a launched job: every process finds it, nobody else sees it, nothing of it is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paddle._pserver.client import Client
+from paddle._pserver.errors import NotAuthorized
+
+pytestmark = [pytest.mark.cluster, pytest.mark.faults]
+
+TRAIN = """
+import os, time
+import paddle.v2 as paddle
+paddle.init()
+x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(1))
+y = paddle.layer.data(name="y", type=paddle.data_type.dense_vector(1))
+cost = paddle.layer.square_error_cost(input=paddle.layer.fc(input=x, size=1), label=y)
+parameters = paddle.parameters.create(cost)
+trainer = paddle.trainer.SGD(cost, parameters, paddle.optimizer.Momentum(learning_rate=1e-3), is_local=False)
+
+def reader():
+    yield [1.0], [2.0]
+    print("family", flush=True)
+    while not os.path.exists("end"):
+        yield [1.0], [2.0]
+
+trainer.train(paddle.batch(reader, 1), num_passes=1)
+"""
+
+LOOKS = """
+import os, signal
+open("found", "w").write(os.environ["PADDLE_TOKEN_FILE"])
+print("family", flush=True)
+signal.pause()
+"""
+
+
+def everywhere() -> Iterator[tuple[str, bytes]]:
+    """Command lines and environments of all processes that this user may look into."""
+    for process in Path("/proc").glob("[0-9]*"):
+        for name in ("cmdline", "environ"):
+            try:
+                yield f"{process}/{name}", (process / name).read_bytes()
+            except OSError:
+                continue
+
+
+def files(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            yield str(path), path.read_bytes()
+
+
+def showing(token: bytes, places: Iterator[tuple[str, bytes]]) -> list[str]:
+    """The places where a token can be read, or half of it."""
+    half = token[:32]
+    return [place for place, content in places if half in content]
+
+
+def test_the_token_is_in_no_argument_environment_or_log(launch: Callable[..., Any]) -> None:
+    launcher = launch(train=TRAIN, pserver=None)
+    launcher.wait_until_trained()
+    kept = [launcher.node(node) / ".job.token" for node in range(2)]
+    (token,) = {path.read_bytes().strip() for path in kept}
+    assert len(token) == 64
+    assert {stat.S_IMODE(path.stat().st_mode) for path in kept} == {0o600}
+
+    seen = list(everywhere())
+    roles = [place for place, content in seen if os.fsencode(f"PADDLE_TOKEN_FILE={kept[1]}") in content]
+    assert len(roles) >= 2, "a trainer and a pserver of node 1 find it by its path"
+    assert showing(token, iter(seen)) == []
+    assert showing(token, files(launcher.folder)) == [str(path) for path in kept]
+
+    for node in range(2):
+        (launcher.node(node) / "end").touch()
+    status, printed, errors = launcher.end()
+    assert status == 0, printed + errors
+    assert showing(token, iter([("the launcher's output", (printed + errors).encode())])) == []
+    assert showing(token, files(launcher.folder)) == [], "not even after the end"
+
+
+def test_a_trainer_from_elsewhere_is_kept_out_of_a_launched_job(launch: Callable[..., Any]) -> None:
+    launcher = launch(train=TRAIN, pserver=None)
+    launcher.wait_until_trained()
+    (port,) = {int(argument.split("=")[1]) for argument in _arguments(launcher) if "--port=" in argument}
+    stranger = Client("127.0.0.1", port, "shard", call_timeout_s=10, notice=lambda text: None)
+    with pytest.raises(NotAuthorized, match="with a token only"):
+        stranger.connect(time.monotonic() + 10)
+    for node in range(2):
+        (launcher.node(node) / "end").touch()
+    assert launcher.end()[0] == 0
+
+
+def _arguments(launcher: Any) -> list[str]:
+    return [word for line in launcher.pids().values() if " pserver " in line for word in line.split()]
+
+
+def test_an_agent_writes_the_token_for_its_user_alone_and_over_no_link(agent: Any, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    kept = tmp_path / ".job.token"
+    kept.symlink_to(precious)
+    agent.plan(lease_s=60.0, trainer=LOOKS)
+    agent.start("trainer")
+    assert (kept.read_text(), stat.S_IMODE(kept.lstat().st_mode)) == ("secret\n", 0o600)
+    assert precious.read_text() == "mine"
+    assert (tmp_path / "found").read_text() == str(kept)
+    agent.say(do="stop", grace_s=1.0)
+    agent.hear("ended")
+    assert not kept.is_symlink()
+    assert not kept.exists()
+
+
+def test_the_token_of_an_agent_that_was_killed_is_gone_too(agent: Any, tmp_path: Path) -> None:
+    agent.plan(lease_s=60.0, trainer=LOOKS)
+    agent.start("trainer")
+    os.kill(agent.halves()[1], signal.SIGKILL)
+    agent.all_gone(5.0)
+    assert not (tmp_path / ".job.token").exists()
