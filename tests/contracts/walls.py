@@ -81,7 +81,7 @@ TABLE = (
     Row("v2.master", "_pserver.tasks.{client, errors}", "os"),
     Row("v2.parameters", "v2 _absent", "numpy tarfile"),
     Row("v2.plot", "", "importlib matplotlib os"),
-    Row("v2.trainer", "v2 _absent _engine _pserver.{local, remote} _launch.environ", "time"),
+    Row("v2.trainer", "v2 _absent _engine _pserver.{local, remote, trainer_modes} _launch.environ", "time"),
     Row("batch"),
     Row("dataset", "dataset _absent _recordio", f"numpy {STANDARD}"),
     Row("dataset.uci_housing", "dataset _absent v2.parameters", "numpy pathlib"),  # for model()

@@ -37,6 +37,32 @@ def test_the_documents_asynchronous_adagrad():
     assert (update.schedule.learning_rate, update.l2_rate, update.reduce) == (3e-3, 8e-4, "sum")
 
 
+@pytest.mark.parametrize(
+    ("options", "mode"),
+    [
+        ({}, ModeSpec()),
+        ({"async_lagged_grad_discard_ratio": 3.0}, ModeSpec()),
+        ({"staleness": 3}, ModeSpec(name="ssp", staleness=3)),
+        ({"num_batches_per_send_parameter": 1, "center_parameter_update_method": "average"}, ModeSpec()),
+        ({"num_batches_per_send_parameter": 4}, ModeSpec(name="average", k_steps=4)),
+        (
+            {"num_batches_per_send_parameter": 4, "num_batches_per_get_parameter": 4, "is_async": True},
+            ModeSpec(name="average", k_steps=4, is_async=True),
+        ),
+        (
+            {
+                "num_batches_per_send_parameter": 2,
+                "center_parameter_update_method": "elastic_average",
+                "delta_add_rate": 0.5,
+            },
+            ModeSpec(name="elastic_average", k_steps=2, delta_add_rate=0.5),
+        ),
+    ],
+)
+def test_each_mode_is_asked_for_by_its_options(options, mode):
+    assert paddle.optimizer.Momentum(**options).update.mode == mode
+
+
 def test_schedules_and_clipping():
     update = paddle.optimizer.Momentum(
         learning_rate=0.1,
@@ -60,6 +86,12 @@ def test_schedules_and_clipping():
         ({"regularization": []}, "regularization is one"),
         ({"model_average": 3}, "model_average is a paddle.optimizer.ModelAverage, not 3"),
         ({"leaning_rate": 0.1}, "leaning_rate"),
+        ({"staleness": -1}, "staleness is a whole number, 0 or more, not -1"),
+        ({"staleness": 1, "num_batches_per_send_parameter": 2}, "do not go together"),
+        ({"num_batches_per_send_parameter": 0}, "num_batches_per_send_parameter is a whole number"),
+        ({"num_batches_per_get_parameter": 7}, "num_batches_per_get_parameter=7 is not in this release"),
+        ({"center_parameter_update_method": "median"}, "average or elastic_average, not 'median'"),
+        ({"num_batches_per_send_parameter": 2, "delta_add_rate": 0}, "delta_add_rate is above 0"),
         ({"learning_rate": "0.1"}, "learning_rate is a number, not '0.1'"),
         ({"learning_rate": float("nan")}, "learning_rate is NaN"),
         ({"momentum": -0.1}, "momentum is from 0 to 1, not -0.1"),

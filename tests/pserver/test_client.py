@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +21,8 @@ from paddle._pserver.framing import pieces
 from paddle._pserver.link import UPGRADE
 from paddle._pserver.messages import (
     PROTOCOL,
+    Answer,
+    EndPass,
     Goodbye,
     Hello,
     Waiting,
@@ -130,6 +133,30 @@ def test_replies_that_come_in_one_piece_are_all_heard() -> None:
     assert notices == [
         f"shard at 127.0.0.1:{port} was asked to let this trainer in: it is waiting for others"
     ]
+
+
+def test_a_shard_that_says_for_whom_it_waits_is_not_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three times 300 s, with a deadline of 500 s."""
+    passed_s = 0.0
+    ours, theirs = socket.socketpair()
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + passed_s)
+    monkeypatch.setattr("paddle._pserver.client.time", clock)
+
+    def say(message: Any) -> None:
+        theirs.sendall(b"".join(b"".join(group) for group in pieces(*encode(message))))
+
+    def notice(text: str) -> None:
+        nonlocal passed_s
+        passed_s += 300
+        say(Waiting("waiting") if passed_s < 900 else Answer(1))
+
+    client = Client("127.0.0.1", 1, "shard", call_timeout_s=500, notice=notice)
+    client._socket = ours
+    client.send(EndPass(0), asking="to end pass 0")
+    say(Waiting("waiting"))
+    assert client.answer() == Answer(1)
+    client.close()
+    theirs.close()
 
 
 def test_another_service_on_the_port_is_told_apart_at_once() -> None:

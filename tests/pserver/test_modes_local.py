@@ -90,7 +90,8 @@ class Simulation:
                 self.known[id] = self.copy()
         moves = {id: self.moved(id) for id in ids}
         rate = self.mode.delta_add_rate if self.mode.name != "geo" else 1.0
-        part = 1 / (len(ids) if self.mode.is_in_step else self.trainers)
+        is_mean = self.mode.name == "average" and self.mode.is_in_step
+        part = 1 / (len(ids) if is_mean else self.trainers)
         for move in moves.values():
             for name in self.center:
                 self.center[name] += rate * part * move[name]

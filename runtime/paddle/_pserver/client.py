@@ -2,9 +2,9 @@
 
 It must never know what its messages mean for training.
 
-Guarantee: every call ends: with its answer, or with an error that names the shard, what was asked and for how
-long. Bodies are sent from and received into the arrays that the caller names; after an error nothing more is
-asked.
+Guarantee: every call ends: with its answer, or, ``call_timeout_s`` after the last sign of the shard, with an
+error that names it, what was asked and for how long. Bodies are sent from and received into the arrays that
+the caller names; after an error nothing more is asked.
 """
 
 from __future__ import annotations
@@ -54,7 +54,6 @@ class Client:
         token: Token | None = None,
     ) -> None:
         self.what = f"{what} at {host}:{port}"
-        self.barrier_timeout_s = 0.0
         self._address = (host, port)
         self._call_timeout_s = call_timeout_s
         self._notice = notice
@@ -136,15 +135,17 @@ class Client:
         self._whole = True
 
     def receive(self, into: Sequence[memoryview] = ()) -> Reply:
-        """The answer; its body is written into ``into``, byte views that it must fill exactly."""
+        """The answer; its body is written into ``into``, byte views that it must fill exactly.
+
+        A shard that says for whom it waits is alive, and ends the wait itself (barrier.py).
+        """
         self._into = into
-        last = self._asked_at + self._call_timeout_s + self.barrier_timeout_s
-        deadline = min(last, time.monotonic() + self._call_timeout_s)
+        deadline = time.monotonic() + self._call_timeout_s
         while True:
             reply = self._next(deadline)
             if isinstance(reply, Waiting):
                 self._notice(f"{self.what} was asked {self._asked}: it is {reply.text}")
-                deadline = min(last, time.monotonic() + self._call_timeout_s)
+                deadline = time.monotonic() + self._call_timeout_s
             elif isinstance(reply, Failure):
                 raise self._failed(reply)
             else:

@@ -345,7 +345,6 @@ class Line:
                 "again."
             )
         self.welcome = welcome
-        client.barrier_timeout_s = welcome.barrier_timeout_s
 
     def _declare_again(self, client: Client) -> None:
         if self._start.declare is None:

@@ -5,8 +5,8 @@ add what trainers moved. With N trainers, w a trainer's own parameters, c the ce
 r = delta_add_rate, one meeting is::
 
     geo               push (w - c) / N         w += what others have added to c since
-    average           push r * mean of w - c   w = c            (mean: over all that push, who wait; or
-    elastic_average   push r * mean of w - c   w -= r/N (w - c)  (w - c) / N at once, if is_async)
+    average           push r (w - c) / n       w = c             n: those that meet, who wait for each other
+    elastic_average   push r (w - c) / N       w -= r (w - c) / N            (N, where they do not)
 
 Of sparse tables a meeting is about the rows that batches touched since the last one, and about those that the
 others have changed (changes.py). The rule, its state, its schedule and what becomes of idle rows are the
@@ -57,7 +57,7 @@ class LocalUpdates:
         self._center, self._own, self._mode = center, own, mode
         part = np.float32(1 / trainers)
         rate = np.float32(mode.delta_add_rate)
-        self._share = part if mode.name == "geo" else rate if mode.is_in_step else rate * part
+        self._share = part if mode.name == "geo" else rate if _is_mean(mode) else rate * part
         self._pull = rate * part if mode.name == "elastic_average" else np.float32(0)
         self._mine: Mapping[str, np.ndarray] = {}
         self._shared: Mapping[str, np.ndarray] = {}
@@ -239,5 +239,10 @@ def _adding(update: UpdateSpec) -> UpdateSpec:
         l1_rate=0.0,
         l2_rate=0.0,
         gradient_clipping_threshold=0.0,
-        reduce="mean" if update.mode.is_in_step else "sum",
+        reduce="mean" if _is_mean(update.mode) else "sum",
     )
+
+
+def _is_mean(mode: ModeSpec) -> bool:
+    """Whether what trainers push is averaged over those that meet."""
+    return mode.name == "average" and mode.is_in_step

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paddle._engine.exchange import AverageSpec, ModeSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._engine.exchange import AverageSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.rules import rule
 from paddle._engine.schedules import schedule
+from paddle.v2._modes import mode
 from paddle.v2._numbers import check_bound, check_number, check_share
 
 __all__ = [
@@ -67,6 +68,12 @@ class Optimizer:
     ``model_average``: a ModelAverage. ``is_async``: with parameter servers, do not wait for the other
     trainers; a gradient that is ``async_lagged_grad_discard_ratio`` times their number commits late is
     discarded. ``batch_size`` is accepted and has no effect, as in the original.
+
+    With ``staleness``, which the original did not have, a trainer is at most so many batches ahead of the
+    slowest. With ``num_batches_per_send_parameter`` above 1 each trainer trains by itself, and every so many
+    batches the trainers meet as ``center_parameter_update_method`` says, "average" or "elastic_average", to
+    the share ``delta_add_rate``, and wait for each other unless ``is_async``; a schedule goes by the samples
+    of each trainer then. docs/modes.md says what each mode guarantees.
     """
 
     def __init__(
@@ -81,6 +88,11 @@ class Optimizer:
         regularization: L2Regularization | Sequence[L2Regularization] | None = None,
         is_async: bool = False,
         async_lagged_grad_discard_ratio: float = 1.5,
+        staleness: int | None = None,
+        num_batches_per_send_parameter: int | None = None,
+        num_batches_per_get_parameter: int | None = None,
+        center_parameter_update_method: str | None = None,
+        delta_add_rate: float = 1.0,
         model_average: ModelAverage | None = None,
         gradient_clipping_threshold: float | None = None,
         batch_size: int | None = None,
@@ -90,7 +102,6 @@ class Optimizer:
         check_number("learning_rate", learning_rate)
         check_number("learning_rate_decay_a", learning_rate_decay_a)
         check_number("learning_rate_decay_b", learning_rate_decay_b)
-        check_number("async_lagged_grad_discard_ratio", async_lagged_grad_discard_ratio)
         check_bound("gradient_clipping_threshold", gradient_clipping_threshold)
         self.update = UpdateSpec(
             rule=rule_spec,
@@ -103,9 +114,15 @@ class Optimizer:
             ),
             l2_rate=_l2_rate(regularization),
             gradient_clipping_threshold=float(gradient_clipping_threshold or 0.0),
-            mode=ModeSpec(name="async", discard_ratio=float(async_lagged_grad_discard_ratio))
-            if is_async
-            else ModeSpec(),
+            mode=mode(
+                is_async,
+                async_lagged_grad_discard_ratio,
+                staleness,
+                num_batches_per_send_parameter,
+                num_batches_per_get_parameter,
+                center_parameter_update_method,
+                delta_add_rate,
+            ),
             average=None if model_average is None else model_average.spec,
         )
         rule(rule_spec), schedule(self.update.schedule)  # names and numbers that cannot be are errors here

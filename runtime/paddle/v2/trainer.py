@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
 from paddle._absent import NotInThisRelease
-from paddle._engine.exchange import Exchange
+from paddle._engine.exchange import Exchange, ModeSpec
 from paddle._launch.environ import reporter
 from paddle.v2 import _flags, event
 from paddle.v2._goodbye import Goodbye
@@ -69,6 +69,7 @@ class SGD:
         parameters._pool.check(self._topology.proto().parameters)
         self._parameters = parameters
         self._is_local = is_local
+        self._mode = update_equation.update.mode
         self._flags = _flags.current()
         seed = self._flags.seed + (self._flags.trainer_id << 32)  # trainers drop out by masks of their own
         self._training = Training(self._topology, parameters._pool, update_equation.update, seed)
@@ -134,7 +135,7 @@ class SGD:
         self._succeeded()
 
     def _start(self) -> Exchange:
-        exchange = _local() if self._is_local else _remote(self._flags)
+        exchange = _local() if self._is_local else _trained(_remote(self._flags), self._mode, self._flags)
         self._training.start(exchange, remote=not self._is_local)
         self._exchange = exchange
         if not self._is_local:
@@ -185,6 +186,13 @@ def _local() -> Exchange:
     from paddle._pserver.local import LocalExchange
 
     return LocalExchange()
+
+
+def _trained(exchange: Any, mode: ModeSpec, flags: Any) -> Exchange:
+    """What is the trainer's part of ``mode``, around ``exchange``."""
+    from paddle._pserver.trainer_modes import in_mode
+
+    return in_mode(exchange, mode, flags.num_gradient_servers)
 
 
 def _remote(flags: Any) -> Exchange:
