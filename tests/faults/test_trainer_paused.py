@@ -1,0 +1,123 @@
+"""A trainer that stands still (SIGSTOP): the others go on as far as their mode lets them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cluster.by_hand import free_port, pserver, trainer
+from tests.faults.conftest import until
+
+pytestmark = pytest.mark.faults
+
+STEPS = 20
+
+# Trainer 1 stands still when it has computed its second gradient.
+TRAIN = """
+import json, os, signal, urllib.request
+import numpy as np
+from paddle._engine.exchange import ModeSpec, ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.trainer_modes import in_mode
+
+me, mode = int(os.environ["PADDLE_INIT_TRAINER_ID"]), ModeSpec(MODE)
+exchange = in_mode(RemoteExchange(
+    ["127.0.0.1"], port=int(os.environ["PADDLE_INIT_PORT"]), ports_num=1, ports_num_for_sparse=1,
+    num_gradient_servers=2, trainer_id=me), mode, 2)
+update = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(), mode=mode)
+one = {"w": np.ones(4, np.float32)}
+exchange.start((ParameterSpec(name="w", shape=(4,)),), update, one)
+dropped = exchange.step(one, 1).dropped
+exchange.end_pass(0)  # so that trainer 1 has the same parameters as trainer 0
+if me == 1:
+    os.kill(os.getpid(), signal.SIGSTOP)
+for step in range(2, 2 + (STEPS - 1) * (1 - me) + me):
+    dropped += exchange.step(one, 1).dropped
+    print("step", step, flush=True)
+status = json.load(urllib.request.urlopen("http://127.0.0.1:%s/v1/status" % os.environ["PADDLE_INIT_PORT"]))
+print("dropped", dropped, status["trainers"][me]["dropped"], flush=True)
+exchange.end_pass(1)
+exchange.close()
+"""
+
+
+class Job:
+    """Two trainers, the second of which stands still, and their pserver."""
+
+    def __init__(self, folder: Path, mode: str) -> None:
+        port = free_port(["127.0.0.1"])
+        text = TRAIN.replace("MODE", mode).replace("STEPS", str(STEPS))
+        self.url = f"http://127.0.0.1:{port}/v1/status"
+        self.pserver = pserver("127.0.0.1", port, 2)
+        self.trainers = [
+            trainer(folder, text, PADDLE_INIT_PORT=str(port), PADDLE_INIT_TRAINER_ID=str(id)) for id in (0, 1)
+        ]
+
+    def pushes(self) -> list[int]:
+        """What the pserver has counted of each trainer."""
+        with contextlib.suppress(OSError), urllib.request.urlopen(self.url, timeout=5) as answer:
+            found: list[dict[str, Any]] = json.load(answer)["trainers"]
+            return [each["pushes"] for each in found]
+        return [0, 0]
+
+    def is_stopped(self) -> bool:
+        stat = Path(f"/proc/{self.trainers[1].pid}/stat").read_text()
+        return stat.rsplit(")", 1)[1].split()[0] == "T"
+
+    def go_on(self) -> list[str]:
+        """The outputs of trainers and pserver, once all have ended well."""
+        os.kill(self.trainers[1].pid, signal.SIGCONT)
+        processes: list[subprocess.Popen[str]] = [*self.trainers, self.pserver]
+        outputs = [process.communicate(timeout=60)[0] for process in processes]
+        assert [process.returncode for process in processes] == [0, 0, 0], outputs
+        return outputs
+
+
+@contextlib.contextmanager
+def standing_still(folder: Path, mode: str) -> Iterator[Job]:
+    job = Job(folder, mode)
+    try:
+        until(job.is_stopped, "trainer 1 to stand still")
+        yield job
+    finally:
+        for process in (*job.trainers, job.pserver):
+            process.kill()
+            process.wait()
+
+
+def test_bounded_staleness_stops_the_other_at_its_bound_and_no_sooner(tmp_path: Path) -> None:
+    with standing_still(tmp_path, 'name="ssp", staleness=3') as job:
+        # In this pass trainer 1 has pushed nothing: trainer 0's third push is answered, and the fourth waits.
+        until(lambda: job.pushes() == [5, 1], "trainer 0 to be as far as it may")
+        first = job.trainers[0].stdout
+        assert first is not None
+        assert [first.readline().split() for _ in range(3)] == [["step", str(step)] for step in (2, 3, 4)]
+        assert job.pushes() == [5, 1]
+        assert f"step {STEPS}\n" in job.go_on()[0]
+
+
+@pytest.mark.parametrize(
+    ("mode", "dropped"),  # by how many shards, as the trainer was told; and how often, as one of them counts
+    [
+        ('name="async"', "dropped 2 1\n"),
+        ('name="geo", k_steps=1', "dropped 0 0\n"),
+        ('name="half_async"', "dropped 0 0\n"),
+    ],
+)
+def test_where_nobody_waits_the_other_trains_on_and_what_is_stale_is_counted(
+    tmp_path: Path, mode: str, dropped: str
+) -> None:
+    with standing_still(tmp_path, mode) as job:
+        until(lambda: job.pushes() == [STEPS, 1], "trainer 0 to have pushed all")
+        first, second, _ = job.go_on()
+    assert "dropped 0 0\n" in first
+    assert dropped in second
