@@ -137,6 +137,7 @@ class IndexMachine(RuleBasedStateMachine):
     def every_cell_is_where_its_key_belongs(self) -> None:
         cells = self.index._cells.reshape(-1, 2)
         assert cells[-1, 1] == 0
+        assert len(cells) > self.index._capacity
         place = -1
         for cell in np.flatnonzero(cells[:, 1]):
             place = max(place + 1, int(hashing.home(cells[cell, 0], self.index._capacity)))
@@ -176,6 +177,15 @@ def test_an_index_that_shrinks_gives_memory_back():
     index.retain(1, 0)
     assert index.nbytes < before / 100
     assert index.ids().tolist() == list(range(1000))
+
+
+def test_an_index_that_forgets_its_candidates_has_a_cell_for_every_place_where_a_search_begins():
+    index, needed = HashIndex(), np.full(300, 3, np.int64)
+    index.admit(np.arange(300), needed)
+    index.retain(0, 0)
+    assert index._cells.size // 2 > index._capacity
+    index.admit(np.arange(300), needed, day=1)
+    assert index.ids(candidates=True).tolist() == list(range(300))
 
 
 def test_more_rows_than_can_be_numbered_are_refused(monkeypatch):

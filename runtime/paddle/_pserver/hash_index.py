@@ -79,10 +79,13 @@ class HashIndex:
             raise TooManyParameters(f"this shard has seen {self.used} ids of a table: use more pservers")
         is_full = self.used >= self._limit
         capacity = int(self._capacity * _GROWTH) if is_full else self._capacity
-        cells = hashing.reach(self._cells, capacity, self.used)
-        self._pages.resize(max(cells, capacity) + _SMALLEST)
+        self._make_room(hashing.reach(self._cells, capacity, self.used), capacity)
         hashing.spread(self._cells, capacity)
         self._capacity = capacity
+
+    def _make_room(self, reach: int, capacity: int) -> None:
+        """Cells up to ``reach`` and for every place where a search may begin, and an empty one behind."""
+        self._pages.resize(max(reach, capacity) + _SMALLEST)
 
     def remark(self, ids: np.ndarray, marks: np.ndarray) -> None:
         """Set the marks of ``ids``, all of which are in the index; one above zero says that its row was
@@ -117,5 +120,5 @@ class HashIndex:
         capacity = min(self._capacity, least)
         self.used = hashing.sweep(self._cells, capacity, kept, numbers, day)
         self._capacity = capacity
-        self._pages.resize(hashing.reach(self._cells, capacity, self.used) + _SMALLEST)
+        self._make_room(hashing.reach(self._cells, capacity, self.used), capacity)
         return kept, numbers
