@@ -1,13 +1,22 @@
 """What train.py uses beside Paddle: finding this node's data, reading it, keeping a pass's model."""
 
 import hashlib
+import sys
 from pathlib import Path
 
 
 def shards(directory, node_id, nodes):
-    """The files of ``directory`` that are a node's own: number behind the last dash, modulo ``nodes``."""
-    numbered = [path for path in Path(directory).iterdir() if path.name.rpartition("-")[2].isdigit()]
-    return sorted(path for path in numbered if int(path.name.rpartition("-")[2]) % nodes == node_id)
+    """The files of ``directory`` that are a node's own: number behind the last dash, modulo ``nodes``.
+
+    A node that has none ends here: it would learn nothing, and notice only after a pass of the others.
+    """
+    numbered = [path for path in Path(directory).glob("*-*") if path.name.rpartition("-")[2].isdigit()]
+    own = sorted(path for path in numbered if int(path.name.rpartition("-")[2]) % nodes == node_id)
+    if not own:
+        sys.exit(
+            f"{directory} has no part for node {node_id} of {nodes}: SPLIT_COUNT={nodes} python prepare.py"
+        )
+    return own
 
 
 def gram_reader(paths):

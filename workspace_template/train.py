@@ -63,6 +63,9 @@ def main():
     parser.add_argument("--save_dir", default="./output")
     options, _ = parser.parse_known_args()
 
+    train_data = my_lib.gram_reader(my_lib.shards("train_data_dir", node_id, nodes))
+    test_data = my_lib.gram_reader(my_lib.shards("test_data_dir", node_id, nodes))
+
     paddle.init(use_gpu=False)
     dict_size = len(pickle.loads(Path("word_dict.pickle").read_bytes()))
     cost = network(dict_size)
@@ -71,9 +74,6 @@ def main():
         learning_rate=5e-2, regularization=paddle.optimizer.L2Regularization(8e-4)
     )
     trainer = paddle.trainer.SGD(cost, parameters, adagrad, is_local=not cluster_train)
-
-    train_data = my_lib.gram_reader(my_lib.shards("train_data_dir", node_id, nodes))
-    test_data = my_lib.gram_reader(my_lib.shards("test_data_dir", node_id, nodes))
 
     def event_handler(event):
         if isinstance(event, paddle.event.EndIteration) and event.batch_id % 100 == 0:

@@ -2,6 +2,8 @@
 
 import os
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -24,10 +26,11 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What prepare.py makes of some grams for three trainers; programs see it as /train_data."""
     monkeypatch.setenv("SPLIT_COUNT", "3")
     split = runpy.run_path(str(TEMPLATE / "prepare.py"))["split"]
-    split([(number,) * 5 for number in range(10)], tmp_path, "train.txt")
+    made = tmp_path / "train_data_dir"
+    split([(number,) * 5 for number in range(10)], made, "train.txt")
     real = os.listdir
-    monkeypatch.setattr(os, "listdir", lambda path: real(tmp_path if path == "/train_data/" else path))
-    return tmp_path
+    monkeypatch.setattr(os, "listdir", lambda path: real(made if path == "/train_data/" else path))
+    return made
 
 
 def test_prepared_files_are_called_as_printed(data: Path) -> None:
@@ -44,3 +47,20 @@ def test_the_printed_loop_gives_each_trainer_what_our_own_reader_gives_it(data: 
         assert sorted(seen["train_list"]) == [path.name for path in shards(data, trainer_id, trainers)]
         shared += seen["train_list"]
     assert sorted(shared) == PREPARED
+
+
+def test_a_node_without_a_part_ends_before_it_trains_and_says_what_to_do(data: Path) -> None:
+    node = {
+        "PADDLE_CLUSTER_TRAIN": "True",
+        "OMPI_COMM_WORLD_RANK": "3",
+        "PADDLE_INIT_NUM_GRADIENT_SERVERS": "4",
+    }
+    done = subprocess.run(
+        [sys.executable, str(TEMPLATE / "train.py")],
+        cwd=data.parent,
+        env={**node, "PYTHONPATH": str(TEMPLATE.parent / "runtime")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert done.stderr == "train_data_dir has no part for node 3 of 4: SPLIT_COUNT=4 python prepare.py\n"
