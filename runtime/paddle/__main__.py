@@ -189,6 +189,7 @@ def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
         ports_num=values["ports_num"],
         ports_num_for_sparse=values["ports_num_for_sparse"],
         num_gradient_servers=values["num_gradient_servers"],
+        min_trainers=values["min_trainers"],
         barrier_timeout_s=values["barrier_timeout"],
         log_period_server=values["log_period_server"],
         snapshots=kept if kept.folder else None,

@@ -35,10 +35,10 @@ def environment(**more: str) -> dict[str, str]:
     return {**clean, "PYTHONPATH": str(RUNTIME), "OPENBLAS_NUM_THREADS": "1", **more}
 
 
-def pserver(host: str, port: int, trainers: int) -> subprocess.Popen[str]:
+def pserver(host: str, port: int, trainers: int, *flags: str) -> subprocess.Popen[str]:
     place = ["--nics=lo"] if host == "127.0.0.1" else [f"--host={host}"]
     return subprocess.Popen(
-        [*PSERVER, f"--port={port}", f"--num_gradient_servers={trainers}", *place],
+        [*PSERVER, f"--port={port}", f"--num_gradient_servers={trainers}", *place, *flags],
         env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -285,6 +285,32 @@ def test_a_fetch_makes_nobody_wait_and_shows_what_all_shared_last(start_pservers
         each.close()
 
 
+@pytest.mark.parametrize("mode", [ModeSpec(name="geo"), ModeSpec(name="ssp", staleness=3)], ids=str)
+def test_a_new_process_joins_a_running_job_with_the_parameters_as_they_are(
+    start_pservers: Start, mode: ModeSpec
+) -> None:
+    pservers = start_pservers(ports_num=2, ports_num_for_sparse=2, num_gradient_servers=2)
+    first, old, new = pservers.exchange(0), pservers.exchange(1), pservers.exchange(1)
+    exchange, late = in_mode(first, mode, 2), in_mode(new, mode, 2)
+    arrays = exchange.start(MODEL, update(mode), VALUES)
+    in_mode(old, mode, 2).start(MODEL, update(mode), VALUES)
+    exchange.step(gradient((3, [1, 4])), samples=1)
+    for shard in old._shards:
+        shard.line.client.close()
+    while pservers.call(lambda: any(hub.shard.roster.trainers[1].session for hub in pservers.hubs)):
+        pass
+    theirs = late.start(MODEL, update(mode), VALUES)
+    late.fetch()
+    exchange.fetch()
+    close(theirs, arrays)
+    late.step(gradient((2, [0])), samples=1)
+    exchange.fetch()
+    late.fetch()
+    close(theirs, arrays)
+    late.close()
+    exchange.close()
+
+
 # Which rows a trainer is told of.
 
 

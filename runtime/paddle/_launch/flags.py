@@ -177,7 +177,6 @@ FLAGS: tuple[Flag, ...] = (
     _job("root_dir", "str", "jobs", "Folder on every node for the JOB folders", conf="ROOT_DIR"),
     _job("ld_library_path", "str", "", "Put before LD_LIBRARY_PATH on every node", conf="LD_LIBRARY_PATH"),
     _row("l", "absent", "max_restart", "int", 0, "How often a process that died is started again", low=0),
-    _row("l", "absent", "min_trainers", "int", 0, "Go on with this many trainers when others died", low=0),
     # Where parameter servers listen and trainers find them
     _all("port", "int", 7164, "First port; the dense ports start here, the sparse ones follow directly",
          env="PADDLE_PSERVER_PORT PADDLE_PORT", conf="PADDLE_PORT", low=1, high=65535),
@@ -194,6 +193,8 @@ FLAGS: tuple[Flag, ...] = (
     _trainer("pservers", "names", ("127.0.0.1",), "Hosts of the parameter servers, all with the same ports",
          env="PADDLE_PSERVERS_IP_PORT_LIST PADDLE_PSERVERS PADDLE_PSERVER_IPS"),
     _row("lp", "acts", "barrier_timeout", "float", 600.0, "Seconds that a step waits for a trainer", low=1),
+    _row("p", "acts", "min_trainers", "int", 0, "Go on with this many trainers without others (0: with all)",
+         low=0),
     _row("lt", "acts", "connect_timeout", "float", 60.0, "Seconds to wait for a parameter server", low=0),
     _all("comment", "str", "", "A word to find the processes by; it has no other meaning"),
     _row("lp", "acts", "log_period_server", "int", 500, "Steps between two lines of a server's log", low=1),

@@ -31,6 +31,7 @@ class ShardOptions:
     """What one shard is told."""
 
     num_gradient_servers: int = 1
+    min_trainers: int = 0
     roles: Set[Role] = frozenset({"dense", "sparse"})
     barrier_timeout_s: float = 600.0
     log_period_server: int = 500
@@ -47,6 +48,7 @@ class ServerOptions:
     ports_num: int = 1
     ports_num_for_sparse: int = 0
     num_gradient_servers: int = 1
+    min_trainers: int = 0
     barrier_timeout_s: float = 600.0
     log_period_server: int = 500
     snapshots: SnapshotOptions | None = None  # its folder has one for each shard
@@ -63,6 +65,8 @@ class ServerOptions:
             raise ValueError("a pserver needs at least one port: see --ports_num and --ports_num_for_sparse")
         if self.num_gradient_servers < 1:
             raise ValueError("--num_gradient_servers is the number of trainers, at least 1")
+        if not 0 <= self.min_trainers <= self.num_gradient_servers:
+            raise ValueError("--min_trainers is at most --num_gradient_servers; 0: all of them")
         if self.barrier_timeout_s <= 0 or self.log_period_server < 1:
             raise ValueError("barrier_timeout must be above 0, and --log_period_server at least 1")
 

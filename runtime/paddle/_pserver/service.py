@@ -84,6 +84,7 @@ def _shard(
     shard = ShardOptions(
         num_gradient_servers=options.num_gradient_servers,
         roles=frozenset({role}),
+        min_trainers=options.min_trainers,
         barrier_timeout_s=options.barrier_timeout_s,
         log_period_server=options.log_period_server,
         # A snapshot is cut as a copy of all that the shard keeps.

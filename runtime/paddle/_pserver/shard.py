@@ -18,7 +18,8 @@ in order of arrival.
     it had not declared yet: then it was never there.
 7.  A trainer whose connection broke is waited for until ``barrier_timeout_s`` after that, and so is one that
     is only slow, counted from the oldest open question; then the job is broken: TrainerLost, naming who is
-    missing (barrier.py).
+    missing (barrier.py). So it goes also where one says that it failed; unless the job can go on without them
+    (sparing.py).
 8.  When a job breaks all trainers are told the reason, and again with every question but goodbye.
 9.  The shard is over when all trainers have gone; or, when none is connected, ``barrier_timeout_s`` after the
     last one left. A trainer that is connected and asks nothing is not given up while nobody waits for it: it
@@ -72,6 +73,7 @@ from paddle._pserver.outbox import Outbox
 from paddle._pserver.roster import Roster, Trainer
 from paddle._pserver.roster import State as Standing
 from paddle._pserver.saving import Saving
+from paddle._pserver.sparing import Sparing
 from paddle._pserver.state import State, cut, marks, restore
 from paddle._pserver.tables import NOTHING, Gradient, Tables
 from paddle._pserver.training import Training
@@ -90,6 +92,7 @@ class Shard:
         self._model: Model | None = None  # once a trainer has declared it
         self._training: Training | None = None  # once the model is complete
         self._outbox = Outbox(self.roster, self.barrier)
+        self._sparing = Sparing(options.min_trainers, self.clocks, self.roster, self.barrier, self._outbox)
         self._saving = Saving(options.snapshots)
         self._arrivals = Arrivals(self.clocks, self.roster, self._outbox.note)
         self._now = 0.0
@@ -160,7 +163,8 @@ class Shard:
         """Time has passed; call about once a second."""
         self._begin(now)
         if (verdict := self.barrier.verdict(self.roster, now)) is not None:
-            self._break(verdict, *self.barrier.missing(self.roster))
+            missing = self.barrier.missing(self.roster)
+            self._go_on_without(missing, verdict, *missing)
         elif (notice := self.barrier.notice(self.roster, now)) is not None:
             self._outbox.note(f"{len(self.barrier.waiting)} trainers {notice}", logging.WARNING)
             for id in self.barrier.waiting:
@@ -331,7 +335,8 @@ class Shard:
         self.roster.leave(trainer, self._now)
         if goodbye.failure is not None:
             culprits = () if goodbye.follows else (trainer.id,)
-            self._break(f"trainer {trainer.id} at {trainer.peer} failed: {goodbye.failure}", *culprits)
+            reason = f"trainer {trainer.id} at {trainer.peer} failed: {goodbye.failure}"
+            self._go_on_without([trainer.id], reason, *culprits)
         elif trainer.id == 0 and not self.ready:
             self._break("trainer 0 left before it had given the initial values", 0)
         else:
@@ -342,6 +347,13 @@ class Shard:
         self._conclude()
 
     # Endings.
+
+    def _go_on_without(self, ids: Sequence[int], reason: str, *culprits: int) -> None:
+        """Leave trainers out, or break the job where that cannot be."""
+        if self._training is None or self.broken is not None or not self._sparing.can_spare(ids):
+            return self._break(reason, *culprits)
+        self._sparing.leave_out(ids, reason, self._now)
+        return self._training.advance()
 
     def _break(self, reason: str, *culprits: int, is_own: bool = False) -> None:
         if self.broken is not None:

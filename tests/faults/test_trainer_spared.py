@@ -1,0 +1,56 @@
+"""A trainer is killed in the midst of synchronous training, and the others go on without it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.by_hand import free_port, pserver, trainer
+
+pytestmark = pytest.mark.faults
+
+HOSTS = ["127.0.0.1", "127.0.0.2"]
+
+# Trainer 2 ends without a word at its third step, when it has sent its gradient to one of two pservers.
+TRAIN = """
+import os, signal
+import numpy as np
+from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._pserver.remote import RemoteExchange
+
+me = int(os.environ["PADDLE_INIT_TRAINER_ID"])
+exchange = RemoteExchange(
+    ["127.0.0.1", "127.0.0.2"], port=int(os.environ["PADDLE_INIT_PORT"]), ports_num=1,
+    ports_num_for_sparse=1, num_gradient_servers=3, trainer_id=me)
+model = (ParameterSpec(name="w", shape=(5000,)),)
+update = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_rate=1.0), reduce="mean")
+arrays = exchange.start(model, update, {"w": np.zeros(5000, np.float32)})
+for step in range(6):
+    if me == 2 and step == 2:
+        exchange._dense[1].ask_push = lambda *given: os.kill(os.getpid(), signal.SIGKILL)
+    version = exchange.step({"w": np.full(5000, me, np.float32)}, 1).version
+exchange.end_pass(0)
+exchange.close()
+print("ended", version, sorted(set(arrays["w"].round(2).tolist())))
+"""
+
+
+def test_a_killed_trainer_is_left_out_where_min_trainers_allows(tmp_path: Path) -> None:
+    port = free_port(HOSTS)
+    servers = [pserver(host, port, 3, "--min_trainers=2", "--barrier_timeout=2") for host in HOSTS]
+    trainers = [
+        trainer(tmp_path, TRAIN, PADDLE_INIT_PORT=str(port), PADDLE_INIT_TRAINER_ID=str(id))
+        for id in range(3)
+    ]
+    processes = [*trainers, *servers]
+    try:
+        outputs = [process.communicate(timeout=60)[0] for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    assert [process.returncode for process in processes] == [0, 0, -9, 0, 0], outputs
+    # Two steps by -1, the mean of 0, 1 and 2; the third by -1 where its gradient came and by -0.5 where not;
+    # then by -0.5, the mean of 0 and 1.
+    assert outputs[0] == outputs[1] == "ended 6 [-4.5, -4.0]\n"
