@@ -30,6 +30,22 @@ def test_a_line_tells_progress_and_for_whom_all_wait_until_it_goes_on(board) -> 
     assert board.line() == progress
 
 
+def test_the_cost_shown_is_the_mean_of_a_trainers_last_reports_so_that_its_fall_is_seen() -> None:
+    board = Board(TRAINERS)
+    shown = []
+    for step in range(200):
+        noise = 0.5 if step % 2 else -0.5
+        board.add(Progress("trainer-0", 0, step, 7.0 - step / 100 + noise, 100.0))
+        board.add(Progress("trainer-1", 0, step, 3.0, 100.0))
+        first, second = board.rows()
+        shown.append(first.cost)
+        assert second.cost == 3.0
+    assert shown[0] == 6.5
+    assert all(later < sooner for sooner, later in zip(shown[24::5], shown[29::5], strict=False))
+    assert shown[199] == pytest.approx(7.0 - 1.87, abs=0.021)
+    assert f"cost {shown[199]:.4f}" in board.line()
+
+
 def test_while_all_wait_the_line_changes_rarely_and_the_exact_time_every_second(board) -> None:
     lines, exact = set(), set()
     for seconds in range(5, 100):

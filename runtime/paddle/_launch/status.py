@@ -7,6 +7,7 @@ ends no job.
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from paddle._launch.news import Progress, Waiting
@@ -15,21 +16,28 @@ if TYPE_CHECKING:  # loaded only where there is a terminal
     from rich.table import Table
 
 EVERY_S = 5.0
+_MEANT = 25  # reports that a cost is the mean of: they come five times a second at most
 _SINGLY = 4  # trainers that a plain line shows one by one
 
 
 class Board:
-    """How far each trainer is, as far as it has said."""
+    """How far each trainer is, as far as it has said.
+
+    The cost is the mean over a trainer's last reports, which is where it goes; that of one batch hides it.
+    """
 
     def __init__(self, trainers: tuple[str, ...]) -> None:
         self._trainers = trainers
         self._latest: dict[str, Progress] = {}
+        self._costs: dict[str, tuple[float, ...]] = {}  # never changed but replaced: others read meanwhile
         self._waiting: Waiting | None = None
         self._since_told = 0.0
 
     def add(self, progress: Progress) -> None:
         """Take a report."""
-        self._latest[progress.role] = progress
+        costs = (*self._costs.get(progress.role, ())[1 - _MEANT :], progress.cost)
+        self._costs[progress.role] = costs
+        self._latest[progress.role] = replace(progress, cost=sum(costs) / len(costs))
         self._waiting = None
 
     def wait(self, waiting: Waiting) -> None:
@@ -45,7 +53,7 @@ class Board:
         return _waits(self._waiting)
 
     def rows(self) -> list[Progress]:
-        """Give the latest report of each trainer, by rank."""
+        """Give the latest report of each trainer, by rank, with its mean cost."""
         return [self._latest[role] for role in self._trainers if role in self._latest]
 
     def line(self) -> str:
