@@ -31,10 +31,21 @@ def test_a_flag_that_does_not_exist_names_the_nearest():
         paddle.init(trainer_counts=1)
 
 
-def test_a_gpu_is_asked_for_in_vain_and_the_user_is_told(capsys):
-    paddle.init(use_gpu=True)
-    assert "use_gpu" in capsys.readouterr().err
-    assert _flags.current().use_gpu is False
+@pytest.mark.parametrize("environment", [{}, {"GLOG_logtostderr": "1"}, {"GLOG_log_dir": "log"}])
+def test_a_gpu_is_asked_for_in_vain_and_the_user_is_told_once(tmp_path, environment):
+    program = "import paddle.v2 as paddle; paddle.init(use_gpu=True)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(RUNTIME), **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr.count("use_gpu") == 1
+    assert "trains on the CPU" in done.stderr
+    logs = [path.read_text() for path in tmp_path.glob("log/*")]
+    assert [log.count("use_gpu") for log in logs] == [1] * ("GLOG_log_dir" in environment)
 
 
 def test_importing_and_writing_a_network_loads_neither_numba_nor_a_server():

@@ -44,3 +44,10 @@ def test_a_full_disk_is_told_in_one_line(command: str, unbuffered: str) -> None:
 def test_a_reader_that_has_enough_is_nothing_wrong(command: str) -> None:
     done = run(f"({command}; echo status $? >&2) | head -0")
     assert done.stderr == "status 0\n"
+
+
+@pytest.mark.parametrize("given", ["--use_gpu=True", "--use_gpu"])
+def test_what_is_gone_without_is_noticed_once_and_stops_nothing(command: str, given: str) -> None:
+    done = run(f"{command} {given}")
+    assert done.returncode == 0
+    assert done.stderr.count("--use_gpu: True is not in this release, which trains on the CPU") == 1

@@ -102,10 +102,20 @@ def test_a_trainer_that_the_job_does_not_have_is_told_in_one_paragraph() -> None
     assert "numbered 0 to 1" in message
 
 
-@pytest.mark.parametrize("name", ["use_gpu", "parallel_nn", "start_pserver"])
+@pytest.mark.parametrize("name", ["parallel_nn", "start_pserver"])
 def test_what_is_not_built_is_refused_by_name(name: str) -> None:
     with pytest.raises(NotInThisRelease, match=name):
         read_init({name: True}, {})
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "environ"), [({"use_gpu": "1"}, {}), ({}, {"PADDLE_INIT_USE_GPU": "True"})]
+)
+def test_a_gpu_is_gone_without_and_that_is_told_once(kwargs, environ) -> None:
+    flags = read_init(kwargs, environ)
+    (notice,) = flags.notices
+    assert "not in this release, which trains on the CPU" in notice
+    assert flags.use_gpu is False and flags.values["use_gpu"] is False
 
 
 def test_what_has_no_effect_is_told() -> None:

@@ -157,8 +157,16 @@ def test_a_range_of_ports_must_end_below_the_last_port() -> None:
 
 
 def test_a_behaviour_that_is_not_built_is_refused_by_name() -> None:
-    with pytest.raises(NotInThisRelease, match="--use_gpu: True is not in this release"):
-        check_supported(BY_NAME["use_gpu"], True)
+    with pytest.raises(NotInThisRelease, match="--parallel_nn: True is not in this release"):
+        check_supported(BY_NAME["parallel_nn"], True)
+
+
+def test_a_behaviour_that_is_gone_without_is_told_by_name() -> None:
+    notice = check_supported(BY_NAME["use_gpu"], True, "PADDLE_USE_GPU in conf.py")
+    assert notice is not None
+    assert notice.startswith("PADDLE_USE_GPU in conf.py: True is not in this release")
+    assert "CPU" in notice and "going on" in notice
+    assert check_supported(BY_NAME["use_gpu"], False) is None
 
 
 def test_a_tuning_flag_that_changes_nothing_is_told() -> None:

@@ -66,7 +66,7 @@ def _run(argv: Sequence[str], runtime: Path) -> int:
     settings = settle(conf, os.environ, given.values)
     describe = partial(job.describe, settings, given, cwd=_here())
     spec = describe(datetime.now())
-    for notice in (*given.notices, *spec.notices):
+    for notice in spec.notices:
         _complain(f"paddle.py: {notice}")
     prepare.check(spec)
     if settings["dry_run"]:

@@ -100,7 +100,10 @@ def read_init(kwargs: Mapping[str, object], environ: Mapping[str, str]) -> InitF
             raise unknown(where, name, trainer, "paddle.init")
         given[name], written[name] = trainer[name].parse(value, where), where
     notices = [check_supported(trainer[name], value, written[name]) for name, value in given.items()]
-    values: dict[str, Any] = defaults_of("trainer") | given
+    forgone = {name for name in given if trainer[name].effect == "forgone"}
+    values: dict[str, Any] = defaults_of("trainer") | {
+        name: value for name, value in given.items() if name not in forgone
+    }
     values["token_file"] = token_file(values, environ)
     _check(values)
     own = {field.name for field in fields(InitFlags)} & trainer.keys()

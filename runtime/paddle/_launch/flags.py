@@ -29,7 +29,8 @@ User = Literal["launcher", "pserver", "trainer", "master"]
 #   program  it is handed to the training program, which decides (its arguments, PADDLE_INIT_*, paddle.init)
 #   hint     it tuned the original implementation; here it changes nothing, and a changed value is told so
 #   absent   its behaviour is not in this release; anything but the default is an error
-Effect = Literal["acts", "program", "hint", "absent"]
+#   forgone  its behaviour is not in this release; who asks for it is told so, and it goes on without
+Effect = Literal["acts", "program", "hint", "absent", "forgone"]
 
 _COMMANDS = frozenset({"paddle.py", "paddle pserver", "paddle master"})
 _TRUE = frozenset({"1", "t", "true", "y", "yes"})
@@ -213,7 +214,7 @@ FLAGS: tuple[Flag, ...] = (
          "File with the job's token, the same for all; launched jobs have their own",
          env="PADDLE_TOKEN_FILE"),
     # The trainer
-    _row("lpt", "absent", "use_gpu", "bool", False, "Train on a GPU", conf="PADDLE_USE_GPU"),
+    _row("lpt", "forgone", "use_gpu", "bool", False, "Train on a GPU", conf="PADDLE_USE_GPU"),
     _trainer("trainer_count", "int", 1, "Threads inside one trainer", env="PADDLE_TRAINER_COUNT", low=1),
     _trainer("seed", "int", 1, "Seed of the initial values and of dropout", low=0),
     _program("log_period", "int", 100, "Batches between two lines of the log", low=0),
@@ -330,7 +331,7 @@ def check_ports(port: int, ports_num: int, ports_num_for_sparse: int) -> None:
 
 
 def check_supported(flag: Flag, value: Value, where: str = "") -> str | None:
-    """Refuse what this release does not have; give the notice that a tuning flag changes nothing here.
+    """Refuse what this release does not have; give the notice that a flag changes nothing here.
 
     ``where``: how the user wrote it, without the value.
     """
@@ -341,4 +342,7 @@ def check_supported(flag: Flag, value: Value, where: str = "") -> str | None:
             f"{where or '--' + flag.name}: {flag.render(value)} is not in this release. Leave it out, or "
             f"give {flag.render(flag.default)}."
         )
+    if flag.effect == "forgone":
+        asked = f"{where or '--' + flag.name}: {flag.render(value)}"
+        return f"{asked} is not in this release, which trains on the CPU: going on without"
     return f"--{flag.name}={flag.render(value)} has no effect in this release: there is nothing to tune."

@@ -56,6 +56,11 @@ class InfoLog(logging.Handler):
         self._complained = False
         self.setFormatter(GlogFormatter())
 
+    @property
+    def is_file(self) -> bool:
+        """Whether it is not standard error."""
+        return self._descriptor != _STANDARD_ERROR
+
     def emit(self, record: logging.LogRecord) -> None:
         """Write ``record``, or lose it and say so the first time."""
         try:

@@ -16,6 +16,7 @@ _PLACEHOLDER = {"bool": "", "int": "=N", "float": "=N", "str": "=TEXT", "names":
 _HEADINGS: dict[Effect, str] = {
     "program": "Handed to the training program, which decides what to do with them:",
     "hint": "Accepted for old command lines; there is nothing to tune here:",
+    "forgone": "Not in this release; a notice says so, and training goes on without, on the CPU:",
     "absent": "Not in this release; anything but the default is an error:",
 }
 

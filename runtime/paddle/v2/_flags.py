@@ -15,9 +15,6 @@ from paddle import _complaint
 from paddle._launch.environ import InitFlags, read_init, settle_threads
 from paddle._launch.infolog import open_info_log
 
-_TRUE = frozenset({"1", "t", "true", "y", "yes"})
-_NO_GPU = "use_gpu is asked for, but this release trains on the CPU: going on without"
-
 _settled: InitFlags | None = None
 
 
@@ -27,17 +24,14 @@ def settle(**kwargs: Any) -> InitFlags:
     Whatever of them cannot be is told in one paragraph, as are later complaints of the runtime.
     """
     _complaint.tell_uncaught()
-    gpu = str(kwargs.get("use_gpu", os.environ.get("PADDLE_INIT_USE_GPU"))).lower() in _TRUE
-    if gpu:
-        kwargs["use_gpu"] = False
     global _settled
     _settled = read_init(kwargs, os.environ)
     settle_threads(os.environ, _settled.trainer_count)
-    open_info_log("paddle_trainer", os.environ)
-    logger = logging.getLogger("paddle.trainer")
-    for notice in (*([_NO_GPU] if gpu else []), *_settled.notices):
+    log = open_info_log("paddle_trainer", os.environ)
+    for notice in _settled.notices:
         print(f"paddle.init: {notice}", file=sys.stderr)
-        logger.warning("%s", notice)
+        if log is not None and log.is_file:  # else it would be on the screen twice
+            logging.getLogger("paddle.trainer").warning("%s", notice)
     return _settled
 
 
