@@ -150,6 +150,18 @@ def test_a_model_that_could_not_be_collected_is_said_to_be_where_it_is(launch, t
     assert (running.node(0) / "output/pass-00000/done").exists()
 
 
+def test_a_model_of_an_earlier_job_is_not_taken_for_this_ones(launch, tmp_path) -> None:
+    model = tmp_path / "package" / "output" / "pass-00000"
+    model.mkdir(parents=True)
+    running = launch(train=FAILS)
+    status, output, _ = failed(running)
+    assert status == 7
+    last = output.splitlines()[-1]
+    assert last.endswith(f", the model in {running.package}/output is of an earlier job")
+    assert f"logs in {running.package}/log" in last
+    assert model.is_dir()
+
+
 def test_a_deployed_workspace_is_used_without_sending_and_collects_its_own_results(launch) -> None:
     first = launch(train=TRAINS, pserver=launch.READY + SERVES_ONE_SECOND)
     assert first.end()[0] == 0

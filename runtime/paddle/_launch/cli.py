@@ -155,7 +155,11 @@ def _last_line(launch: plan.LaunchPlan, status: int, curve: Path | None, running
     left = [str(path) for path in folders if path.is_dir() and path not in running.collected]
     parts = [f"{head}: logs in {launch.home / 'log'}"]
     parts += [f"loss curve {curve}"] if curve else []
-    parts += [f"model in {launch.home / 'output'}"] if output in running.collected else []
+    model = launch.home / "output"
+    if output in running.collected:
+        parts.append(f"model in {model}")
+    elif model.is_dir() and model != output:
+        parts.append(f"the model in {model} is of an earlier job")
     parts += [f"not collected, so to be found where it was made: {' '.join(left)}"] if left else []
     return ", ".join(parts)
 

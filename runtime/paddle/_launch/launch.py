@@ -193,7 +193,7 @@ class Launch:
                 if not self._supervisor.has_met:
                     self._screen.say("no trainer has spoken to the pservers: stopping them")
             case Phase.COLLECT if self.has_started:
-                self._screen.say("collecting logs and model")
+                self._screen.say("collecting results")
             case Phase.KILL:
                 self._screen.say("killing what is left")
 
