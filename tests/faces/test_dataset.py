@@ -105,7 +105,18 @@ def test_after_three_damaged_downloads_the_error_says_what_to_do(home, server):
 def test_without_a_network_the_error_comes_at_once_and_nothing_is_left(home):
     with pytest.raises(RuntimeError, match=rf"put it at {home}/module/file.bin .md5 {MD5}"):
         common.download("http://127.0.0.1:9/file.bin", "module", MD5)
-    assert list((home / "module").iterdir()) == []
+    assert not (home / "module").exists()
+
+
+def test_a_download_that_breaks_off_leaves_nothing(home, server, monkeypatch):
+    def breaks_off(source, target):
+        target.write(source.read(3))
+        raise ConnectionResetError("broke off")
+
+    monkeypatch.setattr(common.shutil, "copyfileobj", breaks_off)
+    with pytest.raises(RuntimeError, match="broke off"):
+        common.download(server.url, "module", MD5)
+    assert not (home / "module").exists()
 
 
 def test_local_files_are_taken_as_they_are(local):

@@ -163,6 +163,13 @@ def test_room_is_checked_without_changing_anything(tmp_path, monkeypatch) -> Non
         workspace.check_room(tmp_path / "file" / "node-0", 1)
 
 
+def test_a_place_in_which_nothing_can_be_made_is_told_as_that_and_not_as_full() -> None:
+    place = Path("/proc/x/JOB1/node-0")
+    with pytest.raises(DeliveryError, match=r"^cannot make /proc/x/JOB1/node-0: /proc.* --root_dir=DIR"):
+        workspace.check_room(place, 1)  # tells an ordinary user, and the next tells root
+        workspace.deliver((), place, lambda: False)
+
+
 @contextlib.contextmanager
 def as_an_ordinary_user() -> Iterator[None]:
     """For a while permissions hold for this process, though it may be root's."""

@@ -137,11 +137,11 @@ def check_room(place: Path, size: int) -> None:
         raise DeliveryError(
             f"cannot make {place}: {ground} is not a folder that can be written to. {_ELSEWHERE}"
         )
-    room = shutil.disk_usage(ground).free
-    if room < size:
+    disk = shutil.disk_usage(ground)
+    if disk.free < size and disk.total:  # what has no size, as /proc, says nothing of its room
         raise DeliveryError(
-            f"no room for {place}: it needs {size:,} bytes, {ground} has {room:,} left. Make room there, or "
-            f"say where else: {_ELSEWHERE}"
+            f"no room for {place}: it needs {size:,} bytes, {ground} has {disk.free:,} left. Make room "
+            f"there, or say where else: {_ELSEWHERE}"
         )
 
 
@@ -156,7 +156,7 @@ def deliver(entries: tuple[Entry, ...], place: Path, is_stopped: Callable[[], bo
     except OSError as error:
         path = error.filename2 or error.filename or place
         raise DeliveryError(
-            f"cannot make {place}: {path}: {error.strerror}. Nothing of it was kept."
+            f"cannot make {place}: {path}: {error.strerror}. Nothing of it was kept. {_ELSEWHERE}"
         ) from error
 
 

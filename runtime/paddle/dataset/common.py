@@ -17,6 +17,7 @@ import pickle
 import shutil
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -76,16 +77,19 @@ def fetch_all() -> None:
 
 
 def _transfer(url: str, path: Path) -> None:
-    """Bring ``url`` to ``path``, which appears only when all of it is there."""
+    """Bring ``url`` to ``path``, which appears only when all of it is there; else nothing is left."""
     print(f"Downloading {url} to {path}", flush=True)
-    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with urllib.request.urlopen(url, timeout=_CONNECT_TIMEOUT_S) as source, partial.open("wb") as target:
-            shutil.copyfileobj(source, target)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with urllib.request.urlopen(url, timeout=_CONNECT_TIMEOUT_S) as source:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with partial.open("wb") as target:
+                shutil.copyfileobj(source, target)
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+            with suppress(OSError):  # others' files, or this one, are in it
+                path.parent.rmdir()
 
 
 def _by_hand(url: str, path: Path, md5sum: str, reason: str) -> str:
