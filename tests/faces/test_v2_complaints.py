@@ -1,5 +1,6 @@
 """What a program prints and ends with after a wrong call that it does not catch."""
 
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -64,6 +65,25 @@ def test_the_line_is_the_programs_last_on_the_way_to_the_error(tmp_path):
         2,
         "train.py:4: paddle.layer.lstmemory is not in this ",
     )
+
+
+def test_no_pserver_is_one_paragraph_that_says_where_it_was_looked_for_and_what_to_do(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    program = (
+        "import paddle.v2 as paddle\n"
+        f"paddle.init(port={port}, connect_timeout=0.3)\n"
+        "x = paddle.layer.data(name='x', type=paddle.data_type.dense_vector(2))\n"
+        "cost = paddle.layer.mse_cost(input=paddle.layer.fc(input=x, size=2), label=x)\n"
+        "parameters = paddle.parameters.create(cost)\n"
+        "sgd = paddle.trainer.SGD(cost, parameters, paddle.optimizer.Momentum(), is_local=False)\n"
+        "sgd.train(reader=lambda: iter([[([1, 2],)]]))\n"
+    )
+    done = run(tmp_path, AN_EXIT_HANDLER + program)
+    assert (done.returncode, done.stdout) == (1, "exit handler ran\n")
+    (told,) = done.stderr.splitlines()
+    assert told.startswith(f"train.py:9: no pserver answers at 127.0.0.1:{port} since 0 s (")
+    assert "refused" in told and "Is it started there" in told and "connect_timeout" in told
 
 
 def test_a_program_that_catches_it_goes_on(tmp_path):

@@ -18,7 +18,8 @@ PserverError                  an ExchangeError: the engine's callers see these
 │   └── NotAuthorized         the two sides do not have the same token
 ├── TrainerLost               a barrier cannot be met: the text names who is missing
 ├── ShardUnreachable          no connection, or no answer in time
-│   └── ConnectionLost        a connection that broke
+│   ├── ConnectionLost        a connection that broke
+│   └── NobodyListens         a Complaint: no pserver was ever there
 ├── NoValidCheckpoint         snapshots are there, and none of them is whole
 ├── StateLost                 a pserver was started anew, and keeps no snapshots
 ├── SnapshotsInUse            a Complaint: another pserver has the folder
@@ -112,6 +113,12 @@ class ShardUnreachable(PserverError):
 
 class ConnectionLost(ShardUnreachable):
     """A connection that broke."""
+
+
+class NobodyListens(Complaint, ShardUnreachable):
+    """No connection, in all the time that there was for it."""
+
+    exit_status = 1  # the call may be right, and the pserver not be there yet
 
 
 class NoValidCheckpoint(PserverError):
