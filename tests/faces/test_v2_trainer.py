@@ -137,6 +137,23 @@ def test_dropout_drops_in_training_and_scales_in_a_test():
     assert trainer.test(lambda: iter([[(np.ones(200),)]])).cost == pytest.approx(150)
 
 
+def test_two_trainers_drop_by_masks_of_their_own_and_one_by_the_same_ones_again():
+    def costs(trainer_id):
+        paddle.init(trainer_id=trainer_id, num_gradient_servers=2)
+        x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(200))
+        trainer, _ = sgd(paddle.layer.sum_cost(input=paddle.layer.dropout(input=x, dropout_rate=0.5)))
+        seen = []
+        trainer.train(
+            lambda: iter([[(np.arange(200.0),)]] * 3),
+            event_handler=lambda e: seen.append(e.cost) if isinstance(e, paddle.event.EndIteration) else None,
+        )
+        return seen
+
+    first, second = costs(0), costs(1)
+    assert set(first).isdisjoint(second)
+    assert costs(0) == first and costs(1) == second
+
+
 def test_the_sum_evaluator_and_weights_of_samples():
     x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(2))
     weight = paddle.layer.data(name="weight", type=paddle.data_type.dense_vector(1))

@@ -126,6 +126,12 @@ def test_lengths_above_the_limit_are_refused_before_anything_is_allocated(meta: 
         tracemalloc.stop()
 
 
+def test_without_limits_of_ones_own_a_meta_of_more_than_4_mib_is_refused() -> None:
+    feed(FrameReader(Catcher().place), header(4 << 20, 0))
+    with pytest.raises(FrameTooLarge, match="meta of 4194305 bytes; the limit is 4194304"):
+        feed(FrameReader(Catcher().place), header((4 << 20) + 1, 0))
+
+
 def test_another_protocol_is_told_from_damage() -> None:
     with pytest.raises(NotAFrame, match="another protocol"):
         feed(FrameReader(Catcher().place), b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
