@@ -63,6 +63,22 @@ def test_run_sh_exits_well_and_says_where_everything_is(finished) -> None:
         assert (copy / "workspace_template" / path).stat().st_size > 0
 
 
+def as_pictured(text: str) -> list[str]:
+    """What a run printed, without what is of one run: numbers, where it was, how often progress was told."""
+    lines = [re.sub(PROGRESS, "progress", line) for line in text.strip().splitlines()]
+    lines = [re.sub(r"(?<=\s)/\S+?/(?=\.venv|jobs|workspace_template|imikolov)", "", line) for line in lines]
+    lines = [re.sub(rf" --num_passes={PASSES}$|--port, (?=conf.py)", "", line) for line in lines]
+    lines = [re.sub(r"\d+", "N", line) for line in lines if line != "..."]
+    return [line for line, before in zip(lines, ["", *lines], strict=False) if line != before]
+
+
+def test_readme_shows_what_it_prints(finished) -> None:
+    copy, done = finished
+    picture = re.search(r"^```\n(preparing.*?)^```", (copy / "README.md").read_text(), re.M | re.S)
+    assert picture is not None
+    assert as_pictured(done.stdout) == as_pictured(picture[1])
+
+
 def test_every_node_has_every_log(finished) -> None:
     copy, _ = finished
     for node in (0, 1):
