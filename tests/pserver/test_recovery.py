@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
@@ -218,6 +218,7 @@ EVENTS = st.lists(
 
 
 @settings(max_examples=300, deadline=None)
+@example(1, [1, 0], [1, 1], ["go 0", "write", "go 0", "go 0", "go 1", "go 1", "reset 0"])  # a read told again
 @given(st.integers(1, 3), PASSES, PASSES, EVENTS)
 def test_no_reset_and_no_kill_changes_a_bit(
     period: int, first: list[int], second: list[int], events: list[str]

@@ -60,6 +60,10 @@ class Clocks:
         self.unsettled[trainer] = 0
         return True
 
+    def is_past(self, trainer: int, mark: Mark) -> bool:
+        """Whether the trainer has told more than ``mark``, decided or not."""
+        return self.pushes[trainer] > mark.pushes or self.passes[trainer] > mark.passes
+
     def move(self, trainer: int, mark: Mark) -> int:
         """The trainer goes on from ``mark``, whatever was known of it; returns the pushes passed over."""
         lost = max(0, mark.pushes - self.decided[trainer])

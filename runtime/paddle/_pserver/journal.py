@@ -33,7 +33,7 @@ class Entry:
         return sum(part.nbytes for part in self.body)
 
     def lacks(self, mark: Mark) -> bool:
-        """Whether a shard that has ``mark`` has to hear it again; a read does no harm if it has not."""
+        """Whether a shard that has ``mark`` has to hear it again; reads: training decides."""
         match self.message:
             case Push():
                 return self.before.pushes >= mark.pushes
@@ -54,9 +54,8 @@ class Journal:
 
     def add(self, message: Journaled, body: Sequence[memoryview] = ()) -> Entry:
         """It is about to be asked; ``body`` is copied."""
-        again = (
-            msgspec.structs.replace(message, again=True) if isinstance(message, Pull | PullRows) else message
-        )
+        is_read = isinstance(message, Pull | PullRows)
+        again = msgspec.structs.replace(message, again=self.told) if is_read else message
         entry = Entry(again, [memoryview(bytes(part)) for part in body], self.told)
         self.told = after(message, self.told)
         self._entries.append(entry)

@@ -68,12 +68,12 @@ class Pull(msgspec.Struct, frozen=True, array_like=True):
     """Send all dense values of the shard, or its rows of one ``table``. Answer: Answer, body as in Seed.
 
     ``average``: their averages over the last steps instead, of a job that has them. ``again``: it has been
-    answered before, by a shard that did not last: no body.
+    answered before, when the trainer had told so much, perhaps by a shard that did not last: no body.
     """
 
     table: str | None = None
     average: bool = False
-    again: bool = False
+    again: Mark | None = None
 
 
 class PullRows(msgspec.Struct, frozen=True, array_like=True):
@@ -83,7 +83,7 @@ class PullRows(msgspec.Struct, frozen=True, array_like=True):
     """
 
     counts: tuple[Count, ...]
-    again: bool = False
+    again: Mark | None = None
 
 
 class CountChanges(msgspec.Struct, frozen=True, array_like=True):

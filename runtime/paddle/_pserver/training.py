@@ -5,7 +5,8 @@
 2.  A push that was admitted before is answered again, then too, and not applied again (clocks.py); so is the
     end of a pass.
 3.  Rows are given as they are when they are asked for; to a trainer that knows of steps that a restored shard
-    lacks, only once it has sent them again.
+    lacks, only once it has sent them again. Rows that were read catch up then: a read that the shard has not
+    made is made again, and no other, so that they do so in the same portions.
 4.  Ending a pass is answered when all trainers in it have ended it, to all with the same dense values; nobody
     waits for one that has (roster.py).
 
@@ -23,7 +24,17 @@ from paddle._pserver.barrier import Barrier
 from paddle._pserver.changes import Changes
 from paddle._pserver.clocks import Clocks
 from paddle._pserver.errors import BadMessage
-from paddle._pserver.messages import Answer, CountChanges, EndPass, Pull, PullChanges, PullRows, Push, Request
+from paddle._pserver.messages import (
+    Answer,
+    CountChanges,
+    EndPass,
+    Mark,
+    Pull,
+    PullChanges,
+    PullRows,
+    Push,
+    Request,
+)
 from paddle._pserver.modes import Due, Mode, Offer
 from paddle._pserver.outbox import Outbox
 from paddle._pserver.roster import Roster, State, Trainer
@@ -61,16 +72,15 @@ class Training:
         self, trainer: Trainer, message: Request, gradient: Gradient, ids: Sequence[np.ndarray], now: float
     ) -> None:
         """A trainer asks; see :meth:`paddle._pserver.shard.Shard.handle`."""
-        if isinstance(message, Pull | PullRows) and not message.again:
+        if isinstance(message, Pull | PullRows):
+            if message.again is not None:
+                return self._read_again(trainer, message, message.again, ids)
             self._check_caught_up(trainer)
         match message:
             case Push():
                 self._push(trainer, message, gradient, now)
             case PullRows():
-                self._pull_rows(trainer, ids, again=message.again)
-            case Pull(table=str(name), again=True):
-                self._tables.table(name).refresh()
-                self._outbox.tell(trainer.id, Answer(self._clocks.version))
+                self._pull_rows(trainer, ids)
             case Pull(average=True):
                 self._outbox.tell(trainer.id, Answer(self._clocks.version), self._averages(message.table))
             case Pull(table=None):
@@ -82,6 +92,7 @@ class Training:
                 self._tell_changes(trainer, message)
             case EndPass():
                 self._end_pass(trainer, message, now)
+        return None
 
     def _averages(self, table: str | None) -> tuple[np.ndarray, ...]:
         if not self._tables.is_averaged:
@@ -109,13 +120,27 @@ class Training:
         self._mode.joined(id, self._roster.present)
         self.advance()
 
-    def _pull_rows(self, trainer: Trainer, ids: Sequence[np.ndarray], *, again: bool) -> None:
+    def _pull_rows(self, trainer: Trainer, ids: Sequence[np.ndarray]) -> None:
+        rows = self._rows(ids)
+        self._mode.refreshed(trainer.id)
+        self._outbox.tell(trainer.id, Answer(self._clocks.version), rows)
+
+    def _rows(self, ids: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
         pairs = list(zip(self._tables.rows.values(), ids, strict=True))
         for table, wanted in pairs:
             table.check(wanted)
-        rows = tuple(table.gather(wanted) for table, wanted in pairs)
-        self._mode.refreshed(trainer.id)
-        self._outbox.tell(trainer.id, Answer(self._clocks.version), () if again else rows)
+        return tuple(table.gather(wanted) for table, wanted in pairs)
+
+    def _read_again(
+        self, trainer: Trainer, message: Pull | PullRows, before: Mark, ids: Sequence[np.ndarray]
+    ) -> None:
+        """Do to rows what a read did, unless what the trainer told after it is known: then so is it."""
+        if not self._clocks.is_past(trainer.id, before):
+            if isinstance(message, PullRows):
+                self._rows(ids)
+            elif message.table is not None:
+                self._tables.table(message.table).refresh()
+        self._outbox.tell(trainer.id, Answer(self._clocks.version))
 
     def _tell_changes(self, trainer: Trainer, message: CountChanges | PullChanges) -> None:
         if self._changes is None:
