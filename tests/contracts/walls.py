@@ -44,7 +44,7 @@ WIRE = "_pserver.{errors, framing, messages, options, placement}"
 # The shard's parts: state machines, driven by whoever has a clock and a network.
 MACHINES = """_pserver.{
     admission, arrival, barrier, changes, clocks, declaration, effects, ending, inlet, model, modes, outbox,
-    roster, saving, shard, sparing, training, watch, watcher
+    resuming, roster, saving, shard, sparing, training, watch, watcher
 }"""
 SHARD = f"{MACHINES} _pserver.{{state, tables}}"
 SIGHT = "_pserver.{meter, report, status}"

@@ -3,7 +3,9 @@ nothing happened."""
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -235,3 +237,38 @@ def test_the_same_command_goes_on_after_all_of_it_was_killed(tmp_path: Path) -> 
         again, _ = job.train(spec, lambda trainer, step: None)
         job.end()
     assert any((first[name] != again[name]).any() for name in first)
+
+
+def forget(folder: Path, shard: str, above: int) -> None:
+    """Leave what the disk would have, had it been killed before snapshots ``above`` a version were whole."""
+    for manifest in (folder / shard).glob("*.json"):
+        if json.loads(manifest.read_bytes().partition(b"\n")[2])["version"] > above:
+            manifest.unlink()
+
+
+def test_shards_that_were_killed_in_a_round_of_snapshots_go_back_to_the_one_that_all_have(
+    tmp_path: Path,
+) -> None:
+    spec = update("momentum")
+    with pservers(tmp_path / "kept") as job:
+        job.train(spec, lambda trainer, step: None)
+        job.end()
+    shutil.copytree(tmp_path / "kept", tmp_path / "equal")
+    for shard, newest in {"dense-0": 10, "dense-1": 5, "sparse-0": 12}.items():
+        forget(tmp_path / "kept", shard, newest)
+        forget(tmp_path / "equal", shard, 5)
+    with pservers(tmp_path / "equal") as job:
+        expected, _ = job.train(spec, lambda trainer, step: None)
+        job.end()
+
+    def disturb(trainer: int, step: int) -> None:
+        if trainer == 0 and step == 2:  # what it went back behind does not come back either
+            job.kill(2)
+
+    with pservers(tmp_path / "kept") as job:
+        first, second = job.train(spec, disturb)
+        log = job.end()
+    assert_same(first, second)
+    assert_same(first, expected)
+    assert "goes back from version 12 to 5" in log
+    assert "goes back from version 10 to 5" in log

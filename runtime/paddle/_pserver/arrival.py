@@ -27,6 +27,7 @@ class Arrivals:
         self.is_in_step: bool | None = None
         self._clocks, self._roster, self._note = clocks, roster, note
         self._may_be_new_job = False
+        self.is_new_job = False  # one has begun (rule 3)
 
     def restored(self) -> None:
         """The shard was restored from a snapshot."""
@@ -54,7 +55,7 @@ class Arrivals:
         return self._may_be_new_job and not is_known and not hello.answered.pushes
 
     def _begin_job(self) -> None:
-        self._may_be_new_job = False
+        self._may_be_new_job, self.is_new_job = False, True
         self._roster.begin_job()
         for trainer in self._roster.trainers:
             self._clocks.move(trainer.id, Mark())

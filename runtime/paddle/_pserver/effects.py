@@ -43,4 +43,12 @@ class Save:
     state: State
 
 
-Effect = Send | Close | Note | Save
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Read the snapshot of ``version``, for who asked on ``session``, and give it to the shard."""
+
+    session: int
+    version: int
+
+
+Effect = Send | Close | Note | Save | Load

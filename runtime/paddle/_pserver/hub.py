@@ -14,14 +14,15 @@ import contextlib
 import itertools
 import logging
 import time
+from collections.abc import Coroutine
 
-from paddle._pserver.effects import Close, Effect, Note, Save, Send
+from paddle._pserver.effects import Close, Effect, Load, Note, Save, Send
 from paddle._pserver.ending import Outcome
 from paddle._pserver.errors import FrameError
 from paddle._pserver.inlet import Inbound, Inlet
 from paddle._pserver.messages import failure
 from paddle._pserver.meter import Meter
-from paddle._pserver.recovery import Write
+from paddle._pserver.recovery import Kept
 from paddle._pserver.report import Report, lines, report
 from paddle._pserver.session import Session
 from paddle._pserver.shard import Shard
@@ -36,17 +37,17 @@ _log = logging.getLogger("paddle.pserver")
 
 
 class Hub:
-    """See the module's text. ``name`` stands before every line of the log; ``write`` makes a snapshot last,
-    in a thread of its own."""
+    """See the module's text. ``name`` stands before every line of the log; ``kept``: its snapshots,
+    written and read in a thread."""
 
     def __init__(
-        self, shard: Shard, name: str, watcher: Watcher | None = None, write: Write | None = None
+        self, shard: Shard, name: str, watcher: Watcher | None = None, kept: Kept | None = None
     ) -> None:
         self.shard = shard
         self.name = name
         self.damaged_frames = 0
-        self._write = write
-        self._writing: asyncio.Task[None] | None = None
+        self._kept = kept
+        self._disk_tasks: set[asyncio.Task[None]] = set()
         self._meter = Meter()
         self._since = time.monotonic()
         self._told_version = 0
@@ -151,10 +152,10 @@ class Hub:
 
     async def _save(self, state: State) -> None:
         """Write a snapshot while the shard goes on."""
-        assert self._write is not None
+        assert self._kept is not None
         error, began = None, time.monotonic()
         try:
-            await asyncio.to_thread(self._write, state)
+            await asyncio.to_thread(self._kept.save, state)
             took = time.monotonic() - began
             _log.info("%s: wrote a snapshot of version %d in %.1f s", self.name, state.facts.version, took)
         except OSError as failure:
@@ -163,6 +164,22 @@ class Hub:
             self._do(self.shard.saved(error, now=time.monotonic()))
         except Exception as failure:
             self.failed(failure)
+
+    async def _load(self, session: int, version: int) -> None:
+        """Read a snapshot."""
+        assert self._kept is not None
+        try:
+            state = await asyncio.to_thread(self._kept.state_of, version)
+            self._do(self.shard.loaded(session, state, now=time.monotonic()))
+        except (OSError, ValueError) as error:
+            self.stop(f"the snapshot of version {version} cannot be used: {error}")
+        except Exception as failure:
+            self.failed(failure)
+
+    def _at_disk(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._disk_tasks.add(task)
+        task.add_done_callback(self._disk_tasks.discard)
 
     def _do(self, effects: list[Effect]) -> None:
         for effect in effects:
@@ -177,7 +194,9 @@ class Hub:
                     if id in self._sessions:
                         self._sessions[id].close()
                 case Save(state):
-                    self._writing = asyncio.get_running_loop().create_task(self._save(state))
+                    self._at_disk(self._save(state))
+                case Load(id, version):
+                    self._at_disk(self._load(id, version))
         self._watch.look(self.shard)
         if self.shard.outcome is not None:
             self._over.set()

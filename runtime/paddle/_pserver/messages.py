@@ -131,6 +131,13 @@ class Save(msgspec.Struct, frozen=True, array_like=True):
     """Write a snapshot now. Answer: Answer, once it lasts, or could not be written."""
 
 
+class GoBack(msgspec.Struct, frozen=True, array_like=True):
+    """Before Declare, and before a new job has trained anything: become what the snapshot of ``version`` has,
+    one of those that Welcome told. Answer: Answer, once that lasts."""
+
+    version: Count
+
+
 class Goodbye(msgspec.Struct, frozen=True, array_like=True):
     """The trainer leaves; ``failure`` says why when it could not finish. Answer: Answer; where snapshots are
     kept and it could finish, once one lasts that holds all it has told.
@@ -146,7 +153,7 @@ class Welcome(msgspec.Struct, frozen=True, array_like=True):
     """The trainer is in. ``barrier_timeout_s``: the longest that an answer may wait for other trainers.
 
     ``ready``: the shard has its initial values. ``settled``: what it has of this trainer. ``keeps``: it
-    writes snapshots. ``version``: steps applied so far.
+    writes snapshots. ``version``: steps applied so far. ``older``: versions that it may go back to.
     """
 
     barrier_timeout_s: float
@@ -154,6 +161,7 @@ class Welcome(msgspec.Struct, frozen=True, array_like=True):
     settled: Mark = Mark()
     keeps: bool = False
     version: Count = 0
+    older: tuple[Count, ...] = ()
 
 
 class Declared(msgspec.Struct, frozen=True, array_like=True):
@@ -190,7 +198,18 @@ def failure(error: PserverError) -> Failure:
 
 
 Request = (
-    Hello | Declare | Seed | Pull | PullRows | Push | EndPass | Goodbye | Save | CountChanges | PullChanges
+    Hello
+    | Declare
+    | Seed
+    | Pull
+    | PullRows
+    | Push
+    | EndPass
+    | Goodbye
+    | Save
+    | CountChanges
+    | PullChanges
+    | GoBack
 )
 Reply = Welcome | Declared | Answer | Waiting | Failure
 
@@ -206,6 +225,7 @@ KINDS: dict[int, type[Request] | type[Reply]] = {
     9: Save,
     10: CountChanges,
     11: PullChanges,
+    12: GoBack,
     64: Welcome,
     65: Declared,
     66: Answer,

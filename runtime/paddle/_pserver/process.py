@@ -57,12 +57,12 @@ async def _serve(
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # so that idle connections keep no trainer out
     try:
-        shard, write = begin(options, name)
+        shard, kept = begin(options, name)
     except (PserverError, OSError) as error:
         _log.error("%s: %s", name, error)
         watcher.broken(name, str(error), (), is_own=True)
         return error.exit_status if isinstance(error, PserverError) else 1
-    hub = Hub(shard, name, watcher, write)
+    hub = Hub(shard, name, watcher, kept)
     gate = None if token is None else Gate(token, partial(secrets.token_bytes, 32))
     runner = web.AppRunner(
         application(hub, places, gate), access_log=None, handle_signals=False, shutdown_timeout=1.0

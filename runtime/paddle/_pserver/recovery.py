@@ -8,21 +8,32 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from paddle._pserver.errors import NoValidCheckpoint
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.shard import Shard
 from paddle._pserver.state import State
 
-Write = Callable[[State], None]
+
+class Kept(Protocol):
+    """A shard's snapshots."""
+
+    def save(self, state: State) -> None:
+        """Make one that lasts. Raises OSError."""
+        ...
+
+    def state_of(self, version: int) -> State:
+        """One that was made. Raises OSError and ValueError."""
+        ...
+
 
 _log = logging.getLogger("paddle.pserver")
 
 
-def begin(options: ShardOptions, name: str) -> tuple[Shard, Write | None]:
-    """The shard, and what writes its snapshots, where it keeps any.
+def begin(options: ShardOptions, name: str) -> tuple[Shard, Kept | None]:
+    """The shard, and its snapshots, where it keeps any.
 
     Raises NoValidCheckpoint, SnapshotsInUse, and OSError where the folder cannot be used.
     """
@@ -39,12 +50,12 @@ def begin(options: ShardOptions, name: str) -> tuple[Shard, Write | None]:
         _log.warning("%s: passes over snapshot %s in %s", name, damaged, kept.folder)
     if loaded.state is None:
         _log.info("%s: keeps snapshots in %s", name, kept.folder)
-        return shard, snapshots.save
+        return shard, snapshots
     try:
-        shard.restore(loaded.state, kept.folder, now=time.monotonic())
+        shard.restore(loaded.state, kept.folder, loaded.older, now=time.monotonic())
     except ValueError as error:
         raise NoValidCheckpoint(
             f"the snapshot in {kept.folder} is whole and does not fit this release: {error}"
         ) from error
     _log.info("%s: goes on from version %d in %s", name, loaded.state.facts.version, kept.folder)
-    return shard, snapshots.save
+    return shard, snapshots

@@ -29,7 +29,7 @@ from paddle._pserver.client import Client, Notice
 from paddle._pserver.errors import SparsePortsMissing
 from paddle._pserver.framing import bytes_of
 from paddle._pserver.line import Line, Patience
-from paddle._pserver.messages import PROTOCOL, Declare, EndPass, Goodbye, Hello, Push
+from paddle._pserver.messages import PROTOCOL, Declare, EndPass, GoBack, Goodbye, Hello, Push
 from paddle._pserver.options import Role
 from paddle._pserver.remote_shards import DenseShard, SparseShard
 from paddle._pserver.token_file import read_token
@@ -146,7 +146,24 @@ class RemoteExchange:
             shard.line.connect(deadline)
         for shard in self._shards:
             shard.line.greet()
-        self._check_versions([shard.line.welcome.version for shard in self._shards])
+        versions = [shard.line.welcome.version for shard in self._shards]
+        differ = self._is_in_step and len(set(versions)) > 1
+        self._check_versions(self._go_back(versions) if differ else versions)
+
+    def _go_back(self, versions: Sequence[int]) -> Sequence[int]:
+        """Have shards that go on from snapshots of different ``versions`` go back to the newest that all of
+        them have, if there is one; what they are at then."""
+        welcomes = [shard.line.welcome for shard in self._shards]
+        common = set.intersection(*({welcome.version, *welcome.older} for welcome in welcomes))
+        if not common:
+            return versions
+        goal = max(common)
+        ahead = [shard for shard, version in zip(self._shards, versions, strict=True) if version != goal]
+        for shard in ahead:
+            shard.line.send(GoBack(goal), asking=f"to go back to version {goal}, the newest all shards have")
+        for shard in ahead:
+            shard.line.answer()
+        return [goal for _ in versions]
 
     def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
         """See Exchange."""

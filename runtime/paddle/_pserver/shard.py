@@ -26,9 +26,7 @@ in order of arrival.
     may be computing a long test; one whose machine is gone is found by TCP (link.py), and is lost then.
     A shard has done well unless the job broke, or a trainer is missing that owes a gradient.
 10. Where snapshots are kept, training begins once the initial values last; a trainer that says goodbye hears
-    that all it told lasts (saving.py). A shard restored from a snapshot goes on with the trainers that it
-    knew: in step, they send again what it lacks; otherwise that is lost, and told. Where the first to come
-    is another process, with nothing done, a new job goes on from these values.
+    that all it told lasts (saving.py). A restored one goes on (arrival.py), also in a new job (resuming.py).
 
 A shard has first no model, then a Model, then its Training; it knows who is there and why a job ends. It must
 never know a gradient, a socket, bytes or a wall clock: ``now`` is seconds on any clock that does not run
@@ -42,34 +40,34 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from paddle._pserver import admission
+from paddle._pserver import admission, effects
 from paddle._pserver.arrival import Arrivals
 from paddle._pserver.barrier import Barrier
 from paddle._pserver.changes import changes_of
 from paddle._pserver.clocks import Clocks
-from paddle._pserver.effects import Effect, Save
+from paddle._pserver.effects import Effect
 from paddle._pserver.ending import Broken, Outcome, outcome
 from paddle._pserver.errors import BadMessage, PserverError, TrainerLost
 from paddle._pserver.messages import (
     Answer,
     Declare,
     Declared,
+    GoBack,
     Goodbye,
     Hello,
     Reply,
     Request,
+    Save,
     Seed,
     Waiting,
     Welcome,
     failure,
 )
-from paddle._pserver.messages import (
-    Save as SaveNow,
-)
 from paddle._pserver.model import Model
 from paddle._pserver.modes import mode_of, ratio_warning
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.outbox import Outbox
+from paddle._pserver.resuming import Resuming
 from paddle._pserver.roster import Roster, Trainer
 from paddle._pserver.roster import State as Standing
 from paddle._pserver.saving import Saving
@@ -95,6 +93,7 @@ class Shard:
         self._sparing = Sparing(options.min_trainers, self.clocks, self.roster, self.barrier, self._outbox)
         self._saving = Saving(options.snapshots)
         self._arrivals = Arrivals(self.clocks, self.roster, self._outbox.note)
+        self._resuming = Resuming(self.clocks, self.roster, self._arrivals, self._outbox, self._saving)
         self._now = 0.0
         self._peers: dict[int, str] = {}
 
@@ -110,17 +109,27 @@ class Shard:
 
     # What surroundings tell a shard. Every call returns what to do about it, in order.
 
-    def restore(self, state: State, folder: str, *, now: float) -> list[Effect]:
-        """Before anything else: go on from a snapshot. Raises ValueError where it does not fit."""
+    def restore(self, state: State, folder: str, older: Sequence[int] = (), *, now: float) -> list[Effect]:
+        """Begin with a snapshot; ``older`` versions are there. Raises ValueError where it does not fit."""
         self._begin(now)
         model = Model(state.facts.declaration, self.options)
         model.restore(state.arrays, state.facts.version, folder)
         restore(state.facts, self.clocks, self.roster, now)
-        self._saving.resume(state.facts.version, now)
         self._model = model
-        self._arrivals.restored()
+        self._resuming.restored(state.facts.version, older, now)
         self._train(model)
         return self._outbox.effects
+
+    def loaded(self, session: int, state: State, *, now: float) -> list[Effect]:
+        """The snapshot that a trainer asked to go back to."""
+        self._begin(now)
+        if state.facts.version in self._resuming.older:
+            self._model = Model(state.facts.declaration, self.options)
+            self._model.restore(state.arrays, state.facts.version, "the folder of this shard")
+            self._resuming.went_back(state.facts, now)
+            self._train(self._model)
+        self._resuming.answer(session, Answer(self.clocks.version))
+        return self._done()
 
     def connected(self, session: int, peer: str) -> None:
         """A connection is there, from ``peer``."""
@@ -180,7 +189,7 @@ class Shard:
             self.clocks.durable = list(held)
         else:
             self._outbox.note(f"a snapshot could not be written: {error}", logging.ERROR)
-            if not self.ready:
+            if not self.ready or not self._resuming.is_kept:
                 self._break(f"the first snapshot could not be written: {error}", is_own=True)
         for then in waiting:
             then(error is None)
@@ -233,11 +242,13 @@ class Shard:
             raise BadMessage(f"{type(message).__name__} came before the last question was answered")
         if isinstance(message, Declare):
             return self._declare(trainer, session, message)
+        if isinstance(message, GoBack):
+            return self._resuming.go_back(session, message)
         if not trainer.declared:
             raise BadMessage(f"{type(message).__name__} came before Declare")
         if isinstance(message, Seed):
             return self._seed(session, message)
-        if isinstance(message, SaveNow):
+        if isinstance(message, Save):
             return self._saving.ask(lambda _: self._save_is_over(trainer, session))
         if self._training is None:
             raise BadMessage(f"{type(message).__name__} came before the initial values")
@@ -257,9 +268,9 @@ class Shard:
         if before is not None:
             self.barrier.remove(hello.trainer_id)
             self._outbox.close(before)
-        settled = marks(self.clocks, self.roster)[hello.trainer_id]
+        settled, older = marks(self.clocks, self.roster)[hello.trainer_id], self._resuming.older
         keeps, patience = self.options.snapshots is not None, self.options.barrier_timeout_s
-        self._outbox.send(session, Welcome(patience, self.ready, settled, keeps, self.clocks.version))
+        self._outbox.send(session, Welcome(patience, self.ready, settled, keeps, self.clocks.version, older))
 
     def _declare(self, trainer: Trainer, session: int, declare: Declare) -> None:
         if trainer.declared:
@@ -288,7 +299,7 @@ class Shard:
     def _completed(self, session: int, model: Model, reply: Reply) -> None:
         """Answer; where the model has all its initial values now, once these last, and begin."""
         if self.ready or not model.is_complete:
-            return self._outbox.send(session, reply)
+            return self._resuming.answer(session, reply)
 
         def begin(lasts: bool) -> None:
             if not lasts or self.ready or self._model is not model or self.roster.of(session) is None:
@@ -360,9 +371,7 @@ class Shard:
             return
         self.broken = Broken(reason, self._now, culprits, is_own)
         self._outbox.note(f"the job is broken: {reason}", logging.ERROR)
-        for id in self.roster.ids(
-            Standing.JOINED
-        ):  # also those that have asked nothing: they may be computing
+        for id in self.roster.ids(Standing.JOINED):  # also those that ask nothing: they may be computing
             self._outbox.tell(id, failure(TrainerLost(reason)))
 
     def _conclude(self) -> None:
@@ -387,5 +396,5 @@ class Shard:
             is_regular = self._saving.is_due(version) or not in_step
             self._saving.begin(version, marks(self.clocks, self.roster), self._now)
             state = cut(model, self.clocks, self.roster, is_regular=is_regular)
-            self._outbox.effects.append(Save(state))
+            self._outbox.effects.append(effects.Save(state))
         return self._outbox.effects

@@ -5,7 +5,8 @@
     000012.*.new         a file that is being written
 
 The manifest is written last, so that it promises what is there. Snapshots are numbered in the order in which
-they were made. It must never know how a disk fails: storage.py is where operations fail.
+they were made; one of a lower number and a higher version is of a past that the job went back behind, and is
+given up. It must never know how a disk fails: storage.py is where operations fail.
 
 Guarantee: whenever this process or the machine stops, every snapshot that ``save`` returned for can be
 loaded, until ``keep`` newer ones have been saved; one that is damaged or cut short is passed over and named,
@@ -49,10 +50,12 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The newest whole snapshot, if there is one, and what was passed over: files, each with the reason."""
+    """The newest whole snapshot, if there is one, the versions of the others, newest first, and what was
+    passed over: files, each with the reason."""
 
     state: State | None
     damaged: tuple[str, ...] = ()
+    older: tuple[int, ...] = ()
 
 
 class Snapshots:
@@ -61,7 +64,7 @@ class Snapshots:
     def __init__(self, storage: Storage, keep: int = 3) -> None:
         self._storage, self._keep = storage, keep
         self._next = 1
-        self._whole: dict[int, bool] = {}  # number -> is_regular, of those that have a good manifest
+        self._whole: dict[int, Manifest] = {}  # by number, of those that have a good one
 
     @property
     def where(self) -> str:
@@ -80,12 +83,26 @@ class Snapshots:
                 manifest = self._manifest(number)
                 if state is None:
                     state = self._state(number, manifest)
-                self._whole[number] = manifest.is_regular
+                self._whole[number] = manifest
             except (OSError, ValueError) as error:  # msgspec's are ValueErrors
                 damaged.append(f"{number:06} ({error})")
         if state is None and numbers:
             self._begin_anew(files, damaged)
-        return Loaded(state, tuple(damaged))
+        self._give_up()
+        versions = sorted({manifest.version for manifest in self._whole.values()}, reverse=True)
+        return Loaded(state, tuple(damaged), tuple(versions[1:]))
+
+    def state_of(self, version: int) -> State:
+        """What ``version`` was, of one of the ``older`` that were loaded. Raises OSError and ValueError."""
+        kept = dict(self._whole)  # another thread may save meanwhile
+        number = max(number for number, manifest in kept.items() if manifest.version == version)
+        return self._state(number, kept[number])
+
+    def _give_up(self) -> None:
+        """The newest tells how far the job has come: where it went back, what came after that is no part of
+        it any more."""
+        reached = self._whole[max(self._whole)].version if self._whole else 0
+        self._whole = {n: manifest for n, manifest in self._whole.items() if manifest.version <= reached}
 
     def _begin_anew(self, files: Sequence[tuple[int, str]], damaged: Sequence[str]) -> None:
         """The first snapshot is made before anything is trained: cut short, it is worth nothing."""
@@ -125,7 +142,8 @@ class Snapshots:
         text = self._put(number, _MANIFEST, iter([memoryview(_check(body) + b"\n" + body)]))
         self._storage.rename(text + _NEW, text)
         self._storage.flush_names()
-        self._whole[number] = state.is_regular
+        self._whole[number] = manifest
+        self._give_up()
         self._prune()
 
     def _put(self, number: int, kind: str, parts: Iterator[memoryview]) -> str:
@@ -137,7 +155,7 @@ class Snapshots:
     def _prune(self) -> None:
         """Keep the newest, and the newest regular ones; no manifest outlives what it promises."""
         newest = sorted(self._whole, reverse=True)
-        regular = [number for number in newest if self._whole[number]]
+        regular = [number for number in newest if self._whole[number].is_regular]
         kept = {newest[0], *regular[: self._keep]}
         for number, kind in sorted(self._files(), key=lambda file: (file[0], file[1] != _MANIFEST)):
             if number not in kept and number < max(kept):
