@@ -1,19 +1,23 @@
-"""``transport``: a gradient exchanged for parameters over loopback, a real session against bare sockets."""
+"""``transport``: a gradient exchanged for parameters on one machine, a real session against bare sockets."""
 
 from __future__ import annotations
 
 from benchmarks.benchmark import Benchmark, Case, Contender
 from benchmarks.goal import Goal
 
-_RAW, _CHECKED, _SESSION = "raw TCP", "raw TCP, xxh3", "session"
+_RAW, _CHECKED, _SESSION = "raw TCP", "raw TCP, xxh3", "session, TCP"
+_RAW_UNIX, _CHECKED_UNIX, _SESSION_UNIX = "raw unix", "raw unix, xxh3", "session, unix"
 
 BENCHMARK = Benchmark(
     name="transport",
-    title="a gradient out, one step applied, parameters back; over loopback TCP to a server process",
+    title="a gradient out, one step applied, parameters back; on one machine, to a server process",
     contenders=(
         Contender(_RAW, "benchmarks.transport.raw"),
         Contender(_CHECKED, "benchmarks.transport.raw_checked"),
         Contender(_SESSION, "benchmarks.transport.session"),
+        Contender(_RAW_UNIX, "benchmarks.transport.raw_unix"),
+        Contender(_CHECKED_UNIX, "benchmarks.transport.raw_unix_checked"),
+        Contender(_SESSION_UNIX, "benchmarks.transport.session_unix"),
     ),
     cases=(
         Case(
@@ -26,6 +30,10 @@ BENCHMARK = Benchmark(
                 Goal(contender=_SESSION, against=_RAW, quantity="speed", at_least=0.65),
                 Goal(contender=_SESSION, against=_CHECKED, quantity="speed", at_least=0.80),
                 Goal(contender=_SESSION, against=_CHECKED, quantity="cpu", at_most=1.25),
+                Goal(contender=_SESSION_UNIX, against=_RAW_UNIX, quantity="speed", at_least=0.55),
+                Goal(contender=_SESSION_UNIX, against=_CHECKED_UNIX, quantity="speed", at_least=0.65),
+                Goal(contender=_SESSION_UNIX, against=_CHECKED_UNIX, quantity="cpu", at_most=1.25),
+                Goal(contender=_SESSION_UNIX, against=_SESSION, quantity="cpu", at_most=0.85),
             ),
             tolerance=0.0,
         ),
@@ -37,7 +45,9 @@ BENCHMARK = Benchmark(
             settings={"floats": 256},
             goals=(
                 Goal(contender=_SESSION, against=_RAW, quantity="cpu", at_most=4.5),
-                Goal(contender=_SESSION, against=_RAW, quantity="wall", at_most=4.0),
+                Goal(contender=_SESSION, against=_RAW, quantity="wall", at_most=4.5),
+                Goal(contender=_SESSION_UNIX, against=_RAW_UNIX, quantity="cpu", at_most=4.5),
+                Goal(contender=_SESSION_UNIX, against=_RAW_UNIX, quantity="wall", at_most=4.5),
             ),
             tolerance=0.0,
         ),

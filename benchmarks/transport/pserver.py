@@ -11,11 +11,12 @@ from benchmarks.transport.exchange import keep_to
 from paddle._pserver.service import ServerOptions, serve
 
 
-def main(port: int, core: int) -> int:
-    """Serve one trainer."""
+def main(port: int, core: int, is_nearby: int) -> int:
+    """Serve one trainer; ``is_nearby``: it may come over a unix-domain socket."""
     keep_to(core)
     threading.Thread(target=_end_with_input, daemon=True).start()
-    return serve(ServerOptions(addresses=("127.0.0.1",), port=port), lambda ports: print("ready", flush=True))
+    options = ServerOptions(addresses=("127.0.0.1",), port=port, is_nearby=bool(is_nearby))
+    return serve(options, lambda ports: print("ready", flush=True))
 
 
 def _end_with_input() -> None:

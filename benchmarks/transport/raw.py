@@ -1,4 +1,4 @@
-"""The limit to come near to: the same exchange over a bare blocking TCP socket, with nothing around it.
+"""The limit to come near to: the same exchange over a bare blocking socket, with nothing around it.
 
 The client sends its gradient; the server receives it into place, takes one step of gradient descent and
 sends the new values, which land in place. The server process runs this same file.
@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import xxhash
@@ -18,16 +18,18 @@ import xxhash
 from benchmarks.transport.exchange import LEARNING_RATE, answer, cores, gradient, keep_to, start
 from benchmarks.worker import Work
 
-_SLICE = 256 << 10  # slices and buffers of these sizes were the fastest of those tried on loopback
+_SLICE = 256 << 10  # slices and buffers of these sizes were the fastest of those tried on one machine
 _BUFFER = 1 << 20
+
+Way = Literal["tcp", "unix"]
 
 
 def prepare(settings: Mapping[str, Any]) -> Work:
     """A connected client, and its server in a process of its own."""
-    return peers(settings["floats"], checked=False)
+    return peers(settings["floats"], "tcp", checked=False)
 
 
-def peers(floats: int, *, checked: bool) -> Work:
+def peers(floats: int, way: Way, *, checked: bool) -> Work:
     """Client and server; ``checked``: both compute and compare a checksum of all that passes."""
     client_core, server_core = cores()
     server = subprocess.Popen(
@@ -36,13 +38,13 @@ def peers(floats: int, *, checked: bool) -> Work:
             "-P",
             "-m",
             "benchmarks.transport.raw",
-            *map(str, (floats, int(checked), server_core)),
+            *map(str, (floats, int(checked), server_core, way)),
         ],
         stdout=subprocess.PIPE,
         text=True,
     )
     keep_to(client_core)
-    wire = Wire(socket.create_connection(("127.0.0.1", int(server.stdout.readline()))), checked=checked)
+    wire = Wire(_connected(way, server.stdout.readline().strip()), checked=checked)
     values, pushed = start(floats), gradient(floats)
 
     def run(count: int) -> None:
@@ -58,15 +60,16 @@ def peers(floats: int, *, checked: bool) -> Work:
     return Work(run, answer(run, values), servers=(server.pid,), close=close)
 
 
-def serve(floats: int, *, checked: bool) -> None:
+def serve(floats: int, way: Way, *, checked: bool) -> None:
     """Serve one client until it closes."""
     from paddle._engine.exchange import RuleSpec
     from paddle._engine.penalties import Penalties
     from paddle._engine.rules import rule
 
     sgd, values, pushed = rule(RuleSpec(name="sgd")), start(floats), np.empty(floats, np.float32)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        print(listener.getsockname()[1], flush=True)
+    with _listening(way) as listener:
+        name = listener.getsockname()
+        print(name[1:].decode() if isinstance(name, bytes) else name[1], flush=True)
         wire = Wire(listener.accept()[0], checked=checked)
     step = 0
     while wire.receive(pushed):
@@ -75,11 +78,29 @@ def serve(floats: int, *, checked: bool) -> None:
         wire.send(values)
 
 
+def _listening(way: Way) -> socket.socket:
+    if way == "tcp":
+        return socket.create_server(("127.0.0.1", 0))
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind("")  # the kernel chooses an abstract name
+    listener.listen()
+    return listener
+
+
+def _connected(way: Way, to: str) -> socket.socket:
+    if way == "tcp":
+        return socket.create_connection(("127.0.0.1", int(to)))
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(f"\0{to}")
+    return connection
+
+
 class Wire:
     """A socket for arrays whose sizes both sides know; ``checked``: with an xxh3 checksum behind each."""
 
     def __init__(self, connection: socket.socket, *, checked: bool):
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if connection.family != socket.AF_UNIX:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
             connection.setsockopt(socket.SOL_SOCKET, option, _BUFFER)
         self.close = connection.close
@@ -115,4 +136,4 @@ class Wire:
 
 if __name__ == "__main__":
     keep_to(int(sys.argv[3]))
-    serve(int(sys.argv[1]), checked=bool(int(sys.argv[2])))
+    serve(int(sys.argv[1]), sys.argv[4], checked=bool(int(sys.argv[2])))

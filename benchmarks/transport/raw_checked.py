@@ -11,4 +11,4 @@ from benchmarks.worker import Work
 
 def prepare(settings: Mapping[str, Any]) -> Work:
     """A connected client, and its server in a process of its own."""
-    return peers(settings["floats"], checked=True)
+    return peers(settings["floats"], "tcp", checked=True)

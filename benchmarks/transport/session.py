@@ -1,4 +1,5 @@
-"""This project's own way: a pserver in a process of its own, the networked exchange that trainers use."""
+"""This project's own way: a pserver in a process of its own, the networked exchange that trainers use,
+over TCP as between machines."""
 
 from __future__ import annotations
 
@@ -19,10 +20,21 @@ _UPDATE = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_r
 
 def prepare(settings: Mapping[str, Any]) -> Work:
     """A trainer's exchange of one parameter with one pserver."""
-    floats, port = settings["floats"], _free_port()
+    return exchanging(settings["floats"], is_nearby=False)
+
+
+def exchanging(floats: int, *, is_nearby: bool) -> Work:
+    """The same; ``is_nearby``: over a unix-domain socket."""
+    port = _free_port()
     client_core, server_core = cores()
     pserver = subprocess.Popen(
-        [sys.executable, "-P", "-m", "benchmarks.transport.pserver", str(port), str(server_core)],
+        [
+            sys.executable,
+            "-P",
+            "-m",
+            "benchmarks.transport.pserver",
+            *map(str, (port, server_core, int(is_nearby))),
+        ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )

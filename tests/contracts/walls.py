@@ -123,11 +123,11 @@ TABLE = (
     Row("_pserver.trainer_modes", "_engine.exchange _pserver.{local, local_updates, merging}"),
     Row(
         TRAINERS_END,
-        f"{TRAINERS_END} {TOKENS} {WIRE} {EXCHANGE}",
+        f"{TRAINERS_END} {TOKENS} {WIRE} {EXCHANGE} _pserver.nearby",
         "msgspec numpy os secrets socket sys threading time",
     ),
     Row("_pserver.session", f"{SHARD} {WIRE} _pserver.link", "asyncio numpy"),
-    Row("_pserver.hub", f"{SHARD} {WIRE} {SIGHT} _pserver.{{recovery, session}}", "asyncio time"),
+    Row("_pserver.hub", f"{SHARD} {WIRE} {SIGHT} _pserver.{{nearby, recovery, session}}", "asyncio time"),
     # What can be seen of a shard.
     Row("_pserver.status", SHARD, "msgspec"),
     Row("_pserver.meter", WIRE, "msgspec"),
@@ -142,8 +142,9 @@ TABLE = (
     # Who may come in. The gate is a state machine: time and chance are given to it.
     Row("_pserver.auth", theirs="base64 binascii hmac ipaddress"),
     Row("_pserver.token_file", "_pserver.{auth, errors}", "os pathlib"),
-    Row("_pserver.door", f"_pserver.auth {SIGHT}", "aiohttp ipaddress time"),
-    Row("_pserver.handshake", "_pserver.{auth, errors, link}", "secrets socket time"),
+    Row("_pserver.door", f"_pserver.{{auth, nearby}} {SIGHT}", "aiohttp ipaddress time"),
+    Row("_pserver.nearby", "_pserver.auth", "os socket"),
+    Row("_pserver.handshake", "_pserver.{auth, errors, link, nearby}", "secrets socket time"),
     Row(
         "_pserver.process",
         "_pserver.{application, auth, errors, hub, options, recovery, watcher}",
@@ -151,7 +152,7 @@ TABLE = (
     ),
     Row(  # the parent of the shards' processes: it stays small and loads no numeric library
         "_pserver.{children, memory, ports, service}",
-        "_pserver.{auth, children, errors, memory, options, ports, process, watcher}",
+        "_pserver.{auth, children, errors, memory, nearby, options, ports, process, watcher}",
         STANDARD,
     ),
     # The queue of tasks: a server of its own.

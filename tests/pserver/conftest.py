@@ -18,6 +18,7 @@ import pytest
 from aiohttp import web
 
 from paddle._engine.exchange import Exchange, ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._pserver import nearby
 from paddle._pserver.application import application
 from paddle._pserver.auth import Gate, Token
 from paddle._pserver.ending import Outcome
@@ -119,6 +120,7 @@ def start_pservers() -> Iterator[Start]:
             barrier_timeout_s: float = TIMEOUT_S,
             keepalive_timeout: float = 60.0,
             token: Token | None = None,
+            is_nearby: bool = False,
         ) -> Pservers:
             used = HOSTS[:hosts]
             listeners = free_ports(used, ports_num + ports_num_for_sparse)
@@ -132,7 +134,8 @@ def start_pservers() -> Iterator[Start]:
                     barrier_timeout_s=barrier_timeout_s,
                 )
                 running.hubs.append(Hub(Shard(options), f"{role} shard {index}"))
-            stack.enter_context(serving(running, listeners, keepalive_timeout, token))
+            near = [nearby.beside(listener) if is_nearby else None for listener in listeners]
+            stack.enter_context(serving(running, listeners, keepalive_timeout, token, near))
             return running
 
         yield start
@@ -162,7 +165,9 @@ class serving:  # noqa: N801 - used as a function
         listeners: Sequence[socket.socket],
         keepalive_timeout: float,
         token: Token | None = None,
+        near: Sequence[socket.socket | None] = (),
     ) -> None:
+        self.near = near or [None] * len(listeners)
         self.running, self.listeners, self.keepalive_timeout = running, listeners, keepalive_timeout
         self.token = token
         self.thread = threading.Thread(target=running.loop.run_forever, daemon=True)
@@ -178,13 +183,15 @@ class serving:  # noqa: N801 - used as a function
         self.running.loop.close()
 
     async def _start(self) -> None:
-        for hub, listener in zip(self.running.hubs, self.listeners, strict=True):
+        for hub, listener, near in zip(self.running.hubs, self.listeners, self.near, strict=True):
             gate = Gate(self.token, partial(secrets.token_bytes, 32)) if self.token else None
             runner = web.AppRunner(
                 application(hub, gate=gate), shutdown_timeout=1.0, keepalive_timeout=self.keepalive_timeout
             )
             await runner.setup()
             await web.SockSite(runner, listener).start()
+            if near is not None:
+                await web.SockSite(runner, near).start()
             self.running.runners.append(runner)
             self.running.outcomes.append(asyncio.create_task(hub.outcome()))
 

@@ -1,6 +1,7 @@
 """Client: one trainer's connection to one shard. Blocking, and never for ever.
 
-It must never know what its messages mean for training.
+It must never know what its messages mean for training. On the shard's own machine it goes by
+the shard's name (nearby.py), else over TCP.
 
 Guarantee: every call ends: with its answer, or, ``call_timeout_s`` after the last sign of the shard, with an
 error that names it, what was asked and for how long. Bodies are sent from and received into the arrays that
@@ -9,13 +10,14 @@ the caller names; after an error nothing more is asked.
 
 from __future__ import annotations
 
+import logging
 import socket
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import get_args
 
-from paddle._pserver import handshake, link
+from paddle._pserver import handshake, link, nearby
 from paddle._pserver.auth import Token
 from paddle._pserver.errors import (
     BadMessage,
@@ -33,12 +35,15 @@ Notice = Callable[[str], None]
 
 _REPLIES = get_args(Reply)
 _ATTEMPT_S = 5.0
+_NEAR_S = 1.0  # of an attempt, for the way that is not TCP
 _RETRY_S = 0.2
 _FIRST_NOTICE_S = 2.0
 _LONGEST_NOTICE_S = 30.0
 _LAST_WORDS_S = 1.0
 _IDLE_S = 0.5
 _PARTING_S = 5.0
+
+_log = logging.getLogger("paddle.pserver")
 
 
 class Client:
@@ -101,7 +106,15 @@ class Client:
                 time.sleep(min(_RETRY_S, deadline - now))
 
     def _attempt(self, deadline: float) -> socket.socket:
-        sock = socket.create_connection(self._address, timeout=_left(deadline))
+        near = nearby.connect(*self._address, min(_NEAR_S, _left(deadline) / 2))
+        if near is not None:
+            try:
+                return self._introduced(near, time.monotonic() + min(_NEAR_S, _left(deadline) / 2))
+            except (OSError, PserverError) as error:
+                _log.debug("%s: over TCP, as there is no way in by its name: %s", self.what, error)
+        return self._introduced(socket.create_connection(self._address, timeout=_left(deadline)), deadline)
+
+    def _introduced(self, sock: socket.socket, deadline: float) -> socket.socket:
         try:
             link.tune(sock)
             handshake.upgrade(sock, self._address[0], self.what, self._token, deadline)

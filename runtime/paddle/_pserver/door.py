@@ -13,6 +13,7 @@ from ipaddress import ip_address
 
 from aiohttp import hdrs, web
 
+from paddle._pserver import nearby
 from paddle._pserver.auth import Admitted, Challenge, Denied, Gate, place_of, plain
 from paddle._pserver.report import Door
 
@@ -22,11 +23,18 @@ _log = logging.getLogger("paddle.pserver")
 def place_asked(request: web.Request) -> tuple[str, int]:
     """The address and port at which a request came in."""
     name = request.transport.get_extra_info("sockname") if request.transport else None
-    return (plain(name[0]), name[1]) if name else ("", 0)
+    if not name:
+        return "", 0
+    address, port = nearby.place(name)
+    return plain(address), port
 
 
 def _peer(request: web.Request) -> str:
-    name = request.transport.get_extra_info("peername") if request.transport else None
+    if request.transport is None:
+        return ""
+    if isinstance(request.transport.get_extra_info("sockname"), bytes):
+        return nearby.HERE
+    name = request.transport.get_extra_info("peername")
     return plain(name[0]) if name else ""
 
 

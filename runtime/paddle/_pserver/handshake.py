@@ -1,4 +1,4 @@
-"""Handshake: how a trainer gets from a TCP connection to a session with a pserver, over HTTP.
+"""Handshake: how a trainer gets from a connection to a session with a pserver, over HTTP.
 
 Without a token it asks to upgrade; with one it asks for a challenge first, and believes nobody who cannot
 prove to have the token too (auth.py). It must never know what a session carries.
@@ -14,6 +14,7 @@ import socket
 import time
 from dataclasses import dataclass
 
+from paddle._pserver import nearby
 from paddle._pserver.auth import Prover, Token, place_of
 from paddle._pserver.errors import NotAuthorized, ProtocolMismatch
 from paddle._pserver.link import SESSION_PATH, UPGRADE
@@ -41,7 +42,7 @@ class Head:
 
 def upgrade(sock: socket.socket, host: str, what: str, token: Token | None, deadline: float) -> None:
     """Make a session of a connection to ``host``. ``what``: the pserver, for people."""
-    address, port = sock.getpeername()[:2]
+    address, port = nearby.place(sock.getpeername())
     asked_of = f"Host: {f'[{host}]' if ':' in host else host}:{port}\r\n"
     if token is None:
         head = _ask(sock, asked_of + _UPGRADE, deadline)

@@ -16,6 +16,7 @@ import logging
 import time
 from collections.abc import Coroutine
 
+from paddle._pserver import nearby
 from paddle._pserver.effects import Close, Effect, Load, Note, Save, Send
 from paddle._pserver.ending import Outcome
 from paddle._pserver.errors import FrameError
@@ -65,8 +66,8 @@ class Hub:
     def open(self, transport: asyncio.Transport, http: asyncio.Protocol) -> Session:
         """A connection becomes a session."""
         id = next(self._ids)
-        peer = transport.get_extra_info("peername")  # None where the other side has gone already
-        self.shard.connected(id, f"{peer[0]}:{peer[1]}" if peer else "an address it has left")
+        peer = nearby.peer(transport.get_extra_info("peername"), transport.get_extra_info("sockname"))
+        self.shard.connected(id, peer or "an address it has left")
         self._sessions[id] = Session(id, Inlet(self.shard, id), self, transport, http)
         return self._sessions[id]
 

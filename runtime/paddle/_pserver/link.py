@@ -1,8 +1,9 @@
-"""Link: the options of a TCP connection between a trainer and a shard, the same on both sides.
+"""Link: the options of a connection between a trainer and a shard, the same on both sides.
 
 Guarantee: a peer whose machine or network is gone is noticed in little more than a minute by a side that
 waits for it. (TCP does not notice a peer that is only stopped: calls have deadlines of their own. And
 TCP_USER_TIMEOUT is not used: it would also cut off a trainer that has not come to read an answer yet.)
+On one machine the kernel says at once that a process is gone, and a unix socket has no such options.
 """
 
 from __future__ import annotations
@@ -19,14 +20,19 @@ _PROBE_EVERY_S = 15
 
 
 class _Socket(Protocol):
+    @property
+    def family(self) -> int: ...
+
     def setsockopt(self, level: int, option: int, value: int, /) -> None: ...
 
 
 def tune(sock: _Socket) -> None:
     """Set the options."""
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_BYTES)
+    if sock.family == socket.AF_UNIX:
+        return
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, _PROBE_EVERY_S)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, _PROBE_EVERY_S)

@@ -53,6 +53,7 @@ class ServerOptions:
     log_period_server: int = 500
     snapshots: SnapshotOptions | None = None  # its folder has one for each shard
     restarts: int = 3  # of a shard that was killed and has snapshots
+    is_nearby: bool = True  # whether shards have a unix socket, too, for trainers of their machine
 
     def __post_init__(self) -> None:
         if not self.addresses:

@@ -1,4 +1,4 @@
-"""Process: the life of one shard in its own operating system process, from a listening socket to an exit
+"""Process: the life of one shard in its own operating system process, from listening sockets to an exit
 status.
 
 It must never speak with the other shards.
@@ -30,7 +30,7 @@ _log = logging.getLogger("paddle.pserver")
 
 def run(
     options: ShardOptions,
-    listener: socket.socket,
+    listeners: Sequence[socket.socket],
     name: str,
     on_ready: Callable[[], None],
     watcher: Watcher,
@@ -42,12 +42,12 @@ def run(
     ``places``: this shard and those that were started with it, for people to look at. ``token``: trainers
     must have it.
     """
-    return asyncio.run(_serve(options, listener, name, on_ready, watcher, places, token))
+    return asyncio.run(_serve(options, listeners, name, on_ready, watcher, places, token))
 
 
 async def _serve(
     options: ShardOptions,
-    listener: socket.socket,
+    listeners: Sequence[socket.socket],
     name: str,
     on_ready: Callable[[], None],
     watcher: Watcher,
@@ -68,7 +68,8 @@ async def _serve(
         application(hub, places, gate), access_log=None, handle_signals=False, shutdown_timeout=1.0
     )
     await runner.setup()
-    await web.SockSite(runner, listener).start()
+    for listener in listeners:
+        await web.SockSite(runner, listener).start()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, hub.stop, "the pserver was told to stop")
     _log.info("%s: serves %d trainers", name, options.num_gradient_servers)
     on_ready()

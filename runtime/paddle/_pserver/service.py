@@ -9,13 +9,15 @@ are kept, a shard whose process is killed is started again on the same port and 
 
 from __future__ import annotations
 
+import logging
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
-from paddle._pserver import memory
+from paddle._pserver import memory, nearby
 from paddle._pserver.auth import Token
 from paddle._pserver.children import Children
 from paddle._pserver.options import ServerOptions, ShardOptions, SnapshotOptions
@@ -23,6 +25,8 @@ from paddle._pserver.ports import listen
 from paddle._pserver.watcher import Unwatched, Watcher
 
 __all__ = ["ServerOptions", "SnapshotOptions", "serve"]
+
+_log = logging.getLogger("paddle.pserver")
 
 
 def serve(
@@ -38,22 +42,38 @@ def serve(
     PortInUse before anything is served. SIGINT, SIGTERM and SIGHUP end all processes.
     """
     watcher = watcher or Unwatched()
-    listeners: list[socket.socket] = []
-    try:
-        for address, port, _ in options.places:
-            listeners.append(listen(address, port))
-    except BaseException:
-        for listener in listeners:
-            listener.close()
-        raise
+    listeners = _listeners(options)
     children = Children(on_death=lambda name, how: watcher.broken(name, how, (), is_own=True))
     for index, (address, port, _) in enumerate(options.places):
         work = partial(_shard, options, index, listeners, watcher, token)
         children.fork(f"{address}:{port}", work, restarts=options.restarts if options.snapshots else 0)
     if not options.snapshots:  # else a shard that is started again needs its own
-        for listener in listeners:
-            listener.close()
+        _close(listeners)
     return children.wait(lambda: on_ready([(address, port) for address, port, _ in options.places]))
+
+
+def _listeners(options: ServerOptions) -> list[list[socket.socket]]:
+    """Those of every shard: that of its TCP port last, so that its name is free before the port is."""
+    listeners: list[list[socket.socket]] = []
+    try:
+        for address, port, _ in options.places:
+            listeners.append([listen(address, port)])
+    except BaseException:
+        _close(listeners)
+        raise
+    for own, (address, port, _) in zip(listeners, options.places, strict=True):
+        near = nearby.beside(own[0]) if options.is_nearby else None
+        if near is not None:
+            own.insert(0, near)
+        elif options.is_nearby:
+            text = "another process has the name of its unix socket: all trainers come over TCP"
+            _log.warning("%s:%d: %s", address, port, text)
+    return listeners
+
+
+def _close(listeners: Iterable[Sequence[socket.socket]]) -> None:
+    for listener in chain.from_iterable(listeners):
+        listener.close()
 
 
 def _snapshots(options: ServerOptions, index: int) -> SnapshotOptions | None:
@@ -68,15 +88,13 @@ def _snapshots(options: ServerOptions, index: int) -> SnapshotOptions | None:
 def _shard(
     options: ServerOptions,
     index: int,
-    listeners: Sequence[socket.socket],
+    listeners: Sequence[Sequence[socket.socket]],
     watcher: Watcher,
     token: Token | None,
     ready: Callable[[], None],
 ) -> int:
     """The life of shard number ``index`` of this node, in its own process."""
-    for other in listeners:
-        if other is not listeners[index]:
-            other.close()
+    _close(other for other in listeners if other is not listeners[index])
     # Loaded here, so that the parent stays small and forks no threads of a numeric library.
     from paddle._pserver.process import run
 

@@ -1,0 +1,14 @@
+"""The limit on one machine: the bare socket as in ``raw``, a unix-domain one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from benchmarks.transport.raw import peers
+from benchmarks.worker import Work
+
+
+def prepare(settings: Mapping[str, Any]) -> Work:
+    """A connected client, and its server in a process of its own."""
+    return peers(settings["floats"], "unix", checked=False)
