@@ -10,13 +10,16 @@ RUNTIME = Path(__file__).resolve().parents[2] / "runtime"
 PSERVER = [sys.executable, "-P", "-m", "paddle", "pserver", "--ports_num=1", "--ports_num_for_sparse=1"]
 
 
-def free_port(hosts: list[str]) -> int:
-    """A port such that it and the next are free on all hosts."""
+def free_port(hosts: list[str], count: int = 2) -> int:
+    """A port such that it and the next ones, ``count`` in all, are free on all hosts.
+
+    Not one of those that the system gives to connections, of which it may give one away before it is used.
+    """
     first = 12000 + os.getpid() % 1000 * 16  # so that two test runs at once look at different ports
-    for port in range(first, first + 4000, 2):
-        if all(is_free(host, port + offset) for host in hosts for offset in range(2)):
+    for port in range(first, first + 4000, count):
+        if all(is_free(host, port + offset) for host in hosts for offset in range(count)):
             return port
-    raise AssertionError("no two neighbouring free ports")
+    raise AssertionError(f"no {count} neighbouring free ports")
 
 
 def is_free(host: str, port: int) -> bool:

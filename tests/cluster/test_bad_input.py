@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from .by_hand import free_port
+
 pytestmark = pytest.mark.cluster
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,19 +69,12 @@ def trainer(folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
 
 @contextlib.contextmanager
 def holder(address: str) -> Iterator[int]:
-    """A port of this process on ``address``, below which another is free."""
-    while True:
-        with socket.socket() as listener, socket.socket() as below:
-            listener.bind((address, 0))
-            port = listener.getsockname()[1]
-            try:
-                below.bind((address, port - 1))
-            except OSError:
-                continue
-            below.close()
-            listener.listen()
-            yield port
-            return
+    """A port of this process on ``address``; nobody has its neighbours, or the three elsewhere."""
+    port = free_port(["127.0.0.1", "127.0.0.2"], 3) + 1
+    with socket.socket() as listener:
+        listener.bind((address, port))
+        listener.listen()
+        yield port
 
 
 def one_paragraph(text: str) -> str:

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -19,6 +18,7 @@ from typing import Any
 import pytest
 
 from paddle._launch.agent.processes import look_up
+from tests.cluster.by_hand import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 AGENT = ROOT / "runtime" / "paddle" / "_launch" / "agent"
@@ -189,7 +189,7 @@ class RunningLauncher(Marked):
         self.folder = folder
         self.package = folder / "package"
         runtime = ROOT / "runtime" if pserver is None else _pretended(folder / "runtime", pserver)
-        argv = [*argv, f"--port={_free_port()}"] if pserver is None else argv
+        argv = [*argv, f"--port={free_port(['127.0.0.1', '127.0.0.2'])}"] if pserver is None else argv
         self.package.mkdir(exist_ok=True)
         (self.package / "train.py").write_text(train)
         (folder / "conf.py").write_text(f"HOSTS = {['local'] * nodes}\n")
@@ -250,14 +250,6 @@ def _pretended(runtime: Path, pserver: str) -> Path:
     (runtime / "paddle" / "__init__.py").write_text("")
     (runtime / "paddle" / "__main__.py").write_text(pserver)
     return runtime
-
-
-def _free_port() -> int:
-    """A port that nobody has, on any address."""
-    with socket.socket() as probe:
-        probe.bind(("", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @pytest.fixture
