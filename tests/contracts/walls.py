@@ -43,8 +43,8 @@ EXCHANGE = "_engine.{averages, errors, exchange, penalties, rates, rows, rules, 
 WIRE = "_pserver.{errors, framing, messages, options, placement}"
 # The shard's parts: state machines, driven by whoever has a clock and a network.
 MACHINES = """_pserver.{
-    admission, arrival, barrier, changes, clocks, declaration, effects, ending, inlet, model, modes, outbox,
-    resuming, roster, saving, shard, sparing, training, watch, watcher
+    admission, arrival, barrier, beginning, changes, clocks, declaration, effects, ending, inlet, model,
+    modes, outbox, resuming, roster, saving, shard, sparing, training, watch, watcher
 }"""
 SHARD = f"{MACHINES} _pserver.{{state, tables}}"
 SIGHT = "_pserver.{meter, report, status}"

@@ -365,9 +365,10 @@ def test_ids_that_nobody_hears_of_are_kept_once(monkeypatch: pytest.MonkeyPatch)
     job = talk(ModeSpec(name="geo"))
     for _ in range(50):
         job.push(0, rows(0, 1, 2))
-    assert job.shard._training is not None
-    assert job.shard._training._changes is not None
-    (queue,) = job.shard._training._changes._queues[1]
+    training = job.shard._beginning.training
+    assert training is not None
+    assert training._changes is not None
+    (queue,) = training._changes._queues[1]
     assert queue._size <= 8 + 3
     assert changed(job, 1, 0) == [0, 1, 2]
 

@@ -6,8 +6,8 @@ nothing else is visible in between. Asynchronous mode: every gradient that is no
 in order of arrival.
 
 1.  A trainer says Hello, then declares the model; all must declare the same.
-2.  Trainer 0 seeds the initial values; the shard is ready when it has (model.py). The others' declarations
-    are answered then.
+2.  Trainer 0 seeds the initial values; the shard is ready when it has, and the others' declarations are
+    answered then (beginning.py).
 3.  A trainer asks one thing at a time. What it asks of a shard that is ready is training's (training.py): a
     push is answered when its step has been applied or discarded (modes);
 4.  one that was admitted before is answered again and not applied again (clocks.py), also on another
@@ -28,7 +28,7 @@ in order of arrival.
 10. Where snapshots are kept, training begins once the initial values last; a trainer that says goodbye hears
     that all it told lasts (saving.py). A restored one goes on (arrival.py), also in a new job (resuming.py).
 
-A shard has first no model, then a Model, then its Training; it knows who is there and why a job ends. It must
+A shard has first no model, then a Model, then its Training; it knows who speaks and why a job ends. It must
 never know a gradient, a socket, bytes or a wall clock: ``now`` is seconds on any clock that does not run
 backwards.
 """
@@ -43,7 +43,7 @@ import numpy as np
 from paddle._pserver import admission, effects
 from paddle._pserver.arrival import Arrivals
 from paddle._pserver.barrier import Barrier
-from paddle._pserver.changes import changes_of
+from paddle._pserver.beginning import Beginning
 from paddle._pserver.clocks import Clocks
 from paddle._pserver.effects import Effect
 from paddle._pserver.ending import Broken, Outcome, outcome
@@ -51,11 +51,9 @@ from paddle._pserver.errors import BadMessage, PserverError, TrainerLost
 from paddle._pserver.messages import (
     Answer,
     Declare,
-    Declared,
     GoBack,
     Goodbye,
     Hello,
-    Reply,
     Request,
     Save,
     Seed,
@@ -63,8 +61,6 @@ from paddle._pserver.messages import (
     Welcome,
     failure,
 )
-from paddle._pserver.model import Model
-from paddle._pserver.modes import mode_of, ratio_warning
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.outbox import Outbox
 from paddle._pserver.resuming import Resuming
@@ -74,7 +70,6 @@ from paddle._pserver.saving import Saving
 from paddle._pserver.sparing import Sparing
 from paddle._pserver.state import State, cut, marks, restore
 from paddle._pserver.tables import NOTHING, Gradient, Tables
-from paddle._pserver.training import Training
 
 
 class Shard:
@@ -87,47 +82,53 @@ class Shard:
         self.clocks = Clocks(options.num_gradient_servers)
         self.roster = Roster(options.num_gradient_servers)
         self.barrier = Barrier(options.barrier_timeout_s)
-        self._model: Model | None = None  # once a trainer has declared it
-        self._training: Training | None = None  # once the model is complete
         self._outbox = Outbox(self.roster, self.barrier)
         self._sparing = Sparing(options.min_trainers, self.clocks, self.roster, self.barrier, self._outbox)
         self._saving = Saving(options.snapshots)
         self._arrivals = Arrivals(self.clocks, self.roster, self._outbox.note)
         self._resuming = Resuming(self.clocks, self.roster, self._arrivals, self._outbox, self._saving)
+        self._beginning = Beginning(
+            options,
+            clocks=self.clocks,
+            roster=self.roster,
+            barrier=self.barrier,
+            outbox=self._outbox,
+            saving=self._saving,
+            arrivals=self._arrivals,
+            resuming=self._resuming,
+        )
         self._now = 0.0
         self._peers: dict[int, str] = {}
 
     @property
     def ready(self) -> bool:
         """Whether it has its initial values."""
-        return self._training is not None
+        return self._beginning.training is not None
 
     @property
     def tables(self) -> Tables | None:
         """What it keeps; None before a trainer has declared it."""
-        return None if self._model is None else self._model.tables
+        model = self._beginning.model
+        return None if model is None else model.tables
 
     # What surroundings tell a shard. Every call returns what to do about it, in order.
 
     def restore(self, state: State, folder: str, older: Sequence[int] = (), *, now: float) -> list[Effect]:
         """Begin with a snapshot; ``older`` versions are there. Raises ValueError where it does not fit."""
         self._begin(now)
-        model = Model(state.facts.declaration, self.options)
-        model.restore(state.arrays, state.facts.version, folder)
+        model = self._beginning.restore(state, folder)
         restore(state.facts, self.clocks, self.roster, now)
-        self._model = model
         self._resuming.restored(state.facts.version, older, now)
-        self._train(model)
+        self._beginning.train(model)
         return self._outbox.effects
 
     def loaded(self, session: int, state: State, *, now: float) -> list[Effect]:
         """The snapshot that a trainer asked to go back to."""
         self._begin(now)
         if state.facts.version in self._resuming.older:
-            self._model = Model(state.facts.declaration, self.options)
-            self._model.restore(state.arrays, state.facts.version, "the folder of this shard")
+            model = self._beginning.restore(state, "the folder of this shard")
             self._resuming.went_back(state.facts, now)
-            self._train(self._model)
+            self._beginning.train(model)
         self._resuming.answer(session, Answer(self.clocks.version))
         return self._done()
 
@@ -164,7 +165,7 @@ class Shard:
             self.barrier.remove(trainer.id)
             self.roster.lose(trainer, now, forget=not self.clocks.pushes[trainer.id])
             self._outbox.note(f"lost trainer {trainer.id} at {trainer.peer}: {reason}", logging.WARNING)
-            self._forget_model()
+            self._beginning.forget()
             self._conclude()
         return self._done()
 
@@ -205,25 +206,11 @@ class Shard:
 
     def expecting(self, session: int) -> Tables:
         """The tables for which this connection may bring values now."""
-        return self._expecting(session)[1].tables
+        return self._beginning.expecting(session)[1].tables
 
     def seed_target(self, session: int, table: str | None) -> np.ndarray:
         """Where the initial values that a Seed brings are written, before it is handled."""
-        return self._seeding(session).part(table)
-
-    def _expecting(self, session: int) -> tuple[Trainer, Model]:
-        trainer = self.roster.of(session)
-        if self._model is None or trainer is None or not trainer.declared:
-            raise BadMessage("values came before Declare")
-        if trainer.id in self.barrier:
-            raise BadMessage("values came before the last question was answered")
-        return trainer, self._model
-
-    def _seeding(self, session: int) -> Model:
-        trainer, model = self._expecting(session)
-        if self.ready or trainer.id != 0:
-            raise BadMessage("initial values are taken from trainer 0 only, and once")
-        return model
+        return self._beginning.seeding(session).part(table)
 
     # Questions.
 
@@ -241,18 +228,18 @@ class Shard:
         if trainer.id in self.barrier:
             raise BadMessage(f"{type(message).__name__} came before the last question was answered")
         if isinstance(message, Declare):
-            return self._declare(trainer, session, message)
+            return self._beginning.declare(trainer, session, message, self._now)
         if isinstance(message, GoBack):
             return self._resuming.go_back(session, message)
         if not trainer.declared:
             raise BadMessage(f"{type(message).__name__} came before Declare")
         if isinstance(message, Seed):
-            return self._seed(session, message)
+            return self._beginning.seed(session, message)
         if isinstance(message, Save):
             return self._saving.ask(lambda _: self._save_is_over(trainer, session))
-        if self._training is None:
+        if (training := self._beginning.training) is None:
             raise BadMessage(f"{type(message).__name__} came before the initial values")
-        return self._training.handle(trainer, message, gradient, ids, self._now)
+        return training.handle(trainer, message, gradient, ids, self._now)
 
     def _hello(self, session: int, hello: Hello) -> None:
         admission.check(hello, self.options)
@@ -263,68 +250,14 @@ class Shard:
         peer = self._peers.get(session, "this process")
         comes_back = self.roster.trainers[hello.trainer_id].is_again(hello.incarnation)
         before = self._arrivals.come(hello, session, peer, self._now)
-        if self._training is not None and not comes_back:
-            self._training.joined(hello.trainer_id)
+        if (training := self._beginning.training) is not None and not comes_back:
+            training.joined(hello.trainer_id)
         if before is not None:
             self.barrier.remove(hello.trainer_id)
             self._outbox.close(before)
         settled, older = marks(self.clocks, self.roster)[hello.trainer_id], self._resuming.older
         keeps, patience = self.options.snapshots is not None, self.options.barrier_timeout_s
         self._outbox.send(session, Welcome(patience, self.ready, settled, keeps, self.clocks.version, older))
-
-    def _declare(self, trainer: Trainer, session: int, declare: Declare) -> None:
-        if trainer.declared:
-            raise BadMessage("Declare came twice")
-        if self._model is None:
-            self._model = Model(declare, self.options)
-            self._outbox.note(f"keeps {self._model}")
-            if (warning := ratio_warning(declare.update)) is not None:
-                self._outbox.note(warning, logging.WARNING)
-        self._model.agree(trainer.id, declare)
-        trainer.declared = True
-        if trainer.id != 0 and not self.ready:
-            return self.barrier.add(trainer.id, declare, self._now)
-        return self._completed(session, self._model, Declared(seed=not self._model.is_complete))
-
-    def _forget_model(self) -> None:
-        """One that nobody connected has declared, and that was not trained yet, is nobody's."""
-        if not self.ready and not any(trainer.declared for trainer in self.roster.trainers):
-            self._model = None
-
-    def _seed(self, session: int, seed: Seed) -> None:
-        model = self._seeding(session)
-        model.seeded(seed.table)
-        self._completed(session, model, Answer(self.clocks.version))
-
-    def _completed(self, session: int, model: Model, reply: Reply) -> None:
-        """Answer; where the model has all its initial values now, once these last, and begin."""
-        if self.ready or not model.is_complete:
-            return self._resuming.answer(session, reply)
-
-        def begin(lasts: bool) -> None:
-            if not lasts or self.ready or self._model is not model or self.roster.of(session) is None:
-                return  # the job is broken, or trainer 0 left meanwhile
-            self._outbox.send(session, reply)
-            self._train(model)
-
-        return self._saving.ask(begin)
-
-    def _train(self, model: Model) -> None:
-        update, trainers = model.declaration.update, self.options.num_gradient_servers
-        self._training = Training(
-            model.tables,
-            mode_of(update, trainers),
-            clocks=self.clocks,
-            roster=self.roster,
-            barrier=self.barrier,
-            outbox=self._outbox,
-            log_period_server=self.options.log_period_server,
-            changes=changes_of(update, model.tables, trainers, restored=self.clocks.version > 0),
-        )
-        self._arrivals.is_in_step = self._training.is_in_step
-        self._outbox.note("has its initial values")
-        for id in self.barrier.waiting_for(Declare):
-            self._outbox.tell(id, Declared(seed=False))
 
     def _goodbye(self, trainer: Trainer, goodbye: Goodbye) -> None:
         session, was_in = trainer.session, trainer.declared
@@ -353,18 +286,19 @@ class Shard:
         else:
             steps = self.clocks.pushes[trainer.id]
             self._outbox.note(f"trainer {trainer.id} said goodbye after {steps} steps")
-            if self._training is not None and self.broken is None:
-                self._training.advance()
+            if self._beginning.training is not None and self.broken is None:
+                self._beginning.training.advance()
         self._conclude()
 
     # Endings.
 
     def _go_on_without(self, ids: Sequence[int], reason: str, *culprits: int) -> None:
         """Leave trainers out, or break the job where that cannot be."""
-        if self._training is None or self.broken is not None or not self._sparing.can_spare(ids):
+        training = self._beginning.training
+        if training is None or self.broken is not None or not self._sparing.can_spare(ids):
             return self._break(reason, *culprits)
         self._sparing.leave_out(ids, reason, self._now)
-        return self._training.advance()
+        return training.advance()
 
     def _break(self, reason: str, *culprits: int, is_own: bool = False) -> None:
         if self.broken is not None:
@@ -389,8 +323,7 @@ class Shard:
 
     def _done(self) -> list[Effect]:
         """What is to be done, a snapshot last: it holds all that the others are about."""
-        model, version = self._model, self.clocks.version
-        in_step = self._training is None or self._training.is_in_step
+        model, version, in_step = self._beginning.model, self.clocks.version, self._beginning.is_in_step
         wants = self.broken is None and self._saving.wants(version, self._now, in_step=in_step)
         if wants and model is not None and model.is_complete:
             is_regular = self._saving.is_due(version) or not in_step
