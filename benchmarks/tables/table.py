@@ -11,9 +11,9 @@ import numpy as np
 from benchmarks.tables.data import LEARNING_RATE, WIDTH, all_ids, by_id, gradient, work
 from benchmarks.worker import Work
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._pserver.gradient import Rows
 from paddle._pserver.hash_table import HashTable
 from paddle._pserver.placement import RowRange
-from paddle._pserver.tables import Rows
 
 _ROWS_AT_ONCE = 1 << 16
 

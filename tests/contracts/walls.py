@@ -46,7 +46,7 @@ MACHINES = """_pserver.{
     admission, arrival, barrier, beginning, changes, clocks, declaration, effects, ending, inlet, model,
     modes, outbox, resuming, roster, saving, shard, sparing, training, watch, watcher
 }"""
-SHARD = f"{MACHINES} _pserver.{{state, tables}}"
+SHARD = f"{MACHINES} _pserver.{{gradient, packed_table, state, tables}}"
 SIGHT = "_pserver.{meter, report, status}"
 # A trainer's end of a session.
 TRAINERS_END = "_pserver.{client, given, journal, line, link, remote, remote_shards}"
@@ -99,13 +99,20 @@ TABLE = (
     # Where parameters live.
     Row("_pserver.__init__"),
     Row(MACHINES, f"{SHARD} {WIRE} {EXCHANGE}", "numpy"),
-    Row("_pserver.tables", f"{WIRE} {EXCHANGE} _engine.kernels.rows", "numpy"),
-    Row("_pserver.sparse_table", "_pserver.{placement, tables}", "numpy"),
+    Row("_pserver.gradient", theirs="numpy"),
+    Row("_pserver.kept", EXCHANGE, "numpy"),
+    Row("_pserver.tables", f"_pserver.{{gradient, kept, packed_table}} {WIRE} {EXCHANGE}", "numpy"),
+    Row(
+        "_pserver.packed_table",
+        f"_pserver.{{gradient, kept}} {WIRE} {EXCHANGE} _engine.kernels.rows",
+        "numpy",
+    ),
+    Row("_pserver.sparse_table", "_pserver.{gradient, placement}", "numpy"),
     Row("_pserver.pages", theirs="mmap numpy"),
     Row("_pserver.hash_index", "_pserver.{errors, pages} _engine.kernels.hashing", "numpy"),
     Row(
         "_pserver.hash_table",
-        f"_pserver.{{errors, hash_index, pages, placement, tables}} {EXCHANGE} "
+        f"_pserver.{{errors, gradient, hash_index, kept, pages, placement}} {EXCHANGE} "
         "_engine.{entry, row_initial} _engine.kernels.interleaved",
         "numpy",
     ),

@@ -9,6 +9,7 @@ import numpy as np
 
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._pserver.effects import Close, Effect, Note, Save, Send
+from paddle._pserver.gradient import NOTHING, Gradient, Rows
 from paddle._pserver.messages import (
     PROTOCOL,
     Answer,
@@ -28,7 +29,6 @@ from paddle._pserver.messages import (
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.shard import Shard
 from paddle._pserver.state import State
-from paddle._pserver.tables import NOTHING, Gradient, Rows
 
 MODEL = (ParameterSpec(name="w", shape=(4,)), ParameterSpec(name="t", shape=(5, 2), sparse=True))
 LEARNING_RATE = 0.5

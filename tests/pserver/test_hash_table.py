@@ -20,10 +20,11 @@ from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, Updat
 from paddle._engine.row_initial import RowInitial, row_key
 from paddle._engine.rules import RULES
 from paddle._pserver.errors import BadMessage
+from paddle._pserver.gradient import Rows
 from paddle._pserver.hash_table import HashTable, RowBlock
+from paddle._pserver.packed_table import PackedTable
 from paddle._pserver.placement import RowRange, row_ranges
 from paddle._pserver.sparse_table import SparseTable
-from paddle._pserver.tables import Rows, Table
 
 WIDTH, SEED, RATE, MOMENTUM = 3, 5, 0.25, 0.5
 INITIAL = RowInitial("uniform", -1.0, 1.0)
@@ -169,7 +170,7 @@ TestTable.settings = TestChoosyTable.settings = settings(
 
 def test_packed_and_hashed_tables_meet_the_same_contract():
     (held,) = row_ranges([spec(shape=(10, WIDTH))], 0, 1)
-    tables: list[SparseTable] = [Table(held, update()), HashTable(held, update())]
+    tables: list[SparseTable] = [PackedTable(held, update()), HashTable(held, update())]
     for one in tables:
         one.check(int64([1, 2]))
         one.apply([Rows(int64([2, 1, 2]), np.ones((3, WIDTH), np.float32))], None, RATE, 1)
@@ -186,7 +187,7 @@ def test_packed_and_hashed_tables_meet_the_same_contract():
 def test_it_equals_a_packed_table_with_the_same_first_values_bit_for_bit(name, rates, batches, width):
     how = update(name, gradient_clipping_threshold=2.0, **rates)
     (held,) = row_ranges([spec(shape=(30, width))], 0, 1)
-    packed, hashed = Table(held, how), HashTable(held, how, initial=INITIAL, seed=SEED)
+    packed, hashed = PackedTable(held, how), HashTable(held, how, initial=INITIAL, seed=SEED)
     everything = np.arange(30)
     packed.values[...] = first(everything, width)
     if rates or name == "adam":
@@ -327,7 +328,7 @@ from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, Updat
 from paddle._engine.row_initial import RowInitial
 from paddle._pserver.hash_table import HashTable
 from paddle._pserver.placement import RowRange
-from paddle._pserver.tables import Rows
+from paddle._pserver.gradient import Rows
 
 def table():
     spec = ParameterSpec(name="t", shape=(1 << 40, 16), sparse=True)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from paddle._engine.exchange import ModeSpec
+from paddle._pserver.gradient import NOTHING
 from paddle._pserver.messages import Push
 from paddle._pserver.modes import Async, Mode, Offer, Ssp, Sync, mode_of
-from paddle._pserver.tables import NOTHING
 
 from .talk import update
 

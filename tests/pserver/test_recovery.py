@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._pserver.effects import Close, Effect, Save, Send
+from paddle._pserver.gradient import NOTHING, Gradient, Rows
 from paddle._pserver.journal import Entry, Journal
 from paddle._pserver.messages import (
     PROTOCOL,
@@ -32,7 +33,6 @@ from paddle._pserver.messages import (
 from paddle._pserver.options import ShardOptions, SnapshotOptions
 from paddle._pserver.shard import Shard
 from paddle._pserver.state import State
-from paddle._pserver.tables import NOTHING, Gradient, Rows
 
 MODEL = (
     ParameterSpec(name="w", shape=(5,), l2_rate=0.1),

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from paddle._engine.exchange import UpdateSpec
+from paddle._pserver.gradient import Gradient, Rows
 from paddle._pserver.placement import dense_layout, row_ranges
-from paddle._pserver.tables import Gradient, Rows, Tables
+from paddle._pserver.tables import Tables
 
 from .test_equality import MODEL, RULE_SPECS, gradients_of, update
 

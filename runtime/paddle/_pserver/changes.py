@@ -15,7 +15,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from paddle._engine.exchange import UpdateSpec
-from paddle._pserver.tables import Rows, Tables
+from paddle._pserver.gradient import Rows
+from paddle._pserver.tables import Tables
 
 _FEW = 4096
 

@@ -17,9 +17,11 @@ import numpy as np
 
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.framing import bytes_of
+from paddle._pserver.gradient import NOTHING, Gradient, Rows
 from paddle._pserver.messages import PullRows, Push, Request, Seed, decode
+from paddle._pserver.packed_table import PackedTable
 from paddle._pserver.shard import Shard
-from paddle._pserver.tables import NOTHING, Gradient, Rows, Table, Tables
+from paddle._pserver.tables import Tables
 
 _REQUESTS = get_args(Request)
 
@@ -95,7 +97,7 @@ class Inlet:
 
 def _counted(counts: Sequence[int], tables: Tables) -> Sequence[int]:
     """``counts``, one per table; a table has each row at most once."""
-    held: list[Table] = list(tables.rows.values())
+    held: list[PackedTable] = list(tables.rows.values())
     if len(counts) != len(held):
         raise BadMessage(f"this shard keeps {len(held)} tables, the message tells of {len(counts)}")
     for count, table in zip(counts, held, strict=True):

@@ -18,6 +18,7 @@ from paddle._engine.exchange import ModeSpec, ParameterSpec, StepReport, UpdateS
 from paddle._pserver import given
 from paddle._pserver.effects import Note, Send
 from paddle._pserver.errors import error_named
+from paddle._pserver.gradient import NOTHING, Gradient, Rows
 from paddle._pserver.messages import (
     PROTOCOL,
     Answer,
@@ -32,7 +33,7 @@ from paddle._pserver.messages import (
 )
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.shard import Shard
-from paddle._pserver.tables import NOTHING, Gradient, Rows, Tables
+from paddle._pserver.tables import Tables
 
 _SESSION = 1
 _log = logging.getLogger("paddle.trainer")

@@ -48,6 +48,7 @@ from paddle._pserver.clocks import Clocks
 from paddle._pserver.effects import Effect
 from paddle._pserver.ending import Broken, Outcome, outcome
 from paddle._pserver.errors import BadMessage, PserverError, TrainerLost
+from paddle._pserver.gradient import NOTHING, Gradient
 from paddle._pserver.messages import (
     Answer,
     Declare,
@@ -69,7 +70,7 @@ from paddle._pserver.roster import State as Standing
 from paddle._pserver.saving import Saving
 from paddle._pserver.sparing import Sparing
 from paddle._pserver.state import State, cut, marks, restore
-from paddle._pserver.tables import NOTHING, Gradient, Tables
+from paddle._pserver.tables import Tables
 
 
 class Shard:

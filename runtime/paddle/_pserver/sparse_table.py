@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
+from paddle._pserver.gradient import Rows
 from paddle._pserver.placement import RowRange
-from paddle._pserver.tables import Rows
 
 
 class SparseTable(Protocol):

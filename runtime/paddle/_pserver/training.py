@@ -24,6 +24,7 @@ from paddle._pserver.barrier import Barrier
 from paddle._pserver.changes import Changes
 from paddle._pserver.clocks import Clocks
 from paddle._pserver.errors import BadMessage
+from paddle._pserver.gradient import Gradient
 from paddle._pserver.messages import (
     Answer,
     CountChanges,
@@ -38,7 +39,7 @@ from paddle._pserver.messages import (
 from paddle._pserver.modes import Due, Mode, Offer
 from paddle._pserver.outbox import Outbox
 from paddle._pserver.roster import Roster, State, Trainer
-from paddle._pserver.tables import Gradient, Tables
+from paddle._pserver.tables import Tables
 
 
 class Training:

@@ -11,8 +11,8 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import ClassVar
 
+from paddle._pserver.gradient import Gradient
 from paddle._pserver.messages import Push
-from paddle._pserver.tables import Gradient
 
 
 @dataclass(frozen=True, slots=True)
