@@ -25,6 +25,14 @@ PADDLE_PORT = 7164
 PADDLE_PORTS_NUM = 1
 PADDLE_PORTS_NUM_FOR_SPARSE = 1
 
+# Where parameter servers keep snapshots, from which one that is killed, or the next job, goes on.
+# A relative folder lies in each node's workspace; in any other every node has its own: node-0, node-1...
+PADDLE_SNAPSHOT_DIR = ""
+# PADDLE_SNAPSHOT_PERIOD = 1000
+# PADDLE_SNAPSHOT_INTERVAL = "10m"
+# PADDLE_SNAPSHOT_KEEP = 3
+# PADDLE_SNAPSHOT_RESTARTS = 3
+
 PADDLE_USE_GPU = "False"
 
 # Put before LD_LIBRARY_PATH on every node.

@@ -36,6 +36,7 @@ def plan(home: Path, nodes: int = 1) -> LaunchPlan:
         prepare=(),
         package=None,
         home=home,
+        snapshots=None,
         ports=(1, 1, 0),
         origins=(),
         ready_timeout_s=60.0,

@@ -115,6 +115,44 @@ def test_what_only_pservers_act_upon_goes_to_them(folder) -> None:
     assert launch.roles("trainer")[0].argv == ("python", "-u", "train.py")
 
 
+def kept(launch: LaunchPlan) -> list[list[str]]:
+    """What the pservers are told of snapshots."""
+    return [[word for word in role.argv if "snapshot" in word] for role in launch.roles("pserver")]
+
+
+def test_snapshots_in_a_relative_folder_are_each_workspaces_own(folder) -> None:
+    launch = planned(folder, "--snapshot_dir=kept", "--snapshot_period=10", "--snapshot_interval=90s")
+    own = ["--snapshot_dir=kept", "--snapshot_period=10", "--snapshot_interval=90s"]
+    assert kept(launch) == [own, own]
+    assert "snapshots in kept of every workspace" in "\n".join(describe(launch))
+    assert launch.roles("trainer")[0].argv == ("python", "-u", "train.py")
+
+
+def test_snapshots_in_any_other_folder_do_not_meet(folder) -> None:
+    assert kept(planned(folder, "--snapshot_dir=/kept")) == [
+        [f"--snapshot_dir=/kept/node-{node}"] for node in (0, 1)
+    ]
+
+
+def test_conf_asks_for_snapshots_too(folder) -> None:
+    with (folder / "conf.py").open("a") as conf:
+        conf.write("PADDLE_SNAPSHOT_DIR = 'kept'\nPADDLE_SNAPSHOT_KEEP = 5\n")
+    assert kept(planned(folder))[1] == ["--snapshot_dir=kept", "--snapshot_keep=5"]
+    assert kept(planned(folder, "--snapshot_dir=")) == [[], []]
+
+
+def test_flags_of_snapshots_that_nobody_makes_are_told(folder) -> None:
+    (notice,) = spec(folder, "-p", "package", "--snapshot_period=10").notices
+    assert notice.startswith("warning: --snapshot_period changes nothing: without --snapshot_dir=DIR")
+    assert spec(folder, "-p", "package", "--snapshot_period=10", "--snapshot_dir=kept").notices == ()
+
+
+def test_the_home_folder_of_other_machines_is_not_this_ones(folder) -> None:
+    argv = ["--hosts=root@a", "--root_dir=/srv", "--dry_run", "--snapshot_dir=~/kept"]
+    with pytest.raises(UsageError, match=r"^--snapshot_dir: '~/kept' .* Write the path out"):
+        planned(folder, *argv)
+
+
 @pytest.mark.parametrize("name", job.OURS)
 def test_a_place_in_the_job_cannot_be_given(folder, name) -> None:
     with pytest.raises(UsageError, match=f"--{name} cannot be given"):
@@ -201,7 +239,7 @@ def test_the_agent_gets_the_whole_plan_of_its_node(folder) -> None:
 @pytest.mark.parametrize("nodes", [1, 2, 4, 5, 6, 300])
 def test_a_plan_of_any_size_is_said_in_ten_lines(folder, nodes) -> None:
     (folder / "conf.py").write_text(f"HOSTS = {['local'] * nodes}\n")
-    launch = planned(folder)
+    launch = planned(folder, "--snapshot_dir=kept", "--job_prepare=prepare.py")
     assert len({node.address for node in launch.nodes}) == nodes
     lines = describe(launch)
     assert len(lines) <= LONGEST_PRINT
@@ -223,7 +261,7 @@ def test_a_home_folder_may_be_written_short(folder, monkeypatch) -> None:
     assert (found.home, found.places[0].parents[1]) == (folder / "package", folder / "there")
 
 
-@pytest.mark.parametrize("name", ["root_dir", "job_dispatch_package", "job_workspace"])
+@pytest.mark.parametrize("name", ["root_dir", "job_dispatch_package", "job_workspace", "snapshot_dir"])
 def test_a_home_folder_of_nobody_is_refused_by_name(folder, name) -> None:
     with pytest.raises(UsageError, match=rf"--{name}: '~nobody-here/x' begins with the name of a user"):
         planned(folder, f"--{name}=~nobody-here/x")

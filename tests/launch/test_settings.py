@@ -30,6 +30,7 @@ def test_the_shipped_conf_has_two_local_nodes_and_the_documented_names() -> None
         "PADDLE_PORT",
         "PADDLE_PORTS_NUM",
         "PADDLE_PORTS_NUM_FOR_SPARSE",
+        "PADDLE_SNAPSHOT_DIR",
         "PADDLE_USE_GPU",
         "LD_LIBRARY_PATH",
     }

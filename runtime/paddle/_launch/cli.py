@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import shlex
 import sys
 from collections.abc import Sequence
 from datetime import datetime
@@ -108,6 +109,8 @@ def _carry_out(launch: plan.LaunchPlan) -> int:
     if shown.is_gone:
         _complain("paddle.py: nobody reads what it prints any more, so the job was stopped. A file would do.")
     _explain(running, launch)
+    if status and running.has_trained and launch.snapshots is not None:
+        shown.say(f"to go on from the snapshots: {_again(launch, launch.snapshots)}")
     if launch.package is not None and not running.has_trained:
         _withdraw(running, launch)
     curve = None
@@ -144,6 +147,16 @@ def _explain(running: Launch, launch: plan.LaunchPlan) -> None:
         _complain(f"Why: {cause.detail}")
     log = next(role.log for one in launch.nodes for role in one.roles if role.name == cause.role)
     _complain(f"All it printed: {launch.home / 'log' / f'node-{cause.node}' / Path(log).name}")
+
+
+def _again(launch: plan.LaunchPlan, snapshots: Path) -> str:
+    """How the next launch finds the snapshots of this one."""
+    if snapshots.is_absolute():
+        return f"the same command again, with --snapshot_dir={snapshots}"
+    place = launch.nodes[0].workspace
+    place = place.parent if place.name == "node-0" else place
+    command = f"python paddle.py --job_workspace={shlex.quote(str(place))}"
+    return f"{command} --snapshot_dir={shlex.quote(str(snapshots))}, with the other flags of this job"
 
 
 def _last_line(launch: plan.LaunchPlan, status: int, curve: Path | None, running: Launch) -> str:

@@ -21,6 +21,7 @@ from paddle._launch.workspace import Entry, listing, locate
 
 COMMAND = "paddle.py"
 # A process's place in a job is not for choice, and a job that is launched makes its own token.
+SNAPSHOT_FLAGS = ("snapshot_period", "snapshot_interval", "snapshot_keep", "snapshot_restarts")
 OURS = ("trainer_id", "num_gradient_servers", "pservers", "token_file")
 
 
@@ -31,6 +32,7 @@ class JobSpec:
     ``name``: that of its folders. ``places``: each node's workspace. ``package``: what is sent there; None
     where it is deployed already. ``home``: where logs and the model are collected. ``arguments``: of the
     training program, all but the launcher's own. ``flags``: those that trainers find as ``PADDLE_INIT_*``.
+    ``snapshots``: where pservers keep them; a relative folder lies in each node's workspace.
     """
 
     name: str
@@ -40,6 +42,7 @@ class JobSpec:
     home: Path
     arguments: tuple[str, ...]
     flags: Mapping[str, Value]
+    snapshots: Path | None
     notices: tuple[str, ...]
 
 
@@ -75,7 +78,8 @@ def describe(
         home=home,
         arguments=given.others,
         flags={**trainers.values, **_shared(settings)},
-        notices=(*settings.notices, *trainers.notices, *_near_misses(given.strangers)),
+        snapshots=_snapshots(settings),
+        notices=(*settings.notices, *trainers.notices, *_near_misses(given.strangers), *_idle(settings)),
     )
 
 
@@ -144,6 +148,16 @@ def _possible(root: Path, settings: Settings) -> Path:
     return root
 
 
+def _snapshots(settings: Settings) -> Path | None:
+    written = settings["snapshot_dir"]
+    if written.startswith("~") and not settings.hosts[0].is_local:
+        raise UsageError(
+            f"{settings.written('snapshot_dir')}: {written!r} is in a home folder, and other machines have "
+            "their own. Write the path out."
+        )
+    return _expanded(settings, "snapshot_dir") if written else None
+
+
 def _near_misses(tokens: Sequence[str]) -> Iterator[str]:
     """Tell of what is handed on, and was perhaps meant for the launcher."""
     for token in tokens:
@@ -154,6 +168,13 @@ def _near_misses(tokens: Sequence[str]) -> Iterator[str]:
                 f"warning: {token} is no flag of {COMMAND} and goes to the training program. "
                 f"Did you mean --{near}?"
             )
+
+
+def _idle(settings: Settings) -> Iterator[str]:
+    """Tell of flags that say something of snapshots in a job that makes none."""
+    names = [name for name in SNAPSHOT_FLAGS if settings.origins[name] == f"--{name}"]
+    if names and not settings["snapshot_dir"]:
+        yield f"warning: --{names[0]} changes nothing: without --snapshot_dir=DIR there are no snapshots."
 
 
 def _free_name(root: Path, now: datetime, is_free: Callable[[Path], bool]) -> str:

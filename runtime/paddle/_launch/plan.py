@@ -16,7 +16,7 @@ import msgspec
 
 from paddle._launch.environ import ClusterEnvironment, child_environment
 from paddle._launch.flags import BY_NAME
-from paddle._launch.job import JobSpec
+from paddle._launch.job import SNAPSHOT_FLAGS, JobSpec
 from paddle._launch.settings import Host, Settings
 from paddle._launch.workspace import PROGRAM, Entry
 
@@ -52,7 +52,7 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
     """A whole launch.
 
     ``prepare``: the command that makes the package, once, where it is launched. ``package``: what is sent to
-    the workspaces, or None. ``home``: see JobSpec.
+    the workspaces, or None. ``home`` and ``snapshots``: see JobSpec.
     """
 
     name: str
@@ -60,6 +60,7 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
     prepare: tuple[str, ...]
     package: tuple[Entry, ...] | None
     home: Path
+    snapshots: Path | None
     ports: tuple[int, int, int]
     origins: tuple[str, ...]
     ready_timeout_s: float
@@ -93,6 +94,7 @@ def plan(spec: JobSpec, *, python: str, runtime: Path, token: str) -> LaunchPlan
         prepare=preparation(spec, python),
         package=spec.package,
         home=spec.home,
+        snapshots=spec.snapshots,
         ports=(settings["port"], settings["ports_num"], settings["ports_num_for_sparse"]),
         origins=tuple(settings.origins[name] for name in ("port", "ports_num", "ports_num_for_sparse")),
         ready_timeout_s=settings["connect_timeout"],
@@ -131,6 +133,7 @@ class _Writer:
             "paddle",
             "pserver",
             *_pserver_flags(settings, self._addresses[node]),
+            *_snapshot_flags(self._spec, node),
         )
         return self._role("pserver", node, argv)
 
@@ -179,6 +182,17 @@ def _pserver_flags(settings: Settings, address: str) -> Iterator[str]:
     yield f"--num_gradient_servers={len(settings.hosts)}"
 
 
+def _snapshot_flags(spec: JobSpec, node: int) -> Iterator[str]:
+    """A pserver runs in its workspace, where a relative folder is its own; in another each node has one."""
+    if spec.snapshots is None:
+        return
+    own = spec.snapshots / f"node-{node}" if spec.snapshots.is_absolute() else spec.snapshots
+    yield f"--snapshot_dir={own}"
+    for name in SNAPSHOT_FLAGS:
+        if spec.settings.origins[name] != "default":
+            yield f"--{name}={BY_NAME[name].render(spec.settings[name])}"
+
+
 def agent_order(node: NodePlan, lease_s: float, token: str) -> dict[str, Any]:
     """Write a node's plan as its agent reads it. ``token``: the job's, which is in no plan that is shown."""
     roles = {
@@ -215,6 +229,9 @@ def describe(launch: LaunchPlan) -> list[str]:
     if launch.prepare:
         lines.append(f"  prepare  {shlex.join(launch.prepare)}, once, before all else")
     lines.append(f"  trainer  {shlex.join(nodes[0].roles[-1].argv)}")
+    if launch.snapshots is not None:
+        place = "" if launch.snapshots.is_absolute() else " of every workspace"
+        lines.append(f"  snapshots in {launch.snapshots}{place}")
     lines.append(f"  results  log/node-*/{{train,server}}.log, *.INFO and output/ in {launch.home}")
     return lines
 

@@ -91,6 +91,7 @@ class RemoteExchange:
         self._arrays: dict[str, np.ndarray] = {}
         self._steps = self._passes = self._pass_id = 0
         self._is_in_step = True
+        self._is_first, self._notice = not trainer_id, notice
         self._process = os.getpid()
 
     @property
@@ -146,9 +147,12 @@ class RemoteExchange:
             shard.line.connect(deadline)
         for shard in self._shards:
             shard.line.greet()
-        versions = [shard.line.welcome.version for shard in self._shards]
+        versions: Sequence[int] = [shard.line.welcome.version for shard in self._shards]
         differ = self._is_in_step and len(set(versions)) > 1
-        self._check_versions(self._go_back(versions) if differ else versions)
+        versions = self._go_back(versions) if differ else versions
+        self._check_versions(versions)
+        if self._is_first and max(versions) and all(shard.line.welcome.ready for shard in self._shards):
+            self._notice(f"training goes on from step {max(versions)}, with the values that pservers have")
 
     def _go_back(self, versions: Sequence[int]) -> Sequence[int]:
         """Have shards that go on from snapshots of different ``versions`` go back to the newest that all of

@@ -1,0 +1,187 @@
+"""A launched job with snapshots, of which all or a part is killed, and the next, which goes on from them."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cluster.by_hand import environment, free_port
+
+pytestmark = pytest.mark.cluster
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_S = 60.0
+
+# The same batch in every step, so that what was learned is known from the number of steps alone.
+TRAIN = """
+import os, sys
+import numpy as np
+import paddle.v2 as paddle
+
+(steps,) = [int(word.partition("=")[2]) for word in sys.argv if word.startswith("--steps=")]
+paddle.init()
+me = int(os.environ["PADDLE_INIT_TRAINER_ID"])
+word = paddle.layer.data(name="word", type=paddle.data_type.integer_value(40))
+label = paddle.layer.data(name="label", type=paddle.data_type.integer_value(5))
+vector = paddle.layer.embedding(
+    input=word, size=8, param_attr=paddle.attr.Param(name="_table", initial_std=0.3, sparse_update=True))
+predicted = paddle.layer.fc(input=vector, size=5, act=paddle.activation.Softmax())
+cost = paddle.layer.classification_cost(input=predicted, label=label)
+parameters = paddle.parameters.create(cost)
+trainer = paddle.trainer.SGD(cost, parameters, paddle.optimizer.Adam(learning_rate=0.01), is_local=False)
+batch = [(each, each % 5) for each in range(me, 40, 2)]
+trainer.train(lambda: iter([batch] * steps), num_passes=1)
+np.savez("after.npz", **{name: parameters.get(name) for name in parameters.keys()})
+"""
+
+
+class Job:
+    """A launcher of two local nodes, with real pservers and trainers."""
+
+    def __init__(self, folder: Path, *argv: str) -> None:
+        self.folder = folder
+        self.port = free_port(["127.0.0.1", "127.0.0.2"])
+        (folder / "package").mkdir(exist_ok=True)
+        (folder / "package" / "train.py").write_text(TRAIN)
+        (folder / "conf.py").write_text("HOSTS = ['local', 'local']\nPADDLE_PORTS_NUM_FOR_SPARSE = 1\n")
+        command = [sys.executable, str(ROOT / "paddle.py"), f"--conf={folder / 'conf.py'}"]
+        self.process = subprocess.Popen(
+            [*command, f"--port={self.port}", *argv],
+            cwd=folder,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+
+    def pservers(self) -> dict[int, int]:
+        """The processes of both pservers and the parent of each."""
+        found = {}
+        for entry in Path("/proc").iterdir():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
+                if b"pserver" in words and f"--port={self.port}".encode() in words:
+                    found[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+        return found
+
+    def end(self) -> tuple[int, str]:
+        """Its exit status and all it printed, once nothing of it is left."""
+        output, _ = self.process.communicate(timeout=PATIENCE_S)
+        until(lambda: not self.pservers(), "the end of all pservers")
+        return self.process.returncode, output
+
+
+def until(condition: Callable[[], object], what: str) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end, f"waited {PATIENCE_S} s for {what}"
+        threading.Event().wait(0.02)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Job]]:
+    jobs: list[Job] = []
+
+    def begin(*argv: str) -> Job:
+        jobs.append(Job(tmp_path, *argv))
+        return jobs[-1]
+
+    yield begin
+    for job in jobs:
+        job.process.kill()
+        job.process.communicate()
+        for pid in job.pservers():
+            os.kill(pid, signal.SIGKILL)
+
+
+def saved(folder: Path) -> bool:
+    """Whether every shard has written some snapshots."""
+    return all(len(list(folder.glob(f"{role}-0/*.json"))) == 3 for role in ("dense", "sparse"))
+
+
+def interrupt(job: Job) -> int:
+    job.process.send_signal(signal.SIGINT)
+    return 130
+
+
+def kill_a_pserver(job: Job) -> int:
+    pids = job.pservers()
+    os.kill(next(pid for pid, parent in pids.items() if parent not in pids), signal.SIGKILL)
+    return 137
+
+
+def kill_the_launcher(job: Job) -> int:
+    job.process.kill()
+    return -signal.SIGKILL
+
+
+@pytest.mark.parametrize(
+    ("strike", "is_inside"), [(interrupt, True), (kill_a_pserver, False), (kill_the_launcher, True)]
+)
+def test_the_next_job_goes_on_from_the_snapshots_of_one_that_was_killed(
+    tmp_path: Path, start: Callable[..., Job], strike: Callable[[Job], int], is_inside: bool
+) -> None:
+    kept = "--snapshot_dir=kept" if is_inside else f"--snapshot_dir={tmp_path / 'kept'}"
+    job = start("-p", "package", kept, "--snapshot_period=7", "--steps=1000000")
+    places = (
+        ["jobs/JOB*/node-0/kept", "jobs/JOB*/node-1/kept"] if is_inside else ["kept/node-0", "kept/node-1"]
+    )
+    until(lambda: all(any(map(saved, tmp_path.glob(place))) for place in places), "snapshots")
+    status = strike(job)
+    assert job.end()[0] == status, status
+
+    (folder,) = (tmp_path / "jobs").iterdir()
+    again = ["-j", str(folder)] if is_inside else ["-p", "package"]
+    status, output = start(*again, kept, "--snapshot_period=7", "--steps=3").end()
+    assert status == 0, output
+    workspace = max((tmp_path / "jobs").iterdir()) / "node-0"
+    found = re.search(r"training goes on from step (\d+)", (workspace / "log" / "train.log").read_text())
+    assert found is not None
+    steps = int(found[1])
+    assert steps and not steps % 7
+
+    status, output = start("-p", "package", "--root_dir=unbroken", f"--steps={steps + 3}").end()
+    assert status == 0, output
+    (unbroken,) = (tmp_path / "unbroken").glob("JOB*/node-0/after.npz")
+    expected, after = np.load(unbroken), np.load(workspace / "after.npz")
+    for name in expected:
+        np.testing.assert_array_equal(after[name], expected[name], err_msg=name)
+
+
+def test_a_shard_that_is_killed_in_a_launched_job_comes_back_and_the_job_ends_well(
+    tmp_path: Path, start: Callable[..., Job]
+) -> None:
+    job = start("-p", "package", "--snapshot_dir=kept", "--snapshot_period=7", "--steps=3000")
+    until(lambda: any(map(saved, tmp_path.glob("jobs/JOB*/node-1/kept"))), "snapshots")
+    pids = job.pservers()
+    os.kill(next(pid for pid, parent in pids.items() if parent in pids), signal.SIGKILL)
+    status, output = job.end()
+    assert status == 0, output
+    logs = [path.read_text() for path in (tmp_path / "package" / "log").glob("node-*/*pserver2.INFO")]
+    assert any("goes on from version" in log for log in logs)
+
+
+def test_the_last_lines_of_a_job_that_failed_say_how_to_go_on(
+    tmp_path: Path, start: Callable[..., Job]
+) -> None:
+    job = start("-p", "package", "--snapshot_dir=kept", "--snapshot_period=7", "--steps=1000000")
+    until(lambda: any(map(saved, tmp_path.glob("jobs/JOB*/node-0/kept"))), "snapshots")
+    interrupt(job)
+    _, output = job.end()
+    (folder,) = (tmp_path / "jobs").iterdir()
+    words = f"to go on from the snapshots: python paddle.py --job_workspace={folder} --snapshot_dir=kept"
+    assert words in output
