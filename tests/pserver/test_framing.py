@@ -6,6 +6,7 @@ import struct
 import tracemalloc
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,6 +82,35 @@ def test_long_bodies_travel_in_slices(size: int) -> None:
     catcher = Catcher()
     assert feed(FrameReader(catcher.place), b"".join(b"".join(group) for group in groups)) == [(1, b"m")]
     assert catcher.body(0) == body[:size]
+
+
+@pytest.mark.parametrize("extra", [-1, 0, 1, framing.PORTION_BYTES + 7])
+def test_what_has_come_of_a_long_body_is_checked_portion_by_portion(extra: int) -> None:
+    portion = framing.PORTION_BYTES
+    body = np.random.default_rng(0).bytes(2 * portion + extra)
+    stream, catcher = wire(1, b"m", [body[:1000], body[1000:]]), Catcher(cut=300_000)
+    reader, at, seen = FrameReader(catcher.place), 0, [0]
+    while at < len(stream):
+        feed(reader, stream[at : at + 4099])
+        at += 4099
+        if reader.checked != seen[-1]:
+            seen.append(reader.checked)
+            got = b"".join(bytes(part) for part in catcher.bodies[0])
+            assert got[: reader.checked] == body[: reader.checked]
+    portions = [*range(0, len(body), portion), len(body)]
+    assert seen[:2] == portions[:2]
+    assert seen[-1] == portions[-1]
+    assert set(seen) <= set(portions)
+    assert len(stream) == len(wire(1, b"m", [])) + len(body) + 8 * (len(portions) - 2)
+
+
+def test_a_damaged_portion_is_found_before_the_next_has_come() -> None:
+    stream = bytearray(wire(1, b"", [bytes(3 * framing.PORTION_BYTES)]))
+    stream[framing.PORTION_BYTES + 999] ^= 1
+    reader = FrameReader(Catcher().place)
+    with pytest.raises(ChecksumMismatch):
+        feed(reader, bytes(stream[: 2 * framing.PORTION_BYTES + 100]))
+    assert reader.checked == framing.PORTION_BYTES
 
 
 def test_many_small_parts_never_exceed_one_system_call() -> None:

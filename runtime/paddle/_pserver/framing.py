@@ -2,21 +2,24 @@
 
     header (24 bytes)   magic, version, kind, length of meta, length of body, xxh32 of these
     meta                a small encoded message (see messages.py)
-    body                raw values, straight from and into the arrays of the two sides
-    trailer (8 bytes)   xxh3 of everything before it
+    body                raw values, straight from and into the arrays of the two sides, in portions of 1 MiB
+    check (8 bytes)     after every portion: xxh3 of everything before it but the other checks
 
-The checksum of the whole follows the body, so that both sides compute it piece by piece while the piece is in
-cache; the header has a check of its own, so that a damaged length is found at once.
+A checksum follows what it is of, so that both sides compute it piece by piece while the piece is in cache;
+the header has a check of its own, so that a damaged length is found at once. A body is checked portion by
+portion, so that a receiver may use what it has of a long one (``FrameReader.checked``).
 
 It must never know what a message means, nor where bytes come from.
 
-Guarantee: a frame is handed out only whole and with the right checksum; lengths are checked against the
-limits before anything is allocated; whatever the bytes, the only exceptions are FrameErrors.
+Guarantee: a frame is handed out only whole and with the right checksums, and no byte counts as checked before
+all up to it are; lengths are checked against the limits before anything is allocated; whatever the bytes, the
+only exceptions are FrameErrors.
 """
 
 from __future__ import annotations
 
 import struct
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -27,15 +30,15 @@ import xxhash
 from paddle._pserver.errors import BadMessage, ChecksumMismatch, FrameTooLarge, NotAFrame
 
 MAGIC = b"PDPS"
-VERSION = 1
+VERSION = 2
+PORTION_BYTES = 1 << 20
 SLICE_BYTES = 1 << 18  # what is hashed, then sent, while it is in cache
 MAX_BUFFERS = 512  # per system call; well below Linux' IOV_MAX of 1024
 
 _FIELDS = struct.Struct("<4sBBxxIQ")
 _CHECK = struct.Struct("<I")
-_TRAILER = struct.Struct("<Q")
+_DIGEST = struct.Struct("<Q")
 HEADER_BYTES = _FIELDS.size + _CHECK.size
-TRAILER_BYTES = _TRAILER.size
 _STAGING_BYTES = 1 << 15
 
 Message = TypeVar("Message")
@@ -57,23 +60,33 @@ def pieces(
 
     ``body``: byte views; they must not change until the group that holds them has been sent, unless ``copy``.
     """
-    fields = _FIELDS.pack(MAGIC, VERSION, kind, len(meta), sum(part.nbytes for part in body))
+    left = sum(part.nbytes for part in body)
+    fields = _FIELDS.pack(MAGIC, VERSION, kind, len(meta), left)
     head = fields + _CHECK.pack(xxhash.xxh32_intdigest(fields)) + meta
     digest = xxhash.xxh3_64(head)
-    group, size = [memoryview(head)], len(head)
+    group, size, portion = [memoryview(head)], len(head), PORTION_BYTES
     for part in body:
-        for start in range(0, part.nbytes, SLICE_BYTES):
-            piece = part[start : start + SLICE_BYTES]
+        at = 0
+        while at < part.nbytes:
+            piece = part[at : at + min(SLICE_BYTES, portion)]
+            at, portion, left = at + piece.nbytes, portion - piece.nbytes, left - piece.nbytes
             if copy:
                 piece = memoryview(bytes(piece))
-            if size + piece.nbytes > SLICE_BYTES or len(group) == MAX_BUFFERS:
+            if size + piece.nbytes > SLICE_BYTES or len(group) >= MAX_BUFFERS:
                 yield group
                 group, size = [], 0
             digest.update(piece)
             group.append(piece)
             size += piece.nbytes
-    group.append(memoryview(_TRAILER.pack(digest.intdigest())))
+            if not portion and left:
+                group.append(_check(digest))
+                portion = PORTION_BYTES
+    group.append(_check(digest))
     yield group
+
+
+def _check(digest: xxhash.xxh3_64) -> memoryview:
+    return memoryview(_DIGEST.pack(digest.intdigest()))
 
 
 def bytes_of(array: np.ndarray) -> memoryview:
@@ -88,7 +101,8 @@ class FrameReader(Generic[Message]):
 
     ``place(kind, meta, body_length)`` is called when a frame's meta is there: it returns the decoded message
     and the writable byte views that take the body (together exactly ``body_length`` long), or raises. After
-    an error the reader is not to be used any more. ``limits`` may change between messages.
+    an error the reader is not to be used any more. ``limits`` may change between messages. ``checked``: how
+    many bytes of the body of the newest message have come and are right.
 
     Messages are handed out one by one: a frame is placed only after the message before it has been dealt
     with, so that what that one brought is not overwritten.
@@ -96,13 +110,16 @@ class FrameReader(Generic[Message]):
 
     def __init__(self, place: Place[Message], limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
+        self.checked = 0
         self._place = place
         self._staging = memoryview(bytearray(_STAGING_BYTES))
         self._start = self._end = 0  # of the bytes in staging that are not consumed yet
         self._header = memoryview(bytearray(HEADER_BYTES))
-        self._trailer = memoryview(bytearray(TRAILER_BYTES))
+        self._check = memoryview(bytearray(_DIGEST.size))
+        self._body: deque[memoryview] = deque()  # the targets of portions to come
         self._digest = xxhash.xxh3_64()
         self._message: Message
+        self._portion: list[memoryview] = []
         self._kind = self._body_length = 0
         self._expect(self._read_header, [self._header])
 
@@ -122,7 +139,7 @@ class FrameReader(Generic[Message]):
             yield from self._step()
         if self._start == self._end:
             self._start = self._end = 0
-        elif self._end == _STAGING_BYTES:  # a header or trailer cut by the end of staging
+        elif self._end == _STAGING_BYTES:  # a header or check cut by the end of staging
             rest = bytes(self._staging[self._start : self._end])
             self._staging[: len(rest)] = rest
             self._start, self._end = 0, len(rest)
@@ -138,7 +155,7 @@ class FrameReader(Generic[Message]):
         )
 
     # A step is a list of targets to fill and what to do once they are full, which may give a message. Header
-    # and trailer come through staging, so that a small frame costs one receive; meta and body are also
+    # and checks come through staging, so that a small frame costs one receive; meta and body are also
     # received directly.
 
     def _expect(
@@ -165,7 +182,7 @@ class FrameReader(Generic[Message]):
         while count:
             target = self._targets[self._target]
             part = target[self._at : self._at + count]
-            if target is not self._trailer:
+            if target is not self._check:
                 self._digest.update(part)
             count -= part.nbytes
             self._at += part.nbytes
@@ -210,16 +227,37 @@ class FrameReader(Generic[Message]):
             raise BadMessage(
                 f"a frame of kind {self._kind} brings {self._body_length} bytes, expected were {room}"
             )
-        self._expect(self._read_body, targets, direct=True)
+        self.checked, self._body = 0, deque(targets)
+        self._expect_portion()
         return ()
 
-    def _read_body(self) -> Iterable[Message]:
-        self._expect(self._read_trailer, [self._trailer])
+    def _expect_portion(self) -> None:
+        self._portion = _taken(self._body, PORTION_BYTES)
+        self._expect(self._read_portion, self._portion, direct=True)
+
+    def _read_portion(self) -> Iterable[Message]:
+        self._expect(self._read_check, [self._check])
         return ()
 
-    def _read_trailer(self) -> Iterable[Message]:
-        if _TRAILER.unpack(self._trailer)[0] != self._digest.intdigest():
+    def _read_check(self) -> Iterable[Message]:
+        if _DIGEST.unpack(self._check)[0] != self._digest.intdigest():
             raise ChecksumMismatch(f"a frame of kind {self._kind} was damaged on the way")
+        self.checked += sum(view.nbytes for view in self._portion)
+        if self.checked < self._body_length:
+            self._expect_portion()
+            return ()
         self._digest.reset()
         self._expect(self._read_header, [self._header])
         return (self._message,)
+
+
+def _taken(views: deque[memoryview], size: int) -> list[memoryview]:
+    """The first ``size`` bytes, or all where there are fewer; ``views`` has the rest then."""
+    taken: list[memoryview] = []
+    while views and size:
+        view = views.popleft()
+        if view.nbytes > size:
+            views.appendleft(view[size:])
+        taken.append(view[:size])
+        size -= taken[-1].nbytes
+    return taken
