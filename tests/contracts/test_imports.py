@@ -133,7 +133,7 @@ WRONG = [
     ("_pserver.hub", "_launch.environ", "_launch nothing"),
     ("_pserver.service", "numpy", "other people's packages nothing"),
     ("v2.layer", "_pserver.shard", "_pserver only {local, remote}"),
-    ("v2.trainer", "_pserver.client", "_pserver only {local, remote, trainer_modes}"),
+    ("v2.trainer", "_pserver.client", "_pserver only {local, remote, trainer_modes, wire}"),
     ("v2.layer", "_launch.flags", "_launch only {environ, infolog}"),
     ("v2.layer", "_launch.nics", "_launch only {environ, infolog}"),
     ("reader.decorator", "v2.parameters", "v2 nothing"),

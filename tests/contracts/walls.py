@@ -40,13 +40,13 @@ def expanded(text: str) -> list[str]:
 # What engine and parameter server both speak of: gradients and rules, never a program.
 EXCHANGE = "_engine.{averages, errors, exchange, penalties, rates, rows, rules, schedules}"
 # What trainers and pservers both speak of.
-WIRE = "_pserver.{errors, framing, messages, options, placement}"
+WIRE = "_pserver.{errors, framing, messages, options, placement, wire}"
 # The shard's parts: state machines, driven by whoever has a clock and a network.
 MACHINES = """_pserver.{
     admission, arrival, barrier, beginning, changes, clocks, declaration, effects, ending, inlet, model,
     modes, outbox, resuming, roster, saving, shard, sparing, training, watch, watcher
 }"""
-SHARD = f"{MACHINES} _pserver.{{gradient, packed_table, state, tables}}"
+SHARD = f"{MACHINES} _pserver.{{decoding, gradient, packed_table, state, tables}}"
 SIGHT = "_pserver.{meter, report, status}"
 # A trainer's end of a session.
 TRAINERS_END = "_pserver.{client, given, journal, line, link, remote, remote_shards}"
@@ -81,7 +81,11 @@ TABLE = (
     Row("v2.master", "_pserver.tasks.{client, errors}", "os"),
     Row("v2.parameters", "v2 _absent", "numpy tarfile"),
     Row("v2.plot", "", "importlib matplotlib os"),
-    Row("v2.trainer", "v2 _absent _engine _pserver.{local, remote, trainer_modes} _launch.environ", "time"),
+    Row(
+        "v2.trainer",
+        "v2 _absent _engine _pserver.{local, remote, trainer_modes, wire} _launch.environ",
+        "time",
+    ),
     Row("batch"),
     Row("dataset", "dataset _absent _recordio", f"numpy {STANDARD}"),
     Row("dataset.uci_housing", "dataset _absent v2.parameters", "numpy pathlib"),  # for model()
@@ -108,6 +112,11 @@ TABLE = (
         "numpy",
     ),
     Row("_pserver.sparse_table", "_pserver.{gradient, placement}", "numpy"),
+    Row(
+        "_pserver.decoding",
+        f"_pserver.{{gradient, tables}} {WIRE} _engine.kernels.{{halves, largest}}",
+        "numpy",
+    ),
     Row("_pserver.pages", theirs="mmap numpy"),
     Row("_pserver.hash_index", "_pserver.{errors, pages} _engine.kernels.hashing", "numpy"),
     Row(
@@ -118,7 +127,8 @@ TABLE = (
     ),
     Row("_pserver.errors", "_engine.errors _complaint"),
     Row("_pserver.{framing, placement}", "_pserver.errors _engine.exchange", "numpy xxhash"),
-    Row("_pserver.messages", "_pserver.{errors, options} _engine.exchange", "msgspec"),
+    Row("_pserver.messages", "_pserver.{errors, options, wire} _engine.exchange", "msgspec"),
+    Row("_pserver.wire", "_engine.exchange"),
     Row("_pserver.options"),
     # What a shard remembers, and where.
     Row("_pserver.state", "_pserver.{clocks, messages, model, roster}", "msgspec numpy"),
@@ -130,9 +140,10 @@ TABLE = (
     Row("_pserver.trainer_modes", "_engine.exchange _pserver.{local, local_updates, merging}"),
     Row(
         TRAINERS_END,
-        f"{TRAINERS_END} {TOKENS} {WIRE} {EXCHANGE} _pserver.nearby",
+        f"{TRAINERS_END} {TOKENS} {WIRE} {EXCHANGE} _pserver.{{encoding, nearby}}",
         "msgspec numpy os secrets socket sys threading time",
     ),
+    Row("_pserver.encoding", f"{WIRE} {EXCHANGE} _engine.kernels.{{halves, largest}}", "numpy"),
     Row("_pserver.session", f"{SHARD} {WIRE} _pserver.link", "asyncio numpy"),
     Row("_pserver.hub", f"{SHARD} {WIRE} {SIGHT} _pserver.{{nearby, recovery, session}}", "asyncio time"),
     # What can be seen of a shard.

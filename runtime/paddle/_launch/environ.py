@@ -81,6 +81,8 @@ class InitFlags:
     reconnect_timeout: float
     seed: int
     token_file: str
+    wire: str
+    wire_topk: float
     values: Mapping[str, Value]
     given: frozenset[str]
     notices: tuple[str, ...] = ()
@@ -179,6 +181,8 @@ def _check(values: Mapping[str, Any]) -> None:
                 f"pservers: {host!r} is no host. Give names or addresses alone, separated by commas: all "
                 "have the ports that port, ports_num and ports_num_for_sparse say."
             )
+    if not values["wire_topk"]:
+        raise FlagError("wire_topk: with a share of 0 no gradient would ever travel. Give more than 0.")
     check_ports(values["port"], values["ports_num"], values["ports_num_for_sparse"])
     check_trainer_id(
         values["trainer_id"], values["num_gradient_servers"], "trainer_id", "num_gradient_servers"

@@ -50,7 +50,8 @@ _DURATION = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(h|ms|m|s)")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flag:
     """One flag. ``env``: variables that carry it; ``conf``: its name in conf.py; ``short``: its letter;
-    ``also``: another spelling on the command line."""
+    ``also``: another spelling on the command line; ``choices``: the only texts that it takes, where there are
+    any."""
 
     name: str
     kind: Kind
@@ -64,6 +65,7 @@ class Flag:
     also: str | None = None
     low: int | None = None
     high: int | None = None
+    choices: tuple[str, ...] = ()
 
     def parse(self, value: object, where: str = "") -> Value:
         """Turn text, or what a program or conf.py gives, into a value; errors name its origin ``where``."""
@@ -85,6 +87,8 @@ class Flag:
     @property
     def expected(self) -> str:
         """Say what the flag takes, such as ``a whole number from 1 to 65535``."""
+        if self.choices:
+            return f"{', '.join(self.choices[:-1])} or {self.choices[-1]}"
         limits = [f"from {self.low}"] if self.low is not None else []
         limits += [f"to {self.high}"] if self.high is not None else []
         return " ".join([_EXPECTED[self.kind], *limits])
@@ -104,7 +108,7 @@ class Flag:
 
     def _in_range(self, value: Value) -> bool:
         if isinstance(value, str | tuple):
-            return True
+            return not self.choices or value in self.choices
         return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
 
 
@@ -149,11 +153,12 @@ def _row(
     also: str | None = None,
     low: int | None = None,
     high: int | None = None,
+    choices: tuple[str, ...] = (),
 ) -> Flag:
     own = (f"PADDLE_INIT_{name.upper()}",) if "t" in users else ()
     return Flag(
         name=name, kind=kind, default=default, help=help, users=_users(users), effect=effect,
-        env=own + tuple(env.split()), conf=conf, short=short, also=also, low=low, high=high,
+        env=own + tuple(env.split()), conf=conf, short=short, also=also, low=low, high=high, choices=choices,
     )  # fmt: skip
 
 
@@ -199,6 +204,11 @@ FLAGS: tuple[Flag, ...] = (
     _row("lt", "acts", "connect_timeout", "float", 60.0, "Seconds to wait for a parameter server", low=0),
     _all("comment", "str", "", "A word to find the processes by; it has no other meaning"),
     _row("lp", "acts", "log_period_server", "int", 500, "Steps between two lines of a server's log", low=1),
+    # In which numbers gradients travel
+    _trainer("wire", "str", "float32", "Gradients on their way, the same for all trainers",
+             choices=("float32", "bfloat16", "float16", "topk")),
+    _trainer("wire_topk", "float", 0.01, "Share of a parameter's gradient that travels, for topk, above 0",
+             low=0, high=1),
     # What survives a broken connection, and a parameter server that is killed
     _trainer("reconnect_timeout", "float", 60.0,
              "Seconds to come back after a connection broke (0: not at all)", low=0),

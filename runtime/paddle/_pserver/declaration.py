@@ -16,6 +16,7 @@ from paddle._engine.schedules import schedule
 from paddle._pserver.errors import BadMessage, Refused, TooManyParameters
 from paddle._pserver.messages import Declare
 from paddle._pserver.placement import DenseLayout, RowRange
+from paddle._pserver.wire import WireSpec
 
 _MAX_VALUES = 1 << 48
 
@@ -29,6 +30,12 @@ def check(declare: Declare) -> None:
             raise Refused(f"parameter {name!r} is declared {times} times")
     for parameter in declare.parameters:
         _check_parameter(parameter, declare.update)
+    if declare.wire.name == "topk" and declare.update.mode.is_local:
+        raise Refused(
+            f"--wire=topk does not go with the mode {declare.update.mode.name!r}: a trainer that updates by "
+            "itself and pushes what it has moved would take back most of that. Take bfloat16 or float16, or "
+            "let trainers meet less often"
+        )
     try:
         schedule(declare.update.schedule)
     except (EngineError, ValueError) as error:
@@ -52,10 +59,10 @@ def _check_parameter(parameter: ParameterSpec, update: UpdateSpec) -> None:
 
 
 def check_size(
-    update: UpdateSpec, layout: DenseLayout, ranges: tuple[RowRange, ...], trainers: int, limit_bytes: int
+    declare: Declare, layout: DenseLayout, ranges: tuple[RowRange, ...], trainers: int, limit_bytes: int
 ) -> None:
     """Raise where a shard would need more memory than ``limit_bytes``."""
-    need = need_bytes(update, layout, ranges, trainers)
+    need = need_bytes(declare.update, layout, ranges, trainers) + trainers * coded_bytes(declare.wire, layout)
     if need > limit_bytes:
         raise TooManyParameters(
             f"this shard's part of the model needs {need >> 20} MiB, with optimizer state and the gradients "
@@ -79,6 +86,13 @@ def need_bytes(update: UpdateSpec, layout: DenseLayout, ranges: tuple[RowRange, 
     return need
 
 
+def coded_bytes(wire: WireSpec, layout: DenseLayout) -> int:
+    """Room for one trainer's gradient before it is decoded, of dense values."""
+    if wire.name == "float32":
+        return 0
+    return sum(wire.most_bytes(segment.parameter, segment.size) for segment in layout.segments)
+
+
 def _arrays(parameter: ParameterSpec, update: UpdateSpec) -> int:
     """The values, the optimizer's state and the average: so many arrays of the parameter's size."""
     return 1 + len(rule(update.rule, parameter.momentum).slots) + (ARRAYS if update.average else 0)
@@ -86,6 +100,8 @@ def _arrays(parameter: ParameterSpec, update: UpdateSpec) -> int:
 
 def difference(mine: Declare, theirs: Declare) -> str:
     """Where two declarations first differ, for people."""
+    if mine.wire != theirs.wire:
+        return f"--wire and --wire_topk: {mine.wire} and {theirs.wire}"
     if mine.update != theirs.update:
         return f"optimizer settings {mine.update} and {theirs.update}"
     if (mine.shard, mine.shards) != (theirs.shard, theirs.shards):

@@ -73,6 +73,7 @@ class Hub:
 
     def received(self, session: Session, inbound: Inbound) -> None:
         """See :class:`paddle._pserver.session.Owner`."""
+        inbound.decode()
         message, gradient, ids = inbound.message, inbound.gradient, inbound.ids
         now = time.monotonic()
         self._meter.asked(session.id, message, now)

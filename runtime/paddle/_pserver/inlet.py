@@ -1,7 +1,7 @@
 """Inlet: where the body of a trainer's message is received, one inlet per connection.
 
-Gradients land in arrays that the inlet keeps from push to push; initial values land where they will live. It
-must never know a socket.
+Gradients land in arrays that the inlet keeps from push to push, and are decoded there where the job's wire
+wants it (decoding.py); initial values land where they will live. It must never know a socket.
 
 Guarantee: nothing is received into an array that the shard still reads, and nothing is allocated before the
 shard's layout has told that it may be that long.
@@ -15,10 +15,12 @@ from typing import get_args
 
 import numpy as np
 
+from paddle._pserver.decoding import Decode, Decoder
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.framing import bytes_of
 from paddle._pserver.gradient import NOTHING, Gradient, Rows
 from paddle._pserver.messages import PullRows, Push, Request, Seed, decode
+from paddle._pserver.model import Model
 from paddle._pserver.packed_table import PackedTable
 from paddle._pserver.shard import Shard
 from paddle._pserver.tables import Tables
@@ -28,11 +30,15 @@ _REQUESTS = get_args(Request)
 
 @dataclass(frozen=True, slots=True)
 class Inbound:
-    """A message and the arrays that came in its body."""
+    """A message and the arrays that came in its body.
+
+    ``decode``: to be called once, when the body is there; BadMessage where it cannot be.
+    """
 
     message: Request
     gradient: Gradient = NOTHING
     ids: tuple[np.ndarray, ...] = ()
+    decode: Decode = lambda: None
 
 
 class Inlet:
@@ -45,6 +51,7 @@ class Inlet:
         self._segments: list[np.ndarray] = []
         self._shape: Tables | None = None  # for which these two are cut
         self._raw = np.empty(0, np.uint8)
+        self._decoder: Decoder | None = None
 
     def place(self, kind: int, meta: memoryview, body_length: int) -> tuple[Inbound, Sequence[memoryview]]:
         """See :data:`paddle._pserver.framing.Place`."""
@@ -53,11 +60,14 @@ class Inlet:
             raise BadMessage(f"a trainer does not send {type(message).__name__}")
         if not body_length and not isinstance(message, Seed | Push | PullRows):
             return Inbound(message), ()
-        tables = self._shard.expecting(self._session)
+        model = self._shard.expecting(self._session)
+        tables = model.tables
         if isinstance(message, Seed):
             return Inbound(message), [bytes_of(self._shard.seed_target(self._session, message.table))]
         if isinstance(message, PullRows):
             return self._place_ids(message, tables)
+        if isinstance(message, Push) and model.declaration.wire.name != "float32":
+            return self._place_coded(message, model, body_length)
         if isinstance(message, Push):
             return self._place_gradient(message, tables, body_length)
         raise BadMessage(f"{type(message).__name__} brings {body_length} bytes that nobody asked for")
@@ -72,6 +82,8 @@ class Inlet:
         expected = 4 * size + 8 * sum(counts) + 4 * sum(sizes)
         if body_length != expected:
             raise BadMessage(f"this push should bring {expected} bytes and brings {body_length}")
+        if push.forms:
+            raise BadMessage("a push tells forms in a job whose gradients travel as they are")
         if self._shape is not tables:
             self._shape = tables
             self._dense = np.empty(size, np.float32)
@@ -83,6 +95,16 @@ class Inlet:
         values = _split(raw[8 * sum(counts) :].view(np.float32), sizes)
         rows = [Rows(i, v.reshape(-1, width)) for i, v, width in zip(ids, values, widths, strict=True)]
         return Inbound(push, Gradient(self._segments, rows)), [bytes_of(self._dense), bytes_of(raw)]
+
+    def _place_coded(
+        self, push: Push, model: Model, body_length: int
+    ) -> tuple[Inbound, Sequence[memoryview]]:
+        if self._decoder is None or self._shape is not model.tables:
+            self._shape = model.tables
+            self._decoder = Decoder(model.declaration.wire, model.tables)
+        counts = _counted(push.counts, model.tables)
+        gradient, into, decode = self._decoder.place(push, counts, body_length)
+        return Inbound(push, gradient, decode=decode), into
 
     def _place_ids(self, pull: PullRows, tables: Tables) -> tuple[Inbound, Sequence[memoryview]]:
         counts = _counted(pull.counts, tables)

@@ -16,8 +16,9 @@ import msgspec
 from paddle._engine.exchange import ParameterSpec, UpdateSpec
 from paddle._pserver.errors import BadMessage, PserverError
 from paddle._pserver.options import Role
+from paddle._pserver.wire import WireSpec
 
-PROTOCOL = 2
+PROTOCOL = 3
 """Raised when a message changes its meaning; both sides must agree."""
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 62)]
@@ -47,7 +48,8 @@ class Hello(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Declare(msgspec.Struct, frozen=True, array_like=True):
-    """The whole model, from every trainer, and which of how many shards of its role this one is.
+    """The whole model, from every trainer, and which of how many shards of its role this one is; ``wire``: in
+    which numbers gradients will come.
 
     Answer: Declared; to a trainer that need not seed, once the shard is ready.
     """
@@ -56,6 +58,7 @@ class Declare(msgspec.Struct, frozen=True, array_like=True):
     update: UpdateSpec
     shard: Count
     shards: Annotated[int, msgspec.Meta(ge=1, le=1 << 20)]
+    wire: WireSpec = WireSpec()
 
 
 class Seed(msgspec.Struct, frozen=True, array_like=True):
@@ -108,12 +111,17 @@ class Push(msgspec.Struct, frozen=True, array_like=True):
     To a dense shard: body = the gradient of its flat dense values. To a sparse one: ``counts`` rows per
     table, body = the int64 ids of all tables, then the float32 rows of all tables. Answer: Answer; from a
     dense shard with the new values as body.
+
+    With another wire than float32 the values are as wire.py says. ``forms``: for each dense parameter with
+    values there, then for each table, its exponent (float16), or how many values come, the uint32 places of
+    all of them before the values (topk).
     """
 
     step: Annotated[int, msgspec.Meta(ge=1, le=1 << 62)]
     pass_id: Count
     samples: Count
     counts: tuple[Count, ...] = ()
+    forms: tuple[int, ...] = ()
 
 
 class EndPass(msgspec.Struct, frozen=True, array_like=True):

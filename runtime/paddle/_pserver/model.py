@@ -32,7 +32,7 @@ class Model:
         layout = dense_layout(held, declare.shard, declare.shards, whole=whole)
         ranges = row_ranges(held, declare.shard, declare.shards)
         trainers, limit_bytes = options.num_gradient_servers, options.memory_limit_bytes
-        declaration.check_size(declare.update, layout, ranges, trainers, limit_bytes)
+        declaration.check_size(declare, layout, ranges, trainers, limit_bytes)
         self.declaration = declare
         self.tables = Tables(declare.update, layout, ranges)
         self._origin = "the others here"

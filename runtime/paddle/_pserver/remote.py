@@ -4,8 +4,9 @@ answers.
 It must never know a rule or a mode: shards do. It asks all shards before it waits for any.
 
 Guarantee: see :class:`paddle._engine.exchange.Exchange`; dense gradients are sent from where they were
-computed, and new values are received where they are used; a connection that breaks changes nothing (line.py).
-After an error only ``close`` may be called.
+computed (with another wire than float32: from where they were encoded), and new values are received where
+they are used; a connection that breaks changes nothing (line.py). After an error only ``close`` may be
+called.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ from paddle._engine.rules import needs_whole
 from paddle._pserver import given
 from paddle._pserver.auth import Token
 from paddle._pserver.client import Client, Notice
+from paddle._pserver.encoding import Encoder
 from paddle._pserver.errors import SparsePortsMissing
-from paddle._pserver.framing import bytes_of
 from paddle._pserver.line import Line, Patience
 from paddle._pserver.messages import PROTOCOL, Declare, EndPass, GoBack, Goodbye, Hello, Push
 from paddle._pserver.options import Role
 from paddle._pserver.remote_shards import DenseShard, SparseShard
 from paddle._pserver.token_file import read_token
+from paddle._pserver.wire import WireSpec
 
 
 def _print(text: str) -> None:
@@ -66,7 +68,10 @@ class RemoteExchange:
         journal_bytes: int = 256 << 20,
         notice: Notice = _print,
         token_file: str = "",
+        wire: WireSpec | None = None,
     ) -> None:
+        self._wire = wire or WireSpec()
+        self._encoder = Encoder(self._wire)
         self._connect_timeout_s = connect_timeout_s
         token = _token(token_file, notice)
         incarnation = secrets.token_hex(8)
@@ -118,7 +123,7 @@ class RemoteExchange:
         for sparse in self._sparse:
             sparse.bind(self._parameters, self._arrays)
         for shard in self._shards:
-            declare = Declare(self._parameters, update, shard.index, shard.count)
+            declare = Declare(self._parameters, update, shard.index, shard.count, self._wire)
             shard.line.declare(declare)
         for shard in self._shards:
             if shard.line.hear_declared().seed:
@@ -191,14 +196,15 @@ class RemoteExchange:
     def step(self, gradients: given.Gradients, samples: int) -> StepReport:
         """See Exchange."""
         given.check_names(gradients, self._parameters)
-        dense = {p.name: bytes_of(given.flat(gradients, p)) for p in self._parameters if not p.sparse}
-        rows = {p.name: given.rows(gradients, p).merged() for p in self._parameters if p.sparse}
+        encoder, forms = self._encoder, self._encoder.has_forms
+        dense = {p.name: encoder.dense(p, given.flat(gradients, p)) for p in self._parameters if not p.sparse}
+        rows = {p.name: encoder.rows(given.rows(gradients, p).merged()) for p in self._parameters if p.sparse}
         self._steps += 1
         push = Push(self._steps, self._pass_id, samples)
         for sparse in self._sparse:
-            sparse.ask_push(push, rows)
+            sparse.ask_push(push, rows, forms=forms)
         for shard in self._dense:
-            shard.ask_push(push, dense)
+            shard.ask_push(push, dense, forms=forms)
         answers = [shard.hear_values() for shard in self._dense] + [s.hear_done() for s in self._sparse]
         self._check_versions([answer.version for answer in answers])
         return StepReport(max(a.version for a in answers), sum(a.dropped for a in answers))

@@ -15,6 +15,7 @@ import numpy as np
 
 from paddle._engine.exchange import ParameterSpec
 from paddle._engine.rows import SparseRows
+from paddle._pserver.encoding import Coded, CodedRows, Cut, cuts
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.framing import bytes_of
 from paddle._pserver.line import Line
@@ -32,19 +33,19 @@ class DenseShard:
 
     def __init__(self, line: Line, index: int, count: int) -> None:
         self.line, self.index, self.count = line, index, count
-        self._cuts: list[tuple[str, int, int]] = []
+        self._held: list[Cut] = []
         self._into: list[memoryview] = []
 
     def bind(self, parameters: Sequence[ParameterSpec], arrays: Arrays, *, whole: bool) -> None:
         """Say what is trained, and where values live here. ``whole``: see dense_layout."""
         slices = dense_layout(parameters, self.index, self.count, whole=whole).slices
-        self._cuts = [(part.name, 4 * part.start, 4 * part.stop) for part in slices]
+        self._held = cuts(slices)
         self._into = self._cut({name: bytes_of(array) for name, array in arrays.items()})
         self.line.reply_bytes = sum(view.nbytes for view in self._into)
 
     def seed(self, values: Arrays) -> None:
         """Give the initial values."""
-        if self._cuts:
+        if self._held:
             body = self._cut({name: bytes_of(value) for name, value in values.items()})
             self.line.send(Seed(), body, asking="to take initial values")
             self.line.answer()
@@ -57,16 +58,21 @@ class DenseShard:
         """The answer to a pull of averages: ``arrays`` have them then."""
         self.line.answer(self._cut({name: bytes_of(array) for name, array in arrays.items()}))
 
-    def ask_push(self, push: Push, gradients: Mapping[str, memoryview]) -> None:
-        """Push the shard's part of ``gradients``."""
-        self.line.send(push, self._cut(gradients), asking=f"to take the gradient of step {push.step}")
+    def ask_push(self, push: Push, gradients: Mapping[str, Coded], *, forms: bool) -> None:
+        """Push the shard's part of ``gradients``; ``forms``: and their forms."""
+        parts = [gradients[held.name].part(held) for held in self._held]
+        told = Push(
+            push.step, push.pass_id, push.samples, (), tuple(form for _, form in parts) if forms else ()
+        )
+        body = [view for views, _ in parts for view in views]
+        self.line.send(told, body, asking=f"to take the gradient of step {push.step}")
 
     def hear_values(self) -> Answer:
         """The answer to a pull, a push or the end of a pass: the arrays are up to date then."""
         return self.line.answer(self._into)
 
     def _cut(self, whole: Mapping[str, memoryview]) -> list[memoryview]:
-        return [whole[name][start:stop] for name, start, stop in self._cuts]
+        return [whole[held.name][4 * start : 4 * stop] for held in self._held for start, stop in held.bounds]
 
 
 class SparseShard:
@@ -153,15 +159,17 @@ class SparseShard:
         self._told += 1
         return changed
 
-    def ask_push(self, push: Push, gradients: Mapping[str, SparseRows]) -> None:
-        """Push those of the rows that live there; ``gradients`` are merged."""
-        ids, values = [], []
+    def ask_push(self, push: Push, gradients: Mapping[str, CodedRows], *, forms: bool) -> None:
+        """Push those of the rows that live there; ``gradients`` are merged. ``forms``: see DenseShard."""
+        ids, values, told = [], [], []
         for held in self._ranges:
             gradient = gradients[held.parameter.name]
+            told.append(gradient.form)
             mine = slice(None) if self.count == 1 else held.pick(gradient.ids)
             ids.append(gradient.ids[mine])
             values.append(gradient.values[mine])
-        counted = Push(push.step, push.pass_id, push.samples, tuple(len(part) for part in ids))
+        counts = tuple(len(part) for part in ids)
+        counted = Push(push.step, push.pass_id, push.samples, counts, tuple(told) if forms else ())
         body = [bytes_of(part) for part in (*ids, *values)]
         self.line.send(counted, body, asking=f"to take the gradient of step {push.step}")
 

@@ -62,6 +62,7 @@ from paddle._pserver.messages import (
     Welcome,
     failure,
 )
+from paddle._pserver.model import Model
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.outbox import Outbox
 from paddle._pserver.resuming import Resuming
@@ -205,9 +206,9 @@ class Shard:
         self._conclude()
         return self._outbox.effects
 
-    def expecting(self, session: int) -> Tables:
-        """The tables for which this connection may bring values now."""
-        return self._beginning.expecting(session)[1].tables
+    def expecting(self, session: int) -> Model:
+        """The model for which this connection may bring values now."""
+        return self._beginning.expecting(session)[1]
 
     def seed_target(self, session: int, table: str | None) -> np.ndarray:
         """Where the initial values that a Seed brings are written, before it is handled."""

@@ -197,6 +197,7 @@ def _trained(exchange: Any, mode: ModeSpec, flags: Any) -> Exchange:
 
 def _remote(flags: Any) -> Exchange:
     from paddle._pserver.remote import RemoteExchange
+    from paddle._pserver.wire import wire_of
 
     return RemoteExchange(
         flags.pservers,
@@ -208,4 +209,5 @@ def _remote(flags: Any) -> Exchange:
         connect_timeout_s=flags.connect_timeout,
         reconnect_timeout_s=flags.reconnect_timeout,
         token_file=flags.token_file,
+        wire=wire_of(flags.wire, flags.wire_topk),
     )

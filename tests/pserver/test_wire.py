@@ -1,0 +1,184 @@
+"""Jobs whose gradients travel in other numbers compute what one process computes that is given just these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from paddle._engine.exchange import Exchange, ModeSpec, ParameterSpec, UpdateSpec
+from paddle._engine.rows import SparseRows
+from paddle._pserver.errors import DeclarationMismatch, Refused
+from paddle._pserver.local import LocalExchange
+from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.wire import WireSpec
+from tests.engine.wire_twins import Twin
+
+from . import test_equality
+from .conftest import Start, start, values_of
+from .test_equality import Gradients, assert_same, gradients_of, seed_of, total, update
+from .test_resets import between
+
+WIRES = {
+    "bfloat16": WireSpec(name="bfloat16"),
+    "float16": WireSpec(name="float16"),
+    "topk": WireSpec(name="topk", share=0.02),
+    "topk, all": WireSpec(name="topk", share=1.0),
+}
+STEPS = 4
+# Cut into several blocks, and one that the share of topk leaves alone.
+MODEL = (ParameterSpec(name="large", shape=(90, 101)), *test_equality.MODEL)
+
+
+def trainer(
+    id: int, spec: UpdateSpec, steps: int = STEPS
+) -> Callable[[RemoteExchange], dict[str, np.ndarray]]:
+    def run(exchange: Exchange) -> dict[str, np.ndarray]:
+        arrays = exchange.start(MODEL, spec, values_of(MODEL, id))
+        exchange.begin_pass(0)
+        for step in range(steps):
+            gradients = gradients_of(MODEL, seed_of(id, step))
+            exchange.prefetch({n: g.ids for n, g in gradients.items() if isinstance(g, SparseRows)})
+            exchange.step(gradients, samples=8)
+        exchange.end_pass(0)
+        exchange.fetch()
+        return {name: array.copy() for name, array in arrays.items()}
+
+    return run
+
+
+def arriving(twin: Twin, gradients: Gradients) -> Gradients:
+    """What shards have of a trainer's gradients, says numpy."""
+    arrives: Gradients = {}
+    for name, gradient in gradients.items():
+        if isinstance(gradient, SparseRows):
+            merged = gradient.merged()
+            arrives[name] = SparseRows(merged.ids, twin.rows(merged.values), merged.height)
+        else:
+            arrives[name] = twin.dense(name, gradient)
+    return arrives
+
+
+def locally(wire: WireSpec, spec: UpdateSpec, trainers: int, steps: int = STEPS) -> dict[str, np.ndarray]:
+    """One process that is given what arrives."""
+    twins = [Twin(wire.name, wire.share) for _ in range(trainers)]
+    exchange = LocalExchange()
+    arrays = exchange.start(MODEL, spec, values_of(MODEL, 0))
+    exchange.begin_pass(0)
+    for step in range(steps):
+        parts = [arriving(twin, gradients_of(MODEL, seed_of(id, step))) for id, twin in enumerate(twins)]
+        exchange.step(total(parts, spec.reduce == "mean"), samples=8 * trainers)
+    exchange.end_pass(0)
+    exchange.fetch()
+    return {name: array.copy() for name, array in arrays.items()}
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_two_trainers_and_two_pservers_equal_one_process_that_is_given_what_travels(
+    start_pservers: Start, wire: str
+) -> None:
+    spec = update("momentum", gradient_clipping_threshold=1.5)
+    pservers = start_pservers(hosts=2, ports_num=1, ports_num_for_sparse=1, num_gradient_servers=2)
+    first, second = pservers.train(trainer(0, spec), trainer(1, spec), wire=WIRES[wire])
+    assert_same(first, second)
+    assert_same(first, locally(WIRES[wire], spec, trainers=2))
+    assert pservers.statuses() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize(("ports", "sparse_ports"), [(1, 1), (3, 2)])
+def test_the_number_of_shards_changes_no_bit(
+    start_pservers: Start, ports: int, sparse_ports: int, wire: str
+) -> None:
+    spec = update("adagrad")
+    pservers = start_pservers(1, ports, sparse_ports)
+    assert_same(pservers.train(trainer(0, spec), wire=WIRES[wire])[0], locally(WIRES[wire], spec, trainers=1))
+
+
+def test_a_rule_that_needs_whole_parameters_has_them(start_pservers: Start) -> None:
+    spec = update("lamb")
+    pservers = start_pservers(1, 2, 1)
+    result = pservers.train(trainer(0, spec), wire=WIRES["topk"])[0]
+    assert_same(result, locally(WIRES["topk"], spec, trainers=1))
+
+
+def test_the_largest_of_all_with_a_share_of_1_is_float32(start_pservers: Start) -> None:
+    spec = update("momentum")
+    results = [
+        start_pservers(1, 2, 1).train(trainer(0, spec), wire=wire)[0]
+        for wire in (WireSpec(), WIRES["topk, all"])
+    ]
+    assert_same(*results)
+
+
+def test_another_wire_is_another_result(start_pservers: Start) -> None:
+    """Else the tests here would show nothing."""
+    spec = update("momentum")
+    plain = locally(WireSpec(), spec, trainers=1)
+    for wire in ("bfloat16", "float16", "topk"):
+        other = start_pservers(1, 1, 1).train(trainer(0, spec), wire=WIRES[wire])[0]
+        assert any((plain[name] != other[name]).any() for name in plain), wire
+        if wire != "topk":
+            for name in plain:
+                np.testing.assert_allclose(other[name], plain[name], atol=0.05)
+
+
+@pytest.mark.parametrize("wire", ["float16", "topk"])
+@pytest.mark.parametrize("harm", ["reset", "damage"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_bad_network_changes_no_bit(start_pservers: Start, seed: int, harm: str, wire: str) -> None:
+    """What is sent again is what was sent: a residual knows of steps, not of sendings."""
+    spec = update("momentum")
+    pservers = start_pservers(ports_num=2, ports_num_for_sparse=1, num_gradient_servers=2)
+    with between(pservers, seed, harm) as proxies:
+        first, second = pservers.train(*(trainer(id, spec, 10) for id in range(2)), wire=WIRES[wire])
+        assert sum(proxy.harmed for proxy in proxies) > 2
+    assert_same(first, second)
+    assert_same(first, locally(WIRES[wire], spec, trainers=2, steps=10))
+
+
+def test_trainers_with_different_wires_are_told(start_pservers: Start) -> None:
+    pservers = start_pservers(num_gradient_servers=2)
+    exchanges = [pservers.exchange(0), pservers.exchange(1, wire=WIRES["topk"])]
+    run: list[Callable[[RemoteExchange], Any]] = [start, start]
+    with pytest.raises(DeclarationMismatch, match=r"--wire and --wire_topk"):
+        pservers.train(lambda _: run[0](exchanges[0]), lambda _: run[1](exchanges[1]))
+    for exchange in exchanges:
+        exchange.close("over")
+
+
+def test_topk_is_refused_where_trainers_update_by_themselves(start_pservers: Start) -> None:
+    spec = update("sgd", mode=ModeSpec(name="geo", k_steps=2))
+    pservers = start_pservers()
+    exchange = pservers.exchange(0, wire=WIRES["topk"])
+    with pytest.raises(Refused, match=r"--wire=topk does not go with the mode 'geo'.*bfloat16"):
+        exchange.start(MODEL[:1], spec, values_of(MODEL[:1], 0))
+    exchange.close("refused")
+
+
+@pytest.mark.parametrize("name", ["int8", ""])
+def test_a_wire_that_is_none_is_refused(name: Any) -> None:
+    with pytest.raises(ValueError, match="float32, bfloat16, float16, topk"):
+        WireSpec(name=name)
+
+
+@pytest.mark.parametrize("share", [0.0, -1.0, 1.01, float("nan")])
+def test_a_share_that_is_none_is_refused(share: float) -> None:
+    with pytest.raises(ValueError, match="above 0 and at most 1"):
+        WireSpec(name="topk", share=share)
+
+
+def moved(arrays: Mapping[str, np.ndarray]) -> float:
+    return float(1 - arrays["w"][0])
+
+
+@pytest.mark.parametrize("mode", [ModeSpec(name="async"), ModeSpec(name="ssp", staleness=1)])
+@pytest.mark.parametrize("wire", ["bfloat16", "float16", "topk"])
+def test_one_trainer_that_waits_for_nobody_equals_one_process(
+    start_pservers: Start, wire: str, mode: ModeSpec
+) -> None:
+    pservers = start_pservers(1, 2, 1)
+    result = pservers.train(trainer(0, update("momentum", mode=mode)), wire=WIRES[wire])[0]
+    assert_same(result, locally(WIRES[wire], update("momentum"), trainers=1))
