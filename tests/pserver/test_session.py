@@ -172,3 +172,13 @@ def test_a_connection_that_spoke_is_not_cut() -> None:
         assert session._patience.cancelled()
 
     played(act, takes=1 << 40)
+
+
+def test_a_connection_that_was_reset_as_it_is_closed_is_no_error_of_this_side() -> None:
+    def act(session: Session, transport: Transport, owner: Owner) -> None:
+        transport.write_eof = Mock(side_effect=OSError(107, "not connected"))  # type: ignore[method-assign]
+        session.close()
+        transport.write_eof.assert_called_once()
+        assert owner.errors == []
+
+    played(act, takes=1 << 30)

@@ -3,11 +3,12 @@
     header (24 bytes)   magic, version, kind, length of meta, length of body, xxh32 of these
     meta                a small encoded message (see messages.py)
     body                raw values, straight from and into the arrays of the two sides, in portions of 1 MiB
-    check (8 bytes)     after every portion: xxh3 of everything before it but the other checks
+    check (8 bytes)     after meta and every portion: xxh3 of everything before it but the other checks
 
 A checksum follows what it is of, so that both sides compute it piece by piece while the piece is in cache;
-the header has a check of its own, so that a damaged length is found at once. A body is checked portion by
-portion, so that a receiver may use what it has of a long one (``FrameReader.checked``).
+the header has a check of its own, so that a damaged length is found at once. The meta is checked before it is
+read: what was damaged is not taken for what somebody said. A body is checked portion by portion, so that a
+receiver may use what it has of a long one (``FrameReader.checked``).
 
 It must never know what a message means, nor where bytes come from.
 
@@ -64,7 +65,7 @@ def pieces(
     fields = _FIELDS.pack(MAGIC, VERSION, kind, len(meta), left)
     head = fields + _CHECK.pack(xxhash.xxh32_intdigest(fields)) + meta
     digest = xxhash.xxh3_64(head)
-    group, size, portion = [memoryview(head)], len(head), PORTION_BYTES
+    group, size, portion = [memoryview(head), _check(digest)], len(head), PORTION_BYTES
     for part in body:
         at = 0
         while at < part.nbytes:
@@ -78,10 +79,9 @@ def pieces(
             digest.update(piece)
             group.append(piece)
             size += piece.nbytes
-            if not portion and left:
+            if not portion or not left:
                 group.append(_check(digest))
                 portion = PORTION_BYTES
-    group.append(_check(digest))
     yield group
 
 
@@ -221,6 +221,11 @@ class FrameReader(Generic[Message]):
         return ()
 
     def _read_meta(self) -> Iterable[Message]:
+        self._expect(self._read_meta_check, [self._check])
+        return ()
+
+    def _read_meta_check(self) -> Iterable[Message]:
+        self._compare()
         self._message, targets = self._place(self._kind, self._meta, self._body_length)
         room = sum(target.nbytes for target in targets)
         if room != self._body_length:
@@ -228,27 +233,30 @@ class FrameReader(Generic[Message]):
                 f"a frame of kind {self._kind} brings {self._body_length} bytes, expected were {room}"
             )
         self.checked, self._body = 0, deque(targets)
-        self._expect_portion()
-        return ()
+        return self._go_on()
 
-    def _expect_portion(self) -> None:
-        self._portion = _taken(self._body, PORTION_BYTES)
-        self._expect(self._read_portion, self._portion, direct=True)
+    def _go_on(self) -> Iterable[Message]:
+        """To the next portion, or the next frame."""
+        if self.checked < self._body_length:
+            self._portion = _taken(self._body, PORTION_BYTES)
+            self._expect(self._read_portion, self._portion, direct=True)
+            return ()
+        self._digest.reset()
+        self._expect(self._read_header, [self._header])
+        return (self._message,)
 
     def _read_portion(self) -> Iterable[Message]:
         self._expect(self._read_check, [self._check])
         return ()
 
     def _read_check(self) -> Iterable[Message]:
+        self._compare()
+        self.checked += sum(view.nbytes for view in self._portion)
+        return self._go_on()
+
+    def _compare(self) -> None:
         if _DIGEST.unpack(self._check)[0] != self._digest.intdigest():
             raise ChecksumMismatch(f"a frame of kind {self._kind} was damaged on the way")
-        self.checked += sum(view.nbytes for view in self._portion)
-        if self.checked < self._body_length:
-            self._expect_portion()
-            return ()
-        self._digest.reset()
-        self._expect(self._read_header, [self._header])
-        return (self._message,)
 
 
 def _taken(views: deque[memoryview], size: int) -> list[memoryview]:

@@ -12,6 +12,7 @@ one that is not small, does not last.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Protocol
@@ -111,7 +112,8 @@ class Session(asyncio.BufferedProtocol):
             else:
                 self._write(group)
         if self._closing and not self._outbox and not self._transport.is_closing():
-            self._transport.write_eof()
+            with contextlib.suppress(OSError):  # reset already, which is told in a moment
+                self._transport.write_eof()
 
     def _write(self, group: list[memoryview]) -> None:
         if sum(view.nbytes for view in group) < _JOIN_BELOW_BYTES:

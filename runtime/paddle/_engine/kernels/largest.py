@@ -57,7 +57,7 @@ def put(index: np.ndarray, taken: np.ndarray, out: np.ndarray) -> bool:
         if at < after or at >= out.shape[0]:
             return False
         out[at] = taken[k]
-        after = at + 1
+        after = int(at) + 1
     return True
 
 
