@@ -10,19 +10,21 @@ import numpy as np
 
 from benchmarks.tables.data import LEARNING_RATE, WIDTH, all_ids, by_id, gradient, work
 from benchmarks.worker import Work
-from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._engine.exchange import ParameterSpec, RowsSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._engine.rows import OPEN
 from paddle._pserver.gradient import Rows
 from paddle._pserver.hash_table import HashTable
 from paddle._pserver.placement import RowRange
+from paddle._pserver.room import Room
 
 _ROWS_AT_ONCE = 1 << 16
 
 
 def prepare(settings: Mapping[str, Any]) -> Work:
     """A table that has made all its rows, batch by batch."""
-    spec = ParameterSpec(name="table", shape=(1 << 40, WIDTH), sparse=True)
+    spec = ParameterSpec(name="table", shape=(OPEN, WIDTH), sparse=True, rows=RowsSpec())
     update = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec())
-    table, pushed, step = HashTable(RowRange(spec, 0, 1, 1), update), gradient(), count(1)
+    table, pushed, step = HashTable(RowRange(spec, 0, 1, 0), update, Room(1 << 62)), gradient(), count(1)
     ids = all_ids(settings["rows"])
     for begin in range(0, len(ids), _ROWS_AT_ONCE):
         table.gather(ids[begin : begin + _ROWS_AT_ONCE])

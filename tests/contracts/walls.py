@@ -38,13 +38,15 @@ def expanded(text: str) -> list[str]:
 
 
 # What engine and parameter server both speak of: gradients and rules, never a program.
-EXCHANGE = "_engine.{averages, errors, exchange, penalties, rates, rows, rules, schedules}"
+EXCHANGE = """_engine.{
+    averages, errors, exchange, entry, penalties, rates, row_initial, rows, rules, schedules
+}"""
 # What trainers and pservers both speak of.
 WIRE = "_pserver.{errors, framing, messages, options, placement, wire}"
 # The shard's parts: state machines, driven by whoever has a clock and a network.
 MACHINES = """_pserver.{
-    admission, arrival, barrier, beginning, changes, clocks, declaration, effects, ending, inlet, model,
-    modes, outbox, resuming, roster, saving, shard, sparing, training, watch, watcher
+    admission, arrival, barrier, beginning, changes, clocks, declaration, effects, ending, export, inlet,
+    model, modes, outbox, resuming, roster, saving, shard, sparing, training, watch, watcher
 }"""
 SHARD = f"{MACHINES} _pserver.{{decoding, gradient, packed_table, state, tables}}"
 SIGHT = "_pserver.{meter, report, status}"
@@ -105,7 +107,12 @@ TABLE = (
     Row(MACHINES, f"{SHARD} {WIRE} {EXCHANGE}", "numpy"),
     Row("_pserver.gradient", theirs="numpy"),
     Row("_pserver.kept", EXCHANGE, "numpy"),
-    Row("_pserver.tables", f"_pserver.{{gradient, kept, packed_table}} {WIRE} {EXCHANGE}", "numpy"),
+    Row(
+        "_pserver.tables",
+        f"_pserver.{{gradient, hash_table, kept, packed_table, room}} {WIRE} {EXCHANGE}",
+        "numpy",
+    ),
+    Row("_pserver.room", "_pserver.errors"),
     Row(
         "_pserver.packed_table",
         f"_pserver.{{gradient, kept}} {WIRE} {EXCHANGE} _engine.kernels.rows",
@@ -121,8 +128,8 @@ TABLE = (
     Row("_pserver.hash_index", "_pserver.{errors, pages} _engine.kernels.hashing", "numpy"),
     Row(
         "_pserver.hash_table",
-        f"_pserver.{{errors, gradient, hash_index, kept, pages, placement}} {EXCHANGE} "
-        "_engine.{entry, row_initial} _engine.kernels.interleaved",
+        f"_pserver.{{errors, gradient, hash_index, kept, pages, placement, room}} {EXCHANGE} "
+        "_engine.kernels.interleaved",
         "numpy",
     ),
     Row("_pserver.errors", "_engine.errors _complaint"),

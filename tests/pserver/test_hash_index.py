@@ -121,13 +121,15 @@ class IndexMachine(RuleBasedStateMachine):
 
     @invariant()
     def it_lists_what_it_has(self) -> None:
-        ids = self.index.ids()
-        assert ids.tolist() == sorted(self.entered)
-        marks = [self.entered[id].signed for id in sorted(self.entered)]
-        assert self.index.marks(ids).tolist() == marks
-        candidates = self.index.ids(candidates=True)
-        assert candidates.tolist() == sorted(self.waiting)
-        assert self.index.marks(candidates).tolist() == [self.waiting[id][0] for id in sorted(self.waiting)]
+        ids, marks = self.index.by_row()
+        in_order = sorted(self.entered, key=lambda id: self.entered[id].row)
+        assert ids.tolist() == in_order
+        assert marks.tolist() == [self.entered[id].signed for id in in_order]
+        assert self.index.marks(ids).tolist() == marks.tolist()
+        waiting = zip(*(part.tolist() for part in self.index.candidates()), strict=True)
+        assert {id: (seen, day) for id, seen, day in waiting} == {
+            id: tuple(way) for id, way in self.waiting.items()
+        }
         assert (self.index.rows, self.index.used) == (
             len(self.entered),
             len(self.entered) + len(self.waiting),
@@ -176,7 +178,7 @@ def test_an_index_that_shrinks_gives_memory_back():
     before = index.nbytes
     index.retain(1, 0)
     assert index.nbytes < before / 100
-    assert index.ids().tolist() == list(range(1000))
+    assert index.by_row()[0].tolist() == list(range(1000))
 
 
 def test_an_index_that_forgets_its_candidates_has_a_cell_for_every_place_where_a_search_begins():
@@ -185,7 +187,7 @@ def test_an_index_that_forgets_its_candidates_has_a_cell_for_every_place_where_a
     index.retain(0, 0)
     assert index._cells.size // 2 > index._capacity
     index.admit(np.arange(300), needed, day=1)
-    assert index.ids(candidates=True).tolist() == list(range(300))
+    assert sorted(index.candidates()[0].tolist()) == list(range(300))
 
 
 def test_more_rows_than_can_be_numbered_are_refused(monkeypatch):

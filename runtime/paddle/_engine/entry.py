@@ -3,10 +3,12 @@
 It must never know a table. Guarantee: an id enters with the same sighting on every run, whatever the order of
 ids and the number of shards.
 
-Semantics: PaddlePaddle 2.0's CountFilterEntry and ProbabilityEntry. Every time that a pull for training names
-an id is a sighting. Until an id has entered, pulls answer zeros and its gradients are ignored; the sighting
-with which it enters answers the first values. There a draw decides at each sighting of an id, which lets it
-in with 1 - p; here it is p, as documented, and the sighting that lets an id in follows from the id.
+Semantics: PaddlePaddle 2.0's CountFilterEntry and ProbabilityEntry. Every time that a pull for training
+names an id is a sighting. Until an id has entered, pulls answer zeros and its gradients are ignored. One that
+enters with its first sighting is there at once; one that enters later is shown from the next step on: else
+what a trainer sees in a step that all take together would depend on who came first. There a draw decides at
+each sighting of an id, which lets it in with 1 - p; here it is p, as documented, and the sighting that lets
+an id in follows from the id.
 """
 
 from __future__ import annotations

@@ -15,7 +15,18 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from paddle._engine.entry import Entry
+from paddle._engine.row_initial import RowInitial
 from paddle._engine.rows import SparseRows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowsSpec:
+    """How an open table comes to its rows: their first values, and which ids get one. ``seed``: of both."""
+
+    initial: RowInitial = field(default_factory=RowInitial)
+    entry: Entry = field(default_factory=Entry)
+    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,11 +34,15 @@ class ParameterSpec:
     """What the keeper of one parameter must know about it.
 
     ``None`` for a rate means the job's own (see :class:`UpdateSpec`); ``learning_rate`` multiplies it.
+
+    A sparse one with ``rows`` is an *open* table, of shape ``(OPEN, width)``: every int64 is an id that may
+    have a row, made when it is first asked for. Nobody has all of it, so it is no array.
     """
 
     name: str
     shape: tuple[int, ...]
     sparse: bool = False
+    rows: RowsSpec | None = None
     learning_rate: float = 1.0
     momentum: float | None = None
     l1_rate: float | None = None
@@ -35,8 +50,13 @@ class ParameterSpec:
     gradient_clipping_threshold: float | None = None
 
     @property
+    def is_open(self) -> bool:
+        """Whether it is a table without a declared height."""
+        return self.rows is not None
+
+    @property
     def size(self) -> int:
-        """Number of float32 values."""
+        """Number of float32 values, of what is no open table."""
         return int(np.prod(self.shape, dtype=np.int64))
 
 
@@ -170,12 +190,21 @@ class Exchange(Protocol):
 
         Returns one float32 array per parameter, C-contiguous, of the declared shape. These arrays are what
         later calls update in place; the caller computes with them and never replaces them. Of a ``sparse``
-        parameter only the prefetched rows are meaningful until ``fetch``.
+        parameter only the prefetched rows are meaningful until ``fetch``. Open tables have no values and no
+        arrays here: see ``lookup``.
         """
         ...
 
     def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
         """Bring the rows that a batch will use up to date: sparse parameter -> int64 ids, any shape."""
+        ...
+
+    def lookup(self, ids: Mapping[str, np.ndarray], *, training: bool) -> Mapping[str, np.ndarray]:
+        """Rows of open tables: of each the rows ``ids`` int64 (n,), each once, as new float32 (n, width).
+
+        ``training``: those that are not there are made, or counted as seen (entry.py); what has no row then
+        is zero, and so is what a test asks for in vain.
+        """
         ...
 
     def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
@@ -192,6 +221,15 @@ class Exchange(Protocol):
 
     def fetch(self) -> None:
         """Bring every parameter, all rows of sparse ones included, up to date."""
+        ...
+
+    def export(self, name: str) -> SparseRows:
+        """All rows that an open table has, up to date, by ascending id."""
+        ...
+
+    def shrink(self, threshold: int) -> None:
+        """With the next step, or end of a pass, ends a day of all open tables: they forget rows that nobody
+        has used in ``threshold`` days. To be asked by one trainer."""
         ...
 
     def averages(self) -> Mapping[str, np.ndarray]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from math import isfinite
 from statistics import NormalDist
 from typing import Literal
 
@@ -35,6 +36,10 @@ class RowInitial:
     kind: Kind = "constant"
     one: float = 0.0
     other: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (isfinite(self.one) and isfinite(self.other)):
+            raise ValueError(f"rows cannot begin with numbers like {self.one} and {self.other}")
 
     def fill(self, key: int, ids: np.ndarray, out: np.ndarray) -> None:
         """Fill ``out`` float32 (n, width), C-contiguous, with the first values of rows ``ids`` int64 (n,)."""

@@ -1,4 +1,4 @@
-"""SparseRows: the gradient of a table of which a batch touched only some rows.
+"""SparseRows: the gradient of a table of which a batch touched only some rows, or some rows of a table.
 
 Guarantee: a SparseRows never stands for more than its listed rows; a row that is not listed has gradient
 zero.
@@ -11,6 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from paddle._engine.errors import ShapeError
+
+OPEN = -1
+"""The height of a table that has none: every int64 is an id of a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,8 @@ class SparseRows:
 
     def to_dense(self) -> np.ndarray:
         """The full ``(height, width)`` float32 array, for tests and small tables."""
+        if self.height == OPEN:
+            raise ShapeError("rows of a table without a height are no array: there is no last one")
         dense = np.zeros((self.height, self.width), self.values.dtype)
         np.add.at(dense, self.ids, self.values)
         return dense

@@ -11,6 +11,7 @@ from collections import Counter
 from paddle._engine.averages import ARRAYS
 from paddle._engine.errors import EngineError
 from paddle._engine.exchange import ParameterSpec, UpdateSpec
+from paddle._engine.rows import OPEN
 from paddle._engine.rules import rule
 from paddle._engine.schedules import schedule
 from paddle._pserver.errors import BadMessage, Refused, TooManyParameters
@@ -43,8 +44,10 @@ def check(declare: Declare) -> None:
 
 
 def _check_parameter(parameter: ParameterSpec, update: UpdateSpec) -> None:
+    if parameter.rows is not None:
+        _check_open(parameter, update)
     values = 1
-    for size in parameter.shape:
+    for size in parameter.shape[1:] if parameter.is_open else parameter.shape:
         values *= size
         if size < 1 or values > _MAX_VALUES:
             raise Refused(f"parameter {parameter.name!r} has shape {parameter.shape}")
@@ -58,21 +61,40 @@ def _check_parameter(parameter: ParameterSpec, update: UpdateSpec) -> None:
         raise Refused(f"parameter {parameter.name!r} cannot be updated: {error}") from error
 
 
+def _check_open(parameter: ParameterSpec, update: UpdateSpec) -> None:
+    if not parameter.sparse or len(parameter.shape) != 2 or parameter.shape[0] != OPEN:
+        raise Refused(
+            f"open table {parameter.name!r} must be sparse, of shape {(OPEN, 'width')}, and is "
+            f"{parameter.shape}"
+        )
+    if update.average is not None:
+        raise Refused(
+            f"parameters are to be averaged, and {parameter.name!r} is an open table: its rows come and go, "
+            "and there is no average over them. Take ModelAverage away"
+        )
+    if update.mode.is_local:
+        raise Refused(
+            f"trainers that update by themselves (mode {update.mode.name}) keep whole tables, and nobody can "
+            f"keep all of {parameter.name!r}, an open one: choose a mode that sends gradients"
+        )
+
+
 def check_size(
     declare: Declare, layout: DenseLayout, ranges: tuple[RowRange, ...], trainers: int, limit_bytes: int
-) -> None:
-    """Raise where a shard would need more memory than ``limit_bytes``."""
+) -> int:
+    """How many bytes a shard needs from the start; raises where that is more than ``limit_bytes``."""
     need = need_bytes(declare.update, layout, ranges, trainers) + trainers * coded_bytes(declare.wire, layout)
     if need > limit_bytes:
         raise TooManyParameters(
             f"this shard's part of the model needs {need >> 20} MiB, with optimizer state and the gradients "
             f"of {trainers} trainers, and may have {limit_bytes >> 20} MiB: use more pservers"
         )
+    return need
 
 
 def need_bytes(update: UpdateSpec, layout: DenseLayout, ranges: tuple[RowRange, ...], trainers: int) -> int:
     """The arrays of a shard, and room for a dense gradient of every trainer. Gradient rows come on top: they
-    are as many as a batch touches."""
+    are as many as a batch touches. So do rows of open tables, once they are made (room.py)."""
     copies = trainers + (
         not update.mode.is_in_step
     )  # the values that end a pass, where they change meanwhile

@@ -15,6 +15,7 @@ PserverError                  an ExchangeError: the engine's callers see these
 │   ├── Stale                 a newer process has taken this trainer's place
 │   ├── DeclarationMismatch   trainers that do not train the same model
 │   ├── TooManyParameters     more values than this pserver may hold
+│   │   └── TableFull         rows of an open table for which there is no room: the job is broken
 │   └── NotAuthorized         the two sides do not have the same token
 ├── TrainerLost               a barrier cannot be met: the text names who is missing
 ├── ShardUnreachable          no connection, or no answer in time
@@ -97,6 +98,10 @@ class DeclarationMismatch(Refused):
 
 class TooManyParameters(Refused):
     """More values than this pserver may hold."""
+
+
+class TableFull(TooManyParameters):
+    """Rows of a table without a declared height for which this pserver has no room."""
 
 
 class NotAuthorized(Refused):

@@ -20,6 +20,8 @@ Gradients = Mapping[str, np.ndarray | SparseRows]
 def check_values(values: Mapping[str, np.ndarray], parameters: Sequence[ParameterSpec]) -> None:
     """Raise where initial values are missing or do not fit."""
     for parameter in parameters:
+        if parameter.is_open:
+            continue
         value = values.get(parameter.name)
         if value is None or value.dtype != np.float32 or value.shape != parameter.shape:
             found = "missing" if value is None else f"{value.dtype} {value.shape}"
@@ -34,6 +36,18 @@ def check_names(gradients: Gradients, parameters: Sequence[ParameterSpec]) -> No
     unknown = gradients.keys() - {parameter.name for parameter in parameters}
     if unknown:
         raise ExchangeError(f"step got gradients for {sorted(unknown)}, which start did not declare")
+
+
+def open_tables(ids: Mapping[str, np.ndarray], parameters: Sequence[ParameterSpec]) -> None:
+    """Raise where rows of something else than an open table are looked up."""
+    if unknown := ids.keys() - {parameter.name for parameter in parameters if parameter.is_open}:
+        raise ExchangeError(f"a lookup of rows in {sorted(unknown)}, which are no open tables of this job")
+
+
+def check_threshold(threshold: int) -> None:
+    """Raise where rows would be forgotten at once."""
+    if threshold < 1:
+        raise ExchangeError(f"rows can be forgotten after one day or more, and not after {threshold}")
 
 
 def check_averaged(update: UpdateSpec | None) -> None:

@@ -43,6 +43,13 @@ class HashIndex:
         """Bytes of the cells."""
         return int(self._pages.array.nbytes)
 
+    def bytes_for(self, more: int) -> int:
+        """Bytes of the cells, at most, once ``more`` ids were seen."""
+        if self.used + more <= self._limit:
+            return self.nbytes
+        cells = int((self.used + more) / _FULL * _GROWTH) + 2 * _SMALLEST
+        return max(self.nbytes, self._pages.size_bytes(cells))
+
     def find(self, ids: np.ndarray) -> tuple[np.ndarray, int]:
         """The rows of ``ids`` int64 (n,), ABSENT where there is none, and how many are absent."""
         rows = np.empty(len(ids), np.int64)
@@ -92,12 +99,30 @@ class HashIndex:
         visited."""
         hashing.remark(self._cells, self._capacity, ids, marks)
 
-    def ids(self, *, candidates: bool = False) -> np.ndarray:
-        """All ids that have a row, or all candidates, ascending."""
-        ids = np.empty(self.used - self.rows if candidates else self.rows, np.int64)
-        hashing.listing(self._cells, candidates, ids)
-        ids.sort()
-        return ids
+    def by_row(self) -> tuple[np.ndarray, np.ndarray]:
+        """The ids of all rows, row after row, and their marks."""
+        ids, marks = np.empty(self.rows, np.int64), np.empty(self.rows, np.int64)
+        hashing.by_row(self._cells, ids, marks)
+        return ids, marks
+
+    def candidates(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The ids of all candidates, how often each was seen, and on which day last."""
+        ids, seen, days = (np.empty(self.used - self.rows, np.int64) for _ in range(3))
+        hashing.candidates(self._cells, ids, seen, days)
+        return ids, seen, days
+
+    def date(self, ids: np.ndarray, days: np.ndarray) -> None:
+        """Say on which day each of the candidates ``ids`` was last seen."""
+        hashing.date(self._cells, self._capacity, ids, days)
+
+    def scan(self, after: int | None, most: int) -> tuple[np.ndarray, np.ndarray]:
+        """At most ``most`` ids that have a row, and these rows, in an order that depends on nothing but the
+        ids: the next ones after id ``after``, the first where that is None."""
+        most = min(most, self.rows)
+        ids, rows = np.empty(most, np.int64), np.empty(most, np.int64)
+        first = 0 if after is None else hashing.behind(self._cells, self._capacity, after)
+        count = hashing.scan(self._cells, first, ids, rows)
+        return ids[:count], rows[:count]
 
     def marks(self, ids: np.ndarray) -> np.ndarray:
         """The marks of ``ids``, all of which are in the index, int64."""

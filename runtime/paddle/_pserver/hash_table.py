@@ -8,79 +8,73 @@ pages that are never copied (pages.py). It must never know who sent a gradient o
     change, it is as if all rows had been there from the beginning: without an entry policy, the table equals
     a packed one with the same first values, bit for bit.
 2.  With an entry policy an id has no row until it has entered (paddle._engine.entry): pulls count and answer
-    zeros, pushes are ignored.
+    zeros, pushes are ignored. One that enters with a later sighting than its first is shown from the next
+    step on: so all trainers of a step see the same, whoever came first.
 3.  ``shrink`` ends a day, and forgets rows that were neither made nor pushed in the last ``threshold`` days,
     and candidates not seen in them. Days of rows are counted in steps: one made before the first step of a
     day belongs to it. (PaddlePaddle's shrink, which goes by pulls, as this does where idle rows change; decay
     by shows and clicks is not here.) A forgotten row that is asked for again begins anew.
 
-Guarantee: values, state and what is exported do not depend on the number of shards, nor on the order of ids.
+Guarantee: the values and state of a row do not depend on the number of shards, nor on the order of ids. What
+would not fit in the shard's room is refused, as TableFull, before it is made.
+
+``state`` is plain arrays, so that a table can go on anywhere: ``ids`` int64 (n,), of each its row of
+``values`` and of every ``slot ...`` float32 (n, width), and ``last_step`` int64 (n,), the step that last
+touched it, or minus the one with which it was made or caught up where none has; ``candidates`` int64 (m,),
+how often each was ``seen`` and the day ``seen_on`` last; ``entered``, the ids that rule 2 still hides; and
+what all shards have alike: the ``rates`` of steps so far, and ``days``, the step with which each day ended.
+Ids come in any order. On another number of
+shards a table is those of all shards, one after another, of which each takes the ids that live there (see
+RowRange.pick).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from paddle._engine.entry import Entry
-from paddle._engine.exchange import UpdateSpec
+from paddle._engine.exchange import RowsSpec, UpdateSpec
 from paddle._engine.kernels import interleaved
-from paddle._engine.penalties import penalties
 from paddle._engine.rates import Rates
-from paddle._engine.row_initial import RowInitial, row_key
-from paddle._engine.rules import rule
+from paddle._engine.row_initial import row_key
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.gradient import Rows
 from paddle._pserver.hash_index import ABSENT, MAX_MARK, HashIndex
+from paddle._pserver.kept import how, slots_of
 from paddle._pserver.pages import Pages
 from paddle._pserver.placement import RowRange
+from paddle._pserver.room import Room
 
 _BLOCK_VALUES = 1 << 15  # a block, its gradient and its rows together fit in a core's own cache
 _GROWTH = 1.25
 _CHUNK = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class RowBlock:
-    """All about some rows: ``ids`` int64 (n,); ``parts`` float32 (1 + slots, n, width), values first.
-
-    ``last_step``: int64 (n,), the step that last touched each row, or minus the one with which a row was made
-    or caught up that none has touched.
-    """
-
-    ids: np.ndarray
-    parts: np.ndarray
-    last_step: np.ndarray
-
-
 class HashTable:
-    """See the module's text. ``initial`` and ``entry`` are the same on all shards, and so is ``seed``."""
+    """See the module's text. ``room``: what the shard's open tables may have, all together."""
 
-    def __init__(
-        self,
-        held: RowRange,
-        update: UpdateSpec,
-        *,
-        initial: RowInitial | None = None,
-        entry: Entry | None = None,
-        seed: int = 0,
-    ) -> None:
+    def __init__(self, held: RowRange, update: UpdateSpec, room: Room) -> None:
         parameter = held.parameter
+        spec = parameter.rows or RowsSpec()
         self.held = held
-        self._rule, self._penalties = rule(update.rule, parameter.momentum), penalties(parameter, update)
-        self._multiplier = parameter.learning_rate
-        self._initial, self._entry = initial or RowInitial(), entry or Entry()
-        self._key = row_key(seed, parameter.name)
+        self._rule, self._penalties, self._multiplier = how(parameter, update)
+        self._initial, self._entry, self._room = spec.initial, spec.entry, room
+        self._key = row_key(spec.seed, parameter.name)
         self._parts = 1 + len(self._rule.slots)
         self._index = HashIndex()
         self._store = Pages(np.float32, self._parts * held.width, 1)
-        room = max(32, _BLOCK_VALUES // held.width)
-        self._block = np.empty((self._parts, room, held.width), np.float32)
-        self._order = np.arange(room)
+        block = max(32, _BLOCK_VALUES // held.width)
+        self._block = np.empty((self._parts, block, held.width), np.float32)
+        self._order = np.arange(block)
         self._rates, self._step = Rates(), 0
         self._days: list[int] = []  # the step with which each day ended
+        self._entered: list[np.ndarray] = []  # ids that entered in this step, and are shown from the next
+
+    @property
+    def name(self) -> str:
+        """The parameter's."""
+        return self.held.parameter.name
 
     @property
     def rows(self) -> int:
@@ -110,13 +104,27 @@ class HashTable:
             missing = rows == ABSENT
             self._admit(ids[missing])
             rows[missing] = self._index.find(ids[missing])[0]
+        if self._entered:
+            rows[np.isin(ids, np.concatenate(self._entered))] = ABSENT
         if self._rule.changes_idle_rows(self._penalties):
             self._catch_up(ids[rows != ABSENT], rows[rows != ABSENT])
         return self._taken(rows)
 
     def peek(self, ids: np.ndarray) -> np.ndarray:
-        """A copy as it is, for inference: nothing is made or counted, and what has no row is zero."""
-        return self._taken(self._index.find(ids)[0])
+        """A copy, up to date, for inference: nothing is made, counted or changed, and what has no row is
+        zero."""
+        return self._current(ids, self._index.find(ids)[0])
+
+    def _current(self, ids: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """The values of ``rows``, which stay as they are, as a pull for training would bring them."""
+        out = self._taken(rows)
+        if self._rule.changes_idle_rows(self._penalties):
+            there = np.flatnonzero(rows != ABSENT)
+            last_step = self._index.marks(ids[there])
+            for here, values, slots in self._blocks(rows[there], written=False):
+                self._make_up(values, slots, last_step[here])
+                out[there[here]] = values
+        return out
 
     def _taken(self, rows: np.ndarray) -> np.ndarray:
         out = np.empty((len(rows), self.held.width), np.float32)
@@ -125,11 +133,11 @@ class HashTable:
 
     def _admit(self, ids: np.ndarray) -> None:
         """See ``ids``, none of which has a row, and make the rows that this lets in."""
-        self._make(self._entry.needed(self._key, ids), ids)
-
-    def _make(self, needed: np.ndarray, ids: np.ndarray) -> None:
-        first = self.rows
+        self._reserve(len(ids))
+        first, needed = self.rows, self._entry.needed(self._key, ids)
         born = self._index.admit(ids, needed, day=len(self._days), mark=self._step)
+        if self._entry.kind != "always":
+            self._enter(born)
         if self.rows > len(self._store.array):
             self._store.resize(max(self.rows, int(len(self._store.array) * _GROWTH)))
         for begin in range(0, len(born), _CHUNK):
@@ -140,6 +148,17 @@ class HashTable:
             made[:, : self.held.width] = values
             made[:, self.held.width :] = 0  # a row that was forgotten may have been here
 
+    def _enter(self, born: np.ndarray) -> None:
+        """Rows of these ids are not shown in this step, but for those that enter at first sight."""
+        late = born[self._entry.needed(self._key, born) > 1]
+        if late.size:
+            self._entered.append(late)
+
+    def _reserve(self, more: int) -> None:
+        """Take room for ``more`` rows. Raises TableFull."""
+        store = (self.rows + more) * self._store.row_bytes
+        self._room.take(self.name, self._index.bytes_for(more) + store)
+
     def apply(self, parts: Sequence[Rows], scale: np.float32 | None, learning_rate: float, step: int) -> None:
         """Apply the sum of ``parts``, times ``scale``, to the rows they name, which have been checked."""
         if step > MAX_MARK:
@@ -147,6 +166,7 @@ class HashTable:
         rate = learning_rate * self._multiplier
         self._push(parts, scale, rate, step)
         self._step = step
+        self._entered.clear()
         self._rates.add(rate)
 
     def _push(self, parts: Sequence[Rows], scale: np.float32 | None, rate: float, step: int) -> None:
@@ -181,10 +201,12 @@ class HashTable:
         """Make up for the idle steps of rows that stand apart from the store."""
         self._rule.catch_up(values, None, slots, last_step, self._rates, self._penalties, self._step)
 
-    def _blocks(self, rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray, list[np.ndarray]]]:
+    def _blocks(
+        self, rows: np.ndarray, *, written: bool = True
+    ) -> Iterator[tuple[slice, np.ndarray, list[np.ndarray]]]:
         """``rows`` in blocks that fit in the cache: where a block is in ``rows``, its values and its slots.
 
-        What the caller changes there is written back when the next block is asked for.
+        What the caller changes there is written back when the next block is asked for, if ``written``.
         """
         store, room = self._store.array, self._block.shape[1]
         for begin in range(0, len(rows), room):
@@ -192,62 +214,75 @@ class HashTable:
             interleaved.gather(store, rows, begin, self._block)
             values, *slots = (part[:n] for part in self._block)
             yield slice(begin, begin + n), values, slots
-            interleaved.scatter(store, rows, begin, self._block)
+            if written:
+                interleaved.scatter(store, rows, begin, self._block)
 
-    def shrink(self, threshold: int) -> int:
-        """End a day; forget what rule 3 says, and give its memory back. Returns how many rows are left."""
-        if threshold < 1:
-            raise ValueError(f"rows can be forgotten after one day or more, and not after {threshold}")
+    def shrink(self, threshold: int) -> None:
+        """End a day; forget what rule 3 says, and give its memory back."""
         self._days.append(self._step)
         if len(self._days) >= threshold:
             last_day = len(self._days) - threshold
             kept, numbers = self._index.retain(min(self._days[last_day], MAX_MARK), last_day)
             interleaved.compact(self._store.array, kept, numbers)
             self._store.resize(self.rows)
-        return self.rows
+            self._room.take(self.name, self.nbytes)
 
-    def export(self, chunk: int = _CHUNK, *, up_to_date: bool = False) -> Iterator[RowBlock]:
-        """All rows by ascending id, ``chunk`` at a time; nothing may change the table in between.
+    def export(self, after: int | None, most: int) -> tuple[np.ndarray, np.ndarray]:
+        """At most ``most`` ids that have a row, and the values of these rows, up to date: the next ones after
+        id ``after``, the first where that is None. Whoever asks on until there are none has each row that was
+        there all the while, once. The table stays as it is."""
+        ids, rows = self._index.scan(after, most)
+        return ids, self._current(ids, rows)
 
-        As they are, from which a table goes on bit for bit; ``up_to_date``: as a pull would bring them, for
-        people. The table itself stays as it is.
-        """
-        ids = self._index.ids()
-        for begin in range(0, len(ids), chunk):
-            some = ids[begin : begin + chunk]
-            parts = np.empty((self._parts, len(some), self.held.width), np.float32)
-            interleaved.gather(self._store.array, self._index.find(some)[0], 0, parts)
-            last_step = self._index.marks(some)
-            if up_to_date:
-                self._make_up(parts[0], list(parts[1:]), last_step)
-            yield RowBlock(some, parts, last_step)
+    def state(self) -> dict[str, np.ndarray]:
+        """See :meth:`Tables.state` and the module's text; new arrays."""
+        ids, last_step = self._index.by_row()
+        shape = (len(ids), self._parts, self.held.width)
+        values, *slots = self._store.array[: len(ids)].reshape(shape).transpose(1, 0, 2).copy()
+        candidates, seen, seen_on = self._index.candidates()
+        return {
+            **{"ids": ids, "values": values, **slots_of(self._rule, slots), "last_step": last_step},
+            **{"candidates": candidates, "seen": seen, "seen_on": seen_on},
+            "entered": np.concatenate([np.empty(0, np.int64), *self._entered]),
+            **{"rates": self._rates.state(), "days": np.array(self._days, np.int64)},
+        }
 
-    def load(self, block: RowBlock) -> None:
-        """Put rows in as they were exported, each id once; those that are there already are replaced."""
-        missing = self._index.find(block.ids)[0] == ABSENT
-        self._make(np.zeros(np.count_nonzero(missing), np.int64), block.ids[missing])
-        interleaved.scatter(self._store.array, self._index.find(block.ids)[0], 0, block.parts)
-        self._index.remark(block.ids, block.last_step)
+    def restore(self, state: Mapping[str, np.ndarray], step: int) -> None:
+        """See :meth:`Tables.restore`; to be called on a new table. Raises TableFull where it has no room."""
+        taken = self._taken_from(state)
+        self._days, self._step = taken["days"].tolist(), step
+        self._rates = Rates.restored(taken["rates"])
+        ids, candidates = taken["ids"], taken["candidates"]
+        self._entered = [taken["entered"]] if len(taken["entered"]) else []
+        self._reserve(len(ids) + len(candidates))
+        self._index.admit(ids, np.zeros(len(ids), np.int64))
+        if self.rows != len(ids):
+            raise ValueError(f"ids of {self.name!r} has some more than once")
+        self._index.remark(ids, taken["last_step"])
+        self._store.resize(self.rows)
+        width = self.held.width
+        for part, kind in enumerate(("values", *(f"slot {name}" for name in self._rule.slots))):
+            self._store.array[: len(ids), part * width : (part + 1) * width] = taken[kind]
+        self._index.admit(candidates, np.full(len(candidates), MAX_MARK, np.int64))
+        self._index.remark(candidates, taken["seen"])
+        self._index.date(candidates, taken["seen_on"])
 
-    @property
-    def rates(self) -> np.ndarray:
-        """What ``resume`` needs to know of the learning rates so far."""
-        return self._rates.state()
-
-    def resume(self, step: int, rates: np.ndarray) -> None:
-        """Go on after update number ``step``; to be called before anything is loaded."""
-        self._step, self._rates = step, Rates.restored(rates)
-
-    def export_candidates(self) -> tuple[np.ndarray, np.ndarray]:
-        """The ids that have not entered, ascending, and how often each was seen; both int64."""
-        ids = self._index.ids(candidates=True)
-        return ids, self._index.marks(ids)
-
-    def load_candidates(self, ids: np.ndarray, seen: np.ndarray) -> None:
-        """Put candidates in as they were exported, each id once, into a table that has none of the ids."""
-        never = np.full(len(ids), MAX_MARK, np.int64)
-        self._index.admit(ids, never, day=len(self._days))
-        self._index.remark(ids, seen)
+    def _taken_from(self, state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """What ``state`` has of this table, by kind. Raises ValueError where it does not fit."""
+        given: dict[str, np.ndarray] = {}
+        for kind, own in self.state().items():
+            array = state.get(f"{kind}/{self.name}")
+            if array is None or array.dtype != own.dtype or array.shape[1:] != own.shape[1:]:
+                raise ValueError(f"{kind} of {self.name!r} is missing, or of another kind or width")
+            given[kind] = array
+        alike = ("ids", "values", "last_step", *(f"slot {name}" for name in self._rule.slots))
+        for kinds in (alike, ("candidates", "seen", "seen_on")):
+            if len({len(given[kind]) for kind in kinds}) > 1:
+                raise ValueError(f"of {self.name!r} there is not one of all {', '.join(kinds)} for each id")
+        for kind in ("ids", "candidates", "entered"):
+            if not self.held.pick(given[kind]).all():
+                raise ValueError(f"{kind} of {self.name!r} has some of another shard")
+        return given
 
 
 def _sum(parts: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:

@@ -21,7 +21,6 @@ from paddle._pserver.framing import bytes_of
 from paddle._pserver.gradient import NOTHING, Gradient, Rows
 from paddle._pserver.messages import PullRows, Push, Request, Seed, decode
 from paddle._pserver.model import Model
-from paddle._pserver.packed_table import PackedTable
 from paddle._pserver.shard import Shard
 from paddle._pserver.tables import Tables
 
@@ -119,13 +118,12 @@ class Inlet:
 
 def _counted(counts: Sequence[int], tables: Tables) -> Sequence[int]:
     """``counts``, one per table; a table has each row at most once."""
-    held: list[PackedTable] = list(tables.rows.values())
-    if len(counts) != len(held):
-        raise BadMessage(f"this shard keeps {len(held)} tables, the message tells of {len(counts)}")
-    for count, table in zip(counts, held, strict=True):
-        if count > table.held.count:
-            name = table.held.parameter.name
-            raise BadMessage(f"{count} rows for {name!r}, of which {table.held.count} live here")
+    if len(counts) != len(tables.rows):
+        raise BadMessage(f"this shard keeps {len(tables.rows)} tables, the message tells of {len(counts)}")
+    for count, table in zip(counts, tables.rows.values(), strict=True):
+        if count > (most := tables.most(table)):
+            what = "have room here" if table.held.parameter.is_open else "live here"
+            raise BadMessage(f"{count} rows for {table.name!r}, of which {most} {what}")
     return counts
 
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from paddle._engine.exchange import ModeSpec, ParameterSpec, StepReport, UpdateSpec
+from paddle._engine.rows import OPEN, SparseRows
 from paddle._pserver import given
 from paddle._pserver.effects import Note, Send
 from paddle._pserver.errors import error_named
@@ -46,7 +47,7 @@ class LocalExchange:
         self._shard = Shard(ShardOptions())
         self._parameters: Sequence[ParameterSpec] = ()
         self._update: UpdateSpec | None = None
-        self._steps = self._pass_id = 0
+        self._steps = self._pass_id = self._shrink = 0
         self._closed = False
 
     def start(
@@ -61,7 +62,7 @@ class LocalExchange:
         arrays = self._arrays()
         for name, array in arrays.items():
             array[...] = values[name]
-        for part in (None, *(parameter.name for parameter in parameters if parameter.sparse)):
+        for part in (None, *self._tables.packed):
             if not self._shard.ready:
                 self._ask(Seed(part))
         return arrays
@@ -72,7 +73,7 @@ class LocalExchange:
         return self._shard.tables
 
     def _arrays(self) -> dict[str, np.ndarray]:
-        arrays = {name: table.values for name, table in self._tables.rows.items()}
+        arrays = {name: table.values for name, table in self._tables.packed.items()}
         return arrays | self._cut(self._tables.values)
 
     def _cut(self, values: np.ndarray) -> dict[str, np.ndarray]:
@@ -85,6 +86,12 @@ class LocalExchange:
         for name, ids in rows.items():
             self._tables.table(name).refresh(ids.reshape(-1))
 
+    def lookup(self, ids: Mapping[str, np.ndarray], *, training: bool) -> Mapping[str, np.ndarray]:
+        """See Exchange."""
+        given.open_tables(ids, self._parameters)
+        tables = {name: self._tables.open_table(name) for name in ids}
+        return {name: t.gather(ids[name]) if training else t.peek(ids[name]) for name, t in tables.items()}
+
     def step(self, gradients: given.Gradients, samples: int) -> StepReport:
         """See Exchange."""
         given.check_names(gradients, self._parameters)
@@ -96,7 +103,9 @@ class LocalExchange:
             else:
                 dense.append(given.flat(gradients, parameter))
         self._steps += 1
-        answer = self._ask(Push(self._steps, self._pass_id, samples), Gradient(dense, rows))
+        push = Push(self._steps, self._pass_id, samples, shrink=self._shrink)
+        self._shrink = 0
+        answer = self._ask(push, Gradient(dense, rows))
         return StepReport(answer.version, int(answer.dropped))
 
     def begin_pass(self, pass_id: int) -> None:
@@ -105,17 +114,29 @@ class LocalExchange:
 
     def end_pass(self, pass_id: int) -> None:
         """See Exchange."""
-        self._ask(EndPass(pass_id))
+        self._ask(EndPass(pass_id, shrink=self._shrink))
+        self._shrink = 0
 
     def fetch(self) -> None:
         """See Exchange. What is dense always is up to date here."""
-        for table in self._tables.rows.values():
+        for table in self._tables.packed.values():
             table.refresh()
+
+    def export(self, name: str) -> SparseRows:
+        """See Exchange."""
+        ids, values = self._tables.open_table(name).export(None, 1 << 62)
+        order = np.argsort(ids)
+        return SparseRows(ids[order], values[order], OPEN)
+
+    def shrink(self, threshold: int) -> None:
+        """See Exchange."""
+        given.check_threshold(threshold)
+        self._shrink = threshold
 
     def averages(self) -> Mapping[str, np.ndarray]:
         """See Exchange."""
         given.check_averaged(self._update)
-        averages = {name: table.average() for name, table in self._tables.rows.items()}
+        averages = {name: table.average() for name, table in self._tables.packed.items()}
         return averages | self._cut(self._tables.averages())
 
     def close(self, failure: str | None = None) -> None:

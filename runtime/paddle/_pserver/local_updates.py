@@ -87,6 +87,10 @@ class LocalUpdates:
             self._touched[name].append(np.unique(ids))
         self._own.prefetch(rows)
 
+    def lookup(self, ids: Mapping[str, np.ndarray], *, training: bool) -> Mapping[str, np.ndarray]:
+        """See Exchange. Shards refuse open tables in these modes (declaration.py)."""
+        return self._own.lookup(ids, training=training)
+
     def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
         """See Exchange."""
         self._resume()
@@ -182,6 +186,14 @@ class LocalUpdates:
             self._flush()
             self._look()
         self._show()
+
+    def export(self, name: str) -> SparseRows:
+        """See Exchange."""
+        return self._own.export(name)
+
+    def shrink(self, threshold: int) -> None:
+        """See Exchange."""
+        self._own.shrink(threshold)
 
     def averages(self) -> Mapping[str, np.ndarray]:
         """See Exchange. Those of the center."""

@@ -39,6 +39,10 @@ class Merging:
         """See Exchange."""
         self._inner.prefetch(rows)
 
+    def lookup(self, ids: Mapping[str, np.ndarray], *, training: bool) -> Mapping[str, np.ndarray]:
+        """See Exchange."""
+        return self._inner.lookup(ids, training=training)
+
     def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
         """See Exchange. The dense parameters are those of the last push."""
         for name, gradient in gradients.items():
@@ -82,6 +86,15 @@ class Merging:
         """See Exchange."""
         self._flush()
         self._inner.fetch()
+
+    def export(self, name: str) -> SparseRows:
+        """See Exchange."""
+        self._flush()
+        return self._inner.export(name)
+
+    def shrink(self, threshold: int) -> None:
+        """See Exchange."""
+        self._inner.shrink(threshold)
 
     def averages(self) -> Mapping[str, np.ndarray]:
         """See Exchange."""

@@ -82,11 +82,34 @@ class Pull(msgspec.Struct, frozen=True, array_like=True):
 class PullRows(msgspec.Struct, frozen=True, array_like=True):
     """Send some rows: ``counts`` per table, body = the int64 ids, table after table.
 
-    Answer: Answer, body = these rows, float32, in the same order. ``again``: see Pull.
+    Answer: Answer, body = these rows, float32, in the same order. ``again``: see Pull. ``peeks``: for a test,
+    which makes no rows of open tables.
     """
 
     counts: tuple[Count, ...]
     again: Mark | None = None
+    peeks: bool = False
+
+
+class Export(msgspec.Struct, frozen=True, array_like=True):
+    """Send rows of an open ``table``: the next ones after id ``after``, the first where that is None, in the
+    shard's own order.
+
+    Answer: Answer, body = int64 how many, ``most`` int64 ids and as many float32 rows, of which so many
+    count; none: there are no more.
+    """
+
+    table: str
+    most: Annotated[int, msgspec.Meta(ge=1, le=1 << 20)]
+    after: Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)] | None = None
+
+
+_EXPORT_BYTES = 16 << 20
+
+
+def rows_at_once(width: int) -> int:
+    """How many rows of ``width`` numbers one Export may ask for."""
+    return max(1, min(1 << 20, _EXPORT_BYTES // (8 + 4 * width)))
 
 
 class CountChanges(msgspec.Struct, frozen=True, array_like=True):
@@ -115,6 +138,9 @@ class Push(msgspec.Struct, frozen=True, array_like=True):
     With another wire than float32 the values are as wire.py says. ``forms``: for each dense parameter with
     values there, then for each table, its exponent (float16), or how many values come, the uint32 places of
     all of them before the values (topk).
+
+    ``shrink``: with this step ends a day of open tables, which forget rows that were not used in so many
+    days; 0: no day ends.
     """
 
     step: Annotated[int, msgspec.Meta(ge=1, le=1 << 62)]
@@ -122,6 +148,7 @@ class Push(msgspec.Struct, frozen=True, array_like=True):
     samples: Count
     counts: tuple[Count, ...] = ()
     forms: tuple[int, ...] = ()
+    shrink: Count = 0
 
 
 class EndPass(msgspec.Struct, frozen=True, array_like=True):
@@ -129,10 +156,12 @@ class EndPass(msgspec.Struct, frozen=True, array_like=True):
     values.
 
     ``number``: how many passes this trainer has ended, this one included; 0: one more than before.
+    ``shrink``: see Push.
     """
 
     pass_id: Count
     number: Count = 0
+    shrink: Count = 0
 
 
 class Save(msgspec.Struct, frozen=True, array_like=True):
@@ -218,6 +247,7 @@ Request = (
     | CountChanges
     | PullChanges
     | GoBack
+    | Export
 )
 Reply = Welcome | Declared | Answer | Waiting | Failure
 
@@ -234,6 +264,7 @@ KINDS: dict[int, type[Request] | type[Reply]] = {
     10: CountChanges,
     11: PullChanges,
     12: GoBack,
+    13: Export,
     64: Welcome,
     65: Declared,
     66: Answer,

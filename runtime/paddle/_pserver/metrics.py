@@ -119,6 +119,8 @@ METRICS = (
     _row("gauge", "dense_bytes", "Bytes for these and their state.", _one(lambda r: r.dense_bytes)),
     _row("gauge", "table_rows", "Rows of a sparse table kept.", _per_table(lambda table: table.rows)),
     _row("gauge", "table_bytes", "Bytes for these and their state.", _per_table(lambda table: table.bytes)),
+    _row("gauge", "table_candidates", "Ids that were seen and have no row yet.",
+         _per_table(lambda table: table.candidates)),
     _row("gauge", "memory_bytes", "Resident memory of the process.", _one(lambda r: r.memory_bytes)),
     _row("gauge", "memory_limit_bytes", "What the shard's parameters may need.",
          _one(lambda r: r.memory_limit_bytes)),

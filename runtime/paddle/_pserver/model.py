@@ -1,7 +1,8 @@
 """Model: a shard's part of what is trained, as a trainer declared it, until it has its initial values.
 
 1.  The first declaration makes it; every other must be equal.
-2.  It is complete once each of its parts has initial values: the dense ones together, and every table.
+2.  It is complete once each of its parts has initial values: the dense ones together, and every table of a
+    declared height. Rows of open tables give these to themselves.
 
 It must never know a connection or a gradient. Guarantee: nothing is allocated for a declaration that cannot
 be trained, or not within the shard's memory.
@@ -32,18 +33,19 @@ class Model:
         layout = dense_layout(held, declare.shard, declare.shards, whole=whole)
         ranges = row_ranges(held, declare.shard, declare.shards)
         trainers, limit_bytes = options.num_gradient_servers, options.memory_limit_bytes
-        declaration.check_size(declare, layout, ranges, trainers, limit_bytes)
+        need = declaration.check_size(declare, layout, ranges, trainers, limit_bytes)
         self.declaration = declare
-        self.tables = Tables(declare.update, layout, ranges)
+        self.tables = Tables(declare.update, layout, ranges, limit_bytes - need)
         self._origin = "the others here"
         self._unseeded: set[str | None] = {held.parameter.name for held in ranges if held.count}
         if layout.size:
             self._unseeded.add(None)
 
     def __str__(self) -> str:
-        rows = sum(table.held.count for table in self.tables.rows.values())
+        rows = sum(table.rows for table in self.tables.rows.values())
         share = f"shard {self.declaration.shard} of {self.declaration.shards}"
-        return f"{share}: {self.tables.layout.size} dense values, {rows} sparse rows"
+        text = f"{share}: {self.tables.layout.size} dense values, {rows} sparse rows"
+        return f"{text}, and those to come of {', '.join(self.tables.open)}" if self.tables.open else text
 
     def agree(self, trainer: int, declare: Declare) -> None:
         """Raise where a trainer declares another one."""

@@ -39,6 +39,16 @@ class PackedTable:
         """The parameter's."""
         return self.held.parameter.name
 
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.held.count
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of these and their state."""
+        return sum(array.nbytes for array in self.state().values())
+
     def state(self) -> dict[str, np.ndarray]:
         """See :meth:`Tables.state`."""
         counted = {"last_step": self._last_step, "rates": self._rates.state()}
@@ -66,6 +76,10 @@ class PackedTable:
         local = self.held.local(ids)
         self._catch_up(local)
         return self.values.take(local, axis=0)
+
+    def peek(self, ids: np.ndarray) -> np.ndarray:
+        """The same: all rows are there."""
+        return self.gather(ids)
 
     def refresh(self, ids: np.ndarray | None = None) -> np.ndarray:
         """Bring rows ``ids``, all if None, up to date in ``values``, and return these."""

@@ -22,12 +22,12 @@ class Pages:
 
     def __init__(self, dtype: type, width: int, rows: int) -> None:
         self._dtype, self._width = np.dtype(dtype), width
-        self._map = mmap.mmap(-1, self._bytes(rows), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self._map = mmap.mmap(-1, self.size_bytes(rows), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self.array = self._view()
 
     def resize(self, rows: int) -> None:
         """Make room for ``rows``, more or fewer; nobody else may hold a view of ``array``."""
-        size = self._bytes(rows)
+        size = self.size_bytes(rows)
         if size != len(self._map):
             del self.array
             self._map.resize(size)
@@ -38,7 +38,8 @@ class Pages:
         """Bytes of a row."""
         return self._dtype.itemsize * self._width
 
-    def _bytes(self, rows: int) -> int:
+    def size_bytes(self, rows: int) -> int:
+        """Bytes of so many rows, in whole pages."""
         need = max(rows, 1) * self.row_bytes
         unit = _HUGE if need >= _WORTH_IT else mmap.PAGESIZE
         return -(-need // unit) * unit

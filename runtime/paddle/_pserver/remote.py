@@ -22,7 +22,7 @@ import numpy as np
 
 from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import ParameterSpec, StepReport, UpdateSpec
-from paddle._engine.rows import SparseRows
+from paddle._engine.rows import OPEN, SparseRows
 from paddle._engine.rules import needs_whole
 from paddle._pserver import given
 from paddle._pserver.auth import Token
@@ -94,10 +94,14 @@ class RemoteExchange:
         self._parameters: tuple[ParameterSpec, ...] = ()
         self._update: UpdateSpec | None = None
         self._arrays: dict[str, np.ndarray] = {}
-        self._steps = self._passes = self._pass_id = 0
+        self._steps = self._passes = self._pass_id = self._shrink = 0
         self._is_in_step = True
         self._is_first, self._notice = not trainer_id, notice
         self._process = os.getpid()
+
+    @property
+    def _open(self) -> list[ParameterSpec]:
+        return [parameter for parameter in self._parameters if parameter.is_open]
 
     @property
     def _shards(self) -> list[DenseShard | SparseShard]:
@@ -116,7 +120,7 @@ class RemoteExchange:
         self._check_shards(parameters)
         self._parameters, self._update = tuple(parameters), update
         self._is_in_step = update.mode.is_in_step
-        self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters}
+        self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters if not p.is_open}
         self._greet()
         for dense in self._dense:
             dense.bind(self._parameters, self._arrays, whole=needs_whole(update.rule))
@@ -182,9 +186,20 @@ class RemoteExchange:
         for shard in self._sparse:
             shard.hear_rows()
 
+    def lookup(self, ids: Mapping[str, np.ndarray], *, training: bool) -> Mapping[str, np.ndarray]:
+        """See Exchange."""
+        given.open_tables(ids, self._parameters)
+        widths = {parameter.name: parameter.shape[1] for parameter in self._open}
+        rows = {name: np.empty((len(ids[name]), widths[name]), np.float32) for name in ids}
+        for shard in self._sparse:
+            shard.ask_rows(ids, peeks=not training)
+        for shard in self._sparse:
+            shard.hear_rows(rows)
+        return rows
+
     def _unique(self, name: str, ids: np.ndarray) -> np.ndarray:
         unique: np.ndarray = np.unique(ids)
-        table = next((p for p in self._parameters if p.name == name and p.sparse), None)
+        table = next((p for p in self._parameters if p.name == name and p.sparse and not p.is_open), None)
         if table is None:
             raise ExchangeError(f"prefetch of {name!r}, which is no sparse parameter of this job")
         if len(unique) and not 0 <= unique[0] <= unique[-1] < table.shape[0]:
@@ -200,7 +215,8 @@ class RemoteExchange:
         dense = {p.name: encoder.dense(p, given.flat(gradients, p)) for p in self._parameters if not p.sparse}
         rows = {p.name: encoder.rows(given.rows(gradients, p).merged()) for p in self._parameters if p.sparse}
         self._steps += 1
-        push = Push(self._steps, self._pass_id, samples)
+        push = Push(self._steps, self._pass_id, samples, shrink=self._shrink)
+        self._shrink = 0
         for sparse in self._sparse:
             sparse.ask_push(push, rows, forms=forms)
         for shard in self._dense:
@@ -228,8 +244,9 @@ class RemoteExchange:
     def end_pass(self, pass_id: int) -> None:
         """See Exchange."""
         self._passes += 1
+        end, self._shrink = EndPass(pass_id, self._passes, self._shrink), 0
         for shard in self._shards:
-            shard.line.send(EndPass(pass_id, self._passes), asking=f"to end pass {pass_id}")
+            shard.line.send(end, asking=f"to end pass {pass_id}")
         for dense in self._dense:
             dense.hear_values()
         for sparse in self._sparse:
@@ -239,6 +256,18 @@ class RemoteExchange:
         """See Exchange."""
         self.pull()
         self._pull_tables()
+
+    def export(self, name: str) -> SparseRows:
+        """See Exchange."""
+        given.open_tables({name: np.empty(0)}, self._parameters)
+        rows = SparseRows.concatenate([shard.export(name) for shard in self._sparse])
+        order = np.argsort(rows.ids)
+        return SparseRows(rows.ids[order], rows.values[order], OPEN)
+
+    def shrink(self, threshold: int) -> None:
+        """See Exchange."""
+        given.check_threshold(threshold)
+        self._shrink = threshold
 
     def averages(self) -> Mapping[str, np.ndarray]:
         """See Exchange."""
@@ -252,8 +281,9 @@ class RemoteExchange:
         return arrays
 
     def _pull_tables(self, averages: Mapping[str, np.ndarray] | None = None) -> None:
-        """All rows of all tables; of ``averages``, where given, and into these."""
-        for index in range(sum(parameter.sparse for parameter in self._parameters)):
+        """All rows of all tables that are not open; of ``averages``, where given, and into these."""
+        tables = [parameter for parameter in self._parameters if parameter.sparse]
+        for index in (index for index, table in enumerate(tables) if not table.is_open):
             for shard in self._sparse:
                 shard.ask_table(index, average=averages is not None)
             for shard in self._sparse:

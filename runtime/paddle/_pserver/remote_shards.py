@@ -11,15 +11,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
 import numpy as np
 
 from paddle._engine.exchange import ParameterSpec
-from paddle._engine.rows import SparseRows
+from paddle._engine.rows import OPEN, SparseRows
 from paddle._pserver.encoding import Coded, CodedRows, Cut, cuts
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.framing import bytes_of
 from paddle._pserver.line import Line
-from paddle._pserver.messages import Answer, CountChanges, Pull, PullChanges, PullRows, Push, Seed
+from paddle._pserver.messages import (
+    Answer,
+    CountChanges,
+    Export,
+    Pull,
+    PullChanges,
+    PullRows,
+    Push,
+    Seed,
+    rows_at_once,
+)
 from paddle._pserver.options import Role
 from paddle._pserver.placement import dense_layout, row_ranges
 
@@ -83,6 +94,7 @@ class SparseShard:
     def __init__(self, line: Line, index: int, count: int) -> None:
         self.line, self.index, self.count = line, index, count
         self._wanted: list[np.ndarray] = []
+        self._places: list[np.ndarray] = []
         self._counts: list[int] = []
         self._told = 0
 
@@ -100,24 +112,49 @@ class SparseShard:
                 self.line.send(Seed(name), [bytes_of(rows)], asking=f"to take initial rows of {name!r}")
                 self.line.answer()
 
-    def ask_rows(self, ids: Arrays) -> None:
-        """Ask for those of the rows ``ids`` (per table, each once) that live there."""
-        self._wanted = []
+    def ask_rows(self, ids: Arrays, *, peeks: bool = False) -> None:
+        """Ask for those of the rows ``ids`` (per table, each once) that live there. ``peeks``: see
+        PullRows."""
+        self._wanted, self._places = [], []
         for held in self._ranges:
-            wanted = ids.get(held.parameter.name, np.empty(0, np.int64))
-            self._wanted.append(wanted[held.pick(wanted)])
-        pull = PullRows(tuple(len(wanted) for wanted in self._wanted))
+            asked = ids.get(held.parameter.name, np.empty(0, np.int64))
+            mine = np.flatnonzero(held.pick(asked))
+            self._wanted.append(asked[mine])
+            self._places.append(mine if held.parameter.is_open else self._wanted[-1])
+        pull = PullRows(tuple(len(wanted) for wanted in self._wanted), peeks=peeks)
         self.line.send(pull, [bytes_of(wanted) for wanted in self._wanted], asking="for rows")
 
-    def hear_rows(self) -> None:
-        """The answer: the tables have these rows then."""
+    def hear_rows(self, looked_up: Arrays | None = None) -> None:
+        """The answer: the tables have these rows then, and ``looked_up`` those of open tables, in the places
+        that their ids had."""
+        tables = {**self._arrays, **(looked_up or {})}
         rows = [
             np.empty((len(wanted), held.width), np.float32)
             for wanted, held in zip(self._wanted, self._ranges, strict=True)
         ]
         self.line.answer([bytes_of(part) for part in rows])
-        for wanted, held, part in zip(self._wanted, self._ranges, rows, strict=True):
-            self._arrays[held.parameter.name][wanted] = part
+        for places, held, part in zip(self._places, self._ranges, rows, strict=True):
+            if len(places):
+                tables[held.parameter.name][places] = part
+
+    def export(self, name: str) -> SparseRows:
+        """All rows of an open table that live there."""
+        (width,) = (held.width for held in self._ranges if held.parameter.name == name)
+        parts: list[SparseRows] = []
+        after: int | None = None
+        while after is not None or not parts:
+            part = self._export(Export(name, rows_at_once(width), after), width)
+            parts.append(part)
+            after = int(part.ids[-1]) if len(part.ids) else None
+        return SparseRows.concatenate(parts)
+
+    def _export(self, asked: Export, width: int) -> SparseRows:
+        count, ids = np.zeros(1, np.int64), np.empty(asked.most, np.int64)
+        values = np.empty((asked.most, width), np.float32)
+        self.line.send(asked, asking=f"for the rows of {asked.table!r}")
+        self.line.answer([bytes_of(count), bytes_of(ids), bytes_of(values)])
+        found = max(0, min(int(count[0]), asked.most))
+        return SparseRows(ids[:found].copy(), values[:found].copy(), OPEN)
 
     def ask_table(self, index: int, *, average: bool = False) -> None:
         """Ask for all rows of table number ``index`` that live there, or their averages."""
@@ -169,7 +206,7 @@ class SparseShard:
             ids.append(gradient.ids[mine])
             values.append(gradient.values[mine])
         counts = tuple(len(part) for part in ids)
-        counted = Push(push.step, push.pass_id, push.samples, counts, tuple(told) if forms else ())
+        counted = msgspec.structs.replace(push, counts=counts, forms=tuple(told) if forms else ())
         body = [bytes_of(part) for part in (*ids, *values)]
         self.line.send(counted, body, asking=f"to take the gradient of step {push.step}")
 

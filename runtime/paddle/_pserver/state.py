@@ -74,7 +74,7 @@ def cut(model: Model, clocks: Clocks, roster: Roster, *, is_regular: bool) -> St
         samples=clocks.samples,
         trainers=tuple(_trainer(trainer, clocks, roster) for trainer in roster.trainers),
     )
-    return State(facts, {name: array.copy() for name, array in model.tables.state().items()}, is_regular)
+    return State(facts, model.tables.cut(), is_regular)
 
 
 def _trainer(trainer: Trainer, clocks: Clocks, roster: Roster) -> TrainerState:

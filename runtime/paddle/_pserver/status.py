@@ -29,12 +29,14 @@ class TrainerStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TableStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """One sparse table's part that lives here. ``bytes``: with the optimizer's state."""
+    """One sparse table's part that lives here. ``bytes``: with the optimizer's state. ``candidates``: ids
+    that were seen and have no row yet."""
 
     name: str
     rows: int
     width: int
     bytes: int
+    candidates: int = 0
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,15 +87,17 @@ def _kept(tables: Tables | None) -> tuple[int, int, tuple[TableStatus, ...]]:
     """Dense values, their bytes, and every table."""
     if tables is None:
         return 0, 0, ()
-    bytes: dict[str, int] = {}
-    for key, array in tables.state().items():
-        name = key.partition("/")[2]
-        bytes[name] = bytes.get(name, 0) + array.nbytes
     shown = tuple(
-        TableStatus(name=name, rows=len(table.values), width=table.values.shape[1], bytes=bytes.pop(name))
+        TableStatus(
+            name=name,
+            rows=table.rows,
+            width=table.held.width,
+            bytes=table.nbytes,
+            candidates=tables.open[name].candidates if name in tables.open else 0,
+        )
         for name, table in tables.rows.items()
     )
-    return tables.layout.size, sum(bytes.values()), shown
+    return tables.layout.size, tables.dense_bytes, shown
 
 
 def _trainer(shard: Shard, trainer: Trainer, furthest: int, now: float) -> TrainerStatus:

@@ -10,6 +10,7 @@ neither arrival order nor the number of shards changes a bit.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,25 +22,49 @@ from paddle._pserver.gradient import Gradient
 from paddle._pserver.kept import fill, how, slots_of
 from paddle._pserver.packed_table import PackedTable
 from paddle._pserver.placement import DenseLayout, RowRange, Segment
+from paddle._pserver.room import Room
+
+if TYPE_CHECKING:
+    from paddle._pserver.hash_table import HashTable
 
 
 class Tables:
-    """All that one shard keeps."""
+    """All that one shard keeps. ``rows``: its tables as declared, the ``packed`` and the ``open`` ones.
 
-    def __init__(self, update: UpdateSpec, layout: DenseLayout, ranges: Sequence[RowRange]) -> None:
+    ``room_bytes``: what the open ones may come to need.
+    """
+
+    def __init__(
+        self, update: UpdateSpec, layout: DenseLayout, ranges: Sequence[RowRange], room_bytes: int = 1 << 62
+    ) -> None:
         self.layout = layout
+        self.room = Room(room_bytes)
         self.values = np.zeros(layout.size, np.float32)
-        self.rows = {held.parameter.name: PackedTable(held, update) for held in ranges}
+        self.packed = {h.parameter.name: PackedTable(h, update) for h in ranges if not h.parameter.is_open}
+        self.open = _open(update, ranges, self.room)
+        both: dict[str, PackedTable | HashTable] = {**self.packed, **self.open}
+        self.rows = {held.parameter.name: both[held.parameter.name] for held in ranges}
         self._blocks = [_Blocks(segment, update, self.values[segment.span]) for segment in layout.segments]
         self._learning_rate = schedule(update.schedule)
         self.is_averaged = update.average is not None
         self._mean = update.reduce == "mean"
 
     def table(self, name: str) -> PackedTable:
-        """The part of the table ``name`` that lives here."""
-        if name not in self.rows:
+        """The part of the table ``name``, of a declared height, that lives here."""
+        if name not in self.packed:
             raise BadMessage(f"this shard keeps no rows of {name!r}")
-        return self.rows[name]
+        return self.packed[name]
+
+    def open_table(self, name: str) -> HashTable:
+        """The part of the open table ``name`` that lives here."""
+        if name not in self.open:
+            raise BadMessage(f"this shard keeps no open table {name!r}")
+        return self.open[name]
+
+    def most(self, table: PackedTable | HashTable) -> int:
+        """How many rows of a table one message may name."""
+        held = table.held
+        return self.room.limit_bytes // (8 + 4 * held.width) if held.parameter.is_open else held.count
 
     def apply(self, gradients: Sequence[Gradient], *, samples: int, passes: int, step: int) -> None:
         """Apply the sum (or mean) of ``gradients`` as update number ``step``, each step once, in order.
@@ -61,9 +86,21 @@ class Tables:
 
     def state(self) -> dict[str, np.ndarray]:
         """Everything there is, by kind and parameter, as in ``values/w``; these arrays change with the
-        next step."""
-        parts: list[_Blocks | PackedTable] = [*self._blocks, *self.rows.values()]
+        next step, but for those of open tables."""
+        parts: list[_Blocks | PackedTable | HashTable] = [*self._blocks, *self.rows.values()]
         return {f"{kind}/{part.name}": array for part in parts for kind, array in part.state().items()}
+
+    def cut(self) -> dict[str, np.ndarray]:
+        """The state now, in arrays that no step changes."""
+        return {
+            name: array if name.partition("/")[2] in self.open else array.copy()
+            for name, array in self.state().items()
+        }
+
+    @property
+    def dense_bytes(self) -> int:
+        """Bytes of the dense values and their state."""
+        return sum(array.nbytes for blocks in self._blocks for array in blocks.state().values())
 
     def restore(self, state: Mapping[str, np.ndarray], step: int) -> None:
         """Become what gave ``state`` after update number ``step``. Raises ValueError where it does not
@@ -72,6 +109,15 @@ class Tables:
             fill(part.state(), state, part.name)
         for table in self.rows.values():
             table.restore(state, step)
+
+
+def _open(update: UpdateSpec, ranges: Sequence[RowRange], room: Room) -> dict[str, HashTable]:
+    held = [each for each in ranges if each.parameter.is_open]
+    if not held:
+        return {}
+    from paddle._pserver.hash_table import HashTable  # loads numba
+
+    return {each.parameter.name: HashTable(each, update, room) for each in held}
 
 
 class _Blocks:

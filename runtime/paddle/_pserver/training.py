@@ -7,7 +7,9 @@
 3.  Rows are given as they are when they are asked for; to a trainer that knows of steps that a restored shard
     lacks, only once it has sent them again. Rows that were read catch up then: a read that the shard has not
     made is made again, and no other, so that they do so in the same portions.
-4.  Ending a pass is answered when all trainers in it have ended it, to all with the same dense values; nobody
+4.  A day of open tables ends with the step, or the end of a pass, with which that was told: in the order
+    that steps have, so that it is the same day for all trainers.
+5.  Ending a pass is answered when all trainers in it have ended it, to all with the same dense values; nobody
     waits for one that has (roster.py).
 
 It must never know a session, or why a job ends. Guarantee: whatever has become possible has happened when a
@@ -24,11 +26,13 @@ from paddle._pserver.barrier import Barrier
 from paddle._pserver.changes import Changes
 from paddle._pserver.clocks import Clocks
 from paddle._pserver.errors import BadMessage
+from paddle._pserver.export import exported
 from paddle._pserver.gradient import Gradient
 from paddle._pserver.messages import (
     Answer,
     CountChanges,
     EndPass,
+    Export,
     Mark,
     Pull,
     PullChanges,
@@ -62,7 +66,7 @@ class Training:
         self._clocks, self._roster, self._barrier, self._outbox = clocks, roster, barrier, outbox
         self._log_period_server = log_period_server
         self.is_in_step = mode.is_in_step
-        self._pass_id = 0
+        self._pass_id = self._shrink = 0
         # In synchronous mode the arrays of an answer stay as they are until all of it is sent: a step changes
         # them, which waits for all trainers in the pass; this one is in it, and pushes only once it has the
         # answer. (One that breaks this rule finds a wrong checksum in its own answer.)
@@ -81,7 +85,7 @@ class Training:
             case Push():
                 self._push(trainer, message, gradient, now)
             case PullRows():
-                self._pull_rows(trainer, ids)
+                self._pull_rows(trainer, message, ids)
             case Pull(average=True):
                 self._outbox.tell(trainer.id, Answer(self._clocks.version), self._averages(message.table))
             case Pull(table=None):
@@ -89,6 +93,9 @@ class Training:
             case Pull(table=str(name)):
                 values = self._tables.table(name).refresh()
                 self._outbox.tell(trainer.id, Answer(self._clocks.version), (values,))
+            case Export():
+                body = exported(self._tables, message)
+                self._outbox.tell(trainer.id, Answer(self._clocks.version), body)
             case CountChanges() | PullChanges():
                 self._tell_changes(trainer, message)
             case EndPass():
@@ -121,16 +128,16 @@ class Training:
         self._mode.joined(id, self._roster.present)
         self.advance()
 
-    def _pull_rows(self, trainer: Trainer, ids: Sequence[np.ndarray]) -> None:
-        rows = self._rows(ids)
+    def _pull_rows(self, trainer: Trainer, pull: PullRows, ids: Sequence[np.ndarray]) -> None:
+        rows = self._rows(pull, ids)
         self._mode.refreshed(trainer.id)
         self._outbox.tell(trainer.id, Answer(self._clocks.version), rows)
 
-    def _rows(self, ids: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+    def _rows(self, pull: PullRows, ids: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
         pairs = list(zip(self._tables.rows.values(), ids, strict=True))
         for table, wanted in pairs:
             table.check(wanted)
-        return tuple(table.gather(wanted) for table, wanted in pairs)
+        return tuple(table.peek(wanted) if pull.peeks else table.gather(wanted) for table, wanted in pairs)
 
     def _read_again(
         self, trainer: Trainer, message: Pull | PullRows, before: Mark, ids: Sequence[np.ndarray]
@@ -138,7 +145,7 @@ class Training:
         """Do to rows what a read did, unless what the trainer told after it is known: then so is it."""
         if not self._clocks.is_past(trainer.id, before):
             if isinstance(message, PullRows):
-                self._rows(ids)
+                self._rows(message, ids)
             elif message.table is not None:
                 self._tables.table(message.table).refresh()
         self._outbox.tell(trainer.id, Answer(self._clocks.version))
@@ -160,7 +167,7 @@ class Training:
     def _end_pass(self, trainer: Trainer, end: EndPass, now: float) -> None:
         if not self._clocks.end_pass(trainer.id, end.number) and trainer.id in self._roster.present:
             return self._answer(trainer.id, self._tables.values)
-        self._pass_id = end.pass_id
+        self._pass_id, self._shrink = end.pass_id, max(self._shrink, end.shrink)
         self._roster.end_pass(trainer)
         self._barrier.add(trainer.id, end, now)
         return self.advance()
@@ -173,6 +180,8 @@ class Training:
             self._answer(id, self._tables.values)
         ended = self._barrier.waiting_for(EndPass) if not self._roster.present else []
         if ended:
+            self._end_day(self._shrink)
+            self._shrink = 0
             self._roster.begin_pass()
             self._mode.begin_pass()
             self._outbox.note(f"pass {self._pass_id} ended: {self._clocks}")
@@ -184,6 +193,7 @@ class Training:
         """Apply pushes as one step, or discard them, and answer them unless they are held."""
         if not due.discard:
             self._apply(due.offers)
+        self._end_day(max(offer.push.shrink for offer in due.offers))
         for offer in due.offers:
             self._clocks.decide(offer.trainer, dropped=due.discard)
         for offer in () if due.held else due.offers:
@@ -203,6 +213,11 @@ class Training:
                 self._changes.add(offer.trainer, offer.gradient.rows, others)
         if self._clocks.version % self._log_period_server == 0:
             self._outbox.note(str(self._clocks))
+
+    def _end_day(self, threshold: int) -> None:
+        """Of open tables, where somebody asked for that."""
+        for table in self._tables.open.values() if threshold else ():
+            table.shrink(threshold)
 
     def _snapshot(self) -> np.ndarray:
         """The dense values, as they will still be when the last trainer has taken them."""

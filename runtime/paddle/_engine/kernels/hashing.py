@@ -265,11 +265,57 @@ def sweep(cells: Array, capacity: int, kept: Array, numbers: Array, day: int) ->
 
 
 @kernel
-def listing(cells: Array, candidates: bool, ids: Array) -> int:
-    """All ids that have a row, or all candidates, in the order of their cells; returns how many."""
+def by_row(cells: Array, ids: Array, marks: Array) -> None:
+    """The id and the mark of every row."""
+    for i in range(0, cells.shape[0], 2):
+        state = cells[i + 1]
+        if state != _EMPTY and state < CANDIDATE:
+            row = np.int64(state >> _HALF & _ROW) - 1
+            ids[row] = unscrambled(cells[i])
+            marks[row] = _signed(state)
+
+
+@kernel
+def candidates(cells: Array, ids: Array, marks: Array, days: Array) -> None:
+    """Id, mark and day of every candidate, in the order of their cells."""
     count = 0
     for i in range(0, cells.shape[0], 2):
-        if cells[i + 1] != _EMPTY and (cells[i + 1] >= CANDIDATE) == candidates:
+        state = cells[i + 1]
+        if state >= CANDIDATE:
             ids[count] = unscrambled(cells[i])
+            marks[count] = np.int64(state & _LOW)
+            days[count] = np.int64(state >> _HALF & _DAY)
+            count += 1
+
+
+@kernel
+def date(cells: Array, capacity: int, ids: Array, days: Array) -> None:
+    """Say on which day each of ``ids``, all of which are candidates, was last seen."""
+    for i in range(ids.shape[0]):
+        cell = seek(cells, capacity, scrambled(ids[i]))
+        mark = cells[2 * cell + 1] & _LOW
+        cells[2 * cell + 1] = CANDIDATE | np.uint64(days[i]) << _HALF | mark
+
+
+@kernel
+def behind(cells: Array, capacity: int, id: int) -> Any:
+    """The first cell behind all that come before ``id`` in the order of cells, and behind its own."""
+    key = scrambled(id)
+    cell = seek(cells, capacity, key)
+    return cell + 1 if cells[2 * cell] == key and cells[2 * cell + 1] != _EMPTY else cell
+
+
+@kernel
+def scan(cells: Array, first: int, ids: Array, rows: Array) -> int:
+    """The next ids that have a row, from cell ``first`` on, as many as there is room for; returns how
+    many."""
+    count = 0
+    for i in range(2 * first, cells.shape[0], 2):
+        if count == ids.shape[0]:
+            break
+        state = cells[i + 1]
+        if state != _EMPTY and state < CANDIDATE:
+            ids[count] = unscrambled(cells[i])
+            rows[count] = np.int64(state >> _HALF & _ROW) - 1
             count += 1
     return count
