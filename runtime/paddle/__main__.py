@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import paddle
 from paddle._launch import nics
 from paddle._launch.arguments import parse_arguments
-from paddle._launch.environ import reporter, token_file
+from paddle._launch.environ import files, reporter
 from paddle._launch.errors import LaunchError, NotInThisRelease, UsageError
 from paddle._launch.flags import check_ports, defaults_of, flags_of
 from paddle._launch.infolog import InfoLog, open_info_log
@@ -30,6 +30,7 @@ from paddle._launch.visible import visible
 
 if TYPE_CHECKING:
     from paddle._pserver.auth import Token
+    from paddle._pserver.tls import Certificate
 
 PORT_IN_USE = 98  # the number of EADDRINUSE
 _INTERRUPTED = 130
@@ -196,9 +197,9 @@ def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
         restarts=values["snapshot_restarts"],
     )
     try:
-        token = _token(values)
+        token, certificate = _token(values), _certificate(values)
         announce = partial(_announce, has_token=token is not None)
-        return serve(options, announce, _Watcher(), token)
+        return serve(options, announce, _Watcher(), token, certificate)
     except PserverError as error:
         print(visible(f"paddle pserver: {error}"), file=sys.stderr)
         return PORT_IN_USE if isinstance(error, PortInUse) else error.exit_status
@@ -208,13 +209,26 @@ def _token(values: Mapping[str, Any]) -> Token | None:
     """The job's token; says so where others may read it."""
     from paddle._pserver.token_file import read_token
 
-    path = token_file(values, os.environ)
+    path = files(values, os.environ)["token_file"]
     if not path:
         return None
     token, warning = read_token(path)
     if warning is not None:
         print(f"paddle pserver: warning: {visible(warning)}", file=sys.stderr)
     return token
+
+
+def _certificate(values: Mapping[str, Any]) -> Certificate | None:
+    """What is shown to those that connect; says so where others may read its key."""
+    from paddle._pserver.tls import read_certificate
+
+    paths = files(values, os.environ)
+    if not paths["tls_cert"] and not paths["tls_key"]:
+        return None
+    certificate, warning = read_certificate(paths["tls_cert"], paths["tls_key"])
+    if warning is not None:
+        print(f"paddle pserver: warning: {visible(warning)}", file=sys.stderr)
+    return certificate
 
 
 def _view_key(arguments: Sequence[str]) -> int:

@@ -53,7 +53,7 @@ SIGHT = "_pserver.{meter, report, status}"
 # A trainer's end of a session.
 TRAINERS_END = "_pserver.{client, given, journal, line, link, remote, remote_shards}"
 # How both prove to have the job's token.
-TOKENS = "_pserver.{auth, handshake, token_file}"
+TOKENS = "_pserver.{auth, handshake, tls, tls_socket, token_file}"
 # Flags and who reads them: light enough for every program that asks for its settings.
 FLAGS = "_launch.{arguments, dialects, environ, errors, flags, manual, report}"
 # A launch as data, and who decides by it.
@@ -65,7 +65,7 @@ TABLE = (
     Row(
         "__main__",
         f"__init__ {FLAGS} _launch.{{infolog, nics, visible}} "
-        "_pserver.{auth, errors, service, token_file} "
+        "_pserver.{auth, errors, service, tls, token_file} "
         "_pserver.tasks.{errors, queue, service}",
         STANDARD,
     ),
@@ -148,7 +148,7 @@ TABLE = (
     Row(
         TRAINERS_END,
         f"{TRAINERS_END} {TOKENS} {WIRE} {EXCHANGE} _pserver.{{encoding, nearby}}",
-        "msgspec numpy os secrets socket sys threading time",
+        "msgspec numpy os secrets socket ssl sys threading time",
     ),
     Row("_pserver.encoding", f"{WIRE} {EXCHANGE} _engine.kernels.{{halves, largest}}", "numpy"),
     Row("_pserver.session", f"{SHARD} {WIRE} _pserver.link", "asyncio numpy"),
@@ -169,15 +169,18 @@ TABLE = (
     Row("_pserver.token_file", "_pserver.{auth, errors}", "os pathlib"),
     Row("_pserver.door", f"_pserver.{{auth, nearby}} {SIGHT}", "aiohttp ipaddress time"),
     Row("_pserver.nearby", "_pserver.auth", "os socket"),
-    Row("_pserver.handshake", "_pserver.{auth, errors, link, nearby}", "secrets socket time"),
+    Row("_pserver.handshake", "_pserver.{auth, errors, link, nearby, tls_socket}", "secrets socket time"),
+    Row("_pserver.tls", "_pserver.errors", "pathlib ssl"),
+    Row("_pserver.tls_socket", "_pserver.{errors, tls}", "select socket ssl threading time"),
+    Row("_pserver.lobby", "_pserver.{auth, tls}", "asyncio socket ssl time"),
     Row(
         "_pserver.process",
-        "_pserver.{application, auth, errors, hub, options, recovery, watcher}",
+        "_pserver.{application, auth, errors, hub, lobby, options, recovery, tls, watcher}",
         "aiohttp asyncio resource secrets signal socket",
     ),
     Row(  # the parent of the shards' processes: it stays small and loads no numeric library
         "_pserver.{children, memory, ports, service}",
-        "_pserver.{auth, children, errors, memory, nearby, options, ports, process, watcher}",
+        "_pserver.{auth, children, errors, memory, nearby, options, ports, process, tls, watcher}",
         STANDARD,
     ),
     # The queue of tasks: a server of its own.
@@ -189,6 +192,7 @@ TABLE = (
     Row("_launch.agent", "_launch.agent", STANDARD),  # it runs on any node's Python, on nothing else
     Row(FLAGS, f"{FLAGS} _absent _complaint", "os time"),
     Row(SUPERVISOR, SUPERVISOR, "signal"),  # for the names of signals
+    Row("_launch.authority", theirs="cryptography ipaddress"),
     Row("_launch.news", theirs="pathlib"),
     Row("_launch.visible"),
     Row("_launch.infolog", "", STANDARD),

@@ -18,6 +18,7 @@ from paddle._pserver import service
 from paddle._pserver.auth import Token
 from paddle._pserver.errors import PortInUse, PserverError
 from paddle._pserver.service import ServerOptions
+from paddle._pserver.tls import Certificate
 from paddle._pserver.watcher import Watcher
 
 ROOT = Path(paddle.__file__).parents[2]
@@ -33,8 +34,9 @@ def served(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
         on_ready: Callable[[list[tuple[str, int]]], None],
         watcher: Watcher,
         token: Token | None,
+        certificate: Certificate | None,
     ) -> int:
-        seen.options, seen.watcher, seen.token = options, watcher, token
+        seen.options, seen.watcher, seen.token, seen.certificate = options, watcher, token, certificate
         return seen.does(on_ready)
 
     monkeypatch.setattr(service, "serve", serve)

@@ -24,10 +24,12 @@ from paddle._pserver.auth import Gate, Token
 from paddle._pserver.ending import Outcome
 from paddle._pserver.errors import PortInUse
 from paddle._pserver.hub import Hub
+from paddle._pserver.lobby import Lobby
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.ports import listen
 from paddle._pserver.remote import RemoteExchange
 from paddle._pserver.shard import Shard
+from paddle._pserver.tls import Certificate
 
 HOSTS = ("127.0.0.1", "127.0.0.2")
 TIMEOUT_S = 30.0
@@ -47,6 +49,7 @@ class Pservers:
     hubs: list[Hub] = field(default_factory=list)
     outcomes: list[asyncio.Task[Outcome]] = field(default_factory=list)
     runners: list[web.AppRunner] = field(default_factory=list)
+    lobbies: list[Lobby] = field(default_factory=list)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
 
     def exchange(self, trainer_id: int, **options: Any) -> RemoteExchange:
@@ -121,6 +124,7 @@ def start_pservers() -> Iterator[Start]:
             keepalive_timeout: float = 60.0,
             token: Token | None = None,
             is_nearby: bool = False,
+            certificate: Certificate | None = None,
         ) -> Pservers:
             used = HOSTS[:hosts]
             listeners = free_ports(used, ports_num + ports_num_for_sparse)
@@ -135,7 +139,7 @@ def start_pservers() -> Iterator[Start]:
                 )
                 running.hubs.append(Hub(Shard(options), f"{role} shard {index}"))
             near = [nearby.beside(listener) if is_nearby else None for listener in listeners]
-            stack.enter_context(serving(running, listeners, keepalive_timeout, token, near))
+            stack.enter_context(serving(running, listeners, keepalive_timeout, token, near, certificate))
             return running
 
         yield start
@@ -166,10 +170,11 @@ class serving:  # noqa: N801 - used as a function
         keepalive_timeout: float,
         token: Token | None = None,
         near: Sequence[socket.socket | None] = (),
+        certificate: Certificate | None = None,
     ) -> None:
         self.near = near or [None] * len(listeners)
         self.running, self.listeners, self.keepalive_timeout = running, listeners, keepalive_timeout
-        self.token = token
+        self.token, self.certificate = token, certificate
         self.thread = threading.Thread(target=running.loop.run_forever, daemon=True)
 
     def __enter__(self) -> None:
@@ -184,14 +189,16 @@ class serving:  # noqa: N801 - used as a function
 
     async def _start(self) -> None:
         for hub, listener, near in zip(self.running.hubs, self.listeners, self.near, strict=True):
-            gate = Gate(self.token, partial(secrets.token_bytes, 32)) if self.token else None
+            shown = "" if self.certificate is None else self.certificate.name
+            gate = Gate(self.token, partial(secrets.token_bytes, 32), shown) if self.token else None
             runner = web.AppRunner(
                 application(hub, gate=gate), shutdown_timeout=1.0, keepalive_timeout=self.keepalive_timeout
             )
             await runner.setup()
-            await web.SockSite(runner, listener).start()
-            if near is not None:
-                await web.SockSite(runner, near).start()
+            lobby = Lobby(runner.server, hub.name, self.running.num_gradient_servers, self.certificate)
+            for opened in filter(None, (listener, near)):
+                lobby.open(opened)
+            self.running.lobbies.append(lobby)
             self.running.runners.append(runner)
             self.running.outcomes.append(asyncio.create_task(hub.outcome()))
 
@@ -199,6 +206,8 @@ class serving:  # noqa: N801 - used as a function
         for hub in self.running.hubs:
             hub.stop("the test is over")
         await asyncio.gather(*self.running.outcomes)
+        for lobby in self.running.lobbies:
+            await lobby.close()
         for runner in self.running.runners:
             await runner.cleanup()
 

@@ -54,6 +54,9 @@ class Transport(asyncio.Transport):
     def is_closing(self) -> bool:
         return self.cut.is_set()
 
+    def can_write_eof(self) -> bool:
+        return True
+
     def write_eof(self) -> None:
         pass
 

@@ -34,14 +34,20 @@ __all__ = [
     "InitFlags",
     "Reporter",
     "child_environment",
+    "files",
     "read",
     "read_init",
     "reporter",
     "settle_threads",
-    "token_file",
 ]
 
 _PREFIX = "PADDLE_INIT_"
+_FILES = {
+    "token_file": "PADDLE_TOKEN_FILE",
+    "tls_ca": "PADDLE_TLS_CA",
+    "tls_cert": "PADDLE_TLS_CERT",
+    "tls_key": "PADDLE_TLS_KEY",
+}
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _PINNED_KERNEL = "OPENBLAS_CORETYPE"  # halves the speed of a processor that the kernel was not made for
 _HOST = re.compile(r"[\w.-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(%\w+)?")  # a name, IPv4 or IPv6
@@ -83,6 +89,7 @@ class InitFlags:
     token_file: str
     wire: str
     wire_topk: float
+    tls_ca: str
     values: Mapping[str, Value]
     given: frozenset[str]
     notices: tuple[str, ...] = ()
@@ -106,7 +113,7 @@ def read_init(kwargs: Mapping[str, object], environ: Mapping[str, str]) -> InitF
     values: dict[str, Any] = defaults_of("trainer") | {
         name: value for name, value in given.items() if name not in forgone
     }
-    values["token_file"] = token_file(values, environ)
+    values |= files(values, environ)
     _check(values)
     own = {field.name for field in fields(InitFlags)} & trainer.keys()
     return InitFlags(
@@ -117,9 +124,12 @@ def read_init(kwargs: Mapping[str, object], environ: Mapping[str, str]) -> InitF
     )
 
 
-def token_file(values: Mapping[str, Any], environ: Mapping[str, str]) -> str:
-    """Where the job's token is, empty where there is none: the flag over PADDLE_TOKEN_FILE."""
-    return values["token_file"] or environ.get("PADDLE_TOKEN_FILE", "")
+def files(values: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, str]:
+    """Where what a process shows or trusts is, of ``values``, empty where there is none: the flag over its
+    variable."""
+    return {
+        name: values[name] or environ.get(variable, "") for name, variable in _FILES.items() if name in values
+    }
 
 
 def child_environment(

@@ -229,6 +229,11 @@ FLAGS: tuple[Flag, ...] = (
     _row("pt", "acts", "token_file", "str", "",
          "File with the job's token, the same for all; launched jobs have their own",
          env="PADDLE_TOKEN_FILE"),
+    _row("p", "acts", "tls_cert", "str", "", "Certificate to show, PEM: what comes over TCP is encrypted",
+         env="PADDLE_TLS_CERT"),
+    _row("p", "acts", "tls_key", "str", "", "Its key, PEM without a password", env="PADDLE_TLS_KEY"),
+    _trainer("tls_ca", "str", "", "Authority of the parameter servers' certificates, PEM: encrypts",
+             env="PADDLE_TLS_CA"),
     # The trainer
     _row("lpt", "forgone", "use_gpu", "bool", False, "Train on a GPU", conf="PADDLE_USE_GPU"),
     _trainer("trainer_count", "int", 1, "Threads inside one trainer", env="PADDLE_TRAINER_COUNT", low=1),

@@ -22,7 +22,7 @@ from paddle._launch.workspace import Entry, listing, locate
 COMMAND = "paddle.py"
 # A process's place in a job is not for choice, and a job that is launched makes its own token.
 SNAPSHOT_FLAGS = ("snapshot_period", "snapshot_interval", "snapshot_keep", "snapshot_restarts")
-OURS = ("trainer_id", "num_gradient_servers", "pservers", "token_file")
+OURS = ("trainer_id", "num_gradient_servers", "pservers", "token_file", "tls_ca")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

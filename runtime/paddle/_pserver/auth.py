@@ -7,7 +7,9 @@
 
 N and C are 32 bytes of chance, P and Q are HMAC-SHA256 under the token over whose proof it is, the place (the
 pserver's address and port, as either side sees them on its own end of the connection), N and C. So a proof is
-good for one question of one pserver, and one that was made for another place is good for nothing.
+good for one question of one pserver, and one that was made for another place is good for nothing. Where the
+connection is encrypted, the certificate that either side knows of stands in place of the address: who is in
+between has another one, and address translation does no harm.
 
 1.  A nonce is good once, for ``NONCE_S``, for the host that asked. No more than ``MAX_NONCES`` are
     outstanding: then the oldest one is forgotten.
@@ -94,9 +96,11 @@ class Denied:
 
 
 class Gate:
-    """The pserver's side of one port. ``chance()`` gives 32 bytes that nobody can foresee."""
+    """The pserver's side of one port. ``chance()`` gives 32 bytes that nobody can foresee; ``certificate``:
+    how the one that it shows is called, where it has one."""
 
-    def __init__(self, token: Token, chance: Callable[[], bytes]) -> None:
+    def __init__(self, token: Token, chance: Callable[[], bytes], certificate: str = "") -> None:
+        self.certificate = certificate
         self.challenges = self.admitted = 0
         self.denied: Counter[Reason] = Counter()
         self._token, self._chance = token, chance
@@ -219,7 +223,7 @@ class Prover:
 
 
 def place_of(address: str, port: int) -> str:
-    """How both sides write where the pserver is."""
+    """How both sides write where the pserver is: ``address``, or how its certificate is called."""
     return f"{plain(address)} {port}"
 
 

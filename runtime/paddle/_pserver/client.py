@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import ssl
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -29,7 +30,9 @@ from paddle._pserver.errors import (
     error_named,
 )
 from paddle._pserver.framing import FrameReader, pieces
+from paddle._pserver.handshake import Stream
 from paddle._pserver.messages import Answer, Failure, Goodbye, Reply, Request, Waiting, decode, encode
+from paddle._pserver.tls_socket import TlsSocket
 
 Notice = Callable[[str], None]
 
@@ -47,7 +50,8 @@ _log = logging.getLogger("paddle.pserver")
 
 
 class Client:
-    """See the module's text. ``what``: the shard, for people; ``token``: the job's, where it has one."""
+    """See the module's text. ``what``: the shard, for people; ``token``: the job's, where it has one;
+    ``trust``: whose certificates are good, where TCP is encrypted."""
 
     def __init__(
         self,
@@ -58,13 +62,14 @@ class Client:
         call_timeout_s: float,
         notice: Notice,
         token: Token | None = None,
+        trust: ssl.SSLContext | None = None,
     ) -> None:
         self.what = f"{what} at {host}:{port}"
         self._address = (host, port)
         self._call_timeout_s = call_timeout_s
         self._notice = notice
-        self._token = token
-        self._socket: socket.socket | None = None
+        self._token, self._trust = token, trust
+        self._socket: Stream | None = None
         self._reader = FrameReader(self._place)
         self._heard: deque[Reply] = deque()
         self._into: Sequence[memoryview] = ()
@@ -105,23 +110,28 @@ class Client:
                     notice_at = now + min(now - began, _LONGEST_NOTICE_S)
                 time.sleep(min(_RETRY_S, deadline - now))
 
-    def _attempt(self, deadline: float) -> socket.socket:
+    def _attempt(self, deadline: float) -> Stream:
         near = nearby.connect(*self._address, min(_NEAR_S, _left(deadline) / 2))
         if near is not None:
             try:
                 return self._introduced(near, time.monotonic() + min(_NEAR_S, _left(deadline) / 2))
             except (OSError, PserverError) as error:
                 _log.debug("%s: over TCP, as there is no way in by its name: %s", self.what, error)
-        return self._introduced(socket.create_connection(self._address, timeout=_left(deadline)), deadline)
+        far = socket.create_connection(self._address, timeout=_left(deadline))
+        return self._introduced(far, deadline, self._trust)
 
-    def _introduced(self, sock: socket.socket, deadline: float) -> socket.socket:
+    def _introduced(
+        self, sock: socket.socket, deadline: float, trust: ssl.SSLContext | None = None
+    ) -> Stream:
+        host = self._address[0]
         try:
             link.tune(sock)
-            handshake.upgrade(sock, self._address[0], self.what, self._token, deadline)
+            stream: Stream = sock if trust is None else TlsSocket(sock, trust, host, self.what, deadline)
+            handshake.upgrade(stream, host, self.what, self._token, deadline)
         except BaseException:
             sock.close()
             raise
-        return sock
+        return stream
 
     # Asking.
 
@@ -216,7 +226,7 @@ class Client:
             return True
 
     @property
-    def _open(self) -> socket.socket:
+    def _open(self) -> Stream:
         if self._socket is None:
             raise ShardUnreachable(
                 f"{self.what}: the connection is closed, and after that nothing can be asked"

@@ -47,8 +47,9 @@ def admit(gate: Gate | None, request: web.Request) -> dict[str, str]:
     """The headers with which a trainer is let in; raises an answer for one that is not."""
     if gate is None:
         return {}
-    peer = _peer(request)
-    match gate.knock(_authorization(request), peer, place_of(*place_asked(request)), time.monotonic()):
+    peer, (address, port) = _peer(request), place_asked(request)
+    place = place_of(gate.certificate if request.secure else address, port)
+    match gate.knock(_authorization(request), peer, place, time.monotonic()):
         case Admitted(header):
             return {hdrs.AUTHENTICATION_INFO: header}
         case Challenge(header):

@@ -16,7 +16,9 @@ PserverError                  an ExchangeError: the engine's callers see these
 │   ├── DeclarationMismatch   trainers that do not train the same model
 │   ├── TooManyParameters     more values than this pserver may hold
 │   │   └── TableFull         rows of an open table for which there is no room: the job is broken
-│   └── NotAuthorized         the two sides do not have the same token
+│   ├── NotAuthorized         the two sides do not have the same token
+│   ├── TlsMismatch           one side encrypts, and the other does not
+│   └── NotTrusted            the pserver's certificate is not what the trainer trusts
 ├── TrainerLost               a barrier cannot be met: the text names who is missing
 ├── ShardUnreachable          no connection, or no answer in time
 │   ├── ConnectionLost        a connection that broke
@@ -27,6 +29,7 @@ PserverError                  an ExchangeError: the engine's callers see these
 ├── PortInUse                 another process has the port; the text names it
 ├── NotOurs                   a Complaint: an address or port that this process may not listen on
 ├── BadTokenFile              a Complaint: a file from which no token comes
+├── BadTlsFile                a Complaint: a file from which no certificate or key comes
 └── SparsePortsMissing        a Complaint: a sparse parameter, and ports_num_for_sparse=0
 """
 
@@ -108,6 +111,14 @@ class NotAuthorized(Refused):
     """The two sides do not have the same token."""
 
 
+class TlsMismatch(Refused):
+    """One side encrypts, and the other does not."""
+
+
+class NotTrusted(Refused):
+    """The pserver's certificate is not what the trainer trusts."""
+
+
 class TrainerLost(PserverError):
     """A barrier cannot be met: the text names who is missing."""
 
@@ -148,6 +159,10 @@ class NotOurs(Complaint, PserverError):
 
 class BadTokenFile(Complaint, PserverError):
     """A file from which no token comes."""
+
+
+class BadTlsFile(Complaint, PserverError):
+    """A file from which no certificate or key comes."""
 
 
 class SparsePortsMissing(Complaint, PserverError):

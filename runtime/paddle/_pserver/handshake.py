@@ -16,14 +16,19 @@ from dataclasses import dataclass
 
 from paddle._pserver import nearby
 from paddle._pserver.auth import Prover, Token, place_of
-from paddle._pserver.errors import NotAuthorized, ProtocolMismatch
+from paddle._pserver.errors import NotAuthorized, ProtocolMismatch, TlsMismatch
 from paddle._pserver.link import SESSION_PATH, UPGRADE
+from paddle._pserver.tls_socket import TlsSocket
 
 _LONGEST_HEAD = 1 << 14
 _LONGEST_TEXT = 1 << 14
 _UPGRADE = f"Connection: Upgrade\r\nUpgrade: {UPGRADE}\r\n"
 _ONE_JOB = (
     "All processes of a job need the same token: --token_file, PADDLE_INIT_TOKEN_FILE, PADDLE_TOKEN_FILE."
+)
+_AUTHORITY = (
+    "give it the certificate of the job's authority, PADDLE_TLS_CA or PADDLE_INIT_TLS_CA, or start the "
+    "pserver without --tls_cert."
 )
 
 
@@ -40,19 +45,23 @@ class Head:
         return self.line.partition(" ")[2].partition(" ")[0]
 
 
-def upgrade(sock: socket.socket, host: str, what: str, token: Token | None, deadline: float) -> None:
+Stream = socket.socket | TlsSocket
+
+
+def upgrade(sock: Stream, host: str, what: str, token: Token | None, deadline: float) -> None:
     """Make a session of a connection to ``host``. ``what``: the pserver, for people."""
     address, port = nearby.place(sock.getpeername())
     asked_of = f"Host: {f'[{host}]' if ':' in host else host}:{port}\r\n"
     if token is None:
-        head = _ask(sock, asked_of + _UPGRADE, deadline)
+        head = _ask(sock, what, asked_of + _UPGRADE, deadline)
         if head.code == "401":
             raise NotAuthorized(
                 f"{what} serves trainers with a token only, and this one has none. {_ONE_JOB}"
             )
         return _check_upgraded(head, what)
-    prover = Prover(token, place_of(address, port), secrets.token_bytes(32))
-    head = _ask(sock, asked_of, deadline)
+    shown = sock.certificate if isinstance(sock, TlsSocket) else address
+    prover = Prover(token, place_of(shown, port), secrets.token_bytes(32))
+    head = _ask(sock, what, asked_of, deadline)
     if head.code == "426":
         raise NotAuthorized(
             f"{what} knows no token, and this trainer has one: it may be another job's. {_ONE_JOB}"
@@ -60,7 +69,7 @@ def upgrade(sock: socket.socket, host: str, what: str, token: Token | None, dead
     answer = prover.answer(head.headers.get("www-authenticate", "")) if head.code == "401" else None
     if answer is None:
         return _refuse(head, what)
-    head = _ask(sock, f"{asked_of}{_UPGRADE}Authorization: {answer}\r\n", deadline)
+    head = _ask(sock, what, f"{asked_of}{_UPGRADE}Authorization: {answer}\r\n", deadline)
     if head.code == "401":
         raise ConnectionResetError("its challenge was too old when it was answered")
     if head.code == "403":
@@ -89,7 +98,7 @@ def _refuse(head: Head, what: str) -> None:
     )
 
 
-def _ask(sock: socket.socket, headers: str, deadline: float) -> Head:
+def _ask(sock: Stream, what: str, headers: str, deadline: float) -> Head:
     sock.settimeout(_left(deadline))
     sock.sendall(f"GET {SESSION_PATH} HTTP/1.1\r\n{headers}\r\n".encode("ascii"))
     text = b""
@@ -102,10 +111,12 @@ def _ask(sock: socket.socket, headers: str, deadline: float) -> Head:
     head = Head(line, {name.strip().lower(): value.strip() for name, _, value in pairs})
     if head.code != "101":
         _skip(sock, head.headers.get("content-length", "0"), deadline)
+    if head.headers.get("upgrade", "").startswith("TLS/"):
+        raise TlsMismatch(f"{what} speaks TLS only, and this trainer does not: {_AUTHORITY}")
     return head
 
 
-def _skip(sock: socket.socket, length: str, deadline: float) -> None:
+def _skip(sock: Stream, length: str, deadline: float) -> None:
     """Read an answer's text, so that the next answer can be read after it."""
     left = int(length) if length.isascii() and length.isdigit() else 0
     if left > _LONGEST_TEXT:
@@ -114,7 +125,7 @@ def _skip(sock: socket.socket, length: str, deadline: float) -> None:
         left -= len(_receive(sock, left, deadline))
 
 
-def _receive(sock: socket.socket, count: int, deadline: float) -> bytes:
+def _receive(sock: Stream, count: int, deadline: float) -> bytes:
     sock.settimeout(_left(deadline))
     data = sock.recv(count)
     if not data:

@@ -21,8 +21,10 @@ from paddle._pserver.application import Place, application
 from paddle._pserver.auth import Gate, Token
 from paddle._pserver.errors import PserverError
 from paddle._pserver.hub import Hub
+from paddle._pserver.lobby import Lobby
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.recovery import begin
+from paddle._pserver.tls import Certificate
 from paddle._pserver.watcher import Watcher
 
 _log = logging.getLogger("paddle.pserver")
@@ -36,13 +38,14 @@ def run(
     watcher: Watcher,
     places: Sequence[Place],
     token: Token | None = None,
+    certificate: Certificate | None = None,
 ) -> int:
     """Serve until the shard is over; returns the exit status. SIGTERM ends it before its time.
 
     ``places``: this shard and those that were started with it, for people to look at. ``token``: trainers
-    must have it.
+    must have it. ``certificate``: it is shown to them, and all that comes over TCP is encrypted.
     """
-    return asyncio.run(_serve(options, listeners, name, on_ready, watcher, places, token))
+    return asyncio.run(_serve(options, listeners, name, on_ready, watcher, places, token, certificate))
 
 
 async def _serve(
@@ -53,6 +56,7 @@ async def _serve(
     watcher: Watcher,
     places: Sequence[Place],
     token: Token | None = None,
+    certificate: Certificate | None = None,
 ) -> int:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # so that idle connections keep no trainer out
@@ -63,19 +67,23 @@ async def _serve(
         watcher.broken(name, str(error), (), is_own=True)
         return error.exit_status if isinstance(error, PserverError) else 1
     hub = Hub(shard, name, watcher, kept)
-    gate = None if token is None else Gate(token, partial(secrets.token_bytes, 32))
+    shown = "" if certificate is None else certificate.name
+    gate = None if token is None else Gate(token, partial(secrets.token_bytes, 32), shown)
     runner = web.AppRunner(
         application(hub, places, gate), access_log=None, handle_signals=False, shutdown_timeout=1.0
     )
     await runner.setup()
+    assert runner.server is not None
+    lobby = Lobby(runner.server, name, options.num_gradient_servers, certificate)
     for listener in listeners:
-        await web.SockSite(runner, listener).start()
+        lobby.open(listener)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, hub.stop, "the pserver was told to stop")
     _log.info("%s: serves %d trainers", name, options.num_gradient_servers)
     on_ready()
     try:
         outcome = await hub.outcome()
     finally:
+        await lobby.close()
         await runner.cleanup()
     _log.log(logging.ERROR if outcome.exit_status else logging.INFO, "%s: ends: %s", name, outcome.text)
     return outcome.exit_status

@@ -33,6 +33,7 @@ from paddle._pserver.line import Line, Patience
 from paddle._pserver.messages import PROTOCOL, Declare, EndPass, GoBack, Goodbye, Hello, Push
 from paddle._pserver.options import Role
 from paddle._pserver.remote_shards import DenseShard, SparseShard
+from paddle._pserver.tls import read_trust
 from paddle._pserver.token_file import read_token
 from paddle._pserver.wire import WireSpec
 
@@ -69,11 +70,13 @@ class RemoteExchange:
         notice: Notice = _print,
         token_file: str = "",
         wire: WireSpec | None = None,
+        tls_ca: str = "",
     ) -> None:
         self._wire = wire or WireSpec()
         self._encoder = Encoder(self._wire)
         self._connect_timeout_s = connect_timeout_s
         token = _token(token_file, notice)
+        trust = read_trust(tls_ca) if tls_ca else None
         incarnation = secrets.token_hex(8)
         dense = [(host, port + i) for host in pservers for i in range(ports_num)]
         sparse = [(host, port + ports_num + i) for host in pservers for i in range(ports_num_for_sparse)]
@@ -82,7 +85,13 @@ class RemoteExchange:
 
         def line(role: Role, place: tuple[str, int]) -> Line:
             client = partial(
-                Client, *place, f"{role} shard", call_timeout_s=call_timeout_s, notice=notice, token=token
+                Client,
+                *place,
+                f"{role} shard",
+                call_timeout_s=call_timeout_s,
+                notice=notice,
+                token=token,
+                trust=trust,
             )
             hello = Hello(PROTOCOL, trainer_id, num_gradient_servers, role, incarnation)
             return Line(client, hello, notice, patience)

@@ -22,6 +22,7 @@ from paddle._pserver.auth import Token
 from paddle._pserver.children import Children
 from paddle._pserver.options import ServerOptions, ShardOptions, SnapshotOptions
 from paddle._pserver.ports import listen
+from paddle._pserver.tls import Certificate
 from paddle._pserver.watcher import Unwatched, Watcher
 
 __all__ = ["ServerOptions", "SnapshotOptions", "serve"]
@@ -34,9 +35,10 @@ def serve(
     on_ready: Callable[[list[tuple[str, int]]], None],
     watcher: Watcher | None = None,
     token: Token | None = None,
+    certificate: Certificate | None = None,
 ) -> int:
     """Serve until the job is over; returns the exit status: 0 only if all went well. ``token``: trainers must
-    have it.
+    have it. ``certificate``: it is shown to them, and what comes over TCP is encrypted.
 
     To be called in the main thread. ``on_ready`` gets all (address, port), once all are served. Raises
     PortInUse before anything is served. SIGINT, SIGTERM and SIGHUP end all processes.
@@ -45,7 +47,7 @@ def serve(
     listeners = _listeners(options)
     children = Children(on_death=lambda name, how: watcher.broken(name, how, (), is_own=True))
     for index, (address, port, _) in enumerate(options.places):
-        work = partial(_shard, options, index, listeners, watcher, token)
+        work = partial(_shard, options, index, listeners, watcher, token, certificate)
         children.fork(f"{address}:{port}", work, restarts=options.restarts if options.snapshots else 0)
     if not options.snapshots:  # else a shard that is started again needs its own
         _close(listeners)
@@ -91,6 +93,7 @@ def _shard(
     listeners: Sequence[Sequence[socket.socket]],
     watcher: Watcher,
     token: Token | None,
+    certificate: Certificate | None,
     ready: Callable[[], None],
 ) -> int:
     """The life of shard number ``index`` of this node, in its own process."""
@@ -110,4 +113,4 @@ def _shard(
         snapshots=_snapshots(options, index),
     )
     name = f"{role} shard at {address}:{port}"
-    return run(shard, listeners[index], name, ready, watcher, options.places, token)
+    return run(shard, listeners[index], name, ready, watcher, options.places, token, certificate)

@@ -29,6 +29,7 @@ LINGER_S = 5.0
 FIRST_MESSAGE_S = 10.0
 FIRST_MESSAGE = Limits(meta_bytes=1 << 12, body_bytes=0)
 _JOIN_BELOW_BYTES = 1 << 14
+_WASTE = memoryview(bytearray(SLICE_BYTES))  # one for all: nobody reads it
 
 
 class Owner(Protocol):
@@ -64,7 +65,6 @@ class Session(asyncio.BufferedProtocol):
         self._paused = self._closing = False
         self._spoke = False
         self._patience = asyncio.get_running_loop().call_later(FIRST_MESSAGE_S, transport.abort)
-        self._waste = memoryview(bytearray(SLICE_BYTES))
         link.tune(transport.get_extra_info("socket"))
         transport.set_write_buffer_limits(high=SLICE_BYTES)
         transport.set_protocol(self)
@@ -113,7 +113,10 @@ class Session(asyncio.BufferedProtocol):
                 self._write(group)
         if self._closing and not self._outbox and not self._transport.is_closing():
             with contextlib.suppress(OSError):  # reset already, which is told in a moment
-                self._transport.write_eof()
+                if self._transport.can_write_eof():
+                    self._transport.write_eof()
+                else:  # TLS knows no half of an end; it says goodbye and waits for the other side's
+                    self._transport.close()
 
     def _write(self, group: list[memoryview]) -> None:
         if sum(view.nbytes for view in group) < _JOIN_BELOW_BYTES:
@@ -126,7 +129,7 @@ class Session(asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where the next bytes go; after damage, nowhere."""
-        return self._waste if self._reader is None else self._reader.buffers()[0]
+        return _WASTE if self._reader is None else self._reader.buffers()[0]
 
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes came."""

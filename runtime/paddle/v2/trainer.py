@@ -210,4 +210,5 @@ def _remote(flags: Any) -> Exchange:
         reconnect_timeout_s=flags.reconnect_timeout,
         token_file=flags.token_file,
         wire=wire_of(flags.wire, flags.wire_topk),
+        tls_ca=flags.tls_ca,
     )
