@@ -83,18 +83,11 @@ class RemoteExchange:
 
         patience = Patience(reconnect_timeout_s, journal_bytes // max(1, len(dense) + len(sparse)))
 
+        client = partial(Client, call_timeout_s=call_timeout_s, notice=notice, token=token, trust=trust)
+
         def line(role: Role, place: tuple[str, int]) -> Line:
-            client = partial(
-                Client,
-                *place,
-                f"{role} shard",
-                call_timeout_s=call_timeout_s,
-                notice=notice,
-                token=token,
-                trust=trust,
-            )
             hello = Hello(PROTOCOL, trainer_id, num_gradient_servers, role, incarnation)
-            return Line(client, hello, notice, patience)
+            return Line(partial(client, *place, f"{role} shard"), hello, notice, patience)
 
         self._dense = [DenseShard(line("dense", place), i, len(dense)) for i, place in enumerate(dense)]
         self._sparse = [SparseShard(line("sparse", place), i, len(sparse)) for i, place in enumerate(sparse)]

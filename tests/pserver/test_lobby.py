@@ -1,0 +1,146 @@
+"""Connections that are nobody's yet: how long, how many, and whose oldest has to go."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from paddle._pserver import lobby
+from paddle._pserver.link import SESSION_PATH, UPGRADE
+
+from .conftest import ONES, Pservers, Start, start
+
+DEADLINE_S = 20.0
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[..., socket.socket]]:
+    """``opened(pservers, source)``: a connection from an address of this machine."""
+    with ExitStack() as stack:
+
+        def open(pservers: Pservers, source: str = "127.0.0.1") -> socket.socket:
+            place = ("127.0.0.1", pservers.port)
+            return stack.enter_context(socket.create_connection(place, DEADLINE_S, (source, 0)))
+
+        yield open
+
+
+def is_closed(connection: socket.socket) -> bool:
+    """Wait for its end."""
+    try:
+        while connection.recv(4096):
+            pass
+    except ConnectionResetError:
+        return True
+    return True
+
+
+def is_served(connection: socket.socket) -> bool:
+    connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+    return connection.recv(4096).startswith(b"HTTP/1.1 200 ")
+
+
+def callers(pservers: Pservers) -> int:
+    return len(pservers.lobbies[0]._callers)
+
+
+def until(condition: Callable[[], Any]) -> None:
+    end = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < end
+        threading.Event().wait(0.01)
+
+
+def test_who_says_nothing_is_closed(
+    start_pservers: Start, opened: Callable[..., socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lobby, "FIRST_S", 0.05)
+    pservers = start_pservers()
+    assert is_closed(opened(pservers))
+    until(lambda: callers(pservers) == 0)
+
+
+def test_who_does_not_end_what_it_says_is_closed_and_a_session_is_not(
+    start_pservers: Start, opened: Callable[..., socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lobby, "PATIENCE_S", 0.2)
+    pservers = start_pservers()
+    trainer = pservers.exchange(0)
+    start(trainer)
+    slow = opened(pservers)
+    slow.sendall(b"GET /healthz HTTP/1.1\r\nX: ")
+    assert is_closed(slow)
+    until(lambda: callers(pservers) == 0)
+    assert trainer.step(ONES, 1).version == 1, "its time in the lobby is long over"
+    trainer.close()
+
+
+def test_who_fills_the_lobby_fills_it_for_itself(
+    start_pservers: Start, opened: Callable[..., socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lobby, "MAX_CALLERS", 6)  # and two for the trainer
+    pservers = start_pservers()
+    other = opened(pservers, "127.0.0.9")
+    until(lambda: callers(pservers) == 1)
+    crowd = [opened(pservers) for _ in range(20)]
+    for connection in crowd[:13]:
+        assert is_closed(connection)
+    assert callers(pservers) == 8
+    assert all(is_served(connection) for connection in crowd[13:])
+    assert is_served(other), "it is the oldest of all, and of another host"
+    trainer = pservers.exchange(0)
+    start(trainer)
+    trainer.close()
+
+
+def test_a_session_takes_no_place(
+    start_pservers: Start, opened: Callable[..., socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lobby, "MAX_CALLERS", 2)
+    pservers = start_pservers(num_gradient_servers=8)
+    trainers = [opened(pservers) for _ in range(18)]
+    for trainer in trainers:
+        upgrade = f"Connection: Upgrade\r\nUpgrade: {UPGRADE}\r\n"
+        trainer.sendall(f"GET {SESSION_PATH} HTTP/1.1\r\nHost: x\r\n{upgrade}\r\n".encode())
+        assert trainer.recv(4096).startswith(b"HTTP/1.1 101 ")
+    waiting = [opened(pservers) for _ in range(18)]
+    assert all(is_served(connection) for connection in waiting)
+    trainers[0].settimeout(0.05)
+    with pytest.raises(TimeoutError):
+        trainers[0].recv(1)
+
+
+def test_who_comes_and_goes_is_no_news(
+    start_pservers: Start, opened: Callable[..., socket.socket], caplog: pytest.LogCaptureFixture
+) -> None:
+    pservers = start_pservers()
+    opened(pservers).close()
+    until(lambda: callers(pservers) == 0)
+    assert "turned away" not in caplog.text
+
+
+def test_of_one_host_the_log_hears_only_so_often(
+    start_pservers: Start, opened: Callable[..., socket.socket], caplog: pytest.LogCaptureFixture
+) -> None:
+    pservers = start_pservers()
+    for _ in range(100):
+        connection = opened(pservers)
+        connection.sendall(lobby.FIRST_BYTE)
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(4096).startswith(b"HTTP/1.1 400 ")
+    assert 64 <= caplog.text.count("turned away a connection") < 100
+
+
+def test_a_page_is_shown_over_a_connection_that_stays(start_pservers: Start) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", start_pservers().port, timeout=DEADLINE_S)
+    for _ in range(3):
+        connection.request("GET", "/healthz")
+        assert connection.getresponse().read() == b"ok\n"
+    connection.close()
