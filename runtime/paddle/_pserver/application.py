@@ -42,7 +42,7 @@ def application(hub: Hub, places: Sequence[Place] = (), gate: Gate | None = None
         return web.Response(text="ok\n")
 
     async def show_page(request: web.Request) -> web.Response:
-        shown = page.html(look(request), list(_links(places, request.scheme, *door.place_asked(request))))
+        shown = page.html(look(request), list(_links(places, *door.place_asked(request), request.scheme)))
         policy = {"Content-Security-Policy": page.POLICY}
         return web.Response(text=shown, content_type="text/html", headers=policy)
 
@@ -65,7 +65,7 @@ def application(hub: Hub, places: Sequence[Place] = (), gate: Gate | None = None
     return app
 
 
-def _links(places: Sequence[Place], scheme: str, host: str, port: int) -> Iterator[page.Link]:
+def _links(places: Sequence[Place], host: str, port: int, scheme: str = "http") -> Iterator[page.Link]:
     """Where the pages of ``places`` are, seen from the one at ``host:port``."""
     for address, at, role in places:
         is_this = at == port and address in (host, "0.0.0.0", "::")
