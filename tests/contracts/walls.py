@@ -121,7 +121,7 @@ TABLE = (
     Row("_pserver.sparse_table", "_pserver.{gradient, placement}", "numpy"),
     Row(
         "_pserver.decoding",
-        f"_pserver.{{gradient, tables}} {WIRE} _engine.kernels.{{halves, largest}}",
+        f"_pserver.{{gradient, tables}} {WIRE} _engine.exchange _engine.kernels.{{halves, largest}}",
         "numpy",
     ),
     Row("_pserver.pages", theirs="mmap numpy"),
@@ -151,7 +151,7 @@ TABLE = (
         "msgspec numpy os secrets socket ssl sys threading time",
     ),
     Row("_pserver.encoding", f"{WIRE} {EXCHANGE} _engine.kernels.{{halves, largest}}", "numpy"),
-    Row("_pserver.session", f"{SHARD} {WIRE} _pserver.link", "asyncio numpy"),
+    Row("_pserver.session", f"{SHARD} {WIRE} _pserver.{{link, meter}}", "asyncio numpy"),
     Row("_pserver.hub", f"{SHARD} {WIRE} {SIGHT} _pserver.{{nearby, recovery, session}}", "asyncio time"),
     # What can be seen of a shard.
     Row("_pserver.status", SHARD, "msgspec"),

@@ -24,6 +24,7 @@ from paddle._engine.exchange import ModeSpec
 from paddle._engine.rows import SparseRows
 from paddle._pserver.errors import PserverError
 from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.wire import wire_of
 from tests.pserver.conftest import free_ports, values_of
 from tests.pserver.test_equality import MODEL, assert_same, gradients_of, locally, seed_of, update
 
@@ -137,6 +138,26 @@ def test_a_killed_shard_comes_back_and_no_bit_is_different(tmp_path: Path, when:
         job.end()
     assert_same(first, second)
     assert_same(first, locally(spec, TRAINERS, STEPS))
+
+
+@pytest.mark.parametrize("wire", ["float16", "topk"])
+def test_a_killed_shard_is_told_the_same_again_in_whatever_numbers(tmp_path: Path, wire: str) -> None:
+    """A residual knows of steps, not of sendings: what is told again is what was told."""
+    spec, numbers = update("momentum"), wire_of(wire, 0.02)
+    with pservers(tmp_path / "kept") as job:
+
+        def disturb(trainer: int, step: int) -> None:
+            if trainer == 0 and step in (4, 8):
+                job.kill(0 if step == 4 else 1)
+
+        first, second = job.train(spec, disturb, wire=numbers)
+        job.end()
+    with pservers(tmp_path / "undisturbed") as job:
+        expected, _ = job.train(spec, lambda trainer, step: None, wire=numbers)
+        job.end()
+    assert_same(first, second)
+    assert_same(first, expected)
+    assert any((first[name] != array).any() for name, array in locally(spec, TRAINERS, STEPS).items())
 
 
 def test_all_shards_killed_at_once_and_one_again(tmp_path: Path) -> None:

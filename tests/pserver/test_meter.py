@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddle._pserver.messages import Answer, EndPass, Pull, PullRows, Push, Waiting
-from paddle._pserver.meter import BOUNDS_S, Latency, Meter
+from paddle._pserver.meter import BOUNDS_S, Latency, Meter, Traffic
 
 PUSH = Push(1, 0, 1)
 
@@ -94,3 +94,11 @@ def test_shares_are_told_by_the_bucket_that_holds_them(share: float, bound: floa
     counts = [0] * (len(BOUNDS_S) + 1)
     counts[0], counts[2], counts[-1] = 5, 4, 1
     assert Latency(counts=tuple(counts), sum_s=0.0).within(share) == bound
+
+
+def test_the_traffic_of_connections_that_are_gone_counts_on() -> None:
+    meter = Meter()
+    meter.lost(1, Traffic(received=10, sent=1))
+    meter.lost(2, Traffic(received=5, sent=0))
+    assert meter.total([Traffic(received=100, sent=7)]) == Traffic(received=115, sent=8)
+    assert meter.total([]) == Traffic(received=15, sent=1)

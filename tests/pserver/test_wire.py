@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from paddle._engine.exchange import Exchange, ModeSpec, ParameterSpec, UpdateSpec
+from paddle._engine.exchange import Exchange, ModeSpec, ParameterSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.rows import SparseRows
 from paddle._pserver.errors import DeclarationMismatch, Refused
 from paddle._pserver.local import LocalExchange
 from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.trainer_modes import in_mode
 from paddle._pserver.wire import WireSpec
 from tests.engine.wire_twins import Twin
 
@@ -170,10 +172,6 @@ def test_a_share_that_is_none_is_refused(share: float) -> None:
         WireSpec(name="topk", share=share)
 
 
-def moved(arrays: Mapping[str, np.ndarray]) -> float:
-    return float(1 - arrays["w"][0])
-
-
 @pytest.mark.parametrize("mode", [ModeSpec(name="async"), ModeSpec(name="ssp", staleness=1)])
 @pytest.mark.parametrize("wire", ["bfloat16", "float16", "topk"])
 def test_one_trainer_that_waits_for_nobody_equals_one_process(
@@ -182,3 +180,75 @@ def test_one_trainer_that_waits_for_nobody_equals_one_process(
     pservers = start_pservers(1, 2, 1)
     result = pservers.train(trainer(0, update("momentum", mode=mode)), wire=WIRES[wire])[0]
     assert_same(result, locally(WIRES[wire], update("momentum"), trainers=1))
+
+
+LOCAL = [
+    ModeSpec(name="geo", k_steps=2),
+    ModeSpec(name="average", k_steps=2),
+    ModeSpec(name="average", k_steps=2, is_async=True),
+    ModeSpec(name="elastic_average", k_steps=2),
+]
+MERGED = ModeSpec(name="half_async", max_merge_var_num=2, merge="mean")
+
+
+@pytest.mark.parametrize(
+    ("wire", "mode"),
+    [
+        *((WIRES[wire], mode) for wire in ("bfloat16", "float16") for mode in (*LOCAL, MERGED)),
+        (WireSpec(name="topk", share=0.25), MERGED),
+    ],
+    ids=str,
+)
+def test_trainers_that_merge_or_update_by_themselves_learn_what_each_knows_half_of(
+    start_pservers: Start, wire: WireSpec, mode: ModeSpec
+) -> None:
+    spec = replace(update("sgd", mode=mode), schedule=ScheduleSpec(learning_rate=0.1))
+    model = (ParameterSpec(name="w", shape=(50, 40)), ParameterSpec(name="t", shape=(12, 3), sparse=True))
+    goals = [values_of(model, seed) for seed in (1, 2)]
+
+    def learn(id: int) -> Callable[[RemoteExchange], dict[str, np.ndarray]]:
+        def run(remote: RemoteExchange) -> dict[str, np.ndarray]:
+            exchange = in_mode(remote, mode, 2)
+            arrays = exchange.start(model, spec, values_of(model, 0))
+            ids = np.arange(12)
+            for pass_id in range(6):
+                exchange.begin_pass(pass_id)
+                for _ in range(20):
+                    exchange.prefetch({"t": ids})
+                    rows = SparseRows(ids, arrays["t"] - goals[id]["t"], 12)
+                    exchange.step({"w": arrays["w"] - goals[id]["w"], "t": rows}, 1)
+                exchange.end_pass(pass_id)
+            exchange.fetch()
+            return {name: array.copy() for name, array in arrays.items()}
+
+        return run
+
+    pservers = start_pservers(1, 2, 1, num_gradient_servers=2)
+    first, second = pservers.train(learn(0), learn(1), wire=wire)
+    assert_same(first, second)
+    for name in first:
+        before = values_of(model, 0)[name]
+        between_both = (goals[0][name] + goals[1][name]) / 2
+        assert abs(first[name] - between_both).mean() < 0.3 * abs(before - between_both).mean(), name
+
+
+def test_what_a_wire_saves_is_seen(start_pservers: Start) -> None:
+    model, values = (ParameterSpec(name="w", shape=(100, 1000)),), np.ones((100, 1000), np.float32)
+
+    def ten_steps(exchange: RemoteExchange) -> None:
+        exchange.start(model, update("sgd"), {"w": values})
+        for _ in range(10):
+            exchange.step({"w": values}, 1)
+
+    received = {}
+    for wire in (WireSpec(), WIRES["bfloat16"], WireSpec(name="topk", share=0.01)):
+        pservers = start_pservers()
+        pservers.train(ten_steps, wire=wire)
+        assert pservers.statuses() == [0]
+        (hub,) = pservers.hubs
+        traffic = pservers.call(hub.report).traffic
+        received[wire.name] = traffic.received - values.nbytes  # the initial values, always float32
+        assert traffic.sent > 10 * values.nbytes
+    assert 10 * values.nbytes < received["float32"] < 10.1 * values.nbytes
+    assert 0.49 < received["bfloat16"] / received["float32"] < 0.51
+    assert received["topk"] / received["float32"] < 0.025

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from paddle._engine.exchange import ModeSpec
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.framing import bytes_of
 from paddle._pserver.gradient import Gradient, Rows
@@ -28,10 +29,11 @@ _ALIGNED = 8
 
 
 class Decoder:
-    """The pushes of one trainer to a shard that keeps ``tables``."""
+    """The pushes of one trainer to a shard that keeps ``tables``, in a job in ``mode``."""
 
-    def __init__(self, wire: WireSpec, tables: Tables) -> None:
+    def __init__(self, wire: WireSpec, mode: ModeSpec, tables: Tables) -> None:
         self._wire, self._tables = wire, tables
+        self._halves_rows = wire.halves_rows(mode)
         self._dense = [np.empty(segment.size, np.float32) for segment in tables.layout.segments]
         self._raw = np.empty(0, np.uint8)
         self._rows = np.empty(0, np.float32)
@@ -57,7 +59,7 @@ class Decoder:
             ):
                 self._fill(raw, form, out, segment)
             for raw, form, each in zip(parts[segments + 1 :], forms[segments:], rows, strict=True):
-                self._widen(raw, form, each.values.reshape(-1))
+                self._widen(raw, form, each.values.reshape(-1), is_half=self._halves_rows)
 
         return Gradient(self._dense, rows), [bytes_of(part) for part in parts], decode
 
@@ -86,7 +88,7 @@ class Decoder:
             yield length
 
     def _row_lengths(self, counts: Sequence[int]) -> Iterator[int]:
-        size = HALF_BYTES if self._wire.is_half else VALUE_BYTES
+        size = HALF_BYTES if self._halves_rows else VALUE_BYTES
         for count, table in zip(counts, self._tables.rows.values(), strict=True):
             yield size * count * table.held.width
 
@@ -112,7 +114,7 @@ class Decoder:
 
     def _fill(self, raw: np.ndarray, form: int, out: np.ndarray, segment: Segment) -> None:
         if not self._wire.picks(segment.parameter):
-            return self._widen(raw, form, out)
+            return self._widen(raw, form, out, is_half=self._wire.is_half)
         from paddle._engine.kernels.largest import put  # numba is loaded only where it is needed
 
         places, values = raw[: PLACE_BYTES * form], raw[PLACE_BYTES * form :]
@@ -120,9 +122,9 @@ class Decoder:
             raise BadMessage(f"places in {segment.parameter.name!r} are not ascending, or are outside of it")
         return None
 
-    def _widen(self, raw: np.ndarray, form: int, out: np.ndarray) -> None:
+    def _widen(self, raw: np.ndarray, form: int, out: np.ndarray, *, is_half: bool) -> None:
         """Fill ``out`` with all its values."""
-        if not self._wire.is_half:
+        if not is_half:
             out[...] = raw.view(np.float32)
             return
         from paddle._engine.kernels import halves

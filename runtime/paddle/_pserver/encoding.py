@@ -18,7 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
-from paddle._engine.exchange import ParameterSpec
+from paddle._engine.exchange import ModeSpec, ParameterSpec
 from paddle._engine.rows import SparseRows
 from paddle._pserver.framing import bytes_of
 from paddle._pserver.placement import Slice
@@ -94,8 +94,8 @@ class CodedRows:
 class Encoder:
     """See the module's text."""
 
-    def __init__(self, wire: WireSpec) -> None:
-        self._wire = wire
+    def __init__(self, wire: WireSpec, mode: ModeSpec) -> None:
+        self._wire, self._halves_rows = wire, wire.halves_rows(mode)
         self._residuals: dict[str, np.ndarray] = {}
         self._room: dict[str, tuple[np.ndarray, ...]] = {}
 
@@ -130,7 +130,7 @@ class Encoder:
 
     def rows(self, rows: SparseRows) -> CodedRows:
         """Encode the gradient rows of a table."""
-        if not self._wire.is_half:
+        if not self._halves_rows:
             return CodedRows(rows.ids, rows.values)
         halves = np.empty(rows.values.shape, np.uint16)
         flat = rows.values.reshape(-1)

@@ -95,7 +95,7 @@ class Hub:
     def lost(self, session: Session, reason: str) -> None:
         """See :class:`paddle._pserver.session.Owner`."""
         del self._sessions[session.id]
-        self._meter.lost(session.id)
+        self._meter.lost(session.id, session.traffic)
         try:
             self._do(self.shard.lost(session.id, reason, now=time.monotonic()))
         except Exception as error:
@@ -110,6 +110,7 @@ class Hub:
             damaged_frames=self.damaged_frames,
             since=self._since,
             now=time.monotonic(),
+            traffic=self._meter.total(session.traffic for session in self._sessions.values()),
         )
 
     def _tell_progress(self) -> None:

@@ -100,7 +100,8 @@ class Inlet:
     ) -> tuple[Inbound, Sequence[memoryview]]:
         if self._decoder is None or self._shape is not model.tables:
             self._shape = model.tables
-            self._decoder = Decoder(model.declaration.wire, model.tables)
+            declare = model.declaration
+            self._decoder = Decoder(declare.wire, declare.update.mode, model.tables)
         counts = _counted(push.counts, model.tables)
         gradient, into, decode = self._decoder.place(push, counts, body_length)
         return Inbound(push, gradient, decode=decode), into

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -60,6 +60,13 @@ class Latency(msgspec.Struct, frozen=True, kw_only=True):
         return float("inf")
 
 
+class Traffic(msgspec.Struct, frozen=True, kw_only=True):
+    """Bytes that went over connections, with all that frames them."""
+
+    received: int = 0
+    sent: int = 0
+
+
 class Rates(msgspec.Struct, frozen=True, kw_only=True):
     """Per second, over the last looks. ``busy``: the share of time in which the shard was at work."""
 
@@ -71,12 +78,16 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
     busy: float = 0.0
 
 
+_NO_TRAFFIC = Traffic()
+
+
 class Meter:
     """See the module's text."""
 
     def __init__(self) -> None:
         self.drops = 0
         self.busy_s = 0.0
+        self.traffic = Traffic()  # of connections that are gone
         self._counts = {name: [0] * (len(BOUNDS_S) + 1) for name in QUESTIONS.values()}
         self._sums = dict.fromkeys(self._counts, 0.0)
         self._open: dict[int, tuple[str, float]] = {}
@@ -100,9 +111,15 @@ class Meter:
         """The shard has dealt with something."""
         self.busy_s += seconds
 
-    def lost(self, session: int) -> None:
-        """Nobody is there to answer any more."""
+    def lost(self, session: int, traffic: Traffic = _NO_TRAFFIC) -> None:
+        """Nobody is there to answer any more; ``traffic`` went over this connection."""
         self._open.pop(session, None)
+        self.traffic = self.total([traffic])
+
+    def total(self, connections: Iterable[Traffic]) -> Traffic:
+        """All traffic, that of ``connections`` included, which are still there."""
+        each = [self.traffic, *connections]
+        return Traffic(received=sum(one.received for one in each), sent=sum(one.sent for one in each))
 
     def latencies(self) -> dict[str, Latency]:
         """By kind of question."""

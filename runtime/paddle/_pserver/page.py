@@ -89,6 +89,8 @@ def _figures(report: Report) -> str:
         "pushes / s": f"{rates.pushes:.1f}",
         "pulls / s": f"{rates.pulls:.1f}",
         "drops / s": f"{rates.drops:.1f}",
+        "received": size(report.traffic.received),
+        "sent": size(report.traffic.sent),
         "busy": f"{100 * rates.busy:.0f} %",
         "memory": size(report.memory_bytes),
         "damaged frames": f"{report.damaged_frames:,}",

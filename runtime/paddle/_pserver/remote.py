@@ -21,7 +21,7 @@ from functools import partial
 import numpy as np
 
 from paddle._engine.errors import ExchangeError
-from paddle._engine.exchange import ParameterSpec, StepReport, UpdateSpec
+from paddle._engine.exchange import ModeSpec, ParameterSpec, StepReport, UpdateSpec
 from paddle._engine.rows import OPEN, SparseRows
 from paddle._engine.rules import needs_whole
 from paddle._pserver import given
@@ -73,7 +73,7 @@ class RemoteExchange:
         tls_ca: str = "",
     ) -> None:
         self._wire = wire or WireSpec()
-        self._encoder = Encoder(self._wire)
+        self._encoder = Encoder(self._wire, ModeSpec())
         self._connect_timeout_s = connect_timeout_s
         token = _token(token_file, notice)
         trust = read_trust(tls_ca) if tls_ca else None
@@ -122,6 +122,7 @@ class RemoteExchange:
         self._check_shards(parameters)
         self._parameters, self._update = tuple(parameters), update
         self._is_in_step = update.mode.is_in_step
+        self._encoder = Encoder(self._wire, update.mode)
         self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters if not p.is_open}
         self._greet()
         for dense in self._dense:

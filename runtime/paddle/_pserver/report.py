@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import msgspec
 
 from paddle._pserver import memory
-from paddle._pserver.meter import BOUNDS_S, Latency, Meter, Rates
+from paddle._pserver.meter import BOUNDS_S, Latency, Meter, Rates, Traffic
 from paddle._pserver.shard import Shard
 from paddle._pserver.status import Status, status
 
@@ -36,6 +36,7 @@ class Report(Status, frozen=True, kw_only=True):
     latencies: dict[str, Latency]
     latency_bounds_s: tuple[float, ...] = BOUNDS_S
     busy_s: float
+    traffic: Traffic = Traffic()
     drops: int
     damaged_frames: int
     memory_bytes: int
@@ -43,7 +44,19 @@ class Report(Status, frozen=True, kw_only=True):
     door: Door = Door()
 
 
-def report(shard: Shard, meter: Meter, *, name: str, damaged_frames: int, since: float, now: float) -> Report:
+_NONE = Traffic()
+
+
+def report(
+    shard: Shard,
+    meter: Meter,
+    *,
+    name: str,
+    damaged_frames: int,
+    since: float,
+    now: float,
+    traffic: Traffic = _NONE,
+) -> Report:
     """The process at ``now``; it began ``since``."""
     own = msgspec.structs.asdict(status(shard, now))
     return Report(
@@ -53,6 +66,7 @@ def report(shard: Shard, meter: Meter, *, name: str, damaged_frames: int, since:
         rates=meter.rates(shard.clocks.version, shard.clocks.samples, now),
         latencies=meter.latencies(),
         busy_s=meter.busy_s,
+        traffic=traffic,
         drops=meter.drops,
         damaged_frames=damaged_frames,
         memory_bytes=memory.resident_bytes(),
@@ -67,6 +81,7 @@ def lines(seen: Report) -> Iterator[str]:
         f"{seen.version} steps: per second {rates.steps:.1f} steps, {rates.samples:.0f} samples, "
         f"{rates.pushes:.1f} pushes, {rates.pulls:.1f} pulls, {rates.drops:.1f} drops; "
         f"busy {100 * rates.busy:.0f} %, memory {seen.memory_bytes / _MB:.0f} MiB, "
+        f"received {seen.traffic.received / _MB:.1f} MiB, sent {seen.traffic.sent / _MB:.1f} MiB, "
         f"{seen.damaged_frames} damaged frames"
     )
     for question, latency in seen.latencies.items():

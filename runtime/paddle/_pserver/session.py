@@ -24,6 +24,7 @@ from paddle._pserver.errors import FrameError
 from paddle._pserver.framing import SLICE_BYTES, FrameReader, Limits, bytes_of, pieces
 from paddle._pserver.inlet import Inbound, Inlet
 from paddle._pserver.messages import Reply, encode
+from paddle._pserver.meter import Traffic
 
 LINGER_S = 5.0
 FIRST_MESSAGE_S = 10.0
@@ -64,6 +65,7 @@ class Session(asyncio.BufferedProtocol):
         self._outbox: deque[Iterator[list[memoryview]]] = deque()
         self._paused = self._closing = False
         self._spoke = False
+        self._received = self._sent = 0  # bytes
         self._patience = asyncio.get_running_loop().call_later(FIRST_MESSAGE_S, transport.abort)
         link.tune(transport.get_extra_info("socket"))
         transport.set_write_buffer_limits(high=SLICE_BYTES)
@@ -73,6 +75,11 @@ class Session(asyncio.BufferedProtocol):
     def known(self) -> bool:
         """Whether its first message was a good one and it is still open."""
         return self._spoke and not self._closing
+
+    @property
+    def traffic(self) -> Traffic:
+        """What has gone over it."""
+        return Traffic(received=self._received, sent=self._sent)
 
     def send(self, message: Reply, body: Sequence[np.ndarray] = (), *, live: bool = False) -> None:
         """Send after all that was sent before; nothing after ``close``. ``live``: ``body`` may change
@@ -119,7 +126,9 @@ class Session(asyncio.BufferedProtocol):
                     self._transport.close()
 
     def _write(self, group: list[memoryview]) -> None:
-        if sum(view.nbytes for view in group) < _JOIN_BELOW_BYTES:
+        size = sum(view.nbytes for view in group)
+        self._sent += size
+        if size < _JOIN_BELOW_BYTES:
             self._transport.write(b"".join(group))
             return
         for view in group:
@@ -133,6 +142,7 @@ class Session(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes came."""
+        self._received += nbytes
         if self._reader is not None:
             self._inbox = self._reader.received(nbytes)
             self._go_on()

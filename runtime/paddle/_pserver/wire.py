@@ -1,7 +1,8 @@
 """Wire: in which numbers the gradients of a job travel, as trainers and shards both know it.
 
 float32        as they were computed.
-bfloat16       16 bits each, and so are gradient rows: half the bytes. The range of float32, 8 binary digits.
+bfloat16       16 bits each, and so are gradient rows, unless trainers update by themselves: half the bytes.
+               The range of float32, 8 binary digits.
 float16        the same with 11 digits, and one exponent for each parameter and push.
 topk           of each dense parameter the ``share`` of values that is largest in magnitude, with their
                places, 8 bytes each. Parameters of at most ``WHOLE`` values, and rows, travel as they are.
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Literal, cast, get_args
 
-from paddle._engine.exchange import ParameterSpec
+from paddle._engine.exchange import ModeSpec, ParameterSpec
 
 WireName = Literal["float32", "bfloat16", "float16", "topk"]
 WHOLE = 1024
@@ -43,6 +44,11 @@ class WireSpec:
     def is_half(self) -> bool:
         """Whether values have 16 bits."""
         return self.name in ("bfloat16", "float16")
+
+    def halves_rows(self, mode: ModeSpec) -> bool:
+        """Whether values of rows have 16 bits, too. Not where a trainer counts what it pushed as known to it,
+        and is not told of it again (local_updates.py)."""
+        return self.is_half and not mode.is_local
 
     def picks(self, parameter: ParameterSpec) -> bool:
         """Whether only some values of a dense parameter travel."""
