@@ -19,7 +19,7 @@ from benchmarks.environment import contender_environment, pins
 from benchmarks.machine import machine_facts
 from benchmarks.table import header, libraries, outcome_table
 
-NAMES = ("transport", "models", "rules", "tables")  # each a package here with BENCHMARK
+NAMES = ("transport", "models", "rules", "tables", "wire")  # each a package here with BENCHMARK
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

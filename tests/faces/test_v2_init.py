@@ -31,6 +31,16 @@ def test_a_flag_that_does_not_exist_names_the_nearest():
         paddle.init(trainer_counts=1)
 
 
+def test_the_numbers_in_which_gradients_travel_are_settled(monkeypatch):
+    monkeypatch.setenv("PADDLE_INIT_WIRE", "topk")
+    paddle.init(wire_topk=0.25)
+    assert (_flags.current().wire, _flags.current().wire_topk) == ("topk", 0.25)
+    with pytest.raises(Exception, match="wire_topk: with a share of 0 no gradient would ever travel"):
+        paddle.init(wire_topk=0)
+    with pytest.raises(Exception, match="'half' is not float32, bfloat16, float16 or topk"):
+        paddle.init(wire="half")
+
+
 @pytest.mark.parametrize("environment", [{}, {"GLOG_logtostderr": "1"}, {"GLOG_log_dir": "log"}])
 def test_a_gpu_is_asked_for_in_vain_and_the_user_is_told_once(tmp_path, environment):
     program = "import paddle.v2 as paddle; paddle.init(use_gpu=True)"

@@ -180,3 +180,10 @@ def test_an_unknown_name_is_answered_with_near_ones() -> None:
     assert "paddle pserver has no flag 'ports_nun'. Did you mean ports_num" in str(error)
     assert "`paddle pserver --help`" in str(unknown("--zzz", "zzz", BY_NAME, "paddle pserver"))
     assert "`paddle --help`" in str(unknown("zzz", "zzz", BY_NAME, "paddle.init"))
+
+
+def test_a_flag_with_choices_takes_nothing_else() -> None:
+    wire = BY_NAME["wire"]
+    assert wire.parse("topk") == "topk"
+    with pytest.raises(FlagError, match="--wire: 'int8' is not float32, bfloat16, float16 or topk"):
+        wire.parse("int8")

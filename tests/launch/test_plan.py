@@ -115,6 +115,11 @@ def test_what_only_pservers_act_upon_goes_to_them(folder) -> None:
     assert launch.roles("trainer")[0].argv == ("python", "-u", "train.py")
 
 
+def test_the_numbers_in_which_gradients_travel_are_told_to_all_trainers(folder) -> None:
+    for role in planned(folder, "--wire=topk", "--wire_topk=0.05").roles("trainer"):
+        assert (role.env["PADDLE_INIT_WIRE"], role.env["PADDLE_INIT_WIRE_TOPK"]) == ("topk", "0.05")
+
+
 def kept(launch: LaunchPlan) -> list[list[str]]:
     """What the pservers are told of snapshots."""
     return [[word for word in role.argv if "snapshot" in word] for role in launch.roles("pserver")]

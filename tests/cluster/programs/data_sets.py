@@ -17,7 +17,7 @@ def write(home: Path) -> None:
     _write(home / "uci_housing" / "housing.data", _housing())
     for kind, count in (("train", 640), ("t10k", 128)):
         labels = np.arange(count, dtype=np.uint8) % 10
-        _write(home / "mnist" / f"{kind}-images-idx3-ubyte.gz", _idx(_digits(labels)))
+        _write(home / "mnist" / f"{kind}-images-idx3-ubyte.gz", _idx(digits(labels)))
         _write(home / "mnist" / f"{kind}-labels-idx1-ubyte.gz", _idx(labels))
 
 
@@ -48,7 +48,7 @@ def _housing() -> bytes:
     return "".join(" ".join(f"{value:8.3f}" for value in row) + "\n" for row in rows).encode()
 
 
-def _digits(labels: np.ndarray) -> np.ndarray:
+def digits(labels: np.ndarray) -> np.ndarray:
     """Noise with two bright lines, whose place is the digit."""
     images = np.random.default_rng(0).integers(0, 100, (len(labels), 28, 28), np.uint8)
     for image, label in zip(images, labels, strict=True):
