@@ -13,7 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -118,6 +118,7 @@ class RunningAgent(Marked):
 
     RUNAWAY = RUNAWAY
     until = staticmethod(until)
+    secrets: ClassVar[dict[str, str]] = {"token": "secret"}
 
     def __init__(self, workspace: Path, begin: Callable[[], None] | None = None) -> None:
         super().__init__()
@@ -142,7 +143,12 @@ class RunningAgent(Marked):
             for name, text in programs.items()
         }
         self.say(
-            do="plan", node=3, workspace=str(self.workspace), lease_s=lease_s, token="secret", roles=roles
+            do="plan",
+            node=3,
+            workspace=str(self.workspace),
+            lease_s=lease_s,
+            secrets=self.secrets,
+            roles=roles,
         )
 
     def hear(self, event: str) -> dict[str, Any]:

@@ -247,7 +247,7 @@ def test_terminating_the_outer_half_while_the_inner_one_dies_is_an_end_like_any(
 
 def test_a_command_that_is_not_there_is_named(agent) -> None:
     roles = {"trainer": {"argv": ["/no/python"], "env": {}, "prepend": {}, "log": "log/train.log"}}
-    agent.say(do="plan", node=0, workspace=str(agent.workspace), lease_s=60, token="", roles=roles)
+    agent.say(do="plan", node=0, workspace=str(agent.workspace), lease_s=60, secrets={}, roles=roles)
     agent.hear("up")
     agent.say(do="start", role="trainer")
     frame = json.loads(agent.process.stdout.readline())
@@ -262,7 +262,7 @@ def test_an_environment_that_cannot_be_is_said_and_ends_nothing(agent) -> None:
         "log": "log/train.log",
     }
     roles = {"trainer": role}
-    agent.say(do="plan", node=0, workspace=str(agent.workspace), lease_s=60, token="", roles=roles)
+    agent.say(do="plan", node=0, workspace=str(agent.workspace), lease_s=60, secrets={}, roles=roles)
     agent.say(do="start", role="trainer")
     assert agent.hear("failed")["text"] == "cannot start: embedded null byte"
     agent.say(do="stop", grace_s=1.0)

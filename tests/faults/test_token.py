@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import signal
 import stat
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import pytest
 
 from paddle._pserver.client import Client
 from paddle._pserver.errors import NotAuthorized
+from paddle._pserver.tls import read_trust
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
 
@@ -88,6 +91,39 @@ def test_the_token_is_in_no_argument_environment_or_log(launch: Callable[..., An
     assert showing(token, files(launcher.folder)) == [], "not even after the end"
 
 
+def test_the_key_of_a_job_that_encrypts_is_in_no_argument_environment_or_log(
+    launch: Callable[..., Any],
+) -> None:
+    launcher = launch(train=TRAIN, pserver=None, argv=["--tls=auto"])
+    launcher.wait_until_trained()
+    nodes = [launcher.node(node) for node in range(2)]
+    kept = [node / name for node in nodes for name in (".job.token", ".job.ca", ".job.cert", ".job.key")]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in kept} == {0o600}
+    keys = [(node / ".job.key").read_bytes().splitlines()[2] for node in nodes]
+    assert len(set(keys)) == 2, "each node has its own"
+    assert len({(node / ".job.ca").read_bytes() for node in nodes}) == 1
+    seen = list(everywhere())
+    for key, node in zip(keys, nodes, strict=True):
+        assert showing(key, iter(seen)) == []
+        assert showing(key, files(launcher.folder)) == [str(node / ".job.key")]
+
+    (port,) = {int(argument.split("=")[1]) for argument in _arguments(launcher) if "--port=" in argument}
+    for node, address in enumerate(("127.0.0.1", "127.0.0.2")):
+        trust = read_trust(str(nodes[node] / ".job.ca"))
+        with closing(http.client.HTTPSConnection(address, port, timeout=10, context=trust)) as connection:
+            connection.request("GET", "/healthz")
+            assert connection.getresponse().read() == b"ok\n"
+
+    for node in nodes:
+        (node / "end").touch()
+    status, printed, errors = launcher.end()
+    assert status == 0, printed + errors
+    assert ", TLS" in printed
+    assert not any(path.exists() for path in kept)
+    for key in keys:
+        assert showing(key, files(launcher.folder)) == []
+
+
 def test_a_trainer_from_elsewhere_is_kept_out_of_a_launched_job(launch: Callable[..., Any]) -> None:
     launcher = launch(train=TRAIN, pserver=None)
     launcher.wait_until_trained()
@@ -121,8 +157,10 @@ def test_an_agent_writes_the_token_for_its_user_alone_and_over_no_link(agent: An
 
 
 def test_the_token_of_an_agent_that_was_killed_is_gone_too(agent: Any, tmp_path: Path) -> None:
+    agent.secrets = {"token": "secret", "tls_key": "key"}
     agent.plan(lease_s=60.0, trainer=LOOKS)
     agent.start("trainer")
+    assert (tmp_path / ".job.key").read_text() == "key\n"
     os.kill(agent.halves()[1], signal.SIGKILL)
     agent.all_gone(5.0)
-    assert not (tmp_path / ".job.token").exists()
+    assert list(tmp_path.glob(".job.*")) == []

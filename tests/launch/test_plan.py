@@ -234,11 +234,33 @@ def test_libraries_go_before_those_of_the_node(folder) -> None:
 
 def test_the_agent_gets_the_whole_plan_of_its_node(folder) -> None:
     node = planned(folder).nodes[1]
-    order = agent_order(node, 10.0, "secret")
+    order = agent_order(node, 10.0, {"token": "secret"})
     assert order["node"] == 1
     assert order["workspace"] == str(node.workspace)
     assert set(order["roles"]) == {"pserver-1", "trainer-1"}
     assert set(order["roles"]["trainer-1"]) == {"argv", "env", "prepend", "log"}
+
+
+@pytest.mark.parametrize(
+    ("argv", "encrypts"),
+    [
+        ((), False),
+        (("--tls=auto",), True),
+        (("--hosts=root@a,root@b", "--root_dir=/jobs", "--dry_run"), True),
+        (("--hosts=root@a,root@b", "--root_dir=/jobs", "--dry_run", "--tls=off"), False),
+    ],
+)
+def test_what_leaves_this_machine_is_encrypted_unless_somebody_says_no(folder, argv, encrypts) -> None:
+    launch = planned(folder, *argv)
+    assert launch.encrypts is encrypts
+    assert (", TLS" in "\n".join(describe(launch))) is encrypts
+
+
+def test_certificates_from_elsewhere_are_not_for_launched_jobs(folder) -> None:
+    with pytest.raises(UsageError, match=r"'job.crt' is neither auto nor off.*--tls_cert"):
+        planned(folder, "--tls=job.crt")
+    with pytest.raises(UsageError, match="--tls_ca cannot be given"):
+        planned(folder, "--tls_ca=job.crt")
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 4, 5, 6, 300])

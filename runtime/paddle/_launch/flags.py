@@ -182,6 +182,7 @@ FLAGS: tuple[Flag, ...] = (
          conf="HOSTS"),
     _job("root_dir", "str", "jobs", "Folder on every node for the JOB folders", conf="ROOT_DIR"),
     _job("ld_library_path", "str", "", "Put before LD_LIBRARY_PATH on every node", conf="LD_LIBRARY_PATH"),
+    _job("tls", "str", "", "Encrypt, by an authority of this job: auto or off (unset: auto over SSH)"),
     _row("l", "absent", "max_restart", "int", 0, "How often a process that died is started again", low=0),
     # Where parameter servers listen and trainers find them
     _all("port", "int", 7164, "First port; the dense ports start here, the sparse ones follow directly",

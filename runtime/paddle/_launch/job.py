@@ -32,6 +32,7 @@ class JobSpec:
     ``name``: that of its folders. ``places``: each node's workspace. ``package``: what is sent there; None
     where it is deployed already. ``home``: where logs and the model are collected. ``arguments``: of the
     training program, all but the launcher's own. ``flags``: those that trainers find as ``PADDLE_INIT_*``.
+    ``encrypts``: pservers have certificates that trainers trust.
     ``snapshots``: where pservers keep them; a relative folder lies in each node's workspace.
     """
 
@@ -43,6 +44,7 @@ class JobSpec:
     arguments: tuple[str, ...]
     flags: Mapping[str, Value]
     snapshots: Path | None
+    encrypts: bool
     notices: tuple[str, ...]
 
 
@@ -79,6 +81,7 @@ def describe(
         arguments=given.others,
         flags={**trainers.values, **_shared(settings)},
         snapshots=_snapshots(settings),
+        encrypts=_encrypts(settings),
         notices=(*settings.notices, *trainers.notices, *_near_misses(given.strangers), *_idle(settings)),
     )
 
@@ -116,6 +119,17 @@ def _check_nics(settings: Settings) -> None:
             "device alone, each with its own address. Leave it out or say 'lo', or name the nodes in HOSTS "
             "as user@host."
         )
+
+
+def _encrypts(settings: Settings) -> bool:
+    """What does not leave this machine needs no cipher, but may have one."""
+    if settings["tls"] not in ("", "auto", "off"):
+        raise UsageError(
+            f"{settings.written('tls')}: {settings['tls']!r} is neither auto nor off. A launched job has an "
+            "authority of its own; certificates from elsewhere are for pservers that are started by hand: "
+            "--tls_cert, --tls_key, PADDLE_TLS_CA."
+        )
+    return bool(settings["tls"] == "auto" or not (settings["tls"] or settings.hosts[0].is_local))
 
 
 def _check_ranks(trainers: Arguments) -> None:

@@ -8,7 +8,7 @@ Guarantee: a plan is complete. Who carries it out decides nothing, and all carri
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,7 +52,7 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
     """A whole launch.
 
     ``prepare``: the command that makes the package, once, where it is launched. ``package``: what is sent to
-    the workspaces, or None. ``home`` and ``snapshots``: see JobSpec.
+    the workspaces, or None. ``home``, ``snapshots`` and ``encrypts``: see JobSpec.
     """
 
     name: str
@@ -64,6 +64,7 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
     ports: tuple[int, int, int]
     origins: tuple[str, ...]
     ready_timeout_s: float
+    encrypts: bool = False
 
     def roles(self, kind: str) -> tuple[RolePlan, ...]:
         """All roles of a kind, by rank."""
@@ -98,6 +99,7 @@ def plan(spec: JobSpec, *, python: str, runtime: Path, token: str) -> LaunchPlan
         ports=(settings["port"], settings["ports_num"], settings["ports_num_for_sparse"]),
         origins=tuple(settings.origins[name] for name in ("port", "ports_num", "ports_num_for_sparse")),
         ready_timeout_s=settings["connect_timeout"],
+        encrypts=spec.encrypts,
     )
 
 
@@ -193,8 +195,8 @@ def _snapshot_flags(spec: JobSpec, node: int) -> Iterator[str]:
             yield f"--{name}={BY_NAME[name].render(spec.settings[name])}"
 
 
-def agent_order(node: NodePlan, lease_s: float, token: str) -> dict[str, Any]:
-    """Write a node's plan as its agent reads it. ``token``: the job's, which is in no plan that is shown."""
+def agent_order(node: NodePlan, lease_s: float, secrets: Mapping[str, str]) -> dict[str, Any]:
+    """Write a node's plan as its agent reads it. ``secrets``: its own, in no plan that is shown."""
     roles = {
         role.name: {"argv": role.argv, "env": role.env, "prepend": role.prepend, "log": role.log}
         for role in node.roles
@@ -204,7 +206,7 @@ def agent_order(node: NodePlan, lease_s: float, token: str) -> dict[str, Any]:
         "node": node.node,
         "workspace": str(node.workspace),
         "lease_s": lease_s,
-        "token": token,
+        "secrets": dict(secrets),
         "roles": roles,
     }
 
@@ -239,7 +241,8 @@ def describe(launch: LaunchPlan) -> list[str]:
 def _ports(launch: LaunchPlan) -> str:
     port, dense, sparse = launch.ports
     origins = ", ".join(dict.fromkeys(launch.origins))
-    return f"{_span(port, dense)} dense, {_span(port + dense, sparse)} sparse ({origins})"
+    tls = ", TLS" if launch.encrypts else ""
+    return f"{_span(port, dense)} dense, {_span(port + dense, sparse)} sparse ({origins}){tls}"
 
 
 def _span(first: int, count: int) -> str:

@@ -22,11 +22,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from paddle._launch.agent import private_files
 from paddle._launch.errors import DeliveryError, DeliveryStopped, WorkspaceError
 
 PROGRAM = "train.py"
 _NOT_SENT_FROM_TOP = frozenset(
-    {"log", "output", "output.previous", ".output.part", ".output.old", ".job.token"}
+    {"log", "output", "output.previous", ".output.part", ".output.old", *private_files.NAMES}
 )
 _NEVER_SENT = frozenset({"__pycache__"})
 _CHUNK = 1 << 24

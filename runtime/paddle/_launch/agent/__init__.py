@@ -8,11 +8,12 @@ With a command as its arguments it does nothing else than run that one: see erra
 
 It speaks JSON, one object per line. The launcher says on standard input
 
-    {"do": "plan", "node", "workspace", "lease_s", "token", "roles"}    before all else
+    {"do": "plan", "node", "workspace", "lease_s", "secrets", "roles"}    before all else
         roles: {name: {"argv", "env", "prepend", "log"}}            env: null unsets, NAME* all that begin so
                                                                     prepend: for paths
-        token: what the job's processes know each other by; they find it in a file of the workspace that only
-        their user may read, and its path in PADDLE_TOKEN_FILE
+        secrets: {"token"} by which the job's processes know each other, and {"tls_ca", "tls_cert", "tls_key"}
+        where they encrypt; they find each in a file of the workspace that only their user may read, and its
+        path in PADDLE_TOKEN_FILE, PADDLE_TLS_CA, PADDLE_TLS_CERT and PADDLE_TLS_KEY
     {"do": "start", "role"}
     {"do": "stop", "grace_s"}                                       a second one may only hasten the end
     {"do": "beat"}

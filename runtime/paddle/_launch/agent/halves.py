@@ -7,7 +7,7 @@ import os
 import signal
 from pathlib import Path
 
-from . import token_file
+from . import private_files
 from .logfile import LogFile
 from .loop import Agent
 from .processes import become_subreaper, sweep
@@ -45,7 +45,7 @@ def _guard(inner: int, will: int) -> int:
     sweep(os.getpid())
     path = os.fsdecode(os.read(will, CHUNK))
     if status != 0 and path:
-        token_file.forget(str(Path(path).parent.parent / token_file.NAME))
+        private_files.forget(Path(path).parent.parent)
         LogFile(path, lambda _: None).say(f"stopped: the inner half ended with status {status}")
     return abs(status)
 

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from . import token_file
+from . import private_files
 from .logfile import LogFile
 from .outbox import Outbox
 from .processes import GIVE_UP_S, Process, descendants, send_signal
@@ -44,7 +44,7 @@ class Agent:
         self._why = ""  # set once the end has begun
         self._kill_at = self._scan_at = 0.0
         self._asked: set[Process] = set()
-        self._token = ""
+        self._told: dict[str, str] = {}  # to roles: where the secrets are
 
     def run(self) -> int:
         """Serve until every process is stopped."""
@@ -56,7 +56,8 @@ class Agent:
             self._beat()
             self._check_leash()
         self._bury()
-        token_file.forget(self._token)
+        if self._told:
+            private_files.forget(Path(self._plan["workspace"]))
         self._say(f"stopped: {self._why}")
         self._outbox.put("ended", why=f"stopped: {self._why}")
         self._outbox.finish(LEASH_GRACE_S)
@@ -120,8 +121,7 @@ class Agent:
                 path.unlink()
         os.ftruncate(log.descriptor, 0)
         (workspace / "nodefile").write_text(f"{plan['node']}\n")
-        self._token = token_file.keep(workspace, plan["token"])
-        del plan["token"]
+        self._told = private_files.keep(workspace, plan.pop("secrets"))
         os.write(self._will, os.fsencode(log.path))
         self._plan, self._log = plan, log
         self._say(f"node {plan['node']} in {workspace}")
@@ -130,7 +130,7 @@ class Agent:
     def _start(self, name: str) -> None:
         plan, workspace = self._plan["roles"][name], self._plan["workspace"]
         log = LogFile(str(Path(workspace, plan["log"])), self._tell)
-        role = Role(name, plan, workspace, log, {token_file.VARIABLE: self._token})
+        role = Role(name, plan, workspace, log, self._told)
         self._roles[role.pid] = role
         self._selector.register(role.output, selectors.EVENT_READ, lambda: self._pump(role))
         self._selector.register(role.report, selectors.EVENT_READ, lambda: self._forward(role))

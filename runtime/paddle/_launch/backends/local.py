@@ -15,7 +15,8 @@ import shlex
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -58,8 +59,9 @@ class LocalCarrier:
     """Carries a plan out on this machine."""
 
     def __init__(self, plan: LaunchPlan, post: Post) -> None:
-        token = secrets.token_hex(32)
-        self._nodes = [_Node(plan, node, post, token) for node in plan.nodes]
+        self._nodes = [
+            _Node(plan, node, post, own) for node, own in zip(plan.nodes, _secrets(plan), strict=True)
+        ]
         self._node_of = {role.name: self._nodes[node.node] for node in plan.nodes for role in node.roles}
 
     def step(self, node: int, phase: Phase) -> None:
@@ -79,14 +81,33 @@ class LocalCarrier:
             node.close()
 
 
+def _secrets(plan: LaunchPlan) -> Iterator[dict[str, str]]:
+    """Of every node: the token, and where they encrypt, papers of its own."""
+    token = secrets.token_hex(32)
+    if not plan.encrypts:
+        yield from ({"token": token} for _ in plan.nodes)
+        return
+    from paddle._launch.authority import Authority  # takes a moment to load
+
+    authority = Authority(plan.name, datetime.now(UTC))
+    for node in plan.nodes:
+        papers = authority.issue([node.address])
+        yield {
+            "token": token,
+            "tls_ca": papers.authority,
+            "tls_cert": papers.certificate,
+            "tls_key": papers.key,
+        }
+
+
 class _Node:
     """One embedded node: its steps one after another, its agent beside them."""
 
-    def __init__(self, launch: LaunchPlan, plan: NodePlan, post: Post, token: str) -> None:
+    def __init__(self, launch: LaunchPlan, plan: NodePlan, post: Post, own: Mapping[str, str]) -> None:
         self._launch = launch
         self._plan = plan
         self._post = post
-        self._token = token
+        self._secrets = own
         self._reader = FrameReader(plan.node)
         self._leash = Leash(BEAT_S)
         self._promise: Promise | None = None
@@ -160,7 +181,7 @@ class _Node:
         runners = {"local": partial(_AgentRunner, hear=self._hear)}
         context = Context(Config(overrides={"runners": runners}, lazy=True))
         command = shlex.join([sys.executable, "-I", "-S", str(Path(agent.__file__).parent)])
-        self._leash.say(agent_order(self._plan, LEASE_S, self._token))
+        self._leash.say(agent_order(self._plan, LEASE_S, self._secrets))
         self._promise = context.run(
             f"exec {command} 2>&1",
             asynchronous=True,
