@@ -50,7 +50,7 @@ class Job:
 
     def __init__(self, folder: Path, *argv: str) -> None:
         self.folder = folder
-        self.port = free_port(["127.0.0.1", "127.0.0.2"])
+        self.port = free_port(["127.0.0.1", "127.0.0.2"], 5)
         (folder / "package").mkdir(exist_ok=True)
         (folder / "package" / "train.py").write_text(TRAIN)
         (folder / "conf.py").write_text("HOSTS = ['local', 'local']\nPADDLE_PORTS_NUM_FOR_SPARSE = 1\n")
@@ -154,12 +154,36 @@ def test_the_next_job_goes_on_from_the_snapshots_of_one_that_was_killed(
     steps = int(found[1])
     assert steps and not steps % 7
 
-    status, output = start("-p", "package", "--root_dir=unbroken", f"--steps={steps + 3}").end()
+    assert_unbroken(tmp_path, start, steps + 3, workspace)
+
+
+def assert_unbroken(folder: Path, start: Callable[..., Job], steps: int, workspace: Path) -> None:
+    """The job that ended in ``workspace`` has the bits of one that was never interrupted."""
+    status, output = start("-p", "package", "--root_dir=unbroken", f"--steps={steps}").end()
     assert status == 0, output
-    (unbroken,) = (tmp_path / "unbroken").glob("JOB*/node-0/after.npz")
+    (unbroken,) = (folder / "unbroken").glob("JOB*/node-0/after.npz")
     expected, after = np.load(unbroken), np.load(workspace / "after.npz")
     for name in expected:
         np.testing.assert_array_equal(after[name], expected[name], err_msg=name)
+
+
+def test_the_next_job_has_more_pservers_once_the_snapshots_are_cut_for_them(
+    tmp_path: Path, start: Callable[..., Job]
+) -> None:
+    kept, size = f"--snapshot_dir={tmp_path / 'kept'}", ["--ports_num=2", "--ports_num_for_sparse=3"]
+    status, output = start("-p", "package", kept, "--snapshot_period=7", "--steps=20").end()
+    assert status == 0, output
+
+    status, output = start("-p", "package", kept, *size, "--steps=5").end()
+    assert status != 0
+    assert "cut the snapshots of all of them for it: `paddle reshard FROM... --to=FOLDER" in output
+
+    command = [sys.executable, "-m", "paddle", "reshard", str(tmp_path / "kept"), f"--to={tmp_path / 'new'}"]
+    done = subprocess.run([*command, "--nodes=2", *size], env=environment(), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    status, output = start("-p", "package", f"--snapshot_dir={tmp_path / 'new'}", *size, "--steps=5").end()
+    assert status == 0, output
+    assert_unbroken(tmp_path, start, 25, max((tmp_path / "jobs").iterdir()) / "node-0")
 
 
 def test_a_shard_that_is_killed_in_a_launched_job_comes_back_and_the_job_ends_well(

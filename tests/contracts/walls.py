@@ -65,7 +65,7 @@ TABLE = (
     Row(
         "__main__",
         f"__init__ {FLAGS} _launch.{{infolog, nics, visible}} "
-        "_pserver.{auth, errors, service, tls, token_file} "
+        "_pserver.{auth, errors, offline, service, tls, token_file} "
         "_pserver.tasks.{errors, queue, service}",
         STANDARD,
     ),
@@ -139,9 +139,25 @@ TABLE = (
     Row("_pserver.options"),
     # What a shard remembers, and where.
     Row("_pserver.state", "_pserver.{clocks, messages, model, roster}", "msgspec numpy"),
-    Row("_pserver.snapshot", "_pserver.{errors, state, storage}", "base64 msgspec numpy safetensors xxhash"),
+    Row("_pserver.snapshot_file", "_pserver.state", "base64 msgspec numpy safetensors"),
+    Row(
+        "_pserver.{archive, snapshot}",
+        "_pserver.{archive, snapshot_file, errors, state, storage}",
+        "msgspec xxhash",
+    ),
     Row("_pserver.recovery", f"{SHARD} {WIRE} _pserver.{{snapshot, storage}}", "pathlib time"),
-    Row("_pserver.storage", "_pserver.errors", "fcntl os pathlib"),
+    Row("_pserver.gathering", f"{WIRE} _pserver.{{archive, snapshot_file, storage}}", "msgspec pathlib"),
+    Row(
+        "_pserver.resharding",
+        f"{WIRE} {EXCHANGE} _pserver.{{snapshot_file, gathering, state}}",
+        "msgspec numpy",
+    ),
+    Row(
+        "_pserver.offline",
+        f"{WIRE} _pserver.{{gathering, resharding, snapshot, storage}}",
+        "os pathlib shutil tempfile",
+    ),
+    Row("_pserver.storage", "_pserver.errors", "fcntl mmap os pathlib"),
     Row("_pserver.local", f"{SHARD} {WIRE} {EXCHANGE} _pserver.given", "numpy"),
     Row("_pserver.{local_updates, merging}", EXCHANGE, "numpy"),
     Row("_pserver.trainer_modes", "_engine.exchange _pserver.{local, local_updates, merging}"),

@@ -38,6 +38,9 @@ class Disk:
     def read(self, name: str) -> bytes:
         return self.names_now[name].data
 
+    def view(self, name: str) -> memoryview:
+        return memoryview(self.names_now[name].data)
+
     def write(self, name: str, parts: Iterable[memoryview]) -> None:
         self._count()
         content = self.names_now[name] = Content()

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddle._engine.exchange import ModeSpec
+from paddle._engine.errors import ExchangeError
+from paddle._engine.exchange import ModeName, ModeSpec
 from paddle._pserver.effects import Load
 from paddle._pserver.messages import Answer, Declare, Declared, GoBack, Mark, Push, Welcome
 from paddle._pserver.snapshot import Snapshots
 from paddle._pserver.state import State
 
+from . import conftest
+from .conftest import DENSE_ONLY, ONES, Start
 from .disk import Disk, Killed
 from .talk import MODEL, ONE, TWO, Fails, Talk, update
 from .test_arrival import KEPT, joined, trained, welcome
@@ -110,6 +114,29 @@ def test_where_trainers_are_not_in_step_versions_differ_and_nobody_goes_back() -
     for _ in range(4):
         before.push(0, ONE)
     assert welcome(restored(before, 4, 2), 0, "new 0").older == ()
+
+
+# Other numbers of shards.
+
+
+def test_a_shard_of_another_number_of_shards_names_the_command() -> None:
+    talk = restored(trained(6), 6)
+    talk.hello(0, "new 0")
+    words = "this is shard 1 of 2, and the snapshot in a folder is of shard 0 of 1: to go on with another"
+    assert talk.ask(0, Declare(MODEL, talk.spec, 1, 2)) == [Fails("DeclarationMismatch", words)]
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+def test_a_job_of_which_only_some_pservers_have_snapshots_is_refused_in_every_mode(
+    start_pservers: Start, mode: ModeName
+) -> None:
+    pservers = start_pservers(ports_num=2)
+    before = trained(4, spec=update(mode=ModeSpec(name=mode)))
+    shard = pservers.hubs[1].shard
+    assert before.cuts[-1].facts.version
+    pservers.call(lambda: shard.restore(before.cuts[-1], "a folder", now=0.0))
+    with pytest.raises(ExchangeError, match=r"shard at .* go on .*snapshots .*paddle reshard"):
+        pservers.train(lambda exchange: exchange.start(DENSE_ONLY, conftest.update(), ONES))
 
 
 # A new job lasts before it trains.

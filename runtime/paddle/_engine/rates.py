@@ -66,3 +66,11 @@ class Rates:
     def forget(self) -> None:
         """No row needs the steps so far any more."""
         self._runs = 0
+
+
+def moved(state: np.ndarray, steps: int) -> np.ndarray:
+    """A state as it would be had it all been ``steps`` later."""
+    rates = Rates.restored(state)
+    rates._step += steps
+    rates._ends += steps
+    return rates.state()

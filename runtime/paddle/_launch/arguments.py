@@ -33,10 +33,13 @@ class Arguments:
     help: bool = False
 
 
-def parse_arguments(arguments: Sequence[str], *users: User, command: str, pass_on: bool = False) -> Arguments:
+def parse_arguments(
+    arguments: Sequence[str], *users: User, command: str, pass_on: bool = False, takes_words: bool = False
+) -> Arguments:
     """Read the flags of ``users``; of one given twice the last counts.
 
-    What is no such flag is an error, or with ``pass_on`` goes to ``others``, as does everything after ``--``.
+    What is no such flag is an error, or with ``pass_on`` goes to ``others``, as does everything after ``--``;
+    with ``takes_words`` what does not look like a flag, and what follows ``--``.
     """
     table = {name: flag for flag in flags_of(*users) for name in (flag.name, flag.also) if name}
     values: dict[str, Value] = {}
@@ -54,8 +57,9 @@ def parse_arguments(arguments: Sequence[str], *users: User, command: str, pass_o
         else:
             strangers.append(token)
     others = (*strangers, *waiting)
-    if others and not pass_on:
-        raise _refused(others[0], table, command)
+    wrong = [token for token in strangers if token.startswith("-")] if takes_words else others
+    if wrong and not pass_on:
+        raise _refused(wrong[0], table, command)
     notices = [check_supported(table[name], value) for name, value in values.items()]
     return Arguments(
         values=values,

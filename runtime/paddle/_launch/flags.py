@@ -22,7 +22,7 @@ from paddle._launch.errors import FlagError, NotInThisRelease
 
 Value = bool | int | float | str | tuple[str, ...]
 Kind = Literal["bool", "int", "float", "str", "names", "duration"]  # names: words, written with commas
-User = Literal["launcher", "pserver", "trainer", "master"]
+User = Literal["launcher", "pserver", "trainer", "master", "reshard"]
 
 # What a value does in this release.
 #   acts     the project itself acts upon it
@@ -32,7 +32,7 @@ User = Literal["launcher", "pserver", "trainer", "master"]
 #   forgone  its behaviour is not in this release; who asks for it is told so, and it goes on without
 Effect = Literal["acts", "program", "hint", "absent", "forgone"]
 
-_COMMANDS = frozenset({"paddle.py", "paddle pserver", "paddle master"})
+_COMMANDS = frozenset({"paddle.py", "paddle pserver", "paddle master", "paddle reshard"})
 _TRUE = frozenset({"1", "t", "true", "y", "yes"})
 _FALSE = frozenset({"0", "f", "false", "n", "no"})
 _EXPECTED = {
@@ -135,7 +135,9 @@ def _duration(text: str) -> float | None:
 
 
 def _users(letters: str) -> frozenset[User]:
-    names: dict[str, User] = {"l": "launcher", "p": "pserver", "t": "trainer", "m": "master"}
+    names: dict[str, User] = {
+        "l": "launcher", "p": "pserver", "t": "trainer", "m": "master", "r": "reshard",
+    }  # fmt: skip
     return frozenset(names[letter] for letter in letters)
 
 
@@ -187,9 +189,11 @@ FLAGS: tuple[Flag, ...] = (
     # Where parameter servers listen and trainers find them
     _all("port", "int", 7164, "First port; the dense ports start here, the sparse ones follow directly",
          env="PADDLE_PSERVER_PORT PADDLE_PORT", conf="PADDLE_PORT", low=1, high=65535),
-    _all("ports_num", "int", 1, "Number of dense ports; each is one process of the parameter server",
+    _row("lptr", "acts", "ports_num", "int", 1,
+         "Number of dense ports; each is one process of the parameter server",
          env="PADDLE_PORTS_NUM", conf="PADDLE_PORTS_NUM", low=1, high=1024),
-    _all("ports_num_for_sparse", "int", 0, "Number of ports for parameters with sparse_update",
+    _row("lptr", "acts", "ports_num_for_sparse", "int", 0,
+         "Number of ports for parameters with sparse_update",
          conf="PADDLE_PORTS_NUM_FOR_SPARSE", low=0, high=1024),
     _all("nics", "names", (), "Network devices whose address is bound (none: loopback)", conf="PADDLE_NIC"),
     _row("p", "acts", "host", "names", (), "Addresses to bind in place of those of --nics"),
@@ -307,13 +311,21 @@ MASTER_FLAGS: tuple[Flag, ...] = (
 )
 # fmt: on
 
+# Of commands that work on the snapshots of a job that does not run.
+# fmt: off
+SNAPSHOT_FLAGS: tuple[Flag, ...] = (
+    _row("r", "acts", "to", "str", "", "Folder that is made; it must not be there"),
+    _row("r", "acts", "nodes", "int", 1, "Number of nodes with a parameter server", low=1, high=65536),
+)
+# fmt: on
+
 BY_NAME: Mapping[str, Flag] = MappingProxyType({flag.name: flag for flag in FLAGS})
 BY_CONF_NAME: Mapping[str, Flag] = MappingProxyType({flag.conf: flag for flag in FLAGS if flag.conf})
 
 
 def flags_of(*users: User) -> tuple[Flag, ...]:
     """Give the flags that at least one of ``users`` takes, in the order of the tables."""
-    return tuple(flag for flag in FLAGS + MASTER_FLAGS if flag.users & set(users))
+    return tuple(flag for flag in FLAGS + MASTER_FLAGS + SNAPSHOT_FLAGS if flag.users & set(users))
 
 
 def defaults_of(*users: User) -> dict[str, Value]:

@@ -25,6 +25,8 @@ PserverError                  an ExchangeError: the engine's callers see these
 │   └── NobodyListens         a Complaint: no pserver was ever there
 ├── NoValidCheckpoint         snapshots are there, and none of them is whole
 ├── StateLost                 a pserver was started anew, and keeps no snapshots
+├── NotOneJob                 a Complaint: folders that are not all of one job's snapshots
+├── CannotReshard             a Complaint: a state that no other number of shards can have
 ├── SnapshotsInUse            a Complaint: another pserver has the folder
 ├── PortInUse                 another process has the port; the text names it
 ├── NotOurs                   a Complaint: an address or port that this process may not listen on
@@ -39,6 +41,12 @@ from collections.abc import Iterator
 
 from paddle._complaint import Complaint
 from paddle._engine.errors import ExchangeError
+
+RESHARD = (
+    "to go on with another number of pservers or ports, cut the snapshots of all of them for it: "
+    "`paddle reshard FROM... --to=FOLDER --nodes=... --ports_num=... --ports_num_for_sparse=...`"
+)
+"""What to do where snapshots are of another number of shards."""
 
 
 class PserverError(ExchangeError):
@@ -143,6 +151,14 @@ class NoValidCheckpoint(PserverError):
 
 class StateLost(PserverError):
     """A pserver was started anew, and keeps no snapshots."""
+
+
+class NotOneJob(Complaint, PserverError):
+    """Folders that are not all of one job's snapshots."""
+
+
+class CannotReshard(Complaint, PserverError):
+    """A state that no other number of shards can have."""
 
 
 class SnapshotsInUse(Complaint, PserverError):

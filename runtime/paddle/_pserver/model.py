@@ -16,7 +16,7 @@ import numpy as np
 
 from paddle._engine.rules import needs_whole
 from paddle._pserver import declaration
-from paddle._pserver.errors import DeclarationMismatch
+from paddle._pserver.errors import RESHARD, DeclarationMismatch
 from paddle._pserver.messages import Declare
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.placement import dense_layout, row_ranges
@@ -36,7 +36,7 @@ class Model:
         need = declaration.check_size(declare, layout, ranges, trainers, limit_bytes)
         self.declaration = declare
         self.tables = Tables(declare.update, layout, ranges, limit_bytes - need)
-        self._origin = "the others here"
+        self._origin, self._folder = "the others here", ""
         self._unseeded: set[str | None] = {held.parameter.name for held in ranges if held.count}
         if layout.size:
             self._unseeded.add(None)
@@ -49,6 +49,12 @@ class Model:
 
     def agree(self, trainer: int, declare: Declare) -> None:
         """Raise where a trainer declares another one."""
+        mine, theirs = self.declaration, declare
+        if self._folder and (mine.shard, mine.shards) != (theirs.shard, theirs.shards):
+            raise DeclarationMismatch(
+                f"for trainer {trainer} this is shard {theirs.shard} of {theirs.shards}, and the snapshot in "
+                f"{self._folder} is of shard {mine.shard} of {mine.shards}: {RESHARD}"
+            )
         if declare != self.declaration:
             raise DeclarationMismatch(
                 f"trainer {trainer} does not train the same model as {self._origin}: they differ in "
@@ -59,6 +65,7 @@ class Model:
         """Take the values of a snapshot in ``folder``. Raises ValueError where they do not fit."""
         self.tables.restore(arrays, version)
         self._unseeded.clear()
+        self._folder = folder
         self._origin = f"the snapshot in {folder} (to begin anew, move that away or name another folder)"
 
     def part(self, table: str | None) -> np.ndarray:

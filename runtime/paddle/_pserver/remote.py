@@ -28,7 +28,7 @@ from paddle._pserver import given
 from paddle._pserver.auth import Token
 from paddle._pserver.client import Client, Notice
 from paddle._pserver.encoding import Encoder
-from paddle._pserver.errors import SparsePortsMissing
+from paddle._pserver.errors import RESHARD, SparsePortsMissing
 from paddle._pserver.line import Line, Patience
 from paddle._pserver.messages import PROTOCOL, Declare, EndPass, GoBack, Goodbye, Hello, Push
 from paddle._pserver.options import Role
@@ -159,12 +159,24 @@ class RemoteExchange:
             shard.line.connect(deadline)
         for shard in self._shards:
             shard.line.greet()
+        self._check_begun()
         versions: Sequence[int] = [shard.line.welcome.version for shard in self._shards]
         differ = self._is_in_step and len(set(versions)) > 1
         versions = self._go_back(versions) if differ else versions
         self._check_versions(versions)
         if self._is_first and max(versions) and all(shard.line.welcome.ready for shard in self._shards):
             self._notice(f"training goes on from step {max(versions)}, with the values that pservers have")
+
+    def _check_begun(self) -> None:
+        """No part of the model is begun anew while the rest goes on."""
+        new = [shard.line.what for shard in self._shards if not shard.line.welcome.ready]
+        old = [shard.line.what for shard in self._shards if shard.line.welcome.version]
+        if new and old:
+            raise ExchangeError(
+                f"some pservers go on from an earlier job's snapshots ({', '.join(old)}), and some have none "
+                f"of it ({', '.join(new)}). See what became of the latter's --snapshot_dir; or, {RESHARD}; "
+                "or, to begin anew, empty the folders of all."
+            )
 
     def _go_back(self, versions: Sequence[int]) -> Sequence[int]:
         """Have shards that go on from snapshots of different ``versions`` go back to the newest that all of

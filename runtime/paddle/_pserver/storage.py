@@ -9,6 +9,7 @@ Guarantee of :class:`Folder`: one process at a time has it, until that process e
 from __future__ import annotations
 
 import fcntl
+import mmap
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,8 +20,8 @@ from paddle._pserver.errors import SnapshotsInUse
 _LOCK = "lock"
 
 
-class Storage(Protocol):
-    """See the module's text. ``where``: the folder, for people."""
+class Readable(Protocol):
+    """What does not change anything. ``where``: the folder, for people."""
 
     where: str
 
@@ -31,6 +32,14 @@ class Storage(Protocol):
     def read(self, name: str) -> bytes:
         """All of a file."""
         ...
+
+    def view(self, name: str) -> memoryview:
+        """All of a file, of which only what is looked at comes into memory."""
+        ...
+
+
+class Storage(Readable, Protocol):
+    """See the module's text."""
 
     def write(self, name: str, parts: Iterable[memoryview]) -> None:
         """Make the file ``name`` of these parts; it replaces what was half made before."""
@@ -53,12 +62,43 @@ class Storage(Protocol):
         ...
 
 
-class Folder:
-    """A folder of the file system, made if it is not there. Raises SnapshotsInUse."""
+class FolderToRead:
+    """A folder of the file system, whoever has it."""
 
     def __init__(self, path: Path) -> None:
         self.where = str(path)
         self._path = path
+
+    def names(self) -> list[str]:
+        """See Readable."""
+        return sorted(entry.name for entry in self._path.iterdir() if entry.name != _LOCK)
+
+    def read(self, name: str) -> bytes:
+        """See Readable."""
+        return (self._path / name).read_bytes()
+
+    def view(self, name: str) -> memoryview:
+        """See Readable."""
+        with (self._path / name).open("rb") as file:
+            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+    def is_in_use(self) -> bool:
+        """Whether a process has it for itself."""
+        try:
+            with (self._path / _LOCK).open("rb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except FileNotFoundError:
+            return False
+        return False
+
+
+class Folder(FolderToRead):
+    """A folder of the file system, made if it is not there. Raises SnapshotsInUse."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
         path.mkdir(parents=True, exist_ok=True)
         self._lock: IO[bytes] = (path / _LOCK).open("wb")
         try:
@@ -72,14 +112,6 @@ class Folder:
     def close(self) -> None:
         """Leave the folder to another process; the end of this one does so too."""
         self._lock.close()
-
-    def names(self) -> list[str]:
-        """See Storage."""
-        return sorted(entry.name for entry in self._path.iterdir() if entry.name != _LOCK)
-
-    def read(self, name: str) -> bytes:
-        """See Storage."""
-        return (self._path / name).read_bytes()
 
     def write(self, name: str, parts: Iterable[memoryview]) -> None:
         """See Storage."""
