@@ -14,7 +14,7 @@ import numpy as np
 
 from paddle._engine import registry
 from paddle._engine.errors import EngineError, ShapeError
-from paddle._engine.exchange import ParameterSpec
+from paddle._engine.exchange import ParameterSpec, RowsSpec
 from paddle._engine.program import Operator, Parameter, Program, Shape, Variable
 
 Inputs = Variable | Sequence[Variable]
@@ -40,13 +40,17 @@ class Builder:
         *,
         is_static: bool = False,
         sparse: bool = False,
+        rows: RowsSpec | None = None,
         learning_rate: float = 1.0,
         momentum: float | None = None,
         l1_rate: float | None = None,
         l2_rate: float | None = None,
         gradient_clipping_threshold: float | None = None,
     ) -> Parameter:
-        """A parameter. The same name again is the same parameter, as first declared; shapes must agree."""
+        """A parameter. The same name again is the same parameter, as first declared; shapes must agree.
+
+        With ``rows`` it is an open table, of shape ``[OPEN, width]``, and ``initializer`` is not asked.
+        """
         shape = tuple(shape)
         known = self.program.main.variables.get(name)
         if known is None:
@@ -54,6 +58,7 @@ class Builder:
                 name=name,
                 shape=shape,
                 sparse=sparse,
+                rows=rows,
                 learning_rate=learning_rate,
                 momentum=momentum,
                 l1_rate=l1_rate,

@@ -26,9 +26,12 @@ PLANS_PER_PROGRAM = 16
 
 
 def initialize(program: Program, scope: Scope, seed: int) -> None:
-    """Give every parameter that the scope lacks its first value, which follows from the seed and its name."""
+    """Give every parameter that the scope lacks its first value, which follows from the seed and its name.
+
+    Rows of open tables have theirs from whoever makes them.
+    """
     for parameter in program.parameters():
-        if parameter.name not in scope:
+        if parameter.name not in scope and not parameter.spec.is_open:
             value = parameter.initializer(parameter.shape, generator_for(seed, parameter.name))
             scope.bind({parameter.name: np.ascontiguousarray(value, np.float32).reshape(parameter.shape)})
 

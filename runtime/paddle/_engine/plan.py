@@ -22,26 +22,31 @@ import numpy as np
 from paddle._engine import registry
 from paddle._engine.errors import FeedError, ShapeError
 from paddle._engine.memory import ALIGNMENT, Memory
+from paddle._engine.open_rows import OpenRows
 from paddle._engine.passes import improve
 from paddle._engine.program import Form, Operator, Parameter, Program, Shape
 from paddle._engine.registry import IDS, VALUES, Call, Run, Step, Value
-from paddle._engine.rows import SparseRows
+from paddle._engine.rows import OPEN, SparseRows
 from paddle._engine.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run does, in this order: ``feeds``, ``checks``, prefetch of ``lookups``, ``steps``, ``fetches``.
+    """What a run does, in this order: ``feeds``, ``checks``, prefetch of ``lookups`` and lookup in ``open``
+    tables, ``steps``, ``fetches``.
 
-    ``generation``: the scope's, whose arrays the steps are bound to; the plan is void when the scope
-    replaces one.
+    ``generation``: that of ``scope``, whose arrays the steps are bound to; the plan is void when the scope
+    replaces one. ``trains``: it ends in an exchange.
     """
 
+    scope: Scope
     generation: int
+    trains: bool
     run: Run
     feeds: Mapping[str, np.ndarray]
     checks: Sequence[Step]
     lookups: Mapping[str, Sequence[np.ndarray]]
+    open: Mapping[str, OpenRows]
     steps: Sequence[tuple[Step, Operator]]
     fetches: Sequence[Value]
 
@@ -52,6 +57,8 @@ class Plan:
             check()
         if self.lookups and self.run.exchange is not None:
             self.run.exchange.prefetch({table: _joined(ids) for table, ids in self.lookups.items()})
+        if self.open:
+            self._look_up()
         operator = None
         try:
             for step, operator in self.steps:  # noqa: B007 (the except clause reads it)
@@ -60,6 +67,12 @@ class Plan:
             error.add_note(f"in operator {operator}")
             raise
         return [value.to_dense() if isinstance(value, SparseRows) else value.copy() for value in self.fetches]
+
+    def _look_up(self) -> None:
+        source = self.run.exchange or self.scope
+        ids = {name: table.distinct() for name, table in self.open.items()}
+        for name, rows in source.lookup(ids, training=self.trains).items():
+            self.open[name].take(rows)
 
     def _feed(self, feed: Mapping[str, np.ndarray]) -> None:
         for name, buffer in self.feeds.items():
@@ -85,14 +98,20 @@ def make_plan(
     operators = improve(program.main.operators, frozenset(fetch))
     forms = _forms(program, operators, feed_shapes, fetch)
     fixed = _fixed(program, operators, forms, scope, gradients)
+    for name in fixed.keys() & set(fetch):
+        if _is_open(forms[name]):
+            raise FeedError(f"{name!r} is a table without a height, and no array to fetch: export its rows")
     layout = _Layout(operators, forms, fixed, fetch)
     run = Run()
     return Plan(
+        scope=scope,
         generation=scope.generation,
+        trains=any(operator.role == "exchange" for operator in operators),
         run=run,
         feeds={name: array for name, array in fixed.items() if program.variable(name).is_data},
         checks=[check for operator in operators for check in layout.checks(operator, fed=True)],
         lookups=layout.lookups(program, operators),
+        open=layout.open,
         steps=[(step, operator) for operator in operators for step in layout.steps(operator, run)],
         fetches=[layout.values[name] for name in fetch],
     )
@@ -145,6 +164,9 @@ def _fixed(
     for name in forms.keys() - made:
         if program.variable(name).is_data:
             fixed[name] = np.empty(forms[name].shape, forms[name].dtype)
+        elif _is_open(forms[name]):
+            sizes = [prod(forms[ids].shape) for ids in _open_lookups(operators, name)]
+            fixed[name] = np.empty((sum(sizes), *forms[name].shape[1:]), np.float32)
         else:
             fixed[name] = _parameter(scope, name, forms[name])
     leaving = [name for each in operators if each.role == "exchange" for name in each.inputs["Grad"]]
@@ -152,6 +174,24 @@ def _fixed(
         if forms[name].rows is None:
             fixed[name] = gradients.setdefault(name, np.empty(forms[name].shape, forms[name].dtype))
     return fixed
+
+
+def _is_open(form: Form) -> bool:
+    """Whether it is an open table's: no other size is unknown when a plan is made."""
+    return form.rows is None and form.shape[:1] == (OPEN,)
+
+
+def _open_lookups(operators: Sequence[Operator], table: str) -> Iterator[str]:
+    """The ids with which an open table is looked up."""
+    for operator in operators:
+        if operator.role == "exchange" or table not in operator.reads():
+            continue
+        if operator.type != "lookup_table" or not operator.attrs["is_sparse"]:
+            raise ShapeError(
+                f"{table!r} is a table without a height: nobody has all of it, so it can be looked up in "
+                f"(lookup_table with is_sparse), and nothing else, such as {operator}"
+            )
+        yield operator.inputs["Ids"][0]
 
 
 def _parameter(scope: Scope, name: str, form: Form) -> np.ndarray:
@@ -187,6 +227,8 @@ class _Layout:
             id(self._memory[name]): array.reshape(-1).view(np.uint8) for name, array in fixed.items()
         }
         self.values: dict[str, Value] = {name: self._value(name) for name in forms}
+        self.open = {name: self._open(operators, name) for name in fixed if _is_open(forms[name])}
+        self._bound = {name: iter(table.places) for name, table in self.open.items()}
 
     def steps(self, operator: Operator, run: Run) -> Iterator[Step]:
         """The checks of ids that the program computes itself, then the operator's steps."""
@@ -195,7 +237,19 @@ class _Layout:
             slot: tuple(self.values.get(name) for name in names)
             for slot, names in chain(operator.inputs.items(), operator.outputs.items())
         }
+        if operator.type == "lookup_table" and operator.inputs["W"][0] in self.open:
+            slots["Ids"] = (next(self._bound[operator.inputs["W"][0]]),)
         yield from registry.kernel(operator.type).bind(Call(operator, slots, run))
+
+    def _open(self, operators: Sequence[Operator], table: str) -> OpenRows:
+        found = [self._fed_ids(name, table) for name in _open_lookups(operators, table)]
+        return OpenRows(self._fixed[table], found)
+
+    def _fed_ids(self, name: str, table: str) -> np.ndarray:
+        ids = self.values[name]
+        if not self._is_fed(name) or not isinstance(ids, np.ndarray):
+            raise ShapeError(f"ids {name!r} of the sparse parameter {table!r} must be fed, not computed")
+        return ids
 
     def checks(self, operator: Operator, *, fed: bool) -> Iterator[Step]:
         """Checks of the ids that an operator indexes with: those that are fed, or those that are not."""
@@ -204,22 +258,22 @@ class _Layout:
         for index in registry.row(operator.type).indexes:
             (name,), (into,) = operator.inputs[index.ids], operator.inputs[index.into]
             ids = self.values[name]
+            if into in self.open:  # any number is an id
+                continue
             if isinstance(ids, np.ndarray) and ids.size and self._is_fed(name) == fed:
                 yield partial(_check_ids, ids, self._forms[into].shape[index.axis], operator, name, into)
 
     def lookups(self, program: Program, operators: Sequence[Operator]) -> dict[str, list[np.ndarray]]:
-        """The flat ids of all lookups in sparse parameters, by parameter."""
+        """The flat ids of all lookups in sparse parameters of a declared height, by parameter."""
         found: dict[str, list[np.ndarray]] = {}
         for operator in operators:
             if operator.type != "lookup_table":
                 continue
             (table,), (name,) = operator.inputs["W"], operator.inputs["Ids"]
-            parameter, ids = program.variable(table), self.values[name]
-            if not isinstance(parameter, Parameter) or not parameter.spec.sparse:
+            parameter = program.variable(table)
+            if not isinstance(parameter, Parameter) or not parameter.spec.sparse or table in self.open:
                 continue
-            if not self._is_fed(name) or not isinstance(ids, np.ndarray):
-                raise ShapeError(f"ids {name!r} of the sparse parameter {table!r} must be fed, not computed")
-            found.setdefault(table, []).append(ids.reshape(-1))
+            found.setdefault(table, []).append(self._fed_ids(name, table).reshape(-1))
         return found
 
     def _is_fed(self, name: str) -> bool:

@@ -1,4 +1,5 @@
-"""The scope: the values that outlive a step, by name. Parameters live here.
+"""The scope: the values that outlive a step, by name. Parameters live here; of open tables, rows that
+somebody has exported, for tests without an exchange.
 
 It must never know a program. Guarantee: the array behind a name stays the same object until ``bind``
 replaces it, so plans compute with it directly; ``generation`` counts these replacements.
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from paddle._engine.errors import FeedError, ShapeError
+from paddle._engine.rows import SparseRows
 
 
 class Scope:
@@ -18,6 +20,7 @@ class Scope:
 
     def __init__(self) -> None:
         self._arrays: dict[str, np.ndarray] = {}
+        self._rows: dict[str, SparseRows] = {}
         self.generation = 0
 
     def names(self) -> list[str]:
@@ -56,6 +59,28 @@ class Scope:
                 raise ShapeError(f"the array given for {name!r} is not C-contiguous")
             self._arrays[name] = array
         self.generation += 1
+
+    def keep(self, name: str, rows: SparseRows) -> None:
+        """Rows of an open table, by ascending id, which ``lookup`` finds from now on."""
+        self._rows[name] = rows
+
+    def lookup(self, ids: Mapping[str, np.ndarray], *, training: bool) -> Mapping[str, np.ndarray]:
+        """See Exchange; no row is ever made here."""
+        return {name: self._found(name, wanted) for name, wanted in ids.items()}
+
+    def _found(self, name: str, ids: np.ndarray) -> np.ndarray:
+        if name not in self._rows:
+            raise FeedError(
+                f"the scope holds no rows of the open table {name!r}: keep(name, rows) what an exchange has "
+                f"exported (it holds rows of {sorted(self._rows)})"
+            )
+        kept = self._rows[name]
+        out = np.zeros((len(ids), kept.width), np.float32)
+        places = np.searchsorted(kept.ids, ids)
+        there = np.flatnonzero(places < len(kept.ids))
+        there = there[kept.ids[places[there]] == ids[there]]
+        out[there] = kept.values[places[there]]
+        return out
 
     def items(self) -> Iterable[tuple[str, np.ndarray]]:
         """Names and live arrays."""
