@@ -283,7 +283,30 @@ def test_what_may_be_shared_is_not_copied() -> None:
     append_exchange(b.program, append_backward(b.program, loss))
     scope = Scope()
     initialize(b.program, scope, 0)
-    made = plan.make_plan(b.program, {"ids": (3, 1)}, [loss.name], scope, {})
+    made = plan.make_plan(b.program, {"ids": (3, 1)}, [loss.name], scope, {}, {})
     busy = {operator.type for _, operator in made.steps}
     idle = {operator.type for operator in b.program.main.operators} - busy
     assert idle == {"reshape", "reshape_grad", "elementwise_add_grad", "sum_grad", "lookup_table_grad"}
+
+
+def test_gradients_are_computed_where_the_exchange_has_room_for_them() -> None:
+    """By parameter; those without room, and those of tables, anywhere else. All plans have the same."""
+    b = Builder()
+    table, w = b.parameter("table", (3, 2), Constant(1.0), sparse=True), b.parameter("w", (2,), Constant(1.0))
+    v = b.parameter("v", (2,), Constant(1.0))
+    looked = b.op("lookup_table", {"is_sparse": True}, W=table, Ids=b.data("ids", (-1, 1), "int64"))
+    total = b.op("sum", X=[b.op("reshape", {"shape": (-1, 2)}, X=each) for each in (looked, w, v)])
+    loss = b.op("reduce_sum", X=b.op("square", X=total))
+    append_exchange(b.program, append_backward(b.program, loss))
+    scope = Scope()
+    initialize(b.program, scope, 0)
+    room = {"w": np.empty(2, np.float32)}
+    taken: list[Mapping[str, np.ndarray | SparseRows]] = []
+    taker = Taker(scope)
+    taker.step = lambda given, samples: taken.append(given) or StepReport(1)
+    executor = Executor(scope, taker, room)
+    for fetch in ([], [loss]):
+        executor.run(b.program, {"ids": np.zeros((1, 1), np.int64)}, fetch)
+    assert taken[0]["w"] is taken[1]["w"] is room["w"]
+    assert taken[0]["v"] is taken[1]["v"]
+    assert room["w"].tolist() == [6.0, 6.0] == taken[0]["v"].tolist()

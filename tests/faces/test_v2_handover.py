@@ -164,3 +164,22 @@ def test_all_tables_are_brought_up_to_date_at_once(remote):
         servers.fetches = 0
         use()
         assert servers.fetches == 1
+
+
+def test_gradients_are_computed_where_the_exchange_has_room_for_them(remote, monkeypatch):
+    places, given = {}, []
+
+    def room(servers):
+        places.update({name: np.empty_like(array) for name, array in servers.own.items()})
+        return places
+
+    def step(servers, gradients, samples):
+        given.append(gradients)
+        return LocalExchange.step(servers, gradients, samples)
+
+    monkeypatch.setattr(Servers, "room", room)
+    monkeypatch.setattr(Servers, "step", step)
+    cost, _ = network()
+    sgd(cost, paddle.parameters.create(cost), is_local=False).train(batches)
+    assert len(given) == 2 and places
+    assert all(gradients[name] is place for gradients in given for name, place in places.items())

@@ -11,7 +11,6 @@ import pytest
 
 import paddle.v2 as paddle
 from paddle._absent import NotInThisRelease
-from paddle._engine.exchange import StepReport
 from paddle._launch.environ import Reporter
 from paddle._pserver.local import LocalExchange
 from paddle.v2 import trainer as trainer_module
@@ -294,6 +293,8 @@ def test_progress_is_reported_to_whoever_started_the_trainer(monkeypatch):
 class Recorded:
     """A LocalExchange that writes down what it is asked, as a stand-in for parameter servers."""
 
+    room = LocalExchange.room
+
     def __init__(self):
         self.calls = []
         self._inner = LocalExchange()
@@ -308,9 +309,7 @@ class Recorded:
 
     def step(self, gradients, samples):
         self.calls.append(f"step {samples}")
-        report = self._inner.step(gradients, samples)
-        assert isinstance(report, StepReport)
-        return report
+        return self._inner.step(gradients, samples)
 
     def begin_pass(self, pass_id):
         self.calls.append(f"begin {pass_id}")

@@ -207,6 +207,13 @@ class Exchange(Protocol):
         """
         ...
 
+    def room(self) -> Mapping[str, np.ndarray]:
+        """Once started: where dense gradients are best computed, float32 arrays in their parameters' shapes.
+
+        ``step`` need not copy these. There may be none; what there is stays the same.
+        """
+        ...
+
     def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
         """Give the gradients of one batch of ``samples``; returns with the dense parameters updated."""
         ...

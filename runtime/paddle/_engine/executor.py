@@ -47,14 +47,18 @@ class _Known:
 class Executor:
     """Runs programs on one scope, with or without an exchange. Not for two threads at once.
 
-    ``last_report`` is what the exchange said of the last step.
+    ``room``: where the exchange, which has been started, best takes dense gradients from. ``last_report`` is
+    what it said of the last step.
     """
 
-    def __init__(self, scope: Scope, exchange: Exchange | None = None):
+    def __init__(
+        self, scope: Scope, exchange: Exchange | None = None, room: Mapping[str, np.ndarray] | None = None
+    ):
         self.last_report: StepReport | None = None
         self._scope = scope
         self._exchange = exchange
         self._programs: WeakKeyDictionary[Program, _Known] = WeakKeyDictionary()
+        self._room = room or {}
         self._gradients: dict[str, np.ndarray] = {}
 
     def run(
@@ -93,7 +97,7 @@ class Executor:
         key = (len(program.main.operators), tuple(shapes.items()), names)
         plan = known.plans.pop(key, None)
         if plan is None or plan.generation != self._scope.generation:
-            plan = make_plan(program, shapes, names, self._scope, self._gradients)
+            plan = make_plan(program, shapes, names, self._scope, self._gradients, self._room)
         known.plans[key] = plan
         if len(known.plans) > PLANS_PER_PROGRAM:
             del known.plans[next(iter(known.plans))]

@@ -91,13 +91,15 @@ def make_plan(
     fetch: Sequence[str],
     scope: Scope,
     gradients: dict[str, np.ndarray],
+    room: Mapping[str, np.ndarray],
 ) -> Plan:
-    """Plan a program. ``gradients`` holds the dense gradients that leave: all plans hand over the same."""
+    """Plan a program. ``gradients`` holds the dense gradients that leave: all plans hand over the same. They
+    lie in the ``room`` that there is for those of a parameter, or anywhere."""
     for name in (*feed_shapes, *fetch):
         program.variable(name)
     operators = improve(program.main.operators, frozenset(fetch))
     forms = _forms(program, operators, feed_shapes, fetch)
-    fixed = _fixed(program, operators, forms, scope, gradients)
+    fixed = _fixed(program, operators, forms, scope) | _leaving(operators, forms, gradients, room)
     for name in fixed.keys() & set(fetch):
         if _is_open(forms[name]):
             raise FeedError(f"{name!r} is a table without a height, and no array to fetch: export its rows")
@@ -152,13 +154,9 @@ def _fitting(variable: str, declared: Shape, given: Shape) -> Shape:
 
 
 def _fixed(
-    program: Program,
-    operators: Sequence[Operator],
-    forms: Mapping[str, Form],
-    scope: Scope,
-    gradients: dict[str, np.ndarray],
+    program: Program, operators: Sequence[Operator], forms: Mapping[str, Form], scope: Scope
 ) -> dict[str, np.ndarray]:
-    """The arrays that are not the plan's to place: feed buffers, parameters, dense gradients that leave."""
+    """The arrays that somebody else has given: feed buffers and parameters."""
     fixed: dict[str, np.ndarray] = {}
     made = {name for operator in operators for name in operator.writes()}
     for name in forms.keys() - made:
@@ -169,10 +167,6 @@ def _fixed(
             fixed[name] = np.empty((sum(sizes), *forms[name].shape[1:]), np.float32)
         else:
             fixed[name] = _parameter(scope, name, forms[name])
-    leaving = [name for each in operators if each.role == "exchange" for name in each.inputs["Grad"]]
-    for name in leaving:
-        if forms[name].rows is None:
-            fixed[name] = gradients.setdefault(name, np.empty(forms[name].shape, forms[name].dtype))
     return fixed
 
 
@@ -192,6 +186,22 @@ def _open_lookups(operators: Sequence[Operator], table: str) -> Iterator[str]:
                 f"(lookup_table with is_sparse), and nothing else, such as {operator}"
             )
         yield operator.inputs["Ids"][0]
+
+
+def _leaving(
+    operators: Sequence[Operator],
+    forms: Mapping[str, Form],
+    gradients: dict[str, np.ndarray],
+    room: Mapping[str, np.ndarray],
+) -> dict[str, np.ndarray]:
+    """The arrays of dense gradients that leave."""
+    exchanges = [each.inputs for each in operators if each.role == "exchange"]
+    pairs = {n: p for each in exchanges for p, n in zip(each["Param"], each["Grad"], strict=True)}
+    leaving = {name: parameter for name, parameter in pairs.items() if forms[name].rows is None}
+    for name in leaving.keys() - gradients.keys():
+        array = room.get(leaving[name])
+        gradients[name] = np.empty(forms[name].shape, forms[name].dtype) if array is None else array
+    return {name: gradients[name] for name in leaving}
 
 
 def _parameter(scope: Scope, name: str, form: Form) -> np.ndarray:

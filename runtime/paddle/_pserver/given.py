@@ -58,6 +58,11 @@ def check_averaged(update: UpdateSpec | None) -> None:
 
 def flat(gradients: Gradients, parameter: ParameterSpec) -> np.ndarray:
     """The gradient of a dense parameter, as flat float32."""
+    return dense(gradients, parameter).reshape(-1)
+
+
+def dense(gradients: Gradients, parameter: ParameterSpec) -> np.ndarray:
+    """The gradient of a dense parameter, float32 in its shape."""
     gradient = gradients.get(parameter.name)
     if not isinstance(gradient, np.ndarray):
         raise ExchangeError(
@@ -69,7 +74,7 @@ def flat(gradients: Gradients, parameter: ParameterSpec) -> np.ndarray:
             f"the gradient of {parameter.name!r} should be float32 {parameter.shape}, and is "
             f"{gradient.dtype} {gradient.shape}"
         )
-    return gradient.reshape(-1)
+    return gradient
 
 
 def rows(gradients: Gradients, parameter: ParameterSpec) -> SparseRows:

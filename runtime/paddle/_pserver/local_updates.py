@@ -91,6 +91,10 @@ class LocalUpdates:
         """See Exchange. Shards refuse open tables in these modes (declaration.py)."""
         return self._own.lookup(ids, training=training)
 
+    def room(self) -> Mapping[str, np.ndarray]:
+        """See Exchange."""
+        return self._own.room()
+
     def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
         """See Exchange."""
         self._resume()
@@ -111,7 +115,7 @@ class LocalUpdates:
         if self._mode.is_async and self._pull:
             self._look()
         pushed: dict[str, np.ndarray | SparseRows] = {}
-        expected = {}
+        expected, room = {}, self._center.room()
         for name in self._mine:
             if name in self._heights:
                 pushed[name] = self._push_rows(name)
@@ -120,7 +124,7 @@ class LocalUpdates:
                 self._mine[name][...] -= self._pull * moved
                 moved *= self._share
                 expected[name] = self._shared[name] + moved
-                pushed[name] = np.negative(moved, out=moved)
+                pushed[name] = np.negative(moved, out=room.get(name, moved))
         samples, self._samples, self._steps = self._samples, 0, 0
         self._report = self._center.step(pushed, samples)
         self._hear(expected)

@@ -43,6 +43,10 @@ class Merging:
         """See Exchange."""
         return self._inner.lookup(ids, training=training)
 
+    def room(self) -> Mapping[str, np.ndarray]:
+        """See Exchange. What is merged has that room."""
+        return {}
+
     def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
         """See Exchange. The dense parameters are those of the last push."""
         for name, gradient in gradients.items():
@@ -51,7 +55,8 @@ class Merging:
             elif self._steps:
                 self._dense[name] += gradient
             else:
-                self._dense[name] = gradient.copy()
+                self._dense[name] = self._inner.room().get(name, np.empty_like(gradient))
+                np.copyto(self._dense[name], gradient)
         self._steps += 1
         self._samples += samples
         if self._steps == self._most:

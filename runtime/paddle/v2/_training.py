@@ -47,7 +47,7 @@ class Training:
         arrays = exchange.start(self._trained, self._update, values)
         self._keeper = Keeper(arrays, exchange.fetch, exchange.averages, remote)
         self._pool.follow(self._keeper)
-        self._executor = Executor(self._pool.scope, exchange)
+        self._executor = Executor(self._pool.scope, exchange, exchange.room())
         self._draw()
 
     def resume(self) -> None:
