@@ -6,6 +6,7 @@ from benchmarks.benchmark import Benchmark, Case, Contender
 from benchmarks.goal import Goal
 
 _RAW, _CHECKED, _SESSION = "raw TCP", "raw TCP, xxh3", "session, TCP"
+_SHARED = "session, shared memory"
 _RAW_UNIX, _CHECKED_UNIX, _SESSION_UNIX = "raw unix", "raw unix, xxh3", "session, unix"
 
 BENCHMARK = Benchmark(
@@ -18,6 +19,7 @@ BENCHMARK = Benchmark(
         Contender(_RAW_UNIX, "benchmarks.transport.raw_unix"),
         Contender(_CHECKED_UNIX, "benchmarks.transport.raw_unix_checked"),
         Contender(_SESSION_UNIX, "benchmarks.transport.session_unix"),
+        Contender(_SHARED, "benchmarks.transport.session_shared"),
     ),
     cases=(
         Case(

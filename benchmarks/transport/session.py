@@ -9,6 +9,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from benchmarks.cputime import family
 from benchmarks.transport.exchange import LEARNING_RATE, answer, cores, gradient, keep_to, start
 from benchmarks.worker import Work
@@ -23,8 +25,8 @@ def prepare(settings: Mapping[str, Any]) -> Work:
     return exchanging(settings["floats"], is_nearby=False)
 
 
-def exchanging(floats: int, *, is_nearby: bool) -> Work:
-    """The same; ``is_nearby``: over a unix-domain socket."""
+def exchanging(floats: int, *, is_nearby: bool, shares_memory: bool = False) -> Work:
+    """The same; ``is_nearby``: over a unix-domain socket; ``shares_memory``: which carries no numbers."""
     port = _free_port()
     client_core, server_core = cores()
     pserver = subprocess.Popen(
@@ -41,10 +43,17 @@ def exchanging(floats: int, *, is_nearby: bool) -> Work:
     pserver.stdout.readline()  # ready
     keep_to(client_core)
     exchange = RemoteExchange(
-        ["127.0.0.1"], port=port, ports_num=1, ports_num_for_sparse=0, num_gradient_servers=1, trainer_id=0
+        ["127.0.0.1"],
+        port=port,
+        ports_num=1,
+        ports_num_for_sparse=0,
+        num_gradient_servers=1,
+        trainer_id=0,
+        shares_memory=shares_memory,
     )
     values = exchange.start([ParameterSpec(name="w", shape=(floats,))], _UPDATE, {"w": start(floats)})["w"]
-    gradients = {"w": gradient(floats)}
+    gradients = {"w": exchange.room().get("w", np.empty(floats, np.float32))}
+    gradients["w"][:] = gradient(floats)
     exchange.begin_pass(0)
 
     def run(count: int) -> None:

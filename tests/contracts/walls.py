@@ -45,13 +45,13 @@ EXCHANGE = """_engine.{
 WIRE = "_pserver.{errors, framing, messages, options, placement, wire}"
 # The shard's parts: state machines, driven by whoever has a clock and a network.
 MACHINES = """_pserver.{
-    admission, arrival, barrier, beginning, changes, clocks, declaration, effects, ending, export, inlet,
-    model, modes, outbox, resuming, roster, saving, shard, sparing, training, watch, watcher
+    admission, arrival, barrier, beginning, changes, clocks, declaration, effects, ending, export, modes,
+    outbox, resuming, roster, saving, shard, sparing, training, watch, watcher
 }"""
-SHARD = f"{MACHINES} _pserver.{{decoding, gradient, packed_table, state, tables}}"
+SHARD = f"{MACHINES} _pserver.{{decoding, gradient, inlet, model, packed_table, state, tables}}"
 SIGHT = "_pserver.{meter, report, status}"
 # A trainer's end of a session.
-TRAINERS_END = "_pserver.{client, given, journal, line, link, remote, remote_shards}"
+TRAINERS_END = "_pserver.{client, given, gradient_room, journal, line, link, remote, remote_shards}"
 # How both prove to have the job's token.
 TOKENS = "_pserver.{auth, handshake, tls, tls_socket, token_file}"
 # Flags and who reads them: light enough for every program that asks for its settings.
@@ -109,7 +109,7 @@ TABLE = (
     Row("_pserver.kept", EXCHANGE, "numpy"),
     Row(
         "_pserver.tables",
-        f"_pserver.{{gradient, hash_table, kept, packed_table, room}} {WIRE} {EXCHANGE}",
+        f"_pserver.{{gradient, hash_table, kept, packed_table, room, shown}} {WIRE} {EXCHANGE}",
         "numpy",
     ),
     Row("_pserver.room", "_pserver.errors"),
@@ -163,12 +163,22 @@ TABLE = (
     Row("_pserver.trainer_modes", "_engine.exchange _pserver.{local, local_updates, merging}"),
     Row(
         TRAINERS_END,
-        f"{TRAINERS_END} {TOKENS} {WIRE} {EXCHANGE} _pserver.{{encoding, nearby}}",
+        f"{TRAINERS_END} {TOKENS} {WIRE} {EXCHANGE} _pserver.{{encoding, nearby, region, shown}}",
         "msgspec numpy os secrets socket ssl sys threading time",
     ),
     Row("_pserver.encoding", f"{WIRE} {EXCHANGE} _engine.kernels.{{halves, largest}}", "numpy"),
     Row("_pserver.session", f"{SHARD} {WIRE} _pserver.{{link, meter}}", "asyncio numpy"),
-    Row("_pserver.hub", f"{SHARD} {WIRE} {SIGHT} _pserver.{{nearby, recovery, session}}", "asyncio time"),
+    Row(
+        "_pserver.hub",
+        f"{SHARD} {WIRE} {SIGHT} _pserver.{{lending, nearby, recovery, session}}",
+        "asyncio time",
+    ),
+    # Memory that both sides see.
+    Row("_pserver.region", "_pserver.{memory, messages}", "fcntl mmap numpy os pathlib"),
+    Row("_pserver.shown", "_pserver.{errors, framing, messages, region}", "numpy"),
+    Row("_pserver.lending", f"{WIRE} _pserver.{{region, tables}}", "numpy os"),
+    Row("_pserver.inlet", f"{SHARD} {WIRE} _pserver.lending", "numpy"),
+    Row("_pserver.model", f"{SHARD} {WIRE} {EXCHANGE} _pserver.shown", "numpy"),
     # What can be seen of a shard.
     Row("_pserver.status", SHARD, "msgspec"),
     Row("_pserver.meter", WIRE, "msgspec"),

@@ -136,6 +136,7 @@ def start_pservers() -> Iterator[Start]:
                     num_gradient_servers=num_gradient_servers,
                     roles=frozenset({role}),
                     barrier_timeout_s=barrier_timeout_s,
+                    is_shown=is_nearby,
                 )
                 running.hubs.append(Hub(Shard(options), f"{role} shard {index}"))
             near = [nearby.beside(listener) if is_nearby else None for listener in listeners]

@@ -20,11 +20,13 @@ from paddle._pserver.messages import (
     EndPass,
     Goodbye,
     Hello,
+    Lies,
     Pull,
     PullRows,
     Push,
     Request,
     Seed,
+    Share,
     encode,
 )
 
@@ -46,6 +48,7 @@ MESSAGES = st.one_of(
     st.builds(Push, st.integers(1, 3), NUMBER, NUMBER, COUNTS),
     st.builds(EndPass, NUMBER),
     st.builds(Goodbye, st.sampled_from([None, "why"])),
+    st.builds(Share, st.none() | st.builds(Lies, NUMBER, NUMBER, NUMBER), st.just({"w": 0}), st.booleans()),
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from paddle._pserver.memory import limit_bytes
+from paddle._pserver.memory import available_bytes, limit_bytes
 
 MACHINE = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
@@ -24,3 +24,13 @@ def test_the_smallest_limit_of_the_groups_around_a_process_holds(tmp_path: Path)
 
 def test_without_groups_it_is_the_machine(tmp_path: Path) -> None:
     assert limit_bytes(tmp_path / "none", tmp_path) == MACHINE
+
+
+def test_what_is_available_is_what_the_system_says_within_the_limit(tmp_path: Path) -> None:
+    assert 0 < available_bytes() <= MACHINE
+    told = tmp_path / "meminfo"
+    assert available_bytes(told) == 0
+    told.write_text("MemTotal:       100 kB\nMemAvailable:   7 kB\n")
+    assert available_bytes(told) == 7 << 10
+    told.write_text("MemTotal:       100 kB\n")
+    assert available_bytes(told) == 0

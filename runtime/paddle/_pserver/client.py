@@ -18,7 +18,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import get_args
 
-from paddle._pserver import handshake, link, nearby
+import msgspec
+
+from paddle._pserver import handshake, link, nearby, shown
 from paddle._pserver.auth import Token
 from paddle._pserver.errors import (
     BadMessage,
@@ -31,7 +33,19 @@ from paddle._pserver.errors import (
 )
 from paddle._pserver.framing import FrameReader, pieces
 from paddle._pserver.handshake import Stream
-from paddle._pserver.messages import Answer, Failure, Goodbye, Reply, Request, Waiting, decode, encode
+from paddle._pserver.messages import (
+    Answer,
+    Failure,
+    Goodbye,
+    Reply,
+    Request,
+    Share,
+    Shared,
+    Waiting,
+    decode,
+    encode,
+)
+from paddle._pserver.shown import Seen
 from paddle._pserver.tls_socket import TlsSocket
 
 Notice = Callable[[str], None]
@@ -73,6 +87,9 @@ class Client:
         self._reader = FrameReader(self._place)
         self._heard: deque[Reply] = deque()
         self._into: Sequence[memoryview] = ()
+        self._seen: Seen | None = None  # the shard's values, where this trainer reads them itself
+        self._is_to_read = False  # before the next reply is handed out
+        self.takes_gradients = False  # from memory: a push needs no body
         self._asked = "anything"
         self._asked_at = time.monotonic()
         self.forsaken = False  # the shard said that the job is broken, or is out of reach
@@ -174,7 +191,26 @@ class Client:
             elif isinstance(reply, Failure):
                 raise self._failed(reply)
             else:
+                self._look(reply)
                 return reply
+
+    def share(self, share: Share, *, is_in_step: bool) -> None:
+        """Have the shard read gradients from memory, and read values from its own, as far as both can."""
+        if not self.is_near:
+            return
+        shared = self._shared(share)
+        if shared.values is not None:
+            self._seen = shown.find(shared.process, shared.values, is_still=is_in_step)
+            if self._seen is None:
+                shared = self._shared(msgspec.structs.replace(share, reads=False))
+        self.takes_gradients = shared.takes
+
+    def _shared(self, share: Share) -> Shared:
+        self.send(share, asking="to share memory")
+        shared = self.receive()
+        if not isinstance(shared, Shared):
+            raise BadMessage(f"{self.what} was asked {self._asked} and answered {type(shared).__name__}")
+        return shared
 
     def answer(self, into: Sequence[memoryview] = ()) -> Answer:
         """As :meth:`receive`, for questions whose answer is an Answer."""
@@ -226,6 +262,11 @@ class Client:
             return True
 
     @property
+    def is_near(self) -> bool:
+        """Whether it is connected by the shard's name: both are of one machine and user."""
+        return isinstance(self._socket, socket.socket) and self._socket.family == socket.AF_UNIX
+
+    @property
     def _open(self) -> Stream:
         if self._socket is None:
             raise ShardUnreachable(
@@ -251,11 +292,21 @@ class Client:
             raise self._unreachable(error) from error
         return self._heard.popleft()
 
+    def _look(self, reply: Reply) -> None:
+        """Read the values that an answer did not bring."""
+        if self._is_to_read and self._seen is not None and isinstance(reply, Answer):
+            self._is_to_read = False
+            if not self._seen.read(self._into, reply.version):
+                raise ConnectionLost(f"{self.what} went on without this trainer while that read new values.")
+
     def _place(self, kind: int, meta: memoryview, body_length: int) -> tuple[Reply, Sequence[memoryview]]:
         message = decode(kind, meta)
         if not isinstance(message, _REPLIES):
             raise BadMessage(f"{self.what} does not answer but asks: {type(message).__name__}")
-        return message, self._into if isinstance(message, Answer) else ()
+        if not isinstance(message, Answer):
+            return message, ()
+        self._is_to_read = not body_length and bool(self._into) and self._seen is not None
+        return message, () if self._is_to_read else self._into
 
     def _send_all(self, group: list[memoryview], deadline: float) -> None:
         sock = self._open

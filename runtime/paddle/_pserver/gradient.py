@@ -23,7 +23,8 @@ class Rows:
 class Gradient:
     """What one push brings to one shard.
 
-    ``dense``: per segment of the layout a flat float32 array, which folding with others may overwrite.
+    ``dense``: per segment of the layout a flat float32 array, which folding with others may overwrite where
+    it is writable.
     ``rows``: per table its rows.
     """
 

@@ -21,7 +21,8 @@ from paddle._pserver.effects import Close, Effect, Load, Note, Save, Send
 from paddle._pserver.ending import Outcome
 from paddle._pserver.errors import FrameError
 from paddle._pserver.inlet import Inbound, Inlet
-from paddle._pserver.messages import failure
+from paddle._pserver.lending import Lending
+from paddle._pserver.messages import Share, failure
 from paddle._pserver.meter import Meter
 from paddle._pserver.recovery import Kept
 from paddle._pserver.report import Report, lines, report
@@ -54,6 +55,7 @@ class Hub:
         self._told_version = 0
         self._watch = Watch(name, watcher or Unwatched())
         self._sessions: dict[int, Session] = {}
+        self._inlets: dict[int, Inlet] = {}  # of the same
         self._ids = itertools.count(1)
         self._over = asyncio.Event()
 
@@ -68,18 +70,24 @@ class Hub:
         id = next(self._ids)
         peer = nearby.peer(transport.get_extra_info("peername"), transport.get_extra_info("sockname"))
         self.shard.connected(id, peer or "an address it has left")
-        self._sessions[id] = Session(id, Inlet(self.shard, id), self, transport, http)
+        self._inlets[id] = Inlet(
+            self.shard, id, Lending(nearby.neighbour(transport.get_extra_info("socket")))
+        )
+        self._sessions[id] = Session(id, self._inlets[id], self, transport, http)
         return self._sessions[id]
 
     def received(self, session: Session, inbound: Inbound) -> None:
         """See :class:`paddle._pserver.session.Owner`."""
         inbound.decode()
         message, gradient, ids = inbound.message, inbound.gradient, inbound.ids
+        if isinstance(message, Share):
+            lending = self._inlets[session.id].lending
+            return session.send(lending.share(message, self.shard.expecting(session.id).tables))
         now = time.monotonic()
         self._meter.asked(session.id, message, now)
         self._do(self.shard.handle(session.id, message, gradient, ids, now=now))
         self._meter.worked(time.monotonic() - now)
-        self._tell_progress()
+        return self._tell_progress()
 
     def damaged(self, session: Session, error: FrameError) -> None:
         """See :class:`paddle._pserver.session.Owner`."""
@@ -94,7 +102,7 @@ class Hub:
 
     def lost(self, session: Session, reason: str) -> None:
         """See :class:`paddle._pserver.session.Owner`."""
-        del self._sessions[session.id]
+        del self._sessions[session.id], self._inlets[session.id]
         self._meter.lost(session.id, session.traffic)
         try:
             self._do(self.shard.lost(session.id, reason, now=time.monotonic()))
@@ -191,6 +199,7 @@ class Hub:
                     _log.log(level, "%s: %s", self.name, text)
                 case Send(id, message, body, live):
                     if id in self._sessions:
+                        body = () if self._inlets[id].lending.covers(body) else body
                         self._sessions[id].send(message, body, live=live)
                         self._meter.told(id, message, time.monotonic())
                 case Close(id):

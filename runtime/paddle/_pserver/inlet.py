@@ -1,7 +1,8 @@
 """Inlet: where the body of a trainer's message is received, one inlet per connection.
 
 Gradients land in arrays that the inlet keeps from push to push, and are decoded there where the job's wire
-wants it (decoding.py); initial values land where they will live. It must never know a socket.
+wants it (decoding.py), unless they are in memory that both sides see (lending.py); initial values land where
+they will live. It must never know a socket.
 
 Guarantee: nothing is received into an array that the shard still reads, and nothing is allocated before the
 shard's layout has told that it may be that long.
@@ -19,7 +20,8 @@ from paddle._pserver.decoding import Decode, Decoder
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.framing import bytes_of
 from paddle._pserver.gradient import NOTHING, Gradient, Rows
-from paddle._pserver.messages import PullRows, Push, Request, Seed, decode
+from paddle._pserver.lending import Lending
+from paddle._pserver.messages import PullRows, Push, Request, Seed, Share, decode
 from paddle._pserver.model import Model
 from paddle._pserver.shard import Shard
 from paddle._pserver.tables import Tables
@@ -43,7 +45,8 @@ class Inbound:
 class Inlet:
     """The ``place`` of a session's FrameReader."""
 
-    def __init__(self, shard: Shard, session: int) -> None:
+    def __init__(self, shard: Shard, session: int, lending: Lending | None = None) -> None:
+        self.lending = lending or Lending()
         self._shard = shard
         self._session = session
         self._dense = np.empty(0, np.float32)
@@ -57,7 +60,7 @@ class Inlet:
         message = decode(kind, meta)
         if not isinstance(message, _REQUESTS):
             raise BadMessage(f"a trainer does not send {type(message).__name__}")
-        if not body_length and not isinstance(message, Seed | Push | PullRows):
+        if not body_length and not isinstance(message, Seed | Push | PullRows | Share):
             return Inbound(message), ()
         model = self._shard.expecting(self._session)
         tables = model.tables
@@ -68,7 +71,11 @@ class Inlet:
         if isinstance(message, Push) and model.declaration.wire.name != "float32":
             return self._place_coded(message, model, body_length)
         if isinstance(message, Push):
+            if not body_length and not message.counts and self.lending.has_gradient(tables):
+                return Inbound(message, Gradient(self.lending.gradient())), ()
             return self._place_gradient(message, tables, body_length)
+        if isinstance(message, Share):
+            return Inbound(message), ()
         raise BadMessage(f"{type(message).__name__} brings {body_length} bytes that nobody asked for")
 
     def _place_gradient(

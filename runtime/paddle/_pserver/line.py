@@ -33,6 +33,7 @@ from paddle._pserver.errors import (
     ShardUnreachable,
     StateLost,
 )
+from paddle._pserver.gradient_room import GradientRoom
 from paddle._pserver.journal import Entry, Journal
 from paddle._pserver.messages import (
     Answer,
@@ -49,6 +50,7 @@ from paddle._pserver.messages import (
     Request,
     Save,
     Seed,
+    Share,
     Welcome,
 )
 
@@ -71,6 +73,7 @@ class _Question:
     body: Sequence[memoryview]
     asking: str
     entry: Entry | None = None  # in the journal
+    is_in_room: bool = False  # the body
 
 
 @dataclass(slots=True)
@@ -87,6 +90,7 @@ class _Start:
 
     declare: Declare | None = None
     seeds: list[_Question] = field(default_factory=list)
+    share: Share | None = None
     is_over: bool = False
 
 
@@ -110,7 +114,7 @@ class Line:
         self._broken: PserverError | None = None
         self._give_up_at: float | None = None
         self._return: _Return | None = None
-        self._is_leaving = False
+        self._is_leaving = self._is_in_step = False
 
     @property
     def what(self) -> str:
@@ -149,13 +153,28 @@ class Line:
         """The shard has its initial values; from now on it must not lose what it is told."""
         self._start.is_over = True
         self._start.seeds.clear()
+        self._is_in_step = in_step
         self.journals = in_step and self.welcome.keeps
+
+    def share(self, room: GradientRoom | None) -> None:
+        """Where both are on one machine, have the shard read the gradients that lie in ``room``, and read its
+        values; on every connection to come."""
+        self._start.share = Share(room.lies, room.starts, True) if room else Share(reads=True)
+        if self._broken is None:
+            self._try(lambda: self._share_again(self.client))
+
+    def _share_again(self, client: Client) -> None:
+        if self._start.share is not None:
+            client.share(self._start.share, is_in_step=self._is_in_step)
 
     # Asking.
 
-    def send(self, message: Request, body: Sequence[memoryview] = (), *, asking: str) -> None:
-        """Ask; :meth:`answer` next, until when ``body`` must not change."""
-        self._open = _Question(message, body, asking, self._remember(message, body))
+    def send(
+        self, message: Request, body: Sequence[memoryview] = (), *, asking: str, is_in_room: bool = False
+    ) -> None:
+        """Ask; :meth:`answer` next, until when ``body`` must not change. ``is_in_room``: it lies where a
+        shard that shares memory reads it."""
+        self._open = _Question(message, body, asking, self._remember(message, body), is_in_room)
         self._asked = None
         if self._broken is None:
             self._try(self._ask)
@@ -226,7 +245,8 @@ class Line:
     def _ask(self) -> None:
         assert self._open is not None
         self._asked = self.client
-        self.client.send(self._open.message, self._open.body, asking=self._open.asking)
+        is_there = self._open.is_in_room and self.client.takes_gradients
+        self.client.send(self._open.message, () if is_there else self._open.body, asking=self._open.asking)
 
     def _remember(self, message: Request, body: Sequence[memoryview]) -> Entry | None:
         if isinstance(message, Seed):
@@ -314,6 +334,7 @@ class Line:
             self._say_hello(client)
             self._hear_welcome(client)
             self._declare_again(client)
+            self._share_again(client)
             self._tell_again(client)
         except BaseException:
             client.close()

@@ -23,6 +23,17 @@ def limit_bytes(groups: Path = Path("/proc/self/cgroup"), root: Path = Path("/sy
     return min(limits)
 
 
+def available_bytes(meminfo: Path = Path("/proc/meminfo")) -> int:
+    """What could be taken now without others having to give theirs up, and is within the limit; 0 where the
+    system does not say."""
+    try:
+        lines = meminfo.read_text().splitlines()
+    except OSError:
+        return 0
+    said = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return min(limit_bytes(), *(1024 * int(kib) for kib in said)) if said else 0
+
+
 def _folders(groups: Path, root: Path) -> list[Path]:
     """The group of this process and those around it."""
     try:

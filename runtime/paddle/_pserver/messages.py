@@ -18,7 +18,7 @@ from paddle._pserver.errors import BadMessage, PserverError
 from paddle._pserver.options import Role
 from paddle._pserver.wire import WireSpec
 
-PROTOCOL = 3
+PROTOCOL = 4
 """Raised when a message changes its meaning; both sides must agree."""
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 62)]
@@ -133,7 +133,7 @@ class Push(msgspec.Struct, frozen=True, array_like=True):
 
     To a dense shard: body = the gradient of its flat dense values. To a sparse one: ``counts`` rows per
     table, body = the int64 ids of all tables, then the float32 rows of all tables. Answer: Answer; from a
-    dense shard with the new values as body.
+    dense shard with the new values as body. See Share for what has no body.
 
     With another wire than float32 the values are as wire.py says. ``forms``: for each dense parameter with
     values there, then for each table, its exponent (float16), or how many values come, the uint32 places of
@@ -162,6 +162,27 @@ class EndPass(msgspec.Struct, frozen=True, array_like=True):
     pass_id: Count
     number: Count = 0
     shrink: Count = 0
+
+
+class Lies(msgspec.Struct, frozen=True, array_like=True):
+    """Where memory of a process lies that others may map (region.py): its descriptor there, its file, and how
+    long it is."""
+
+    descriptor: Count
+    inode: Count
+    size_bytes: Count
+
+
+class Share(msgspec.Struct, frozen=True, array_like=True):
+    """To a shard of the same machine, any time after Declare: this trainer's dense ``gradients`` are in
+    memory, each parameter's at ``starts`` bytes. Answer: Shared.
+
+    ``reads``: the trainer reads new values by itself where it can.
+    """
+
+    gradients: Lies | None = None
+    starts: dict[str, Count] = {}
+    reads: bool = False
 
 
 class Save(msgspec.Struct, frozen=True, array_like=True):
@@ -207,6 +228,15 @@ class Declared(msgspec.Struct, frozen=True, array_like=True):
     seed: bool
 
 
+class Shared(msgspec.Struct, frozen=True, array_like=True):
+    """``takes``: from now on a Push without a body means the gradient that is in memory. ``values``, of
+    ``process``: an Answer without the body that it should have means the values that are in memory there."""
+
+    takes: bool = False
+    values: Lies | None = None
+    process: Count = 0
+
+
 class Answer(msgspec.Struct, frozen=True, array_like=True):
     """Done. ``version``: steps applied so far. ``dropped``: the pushed gradient came too late and was
     discarded. ``durable``: what the newest snapshot holds of this trainer."""
@@ -248,8 +278,9 @@ Request = (
     | PullChanges
     | GoBack
     | Export
+    | Share
 )
-Reply = Welcome | Declared | Answer | Waiting | Failure
+Reply = Welcome | Declared | Shared | Answer | Waiting | Failure
 
 KINDS: dict[int, type[Request] | type[Reply]] = {
     1: Hello,
@@ -265,11 +296,13 @@ KINDS: dict[int, type[Request] | type[Reply]] = {
     11: PullChanges,
     12: GoBack,
     13: Export,
+    14: Share,
     64: Welcome,
     65: Declared,
     66: Answer,
     67: Waiting,
     68: Failure,
+    69: Shared,
 }
 _KIND_OF = {message: kind for kind, message in KINDS.items()}
 _ENCODER = msgspec.msgpack.Encoder()

@@ -20,6 +20,7 @@ from paddle._pserver.errors import RESHARD, DeclarationMismatch
 from paddle._pserver.messages import Declare
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.placement import dense_layout, row_ranges
+from paddle._pserver.shown import room_for
 from paddle._pserver.tables import Tables
 
 
@@ -35,7 +36,8 @@ class Model:
         trainers, limit_bytes = options.num_gradient_servers, options.memory_limit_bytes
         need = declaration.check_size(declare, layout, ranges, trainers, limit_bytes)
         self.declaration = declare
-        self.tables = Tables(declare.update, layout, ranges, limit_bytes - need)
+        shown = room_for(layout.size) if options.is_shown else None
+        self.tables = Tables(declare.update, layout, ranges, limit_bytes - need, shown)
         self._origin, self._folder = "the others here", ""
         self._unseeded: set[str | None] = {held.parameter.name for held in ranges if held.count}
         if layout.size:

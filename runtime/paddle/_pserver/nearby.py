@@ -19,7 +19,7 @@ import socket
 import struct
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
 from paddle._pserver.auth import plain
 
@@ -30,6 +30,14 @@ _PREFIX = "\0paddle-pserver-"
 _EVERYWHERE: dict[int, str] = {socket.AF_INET: "0.0.0.0", socket.AF_INET6: "::"}
 _BACKLOG = 1024
 _CREDENTIALS = struct.Struct("3i")  # process, user, group
+
+
+class _Socket(Protocol):
+    @property
+    def family(self) -> int: ...
+
+    def getsockopt(self, level: int, option: int, length: int, /) -> bytes: ...
+
 
 Name = tuple[str, int] | tuple[str, int, int, int] | bytes | str | None
 """What Python says of a socket's end: bytes for a name, and text for an end that has none."""
@@ -73,6 +81,14 @@ def peer(name: Name, own: Name) -> str | None:
     return f"{name[0]}:{name[1]}" if isinstance(name, tuple) else None
 
 
+def neighbour(sock: _Socket) -> int | None:
+    """The process that came by a name, where it is this user's and seen from here."""
+    if sock.family != socket.AF_UNIX:
+        return None
+    process, user, _ = _end(sock)
+    return process if process > 0 and user == os.geteuid() else None
+
+
 def _name(address: str, port: int) -> bytes:
     return f"{_PREFIX}{plain(address)}-{port}".encode()
 
@@ -97,7 +113,7 @@ def _connected(name: bytes, timeout_s: float) -> socket.socket | None:
     try:
         sock.settimeout(timeout_s)
         sock.connect(name)
-        if _user_of(sock) == os.geteuid():
+        if _end(sock)[1] == os.geteuid():
             return sock
     except OSError:
         pass
@@ -105,7 +121,8 @@ def _connected(name: bytes, timeout_s: float) -> socket.socket | None:
     return None
 
 
-def _user_of(sock: socket.socket) -> int:
-    """Of the process that listens."""
+def _end(sock: _Socket) -> tuple[int, int, int]:
+    """Process, user and group at the other end; of a listener's the process that made it listen."""
     raw = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    return int(_CREDENTIALS.unpack(raw)[1])
+    process, user, group = _CREDENTIALS.unpack(raw)
+    return process, user, group

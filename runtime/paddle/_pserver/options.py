@@ -37,6 +37,7 @@ class ShardOptions:
     log_period_server: int = 500
     memory_limit_bytes: int = 1 << 62
     snapshots: SnapshotOptions | None = None
+    is_shown: bool = False  # whether trainers of the machine may read dense values themselves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,8 @@ It must never know a rule or a mode: shards do. It asks all shards before it wai
 
 Guarantee: see :class:`paddle._engine.exchange.Exchange`; dense gradients are sent from where they were
 computed (with another wire than float32: from where they were encoded), and new values are received where
-they are used; a connection that breaks changes nothing (line.py). After an error only ``close`` may be
-called.
+they are used; with a shard of this machine and user neither travels (lending.py); a connection that breaks
+changes nothing (line.py). After an error only ``close`` may be called.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from paddle._pserver.auth import Token
 from paddle._pserver.client import Client, Notice
 from paddle._pserver.encoding import Encoder
 from paddle._pserver.errors import RESHARD, SparsePortsMissing
+from paddle._pserver.gradient_room import GradientRoom, room_for
 from paddle._pserver.line import Line, Patience
 from paddle._pserver.messages import PROTOCOL, Declare, EndPass, GoBack, Goodbye, Hello, Push
 from paddle._pserver.options import Role
@@ -71,6 +72,7 @@ class RemoteExchange:
         token_file: str = "",
         wire: WireSpec | None = None,
         tls_ca: str = "",
+        shares_memory: bool = True,
     ) -> None:
         self._wire = wire or WireSpec()
         self._encoder = Encoder(self._wire, ModeSpec())
@@ -96,6 +98,8 @@ class RemoteExchange:
         self._parameters: tuple[ParameterSpec, ...] = ()
         self._update: UpdateSpec | None = None
         self._arrays: dict[str, np.ndarray] = {}
+        self._shares = shares_memory
+        self._room: GradientRoom | None = None
         self._steps = self._passes = self._pass_id = self._shrink = 0
         self._is_in_step = True
         self._is_first, self._notice = not trainer_id, notice
@@ -137,8 +141,21 @@ class RemoteExchange:
                 shard.seed(values)
         for shard in self._shards:
             shard.line.begin(in_step=self._is_in_step)
+        self._share()
         self.pull()
         return self._arrays
+
+    def _share(self) -> None:
+        """Share memory with dense shards of this machine."""
+        near = [shard for shard in self._dense if shard.line.client.is_near] if self._shares else []
+        if near and self._wire.name == "float32":  # in other numbers they are made to travel
+            self._room = room_for(self._parameters)
+        for shard in near:
+            shard.line.share(self._room)
+
+    def room(self) -> Mapping[str, np.ndarray]:
+        """See Exchange."""
+        return self._room.arrays if self._room is not None else {}
 
     def _check_shards(self, parameters: Sequence[ParameterSpec]) -> None:
         for parameter in parameters:
@@ -226,8 +243,8 @@ class RemoteExchange:
     def step(self, gradients: given.Gradients, samples: int) -> StepReport:
         """See Exchange."""
         given.check_names(gradients, self._parameters)
-        encoder, forms = self._encoder, self._encoder.has_forms
-        dense = {p.name: encoder.dense(p, given.flat(gradients, p)) for p in self._parameters if not p.sparse}
+        held, encoder, forms = self._held(gradients), self._encoder, self._encoder.has_forms
+        dense = {p.name: encoder.dense(p, held[p.name]) for p in self._parameters if not p.sparse}
         rows = {p.name: encoder.rows(given.rows(gradients, p).merged()) for p in self._parameters if p.sparse}
         self._steps += 1
         push = Push(self._steps, self._pass_id, samples, shrink=self._shrink)
@@ -235,10 +252,17 @@ class RemoteExchange:
         for sparse in self._sparse:
             sparse.ask_push(push, rows, forms=forms)
         for shard in self._dense:
-            shard.ask_push(push, dense, forms=forms)
+            shard.ask_push(push, dense, forms=forms, is_in_room=self._room is not None)
         answers = [shard.hear_values() for shard in self._dense] + [s.hear_done() for s in self._sparse]
         self._check_versions([answer.version for answer in answers])
         return StepReport(max(a.version for a in answers), sum(a.dropped for a in answers))
+
+    def _held(self, gradients: given.Gradients) -> Mapping[str, np.ndarray]:
+        """The dense gradients, flat, in the room for them where there is one."""
+        dense = {p.name: given.dense(gradients, p) for p in self._parameters if not p.sparse}
+        if self._room is not None:
+            return self._room.hold(dense)
+        return {name: gradient.reshape(-1) for name, gradient in dense.items()}
 
     def _check_versions(self, versions: Sequence[int]) -> None:
         """Where trainers are in step all shards have applied the same steps."""

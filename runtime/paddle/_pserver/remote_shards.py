@@ -69,14 +69,17 @@ class DenseShard:
         """The answer to a pull of averages: ``arrays`` have them then."""
         self.line.answer(self._cut({name: bytes_of(array) for name, array in arrays.items()}))
 
-    def ask_push(self, push: Push, gradients: Mapping[str, Coded], *, forms: bool) -> None:
-        """Push the shard's part of ``gradients``; ``forms``: and their forms."""
+    def ask_push(
+        self, push: Push, gradients: Mapping[str, Coded], *, forms: bool, is_in_room: bool = False
+    ) -> None:
+        """Push the shard's part of ``gradients``; ``forms``: and their forms; ``is_in_room``: see Line."""
         parts = [gradients[held.name].part(held) for held in self._held]
         told = Push(
             push.step, push.pass_id, push.samples, (), tuple(form for _, form in parts) if forms else ()
         )
         body = [view for views, _ in parts for view in views]
-        self.line.send(told, body, asking=f"to take the gradient of step {push.step}")
+        asking = f"to take the gradient of step {push.step}"
+        self.line.send(told, body, asking=asking, is_in_room=is_in_room)
 
     def hear_values(self) -> Answer:
         """The answer to a pull, a push or the end of a pass: the arrays are up to date then."""

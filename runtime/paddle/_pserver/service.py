@@ -111,6 +111,7 @@ def _shard(
         # A snapshot is cut as a copy of all that the shard keeps.
         memory_limit_bytes=memory.limit_bytes() // len(options.places) // (2 if options.snapshots else 1),
         snapshots=_snapshots(options, index),
+        is_shown=options.is_nearby,
     )
     name = f"{role} shard at {address}:{port}"
     return run(shard, listeners[index], name, ready, watcher, options.places, token, certificate)

@@ -23,6 +23,7 @@ from paddle._pserver.kept import fill, how, slots_of
 from paddle._pserver.packed_table import PackedTable
 from paddle._pserver.placement import DenseLayout, RowRange, Segment
 from paddle._pserver.room import Room
+from paddle._pserver.shown import Shown
 
 if TYPE_CHECKING:
     from paddle._pserver.hash_table import HashTable
@@ -31,15 +32,21 @@ if TYPE_CHECKING:
 class Tables:
     """All that one shard keeps. ``rows``: its tables as declared, the ``packed`` and the ``open`` ones.
 
-    ``room_bytes``: what the open ones may come to need.
+    ``room_bytes``: what the open ones may come to need. ``shown``: where the dense values are seen by others.
     """
 
     def __init__(
-        self, update: UpdateSpec, layout: DenseLayout, ranges: Sequence[RowRange], room_bytes: int = 1 << 62
+        self,
+        update: UpdateSpec,
+        layout: DenseLayout,
+        ranges: Sequence[RowRange],
+        room_bytes: int = 1 << 62,
+        shown: Shown | None = None,
     ) -> None:
         self.layout = layout
         self.room = Room(room_bytes)
-        self.values = np.zeros(layout.size, np.float32)
+        self.shown = shown
+        self.values = np.zeros(layout.size, np.float32) if shown is None else shown.values
         self.packed = {h.parameter.name: PackedTable(h, update) for h in ranges if not h.parameter.is_open}
         self.open = _open(update, ranges, self.room)
         both: dict[str, PackedTable | HashTable] = {**self.packed, **self.open}
@@ -48,6 +55,7 @@ class Tables:
         self._learning_rate = schedule(update.schedule)
         self.is_averaged = update.average is not None
         self._mean = update.reduce == "mean"
+        self._total = np.empty(0, np.float32)
 
     def table(self, name: str) -> PackedTable:
         """The part of the table ``name``, of a declared height, that lives here."""
@@ -73,11 +81,29 @@ class Tables:
         """
         learning_rate = self._learning_rate(Progress(samples, passes, step - 1))
         scale = np.float32(1 / len(gradients)) if self._mean and len(gradients) > 1 else None
+        if self.shown is not None:
+            self.shown.begin(step)
         for index, blocks in enumerate(self._blocks):
-            total = _sum([gradient.dense[index] for gradient in gradients], scale)
+            total = self._sum([gradient.dense[index] for gradient in gradients], scale)
             blocks.apply(total, learning_rate, step)
         for index, table in enumerate(self.rows.values()):
             table.apply([gradient.rows[index] for gradient in gradients], scale, learning_rate, step)
+
+    def _sum(self, gradients: Sequence[np.ndarray], scale: np.float32 | None) -> np.ndarray:
+        """Their sum times ``scale``, in the first one's memory when there are several; in ours where that is
+        a trainer's own, which may tell it again."""
+        if len(gradients) == 1:
+            return gradients[0]
+        total = gradients[0] if gradients[0].flags.writeable else self._own(gradients[0].size)
+        np.add(gradients[0], gradients[1], out=total)
+        for other in gradients[2:]:
+            np.add(total, other, out=total)
+        return total if scale is None else np.multiply(total, scale, out=total)
+
+    def _own(self, size: int) -> np.ndarray:
+        if len(self._total) < size:
+            self._total = np.empty(size, np.float32)
+        return self._total[:size]
 
     def averages(self) -> np.ndarray:
         """What ``values`` would be if they were the averages of the last steps; a new array."""
@@ -107,6 +133,8 @@ class Tables:
         fit."""
         for part in self._blocks:
             fill(part.state(), state, part.name)
+        if self.shown is not None:
+            self.shown.begin(step)
         for table in self.rows.values():
             table.restore(state, step)
 
@@ -144,11 +172,3 @@ class _Blocks:
     def state(self) -> dict[str, np.ndarray]:
         slots = slots_of(self._rule, self._slots)
         return {"values": self._values, **slots, **state_of(self._average)}
-
-
-def _sum(gradients: Sequence[np.ndarray], scale: np.float32 | None) -> np.ndarray:
-    """Their sum times ``scale``, in the first one's memory when there are several."""
-    total = gradients[0]
-    for other in gradients[1:]:
-        np.add(total, other, out=total)
-    return total if scale is None else np.multiply(total, scale, out=total)
