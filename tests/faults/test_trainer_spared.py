@@ -28,7 +28,7 @@ update = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_ra
 arrays = exchange.start(model, update, {"w": np.zeros(5000, np.float32)})
 for step in range(6):
     if me == 2 and step == 2:
-        exchange._dense[1].ask_push = lambda *given: os.kill(os.getpid(), signal.SIGKILL)
+        exchange._dense[1].ask_push = lambda *given, **named: os.kill(os.getpid(), signal.SIGKILL)
     version = exchange.step({"w": np.full(5000, me, np.float32)}, 1).version
 exchange.end_pass(0)
 exchange.close()
