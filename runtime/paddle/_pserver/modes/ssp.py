@@ -39,7 +39,13 @@ class Ssp(Mode):
 
     def released(self, present: Set[int]) -> list[int]:
         """See :class:`Mode`."""
-        free = sorted(id for id in self._held if not self._behind(id, present))
+        if not self._held:
+            return []
+        # All that are held wait for the slowest: looked up once, since each push of many trainers asks.
+        slowest = min((self._clocks[id] for id in present), default=None)
+        free = sorted(
+            id for id in self._held if slowest is None or self._clocks[id] - self._staleness <= slowest
+        )
         self._held.difference_update(free)
         return free
 
