@@ -1,4 +1,4 @@
-"""``python -m benchmarks NAME [--quick] [--json FILE]``, from the project's root.
+"""``python -m benchmarks NAME [--quick] [--json FILE] [--plot PNG]``, from the project's root.
 
 Exit status: 0: every stated goal was met; 1: one was missed or a contender failed; 2: a wrong call.
 """
@@ -20,11 +20,17 @@ from benchmarks.machine import machine_facts
 from benchmarks.table import header, libraries, outcome_table
 
 NAMES = ("transport", "models", "rules", "tables", "wire")  # each a package here with BENCHMARK
+STUDIES = ("scale",)  # no contests: each a package here with a module ``study``
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one benchmark, print its tables, and say by the exit status whether it met its goals."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.name in STUDIES:
+        return _study(options)
+    if options.plot:
+        parser.error(f"{options.name} has no --plot")
     benchmark = importlib.import_module(f"benchmarks.{options.name}").BENCHMARK
     machine, dropped = machine_facts(), pins(os.environ)
     print(header(f"{benchmark.name}: {benchmark.title}", machine, dropped), flush=True)
@@ -35,6 +41,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if report.met else 1
 
 
+def _study(options: argparse.Namespace) -> int:
+    study = importlib.import_module(f"benchmarks.{options.name}.study")
+    missing = study.missing_for(options.plot)
+    if missing:
+        print(missing, file=sys.stderr)
+        return 2
+    machine = machine_facts()
+    print(header(study.TITLE, machine, pins(os.environ)), flush=True)
+    size = study.QUICK if options.quick else study.FULL
+    met = study.study(size, machine, options.json, options.plot)
+    print("\nall goals met" if met else "\nnot all goals met", flush=True)
+    return 0 if met else 1
+
+
 def _show(report: Report, outcome: Outcome) -> None:
     if len(report.outcomes) == 1:
         print(libraries(report))
@@ -43,11 +63,12 @@ def _show(report: Report, outcome: Outcome) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Ratios measured in one run.")
-    parser.add_argument("name", choices=NAMES, help="the benchmark to run")
+    parser.add_argument("name", choices=(*NAMES, *STUDIES), help="the benchmark to run")
     parser.add_argument(
         "--quick", action="store_true", help="fewer and shorter rounds: under 50 s on two busy cores"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all samples to FILE")
+    parser.add_argument("--plot", type=Path, metavar="PNG", help="scale: also draw the prediction")
     return parser
 
 

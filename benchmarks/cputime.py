@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,7 +10,19 @@ from pathlib import Path
 
 def cpu_seconds(servers: Iterable[int] = ()) -> float:
     """User and system time so far of this process, all threads, plus that of the given other processes."""
-    return time.process_time() + sum(time.clock_gettime(_clock_of(pid)) for pid in servers)
+    return time.process_time() + sum(map(cpu_of, servers))
+
+
+def cpu_of(pid: int) -> float:
+    """User and system time so far of another process."""
+    return time.clock_gettime(_clock_of(pid))
+
+
+def machine_busy_s() -> float:
+    """Seconds that all cores were at work so far, for whomever; in hundredths."""
+    ticks = [int(one) for one in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+    idle = ticks[3] + ticks[4]
+    return (sum(ticks) - idle) / os.sysconf("SC_CLK_TCK")
 
 
 def family(pid: int) -> tuple[int, ...]:

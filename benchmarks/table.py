@@ -48,7 +48,7 @@ def outcome_table(report: Report, outcome: Outcome) -> str:
     rows = [[name, *_cells(case.volume, s, baseline)] for name, s in outcome.samples.items()]
     goals = [f"  {_MARKS[verdict.met]:<10} {_judgement(verdict)}" for verdict in outcome.verdicts]
     failures = [f"  FAILED     {failure}" for failure in outcome.failures]
-    return "\n".join([title, *_columns([heads, *rows]), *goals, *failures])
+    return "\n".join([title, *columns([heads, *rows]), *goals, *failures])
 
 
 def duration(seconds: float) -> str:
@@ -83,7 +83,8 @@ def _judgement(verdict: Verdict) -> str:
     return f"{verdict.goal}: {verdict.ratio:.2f}"
 
 
-def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Cells under each other, the first of a row to the left, the others to the right."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     return [
         "  " + "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()

@@ -1,0 +1,83 @@
+"""Costs: seconds of processor time that parts of an exchange take, of a trainer and of a shard.
+
+Numbers only, measured by :mod:`benchmarks.scale.measuring`; what they are per stands beside them. Where a
+measurement cannot tell sending from receiving, a half is said to be of each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainerCosts:
+    """``message_s``: to send one, or to receive one; ``push_s``: for a push besides; ``table_...``: the same
+    where it is about rows. ``slice_s``: for each piece of memory that a message's body is gathered from or
+    scattered to. ``sift_s``: to find which of a batch's rows live on one shard, for each row and shard."""
+
+    step_s: float = 0.0
+    message_s: float = 0.0
+    push_s: float = 0.0
+    table_message_s: float = 0.0
+    table_push_s: float = 0.0
+    sent_byte_s: float = 0.0
+    received_byte_s: float = 0.0
+    slice_s: float = 0.0
+    prefetch_s: float = 0.0
+    pulled_row_s: float = 0.0
+    pushed_row_s: float = 0.0
+    sift_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardCosts:
+    """``message_s``: to receive one, or to send one; ``push_s``: for a push besides; ``table_...``: the same
+    about rows. ``rule_float_s``: plain descent of a float; ``fold_float_s``: to add a float of one more
+    trainer's gradient. ``copied_byte_s``: to send a byte that may change meanwhile, where trainers are not
+    in step. ``pulled_row_s``: all that a row of an answer takes; ``received_row_s``: to take a pushed row in,
+    ``applied_row_s`` to apply it where it comes from one trainer, ``folded_row_s`` where rows of several are
+    put together; ``noted_row_s``: to note at a push that one other trainer is to be told of a row,
+    ``merged_row_s`` to find out which those are. ``peer_s``: what a push takes for each trainer in the job,
+    by mode."""
+
+    message_s: float = 0.0
+    push_s: float = 0.0
+    table_message_s: float = 0.0
+    table_push_s: float = 0.0
+    received_byte_s: float = 0.0
+    sent_byte_s: float = 0.0
+    copied_byte_s: float = 0.0
+    rule_float_s: float = 0.0
+    fold_float_s: float = 0.0
+    pulled_row_s: float = 0.0
+    received_row_s: float = 0.0
+    applied_row_s: float = 0.0
+    folded_row_s: float = 0.0
+    noted_row_s: float = 0.0
+    merged_row_s: float = 0.0
+    peer_s: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModeCosts:
+    """What a mode takes of a trainer besides: for each batch, and for each batch that meets the others."""
+
+    batch_s: float = 0.0
+    batch_float_s: float = 0.0
+    batch_row_s: float = 0.0
+    meeting_s: float = 0.0
+    meeting_float_s: float = 0.0
+    meeting_row_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """All of them. ``modes``: those that have costs of their own, by name."""
+
+    trainer: TrainerCosts = TrainerCosts()
+    shard: ShardCosts = ShardCosts()
+    modes: dict[str, ModeCosts] = field(default_factory=dict)
+
+    def of_mode(self, name: str) -> ModeCosts:
+        """A mode's own."""
+        return self.modes.get(name, ModeCosts())

@@ -1,0 +1,84 @@
+"""Counting: what a push costs a shard for each trainer that there is, in every mode, and for each gradient.
+
+A real Shard is driven here, in this process, by as many trainers as are wanted: no sockets, only what its
+state machine and its tables do.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks.scale.script import update_in
+from paddle._engine.exchange import ModeSpec, ParameterSpec
+from paddle._pserver.effects import Effect, Send
+from paddle._pserver.gradient import Gradient, Rows
+from paddle._pserver.messages import PROTOCOL, CountChanges, Declare, Hello, PullChanges, Push, Seed
+from paddle._pserver.options import ShardOptions
+from paddle._pserver.shard import Shard
+
+TELLING = ("geo", "average", "elastic_average")
+"""Modes whose trainers are told of changed rows."""
+
+
+def count(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Seconds of processor time of one push, the median over rounds in which all trainers push once; and,
+    where trainers are told of changed rows, of telling one, with how many ids that were and how many rows."""
+    trainers, floats, rows = request["trainers"], request["floats"], request["rows"]
+    parameters = _parameters(floats, rows, request["height"])
+    shard = _ready(parameters, ModeSpec(**request["mode"]), trainers)
+    chance, pushing, telling, told = np.random.default_rng(3), [], [], 0
+    for step in range(1, request["rounds"] + 2):
+        gradients = [_gradient(chance, floats, rows, request["height"]) for _ in range(trainers)]
+        began = time.thread_time()
+        for id, gradient in enumerate(gradients):
+            shard.handle(id + 1, Push(step, 0, 1), gradient, now=float(step))
+        pushing.append((time.thread_time() - began) / trainers)
+        if request["mode"].get("name") in TELLING:
+            began = time.thread_time()
+            told = sum(_tell(shard, id + 1, step) for id in range(trainers))
+            telling.append((time.thread_time() - began) / trainers)
+    tell_s = float(np.median(telling[1:])) if telling else 0.0
+    return {"push_s": float(np.median(pushing[1:])), "tell_s": tell_s, "told": told / trainers}
+
+
+def _tell(shard: Shard, session: int, step: int) -> int:
+    """Tell a trainer of changed rows; how many."""
+    (counts,) = _answer(shard.handle(session, CountChanges(step - 1), now=float(step)))
+    shard.handle(session, PullChanges(tuple(counts.tolist())), now=float(step))
+    return int(counts.sum())
+
+
+def _answer(effects: Sequence[Effect]) -> tuple[np.ndarray, ...]:
+    (sent,) = (effect for effect in effects if isinstance(effect, Send))
+    return sent.body
+
+
+def _parameters(floats: int, rows: int, height: int) -> tuple[ParameterSpec, ...]:
+    dense = ParameterSpec(name="w", shape=(floats,)) if floats else None
+    table = ParameterSpec(name="t", shape=(height, 16), sparse=True) if rows else None
+    return tuple(parameter for parameter in (dense, table) if parameter is not None)
+
+
+def _ready(parameters: tuple[ParameterSpec, ...], mode: ModeSpec, trainers: int) -> Shard:
+    """A shard in the midst of a job."""
+    shard = Shard(ShardOptions(num_gradient_servers=trainers, log_period_server=1 << 40))
+    for id in range(trainers):
+        shard.connected(id + 1, f"127.0.0.1:{id}")
+        shard.handle(id + 1, Hello(PROTOCOL, id, trainers, "dense"), now=0.0)
+        shard.handle(id + 1, Declare(parameters, update_in(mode), 0, 1), now=0.0)
+    for parameter in parameters:
+        shard.handle(1, Seed(parameter.name if parameter.sparse else None), now=0.0)
+    assert shard.ready
+    return shard
+
+
+def _gradient(chance: np.random.Generator, floats: int, rows: int, height: int) -> Gradient:
+    dense = [np.ones(floats, np.float32)] if floats else []
+    if not rows:
+        return Gradient(dense)
+    ids = np.sort(chance.choice(height, rows, replace=False))
+    return Gradient(dense, [Rows(ids, np.ones((rows, 16), np.float32))])

@@ -1,0 +1,244 @@
+"""Measuring: what parts of an exchange cost on this machine, through the real client and real shards.
+
+Every observation is a real run of one trainer (field.py) that does one thing over and over, in several sizes
+and with one shard or more; processor time of the trainer and of each shard is read from their clocks. What a
+push costs for each trainer that there is comes from a real Shard driven by many (counting.py). Costs per unit
+are fitted to these (fit.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any
+
+from benchmarks.scale.costs import Costs, ModeCosts, ShardCosts, TrainerCosts
+from benchmarks.scale.fit import Fit, Observation, fit
+from benchmarks.scale.orders import Field, Order, Part
+from benchmarks.scale.recruit import WARM_BATCHES
+from benchmarks.scale.script import script_of
+from benchmarks.scale.workload import Workload, slices
+from paddle._engine.exchange import ModeSpec
+
+SYNC = ModeSpec()
+_HEIGHT = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extent:
+    """How much is measured. ``for_s``: about how long one observation lasts."""
+
+    floats: tuple[int, ...]
+    rows: tuple[int, ...]
+    shards: tuple[int, ...]
+    peers: tuple[int, ...]
+    for_s: float
+
+
+QUICK = Extent(
+    floats=(256, 32_768, 524_288), rows=(64, 2048, 8192), shards=(1, 4), peers=(2, 512), for_s=0.06
+)
+FULL = Extent(
+    floats=(256, 16_384, 131_072, 1_048_576, 4_194_304),
+    rows=(64, 1024, 4096, 16_384),
+    shards=(1, 3, 8),
+    peers=(2, 64, 256, 1024),
+    for_s=0.5,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Costs, and the fits behind them by name."""
+
+    costs: Costs
+    fits: Mapping[str, Fit]
+
+
+def measure(field: Field, extent: Extent, modes: Mapping[str, ModeSpec]) -> Measured:
+    """All costs, with those of ``modes``."""
+    fits: dict[str, Fit] = {}
+    ours, theirs, live = _dense(field, extent)
+    fits["dense, trainer"], fits["dense, shard"] = fit(ours), fit(theirs)
+    fits["dense, shard not in step"] = fit(live)
+    ours, theirs = _sparse(field, extent)
+    fits["sparse, trainer"], fits["sparse, shard"] = fit(ours), fit(theirs)
+    fits["gradients"] = fit(list(_gradients(field, extent)))
+    fits["rows of gradients"] = fit(list(_gradient_rows(field, extent)))
+    noting, telling = _tellings(field, extent, ModeSpec(name="geo"))
+    fits["rows noted"], fits["rows told"] = fit(noting), fit(telling)
+    for name, mode in modes.items():
+        fits[f"{name}, peers"] = fit(list(_peers(field, extent, mode)))
+        if mode.is_local or mode.max_merge_var_num > 1:
+            fits[f"{name}, trainer"] = fit(list(_mode(field, extent, mode)))
+    return Measured(_costs(fits, modes), fits)
+
+
+def _costs(fits: Mapping[str, Fit], modes: Mapping[str, ModeSpec]) -> Costs:
+    dense, shard, live = (fits[f"dense, {who}"].seconds for who in ("trainer", "shard", "shard not in step"))
+    rows, held = fits["sparse, trainer"].seconds, fits["sparse, shard"].seconds
+    folds, row_folds = fits["gradients"].seconds, fits["rows of gradients"].seconds
+    trainer = TrainerCosts(
+        step_s=dense["step"],
+        message_s=dense["message"],
+        push_s=dense["push"],
+        table_message_s=rows["message"],
+        table_push_s=rows["push"],
+        sent_byte_s=dense["byte out"],
+        received_byte_s=dense["byte in"],
+        slice_s=dense["slice"],
+        prefetch_s=rows["prefetch"],
+        pulled_row_s=rows["row pulled"],
+        pushed_row_s=rows["row pushed"],
+        sift_s=rows["row sifted"],
+    )
+    applied = row_folds["row"]
+    servers = ShardCosts(
+        message_s=shard["message"],
+        push_s=shard["push"],
+        table_message_s=held["message"],
+        table_push_s=held["push"],
+        # A push's bytes come in and are applied: what applying takes is known by itself.
+        received_byte_s=max(0.0, shard["byte in and applied"] - folds["float"] / 4),
+        sent_byte_s=shard["byte out"],
+        copied_byte_s=live["byte out"],
+        rule_float_s=folds["float"],
+        fold_float_s=folds["float folded"],
+        pulled_row_s=held["row pulled"],
+        received_row_s=max(0.0, held["row pushed"] - applied),
+        applied_row_s=applied,
+        noted_row_s=fits["rows noted"].seconds["row noted"],
+        merged_row_s=fits["rows told"].seconds["row merged"],
+        folded_row_s=max(applied, row_folds["row folded"]),
+        peer_s={mode.name: fits[f"{name}, peers"].seconds["peer"] for name, mode in modes.items()},
+    )
+    own = {
+        mode.name: ModeCosts(**fits[f"{name}, trainer"].seconds)
+        for name, mode in modes.items()
+        if f"{name}, trainer" in fits
+    }
+    return Costs(trainer=trainer, shard=servers, modes=own)
+
+
+# Observations.
+
+
+def _dense(field: Field, extent: Extent) -> tuple[list[Observation], list[Observation], list[Observation]]:
+    ours, theirs, live = [], [], []
+    for floats, shards in ((f, s) for f in extent.floats for s in extent.shards):
+        load = Workload(name="dense", floats=floats)
+        cut, size = slices(floats, shards) * shards, 4.0 * floats
+        parts: tuple[Part, ...] = ("pull", "push")
+        for part, probed in field.probe(_order(load, dense=shards), parts, extent.for_s).items():
+            is_push = part == "push"
+            out, messages = size * is_push, 2.0 * shards
+            pushes = shards * is_push
+            units = {"step": is_push, "push": pushes, "message": messages, "byte out": out, "byte in": size}
+            ours.append(Observation({**units, "slice": cut * (1 + is_push)}, fmean(probed.trainer_s)))
+            units = {"push": pushes, "message": messages, "byte in and applied": out, "byte out": size}
+            theirs.append(Observation(units, probed.shards_s))
+        if shards == 1:
+            order = _order(load, dense=1, mode=ModeSpec(name="async"))
+            probed = field.probe(order, ["pull"], extent.for_s)["pull"]
+            live.append(Observation({"message": 2, "byte out": size}, probed.shards_s))
+    return ours, theirs, live
+
+
+def _sparse(field: Field, extent: Extent) -> tuple[list[Observation], list[Observation]]:
+    ours, theirs = [], []
+    for rows, shards in ((r, s) for r in extent.rows for s in extent.shards):
+        load = Workload(name="sparse", floats=0, rows=rows, height=_HEIGHT)
+        parts: tuple[Part, ...] = ("prefetch", "push")
+        for part, probed in field.probe(_order(load, sparse=shards), parts, extent.for_s).items():
+            is_push = part == "push"
+            sifted = rows * shards * (shards > 1 or not is_push)
+            units = {"message": 2.0 * shards, "row pushed" if is_push else "row pulled": rows}
+            units["push"] = shards * is_push
+            own = {"step" if is_push else "prefetch": 1.0, "row sifted": sifted}
+            ours.append(Observation({**units, **own}, fmean(probed.trainer_s)))
+            theirs.append(Observation(units, probed.shards_s))
+    return ours, theirs
+
+
+def _order(load: Workload, *, dense: int = 0, sparse: int = 0, mode: ModeSpec = SYNC) -> Order:
+    return Order(workload=load, dense=dense, sparse=sparse, mode=mode, batches=0)
+
+
+def _count(
+    field: Field, mode: ModeSpec, trainers: int, *, floats: int = 0, rows: int = 0, rounds: int = 7
+) -> dict[str, Any]:
+    """What a push takes a shard's state machine and tables."""
+    request = {"do": "count", "mode": _spec(mode), "trainers": trainers, "floats": floats, "rows": rows}
+    return field.ask({**request, "height": _HEIGHT, "rounds": rounds})
+
+
+def _spec(mode: ModeSpec) -> dict[str, Any]:
+    return {name: getattr(mode, name) for name in ModeSpec.__dataclass_fields__}
+
+
+def _gradients(field: Field, extent: Extent) -> Iterator[Observation]:
+    """A push of one trainer is applied alone; of those of several all but one are added first."""
+    for floats in extent.floats:
+        for trainers in (1, 2, 8):
+            seconds = trainers * _count(field, SYNC, trainers, floats=floats)["push_s"]
+            units = {"push": trainers, "float": floats, "float folded": floats * (trainers - 1), "step": 1}
+            yield Observation(units, seconds)
+
+
+def _gradient_rows(field: Field, extent: Extent) -> Iterator[Observation]:
+    for rows in extent.rows:
+        for trainers in (1, 2, 8):
+            seconds = trainers * _count(field, SYNC, trainers, rows=rows)["push_s"]
+            row, step = ("row", "step") if trainers == 1 else ("row folded", "folding")
+            yield Observation({"push": trainers, row: rows * trainers, step: 1}, seconds)
+
+
+def _peers(field: Field, extent: Extent, mode: ModeSpec) -> Iterator[Observation]:
+    """What more trainers take a shard at each push; with a row, as a job has both kinds of shards."""
+    for trainers in extent.peers:
+        seconds = float(_count(field, mode, trainers, rows=1, rounds=5)["push_s"])
+        yield Observation({"push": 1, "peer": trainers - 1}, seconds)
+
+
+def _tellings(field: Field, extent: Extent, mode: ModeSpec) -> tuple[list[Observation], list[Observation]]:
+    """What it takes a shard to note at a push what others are to be told, and to tell it."""
+    noting, telling = [], []
+    for rows in extent.rows[:-1]:
+        for trainers in (2, 16):
+            counted = _count(field, mode, trainers, rows=rows, rounds=3)
+            units = {"push": 1, "row": rows, "row noted": rows * (trainers - 1)}
+            noting.append(Observation(units, counted["push_s"]))
+            units = {"question": 2, "row merged": rows * (trainers - 1), "row told": counted["told"]}
+            telling.append(Observation(units, counted["tell_s"]))
+    return noting, telling
+
+
+def _mode(field: Field, extent: Extent, mode: ModeSpec) -> Iterator[Observation]:
+    """What the mode takes of a trainer: its batches that meet nobody, and those that do, less the exchange
+    that all modes have."""
+    for floats, rows in _mixtures(extent):
+        load = Workload(name="mode", floats=floats, rows=rows, height=_HEIGHT)
+        order = _order(load, dense=1, sparse=int(rows > 0))
+        plain = field.probe(order, ["push"], extent.for_s / 2)["push"].trainer_s
+        took = field.probe(replace(order, mode=mode), ["push"], extent.for_s)["push"].trainer_s
+        script = script_of(mode, 1, WARM_BATCHES + len(took))[WARM_BATCHES:]
+        alone, met = (
+            fmean(s for s, batch in zip(took, script, strict=True) if bool(batch.after) == meets)
+            for meets in (False, True)
+        )
+        units = {"batch_s": 1.0, "batch_float_s": floats, "batch_row_s": rows}
+        yield Observation(units, alone)
+        more = {"meeting_s": 1.0, "meeting_float_s": floats}
+        merged = load.touched(script_merged(mode))
+        yield Observation({**units, **more, "meeting_row_s": merged}, max(alone, met - fmean(plain)))
+
+
+def script_merged(mode: ModeSpec) -> int:
+    """Batches in a push."""
+    return mode.k_steps if mode.is_local else mode.max_merge_var_num
+
+
+def _mixtures(extent: Extent) -> list[tuple[int, int]]:
+    few, many = extent.floats[0], extent.floats[-1]
+    return [(few, 0), (many, 0), (few, extent.rows[-1]), (many // 4, extent.rows[-2])]
