@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import paddle
+from paddle import _offline
 from paddle._launch import nics
 from paddle._launch.arguments import parse_arguments
 from paddle._launch.environ import files, reporter
@@ -41,6 +42,7 @@ Usage: paddle COMMAND [--name=value ...]
 
   paddle pserver    Start a parameter server; it ends when all trainers have said goodbye.
   paddle master     Hand out a data set to trainers, as tasks; it ends with Ctrl+C.
+  paddle export     Write a model from a job's snapshots, without its trainers.
   paddle reshard    Cut a job's snapshots for another number of pservers.
   paddle view_key   Print the key with which a pserver that has a token is looked at from another machine.
   paddle version    Print the version and what it was built with.
@@ -62,14 +64,6 @@ Hands out the RecordIO files that trainers name, some chunks at a time, to paddl
 A task that is not finished in time goes to another trainer. With --state_file a master that was killed goes
 on where it was, when it is started again. Exit status: 1 failed, 2 wrong usage, 98 the port is taken, 130
 interrupted.
-"""
-_RESHARD_USAGE = """
-Usage: paddle reshard FROM... --to=FOLDER [--name=value ...]
-
-Reads the newest state that all pservers of a job have kept, from every --snapshot_dir or from the job's
-folder, and writes it for the number of pservers that the next job has: FOLDER/node-0, FOLDER/node-1... Start
-that job with --snapshot_dir=FOLDER, or by hand every pserver with --snapshot_dir=FOLDER/node-N. FROM stays as
-it is. Exit status: 1 failed, 2 wrong usage.
 """
 _VIEW_KEY_USAGE = """
 Usage: paddle view_key --token_file=FILE
@@ -107,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _command(name: str) -> Callable[[Sequence[str]], int]:
     commands = {"pserver": _pserver, "master": _master, "view_key": _view_key, "version": _version}
-    commands |= {"reshard": _reshard, "help": _help}
+    commands |= {"export": _offline.export, "reshard": _offline.reshard, "help": _help}
     found = commands.get(name.removeprefix("--"), _help if name == "-h" else None)
     if found:
         return found
@@ -119,7 +113,8 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
 
 
 def _help(arguments: Sequence[str]) -> int:
-    for name, command in (("pserver", _pserver), ("master", _master), ("reshard", _reshard)):
+    helped = {"pserver": _pserver, "master": _master, "export": _offline.export, "reshard": _offline.reshard}
+    for name, command in helped.items():
         if name in arguments:
             return command(["--help"])
     sections = [("Flags of a trainer, for paddle.init(name=...) or PADDLE_INIT_<NAME>:", flags_of("trainer"))]
@@ -254,31 +249,6 @@ def _view_key(arguments: Sequence[str]) -> int:
     if token is None:
         raise UsageError("give the file with the job's token: --token_file=FILE")
     print(token.view_key)
-    return 0
-
-
-def _reshard(arguments: Sequence[str]) -> int:
-    given = parse_arguments(arguments, "reshard", command="paddle reshard", takes_words=True)
-    if given.help:
-        print(page(_RESHARD_USAGE, [("Flags:", flags_of("reshard"))]), end="")
-        return 0
-    values: dict[str, Any] = {**defaults_of("reshard"), **given.values}
-    if not given.others or not values["to"]:
-        raise UsageError("say which snapshots, and where to: paddle reshard FROM... --to=FOLDER")
-    from paddle._pserver.errors import PserverError
-    from paddle._pserver.offline import Cluster, reshard
-
-    sizes = {name: values[name] for name in ("nodes", "ports_num", "ports_num_for_sparse")}
-    folders, to = [Path(word) for word in given.others], Path(values["to"])
-    try:
-        reshard(folders, to, Cluster(**sizes), lambda text: print(visible(text), flush=True))
-    except PserverError as error:
-        print(visible(f"paddle reshard: {error}"), file=sys.stderr)
-        return error.exit_status
-    except OSError as error:
-        print(visible(f"paddle reshard: {to} could not be made: {error}"), file=sys.stderr)
-        return 1
-    print(f"start the next job with --snapshot_dir={to.resolve()}")
     return 0
 
 

@@ -65,9 +65,14 @@ TABLE = (
     Row(
         "__main__",
         f"__init__ {FLAGS} _launch.{{infolog, nics, visible}} "
-        "_pserver.{auth, errors, offline, service, tls, token_file} "
+        "_offline _pserver.{auth, errors, service, tls, token_file} "
         "_pserver.tasks.{errors, queue, service}",
         STANDARD,
+    ),
+    Row(
+        "_offline",
+        "_launch.{arguments, errors, flags, manual, visible} _pserver.{errors, offline}",
+        "pathlib sys",
     ),
     Row("_absent", "_complaint", "sys"),
     Row("_complaint", "", STANDARD),
@@ -81,7 +86,7 @@ TABLE = (
     Row("v2.__init__", "_absent v2._flags", "importlib"),
     Row("v2._flags", "_complaint _launch.{environ, infolog}", "os sys"),
     Row("v2.master", "_pserver.tasks.{client, errors}", "os"),
-    Row("v2.parameters", "v2 _absent", "numpy tarfile"),
+    Row("v2.parameters", "v2 _absent _engine.checkpoint", "numpy tarfile"),
     Row("v2.plot", "", "importlib matplotlib os"),
     Row(
         "v2.trainer",
@@ -98,6 +103,7 @@ TABLE = (
     Row("testing", "_engine.{registry, single}", "numpy"),
     # What one step computes.
     Row("_engine", "_engine", "numpy"),
+    Row("_engine.checkpoint", "_engine.{checkpoint, protobuf}", "numpy tarfile"),
     Row("_engine.kernels", "_engine.kernels", "numpy"),
     Row("_engine.kernels.kernel", theirs="numba pathlib threading"),
     Row("_engine.kernels.prefetch", theirs="llvmlite numba"),
@@ -153,8 +159,14 @@ TABLE = (
         "msgspec numpy",
     ),
     Row(
+        "_pserver.exporting",
+        f"{WIRE} {EXCHANGE} _engine.checkpoint "
+        "_pserver.{gathering, packed_table, resharding, snapshot_file}",
+        "numpy",
+    ),
+    Row(
         "_pserver.offline",
-        f"{WIRE} _pserver.{{gathering, resharding, snapshot, storage}}",
+        f"{WIRE} _engine.checkpoint _pserver.{{exporting, gathering, resharding, snapshot, storage}}",
         "os pathlib shutil tempfile",
     ),
     Row("_pserver.storage", "_pserver.errors", "fcntl mmap os pathlib"),

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paddle._engine.protobuf import DecodeError
 from paddle.v2._config import LayerConfig, LayerInputConfig, ModelConfig, ParameterConfig
-from paddle.v2._wire import DecodeError
 
 
 def double(number, value):

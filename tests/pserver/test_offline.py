@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from paddle import __main__ as command
-from paddle._engine.exchange import ModeSpec, UpdateSpec
+from paddle._engine.exchange import ModeSpec, ParameterSpec, UpdateSpec
 from paddle._pserver.archive import Archive
 from paddle._pserver.errors import CannotReshard, NotOneJob, NoValidCheckpoint, SnapshotsInUse
 from paddle._pserver.gathering import Gathered, gather
@@ -25,7 +26,7 @@ from .test_resharding import assert_equal, cluster
 SPEC = update("adam")
 
 
-def kept(folder: Path, tables: Tables, *versions: int) -> None:
+def kept(folder: Path, tables: Tables, *versions: int, model: Sequence[ParameterSpec] = MODEL) -> None:
     """Train on, and have every shard keep these versions; two pservers, with half of the shards each."""
     storages = {}
     for role, shard, shards in tables.places:
@@ -35,9 +36,9 @@ def kept(folder: Path, tables: Tables, *versions: int) -> None:
         snapshots.load()
     for version in versions:
         tables.train(version - tables.steps)
-        for (role, shard, shards), model in zip(tables.places, tables.models, strict=True):
-            facts = Facts(Declare(MODEL, tables.spec, shard, shards), version, 8 * version, ())
-            kept[role, shard].write(facts, model.tables.state())
+        for (role, shard, shards), own in zip(tables.places, tables.models, strict=True):
+            facts = Facts(Declare(tuple(model), tables.spec, shard, shards), version, 8 * version, ())
+            kept[role, shard].write(facts, own.tables.state())
     for storage in storages.values():
         storage.close()
 

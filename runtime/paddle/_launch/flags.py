@@ -22,7 +22,7 @@ from paddle._launch.errors import FlagError, NotInThisRelease
 
 Value = bool | int | float | str | tuple[str, ...]
 Kind = Literal["bool", "int", "float", "str", "names", "duration"]  # names: words, written with commas
-User = Literal["launcher", "pserver", "trainer", "master", "reshard"]
+User = Literal["launcher", "pserver", "trainer", "master", "reshard", "export"]
 
 # What a value does in this release.
 #   acts     the project itself acts upon it
@@ -32,7 +32,7 @@ User = Literal["launcher", "pserver", "trainer", "master", "reshard"]
 #   forgone  its behaviour is not in this release; who asks for it is told so, and it goes on without
 Effect = Literal["acts", "program", "hint", "absent", "forgone"]
 
-_COMMANDS = frozenset({"paddle.py", "paddle pserver", "paddle master", "paddle reshard"})
+_COMMANDS = frozenset({"paddle.py", "paddle pserver", "paddle master", "paddle reshard", "paddle export"})
 _TRUE = frozenset({"1", "t", "true", "y", "yes"})
 _FALSE = frozenset({"0", "f", "false", "n", "no"})
 _EXPECTED = {
@@ -137,6 +137,7 @@ def _duration(text: str) -> float | None:
 def _users(letters: str) -> frozenset[User]:
     names: dict[str, User] = {
         "l": "launcher", "p": "pserver", "t": "trainer", "m": "master", "r": "reshard",
+        "e": "export",
     }  # fmt: skip
     return frozenset(names[letter] for letter in letters)
 
@@ -314,8 +315,12 @@ MASTER_FLAGS: tuple[Flag, ...] = (
 # Of commands that work on the snapshots of a job that does not run.
 # fmt: off
 SNAPSHOT_FLAGS: tuple[Flag, ...] = (
-    _row("r", "acts", "to", "str", "", "Folder that is made; it must not be there"),
+    _row("re", "acts", "to", "str", "", "Folder or file that is made; it must not be there"),
     _row("r", "acts", "nodes", "int", 1, "Number of nodes with a parameter server", low=1, high=65536),
+    _row("e", "acts", "format", "str", "tar",
+         "tar: as Parameters.to_tar of v2; persistables, combined: as save_persistables of fluid, a file for "
+         "each variable or one for all"),
+    _row("e", "acts", "average", "bool", False, "Write the averages that the job keeps"),
 )
 # fmt: on
 

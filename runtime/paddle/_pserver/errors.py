@@ -26,7 +26,8 @@ PserverError                  an ExchangeError: the engine's callers see these
 ├── NoValidCheckpoint         snapshots are there, and none of them is whole
 ├── StateLost                 a pserver was started anew, and keeps no snapshots
 ├── NotOneJob                 a Complaint: folders that are not all of one job's snapshots
-├── CannotReshard             a Complaint: a state that no other number of shards can have
+├── CannotReshard             a Complaint: a state that no other number of shards can have, or no place for it
+├── CannotExport              a Complaint: what no file of a model can hold
 ├── SnapshotsInUse            a Complaint: another pserver has the folder
 ├── PortInUse                 another process has the port; the text names it
 ├── NotOurs                   a Complaint: an address or port that this process may not listen on
@@ -158,7 +159,11 @@ class NotOneJob(Complaint, PserverError):
 
 
 class CannotReshard(Complaint, PserverError):
-    """A state that no other number of shards can have."""
+    """A state that no other number of shards can have, or no place for it."""
+
+
+class CannotExport(Complaint, PserverError):
+    """What no file of a model can hold."""
 
 
 class SnapshotsInUse(Complaint, PserverError):

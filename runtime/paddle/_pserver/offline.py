@@ -5,14 +5,18 @@ It must never change what it reads. Guarantee: what it makes is there as a whole
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Literal
 
-from paddle._pserver.errors import CannotReshard
+from paddle._engine.checkpoint import lod_tensor, parameter_tar
+from paddle._pserver.errors import CannotExport, CannotReshard
+from paddle._pserver.exporting import Exporting, config_of
 from paddle._pserver.gathering import Gathered, gather
 from paddle._pserver.options import Role
 from paddle._pserver.resharding import Resharding
@@ -20,6 +24,7 @@ from paddle._pserver.snapshot import Snapshots
 from paddle._pserver.storage import Folder
 
 Notice = Callable[[str], None]
+Layout = Literal["tar", "persistables", "combined"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,25 +59,35 @@ def reshard(folders: Sequence[Path], to: Path, cluster: Cluster, notice: Notice)
     notice(
         f"version {gathered.version} of {len(gathered.dense)} dense and {len(gathered.sparse)} sparse shards"
     )
-    to.parent.mkdir(parents=True, exist_ok=True)
-    part = Path(tempfile.mkdtemp(prefix=f".{to.name}.", dir=to.parent))
-    try:
+    with _making(to, is_folder=True) as part:
         for folder, role, shard, shards in cluster.places:
             storage = Folder(part / folder)
             Snapshots(storage).write(resharding.facts(shard, shards), resharding.arrays(role, shard, shards))
             storage.close()
             notice(f"wrote {role} shard {shard} of {shards} to {to / folder}")
-        part.chmod(0o777 & ~_umask())
+
+
+@contextlib.contextmanager
+def _making(to: Path, *, is_folder: bool) -> Iterator[Path]:
+    """A place beside ``to``, which becomes it when all is done, and else is gone."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(prefix=f".{to.name}.", dir=to.parent))
+    try:
+        part = beside / to.name
+        if is_folder:
+            part.mkdir()
+        yield part
+        for path in [part, *part.rglob("*")]:
+            _flush(path)
         part.replace(to)
         _flush(to.parent)
-    except BaseException:
-        shutil.rmtree(part, ignore_errors=True)
-        raise
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
 
 
 def _check_free(to: Path) -> None:
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
-        raise CannotReshard(f"{to} is there already: name a folder that is to be made")
+        raise CannotReshard(f"{to} is there already: name one that is to be made")
 
 
 def _check_ports(gathered: Gathered, cluster: Cluster) -> None:
@@ -83,15 +98,51 @@ def _check_ports(gathered: Gathered, cluster: Cluster) -> None:
             raise CannotReshard(f"parameter {parameter.name!r} is {kind}: give --{flag}=1 or more")
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _flush(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def export(
+    folders: Sequence[Path], to: Path, layout: Layout, notice: Notice, *, is_averaged: bool = False
+) -> None:
+    """Write the newest parameters of the job in ``folders``, which may be running, to a new ``to``: a file of
+    v2's ``Parameters.to_tar``, or a folder or one file of fluid's ``save_persistables``.
+
+    Raises PserverError, and OSError where it cannot be written.
+    """
+    _check_free(to)
+    exporting = Exporting(gather(folders, notice, is_running=True), is_averaged)
+    with _making(to, is_folder=layout == "persistables") as part:
+        if layout == "persistables":
+            _write_files(exporting, part)
+        else:
+            with part.open("wb") as file:
+                (_write_tar if layout == "tar" else _write_combined)(exporting, file)
+    notice(f"version {exporting.gathered.version} is in {to}")
+
+
+def _write_tar(exporting: Exporting, file: IO[bytes]) -> None:
+    with parameter_tar.open_to_write(file) as tar:
+        for parameter, pieces in exporting.parameters():
+            parameter_tar.add(tar, config_of(parameter), parameter.size, pieces)
+
+
+def _write_files(exporting: Exporting, folder: Path) -> None:
+    """One file for each variable."""
+    for parameter, pieces in exporting.parameters():
+        path = folder / parameter.name
+        if not path.resolve().is_relative_to(folder.resolve()) or path == folder:
+            raise CannotExport(f"parameter {parameter.name!r} has a name that no file of the folder can have")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            lod_tensor.write(file, parameter.shape, pieces)
+
+
+def _write_combined(exporting: Exporting, file: IO[bytes]) -> None:
+    """All variables in one, in the order of their names, as the original sorts them."""
+    for parameter, pieces in sorted(exporting.parameters(), key=lambda each: each[0].name):
+        lod_tensor.write(file, parameter.shape, pieces)

@@ -33,7 +33,7 @@ from paddle._pserver.placement import DenseLayout, RowRange, Slice, dense_layout
 from paddle._pserver.snapshot_file import Opened, Streamed
 from paddle._pserver.state import Facts, TrainerState
 
-_ROWS_AT_ONCE = 1 << 14
+_VALUES_AT_ONCE = 1 << 20
 _KEYS = {"candidates": ("candidates", "seen", "seen_on"), "entered": ("entered",)}  # else it is "ids"
 _STEPS = ("last_step", "average rows")  # a row's, by the count of its shard
 _COMMON = ("rates", "days", "average counts")
@@ -147,35 +147,57 @@ class Resharding:
 
     def _packed(self, kind: str, like: np.ndarray, held: RowRange) -> Streamed:
         """Rows of a table of a declared height, packed in the order of their numbers."""
-        name, olds = held.parameter.name, self._old.sparse
-        ranges = [row_ranges([held.parameter], shard, len(olds))[0] for shard in range(len(olds))]
         axis = max(like.ndim - 2, 0)
         several, width = like.shape[:axis], like.shape[axis + 1 :]
+        portion = rows_at_once(held.width)
 
         def pieces() -> Iterator[np.ndarray]:
             for which in np.ndindex(several):
-                for begin in range(0, held.count, _ROWS_AT_ONCE):
-                    ids = held.first + held.stride * np.arange(begin, min(begin + _ROWS_AT_ONCE, held.count))
-                    rows = np.empty((len(ids), *width), like.dtype)
-                    for old, there in zip(olds, ranges, strict=True):
-                        mine = there.pick(ids)
-                        found = old.arrays[f"{kind}/{name}"][which][there.local(ids[mine])]
-                        rows[mine] = self._counted(kind, found, old)
-                    yield rows
+                for begin in range(0, held.count, portion):
+                    ids = held.first + held.stride * np.arange(begin, min(begin + portion, held.count))
+                    yield self._some_rows(kind, held.parameter, which, ids)
 
         return Streamed(like.dtype, (*several, held.count, *width), pieces)
+
+    def _some_rows(
+        self, kind: str, table: ParameterSpec, which: tuple[int, ...], ids: np.ndarray
+    ) -> np.ndarray:
+        """What is kept of rows ``ids``; ``which``, where there are several of each."""
+        olds, key = self._old.sparse, f"{kind}/{table.name}"
+        like = olds[0].arrays[key][which]
+        rows = np.empty((len(ids), *like.shape[1:]), like.dtype)
+        for shard, old in enumerate(olds):
+            (there,) = row_ranges([table], shard, len(olds))
+            mine = there.pick(ids)
+            rows[mine] = self._counted(kind, old.arrays[key][which][there.local(ids[mine])], old)
+        return rows
+
+    def rows_of(self, table: ParameterSpec, begin: int, end: int) -> dict[str, np.ndarray]:
+        """All that is kept of some rows of a table of a declared height, as if there were no others."""
+        ids = np.arange(begin, end)
+        found: dict[str, np.ndarray] = {}
+        for kind, array in _kinds(self._old.sparse[0].arrays, table.name).items():
+            key = f"{kind}/{table.name}"
+            several = array.shape[: max(array.ndim - 2, 0)]
+            if kind in _COMMON:
+                found[key] = self._common(key)
+            else:
+                parts = [self._some_rows(kind, table, which, ids) for which in np.ndindex(several)]
+                found[key] = np.stack(parts).reshape(*several, *parts[0].shape)
+        return found
 
     def _of_ids(self, kind: str, like: np.ndarray, held: RowRange) -> Streamed:
         """What there is of each of some ids, of one old shard after the other."""
         name = held.parameter.name
         key = next((key for key, kinds in _KEYS.items() if kind in kinds), "ids")
+        portion = rows_at_once(held.width)
         mine = [np.flatnonzero(held.pick(old.arrays[f"{key}/{name}"])) for old in self._old.sparse]
 
         def pieces() -> Iterator[np.ndarray]:
             for old, places in zip(self._old.sparse, mine, strict=True):
                 array = old.arrays[f"{kind}/{name}"]
-                for begin in range(0, len(places), _ROWS_AT_ONCE):
-                    found = array[places[begin : begin + _ROWS_AT_ONCE]]
+                for begin in range(0, len(places), portion):
+                    found = array[places[begin : begin + portion]]
                     yield self._counted(kind, found, old)
 
         return Streamed(like.dtype, (sum(map(len, mine)), *like.shape[1:]), pieces)
@@ -184,6 +206,11 @@ class Resharding:
         """Rule 3: steps of rows, of which the sign says something else."""
         behind = self._behind(old)
         return found + np.where(found < 0, -behind, behind) if behind and kind in _STEPS else found
+
+
+def rows_at_once(width: int) -> int:
+    """How many rows of so many values are brought into memory together."""
+    return max(1, _VALUES_AT_ONCE // width)
 
 
 @dataclass(frozen=True, slots=True, order=True)

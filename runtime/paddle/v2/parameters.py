@@ -1,15 +1,12 @@
 """Parameters: the values that a network learns, by name, and the tar file that keeps them.
 
 It must never know how a parameter is trained. Guarantee: reading gives the values that training uses now,
-wherever they live; a tar file holds, for each parameter, member ``NAME`` (four bytes 0, four bytes 4, eight
-bytes the number of values, little-endian, then float32 values) and member ``NAME.protobuf`` (its
-ParameterConfig).
+wherever they live; a tar file is as parameter_tar.py says.
 """
 
 from __future__ import annotations
 
 import io
-import struct
 import tarfile
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import IO, Any
@@ -17,6 +14,7 @@ from typing import IO, Any
 import numpy as np
 
 from paddle._absent import NotInThisRelease
+from paddle._engine.checkpoint import parameter_tar
 from paddle.v2 import _flags
 from paddle.v2._config import ParameterConfig
 from paddle.v2._pool import Pool
@@ -24,9 +22,6 @@ from paddle.v2.config_base import Initializer, Layer
 from paddle.v2.topology import Topology
 
 __all__ = ["Parameters", "create"]
-
-_HEADER = struct.Struct("<IIQ")
-_FORMAT, _VALUE_SIZE = 0, 4
 
 
 def create(layers: Layer | Sequence[Layer]) -> Parameters:
@@ -94,18 +89,11 @@ class Parameters:
     def serialize(self, name: str, f: IO[bytes]) -> None:
         """Write one parameter's header and values."""
         (value,) = self._pool.current([name])
-        f.write(_serialized(value))
+        f.write(parameter_tar.serialized(value))
 
     def deserialize(self, name: str, f: IO[bytes]) -> None:
         """Read one parameter's header and values."""
-        content, shape = f.read(), self.get_shape(name)
-        header = _HEADER.unpack_from(content) if len(content) >= _HEADER.size else None
-        values = np.frombuffer(content, "<f4", offset=_HEADER.size) if header else np.empty(0)
-        if header != (_FORMAT, _VALUE_SIZE, values.size) or values.size != np.prod(shape):
-            raise ValueError(
-                f"the file of parameter {name!r} is damaged: {len(content)} bytes for shape {shape}"
-            )
-        self.set(name, values.reshape(shape))
+        self.set(name, parameter_tar.values_of(f.read(), name, self.get_shape(name)))
 
     def to_tar(self, f: IO[Any]) -> None:
         """Write all parameters to a file, open for writing (binary; text is written around)."""
@@ -115,10 +103,9 @@ class Parameters:
         """The same, with those in ``instead`` in the place of the parameters of these names."""
         own = [name for name in self._pool if name not in instead]
         values = {**instead, **dict(zip(own, self._pool.current(own), strict=True))}
-        with tarfile.open(fileobj=_binary(f), mode="w", format=tarfile.GNU_FORMAT) as tar:
+        with parameter_tar.open_to_write(_binary(f)) as tar:
             for name in self._pool:
-                _add(tar, name, _serialized(values[name]))
-                _add(tar, f"{name}.protobuf", self._pool.config(name).SerializeToString())
+                parameter_tar.add(tar, self._pool.config(name), values[name].size, [values[name]])
 
     @staticmethod
     def from_tar(f: IO[Any]) -> Parameters:
@@ -140,17 +127,6 @@ class Parameters:
         for name in found:
             if name in self and name not in exclude_params:
                 self.set(name, found.get(name))
-
-
-def _serialized(value: np.ndarray) -> bytes:
-    header = _HEADER.pack(_FORMAT, _VALUE_SIZE, value.size)
-    return header + value.astype("<f4", copy=False).tobytes()
-
-
-def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
-    info = tarfile.TarInfo(name)  # its time is 0: equal parameters give equal bytes
-    info.size = len(content)
-    tar.addfile(info, io.BytesIO(content))
 
 
 def _content(tar: tarfile.TarFile, info: tarfile.TarInfo) -> bytes:

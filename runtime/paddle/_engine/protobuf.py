@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
-_DEFAULTS: dict[str, Any] = {"string": "", "uint64": 0, "int32": 0, "double": 0.0, "bool": False}
-_WIRE_TYPES = {"string": _BYTES, "uint64": _VARINT, "int32": _VARINT, "double": _FIXED64, "bool": _VARINT}
+_DEFAULTS: dict[str, Any] = {"string": "", "uint64": 0, "int64": 0, "int32": 0, "double": 0.0, "bool": False}
+_WIRE_TYPES = dict.fromkeys(_DEFAULTS, _VARINT) | {"string": _BYTES, "double": _FIXED64}
 
 
 class DecodeError(ValueError):
@@ -23,7 +23,7 @@ class DecodeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field: its number, and its kind: string, uint64, int32, double, bool or a message class."""
+    """One field: its number, and its kind: one of those above or a message class."""
 
     number: int
     kind: str | type[Message]
@@ -161,7 +161,7 @@ def _decoded(field: Field, raw: Any) -> Any:
         return _text(raw)
     if field.kind == "double":
         return struct.unpack("<d", raw)[0]
-    if field.kind == "int32":
+    if field.kind in ("int32", "int64"):
         return raw - (1 << 64) if raw >> 63 else raw
     return raw
 

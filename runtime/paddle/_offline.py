@@ -1,0 +1,92 @@
+"""The commands ``paddle reshard`` and ``paddle export``: work on the snapshots of a job that need not run.
+
+It must never know a snapshot. Guarantee: as of every command, see ``__main__``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from paddle._launch.arguments import parse_arguments
+from paddle._launch.errors import UsageError
+from paddle._launch.flags import defaults_of, flags_of
+from paddle._launch.manual import page
+from paddle._launch.visible import visible
+
+_EXPORT_USAGE = """
+Usage: paddle export FROM... --to=PATH [--format=tar] [--name=value ...]
+
+Writes a model: the newest parameters that all pservers of a job have kept. The job may be running. FROM is
+every --snapshot_dir, or the job's folder. Exit status: 1 failed, 2 wrong usage.
+"""
+_FORMATS = ("tar", "persistables", "combined")
+_RESHARD_USAGE = """
+Usage: paddle reshard FROM... --to=FOLDER [--name=value ...]
+
+Reads the newest state that all pservers of a job have kept, from every --snapshot_dir or from the job's
+folder, and writes it for the number of pservers that the next job has: FOLDER/node-0, FOLDER/node-1... Start
+that job with --snapshot_dir=FOLDER, or by hand every pserver with --snapshot_dir=FOLDER/node-N. FROM stays as
+it is. Exit status: 1 failed, 2 wrong usage.
+"""
+
+
+def reshard(arguments: Sequence[str]) -> int:
+    """Run ``paddle reshard``; gives its exit status."""
+    given = parse_arguments(arguments, "reshard", command="paddle reshard", takes_words=True)
+    if given.help:
+        print(page(_RESHARD_USAGE, [("Flags:", flags_of("reshard"))]), end="")
+        return 0
+    values: dict[str, Any] = {**defaults_of("reshard"), **given.values}
+    folders, to = _from_to("reshard", given.others, values)
+
+    def work(tell: Callable[[str], None]) -> None:
+        from paddle._pserver import offline
+
+        sizes = {name: values[name] for name in ("nodes", "ports_num", "ports_num_for_sparse")}
+        offline.reshard(folders, to, offline.Cluster(**sizes), tell)
+        tell(f"start the next job with --snapshot_dir={to.resolve()}")
+
+    return _run("reshard", to, work)
+
+
+def export(arguments: Sequence[str]) -> int:
+    """Run ``paddle export``; gives its exit status."""
+    given = parse_arguments(arguments, "export", command="paddle export", takes_words=True)
+    if given.help:
+        print(page(_EXPORT_USAGE, [("Flags:", flags_of("export"))]), end="")
+        return 0
+    values: dict[str, Any] = {**defaults_of("export"), **given.values}
+    folders, to = _from_to("export", given.others, values)
+    if values["format"] not in _FORMATS:
+        raise UsageError(f"--format={values['format']} is none of {', '.join(_FORMATS)}.")
+
+    def work(tell: Callable[[str], None]) -> None:
+        from paddle._pserver import offline
+
+        offline.export(folders, to, values["format"], tell, is_averaged=values["average"])
+
+    return _run("export", to, work)
+
+
+def _from_to(command: str, words: Sequence[str], values: Mapping[str, Any]) -> tuple[list[Path], Path]:
+    if not words or not values["to"]:
+        raise UsageError(f"say which snapshots, and where to: paddle {command} FROM... --to=PATH")
+    return [Path(word) for word in words], Path(values["to"])
+
+
+def _run(command: str, to: Path, work: Callable[[Callable[[str], None]], None]) -> int:
+    """Do ``work``, which says what it does; gives the exit status."""
+    from paddle._pserver.errors import PserverError
+
+    try:
+        work(lambda text: print(visible(text), flush=True))
+    except PserverError as error:
+        print(visible(f"paddle {command}: {error}"), file=sys.stderr)
+        return error.exit_status
+    except OSError as error:
+        print(visible(f"paddle {command}: {to} could not be made: {error}"), file=sys.stderr)
+        return 1
+    return 0
