@@ -181,11 +181,35 @@ class HashTable:
                 rows, last_step, gradient = rows[~missing], last_step[~missing], gradient[~missing]
         if scale is not None:
             gradient = gradient * scale
-        for here, values, slots in self._blocks(rows):
-            last = last_step[here]
-            self._make_up(values, slots, last)
-            order = self._order[: len(values)]
-            self._rule.rows(values, order, gradient[here], slots, last, rate, self._penalties, step)
+        if self._rule.changes_idle_rows(self._penalties):
+            for here, values, slots in self._blocks(rows):
+                self._make_up(values, slots, last_step[here])
+                order = self._order[: len(values)]
+                how = last_step[here], rate, self._penalties, step
+                self._rule.touch(values, order, gradient[here], slots, *how)
+        else:
+            self._update(rows, gradient, last_step, rate, step)
+
+    def _update(
+        self, rows: np.ndarray, gradient: np.ndarray, last_step: np.ndarray, rate: float, step: int
+    ) -> None:
+        """Apply the rule where the rows are, a part of which fits in the cache at a time."""
+        values, *slots = self._views()
+        at_once = self._block.shape[1]
+        for begin in range(0, len(rows), at_once):
+            here = slice(begin, begin + at_once)
+            interleaved.fetch(self._store.array, rows[here])
+            how = last_step[here], rate, self._penalties, step
+            self._rule.touch(values, rows[here] * self._parts, gradient[here], slots, *how)
+
+    def _views(self) -> list[np.ndarray]:
+        """The store as arrays of ``width`` of values and of each slot: what is in row r of the store is in
+        row r * parts of each of them."""
+        width, flat = self.held.width, self._store.array.reshape(-1)
+        shape = len(self._store.array) * self._parts - self._parts + 1, width
+        return [
+            flat[part * width : part * width + shape[0] * width].reshape(shape) for part in range(self._parts)
+        ]
 
     def _catch_up(self, ids: np.ndarray, rows: np.ndarray) -> None:
         """Bring rows, of ``ids``, up to date; ids may repeat."""

@@ -82,6 +82,8 @@ class RowRange:
 
     def pick(self, ids: np.ndarray) -> np.ndarray:
         """Which of ``ids`` (int64, any order) live here, as a boolean mask."""
+        if self.stride == 1:
+            return np.ones(len(ids), np.bool_)
         mask: np.ndarray = ids % self.stride == self.first
         return mask
 

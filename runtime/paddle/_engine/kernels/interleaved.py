@@ -1,8 +1,8 @@
 """Rows that keep an id's values and its slots side by side, so that an update meets one miss and not several.
 
-A store is float32 (rows, parts * width): the values, then each slot. A rule wants them apart and contiguous,
-as a *block* float32 (parts, n, width): ``gather`` and ``scatter`` are the way there and back. Also here: each
-id of a batch once, and the sum of its gradients.
+A store is float32 (rows, parts * width): the values, then each slot. Who wants them apart and contiguous gets
+a *block* float32 (parts, n, width): ``gather`` and ``scatter`` are the way there and back. Also here: each id
+of a batch once, and the sum of its gradients.
 
 It must never know what a part means. Guarantee: repeated rows are summed in order of occurrence, so equal
 inputs give equal bits.
@@ -70,6 +70,14 @@ def take(store: Array, rows: Array, out: Array) -> None:
             continue
         for j in range(out.shape[1]):
             out[i, j] = store[row, j]
+
+
+@kernel
+def fetch(store: Array, rows: Array) -> None:
+    """Ask for the memory of these rows, which will be needed soon, all at once."""
+    for i in range(rows.shape[0]):
+        for j in range(0, store.shape[1], _LINE):
+            prefetch(store, rows[i] * store.shape[1] + j)
 
 
 @kernel

@@ -1,7 +1,7 @@
 """Compiled update rules: one kernel per rule, over rows of a table; a dense vector is a table of one row.
 
-All kernels begin with the same arguments: table, index, gradient, last_step, step, clip, l1, l2 (see
-``Rule.rows``), then the learning rate, the slots and the rule's own numbers; the formulas stand in the
+All kernels begin with the same arguments: table, index, gradient, last_step, clip, l1, l2 (see
+``Rule.touch``), then the learning rate, the slots and the rule's own numbers; the formulas stand in the
 rules' files. A kernel takes one step; what rows became in steps without gradient, ``idle.py`` computes.
 Numbers are float32, so that no arithmetic widens to float64. ``velocity`` is None where there is no
 momentum: numba then compiles a variant without it.
@@ -88,7 +88,6 @@ def momentum(
     index: Array,
     gradient: Array,
     last_step: Array,
-    step: int,
     clip: Float,
     l1: Float,
     l2: Float,
@@ -99,7 +98,6 @@ def momentum(
     """SGD and Momentum."""
     for i in range(index.shape[0]):
         row = index[i]
-        last_step[row] = step
         w, g = table[row], gradient[i]
         for j in range(w.shape[0]):
             w[j] = moved(w[j], clipped(g[j], clip), rate, l1, l2, velocity, row, j, momentum)
@@ -111,7 +109,6 @@ def adagrad(
     index: Array,
     gradient: Array,
     last_step: Array,
-    step: int,
     clip: Float,
     l1: Float,
     l2: Float,
@@ -124,7 +121,6 @@ def adagrad(
     """AdaGrad."""
     for i in range(index.shape[0]):
         row = index[i]
-        last_step[row] = step
         w, g, s = table[row], gradient[i], square_sum[row]
         for j in range(w.shape[0]):
             slope = clipped(g[j], clip)
@@ -140,7 +136,6 @@ def decayed_adagrad(
     index: Array,
     gradient: Array,
     last_step: Array,
-    step: int,
     clip: Float,
     l1: Float,
     l2: Float,
@@ -154,8 +149,7 @@ def decayed_adagrad(
     """Decayed AdaGrad."""
     for i in range(index.shape[0]):
         row = index[i]
-        take = ONE if last_step[row] <= 0 else ONE - rho
-        last_step[row] = step
+        take = ONE if last_step[i] <= 0 else ONE - rho
         w, g, s = table[row], gradient[i], mean_square[row]
         for j in range(w.shape[0]):
             slope = clipped(g[j], clip)
@@ -171,7 +165,6 @@ def rmsprop(
     index: Array,
     gradient: Array,
     last_step: Array,
-    step: int,
     clip: Float,
     l1: Float,
     l2: Float,
@@ -186,8 +179,7 @@ def rmsprop(
     """RMSProp, the centred form."""
     for i in range(index.shape[0]):
         row = index[i]
-        take = ONE if last_step[row] <= 0 else ONE - rho
-        last_step[row] = step
+        take = ONE if last_step[i] <= 0 else ONE - rho
         w, g, s, f = table[row], gradient[i], mean_square[row], mean[row]
         for j in range(w.shape[0]):
             slope = clipped(g[j], clip)
@@ -207,7 +199,6 @@ def adadelta(
     index: Array,
     gradient: Array,
     last_step: Array,
-    step: int,
     clip: Float,
     l1: Float,
     l2: Float,
@@ -222,7 +213,6 @@ def adadelta(
     """AdaDelta."""
     for i in range(index.shape[0]):
         row = index[i]
-        last_step[row] = step
         w, g, s, d = table[row], gradient[i], mean_square[row], mean_square_move[row]
         for j in range(w.shape[0]):
             slope = clipped(g[j], clip)
@@ -239,7 +229,6 @@ def adam(
     index: Array,
     gradient: Array,
     last_step: Array,
-    step: int,
     clip: Float,
     l1: Float,
     l2: Float,
@@ -254,7 +243,6 @@ def adam(
     """Adam."""
     for i in range(index.shape[0]):
         row = index[i]
-        last_step[row] = step
         w, g, m, v = table[row], gradient[i], first[row], second[row]
         for j in range(w.shape[0]):
             slope = clipped(g[j], clip)
@@ -273,7 +261,6 @@ def adamax(
     index: Array,
     gradient: Array,
     last_step: Array,
-    step: int,
     clip: Float,
     l1: Float,
     l2: Float,
@@ -287,7 +274,6 @@ def adamax(
     """Adamax."""
     for i in range(index.shape[0]):
         row = index[i]
-        last_step[row] = step
         w, g, m, u = table[row], gradient[i], first[row], largest[row]
         for j in range(w.shape[0]):
             slope = clipped(g[j], clip)
@@ -309,7 +295,6 @@ def ftrl(
     index: Array,
     gradient: Array,
     last_step: Array,
-    step: int,
     clip: Float,
     l1: Float,
     l2: Float,
@@ -323,7 +308,6 @@ def ftrl(
     """Ftrl."""
     for i in range(index.shape[0]):
         row = index[i]
-        last_step[row] = step
         w, g, s, z = table[row], gradient[i], square_sum[row], linear[row]
         for j in range(w.shape[0]):
             slope = clipped(g[j], clip)
@@ -347,7 +331,6 @@ def lamb(
     index: Array,
     gradient: Array,
     last_step: Array,
-    step: int,
     clip: Float,
     l1: Float,
     l2: Float,
@@ -364,7 +347,6 @@ def lamb(
     """Lamb. The norms are summed in float64."""
     for i in range(index.shape[0]):
         row = index[i]
-        last_step[row] = step
         w, g, m, v = table[row], gradient[i], first[row], second[row]
         size, length = 0.0, 0.0
         for j in range(w.shape[0]):

@@ -76,7 +76,7 @@ class Rule(ABC):
         step: int,
     ) -> None:
         """Update flat float32 ``values`` (n,) in place: one row of a table, touched at every step."""
-        self.rows(
+        self.touch(
             values.reshape(1, -1),
             _ONE_ROW,
             gradient.reshape(1, -1),
@@ -108,8 +108,24 @@ class Rule(ABC):
         step's, already times the parameter's own. ``step``: number of updates so far, this one included (the
         first is 1).
         """
+        self.touch(table, index, gradient, slots, last_step[index], learning_rate, penalties, step)
+        last_step[index] = step
+
+    def touch(
+        self,
+        table: np.ndarray,
+        index: np.ndarray,
+        gradient: np.ndarray,
+        slots: Sequence[np.ndarray],
+        last_step: np.ndarray,
+        learning_rate: float,
+        penalties: Penalties,
+        step: int,
+    ) -> None:
+        """As ``rows``, where whoever keeps the rows counts their steps: ``last_step`` int64 (n,) is that of
+        row ``index[i]``, and stays as it is. Slots may be other views of the table's memory."""
         touched = (
-            *(table, index, gradient, last_step, step),
+            *(table, index, gradient, last_step),
             *(np.float32(penalties.clip), np.float32(penalties.l1), np.float32(penalties.l2)),
         )
         self._update(touched, slots, learning_rate, step)
