@@ -175,15 +175,17 @@ TABLE = (
     Row("_pserver.trainer_modes", "_engine.exchange _pserver.{local, local_updates, merging}"),
     Row(
         TRAINERS_END,
-        f"{TRAINERS_END} {TOKENS} {WIRE} {EXCHANGE} _pserver.{{encoding, nearby, region, shown}}",
+        f"{TRAINERS_END} {TOKENS} {WIRE} {EXCHANGE} _pserver.{{encoding, nearby, region, rounded, shown}}",
         "msgspec numpy os secrets socket ssl sys threading time",
     ),
+    Row("_pserver.outlet", f"{WIRE} _engine.kernels.halves", "numpy"),
+    Row("_pserver.rounded", "_pserver.framing _engine.kernels.halves", "numpy"),
     Row("_pserver.encoding", f"{WIRE} {EXCHANGE} _engine.kernels.{{halves, largest}}", "numpy"),
     Row("_pserver.session", f"{SHARD} {WIRE} _pserver.{{link, meter}}", "asyncio numpy"),
     Row(
         "_pserver.hub",
-        f"{SHARD} {WIRE} {SIGHT} _pserver.{{lending, nearby, recovery, session}}",
-        "asyncio time",
+        f"{SHARD} {WIRE} {SIGHT} _pserver.{{lending, nearby, outlet, recovery, session}}",
+        "asyncio numpy time",
     ),
     # Memory that both sides see.
     Row("_pserver.region", "_pserver.{memory, messages}", "fcntl mmap numpy os pathlib"),

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from paddle._engine.kernels.halves import from_bfloat16, from_float16, to_bfloat16, to_float16
+from paddle._engine.kernels.halves import (
+    from_bfloat16,
+    from_float16,
+    round_bfloat16,
+    to_bfloat16,
+    to_float16,
+)
 
 from .wire_twins import bfloat16_twin, float16_twin, narrow
 
@@ -130,3 +136,14 @@ def test_a_small_gradient_gets_through_in_the_end() -> None:
 def test_narrow_is_numpys_own_rounding() -> None:
     values = INTERESTING[np.isfinite(INTERESTING) & (abs(INTERESTING) < 65000)]
     assert narrow(values).tolist() == values.astype(np.float16).view(np.uint16).tolist()
+
+
+@settings(max_examples=100, deadline=None)
+@example(INTERESTING)
+@given(st.one_of(ANY.map(floats), BITS.map(of_bits)))
+def test_rounding_alone_is_the_same_rounding(values: np.ndarray) -> None:
+    out = np.empty(len(values), np.uint16)
+    round_bfloat16(values, out)
+    minus_zero = (values == 0) & np.signbit(values)  # a sum with a residual is none
+    same = bfloat16_twin(values, np.zeros_like(values))[0]
+    assert out.tolist() == np.where(minus_zero, 0x8000, same).tolist()

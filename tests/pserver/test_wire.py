@@ -16,7 +16,7 @@ from paddle._pserver.local import LocalExchange
 from paddle._pserver.remote import RemoteExchange
 from paddle._pserver.trainer_modes import in_mode
 from paddle._pserver.wire import WireSpec
-from tests.engine.wire_twins import Twin
+from tests.engine.wire_twins import Twin, bfloat16_twin
 
 from . import test_equality
 from .conftest import Start, start, values_of
@@ -24,6 +24,8 @@ from .test_equality import Gradients, assert_same, gradients_of, seed_of, total,
 from .test_resets import between
 
 WIRES = {
+    "topk, answers rounded": WireSpec(name="topk", share=0.02, answers="bfloat16"),
+    "answers rounded": WireSpec(answers="bfloat16"),
     "bfloat16": WireSpec(name="bfloat16"),
     "float16": WireSpec(name="float16"),
     "topk": WireSpec(name="topk", share=0.02),
@@ -127,7 +129,7 @@ def test_another_wire_is_another_result(start_pservers: Start) -> None:
                 np.testing.assert_allclose(other[name], plain[name], atol=0.05)
 
 
-@pytest.mark.parametrize("wire", ["float16", "topk"])
+@pytest.mark.parametrize("wire", ["float16", "topk", "topk, answers rounded"])
 @pytest.mark.parametrize("harm", ["reset", "damage"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_bad_network_changes_no_bit(start_pservers: Start, seed: int, harm: str, wire: str) -> None:
@@ -145,7 +147,7 @@ def test_trainers_with_different_wires_are_told(start_pservers: Start) -> None:
     pservers = start_pservers(num_gradient_servers=2)
     exchanges = [pservers.exchange(0), pservers.exchange(1, wire=WIRES["topk"])]
     run: list[Callable[[RemoteExchange], Any]] = [start, start]
-    with pytest.raises(DeclarationMismatch, match=r"--wire and --wire_topk"):
+    with pytest.raises(DeclarationMismatch, match=r"--wire, --wire_topk and --wire_answers"):
         pservers.train(lambda _: run[0](exchanges[0]), lambda _: run[1](exchanges[1]))
     for exchange in exchanges:
         exchange.close("over")
@@ -164,6 +166,63 @@ def test_topk_is_refused_where_trainers_update_by_themselves(start_pservers: Sta
 def test_a_wire_that_is_none_is_refused(name: Any) -> None:
     with pytest.raises(ValueError, match="float32, bfloat16, float16, topk"):
         WireSpec(name=name)
+
+
+def test_answers_that_are_none_are_refused() -> None:
+    answers: Any = "float16"
+    with pytest.raises(ValueError, match="float32 or bfloat16"):
+        WireSpec(answers=answers)
+
+
+def test_rounded_answers_are_refused_where_trainers_update_by_themselves(start_pservers: Start) -> None:
+    spec = update("sgd", mode=ModeSpec(name="average", k_steps=2))
+    exchange = start_pservers().exchange(0, wire=WIRES["answers rounded"])
+    with pytest.raises(Refused, match=r"--wire_answers=bfloat16 does not go with the mode 'average'"):
+        exchange.start(MODEL[:1], spec, values_of(MODEL[:1], 0))
+    exchange.close("refused")
+
+
+def rounded(values: np.ndarray) -> list[int]:
+    return bfloat16_twin(values.reshape(-1), np.zeros(values.size, np.float32))[0].tolist()
+
+
+def upper(values: np.ndarray) -> list[int]:
+    """The halves of numbers that have no more."""
+    bits = values.reshape(-1).view(np.uint32)
+    assert not (bits & 0xFFFF).any()
+    return (bits >> 16).tolist()
+
+
+@pytest.mark.parametrize("ports", [1, 3])
+def test_a_trainer_computes_with_rounded_parameters_and_tests_and_saves_those_that_are_kept(
+    start_pservers: Start, ports: int
+) -> None:
+    spec, exact = update("momentum"), LocalExchange()
+    own = exact.start(MODEL, spec, values_of(MODEL, 0))
+
+    def run(exchange: RemoteExchange) -> None:
+        arrays = exchange.start(MODEL, spec, values_of(MODEL, 0))
+        for step in range(3):
+            gradients = gradients_of(MODEL, step)
+            ids = {name: np.unique(g.ids) for name, g in gradients.items() if isinstance(g, SparseRows)}
+            exchange.prefetch(ids)
+            exact.prefetch(ids)
+            for name, rows in ids.items():
+                assert upper(arrays[name][rows]) == rounded(own[name][rows])
+            exchange.step(gradients, 1)
+            exact.step(gradients, 1)
+            for name in own.keys() - ids.keys():
+                assert upper(arrays[name]) == rounded(own[name])
+        exchange.fetch()
+        exact.fetch()
+        assert_same(arrays, own)
+        exchange.step(gradients, 1)
+        exact.step(gradients, 1)
+        exchange.end_pass(0)
+        for name in own.keys() - ids.keys():
+            assert arrays[name].tobytes() == own[name].tobytes()
+
+    start_pservers(1, ports, 2).train(run, wire=WIRES["answers rounded"])
 
 
 @pytest.mark.parametrize("share", [0.0, -1.0, 1.01, float("nan")])
@@ -252,3 +311,17 @@ def test_what_a_wire_saves_is_seen(start_pservers: Start) -> None:
     assert 10 * values.nbytes < received["float32"] < 10.1 * values.nbytes
     assert 0.49 < received["bfloat16"] / received["float32"] < 0.51
     assert received["topk"] / received["float32"] < 0.025
+
+
+def test_what_rounded_answers_save_is_seen(start_pservers: Start) -> None:
+    model, values = (ParameterSpec(name="w", shape=(100, 1000)),), np.ones((100, 1000), np.float32)
+
+    def ten_steps(exchange: RemoteExchange) -> None:
+        exchange.start(model, update("sgd"), {"w": values})
+        for _ in range(10):
+            exchange.step({"w": values}, 1)
+
+    pservers = start_pservers()
+    pservers.train(ten_steps, wire=WIRES["answers rounded"])
+    sent = pservers.call(pservers.hubs[0].report).traffic.sent - values.nbytes  # the first pull is exact
+    assert 0.49 < sent / (10 * values.nbytes) < 0.51

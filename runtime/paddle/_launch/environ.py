@@ -89,6 +89,7 @@ class InitFlags:
     token_file: str
     wire: str
     wire_topk: float
+    wire_answers: str
     tls_ca: str
     values: Mapping[str, Value]
     given: frozenset[str]

@@ -215,6 +215,8 @@ FLAGS: tuple[Flag, ...] = (
              choices=("float32", "bfloat16", "float16", "topk")),
     _trainer("wire_topk", "float", 0.01, "Share of a parameter's gradient that travels, for topk, above 0",
              low=0, high=1),
+    _trainer("wire_answers", "str", "float32", "New parameters on their way back, the same for all trainers",
+             choices=("float32", "bfloat16")),
     # What survives a broken connection, and a parameter server that is killed
     _trainer("reconnect_timeout", "float", 60.0,
              "Seconds to come back after a connection broke (0: not at all)", low=0),

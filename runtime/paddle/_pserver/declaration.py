@@ -17,7 +17,7 @@ from paddle._engine.schedules import schedule
 from paddle._pserver.errors import BadMessage, Refused, TooManyParameters
 from paddle._pserver.messages import Declare
 from paddle._pserver.placement import DenseLayout, RowRange
-from paddle._pserver.wire import WireSpec
+from paddle._pserver.wire import HALF_BYTES, WireSpec
 
 _MAX_VALUES = 1 << 48
 
@@ -36,6 +36,11 @@ def check(declare: Declare) -> None:
             f"--wire=topk does not go with the mode {declare.update.mode.name!r}: a trainer that updates by "
             "itself and pushes what it has moved would take back most of that. Take bfloat16 or float16, or "
             "let trainers meet less often"
+        )
+    if declare.wire.answers != "float32" and declare.update.mode.is_local:
+        raise Refused(
+            f"--wire_answers={declare.wire.answers} does not go with the mode {declare.update.mode.name!r}: "
+            "a trainer that updates by itself would take the rounding for what the others have moved"
         )
     try:
         schedule(declare.update.schedule)
@@ -109,10 +114,11 @@ def need_bytes(update: UpdateSpec, layout: DenseLayout, ranges: tuple[RowRange, 
 
 
 def coded_bytes(wire: WireSpec, layout: DenseLayout) -> int:
-    """Room for one trainer's gradient before it is decoded, of dense values."""
+    """Room for one trainer's gradient before it is decoded, and for its answer, of dense values."""
+    rounded = 0 if wire.answers == "float32" else HALF_BYTES * layout.size
     if wire.name == "float32":
-        return 0
-    return sum(wire.most_bytes(segment.parameter, segment.size) for segment in layout.segments)
+        return rounded
+    return rounded + sum(wire.most_bytes(segment.parameter, segment.size) for segment in layout.segments)
 
 
 def _arrays(parameter: ParameterSpec, update: UpdateSpec) -> int:
@@ -123,7 +129,7 @@ def _arrays(parameter: ParameterSpec, update: UpdateSpec) -> int:
 def difference(mine: Declare, theirs: Declare) -> str:
     """Where two declarations first differ, for people."""
     if mine.wire != theirs.wire:
-        return f"--wire and --wire_topk: {mine.wire} and {theirs.wire}"
+        return f"--wire, --wire_topk and --wire_answers: {mine.wire} and {theirs.wire}"
     if mine.update != theirs.update:
         return f"optimizer settings {mine.update} and {theirs.update}"
     if (mine.shard, mine.shards) != (theirs.shard, theirs.shards):

@@ -14,7 +14,9 @@ import contextlib
 import itertools
 import logging
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
+
+import numpy as np
 
 from paddle._pserver import nearby
 from paddle._pserver.effects import Close, Effect, Load, Note, Save, Send
@@ -22,8 +24,9 @@ from paddle._pserver.ending import Outcome
 from paddle._pserver.errors import FrameError
 from paddle._pserver.inlet import Inbound, Inlet
 from paddle._pserver.lending import Lending
-from paddle._pserver.messages import Share, failure
+from paddle._pserver.messages import Reply, Share, failure
 from paddle._pserver.meter import Meter
+from paddle._pserver.outlet import Outlet
 from paddle._pserver.recovery import Kept
 from paddle._pserver.report import Report, lines, report
 from paddle._pserver.session import Session
@@ -51,6 +54,7 @@ class Hub:
         self._kept = kept
         self._disk_tasks: set[asyncio.Task[None]] = set()
         self._meter = Meter()
+        self._outlet = Outlet()
         self._since = time.monotonic()
         self._told_version = 0
         self._watch = Watch(name, watcher or Unwatched())
@@ -85,6 +89,7 @@ class Hub:
             return session.send(lending.share(message, self.shard.expecting(session.id).tables))
         now = time.monotonic()
         self._meter.asked(session.id, message, now)
+        self._outlet.asked(session.id, message)
         self._do(self.shard.handle(session.id, message, gradient, ids, now=now))
         self._meter.worked(time.monotonic() - now)
         return self._tell_progress()
@@ -104,6 +109,7 @@ class Hub:
         """See :class:`paddle._pserver.session.Owner`."""
         del self._sessions[session.id], self._inlets[session.id]
         self._meter.lost(session.id, session.traffic)
+        self._outlet.lost(session.id)
         try:
             self._do(self.shard.lost(session.id, reason, now=time.monotonic()))
         except Exception as error:
@@ -192,6 +198,13 @@ class Hub:
         self._disk_tasks.add(task)
         task.add_done_callback(self._disk_tasks.discard)
 
+    def _send(self, id: int, message: Reply, body: Sequence[np.ndarray], *, live: bool) -> None:
+        rounded = self._outlet.body(id, message, body, self.shard.wire)
+        if rounded is not None:
+            return self._sessions[id].send(message, rounded)
+        left = () if self._inlets[id].lending.covers(body) else body
+        return self._sessions[id].send(message, left, live=live)
+
     def _do(self, effects: list[Effect]) -> None:
         for effect in effects:
             match effect:
@@ -199,8 +212,7 @@ class Hub:
                     _log.log(level, "%s: %s", self.name, text)
                 case Send(id, message, body, live):
                     if id in self._sessions:
-                        body = () if self._inlets[id].lending.covers(body) else body
-                        self._sessions[id].send(message, body, live=live)
+                        self._send(id, message, body, live=live)
                         self._meter.told(id, message, time.monotonic())
                 case Close(id):
                     if id in self._sessions:

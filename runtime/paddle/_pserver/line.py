@@ -102,7 +102,8 @@ class Line:
         self.client.on_idle = self._idle
         self.welcome = Welcome(0.0)
         self.on_idle: Callable[[], None] = lambda: None
-        self.reply_bytes = 0  # of the body of an answer to a push
+        self.reply_bytes = 0  # of the body of an answer to the end of a pass
+        self.push_reply_bytes = 0  # and to a push
         self.journals = False  # whether the shard can be told again what it has forgotten
         self._make, self._hello, self._notice, self._patience = make, hello, notice, patience
         self._journal = Journal()
@@ -380,11 +381,17 @@ class Line:
 
     def _tell_again(self, client: Client) -> None:
         entries = self._journal.lacking(self.welcome.settled)
-        values = memoryview(bytearray(self.reply_bytes if entries else 0))
+        most = max(self.reply_bytes, self.push_reply_bytes)
+        values = memoryview(bytearray(most if entries else 0))  # not where somebody may be computing
         for entry in entries:
             if self._open is not None and entry is self._open.entry:
                 return  # asked again by whoever waits for its answer
             client.send(entry.message, entry.body, asking="to hear again what it lacks")
-            has_values = isinstance(entry.message, Push | EndPass) and values.nbytes
-            client.answer([values] if has_values else [])  # not to where somebody may be computing
+            size = self._reply_bytes_to(entry.message)
+            client.answer([values[:size]] if size else [])
             self._give_up_at = time.monotonic() + self._patience.reconnect_timeout_s
+
+    def _reply_bytes_to(self, message: Request) -> int:
+        if isinstance(message, Push):
+            return self.push_reply_bytes
+        return self.reply_bytes if isinstance(message, EndPass) else 0

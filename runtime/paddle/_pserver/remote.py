@@ -130,9 +130,9 @@ class RemoteExchange:
         self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters if not p.is_open}
         self._greet()
         for dense in self._dense:
-            dense.bind(self._parameters, self._arrays, whole=needs_whole(update.rule))
+            dense.bind(self._parameters, self._arrays, self._wire, whole=needs_whole(update.rule))
         for sparse in self._sparse:
-            sparse.bind(self._parameters, self._arrays)
+            sparse.bind(self._parameters, self._arrays, self._wire)
         for shard in self._shards:
             declare = Declare(self._parameters, update, shard.index, shard.count, self._wire)
             shard.line.declare(declare)
@@ -148,7 +148,7 @@ class RemoteExchange:
     def _share(self) -> None:
         """Share memory with dense shards of this machine."""
         near = [shard for shard in self._dense if shard.line.client.is_near] if self._shares else []
-        if near and self._wire.name == "float32":  # in other numbers they are made to travel
+        if near and self._wire.is_plain:  # in other numbers they are made to travel
             self._room = room_for(self._parameters)
         for shard in near:
             shard.line.share(self._room)
@@ -253,7 +253,7 @@ class RemoteExchange:
             sparse.ask_push(push, rows, forms=forms)
         for shard in self._dense:
             shard.ask_push(push, dense, forms=forms, is_in_room=self._room is not None)
-        answers = [shard.hear_values() for shard in self._dense] + [s.hear_done() for s in self._sparse]
+        answers = [shard.hear_pushed() for shard in self._dense] + [s.hear_done() for s in self._sparse]
         self._check_versions([answer.version for answer in answers])
         return StepReport(max(a.version for a in answers), sum(a.dropped for a in answers))
 

@@ -33,6 +33,8 @@ from paddle._pserver.messages import (
 )
 from paddle._pserver.options import Role
 from paddle._pserver.placement import dense_layout, row_ranges
+from paddle._pserver.rounded import Rounded
+from paddle._pserver.wire import WireSpec
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -45,14 +47,19 @@ class DenseShard:
     def __init__(self, line: Line, index: int, count: int) -> None:
         self.line, self.index, self.count = line, index, count
         self._held: list[Cut] = []
+        self._rounded: Rounded | None = None
         self._into: list[memoryview] = []
 
-    def bind(self, parameters: Sequence[ParameterSpec], arrays: Arrays, *, whole: bool) -> None:
+    def bind(
+        self, parameters: Sequence[ParameterSpec], arrays: Arrays, wire: WireSpec, *, whole: bool
+    ) -> None:
         """Say what is trained, and where values live here. ``whole``: see dense_layout."""
         slices = dense_layout(parameters, self.index, self.count, whole=whole).slices
         self._held = cuts(slices)
         self._into = self._cut({name: bytes_of(array) for name, array in arrays.items()})
+        self._rounded = Rounded(self._into) if wire.answers == "bfloat16" else None
         self.line.reply_bytes = sum(view.nbytes for view in self._into)
+        self.line.push_reply_bytes = self.line.reply_bytes // (1 if self._rounded is None else 2)
 
     def seed(self, values: Arrays) -> None:
         """Give the initial values."""
@@ -82,8 +89,16 @@ class DenseShard:
         self.line.send(told, body, asking=asking, is_in_room=is_in_room)
 
     def hear_values(self) -> Answer:
-        """The answer to a pull, a push or the end of a pass: the arrays are up to date then."""
+        """The answer to a pull or the end of a pass: the arrays are up to date then."""
         return self.line.answer(self._into)
+
+    def hear_pushed(self) -> Answer:
+        """The answer to a push: the arrays are up to date then, in the numbers in which answers travel."""
+        if self._rounded is None:
+            return self.hear_values()
+        answer = self.line.answer([self._rounded.into])
+        self._rounded.widen()
+        return answer
 
     def _cut(self, whole: Mapping[str, memoryview]) -> list[memoryview]:
         return [whole[held.name][4 * start : 4 * stop] for held in self._held for start, stop in held.bounds]
@@ -100,10 +115,11 @@ class SparseShard:
         self._places: list[np.ndarray] = []
         self._counts: list[int] = []
         self._told = 0
+        self._rounds = self._is_rounded = False
 
-    def bind(self, parameters: Sequence[ParameterSpec], arrays: Arrays) -> None:
+    def bind(self, parameters: Sequence[ParameterSpec], arrays: Arrays, wire: WireSpec) -> None:
         """Say what is trained, and where values live here."""
-        self._arrays = arrays
+        self._arrays, self._rounds = arrays, wire.answers == "bfloat16"
         self._ranges = row_ranges(parameters, self.index, self.count)
 
     def seed(self, values: Arrays) -> None:
@@ -125,6 +141,7 @@ class SparseShard:
             self._wanted.append(asked[mine])
             self._places.append(mine if held.parameter.is_open else self._wanted[-1])
         pull = PullRows(tuple(len(wanted) for wanted in self._wanted), peeks=peeks)
+        self._is_rounded = self._rounds and not peeks
         self.line.send(pull, [bytes_of(wanted) for wanted in self._wanted], asking="for rows")
 
     def hear_rows(self, looked_up: Arrays | None = None) -> None:
@@ -135,7 +152,11 @@ class SparseShard:
             np.empty((len(wanted), held.width), np.float32)
             for wanted, held in zip(self._wanted, self._ranges, strict=True)
         ]
-        self.line.answer([bytes_of(part) for part in rows])
+        into = [bytes_of(part) for part in rows]
+        rounded = Rounded(into) if self._is_rounded else None
+        self.line.answer(into if rounded is None else [rounded.into])
+        if rounded is not None:
+            rounded.widen()
         for places, held, part in zip(self._places, self._ranges, rows, strict=True):
             if len(places):
                 tables[held.parameter.name][places] = part

@@ -72,6 +72,7 @@ from paddle._pserver.saving import Saving
 from paddle._pserver.sparing import Sparing
 from paddle._pserver.state import State, cut, marks, restore
 from paddle._pserver.tables import Tables
+from paddle._pserver.wire import WireSpec
 
 
 class Shard:
@@ -112,6 +113,12 @@ class Shard:
         """What it keeps; None before a trainer has declared it."""
         model = self._beginning.model
         return None if model is None else model.tables
+
+    @property
+    def wire(self) -> WireSpec | None:
+        """In which numbers values travel, as a trainer has declared."""
+        model = self._beginning.model
+        return None if model is None else model.declaration.wire
 
     # What surroundings tell a shard. Every call returns what to do about it, in order.
 

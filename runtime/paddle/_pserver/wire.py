@@ -7,6 +7,9 @@ float16        the same with 11 digits, and one exponent for each parameter and 
 topk           of each dense parameter the ``share`` of values that is largest in magnitude, with their
                places, 8 bytes each. Parameters of at most ``WHOLE`` values, and rows, travel as they are.
 
+The ``answers``, by which a trainer computes its next batch, travel as float32 or rounded to bfloat16; shards
+keep float32, and what is tested and saved is that (outlet.py).
+
 A job has one wire, whatever its sessions run over, so that its results do not depend on where its processes
 are. It must never know a session, or what a gradient is for.
 
@@ -23,22 +26,32 @@ from typing import Literal, cast, get_args
 from paddle._engine.exchange import ModeSpec, ParameterSpec
 
 WireName = Literal["float32", "bfloat16", "float16", "topk"]
+AnswersName = Literal["float32", "bfloat16"]
 WHOLE = 1024
+_SHARE = 0.01
 PLACE_BYTES, VALUE_BYTES, HALF_BYTES = 4, 4, 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WireSpec:
-    """See the module's text. ``share``: for topk only, above 0 and at most 1."""
+    """See the module's text. ``share``: for topk only, above 0 and at most 1. ``answers``: of new values."""
 
     name: WireName = "float32"
-    share: float = 0.01
+    share: float = _SHARE
+    answers: AnswersName = "float32"
 
     def __post_init__(self) -> None:
         if self.name not in get_args(WireName):
             raise ValueError(f"a wire is one of {', '.join(get_args(WireName))}, not {self.name!r}")
+        if self.answers not in get_args(AnswersName):
+            raise ValueError(f"answers are {' or '.join(get_args(AnswersName))}, not {self.answers!r}")
         if not 0 < self.share <= 1:
             raise ValueError(f"the share of topk is above 0 and at most 1, not {self.share}")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all values travel as they are."""
+        return self.name == self.answers == "float32"
 
     @property
     def is_half(self) -> bool:
@@ -65,8 +78,8 @@ class WireSpec:
         return (HALF_BYTES if self.is_half else VALUE_BYTES) * size
 
 
-def wire_of(name: str, share: float) -> WireSpec:
+def wire_of(name: str, share: float, answers: str = "float32") -> WireSpec:
     """The wire that flags name; raises ValueError where there is none. A share that has no meaning is not
     told to others, who may have another."""
-    wire = WireSpec(name=cast("WireName", name), share=share)
-    return wire if wire.name == "topk" else WireSpec(name=wire.name)
+    share = share if name == "topk" else _SHARE
+    return WireSpec(name=cast("WireName", name), share=share, answers=cast("AnswersName", answers))

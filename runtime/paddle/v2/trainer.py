@@ -209,6 +209,6 @@ def _remote(flags: Any) -> Exchange:
         connect_timeout_s=flags.connect_timeout,
         reconnect_timeout_s=flags.reconnect_timeout,
         token_file=flags.token_file,
-        wire=wire_of(flags.wire, flags.wire_topk),
+        wire=wire_of(flags.wire, flags.wire_topk, flags.wire_answers),
         tls_ca=flags.tls_ca,
     )

@@ -37,19 +37,31 @@ def to_bfloat16(values: np.ndarray, residual: np.ndarray, out: np.ndarray) -> No
     """``values`` float32, flat; ``residual`` as long, updated; ``out`` uint16, as long."""
     for i in range(values.shape[0]):
         value = np.float32(values[i] + residual[i])
-        bits = np.float32(value).view(np.uint32)
-        size = bits & _REST
-        is_finite = size < _INFINITE
-        half = np.uint32(
-            (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
-        )
-        if size >= _ABOVE_BFLOAT16:
-            sign = (bits >> np.uint32(16)) & _HALF_SIGN
-            cut = (bits >> np.uint32(16)) | (_QUIET if size > _INFINITE else np.uint32(0))
-            half = np.uint32(sign | _LARGEST_BFLOAT16 if is_finite else cut)
+        half = _upper(value)
+        is_finite = (np.float32(value).view(np.uint32) & _REST) < _INFINITE
         back = np.uint32(half << np.uint32(16)).view(np.float32)
         out[i] = half
         residual[i] = value - back if is_finite else np.float32(0)
+
+
+@kernel
+def round_bfloat16(values: np.ndarray, out: np.ndarray) -> None:
+    """The same where nothing stays behind."""
+    for i in range(values.shape[0]):
+        out[i] = _upper(values[i])
+
+
+@kernel
+def _upper(value: np.float32) -> np.uint32:
+    """The bfloat16 that is nearest."""
+    bits = np.float32(value).view(np.uint32)
+    size = bits & _REST
+    half = np.uint32((bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16))
+    if size >= _ABOVE_BFLOAT16:
+        sign = (bits >> np.uint32(16)) & _HALF_SIGN
+        cut = (bits >> np.uint32(16)) | (_QUIET if size > _INFINITE else np.uint32(0))
+        half = np.uint32(sign | _LARGEST_BFLOAT16 if size < _INFINITE else cut)
+    return half
 
 
 @kernel
