@@ -6,6 +6,7 @@ from benchmarks.benchmark import Benchmark, Case, Contender
 from benchmarks.goal import Goal
 
 _PLAIN, _BFLOAT16, _FLOAT16, _TOPK = "float32", "bfloat16", "float16", "topk 1 %"
+_BOTH, _TOPK_BOTH = "bfloat16 both ways", "topk 1 %, bfloat16 back"
 
 
 def _case(name: str, floats: int, megabits: int, *goals: Goal) -> Case:
@@ -28,6 +29,8 @@ BENCHMARK = Benchmark(
         Contender(_BFLOAT16, "benchmarks.wire.bfloat16"),
         Contender(_FLOAT16, "benchmarks.wire.float16"),
         Contender(_TOPK, "benchmarks.wire.topk"),
+        Contender(_BOTH, "benchmarks.wire.both_ways"),
+        Contender(_TOPK_BOTH, "benchmarks.wire.topk_both_ways"),
     ),
     cases=(
         _case(
@@ -37,6 +40,8 @@ BENCHMARK = Benchmark(
             Goal(contender=_BFLOAT16, against=_PLAIN, quantity="wall", at_most=0.85),
             Goal(contender=_FLOAT16, against=_PLAIN, quantity="wall", at_most=0.90),
             Goal(contender=_TOPK, against=_PLAIN, quantity="wall", at_most=0.75),
+            Goal(contender=_BOTH, against=_PLAIN, quantity="wall", at_most=0.65),
+            Goal(contender=_TOPK_BOTH, against=_PLAIN, quantity="wall", at_most=0.50),
         ),
         _case(
             "4 MiB each way, 100 Mbit/s",
@@ -45,6 +50,8 @@ BENCHMARK = Benchmark(
             Goal(contender=_BFLOAT16, against=_PLAIN, quantity="wall", at_most=0.90),
             Goal(contender=_FLOAT16, against=_PLAIN, quantity="wall", at_most=0.90),
             Goal(contender=_TOPK, against=_PLAIN, quantity="wall", at_most=0.60),
+            Goal(contender=_BOTH, against=_PLAIN, quantity="wall", at_most=0.60),
+            Goal(contender=_TOPK_BOTH, against=_PLAIN, quantity="wall", at_most=0.35),
         ),
         _case("16 MiB each way, no limit", 4 << 20, 0),
     ),
