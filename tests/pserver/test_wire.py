@@ -108,6 +108,13 @@ def test_a_rule_that_needs_whole_parameters_has_them(start_pservers: Start) -> N
     assert_same(result, locally(WIRES["topk"], spec, trainers=1))
 
 
+@pytest.mark.parametrize("wire", ["bfloat16", "topk, answers rounded", "answers rounded"])
+def test_on_one_machine_the_result_is_the_same(start_pservers: Start, wire: str) -> None:
+    spec = update("momentum")
+    pservers = start_pservers(1, 2, 1, is_nearby=True)
+    assert_same(pservers.train(trainer(0, spec), wire=WIRES[wire])[0], locally(WIRES[wire], spec, trainers=1))
+
+
 def test_the_largest_of_all_with_a_share_of_1_is_float32(start_pservers: Start) -> None:
     spec = update("momentum")
     results = [
