@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from paddle._engine.errors import ExchangeError
-from paddle._engine.exchange import Exchange, ParameterSpec, ScheduleSpec
+from paddle._engine.exchange import Exchange, ModeSpec, ParameterSpec, ScheduleSpec
 from paddle._pserver.client import Client
 from paddle._pserver.errors import (
     ChecksumMismatch,
@@ -37,7 +37,7 @@ from paddle._pserver.messages import (
 )
 from paddle._pserver.remote import RemoteExchange
 
-from .conftest import DENSE_ONLY, MODEL, ONES, Pservers, Start, start, update, values_of
+from .conftest import DENSE_ONLY, MODEL, ONES, TIMEOUT_S, Pservers, Start, start, update, values_of
 
 
 @pytest.mark.parametrize(
@@ -281,3 +281,36 @@ def test_a_shard_that_is_up_hears_hello_while_the_trainer_waits_for_another(
     exchange.close("it could not start")
     assert joined.is_set()
     assert pservers.train(start)
+
+
+def test_one_that_comes_while_another_begins_to_train_alone_is_no_sign_of_old_snapshots(
+    start_pservers: Start,
+) -> None:
+    """Its first shard was not ready when it said hello there, its second one has steps of the other."""
+    pservers = start_pservers(ports_num=2, num_gradient_servers=2)
+    spec = update("sgd", mode=ModeSpec(name="async"))
+    model, ones = (ParameterSpec(name="w", shape=(5000,)),), {"w": np.ones(5000, np.float32)}
+    is_in, has_pushed = threading.Event(), threading.Event()
+
+    def first(exchange: RemoteExchange) -> None:
+        assert is_in.wait(TIMEOUT_S)
+        exchange.start(model, spec, ones)
+        exchange.step(ones, 1)
+        has_pushed.set()
+
+    def second(exchange: RemoteExchange) -> None:
+        line, trainers = exchange._dense[1].line, pservers.hubs[0].shard.roster.trainers
+        connect = line.connect
+
+        def late(deadline: float) -> None:
+            while pservers.call(lambda: trainers[1].session) is None:
+                assert time.monotonic() < deadline
+            is_in.set()
+            assert has_pushed.wait(TIMEOUT_S)
+            connect(deadline)
+
+        line.connect = late  # type: ignore[method-assign]
+        exchange.start(model, spec, ones)
+        assert exchange.step(ones, 1).version == 2
+
+    pservers.train(first, second)

@@ -185,7 +185,10 @@ class RemoteExchange:
             self._notice(f"training goes on from step {max(versions)}, with the values that pservers have")
 
     def _check_begun(self) -> None:
-        """No part of the model is begun anew while the rest goes on."""
+        """No part of the model is begun anew while the rest goes on. Where nobody waits for anybody only the
+        one that begins it can tell: to the others, who are welcomed one after another, it may just have."""
+        if not self._is_in_step and not self._is_first:
+            return
         new = [shard.line.what for shard in self._shards if not shard.line.welcome.ready]
         old = [shard.line.what for shard in self._shards if shard.line.welcome.version]
         if new and old:
