@@ -17,6 +17,7 @@ from benchmarks.scale.costs import Costs
 from benchmarks.scale.links import WIRE, Card, Network, pieces
 from benchmarks.scale.server import Question, Server
 from benchmarks.scale.workload import Workload, slices
+from paddle._pserver.changes import looks_at_all
 
 _HEADER_BYTES = 64  # a frame's header, meta and trailer
 
@@ -124,7 +125,7 @@ class Connection:
         """Ask for the rows of a batch."""
         part, ours, theirs = self._part, self._part.costs.trainer, self._part.costs.shard
         load, rows = part.workload, part.workload.rows / part.count
-        send_s = ours.table_message_s + load.rows * ours.sift_s + rows * ours.pulled_row_s / 2
+        send_s = ours.table_message_s + rows * ours.pulled_row_s / 2
         question = Question(
             self._trainer,
             self,
@@ -139,9 +140,8 @@ class Connection:
         """Push the rows of so many batches."""
         part, ours, theirs = self._part, self._part.costs.trainer, self._part.costs.shard
         load = part.workload
-        all_rows = load.touched(batches) if batches > 1 else load.rows
-        rows, sifted = all_rows / part.count, all_rows * (part.count > 1)
-        send_s = ours.table_message_s + ours.table_push_s + sifted * ours.sift_s + rows * ours.pushed_row_s
+        rows = (load.touched(batches) if batches > 1 else load.rows) / part.count
+        send_s = ours.table_message_s + ours.table_push_s + rows * ours.pushed_row_s
         question = Question(
             self._trainer,
             self,
@@ -158,20 +158,23 @@ class Connection:
         told, self._told = self._told, self._server.ledger.pushes
         pushes, load, share = max(0, self._told - told - (not own)), self._part.workload, self._part.count
         self._changed = load.touched(pushes * batches) / share
-        yield from self._plain(0.0, pushes * load.touched(batches) / share)
+        listed, held = pushes * load.touched(batches) / share, load.height / share
+        costs = self._part.costs.shard
+        is_long = looks_at_all(listed, held)
+        yield from self._plain(0.0, held * costs.looked_row_s if is_long else listed * costs.listed_row_s)
 
     def ask_changes(self) -> Steps:
         """Ask for these rows."""
         yield from self._plain(self._changed, 0.0)
 
-    def _plain(self, rows: float, merged: float) -> Steps:
+    def _plain(self, rows: float, found_s: float) -> Steps:
         ours, theirs = self._part.costs.trainer, self._part.costs.shard
         size = rows * self._part.workload.row_bytes
         question = Question(
             self._trainer,
             self,
             False,
-            seconds=theirs.table_message_s + merged * theirs.merged_row_s,
+            seconds=theirs.table_message_s + found_s,
             answer_s=theirs.table_message_s + rows * theirs.pulled_row_s,
             answer_bytes=size + _HEADER_BYTES,
             answer_pieces=pieces(size),

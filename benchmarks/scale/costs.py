@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 class TrainerCosts:
     """``message_s``: to send one, or to receive one; ``push_s``: for a push besides; ``table_...``: the same
     where it is about rows. ``slice_s``: for each piece of memory that a message's body is gathered from or
-    scattered to. ``sift_s``: to find which of a batch's rows live on one shard, for each row and shard."""
+    scattered to. ``sift_s``: to find where each of a batch's rows lives, if not all on one shard."""
 
     step_s: float = 0.0
     message_s: float = 0.0
@@ -36,9 +36,9 @@ class ShardCosts:
     trainer's gradient. ``copied_byte_s``: to send a byte that may change meanwhile, where trainers are not
     in step. ``pulled_row_s``: all that a row of an answer takes; ``received_row_s``: to take a pushed row in,
     ``applied_row_s`` to apply it where it comes from one trainer, ``folded_row_s`` where rows of several are
-    put together; ``noted_row_s``: to note at a push that one other trainer is to be told of a row,
-    ``merged_row_s`` to find out which those are. ``peer_s``: what a push takes for each trainer in the job,
-    by mode."""
+    put together; ``noted_row_s``: to note at a push that a row was changed; to find out which were,
+    ``listed_row_s`` for each that is listed or ``looked_row_s`` for each that there is. ``peer_s``: what a
+    push takes for each trainer in the job, by mode."""
 
     message_s: float = 0.0
     push_s: float = 0.0
@@ -54,7 +54,8 @@ class ShardCosts:
     applied_row_s: float = 0.0
     folded_row_s: float = 0.0
     noted_row_s: float = 0.0
-    merged_row_s: float = 0.0
+    listed_row_s: float = 0.0
+    looked_row_s: float = 0.0
     peer_s: dict[str, float] = field(default_factory=dict)
 
 

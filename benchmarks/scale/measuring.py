@@ -20,6 +20,7 @@ from benchmarks.scale.recruit import WARM_BATCHES
 from benchmarks.scale.script import script_of
 from benchmarks.scale.workload import Workload, slices
 from paddle._engine.exchange import ModeSpec
+from paddle._pserver.changes import looks_at_all
 
 SYNC = ModeSpec()
 _HEIGHT = 100_000
@@ -108,8 +109,9 @@ def _costs(fits: Mapping[str, Fit], modes: Mapping[str, ModeSpec]) -> Costs:
         pulled_row_s=held["row pulled"],
         received_row_s=max(0.0, held["row pushed"] - applied),
         applied_row_s=applied,
-        noted_row_s=fits["rows noted"].seconds["row noted"],
-        merged_row_s=fits["rows told"].seconds["row merged"],
+        noted_row_s=max(0.0, fits["rows noted"].seconds["row"] - applied),
+        listed_row_s=fits["rows told"].seconds["row listed"],
+        looked_row_s=fits["rows told"].seconds["row looked at"],
         folded_row_s=max(applied, row_folds["row folded"]),
         peer_s={mode.name: fits[f"{name}, peers"].seconds["peer"] for name, mode in modes.items()},
     )
@@ -152,7 +154,7 @@ def _sparse(field: Field, extent: Extent) -> tuple[list[Observation], list[Obser
         parts: tuple[Part, ...] = ("prefetch", "push")
         for part, probed in field.probe(_order(load, sparse=shards), parts, extent.for_s).items():
             is_push = part == "push"
-            sifted = rows * shards * (shards > 1 or not is_push)
+            sifted = rows * (shards > 1)
             units = {"message": 2.0 * shards, "row pushed" if is_push else "row pulled": rows}
             units["push"] = shards * is_push
             own = {"step" if is_push else "prefetch": 1.0, "row sifted": sifted}
@@ -205,12 +207,14 @@ def _tellings(field: Field, extent: Extent, mode: ModeSpec) -> tuple[list[Observ
     """What it takes a shard to note at a push what others are to be told, and to tell it."""
     noting, telling = [], []
     for rows in extent.rows[:-1]:
-        for trainers in (2, 16):
+        for trainers in (2, 8):
             counted = _count(field, mode, trainers, rows=rows, rounds=3)
-            units = {"push": 1, "row": rows, "row noted": rows * (trainers - 1)}
-            noting.append(Observation(units, counted["push_s"]))
-            units = {"question": 2, "row merged": rows * (trainers - 1), "row told": counted["told"]}
-            telling.append(Observation(units, counted["tell_s"]))
+            noting.append(Observation({"push": 1, "row": rows}, counted["push_s"]))
+            listed = rows * trainers
+            looked = {"row looked at": _HEIGHT} if looks_at_all(listed, _HEIGHT) else {"row listed": listed}
+            telling.append(
+                Observation({"question": 2, "row told": counted["told"], **looked}, counted["tell_s"])
+            )
     return noting, telling
 
 

@@ -88,7 +88,7 @@ class Server:
         self._agenda, self._cores, self._costs, self._speak = agenda, cores, costs, speak
         self._trainers = trainers
         self._peers_s = costs.peer_s.get(mode.name, 0.0) * (trainers - 1)
-        self._notes_s = costs.noted_row_s * (trainers - 1) * mode.is_local
+        self._notes_s = costs.noted_row_s * mode.is_local
         self._pending: deque[_Work] = deque()
         self._is_busy, self._idle_since = False, 0.0
         self._open: dict[int, Question] = {}

@@ -56,7 +56,7 @@ class Trainer:
     def _call(self, call: Call, batch: Batch) -> Steps:
         match call:
             case "prefetch" if self._sparse:
-                yield self._work(self._costs.prefetch_s)
+                yield self._work(self._costs.prefetch_s + self._sifting_s(self._load.rows))
                 yield from self._exchange(self._sparse, Connection.ask_rows)
             case "push":
                 yield from self._push(batch.merged)
@@ -72,13 +72,17 @@ class Trainer:
         load, extra = self._load, self._extra
         rows = load.touched(batches) if batches > 1 else load.rows
         meeting_s = extra.meeting_s + load.floats * extra.meeting_float_s + rows * extra.meeting_row_s
-        yield self._work(self._costs.step_s + meeting_s)
+        yield self._work(self._costs.step_s + self._sifting_s(rows) + meeting_s)
         for sparse in self._sparse:
             yield from sparse.push_rows(batches)
         for dense in self._dense:
             yield from dense.ask_values(is_push=True)
         for connection in (*self._dense, *self._sparse):
             yield from connection.hear()
+
+    def _sifting_s(self, rows: float) -> float:
+        """To find the rows of each shard."""
+        return rows * self._costs.sift_s if sum(one.weight for one in self._sparse) > 1 else 0.0
 
     def _exchange(self, targets: Sequence[Connection], ask: Callable[[Connection], Steps]) -> Steps:
         for target in targets:

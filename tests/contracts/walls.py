@@ -51,7 +51,7 @@ MACHINES = """_pserver.{
 SHARD = f"{MACHINES} _pserver.{{decoding, gradient, inlet, model, packed_table, state, tables}}"
 SIGHT = "_pserver.{meter, report, status}"
 # A trainer's end of a session.
-TRAINERS_END = "_pserver.{client, given, gradient_room, journal, line, link, remote, remote_shards}"
+TRAINERS_END = "_pserver.{client, given, gradient_room, journal, line, link, remote, remote_shards, sieve}"
 # How both prove to have the job's token.
 TOKENS = "_pserver.{auth, handshake, tls, tls_socket, token_file}"
 # Flags and who reads them: light enough for every program that asks for its settings.

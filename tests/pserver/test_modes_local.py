@@ -360,16 +360,16 @@ def test_who_averages_hears_of_its_own_rows_too() -> None:
     assert changed(job, 0, 0) == [3]
 
 
-def test_ids_that_nobody_hears_of_are_kept_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paddle._pserver.changes._FEW", 8)
+def test_ids_that_nobody_hears_of_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddle._pserver.changes.LOOK_AT_ALL", 1)
     job = talk(ModeSpec(name="geo"))
     for _ in range(50):
         job.push(0, rows(0, 1, 2))
     training = job.shard._beginning.training
     assert training is not None
     assert training._changes is not None
-    (queue,) = training._changes._queues[1]
-    assert queue._size <= 8 + 3
+    (stamps,) = training._changes._tables
+    assert stamps._listed == sum(len(places) for _, places in stamps._list) <= 5
     assert changed(job, 1, 0) == [0, 1, 2]
 
 

@@ -3,50 +3,61 @@
 For trainers that update by themselves (local_updates.py): they keep whole tables, and hear only of rows that
 are not any more what they know. It must never know a row's values.
 
+Every row has a stamp: the number of the push that changed it last. A trainer is told of the rows with a later
+stamp than its last telling, however many trainers there are: what a push costs and what is kept do not grow
+with their number. Where a trainer knows what it changed itself, a row also has who stamped it, and the last
+stamp of anybody else. The newest pushes are listed, so that few changes are found without looking at all
+rows.
+
 Guarantee: a row that was changed is in the next telling of each trainer whom it concerns; one that was lost
-on the way is told again. What a trainer has not been told of is kept as at most about twice the ids that it
-comes to.
+on the way is told again. What is kept is a few numbers for each row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Sequence
 
 import numpy as np
 
 from paddle._engine.exchange import UpdateSpec
 from paddle._pserver.gradient import Rows
+from paddle._pserver.placement import RowRange
 from paddle._pserver.tables import Tables
 
-_FEW = 4096
+LOOK_AT_ALL = 40
+"""To sort an id that is listed takes about as long as to look at so many stamps."""
+
+
+def looks_at_all(listed: float, held: float) -> bool:
+    """Whether, of so many ids that are listed and rows that are held, it is better to look at all rows."""
+    return listed * LOOK_AT_ALL > held
 
 
 class Changes:
-    """See the module's text. ``known``: ids of each table that nobody has been told of at the start.
+    """See the module's text. ``restored``: nobody has been told of any row. ``own``: a trainer is told of the
+    rows that it changed itself, too."""
 
-    ``own``: a trainer is told of the rows that it changed itself, too.
-    """
-
-    def __init__(self, trainers: int, known: Sequence[np.ndarray], *, own: bool) -> None:
-        self._own = own
-        self._queues = [[_Queue(ids) for ids in known] for _ in range(trainers)]
+    def __init__(self, trainers: int, held: Sequence[RowRange], *, own: bool, restored: bool = False) -> None:
+        self._now = int(restored)
+        self._tables = [_Stamps(part, own=own, first=self._now) for part in held]
         self._sent: list[list[np.ndarray]] = [[] for _ in range(trainers)]
         self._told = [0] * trainers
+        self._heard_of = [0] * trainers  # everything up to this push
+        self._sent_up_to = [0] * trainers
 
-    def add(self, by: int, rows: Sequence[Rows], trainers: Iterable[int]) -> None:
-        """Trainer ``by`` has changed ``rows``, per table; those in the job are ``trainers``."""
-        for trainer in trainers:
-            if self._own or trainer != by:
-                for queue, changed in zip(self._queues[trainer], rows, strict=True):
-                    queue.add(changed.ids)
+    def add(self, by: int, rows: Sequence[Rows]) -> None:
+        """Trainer ``by`` has changed ``rows``, per table."""
+        self._now += 1
+        for table, changed in zip(self._tables, rows, strict=True):
+            table.add(by, changed.ids, self._now)
 
     def take(self, trainer: int, told: int) -> list[np.ndarray]:
         """Per table the ids, ascending, of which the trainer is told now. It has been ``told`` so often."""
-        if told != self._told[trainer]:
-            for queue, ids in zip(self._queues[trainer], self._sent[trainer], strict=False):
-                queue.add(ids)
-        self._told[trainer] = told + 1
-        self._sent[trainer] = [queue.take() for queue in self._queues[trainer]]
+        if told == self._told[trainer]:
+            self._heard_of[trainer] = self._sent_up_to[trainer]
+        self._told[trainer], self._sent_up_to[trainer] = told + 1, self._now
+        self._sent[trainer] = [table.after(self._heard_of[trainer], trainer) for table in self._tables]
         return self._sent[trainer]
 
     def sent(self, trainer: int) -> list[np.ndarray]:
@@ -54,28 +65,54 @@ class Changes:
         return self._sent[trainer]
 
 
-class _Queue:
-    """Ids of one table, for one trainer."""
+class _Stamps:
+    """Those of one table's rows."""
 
-    def __init__(self, ids: np.ndarray) -> None:
-        self._parts = [ids]
-        self._size = self._merged = len(ids)
+    def __init__(self, held: RowRange, *, own: bool, first: int) -> None:
+        self._held, self._own = held, own
+        self._last = np.full(held.count, first, np.int64)
+        others = 0 if own else held.count
+        self._by, self._before = np.full(others, -1, np.int32), np.zeros(others, np.int64)
+        self._list: deque[tuple[int, np.ndarray]] = deque()  # pushes with the places of their rows
+        self._listed, self._listed_after = 0, first
 
-    def add(self, ids: np.ndarray) -> None:
-        self._parts.append(ids.copy())  # a push is received into the memory of the one before it
-        self._size += len(ids)
-        if self._size > max(2 * self._merged, _FEW):
-            self._merge()
+    def add(self, by: int, ids: np.ndarray, now: int) -> None:
+        places = self._held.local(ids).copy()  # a push is received into the memory of the one before it
+        if not self._own:
+            others = places[self._by[places] != by]
+            self._before[others] = self._last[others]
+            self._by[places] = by
+        self._last[places] = now
+        self._list.append((now, places))
+        self._listed += len(places)
+        while looks_at_all(self._listed, self._held.count):
+            self._listed_after, dropped = self._list.popleft()
+            self._listed -= len(dropped)
 
-    def _merge(self) -> np.ndarray:
-        ids: np.ndarray = np.unique(np.concatenate(self._parts))
-        self._parts, self._size, self._merged = [ids], len(ids), len(ids)
+    def after(self, push: int, trainer: int) -> np.ndarray:
+        """Ids of the rows that were changed after ``push``, and concern the trainer."""
+        if push < self._listed_after:
+            places = np.flatnonzero(self._is_after(push, trainer, slice(None)))
+        else:
+            listed = [places for number, places in self._list if number > push]
+            places = np.unique(np.concatenate(listed)) if listed else np.empty(0, np.int64)
+            places = places[self._is_after(push, trainer, places)]
+        ids: np.ndarray = self._held.first + places * self._held.stride
         return ids
 
-    def take(self) -> np.ndarray:
-        ids = self._merge()
-        self._parts, self._size, self._merged = [ids[:0]], 0, 0
-        return ids
+    def _is_after(self, push: int, trainer: int, places: np.ndarray | slice) -> np.ndarray:
+        """Whether the rows at ``places`` were."""
+        last = self._last[places]
+        if not self._own:
+            last = np.where(self._by[places] == trainer, self._before[places], last)
+        return last > push
+
+
+def stamp_bytes(update: UpdateSpec) -> int:
+    """What is kept for each row."""
+    if not update.mode.is_local:
+        return 0
+    return 8 if _tells_own(update) else 8 + 8 + 4
 
 
 def changes_of(update: UpdateSpec, tables: Tables, trainers: int, *, restored: bool) -> Changes | None:
@@ -84,6 +121,8 @@ def changes_of(update: UpdateSpec, tables: Tables, trainers: int, *, restored: b
     if not update.mode.is_local:
         return None
     held = [table.held for table in tables.rows.values()]
-    rows = [range(part.first, part.first + part.count * part.stride * restored, part.stride) for part in held]
-    own = update.mode.name != "geo"  # whose trainers know what they have added
-    return Changes(trainers, [np.array(ids, np.int64) for ids in rows], own=own)
+    return Changes(trainers, held, own=_tells_own(update), restored=restored)
+
+
+def _tells_own(update: UpdateSpec) -> bool:
+    return update.mode.name != "geo"  # whose trainers know what they have added

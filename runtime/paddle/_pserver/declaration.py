@@ -14,6 +14,7 @@ from paddle._engine.exchange import ParameterSpec, UpdateSpec
 from paddle._engine.rows import OPEN
 from paddle._engine.rules import rule
 from paddle._engine.schedules import schedule
+from paddle._pserver.changes import stamp_bytes
 from paddle._pserver.errors import BadMessage, Refused, TooManyParameters
 from paddle._pserver.messages import Declare
 from paddle._pserver.placement import DenseLayout, RowRange
@@ -109,7 +110,7 @@ def need_bytes(update: UpdateSpec, layout: DenseLayout, ranges: tuple[RowRange, 
     for held in ranges:
         marks = 8 if update.average is None else 16  # the row's last step, and the last in its average
         need += held.count * (4 * held.width * _arrays(held.parameter, update) + marks)
-        need += held.count * 2 * 8 * trainers * update.mode.is_local  # changed ids
+        need += held.count * stamp_bytes(update)
     return need
 
 

@@ -34,6 +34,7 @@ from paddle._pserver.line import Line, Patience
 from paddle._pserver.messages import PROTOCOL, Declare, EndPass, GoBack, Goodbye, Hello, Push
 from paddle._pserver.options import Role
 from paddle._pserver.remote_shards import DenseShard, SparseShard
+from paddle._pserver.sieve import Sieve
 from paddle._pserver.tls import read_trust
 from paddle._pserver.token_file import read_token
 from paddle._pserver.wire import WireSpec
@@ -215,7 +216,7 @@ class RemoteExchange:
 
     def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
         """See Exchange."""
-        wanted = {name: self._unique(name, ids) for name, ids in rows.items()}
+        wanted = Sieve({name: self._unique(name, ids) for name, ids in rows.items()})
         for shard in self._sparse:
             shard.ask_rows(wanted)
         for shard in self._sparse:
@@ -226,8 +227,9 @@ class RemoteExchange:
         given.open_tables(ids, self._parameters)
         widths = {parameter.name: parameter.shape[1] for parameter in self._open}
         rows = {name: np.empty((len(ids[name]), widths[name]), np.float32) for name in ids}
+        asked = Sieve(ids)
         for shard in self._sparse:
-            shard.ask_rows(ids, peeks=not training)
+            shard.ask_rows(asked, peeks=not training)
         for shard in self._sparse:
             shard.hear_rows(rows)
         return rows
@@ -252,8 +254,9 @@ class RemoteExchange:
         self._steps += 1
         push = Push(self._steps, self._pass_id, samples, shrink=self._shrink)
         self._shrink = 0
+        sieve = Sieve({name: part.ids for name, part in rows.items()})
         for sparse in self._sparse:
-            sparse.ask_push(push, rows, forms=forms)
+            sparse.ask_push(push, rows, sieve, forms=forms)
         for shard in self._dense:
             shard.ask_push(push, dense, forms=forms, is_in_room=self._room is not None)
         answers = [shard.hear_pushed() for shard in self._dense] + [s.hear_done() for s in self._sparse]

@@ -34,9 +34,11 @@ from paddle._pserver.messages import (
 from paddle._pserver.options import Role
 from paddle._pserver.placement import dense_layout, row_ranges
 from paddle._pserver.rounded import Rounded
+from paddle._pserver.sieve import Sieve
 from paddle._pserver.wire import WireSpec
 
 Arrays = Mapping[str, np.ndarray]
+_NONE = np.empty(0, np.int64)
 
 
 class DenseShard:
@@ -112,7 +114,7 @@ class SparseShard:
     def __init__(self, line: Line, index: int, count: int) -> None:
         self.line, self.index, self.count = line, index, count
         self._wanted: list[np.ndarray] = []
-        self._places: list[np.ndarray] = []
+        self._places: list[np.ndarray | slice] = []
         self._counts: list[int] = []
         self._told = 0
         self._rounds = self._is_rounded = False
@@ -131,14 +133,14 @@ class SparseShard:
                 self.line.send(Seed(name), [bytes_of(rows)], asking=f"to take initial rows of {name!r}")
                 self.line.answer()
 
-    def ask_rows(self, ids: Arrays, *, peeks: bool = False) -> None:
-        """Ask for those of the rows ``ids`` (per table, each once) that live there. ``peeks``: see
+    def ask_rows(self, asked: Sieve, *, peeks: bool = False) -> None:
+        """Ask for those of the rows ``asked`` (per table, each once) that live there. ``peeks``: see
         PullRows."""
         self._wanted, self._places = [], []
         for held in self._ranges:
-            asked = ids.get(held.parameter.name, np.empty(0, np.int64))
-            mine = np.flatnonzero(held.pick(asked))
-            self._wanted.append(asked[mine])
+            ids = asked.ids.get(held.parameter.name, _NONE)
+            mine = asked.positions(held) if len(ids) else _NONE
+            self._wanted.append(np.array(ids[mine]))  # the caller may go on and change its own
             self._places.append(mine if held.parameter.is_open else self._wanted[-1])
         pull = PullRows(tuple(len(wanted) for wanted in self._wanted), peeks=peeks)
         self._is_rounded = self._rounds and not peeks
@@ -158,7 +160,7 @@ class SparseShard:
         if rounded is not None:
             rounded.widen()
         for places, held, part in zip(self._places, self._ranges, rows, strict=True):
-            if len(places):
+            if len(part):
                 tables[held.parameter.name][places] = part
 
     def export(self, name: str) -> SparseRows:
@@ -220,13 +222,14 @@ class SparseShard:
         self._told += 1
         return changed
 
-    def ask_push(self, push: Push, gradients: Mapping[str, CodedRows], *, forms: bool) -> None:
-        """Push those of the rows that live there; ``gradients`` are merged. ``forms``: see DenseShard."""
+    def ask_push(self, push: Push, gradients: Mapping[str, CodedRows], sieve: Sieve, *, forms: bool) -> None:
+        """Push those of the rows that live there; ``gradients`` are merged, their ids in ``sieve``.
+        ``forms``: see DenseShard."""
         ids, values, told = [], [], []
         for held in self._ranges:
             gradient = gradients[held.parameter.name]
             told.append(gradient.form)
-            mine = slice(None) if self.count == 1 else held.pick(gradient.ids)
+            mine = sieve.positions(held)
             ids.append(gradient.ids[mine])
             values.append(gradient.values[mine])
         counts = tuple(len(part) for part in ids)

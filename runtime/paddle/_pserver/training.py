@@ -42,7 +42,7 @@ from paddle._pserver.messages import (
 )
 from paddle._pserver.modes import Due, Mode, Offer
 from paddle._pserver.outbox import Outbox
-from paddle._pserver.roster import Roster, State, Trainer
+from paddle._pserver.roster import Roster, Trainer
 from paddle._pserver.tables import Tables
 
 
@@ -208,9 +208,8 @@ class Training:
             step=self._clocks.version,
         )
         if self._changes is not None:
-            others = self._roster.ids(State.EXPECTED, State.JOINED, State.LOST)
             for offer in offers:
-                self._changes.add(offer.trainer, offer.gradient.rows, others)
+                self._changes.add(offer.trainer, offer.gradient.rows)
         if self._clocks.version % self._log_period_server == 0:
             self._outbox.note(str(self._clocks))
 
