@@ -1,0 +1,229 @@
+"""Cluster: two ``paddle pserver`` and three trainers as processes, each trainer behind links of its own.
+
+It must never know a schedule. Guarantee: ``with Cluster(...)`` leaves no process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tests.cluster.by_hand import free_port
+from tests.faults.conftest import ROOT, Marked, until
+from tests.faults.random_faults.job import SHARDS_OF_A_ROLE, TRAINERS, Job
+from tests.faults.toxic import Link, Links
+
+FLAGS = (
+    "--ports_num=1",
+    "--ports_num_for_sparse=1",
+    f"--num_gradient_servers={TRAINERS}",
+    "--snapshot_period=25",
+    "--snapshot_interval=1",
+    "--snapshot_restarts=1000",
+    "--barrier_timeout=45",
+)
+_FIRST_NET = 10  # trainers of slot n reach the pservers at 127.0.(10 + n).1 and .2
+
+
+@dataclass(frozen=True, slots=True)
+class ShardProcess:
+    """Where one shard is, and who serves it now."""
+
+    name: str
+    host: str
+    port: int
+    folder: Path
+
+    def pid(self) -> int | None:
+        """The process that has its snapshots; None while there is none."""
+        with contextlib.suppress(OSError):
+            inode = (self.folder / "lock").stat().st_ino
+            for line in Path("/proc/locks").read_text().splitlines():
+                fields = line.split()
+                if fields[1] == "FLOCK" and fields[5].endswith(f":{inode}"):
+                    return int(fields[4])
+        return None
+
+
+@dataclass(slots=True)
+class Output:
+    """What a process says, as it says it, and in a file."""
+
+    process: subprocess.Popen[str]
+    path: Path
+    lines: list[str] = field(default_factory=list)
+    thread: threading.Thread | None = None
+
+    def begin(self) -> None:
+        self.thread = threading.Thread(target=self._read, daemon=True)
+        self.thread.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        with self.path.open("w") as file:
+            for line in self.process.stdout:
+                self.lines.append(line)
+                file.write(line)
+                file.flush()
+
+    def end(self, patience_s: float) -> int:
+        """Its exit status."""
+        status = self.process.wait(patience_s)
+        assert self.thread is not None
+        self.thread.join(patience_s)
+        return status
+
+
+@dataclass(slots=True)
+class TrainerProcess:
+    """A trainer, its links, and how it is to end: ``is_killed``, ``is_replaced`` while it stood still."""
+
+    id: int
+    slot: int
+    output: Output
+    links: list[Link]
+    is_killed: bool = False
+    is_replaced: bool = False
+
+    @property
+    def pid(self) -> int:
+        return self.output.process.pid
+
+
+class Cluster(Marked):
+    """See the module's text."""
+
+    def __init__(self, job: Job, links: Links) -> None:
+        super().__init__()
+        self.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "runtime"), str(ROOT)])
+        self.environ |= {"OPENBLAS_NUM_THREADS": "1", "GLOG_logtostderr": "1"}  # all that pservers log
+        self.folder = Path(job.folder)
+        self.hosts = [f"127.0.0.{1 + n}" for n in range(SHARDS_OF_A_ROLE)]
+        self.job = msgspec.structs.replace(job, port=free_port(self.hosts))
+        self.pservers: list[Output] = []
+        self.trainers: list[TrainerProcess] = []  # all there ever were, by slot
+        self.shards = [
+            ShardProcess(f"{role} {n}", host, self.job.port + at, self.folder / host / f"{role}-0")
+            for n, host in enumerate(self.hosts)
+            for at, role in enumerate(("dense", "sparse"))
+        ]
+        self._links = links
+
+    def __enter__(self) -> Cluster:
+        for host in self.hosts:
+            flags = [f"--host={host}", f"--port={self.job.port}", f"--snapshot_dir={self.folder / host}"]
+            self.pservers.append(self._start(host, "-m", "paddle", "pserver", *flags, *FLAGS))
+        for pserver in self.pservers:
+            until(lambda pserver=pserver: "listening on" in "".join(pserver.lines), "pservers to listen")
+        for id in range(TRAINERS):
+            self.start_trainer(id)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._kill_all()
+        for output in self.outputs():
+            output.process.wait()
+
+    def outputs(self) -> Iterator[Output]:
+        yield from self.pservers
+        yield from (trainer.output for trainer in self.trainers)
+
+    @property
+    def living(self) -> list[TrainerProcess]:
+        """The trainers that are to go on to the end."""
+        return [one for one in self.trainers if not one.is_killed and not one.is_replaced]
+
+    def start_trainer(self, id: int) -> TrainerProcess:
+        """A process more that is trainer ``id``."""
+        slot = len(self.trainers)
+        hosts = [f"127.0.{_FIRST_NET + slot}.{1 + n}" for n in range(SHARDS_OF_A_ROLE)]
+        links = [
+            self._links.add((host, self.job.port + at), (to, self.job.port + at))
+            for host, to in zip(hosts, self.hosts, strict=True)
+            for at in range(2)
+        ]
+        job = msgspec.structs.replace(self.job, hosts=tuple(hosts), trainer_id=id, slot=slot)
+        text = msgspec.json.encode(job).decode()
+        output = self._start(f"trainer-{slot}", "-m", "tests.faults.random_faults.trainer", text)
+        self.trainers.append(TrainerProcess(id, slot, output, links))
+        return self.trainers[-1]
+
+    def _start(self, name: str, *argv: str) -> Output:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-u", *argv],
+            cwd=self.folder,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        output = Output(process, self.folder / f"{name}.log")
+        output.begin()
+        return output
+
+    def counted(self, slot: int) -> tuple[int, int]:
+        """How many steps a process had answers to, and by how many shards they were discarded."""
+        path = msgspec.structs.replace(self.job, slot=slot).count
+        text = path.read_bytes() if path.exists() else b""
+        return (int(text[:12]), int(text[12:24])) if len(text) == 24 else (0, 0)
+
+    def lost_steps(self) -> dict[tuple[str, int], int]:
+        """By shard and slot, the steps that shards have said to be lost."""
+        found: dict[tuple[str, int], int] = {}
+        for n, pserver in enumerate(self.pservers):
+            pending: dict[tuple[str, str], int] = {}
+            for line in list(pserver.lines):
+                role = "dense" if "dense shard" in line else "sparse"
+                if lost := re.search(r"(\d+) steps of trainer (\d+) are lost", line):
+                    pending[role, lost[2]] = pending.get((role, lost[2]), 0) + int(lost[1])
+                elif came := re.search(r"trainer (\d+) (?:joined|came back) from 127\.0\.(\d+)\.", line):
+                    key = (f"{role} {n}", int(came[2]) - _FIRST_NET)
+                    found[key] = found.get(key, 0) + pending.pop((role, came[1]), 0)
+        return found
+
+    def replace(self, old: TrainerProcess, *, by: int) -> TrainerProcess:
+        """Another process takes a trainer's place, which ``by`` a signal has come to stand still."""
+        old.is_killed, old.is_replaced = by == signal.SIGKILL, by == signal.SIGSTOP
+        os.kill(old.pid, by)
+        for link in old.links:
+            link.dark(False)
+            link.reset()
+        return self.start_trainer(old.id)
+
+    def memory_bytes(self, pid: int) -> int:
+        """Resident, of a process that may have ended."""
+        with contextlib.suppress(OSError, IndexError):
+            return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
+        return 0
+
+
+def kill(pid: int | None, number: int) -> bool:
+    """Whether it was there to be signalled."""
+    with contextlib.suppress(ProcessLookupError):
+        if pid:
+            os.kill(pid, number)
+            return True
+    return False
+
+
+def rest() -> None:
+    """Between two looks."""
+    threading.Event().wait(0.005)
+
+
+def tail(path: Path, lines: int) -> str:
+    return "".join(path.read_text(errors="replace").splitlines(keepends=True)[-lines:])
+
+

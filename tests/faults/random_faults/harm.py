@@ -1,0 +1,152 @@
+"""Harm: does the faults of a schedule to a cluster, and takes back what is to pass.
+
+It must never know what is trained. Guarantee: after ``heal`` nothing stands still, is dark or full because of
+it.
+"""
+
+from __future__ import annotations
+
+import heapq
+import resource
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable
+
+from tests.faults.random_faults.cluster import Cluster, ShardProcess, TrainerProcess, kill, rest
+from tests.faults.random_faults.schedule import Fault
+from tests.faults.toxic import Harm, Link
+
+_FULL_BYTES = 2048
+_LONGEST_S = 2.0
+
+
+class Harms:
+    """See the module's text. ``done``: how often each fault really came to pass."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.done: Counter[str] = Counter()
+        self._cluster = cluster
+        self._later: list[tuple[float, int, Callable[[], object]]] = []
+        self._numbers = iter(range(1 << 30))
+        self._kinds: dict[str, Callable[[Fault], bool]] = {
+            "kill shard": self._kill_shard,
+            "pause shard": self._pause_shard,
+            "pause trainer": self._pause_trainer,
+            "reset link": self._reset_link,
+            "cut link": self._cut_link,
+            "flip bit": self._flip_bit,
+            "swallow answers": self._swallow,
+            "delay link": self._delay,
+            "dark link": self._dark,
+            "full disk": self._fill_disk,
+            "replace killed trainer": lambda fault: self._replace(fault, signal.SIGKILL),
+            "replace paused trainer": lambda fault: self._replace(fault, signal.SIGSTOP),
+        }
+
+    def do(self, fault: Fault) -> None:
+        """Do it, now."""
+        self.done[fault.kind] += self._kinds[fault.kind](fault)
+
+    def pass_by(self, now: float) -> None:
+        """Take back what is due."""
+        while self._later and self._later[0][0] <= now:
+            heapq.heappop(self._later)[2]()
+
+    def heal(self) -> None:
+        """Take everything back."""
+        while self._later:
+            self.pass_by(float("inf"))
+            rest()
+        for trainer in self._cluster.trainers:
+            for link in trainer.links:
+                link.heal()
+
+    def _in(self, seconds: float, work: Callable[[], object]) -> bool:
+        heapq.heappush(self._later, (time.monotonic() + seconds, next(self._numbers), work))
+        return True
+
+    # Targets.
+
+    def _shard(self, fault: Fault) -> ShardProcess:
+        return self._cluster.shards[fault.target % len(self._cluster.shards)]
+
+    def _trainer(self, fault: Fault) -> TrainerProcess:
+        living = self._cluster.living
+        return living[fault.target % len(living)]
+
+    def _link(self, fault: Fault) -> Link:
+        links = self._trainer(fault).links
+        return links[fault.target // 16 % len(links)]
+
+    # Faults.
+
+    def _kill_shard(self, fault: Fault) -> bool:
+        return kill(self._shard(fault).pid(), signal.SIGKILL)
+
+    def _pause_shard(self, fault: Fault) -> bool:
+        return self._pause(self._shard(fault).pid(), fault)
+
+    def _pause_trainer(self, fault: Fault) -> bool:
+        return self._pause(self._trainer(fault).pid, fault)
+
+    def _pause(self, pid: int | None, fault: Fault) -> bool:
+        self._in(_LONGEST_S * fault.size, lambda: kill(pid, signal.SIGCONT))
+        return kill(pid, signal.SIGSTOP)
+
+    def _reset_link(self, fault: Fault) -> bool:
+        self._link(fault).reset()
+        return True
+
+    def _plan(self, fault: Fault, kind: str) -> bool:
+        way = "up" if fault.side < 0.5 else "down"
+        self._link(fault).plan(Harm(kind, way, int(fault.size * 40_000)))  # type: ignore[arg-type]
+        return True
+
+    def _cut_link(self, fault: Fault) -> bool:
+        return self._plan(fault, "reset")
+
+    def _flip_bit(self, fault: Fault) -> bool:
+        return self._plan(fault, "flip")
+
+    def _swallow(self, fault: Fault) -> bool:
+        link = self._link(fault)
+        link.plan(Harm("swallow", "down", int(fault.size * 20_000)))
+        return self._in(0.2 + 0.6 * fault.side, link.heal)
+
+    def _delay(self, fault: Fault) -> bool:
+        link = self._link(fault)
+        link.delay_s = (0.0, 0.05 * fault.size)
+        return self._in(_LONGEST_S * fault.side, lambda: setattr(link, "delay_s", (0.0, 0.0)))
+
+    def _dark(self, fault: Fault) -> bool:
+        link = self._link(fault)
+        link.dark(True)
+        return self._in(_LONGEST_S * fault.size, lambda: link.dark(False))
+
+    def _fill_disk(self, fault: Fault) -> bool:
+        """Files of a shard's process may not grow: its writes fail in the midst of a snapshot."""
+        pid = self._shard(fault).pid()
+        if pid is None:
+            return False
+        self._limit(pid, _FULL_BYTES)
+        return self._in(_LONGEST_S * fault.size, lambda: self._limit(pid, resource.RLIM_INFINITY))
+
+    def _limit(self, pid: int, bytes: int) -> None:
+        try:
+            _, most = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (bytes if bytes > 0 else most, most))
+        except ProcessLookupError:
+            pass
+
+    def _replace(self, fault: Fault, by: int) -> bool:
+        """Where it stood still it goes on when the other has its place, and is to find that out by itself."""
+        old = self._trainer(fault)
+        if not self._cluster.counted(old.slot)[0]:
+            return False
+        new = self._cluster.replace(old, by=by)
+        return self._in(0.0, lambda: self._wake(old, new))
+
+    def _wake(self, old: TrainerProcess, new: TrainerProcess) -> bool:
+        has_begun = self._cluster.counted(new.slot)[0] or new.output.process.poll() is not None
+        return kill(old.pid, signal.SIGCONT) if has_begun else self._in(0.05, lambda: self._wake(old, new))

@@ -1,0 +1,188 @@
+"""Monitor: looks at all shards while faults happen, and says which promise is broken.
+
+1.  A shard's version never goes back; where its process was killed, not behind its newest snapshot.
+2.  In step every step counts all trainers' samples once: samples are always version times what a step has. Out
+    of step each applied gradient is a step of one trainer's samples.
+3.  In step no shard is more than one step from another, but for one that is being told again what it lacks.
+4.  The metrics say what the status says.
+5.  Memory stays within bounds, of shards and trainers.
+6.  While something can go on something goes on: versions stand still for ``PATIENCE_S`` at most.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.faults.random_faults.cluster import Cluster, ShardProcess
+from tests.faults.random_faults.job import SAMPLES, TRAINERS
+
+PATIENCE_S = 30.0
+USUAL_BYTES = 192 << 20  # with all libraries
+GROWTH_BYTES = 96 << 20
+_LOOK_S = 0.1
+_WAIT_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A shard at one moment, and which of its processes it was."""
+
+    version: int
+    samples: int
+    memory_bytes: int
+    state: str
+    pid: int
+
+
+class Monitor:
+    """See the module's text. ``broken``: what is said."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.broken: list[str] = []
+        self.looks = 0
+        self._cluster = cluster
+        self._last: dict[str, Seen] = {}
+        self._first_bytes: dict[str | int, int] = {}
+        self._behind: dict[str, int] = {}  # shards that were killed, and where the others were then
+        self._floors: dict[str, int] = {}  # the newest snapshot that was seen of each
+        self._moved_at = time.monotonic()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="monitor", daemon=True)
+
+    def __enter__(self) -> Monitor:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._over.set()
+        self._thread.join(30)
+
+    @property
+    def version(self) -> int:
+        """The furthest that was seen."""
+        return max((seen.version for seen in list(self._last.values())), default=0)
+
+    def _run(self) -> None:
+        try:
+            while not self._over.wait(_LOOK_S):
+                self._look()
+        except Exception as error:
+            self.broken.append(f"the monitor itself failed: {type(error).__name__}: {error}")
+
+    def _look(self) -> None:
+        self.looks += 1
+        floors = {shard.name: newest_version(shard.folder) for shard in self._cluster.shards}
+        before = dict(self._last)
+        now = {shard.name: seen for shard in self._cluster.shards if (seen := status(shard))}
+        for name, seen in now.items():
+            self._look_at(name, seen, before.get(name))
+        self._floors = {name: max(floor, self._floors.get(name, 0)) for name, floor in floors.items()}
+        if self._cluster.job.in_step:
+            self._compare(now)
+        self._look_at_metrics(self._cluster.shards[self.looks % len(self._cluster.shards)])
+        self._look_at_memory()
+        if {name: seen.version for name, seen in self._last.items()} != {
+            name: seen.version for name, seen in before.items()
+        }:
+            self._moved_at = time.monotonic()
+        if time.monotonic() - self._moved_at > PATIENCE_S:
+            self.broken.append(f"nothing has moved for {PATIENCE_S:.0f} s: {self._last}")
+            self._moved_at = time.monotonic()
+
+    def _look_at(self, name: str, seen: Seen, before: Seen | None) -> None:
+        """Rules 1 and 2."""
+        self._last[name] = seen
+        if before is not None and seen.pid != before.pid:
+            floor = self._floors.get(name, 0)
+            if seen.version < floor and seen.state != "waiting":
+                self.broken.append(f"{name} came back at version {seen.version}, and had saved {floor}")
+            self._behind[name] = max(one.version for one in self._last.values())
+        elif before is not None and seen.version < before.version:
+            self.broken.append(f"{name} went back from version {before.version} to {seen.version}")
+        of_a_step = SAMPLES * TRAINERS if self._cluster.job.in_step else SAMPLES
+        if seen.samples > seen.version * of_a_step or (
+            self._cluster.job.in_step and seen.samples != seen.version * of_a_step
+        ):
+            self.broken.append(f"{name} counts {seen.samples} samples in {seen.version} steps")
+
+    def _compare(self, first: dict[str, Seen]) -> None:
+        """Rule 3: between two looks at the others, one was at most one step from where they were meanwhile."""
+        second = {shard.name: seen for shard in self._cluster.shards if (seen := status(shard))}
+        for name, seen in first.items():
+            if name in self._behind and seen.version >= self._behind[name]:
+                del self._behind[name]
+        good = [
+            name
+            for name in first
+            if name in second and name not in self._behind and first[name].pid == second[name].pid
+        ]
+        for one in good:
+            for other in good:
+                if first[one].version > second[other].version + 1:
+                    self.broken.append(
+                        f"{one} was at step {first[one].version} when {other} was at "
+                        f"{second[other].version} at most"
+                    )
+
+    def _look_at_metrics(self, shard: ShardProcess) -> None:
+        """Rule 4."""
+        before, text, after = status(shard), read(shard, "/metrics"), status(shard)
+        if before is None or after is None or text is None or after.pid != before.pid:
+            return
+        for name, low, high in (
+            ("steps_total", before.version, after.version),
+            ("samples_total", before.samples, after.samples),
+        ):
+            found = re.search(rf"^paddle_pserver_{name} (\d+)$", text, re.MULTILINE)
+            if found is None or not low <= int(found[1]) <= high:
+                self.broken.append(f"{shard.name} says {name} {found and found[1]}, not {low} to {high}")
+
+    def _look_at_memory(self) -> None:
+        """Rule 5."""
+        used: dict[str | int, int] = {
+            f"{name} ({seen.pid})": seen.memory_bytes
+            for name, seen in self._last.items()
+            if seen.state == "ready"
+        }
+        used |= {one.slot: self._cluster.memory_bytes(one.pid) for one in self._cluster.living}
+        for name, amount in used.items():
+            if amount > self._first_bytes.setdefault(name, max(amount, USUAL_BYTES)) + GROWTH_BYTES:
+                self.broken.append(f"{name} has grown to {amount >> 20} MiB")
+                self._first_bytes[name] = amount
+
+
+def status(shard: ShardProcess) -> Seen | None:
+    """None where it does not answer soon, or is killed meanwhile."""
+    pid = shard.pid()
+    text = read(shard, "/v1/status")
+    if text is None or pid is None or shard.pid() != pid:
+        return None
+    told: dict[str, Any] = json.loads(text)
+    return Seen(told["version"], told["samples"], told["memory_bytes"], told["state"], pid)
+
+
+def read(shard: ShardProcess, path: str) -> str | None:
+    try:
+        with urllib.request.urlopen(f"http://{shard.host}:{shard.port}{path}", timeout=_WAIT_S) as answer:
+            text: str = answer.read().decode()
+            return text
+    except OSError:
+        return None
+
+
+def newest_version(folder: Path) -> int:
+    """Of the snapshots that are whole, as far as their manifests say."""
+    versions = [0]
+    for manifest in folder.glob("*.json"):
+        try:
+            versions.append(json.loads(manifest.read_bytes().partition(b"\n")[2])["version"])
+        except (OSError, ValueError):  # pruned meanwhile
+            continue
+    return max(versions)

@@ -1,0 +1,64 @@
+"""Schedule: which fault happens when, drawn from a seed before anything starts. The same seed, mode and time
+give the same schedule.
+
+It must never know a process: targets are numbers, and whoever does the harm counts what is there.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+IN_STEP = {
+    "kill shard": 2.0,
+    "pause shard": 2.0,
+    "pause trainer": 2.0,
+    "reset link": 4.0,
+    "cut link": 4.0,
+    "flip bit": 5.0,
+    "swallow answers": 3.0,
+    "delay link": 3.0,
+    "dark link": 2.0,
+    "full disk": 1.5,
+}
+"""Faults of synchronous training, and how often each comes beside the others. A killed trainer is not among
+them: it breaks such a job, as it should."""
+OUT_OF_STEP = {**IN_STEP, "replace killed trainer": 1.0, "replace paused trainer": 1.0}
+
+KILLS = 5  # of one shard, each of which makes the next pause longer
+REPLACED = 8  # trainers, at most
+_MEAN_GAP_S = 0.35
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """``at_s``: after the first step. ``target``: modulo what there is. ``size``: of 1, how long or how far;
+    ``side``: of 1, which of two."""
+
+    at_s: float
+    kind: str
+    target: int
+    size: float
+    side: float
+
+    def __str__(self) -> str:
+        return f"{self.at_s:7.2f} s  {self.kind} ({self.target}, {self.size:.2f}, {self.side:.2f})"
+
+
+def schedule(seed: int, seconds: float, *, in_step: bool, shards: int) -> list[Fault]:
+    """The faults of so many seconds."""
+    chances = random.Random(seed)
+    weights = IN_STEP if in_step else OUT_OF_STEP
+    left = {"replace": REPLACED, **{f"kill {shard}": KILLS for shard in range(shards)}}
+    faults: list[Fault] = []
+    at = 0.0
+    while (at := at + chances.expovariate(1 / _MEAN_GAP_S)) < seconds:
+        (kind,) = chances.choices(list(weights), list(weights.values()))
+        fault = Fault(at, kind, chances.randrange(1 << 16), chances.random(), chances.random())
+        key = "replace" if kind.startswith("replace") else f"kill {fault.target % shards}"
+        if kind == "kill shard" or key == "replace":
+            if not left[key]:
+                continue
+            left[key] -= 1
+        faults.append(fault)
+    return faults
