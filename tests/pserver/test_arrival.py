@@ -8,7 +8,7 @@ import pytest
 
 from paddle._engine.exchange import ModeSpec
 from paddle._pserver.messages import PROTOCOL, Answer, EndPass, Hello, Mark, Pull, Push, Save, Seed, Welcome
-from paddle._pserver.options import SnapshotOptions
+from paddle._pserver.options import ShardOptions, SnapshotOptions
 
 from .talk import ONE, TWO, Fails, Talk, update
 
@@ -119,6 +119,36 @@ def test_one_that_is_connected_is_not_replaced() -> None:
 
 
 # Restored shards.
+
+
+def test_a_shard_that_is_started_again_takes_another_process_in_a_trainers_place_for_no_new_job() -> None:
+    spec = update(mode=ModeSpec(name="async"))
+    talk = trained(2, spec=spec, serving="this pserver").restart()
+    assert welcome(talk, 1, "the newer").settled == Mark()
+    assert welcome(talk, 0, "process 0", Mark(2)).settled == Mark(2)
+    assert not any("a new job" in note for note in talk.notes)
+    other = trained(2, spec=spec, serving="this pserver")
+    other.shard.options = ShardOptions(num_gradient_servers=2, snapshots=KEPT, serving="started anew")
+    other = other.restart()
+    welcome(other, 1, "the newer")
+    assert "a new job goes on from version 4" in other.notes
+
+
+def test_all_steps_are_lost_of_a_process_that_took_a_trainers_place_after_the_snapshot() -> None:
+    talk = trained(2, spec=update(mode=ModeSpec(name="async")), serving="this pserver").restart()
+    assert welcome(talk, 1, "the newer", Mark(7)).settled == Mark(7)
+    assert "7 steps of trainer 1 are lost: they came after the snapshot" in talk.notes
+    assert talk.ask(1, Push(8, 0, 1), ONE)[-1].version == 5
+
+
+def test_a_shard_that_is_started_again_when_all_have_said_goodbye_is_over() -> None:
+    talk = trained(2, serving="this pserver")
+    for trainer in range(2):
+        talk.end_pass(trainer)
+        talk.goodbye(trainer)
+    again = talk.restart()
+    again.wait(1)
+    assert again.shard.outcome is not None and again.shard.outcome.exit_status == 0
 
 
 def trained(steps: int, **options: object) -> Talk:

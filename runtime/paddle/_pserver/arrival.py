@@ -5,7 +5,7 @@ place.
 2.  A process may take the place of one that is not connected: where that has pushed nothing; where trainers
     are not in step; or where it has been in the job longer than what a restored shard remembers.
 3.  Where the first to come to a restored shard is a process that it does not know and that has done nothing,
-    a new job begins.
+    a new job begins: unless this job made the snapshot.
 
 It must never know a message other than Hello. Guarantee: nothing changes where a trainer is refused.
 """
@@ -30,7 +30,7 @@ class Arrivals:
         self.is_new_job = False  # one has begun (rule 3)
 
     def restored(self) -> None:
-        """The shard was restored from a snapshot."""
+        """The shard was restored from a snapshot that another job may have made."""
         self._may_be_new_job = True
         if all(trainer.state is State.GONE for trainer in self._roster.trainers):
             self._begin_job()
@@ -77,5 +77,7 @@ class Arrivals:
         if not self.is_in_step and (is_behind or not comes_back):
             steps = self._clocks.move(id, answered)
             self._roster.present |= {id}
-            if steps and comes_back:
+            if not comes_back:  # it joined after the snapshot, if it has done anything
+                steps = answered.pushes
+            if steps:
                 self._note(f"{steps} steps of trainer {id} are lost: they came after the snapshot")

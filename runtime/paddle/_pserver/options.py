@@ -28,7 +28,8 @@ class SnapshotOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardOptions:
-    """What one shard is told."""
+    """What one shard is told. ``serving``: the same for all processes that one `paddle pserver` starts, which
+    serves one job."""
 
     num_gradient_servers: int = 1
     min_trainers: int = 0
@@ -38,6 +39,7 @@ class ShardOptions:
     memory_limit_bytes: int = 1 << 62
     snapshots: SnapshotOptions | None = None
     is_shown: bool = False  # whether trainers of the machine may read dense values themselves
+    serving: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,11 +51,13 @@ class Resuming:
         has_begun = any(trainer.declared for trainer in self._roster.trainers) or any(self._clocks.pushes)
         return () if has_begun or any(self._clocks.passes) else self._older
 
-    def restored(self, version: int, older: Sequence[int], now: float) -> None:
-        """The shard goes on from a snapshot; those of versions ``older`` are still there."""
+    def restored(self, facts: Facts, older: Sequence[int], now: float, *, serving: str) -> None:
+        """The shard goes on from a snapshot; those of versions ``older`` are still there. ``serving``: see
+        ShardOptions; one that was made by the same is of the same job."""
         self._older = tuple(older)
-        self._saving.resume(version, now)
-        self._arrivals.restored()
+        self._saving.resume(facts.version, now)
+        if not serving or facts.serving != serving:
+            self._arrivals.restored()
 
     def answer(self, session: int, reply: Reply) -> None:
         """Answer, once the job is kept."""

@@ -10,6 +10,7 @@ are kept, a shard whose process is killed is started again on the same port and 
 from __future__ import annotations
 
 import logging
+import secrets
 import socket
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -46,8 +47,9 @@ def serve(
     watcher = watcher or Unwatched()
     listeners = _listeners(options)
     children = Children(on_death=lambda name, how: watcher.broken(name, how, (), is_own=True))
+    serving = secrets.token_hex(8)
     for index, (address, port, _) in enumerate(options.places):
-        work = partial(_shard, options, index, listeners, watcher, token, certificate)
+        work = partial(_shard, options, index, listeners, watcher, token, certificate, serving)
         children.fork(f"{address}:{port}", work, restarts=options.restarts if options.snapshots else 0)
     if not options.snapshots:  # else a shard that is started again needs its own
         _close(listeners)
@@ -94,6 +96,7 @@ def _shard(
     watcher: Watcher,
     token: Token | None,
     certificate: Certificate | None,
+    serving: str,
     ready: Callable[[], None],
 ) -> int:
     """The life of shard number ``index`` of this node, in its own process."""
@@ -112,6 +115,7 @@ def _shard(
         memory_limit_bytes=memory.limit_bytes() // len(options.places) // (2 if options.snapshots else 1),
         snapshots=_snapshots(options, index),
         is_shown=options.is_nearby,
+        serving=serving,
     )
     name = f"{role} shard at {address}:{port}"
     return run(shard, listeners[index], name, ready, watcher, options.places, token, certificate)

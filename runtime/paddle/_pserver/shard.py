@@ -127,7 +127,7 @@ class Shard:
         self._begin(now)
         model = self._beginning.restore(state, folder)
         restore(state.facts, self.clocks, self.roster, now)
-        self._resuming.restored(state.facts.version, older, now)
+        self._resuming.restored(state.facts, older, now, serving=self.options.serving)
         self._beginning.train(model)
         return self._outbox.effects
 
@@ -339,6 +339,7 @@ class Shard:
         if wants and model is not None and model.is_complete:
             is_regular = self._saving.is_due(version) or not in_step
             self._saving.begin(version, marks(self.clocks, self.roster), self._now)
-            state = cut(model, self.clocks, self.roster, is_regular=is_regular)
+            serving = self.options.serving
+            state = cut(model, self.clocks, self.roster, is_regular=is_regular, serving=serving)
             self._outbox.effects.append(effects.Save(state))
         return self._outbox.effects

@@ -37,12 +37,14 @@ class TrainerState(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Facts(msgspec.Struct, frozen=True, array_like=True):
-    """What is not an array. ``declaration``: the model, and which shard of how many this is."""
+    """What is not an array. ``declaration``: the model, and which shard of how many this is. ``serving``: see
+    ShardOptions."""
 
     declaration: Declare
     version: Count
     samples: Annotated[int, msgspec.Meta(ge=0)]
     trainers: tuple[TrainerState, ...]
+    serving: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +68,14 @@ def marks(clocks: Clocks, roster: Roster) -> tuple[Mark, ...]:
     )
 
 
-def cut(model: Model, clocks: Clocks, roster: Roster, *, is_regular: bool) -> State:
+def cut(model: Model, clocks: Clocks, roster: Roster, *, is_regular: bool, serving: str = "") -> State:
     """The state now."""
     facts = Facts(
         declaration=model.declaration,
         version=clocks.version,
         samples=clocks.samples,
         trainers=tuple(_trainer(trainer, clocks, roster) for trainer in roster.trainers),
+        serving=serving,
     )
     return State(facts, model.tables.cut(), is_regular)
 
