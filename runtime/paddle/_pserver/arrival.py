@@ -80,4 +80,5 @@ class Arrivals:
             if not comes_back:  # it joined after the snapshot, if it has done anything
                 steps = answered.pushes
             if steps:
-                self._note(f"{steps} steps of trainer {id} are lost: they came after the snapshot")
+                first, last = answered.pushes - steps + 1, answered.pushes
+                self._note(f"steps {first} to {last} of trainer {id} are lost: they came after the snapshot")

@@ -25,6 +25,7 @@ from paddle._pserver.auth import Token
 from paddle._pserver.errors import (
     BadMessage,
     ConnectionLost,
+    FrameError,
     NobodyListens,
     PserverError,
     ShardUnreachable,
@@ -290,6 +291,8 @@ class Client:
                 self._heard.extend(self._reader.received(count))
         except OSError as error:
             raise self._unreachable(error) from error
+        except FrameError as error:
+            raise type(error)(f"{self.what}: {error}") from error
         return self._heard.popleft()
 
     def _look(self, reply: Reply) -> None:
@@ -302,7 +305,7 @@ class Client:
     def _place(self, kind: int, meta: memoryview, body_length: int) -> tuple[Reply, Sequence[memoryview]]:
         message = decode(kind, meta)
         if not isinstance(message, _REPLIES):
-            raise BadMessage(f"{self.what} does not answer but asks: {type(message).__name__}")
+            raise BadMessage(f"it does not answer but asks: {type(message).__name__}")
         if not isinstance(message, Answer):
             return message, ()
         self._is_to_read = not body_length and bool(self._into) and self._seen is not None

@@ -15,12 +15,12 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from tests.cluster.by_hand import free_port
 from tests.faults.conftest import ROOT, Marked, until
+from tests.faults.random_faults.goal import Goal
 from tests.faults.random_faults.job import SHARDS_OF_A_ROLE, TRAINERS, Job
 from tests.faults.toxic import Link, Links
 
@@ -102,10 +102,12 @@ class TrainerProcess:
 
 
 class Cluster(Marked):
-    """See the module's text."""
+    """See the module's text. ``flags``: of the pservers, besides the usual ones."""
 
-    def __init__(self, job: Job, links: Links) -> None:
+    def __init__(self, job: Job, links: Links, *flags: str) -> None:
         super().__init__()
+        self.goal = Goal(job.goal)
+        self._flags = (*FLAGS, *flags)
         self.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "runtime"), str(ROOT)])
         self.environ |= {"OPENBLAS_NUM_THREADS": "1", "GLOG_logtostderr": "1"}  # all that pservers log
         self.folder = Path(job.folder)
@@ -123,7 +125,7 @@ class Cluster(Marked):
     def __enter__(self) -> Cluster:
         for host in self.hosts:
             flags = [f"--host={host}", f"--port={self.job.port}", f"--snapshot_dir={self.folder / host}"]
-            self.pservers.append(self._start(host, "-m", "paddle", "pserver", *flags, *FLAGS))
+            self.pservers.append(self._start(host, "-m", "paddle", "pserver", *flags, *self._flags))
         for pserver in self.pservers:
             until(lambda pserver=pserver: "listening on" in "".join(pserver.lines), "pservers to listen")
         for id in range(TRAINERS):
@@ -179,18 +181,18 @@ class Cluster(Marked):
         text = path.read_bytes() if path.exists() else b""
         return (int(text[:12]), int(text[12:24])) if len(text) == 24 else (0, 0)
 
-    def lost_steps(self) -> dict[tuple[str, int], int]:
+    def lost_steps(self) -> dict[tuple[str, int], set[int]]:
         """By shard and slot, the steps that shards have said to be lost."""
-        found: dict[tuple[str, int], int] = {}
+        found: dict[tuple[str, int], set[int]] = {}
         for n, pserver in enumerate(self.pservers):
-            pending: dict[tuple[str, str], int] = {}
+            pending: dict[tuple[str, str], range] = {}
             for line in list(pserver.lines):
                 role = "dense" if "dense shard" in line else "sparse"
-                if lost := re.search(r"(\d+) steps of trainer (\d+) are lost", line):
-                    pending[role, lost[2]] = pending.get((role, lost[2]), 0) + int(lost[1])
+                if lost := re.search(r"steps (\d+) to (\d+) of trainer (\d+) are lost", line):
+                    pending[role, lost[3]] = range(int(lost[1]), int(lost[2]) + 1)
                 elif came := re.search(r"trainer (\d+) (?:joined|came back) from 127\.0\.(\d+)\.", line):
                     key = (f"{role} {n}", int(came[2]) - _FIRST_NET)
-                    found[key] = found.get(key, 0) + pending.pop((role, came[1]), 0)
+                    found.setdefault(key, set()).update(pending.pop((role, came[1]), ()))
         return found
 
     def replace(self, old: TrainerProcess, *, by: int) -> TrainerProcess:
@@ -225,5 +227,3 @@ def rest() -> None:
 
 def tail(path: Path, lines: int) -> str:
     return "".join(path.read_text(errors="replace").splitlines(keepends=True)[-lines:])
-
-

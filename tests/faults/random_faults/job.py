@@ -1,8 +1,8 @@
 """Job: what is trained under random faults, the same in every process, from a seed.
 
-In step: momentum or Adam with decaying rows, so that every bit depends on every step, on its order and on what
-was read when. Out of step: every process adds 1 to values of its own with each step, so that a value counts
-how often that process' gradients were applied.
+In step: momentum or Adam with decaying rows, so that every bit depends on every step, on its order and on
+what was read when. Out of step: every process adds 1 to values of its own with each step, so that a value
+counts how often that process' gradients were applied.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Monitor: looks at all shards while faults happen, and says which promise is broken.
 
 1.  A shard's version never goes back; where its process was killed, not behind its newest snapshot.
-2.  In step every step counts all trainers' samples once: samples are always version times what a step has. Out
-    of step each applied gradient is a step of one trainer's samples.
+2.  In step every step counts all trainers' samples once: samples are always version times what a step has.
+    Out of step each applied gradient is a step of one trainer's samples.
 3.  In step no shard is more than one step from another, but for one that is being told again what it lacks.
 4.  The metrics say what the status says.
 5.  Memory stays within bounds, of shards and trainers.
@@ -113,7 +113,7 @@ class Monitor:
             self.broken.append(f"{name} counts {seen.samples} samples in {seen.version} steps")
 
     def _compare(self, first: dict[str, Seen]) -> None:
-        """Rule 3: between two looks at the others, one was at most one step from where they were meanwhile."""
+        """Rule 3: of two looks at all, one in the first is at most a step ahead of any in the second."""
         second = {shard.name: seen for shard in self._cluster.shards if (seen := status(shard))}
         for name, seen in first.items():
             if name in self._behind and seen.version >= self._behind[name]:
