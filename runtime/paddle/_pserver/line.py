@@ -247,7 +247,10 @@ class Line:
         assert self._open is not None
         self._asked = self.client
         is_there = self._open.is_in_room and self.client.takes_gradients
-        self.client.send(self._open.message, () if is_there else self._open.body, asking=self._open.asking)
+        steps = self._journal.told.pushes
+        when = f" after step {steps}" if steps and not isinstance(self._open.message, Push) else ""
+        body = () if is_there else self._open.body
+        self.client.send(self._open.message, body, asking=self._open.asking + when)
 
     def _remember(self, message: Request, body: Sequence[memoryview]) -> Entry | None:
         if isinstance(message, Seed):

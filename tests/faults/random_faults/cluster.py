@@ -31,7 +31,7 @@ FLAGS = (
     "--snapshot_period=25",
     "--snapshot_interval=1",
     "--snapshot_restarts=1000",
-    "--barrier_timeout=45",
+    "--barrier_timeout=100",
 )
 _FIRST_NET = 10  # trainers of slot n reach the pservers at 127.0.(10 + n).1 and .2
 

@@ -24,7 +24,7 @@ from tests.faults.random_faults.cluster import Cluster, TrainerProcess, rest
 from tests.faults.random_faults.job import PASS_STEPS, SAMPLES, TRAINERS, Gradients, Job
 from tests.faults.random_faults.monitor import newest_version
 
-_END_S = 60.0
+_END_S = 120.0
 
 
 def wrong(cluster: Cluster, steps: int, *, is_hopeless: Callable[[], bool] = lambda: False) -> list[str]:

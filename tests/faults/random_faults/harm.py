@@ -36,6 +36,7 @@ class Harms:
             "reset link": self._reset_link,
             "cut link": self._cut_link,
             "flip bit": self._flip_bit,
+            "flip bit in handshake": self._flip_in_handshake,
             "swallow answers": self._swallow,
             "delay link": self._delay,
             "dark link": self._dark,
@@ -108,6 +109,12 @@ class Harms:
 
     def _flip_bit(self, fault: Fault) -> bool:
         return self._plan(fault, "flip")
+
+    def _flip_in_handshake(self, fault: Fault) -> bool:
+        link = self._link(fault)
+        link.reset()
+        link.plan(Harm("flip", "up" if fault.side < 0.5 else "down", int(fault.size * 160)))
+        return True
 
     def _swallow(self, fault: Fault) -> bool:
         link = self._link(fault)

@@ -23,7 +23,7 @@ from typing import Any
 from tests.faults.random_faults.cluster import Cluster, ShardProcess
 from tests.faults.random_faults.job import SAMPLES, TRAINERS
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 USUAL_BYTES = 192 << 20  # with all libraries
 GROWTH_BYTES = 96 << 20
 _LOOK_S = 0.1

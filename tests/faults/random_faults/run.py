@@ -68,6 +68,8 @@ def disturb(cluster: Cluster, harms: Harms, faults: list[Fault], done: list[Faul
         rest()
     steps = goal.steps
     harms.heal()
+    replaced = [one.output.process for one in cluster.trainers if one.is_replaced]
+    until(lambda: all(one.poll() is not None for one in replaced), "replaced trainers to find it out", 90)
     goal.end(at_once=not cluster.job.in_step)
     return steps
 

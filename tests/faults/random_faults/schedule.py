@@ -16,6 +16,7 @@ IN_STEP = {
     "reset link": 4.0,
     "cut link": 4.0,
     "flip bit": 5.0,
+    "flip bit in handshake": 3.0,
     "swallow answers": 3.0,
     "delay link": 3.0,
     "dark link": 2.0,

@@ -27,9 +27,9 @@ def main() -> None:
         ports_num_for_sparse=1,
         num_gradient_servers=TRAINERS,
         trainer_id=job.trainer_id,
-        connect_timeout_s=60,
-        call_timeout_s=40,
-        reconnect_timeout_s=60,
+        connect_timeout_s=90,
+        call_timeout_s=90,
+        reconnect_timeout_s=90,
     )
     try:
         train(job, exchange)
