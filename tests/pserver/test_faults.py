@@ -30,6 +30,7 @@ from paddle._pserver.messages import (
     PROTOCOL,
     Answer,
     Declare,
+    Goodbye,
     Hello,
     Push,
     Seed,
@@ -97,6 +98,32 @@ def test_a_trainer_that_fails_ends_the_others_at_once(start_pservers: Start) -> 
     with pytest.raises(TrainerLost, match="as it should"):
         pservers.train(good, bad)
     assert pservers.statuses() == [1, 1]
+
+
+def test_who_waits_at_one_shard_hears_of_another_that_a_trainer_failed(start_pservers: Start) -> None:
+    """Trainer 1 can tell the first shard, and sends nothing more to the second."""
+    pservers = start_pservers(ports_num=2, num_gradient_servers=2)
+
+    def good(exchange: RemoteExchange) -> None:
+        start(exchange)
+        with pytest.raises(
+            TrainerLost, match=rf":{pservers.port}: trainer 1 at .* failed: no way to the other"
+        ):
+            exchange.step(ONES, 1)
+        told.set()
+        raise TrainerLost("as it should")
+
+    def bad(exchange: RemoteExchange) -> None:
+        start(exchange)
+        first = exchange._dense[0]
+        first.ask_push(Push(1, 0, 1), {"w": ONES["w"].view(np.uint8).data})
+        first.hear_values()
+        first.line.say_goodbye(Goodbye("no way to the other"))
+        told.wait(20)
+
+    told = threading.Event()
+    with pytest.raises(TrainerLost, match="as it should"):
+        pservers.train(good, bad)
 
 
 def test_a_trainer_whose_connection_breaks_ends_the_others_after_the_timeout(

@@ -252,15 +252,26 @@ class Client:
 
     def is_broken(self) -> bool:
         """Whether the other side has closed the connection, or it failed. Nothing may be asked meanwhile."""
+        return self._peek() == b""
+
+    def hear_unasked(self) -> None:
+        """Raise what the shard says though nothing was asked: that the job is broken."""
+        if self._peek():
+            reply = self._next(time.monotonic() + _LAST_WORDS_S)
+            if isinstance(reply, Failure):
+                raise self._failed(reply)
+
+    def _peek(self) -> bytes | None:
+        """The next byte; None while there is none, nothing where none will come any more."""
         if self._socket is None:
-            return True
+            return b""
         self._socket.settimeout(0.0)
         try:
-            return not self._socket.recv(1, socket.MSG_PEEK)
+            return self._socket.recv(1, socket.MSG_PEEK)
         except BlockingIOError:
-            return False
+            return None
         except OSError:
-            return True
+            return b""
 
     @property
     def is_near(self) -> bool:

@@ -218,7 +218,8 @@ class Line:
         self.client.close()
 
     def look(self) -> None:
-        """Nobody waits for this line now: see whether it broke, and come back if so."""
+        """Nobody waits for this line now: see whether it broke, and come back if so. Raises what the shard
+        says unasked: others wait for a trainer that it knows to have failed."""
         if self._return is not None and not self._return.thread.is_alive() and self._return.error is None:
             self._return = None
         if self._is_busy or self._return is not None or self._is_leaving or not self._start.is_over:
@@ -227,6 +228,8 @@ class Line:
             self._break(ConnectionLost(f"{self.what} closed the connection."))
         if self._broken is not None:
             self._come_back()
+        elif self._open is None:
+            self._try(self.client.hear_unasked)
 
     def _hear(self, into: Sequence[memoryview]) -> Reply:
         reply: Reply | None = None
