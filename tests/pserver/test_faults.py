@@ -118,7 +118,7 @@ def test_who_waits_at_one_shard_hears_of_another_that_a_trainer_failed(start_pse
         first = exchange._dense[0]
         first.ask_push(Push(1, 0, 1), {"w": ONES["w"].view(np.uint8).data})
         first.hear_values()
-        first.line.say_goodbye(Goodbye("no way to the other"))
+        first.line.say_goodbye(Goodbye("no way there"))
         told.wait(20)
 
     told = threading.Event()
