@@ -54,6 +54,29 @@ def test_a_push_that_was_taken_and_not_answered_waits_again() -> None:
     assert talk.w[0] == -1.5
 
 
+def test_a_step_that_is_applied_before_a_trainer_that_came_back_asks_again_is_answered_once() -> None:
+    talk = joined()
+    talk.push(1, TWO)
+    talk.lose(1)
+    welcome(talk, 1, "process 1")
+    heard = len([to for to, _ in talk.replies if to == 1])
+    assert talk.push(0, ONE) == [Answer(1)]
+    assert len([to for to, _ in talk.replies if to == 1]) == heard
+    assert talk.ask(1, Push(1, 0, 1), TWO) == [Answer(1)]
+    assert talk.push(1, TWO) == []
+
+
+def test_that_a_gradient_was_discarded_is_told_again() -> None:
+    talk = joined(spec=update(mode=ModeSpec(name="async", discard_ratio=1.0)))
+    for _ in range(3):
+        talk.push(0, ONE)
+    assert talk.push(1, ONE) == [Answer(3, dropped=True)]
+    talk.lose(1)
+    welcome(talk, 1, "process 1")
+    assert talk.ask(1, Push(1, 0, 1), ONE) == [Answer(3, dropped=True)]
+    assert talk.push(1, ONE) == [Answer(4)]
+
+
 def test_an_answer_that_was_lost_is_given_again_also_to_the_end_of_a_pass() -> None:
     talk = joined()
     assert talk.ask(1, EndPass(0, 1)) == []

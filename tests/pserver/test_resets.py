@@ -8,12 +8,14 @@ import struct
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from typing import Any
 
 import numpy as np
 import pytest
 
 from paddle._engine.exchange import ModeSpec
-from paddle._pserver.errors import ShardUnreachable, StateLost
+from paddle._pserver import handshake
+from paddle._pserver.errors import NotAuthorized, ProtocolMismatch, ShardUnreachable, StateLost
 from paddle._pserver.messages import Request, Seed
 from paddle._pserver.remote import RemoteExchange
 
@@ -119,6 +121,28 @@ def test_a_reset_between_steps_is_not_noticed(start_pservers: Start, mode: ModeS
     assert pservers.train(run, notice=notices.append) == [[1, 2, 3]]
     assert any("Trying to come back." in notice for notice in notices)
     assert any("the connection is back" in notice for notice in notices)
+
+
+def test_a_handshake_that_is_damaged_is_tried_again(
+    start_pservers: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pservers = start_pservers()
+    exchange = pservers.exchange(0)
+    start(exchange)
+    damaged = [ProtocolMismatch("it answered 'HTTP/1.0 400 Bad Request'"), NotAuthorized("another token")]
+    upgrade = handshake.upgrade
+
+    def upgrading(*given: Any) -> None:
+        if damaged:
+            raise damaged.pop()
+        upgrade(*given)
+
+    monkeypatch.setattr(handshake, "upgrade", upgrading)
+    cut(exchange)
+    assert exchange.step(ONES, 1).version == 1
+    assert not damaged
+    exchange.close()
+    assert pservers.statuses() == [0]
 
 
 def test_one_that_may_not_come_back_ends_at_once(start_pservers: Start) -> None:

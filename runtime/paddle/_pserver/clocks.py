@@ -22,6 +22,7 @@ class Clocks:
         self.decided = [0] * trainers  # of these, the ones that were applied or discarded
         self.passes = [0] * trainers  # ended
         self.dropped = [0] * trainers
+        self.last_dropped = [False] * trainers  # whether the last one that was decided was discarded
         self.unsettled = [0] * trainers  # pushes since the trainer's last pass ended
         self.durable = [Mark()] * trainers  # what the newest snapshot holds
 
@@ -48,6 +49,7 @@ class Clocks:
         """The trainer's open push was applied or discarded."""
         self.decided[trainer] = self.pushes[trainer]
         self.dropped[trainer] += dropped
+        self.last_dropped[trainer] = dropped
 
     def end_pass(self, trainer: int, number: int) -> bool:
         """The trainer ends its pass ``number`` (0: the next) and owes nothing; False: it had before."""
@@ -70,5 +72,6 @@ class Clocks:
         self.pushes[trainer] = self.decided[trainer] = mark.pushes
         self.passes[trainer] = mark.passes
         self.unsettled[trainer] = 0
+        self.last_dropped[trainer] = False
         self.durable[trainer] = Mark()
         return lost

@@ -29,6 +29,8 @@ from paddle._pserver.errors import (
     ChecksumMismatch,
     ConnectionLost,
     NotAFrame,
+    NotAuthorized,
+    ProtocolMismatch,
     PserverError,
     ShardUnreachable,
     StateLost,
@@ -55,6 +57,10 @@ from paddle._pserver.messages import (
 )
 
 BROKEN = (ConnectionLost, ChecksumMismatch, NotAFrame)
+_MISHEARD = (
+    ProtocolMismatch,
+    NotAuthorized,
+)  # of a shard that let this trainer in before: HTTP has no checksum
 _LOOK_S = 0.5
 _RETRY_S = 0.2
 
@@ -356,6 +362,8 @@ class Line:
             client.connect(self._give_up_at, insists=self.welcome.keeps and not self._is_leaving)
         except ShardUnreachable as error:
             raise ShardUnreachable(f"{self._broken} It did not come back: {error}") from error
+        except _MISHEARD as error:
+            raise ConnectionLost(str(error)) from error
 
     def _say_hello(self, client: Client) -> None:
         hello = msgspec.structs.replace(self._hello, answered=self._answered)

@@ -3,7 +3,7 @@
 1.  A push is answered when its mode has decided and lets it be answered (modes): with the values as they
     are then. The tables apply a step (tables.py).
 2.  A push that was admitted before is answered again, then too, and not applied again (clocks.py); so is the
-    end of a pass.
+    end of a pass. Nothing is answered that is not asked on the connection that there is now.
 3.  Rows are given as they are when they are asked for; to a trainer that knows of steps that a restored shard
     lacks, only once it has sent them again. Rows that were read catch up then: a read that the shard has not
     made is made again, and no other, so that they do so in the same portions.
@@ -112,9 +112,9 @@ class Training:
         for table, rows in zip(self._tables.rows.values(), gradient.rows, strict=True):
             table.check(rows.ids)
         is_new = self._clocks.admit(trainer.id, push.step)
-        if push.step <= self._clocks.decided[trainer.id] and not self._mode.holds(trainer.id):
-            return self._answer(trainer.id, self._tables.values)
         self._barrier.add(trainer.id, push, now)
+        if push.step <= self._clocks.decided[trainer.id] and not self._mode.holds(trainer.id):
+            return self._answer_open(trainer.id)
         if is_new:
             self._mode.offer(Offer(trainer.id, push, gradient))
         return self.advance()
@@ -177,7 +177,7 @@ class Training:
         while (due := self._mode.due(self._roster.present)) is not None:
             self._settle(due)
         for id in self._mode.released(self._roster.present):
-            self._answer(id, self._tables.values)
+            self._answer_open(id)
         ended = self._barrier.waiting_for(EndPass) if not self._roster.present else []
         if ended:
             self._end_day(self._shrink)
@@ -197,7 +197,7 @@ class Training:
         for offer in due.offers:
             self._clocks.decide(offer.trainer, dropped=due.discard)
         for offer in () if due.held else due.offers:
-            self._answer(offer.trainer, self._tables.values, dropped=due.discard)
+            self._answer_open(offer.trainer)
 
     def _apply(self, offers: Sequence[Offer]) -> None:
         self._clocks.apply(sum(offer.push.samples for offer in offers))
@@ -217,6 +217,12 @@ class Training:
         """Of open tables, where somebody asked for that."""
         for table in self._tables.open.values() if threshold else ():
             table.shrink(threshold)
+
+    def _answer_open(self, id: int) -> None:
+        """Answer a push; later, where its trainer has come back and has not asked again yet: it would take
+        the answer for that to something else."""
+        if id in self._barrier:
+            self._answer(id, self._tables.values, dropped=self._clocks.last_dropped[id])
 
     def _snapshot(self) -> np.ndarray:
         """The dense values, as they will still be when the last trainer has taken them."""
