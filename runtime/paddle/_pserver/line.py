@@ -57,10 +57,6 @@ from paddle._pserver.messages import (
 )
 
 BROKEN = (ConnectionLost, ChecksumMismatch, NotAFrame)
-_MISHEARD = (
-    ProtocolMismatch,
-    NotAuthorized,
-)  # of a shard that let this trainer in before: HTTP has no checksum
 _LOOK_S = 0.5
 _RETRY_S = 0.2
 
@@ -224,8 +220,7 @@ class Line:
         self.client.close()
 
     def look(self) -> None:
-        """Nobody waits for this line now: see whether it broke, and come back if so. Raises what the shard
-        says unasked: others wait for a trainer that it knows to have failed."""
+        """Nobody waits for this line now: come back if it broke; raise what the shard says unasked."""
         if self._return is not None and not self._return.thread.is_alive() and self._return.error is None:
             self._return = None
         if self._is_busy or self._return is not None or self._is_leaving or not self._start.is_over:
@@ -254,12 +249,10 @@ class Line:
 
     def _ask(self) -> None:
         assert self._open is not None
-        self._asked = self.client
-        is_there = self._open.is_in_room and self.client.takes_gradients
-        steps = self._journal.told.pushes
-        when = f" after step {steps}" if steps and not isinstance(self._open.message, Push) else ""
-        body = () if is_there else self._open.body
-        self.client.send(self._open.message, body, asking=self._open.asking + when)
+        self._asked, message = self.client, self._open.message
+        body = () if self._open.is_in_room and self.client.takes_gradients else self._open.body
+        when = "" if isinstance(message, Push) else f" after step {self._journal.told.pushes}"
+        self.client.send(message, body, asking=self._open.asking + when)
 
     def _remember(self, message: Request, body: Sequence[memoryview]) -> Entry | None:
         if isinstance(message, Seed):
@@ -362,7 +355,7 @@ class Line:
             client.connect(self._give_up_at, insists=self.welcome.keeps and not self._is_leaving)
         except ShardUnreachable as error:
             raise ShardUnreachable(f"{self._broken} It did not come back: {error}") from error
-        except _MISHEARD as error:
+        except (ProtocolMismatch, NotAuthorized) as error:  # damaged on the way: it was right before
             raise ConnectionLost(str(error)) from error
 
     def _say_hello(self, client: Client) -> None:
