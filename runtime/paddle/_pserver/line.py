@@ -29,9 +29,8 @@ from paddle._pserver.errors import (
     ChecksumMismatch,
     ConnectionLost,
     NotAFrame,
-    NotAuthorized,
-    ProtocolMismatch,
     PserverError,
+    Refused,
     ShardUnreachable,
     StateLost,
 )
@@ -101,7 +100,7 @@ class Line:
 
     def __init__(self, make: Callable[[], Client], hello: Hello, notice: Notice, patience: Patience) -> None:
         self.client = make()
-        self.client.on_idle = self._idle
+        self.client.on_idle = lambda: self.on_idle()
         self.welcome = Welcome(0.0)
         self.on_idle: Callable[[], None] = lambda: None
         self.reply_bytes = 0  # of the body of an answer to the end of a pass
@@ -276,9 +275,6 @@ class Line:
         self.client.send(Save(), asking="to write a snapshot")
         self._journal.prune(self.client.answer().durable)
 
-    def _idle(self) -> None:
-        self.on_idle()
-
     # Breaking and coming back.
 
     def _try(self, work: Callable[[], None]) -> None:
@@ -345,7 +341,7 @@ class Line:
         except BaseException:
             client.close()
             raise
-        client.on_idle = self._idle
+        client.on_idle = lambda: self.on_idle()
         self.client, self._broken = client, None
         self._notice(f"{self.what}: the connection is back")
 
@@ -355,7 +351,7 @@ class Line:
             client.connect(self._give_up_at, insists=self.welcome.keeps and not self._is_leaving)
         except ShardUnreachable as error:
             raise ShardUnreachable(f"{self._broken} It did not come back: {error}") from error
-        except (ProtocolMismatch, NotAuthorized) as error:  # damaged on the way: it was right before
+        except Refused as error:  # damaged on the way: it was right before
             raise ConnectionLost(str(error)) from error
 
     def _say_hello(self, client: Client) -> None:
