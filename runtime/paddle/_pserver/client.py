@@ -256,7 +256,7 @@ class Client:
 
     def hear_unasked(self) -> None:
         """Raise what the shard says though nothing was asked: that the job is broken."""
-        if self._peek():
+        if self._heard or self._peek():
             reply = self._next(time.monotonic() + _LAST_WORDS_S)
             if isinstance(reply, Failure):
                 raise self._failed(reply)
