@@ -7,10 +7,24 @@ from typing import Any
 import pytest
 
 from paddle._engine.exchange import ModeSpec
-from paddle._pserver.messages import PROTOCOL, Answer, EndPass, Hello, Mark, Pull, Push, Save, Seed, Welcome
+from paddle._pserver.messages import (
+    PROTOCOL,
+    Answer,
+    Declare,
+    Declared,
+    EndPass,
+    Hello,
+    Mark,
+    Pull,
+    Push,
+    Save,
+    Seed,
+    Welcome,
+)
 from paddle._pserver.options import ShardOptions, SnapshotOptions
+from paddle._pserver.wire import WireSpec
 
-from .talk import ONE, TWO, Fails, Talk, update
+from .talk import MODEL, ONE, TWO, Fails, Talk, update
 
 KEPT = SnapshotOptions(folder="a folder", period=2)
 
@@ -220,6 +234,20 @@ def test_a_restored_shard_of_another_model_refuses_and_names_the_folder() -> Non
     assert talk.declare(0) == [
         Fails("DeclarationMismatch", "same model as the snapshot in a folder (to begin anew, move")
     ]
+
+
+def test_a_job_goes_on_from_a_snapshot_in_other_numbers_but_all_its_trainers_in_the_same() -> None:
+    talk = trained(2).restart()
+    for trainer in range(2):
+        talk.hello(trainer, f"new {trainer}")
+    halves = Declare(MODEL, talk.spec, 0, 1, WireSpec(name="bfloat16"))
+    assert talk.ask(0, halves) == [Declared(seed=False)]
+    assert talk.shard.wire == WireSpec(name="bfloat16")
+    assert talk.ask(1, Declare(MODEL, talk.spec, 0, 1)) == [Fails("DeclarationMismatch", "--wire")]
+    talk.hello(1, "new 1")
+    assert talk.ask(1, halves) == [Declared(seed=False)]
+    talk.ask(0, Save())
+    assert talk.cuts[-1].facts.declaration == halves
 
 
 def test_new_processes_go_on_from_a_snapshot_as_a_new_job_and_old_ones_are_stale() -> None:

@@ -1,6 +1,7 @@
 """Model: a shard's part of what is trained, as a trainer declared it, until it has its initial values.
 
-1.  The first declaration makes it; every other must be equal.
+1.  The first declaration makes it; every other must be equal. One of a snapshot must be, too, but for the
+    wire: the first trainer says in which numbers values travel from then on.
 2.  It is complete once each of its parts has initial values: the dense ones together, and every table of a
     declared height. Rows of open tables give these to themselves.
 
@@ -36,6 +37,7 @@ class Model:
         trainers, limit_bytes = options.num_gradient_servers, options.memory_limit_bytes
         need = declaration.check_size(declare, layout, ranges, trainers, limit_bytes)
         self.declaration = declare
+        self._options, self._is_taken_up = options, True
         shown = room_for(layout.size) if options.is_shown else None
         self.tables = Tables(declare.update, layout, ranges, limit_bytes - need, shown)
         self._origin, self._folder = "the others here", ""
@@ -57,17 +59,31 @@ class Model:
                 f"for trainer {trainer} this is shard {theirs.shard} of {theirs.shards}, and the snapshot in "
                 f"{self._folder} is of shard {mine.shard} of {mine.shards}: {RESHARD}"
             )
+        if not self._is_taken_up:
+            self._take_up(declare)
         if declare != self.declaration:
             raise DeclarationMismatch(
                 f"trainer {trainer} does not train the same model as {self._origin}: they differ in "
                 f"{declaration.difference(self.declaration, declare)}"
             )
 
+    def _take_up(self, declare: Declare) -> None:
+        """The first trainer says how values travel in the job that goes on from a snapshot."""
+        mine = self.declaration
+        ours = Declare(mine.parameters, mine.update, mine.shard, mine.shards, declare.wire)
+        if ours == declare:
+            declaration.check(declare)
+            tables, options = self.tables, self._options
+            ranges = tuple(table.held for table in tables.rows.values())
+            trainers, limit_bytes = options.num_gradient_servers, options.memory_limit_bytes
+            declaration.check_size(declare, tables.layout, ranges, trainers, limit_bytes)
+            self.declaration, self._is_taken_up = declare, True
+
     def restore(self, arrays: Mapping[str, np.ndarray], version: int, folder: str) -> None:
         """Take the values of a snapshot in ``folder``. Raises ValueError where they do not fit."""
         self.tables.restore(arrays, version)
         self._unseeded.clear()
-        self._folder = folder
+        self._folder, self._is_taken_up = folder, False
         self._origin = f"the snapshot in {folder} (to begin anew, move that away or name another folder)"
 
     def part(self, table: str | None) -> np.ndarray:
