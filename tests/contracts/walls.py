@@ -184,7 +184,7 @@ TABLE = (
     Row("_pserver.session", f"{SHARD} {WIRE} _pserver.{{link, meter}}", "asyncio numpy"),
     Row(
         "_pserver.hub",
-        f"{SHARD} {WIRE} {SIGHT} _pserver.{{lending, nearby, outlet, recovery, session}}",
+        f"{SHARD} {WIRE} {SIGHT} _pserver.{{auth, lending, nearby, outlet, recovery, session}}",
         "asyncio numpy time",
     ),
     # Memory that both sides see.

@@ -19,6 +19,7 @@ from collections.abc import Coroutine, Sequence
 import numpy as np
 
 from paddle._pserver import nearby
+from paddle._pserver.auth import Purses
 from paddle._pserver.effects import Close, Effect, Load, Note, Save, Send
 from paddle._pserver.ending import Outcome
 from paddle._pserver.errors import FrameError
@@ -61,6 +62,7 @@ class Hub:
         self._sessions: dict[int, Session] = {}
         self._inlets: dict[int, Inlet] = {}  # of the same
         self._ids = itertools.count(1)
+        self._purses = Purses()
         self._over = asyncio.Event()
 
     @property
@@ -97,7 +99,8 @@ class Hub:
     def damaged(self, session: Session, error: FrameError) -> None:
         """See :class:`paddle._pserver.session.Owner`."""
         self.damaged_frames += 1
-        _log.error("%s: closes a connection: %s: %s", self.name, type(error).__name__, error)
+        if self._purses.pay("", time.monotonic()) == 0:  # however many they are, the log does not fill a disk
+            _log.error("%s: closes a connection: %s: %s", self.name, type(error).__name__, error)
         session.send(failure(error))
 
     def failed(self, error: Exception) -> None:
