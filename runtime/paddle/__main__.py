@@ -199,6 +199,7 @@ def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
         log_period_server=values["log_period_server"],
         snapshots=kept if kept.folder else None,
         restarts=values["snapshot_restarts"],
+        memory_limit_bytes=values["memory_limit"] << 20,
     )
     try:
         token, certificate = _token(values), _certificate(values)

@@ -217,6 +217,8 @@ FLAGS: tuple[Flag, ...] = (
              low=0, high=1),
     _trainer("wire_answers", "str", "float32", "New parameters on their way back, the same for all trainers",
              choices=("float32", "bfloat16")),
+    _row("p", "acts", "memory_limit", "int", 0,
+         "MiB that parameters, and what goes with them, may need here (0: all there is)", low=0),
     # What survives a broken connection, and a parameter server that is killed
     _trainer("reconnect_timeout", "float", 60.0,
              "Seconds to come back after a connection broke (0: not at all)", low=0),

@@ -32,9 +32,10 @@ from paddle._pserver.errors import (
     TrainerLost,
     error_named,
 )
-from paddle._pserver.framing import FrameReader, pieces
+from paddle._pserver.framing import FrameReader, Limits, pieces
 from paddle._pserver.handshake import Stream
 from paddle._pserver.messages import (
+    REPLY_BYTES,
     Answer,
     Failure,
     Goodbye,
@@ -85,7 +86,7 @@ class Client:
         self._notice = notice
         self._token, self._trust = token, trust
         self._socket: Stream | None = None
-        self._reader = FrameReader(self._place)
+        self._reader = FrameReader(self._place, Limits(meta_bytes=REPLY_BYTES))
         self._heard: deque[Reply] = deque()
         self._into: Sequence[memoryview] = ()
         self._seen: Seen | None = None  # the shard's values, where this trainer reads them itself

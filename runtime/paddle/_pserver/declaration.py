@@ -20,6 +20,7 @@ from paddle._pserver.messages import Declare
 from paddle._pserver.placement import DenseLayout, RowRange
 from paddle._pserver.wire import HALF_BYTES, WireSpec
 
+SESSION_BYTES = 1 << 20  # what a connection has of its own: a slice each way, twice where it is encrypted
 _MAX_VALUES = 1 << 48
 
 
@@ -89,11 +90,13 @@ def check_size(
     declare: Declare, layout: DenseLayout, ranges: tuple[RowRange, ...], trainers: int, limit_bytes: int
 ) -> int:
     """How many bytes a shard needs from the start; raises where that is more than ``limit_bytes``."""
-    need = need_bytes(declare.update, layout, ranges, trainers) + trainers * coded_bytes(declare.wire, layout)
+    each = coded_bytes(declare.wire, layout) + SESSION_BYTES
+    need = need_bytes(declare.update, layout, ranges, trainers) + trainers * each
     if need > limit_bytes:
         raise TooManyParameters(
             f"this shard's part of the model needs {need >> 20} MiB, with optimizer state and the gradients "
-            f"of {trainers} trainers, and may have {limit_bytes >> 20} MiB: use more pservers"
+            f"of {trainers} trainers, and may have {limit_bytes >> 20} MiB: use more pservers, or give this "
+            "one more (--memory_limit)"
         )
     return need
 

@@ -21,6 +21,10 @@ from paddle._pserver.wire import WireSpec
 PROTOCOL = 4
 """Raised when a message changes its meaning; both sides must agree."""
 
+LONGEST_TEXT = 1 << 14
+REPLY_BYTES = 8 * LONGEST_TEXT
+"""More than the meta of any answer has."""
+
 Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 62)]
 Incarnation = Annotated[str, msgspec.Meta(max_length=64)]
 
@@ -261,7 +265,7 @@ class Failure(msgspec.Struct, frozen=True, array_like=True):
 
 def failure(error: PserverError) -> Failure:
     """An error as it is told to the other side."""
-    return Failure(type(error).__name__, str(error))
+    return Failure(type(error).__name__, str(error)[:LONGEST_TEXT])
 
 
 Request = (

@@ -56,6 +56,7 @@ class ServerOptions:
     log_period_server: int = 500
     snapshots: SnapshotOptions | None = None  # its folder has one for each shard
     restarts: int = 3  # of a shard that was killed and has snapshots
+    memory_limit_bytes: int = 0  # of all shards together; 0: what the machine has
     is_nearby: bool = True  # whether shards have a unix socket, too, for trainers of their machine
 
     def __post_init__(self) -> None:

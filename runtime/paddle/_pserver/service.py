@@ -112,7 +112,9 @@ def _shard(
         barrier_timeout_s=options.barrier_timeout_s,
         log_period_server=options.log_period_server,
         # A snapshot is cut as a copy of all that the shard keeps.
-        memory_limit_bytes=memory.limit_bytes() // len(options.places) // (2 if options.snapshots else 1),
+        memory_limit_bytes=(options.memory_limit_bytes or memory.limit_bytes())
+        // len(options.places)
+        // (2 if options.snapshots else 1),
         snapshots=_snapshots(options, index),
         is_shown=options.is_nearby,
         serving=serving,

@@ -1,0 +1,228 @@
+"""Peers that mean harm, or are only slow, at a real pserver: what they cost it, and what others notice."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from paddle._engine.exchange import ModeSpec, ParameterSpec
+from paddle._pserver.client import Client
+from paddle._pserver.errors import ConnectionLost, FrameError, PserverError, Refused, TooManyParameters
+from paddle._pserver.framing import bytes_of
+from paddle._pserver.messages import PROTOCOL, Declare, Declared, Hello, Pull, Welcome
+from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.token_file import read_token
+from tests.cluster.by_hand import environment, free_port
+from tests.faults.conftest import until
+from tests.pserver.conftest import update
+from tests.pserver.hostile import Hostile, of
+
+pytestmark = [pytest.mark.cluster, pytest.mark.faults]
+
+FRAMES = 1_000
+ASYNCHRONOUS = update(mode=ModeSpec(name="async"))
+SMALL = (ParameterSpec(name="w", shape=(1000,)),)
+GRADIENT = {"w": np.linspace(-1, 1, 1000, dtype=np.float32)}
+
+
+class Server:
+    """A real pserver of one dense shard, in two processes of its own, with a token."""
+
+    def __init__(self, folder: Path, trainers: int, *flags: str) -> None:
+        self.token_file = str(folder / "token")
+        Path(self.token_file).touch(0o600)
+        Path(self.token_file).write_text("5ec7e7" * 8)
+        self.trainers, self.port = trainers, free_port(["127.0.0.1"], 1)
+        self.log = folder / "log"
+        command = ["pserver", f"--port={self.port}", f"--num_gradient_servers={trainers}", *flags]
+        with self.log.open("w") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "paddle", *command, f"--token_file={self.token_file}"],
+                env=environment(),
+                stdout=log,
+                stderr=log,
+            )
+        until(lambda: "listening on" in self.log.read_text(), "the pserver to listen")
+
+    def close(self) -> None:
+        self._process.terminate()
+        self._process.wait(20)
+
+    def status(self) -> dict[str, Any]:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/v1/status", timeout=20) as answer:
+            found: dict[str, Any] = json.load(answer)
+        return found
+
+    def resident_bytes(self) -> int:
+        """Of the shard's process."""
+        parent = self._process.pid
+        (child,) = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+        return int(Path(f"/proc/{child}/statm").read_text().split()[1]) * 4096
+
+    def exchange(self, trainer_id: int) -> RemoteExchange:
+        return RemoteExchange(
+            ["127.0.0.1"],
+            port=self.port,
+            ports_num=1,
+            ports_num_for_sparse=0,
+            num_gradient_servers=self.trainers,
+            trainer_id=trainer_id,
+            token_file=self.token_file,
+        )
+
+    def connected(self) -> Client:
+        """Somebody with the token who has said nothing yet."""
+        token = read_token(self.token_file)[0]
+        client = Client(
+            "127.0.0.1", self.port, "shard", call_timeout_s=20, notice=lambda text: None, token=token
+        )
+        client.connect(time.monotonic() + 20)
+        return client
+
+    def declared(self, trainer_id: int, parameters: tuple[ParameterSpec, ...]) -> Client:
+        """A trainer that has declared the model."""
+        client = self.connected()
+        client.send(Hello(PROTOCOL, trainer_id, self.trainers, "dense", "a"), asking="to be let in")
+        assert isinstance(client.receive(), Welcome)
+        client.send(Declare(parameters, ASYNCHRONOUS, 0, 1), asking="to take a model")
+        assert isinstance(client.receive(), Declared)
+        return client
+
+
+@contextlib.contextmanager
+def server(folder: Path, trainers: int, *flags: str) -> Iterator[Server]:
+    folder.mkdir()
+    running = Server(folder, trainers, *flags)
+    try:
+        yield running
+    finally:
+        running.close()
+
+
+def trained(running: Server, steps: int, end: threading.Event | None = None) -> tuple[np.ndarray, int]:
+    """What trainer 0 has after so many steps, or more until ``end``, which are counted."""
+    exchange = running.exchange(0)
+    values = exchange.start(SMALL, ASYNCHRONOUS, {"w": np.ones(1000, np.float32)})["w"]
+    exchange.begin_pass(0)
+    kept = np.empty(0)
+    count = 0
+    while count < steps or (end is not None and not end.is_set()):
+        exchange.step(GRADIENT, 1)
+        count += 1
+        if count == steps:
+            kept = values.copy()
+    exchange.close("it has seen enough")
+    return kept, count
+
+
+def thrown(running: Server, seed: int, frames: int) -> Counter[str]:
+    """Throw frames, each on a connection of its own with the token, every other one as trainer 1; what came
+    back."""
+    hostile, answers = Hostile(seed, SMALL), Counter[str]()
+    for number in range(frames):
+        client = running.declared(1, SMALL) if number % 2 else running.connected()
+        assert client._socket is not None
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            client._socket.sendall(hostile.frame())
+            client._socket.shutdown(socket.SHUT_WR)
+        try:
+            answers[type(client.receive()).__name__] += 1
+        except PserverError as error:
+            assert isinstance(error, FrameError | Refused | ConnectionLost), error
+            answers[type(error).__name__] += 1
+        client.close()
+    return answers
+
+
+def test_hostile_frames_change_no_bit_of_an_honest_trainers_run(tmp_path: Path) -> None:
+    steps = 200
+    with server(tmp_path / "quiet", 2) as quiet:
+        expected, _ = trained(quiet, steps)
+    with server(tmp_path / "besieged", 2) as besieged, ThreadPoolExecutor(1) as pool:
+        over = threading.Event()
+        honest = pool.submit(trained, besieged, steps, over)
+        try:
+            until(lambda: besieged.status()["version"], "training to begin")
+            before = besieged.resident_bytes()
+            answers = thrown(besieged, 1, FRAMES)
+            grown = besieged.resident_bytes() - before
+            damaged = besieged.status()["damaged_frames"]
+        finally:
+            over.set()
+        values, count = honest.result(30)
+        logged = besieged.log.read_text()
+    assert np.array_equal(values, expected)
+    assert count > steps, "it trained all the time"
+    assert grown < 32 << 20, f"{grown >> 20} MiB"
+    for kind in ("NotAFrame", "ChecksumMismatch", "FrameTooLarge", "BadMessage"):
+        assert answers[kind] > FRAMES / 100, answers
+    assert damaged > FRAMES / 2
+    assert "internal error" not in logged
+    assert "Traceback" not in logged
+    assert logged.count("closes a connection") < FRAMES / 4, "the log does not fill a disk"
+
+
+def test_a_model_above_the_memory_that_a_pserver_is_given_is_refused(tmp_path: Path) -> None:
+    fits = (ParameterSpec(name="w", shape=(1 << 20,)),)
+    with server(tmp_path / "job", 2, "--memory_limit=32") as running:
+        with pytest.raises(TooManyParameters, match=r"may have 32 MiB.*--memory_limit"):
+            running.declared(0, LARGE)
+        running.declared(0, fits).close()
+
+
+LARGE = (ParameterSpec(name="w", shape=(4 << 20,)),)  # 16 MiB
+READERS = 20
+QUESTIONS = 50
+
+
+def test_slow_readers_cost_a_pserver_little_memory_and_others_no_progress(tmp_path: Path) -> None:
+    """Twenty trainers ask for 16 GB in all and read nothing, or a byte for every step of the fast one."""
+    large = np.zeros(4 << 20, np.float32)
+    with server(tmp_path / "job", READERS + 1) as running, contextlib.ExitStack() as stack:
+        exchange = running.exchange(0)
+        values = exchange.start(LARGE, ASYNCHRONOUS, {"w": large})["w"]
+        exchange.begin_pass(0)
+        exchange.step({"w": large + 1}, 1)
+        slow = [
+            stack.enter_context(contextlib.closing(running.declared(1 + id, LARGE))) for id in range(READERS)
+        ]
+        before = running.resident_bytes()
+        for client in slow:
+            assert client._socket is not None
+            client._socket.sendall(of(Pull()) * QUESTIONS)
+        most = 0
+        read = Counter[int]()
+        for step in range(20):
+            version = exchange.step({"w": large + 1}, 1).version
+            assert version == step + 2, "it alone moves on"
+            most = max(most, running.resident_bytes())
+            for number, client in enumerate(slow[: READERS // 2]):
+                assert client._socket is not None
+                client._socket.settimeout(20)
+                read[number] += len(client._socket.recv(1))
+        assert set(read.values()) == {20}
+        assert np.ptp(values) == 0.0
+        assert values[0] < 0, "what it pulled has all its steps"
+        # One that reads after all finds every answer whole.
+        slow[0].close()
+        late = slow[-1]
+        room = np.empty(4 << 20, np.float32)
+        for _ in range(3):
+            late.answer([bytes_of(room)])
+            assert np.ptp(room) == 0.0 or room.min() < 0
+        exchange.close("it has seen enough")
+    assert most - before < 96 << 20, f"{(most - before) >> 20} MiB for {READERS * QUESTIONS * 16} asked for"
