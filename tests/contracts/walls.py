@@ -183,7 +183,6 @@ TABLE = (
     Row("_pserver.encoding", f"{WIRE} {EXCHANGE} _engine.kernels.{{halves, largest}}", "numpy"),
     Row("_pserver.session", f"{SHARD} {WIRE} _pserver.{{link, meter}}", "asyncio numpy"),
     Row(
-<<<<<<< HEAD
         "_pserver.hub",
         f"{SHARD} {WIRE} {SIGHT} _pserver.{{auth, lending, nearby, outlet, recovery, session}}",
         "asyncio numpy time",
@@ -194,10 +193,6 @@ TABLE = (
     Row("_pserver.lending", f"{WIRE} _pserver.{{region, tables}}", "numpy os"),
     Row("_pserver.inlet", f"{SHARD} {WIRE} _pserver.lending", "numpy"),
     Row("_pserver.model", f"{SHARD} {WIRE} {EXCHANGE} _pserver.shown", "numpy"),
-=======
-        "_pserver.hub", f"{SHARD} {WIRE} {SIGHT} _pserver.{{auth, nearby, recovery, session}}", "asyncio time"
-    ),
->>>>>>> 8303d71 (Ten thousand hostile frames and twenty slow readers change nothing; what a pserver may need can be limited)
     # What can be seen of a shard.
     Row("_pserver.status", SHARD, "msgspec"),
     Row("_pserver.meter", WIRE, "msgspec"),
