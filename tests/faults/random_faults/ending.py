@@ -3,7 +3,7 @@
 1.  All processes end by themselves in time: pservers and trainers with 0, a trainer that was replaced while
     it stood still with 1, saying that it is stale.
 2.  In step the parameters of all trainers equal, bit for bit, those of a job in one process to which nothing
-    happened; so does the version of the newest snapshots.
+    happened, and which is given what numpy says arrives; so does the version of the newest snapshots.
 3.  Out of step the gradients of a process were applied once each, but for those that it was told to be
     discarded and those that the log says to be lost. (Of a killed process one may be on the way.)
 4.  No half written snapshot is left that is not the newest.
@@ -20,9 +20,11 @@ import numpy as np
 
 from paddle._engine.rows import SparseRows
 from paddle._pserver.local import LocalExchange
+from tests.engine.wire_twins import Twin
 from tests.faults.random_faults.cluster import Cluster, TrainerProcess, rest
 from tests.faults.random_faults.job import PASS_STEPS, SAMPLES, TRAINERS, Gradients, Job
 from tests.faults.random_faults.monitor import newest_version
+from tests.pserver.test_wire import arriving
 
 _END_S = 120.0
 
@@ -130,8 +132,9 @@ def in_one_process(job: Job, steps: int) -> dict[str, np.ndarray]:
     exchange = LocalExchange()
     arrays = exchange.start(job.model, job.update, job.values())
     exchange.begin_pass(passes := 0)
+    twins = [Twin(job.wire.name, job.wire.share) for _ in range(TRAINERS)]
     for step in range(steps):
-        parts = [job.gradients(id, step) for id in range(TRAINERS)]
+        parts = [arriving(twin, job.gradients(id, step)) for id, twin in enumerate(twins)]
         exchange.prefetch({"t": np.concatenate([part["t"].ids for part in parts])})  # type: ignore[union-attr]
         exchange.step(summed(parts), SAMPLES * TRAINERS)
         if (step + 1) % PASS_STEPS == 0:

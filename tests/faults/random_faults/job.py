@@ -16,6 +16,7 @@ import numpy as np
 from paddle._engine.exchange import ModeSpec, ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.rows import SparseRows
 from paddle._pserver.placement import dense_layout, row_ranges
+from paddle._pserver.wire import WireSpec
 
 Gradients = dict[str, np.ndarray | SparseRows]
 
@@ -32,6 +33,11 @@ _MODES: dict[str, ModeSpec] = {
     "async, patient": ModeSpec(name="async", discard_ratio=1e6),
     "ssp": ModeSpec(name="ssp", staleness=3),
 }
+_WIRES = (
+    WireSpec(),
+    WireSpec(name="topk", share=0.05, answers="bfloat16"),
+    WireSpec(name="float16"),
+)
 ModeName = Literal["sync", "async", "async, patient", "ssp"]
 
 
@@ -89,6 +95,12 @@ class Job(msgspec.Struct, frozen=True):
         )
         schedule = ScheduleSpec(name="discexp", learning_rate=0.05, decay_a=0.9, decay_b=20_000)
         return UpdateSpec(rule=rules[self.seed % 2], schedule=schedule, mode=mode)
+
+    @property
+    def wire(self) -> WireSpec:
+        """In which numbers values travel: as they are, or in another one of the ways where trainers are in
+        step."""
+        return _WIRES[self.seed // 2 % len(_WIRES)] if self.in_step else WireSpec()
 
     def values(self) -> dict[str, np.ndarray]:
         """The initial ones."""

@@ -30,6 +30,7 @@ def main() -> None:
         connect_timeout_s=90,
         call_timeout_s=90,
         reconnect_timeout_s=90,
+        wire=job.wire,
     )
     try:
         train(job, exchange)
