@@ -163,11 +163,11 @@ class Connection:
         is_long = looks_at_all(listed, held)
         yield from self._plain(0.0, held * costs.looked_row_s if is_long else listed * costs.listed_row_s)
 
-    def ask_changes(self) -> Steps:
-        """Ask for these rows."""
-        yield from self._plain(self._changed, 0.0)
+    def ask_changes(self, told_row_s: float) -> Steps:
+        """Ask for these rows; each takes the trainer so long to take in."""
+        yield from self._plain(self._changed, 0.0, told_row_s)
 
-    def _plain(self, rows: float, found_s: float) -> Steps:
+    def _plain(self, rows: float, found_s: float, told_row_s: float = 0.0) -> Steps:
         ours, theirs = self._part.costs.trainer, self._part.costs.shard
         size = rows * self._part.workload.row_bytes
         question = Question(
@@ -179,5 +179,5 @@ class Connection:
             answer_bytes=size + _HEADER_BYTES,
             answer_pieces=pieces(size),
         )
-        hear_s = ours.table_message_s + rows * ours.pulled_row_s
+        hear_s = ours.table_message_s + size * ours.received_byte_s + rows * told_row_s
         yield from self._ask(question, 0.0, ours.table_message_s, hear_s)

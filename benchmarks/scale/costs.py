@@ -61,7 +61,8 @@ class ShardCosts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModeCosts:
-    """What a mode takes of a trainer besides: for each batch, and for each batch that meets the others."""
+    """What a mode takes of a trainer besides: for each batch, and for each batch that meets the others.
+    ``told_row_s``: to take in a row that others changed."""
 
     batch_s: float = 0.0
     batch_float_s: float = 0.0
@@ -69,6 +70,7 @@ class ModeCosts:
     meeting_s: float = 0.0
     meeting_float_s: float = 0.0
     meeting_row_s: float = 0.0
+    told_row_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

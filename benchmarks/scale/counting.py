@@ -1,24 +1,28 @@
-"""Counting: what a push costs a shard for each trainer that there is, in every mode, and for each gradient.
+"""Counting: what a push costs a shard for each trainer that there is, in every mode, and for each gradient;
+and what it costs a trainer to hear what others changed.
 
-A real Shard is driven here, in this process, by as many trainers as are wanted: no sockets, only what its
-state machine and its tables do.
+A real Shard is driven here, in this process, by as many trainers as are wanted, and the real trainer's part
+of a mode by a center that changes: no sockets, only what they do themselves.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from benchmarks.scale.script import update_in
+from benchmarks.scale.script import Recorder, update_in
 from paddle._engine.exchange import ModeSpec, ParameterSpec
+from paddle._engine.rows import SparseRows
 from paddle._pserver.effects import Effect, Send
 from paddle._pserver.gradient import Gradient, Rows
 from paddle._pserver.messages import PROTOCOL, CountChanges, Declare, Hello, PullChanges, Push, Seed
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.shard import Shard
+from paddle._pserver.trainer_modes import in_mode
 
 TELLING = ("geo", "average", "elastic_average")
 """Modes whose trainers are told of changed rows."""
@@ -43,6 +47,29 @@ def count(request: Mapping[str, Any]) -> dict[str, Any]:
             telling.append((time.thread_time() - began) / trainers)
     tell_s = float(np.median(telling[1:])) if telling else 0.0
     return {"push_s": float(np.median(pushing[1:])), "tell_s": tell_s, "told": told / trainers}
+
+
+def hear(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Seconds of processor time of a trainer's meeting the others, who changed so many rows."""
+    rows, height, mode = request["rows"], request["height"], ModeSpec(**request["mode"])
+    chance, took = np.random.default_rng(4), []
+    values = {"w": np.zeros(1, np.float32), "t": np.zeros((height, 16), np.float32)}
+    gradients = {
+        "w": np.ones(1, np.float32),
+        "t": SparseRows(np.array([0]), np.ones((1, 16), np.float32), height),
+    }
+    recorder = Recorder()
+    exchange = in_mode(recorder, replace(mode, k_steps=1), 4)
+    exchange.start(_parameters(1, 1, height), update_in(mode), values)
+    exchange.begin_pass(0)
+    for _ in range(request["rounds"] + 1):
+        ids = np.sort(chance.choice(height, rows, replace=False))
+        recorder.changed = {"t": SparseRows(ids, np.ones((rows, 16), np.float32), height)}
+        exchange.prefetch({"t": gradients["t"].ids})
+        began = time.process_time()
+        exchange.step(gradients, 1)
+        took.append(time.process_time() - began)
+    return {"meeting_s": float(np.median(took[1:]))}
 
 
 def _tell(shard: Shard, session: int, step: int) -> int:

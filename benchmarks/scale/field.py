@@ -193,7 +193,7 @@ def main() -> None:
     from benchmarks.scale import counting, warming
 
     warming.load()
-    work = {"run": run, "probe": probe, "count": counting.count}
+    work = {"run": run, "probe": probe, "count": counting.count, "hear": counting.hear}
     for line in sys.stdin:
         request = json.loads(line)
         try:

@@ -124,7 +124,7 @@ class _Run:
             workload=job.workload,
             costs=self._costs.trainer,
             mode_costs=self._costs.of_mode(job.mode.name),
-            knows_own=job.mode.name != "geo",
+            hears_own=job.mode.name != "geo",
             thread=thread,
             on_batch=self._batch_done,
         )

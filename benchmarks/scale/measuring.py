@@ -71,8 +71,11 @@ def measure(field: Field, extent: Extent, modes: Mapping[str, ModeSpec]) -> Meas
     fits["rows noted"], fits["rows told"] = fit(noting), fit(telling)
     for name, mode in modes.items():
         fits[f"{name}, peers"] = fit(list(_peers(field, extent, mode)))
+        if mode.is_local:
+            fits[f"{name}, rows heard of"] = fit(list(_hearing(field, extent, mode)))
         if mode.is_local or mode.max_merge_var_num > 1:
-            fits[f"{name}, trainer"] = fit(list(_mode(field, extent, mode)))
+            told_row_s = _told_row_s(fits, name)
+            fits[f"{name}, trainer"] = fit(list(_mode(field, extent, mode, told_row_s)))
     return Measured(_costs(fits, modes), fits)
 
 
@@ -116,7 +119,7 @@ def _costs(fits: Mapping[str, Fit], modes: Mapping[str, ModeSpec]) -> Costs:
         peer_s={mode.name: fits[f"{name}, peers"].seconds["peer"] for name, mode in modes.items()},
     )
     own = {
-        mode.name: ModeCosts(**fits[f"{name}, trainer"].seconds)
+        mode.name: ModeCosts(**fits[f"{name}, trainer"].seconds, told_row_s=_told_row_s(fits, name))
         for name, mode in modes.items()
         if f"{name}, trainer" in fits
     }
@@ -218,9 +221,21 @@ def _tellings(field: Field, extent: Extent, mode: ModeSpec) -> tuple[list[Observ
     return noting, telling
 
 
-def _mode(field: Field, extent: Extent, mode: ModeSpec) -> Iterator[Observation]:
+def _hearing(field: Field, extent: Extent, mode: ModeSpec) -> Iterator[Observation]:
+    for rows in extent.rows:
+        request = {"do": "hear", "mode": _spec(mode), "rows": rows, "height": _HEIGHT, "rounds": 15}
+        yield Observation({"meeting": 1, "row": rows}, float(field.ask(request)["meeting_s"]))
+
+
+def _told_row_s(fits: Mapping[str, Fit], name: str) -> float:
+    found = fits.get(f"{name}, rows heard of")
+    return found.seconds["row"] if found is not None else 0.0
+
+
+def _mode(field: Field, extent: Extent, mode: ModeSpec, told_row_s: float) -> Iterator[Observation]:
     """What the mode takes of a trainer: its batches that meet nobody, and those that do, less the exchange
-    that all modes have."""
+    that all modes have, and less its hearing of rows that it changed itself, where it does."""
+    hears_own = mode.is_local and mode.name != "geo"
     for floats, rows in _mixtures(extent):
         load = Workload(name="mode", floats=floats, rows=rows, height=_HEIGHT)
         order = _order(load, dense=1, sparse=int(rows > 0))
@@ -235,7 +250,8 @@ def _mode(field: Field, extent: Extent, mode: ModeSpec) -> Iterator[Observation]
         yield Observation(units, alone)
         more = {"meeting_s": 1.0, "meeting_float_s": floats}
         merged = load.touched(script_merged(mode))
-        yield Observation({**units, **more, "meeting_row_s": merged}, max(alone, met - fmean(plain)))
+        met -= fmean(plain) + merged * told_row_s * hears_own
+        yield Observation({**units, **more, "meeting_row_s": merged}, max(alone, met))
 
 
 def script_merged(mode: ModeSpec) -> int:

@@ -6,7 +6,7 @@ have is varied.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -31,20 +31,20 @@ USUAL_GBIT = 25.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """The points that are predicted. ``meetings``: how often trainers meet in a simulation, at least."""
+    """The points that are predicted with links of ``gbit``. ``batches``: of each trainer of up to 100; where
+    trainers meet every few batches so many meetings."""
 
     trainers: tuple[int, ...]
     shards: tuple[int, ...]
-    gbits: tuple[float, ...]
-    batches: int
+    gbit: float = USUAL_GBIT
+    batches: int = 16
 
 
-QUICK = Grid(trainers=(1, 16, 256), shards=(1, 10, 100), gbits=(USUAL_GBIT,), batches=6)
-FULL = Grid(
-    trainers=(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000),
-    shards=(1, 3, 10, 30, 100),
-    gbits=(10.0, USUAL_GBIT, 100.0),
-    batches=16,
+QUICK = (Grid(trainers=(1, 16, 256), shards=(1, 10, 100), batches=6),)
+FULL = (
+    Grid(trainers=(1, 2, 4, 8, 16, 32, 64, 125, 250, 500, 1000), shards=(1, 3, 10, 30, 100)),
+    Grid(trainers=(1, 10, 100, 1000), shards=(1, 10, 100), gbit=10.0),
+    Grid(trainers=(1, 10, 100, 1000), shards=(1, 10, 100), gbit=100.0),
 )
 
 
@@ -81,28 +81,23 @@ def predict(
     costs: Costs,
     load: Workload,
     modes: Mapping[str, ModeSpec],
-    grid: Grid,
+    grids: Sequence[Grid],
     on_point: Callable[[Point], None] = lambda point: None,
 ) -> list[Point]:
     """All points; ``on_point`` hears of each as soon as it is known."""
     points = []
-    for gbit, (name, mode), shards, trainers in _places(modes, grid):
-        result = simulate(_job(load, mode, trainers, shards, gbit, grid.batches), costs)
-        point = Point(name, trainers, shards, gbit, result, load.compute_s)
-        on_point(point)
-        points.append(point)
+    for grid in grids:
+        for (name, mode), shards, trainers in product(modes.items(), grid.shards, grid.trainers):
+            result = simulate(_job(load, mode, trainers, shards, grid), costs)
+            point = Point(name, trainers, shards, grid.gbit, result, load.compute_s)
+            on_point(point)
+            points.append(point)
     return points
 
 
-def _places(
-    modes: Mapping[str, ModeSpec], grid: Grid
-) -> Iterator[tuple[float, tuple[str, ModeSpec], int, int]]:
-    return product(grid.gbits, modes.items(), grid.shards, grid.trainers)
-
-
-def _job(load: Workload, mode: ModeSpec, trainers: int, shards: int, gbit: float, batches: int) -> Job:
+def _job(load: Workload, mode: ModeSpec, trainers: int, shards: int, grid: Grid) -> Job:
     """Longer for few trainers, where one's chance counts; shorter for many, which are many samples."""
-    meetings = max(4, round(batches * min(1.0, (100 / trainers) ** 0.5)))
+    meetings = max(4, round(grid.batches * min(1.0, (100 / trainers) ** 0.5)))
     period = mode.k_steps if mode.is_local else mode.max_merge_var_num
     return Job(
         workload=load,
@@ -111,7 +106,7 @@ def _job(load: Workload, mode: ModeSpec, trainers: int, shards: int, gbit: float
         dense=shards,
         sparse=shards,
         machines=Machines(
-            gbit=gbit,
+            gbit=grid.gbit,
             latency_s=LATENCY_S,
             trainers=TRAINERS_ON_A_MACHINE,
             shards=min(shards, SHARDS_ON_A_MACHINE),

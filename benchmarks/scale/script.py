@@ -45,9 +45,10 @@ class Batch:
 
 
 @dataclass(slots=True)
-class _Recorder:
-    """A center that answers nothing new."""
+class Recorder:
+    """A center that writes down what it is asked, and tells always the same ``changed`` rows."""
 
+    changed: Mapping[str, SparseRows] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     _arrays: dict[str, np.ndarray] = field(default_factory=dict)
 
@@ -72,7 +73,7 @@ class _Recorder:
 
     def changes(self) -> Mapping[str, SparseRows]:
         self.calls.append("changes")
-        return {}
+        return self.changed
 
     def begin_pass(self, pass_id: int) -> None: ...
 
@@ -88,7 +89,7 @@ class _Recorder:
 
 def script_of(mode: ModeSpec, trainers: int, batches: int) -> list[Batch]:
     """What one trainer of ``trainers`` asks in its first ``batches`` batches."""
-    recorder = _Recorder()
+    recorder = Recorder()
     exchange = in_mode(recorder, mode, trainers)
     values = {parameter.name: np.zeros(parameter.shape, np.float32) for parameter in _MODEL}
     exchange.start(_MODEL, update_in(mode), values)
@@ -106,6 +107,6 @@ def script_of(mode: ModeSpec, trainers: int, batches: int) -> list[Batch]:
     return script
 
 
-def _taken(recorder: _Recorder) -> tuple[Call, ...]:
+def _taken(recorder: Recorder) -> tuple[Call, ...]:
     calls, recorder.calls = tuple(recorder.calls), []
     return calls

@@ -31,7 +31,7 @@ class Size:
 
     extent: measuring.Extent
     plan: validation.Plan
-    grid: prediction.Grid
+    grids: tuple[prediction.Grid, ...]
 
 
 QUICK = Size(measuring.QUICK, validation.QUICK, prediction.QUICK)
@@ -48,7 +48,7 @@ def study(size: Size, machine: Mapping[str, object], document: Path | None, plot
     print("\n" + report.validation_table(cases, verdicts), flush=True)
     load = WIDE_AND_DEEP
     print("\nprediction: " + prediction.assumptions(load), flush=True)
-    points = prediction.predict(measured.costs, load, MODES, size.grid)
+    points = prediction.predict(measured.costs, load, MODES, size.grids)
     for table in report.prediction_tables(points, load.batch):
         print("\n" + table, flush=True)
     if document is not None:

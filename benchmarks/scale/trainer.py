@@ -31,14 +31,14 @@ class Trainer:
         workload: Workload,
         costs: TrainerCosts,
         mode_costs: ModeCosts,
-        knows_own: bool,
+        hears_own: bool,
         thread: Thread,
         on_batch: Callable[[int], None],
     ) -> None:
         self.id = id
         self._dense, self._sparse, self._work = dense, sparse, thread.work
         self._load, self._costs, self._extra = workload, costs, mode_costs
-        self._knows_own, self._on_batch = knows_own, on_batch
+        self._hears_own, self._on_batch = hears_own, on_batch
 
     def run(self, script: Sequence[Batch], times: Sequence[float]) -> Steps:
         """Train on as many batches as ``times`` has."""
@@ -63,10 +63,9 @@ class Trainer:
             case "pull":
                 yield from self._exchange(self._dense, lambda to: to.ask_values(is_push=False))
             case "changes" if self._sparse:
-                own = self._knows_own
-                ask = lambda to: to.count_changes(batch.merged, own=own)  # noqa: E731
-                yield from self._exchange(self._sparse, ask)
-                yield from self._exchange(self._sparse, Connection.ask_changes)
+                own, told_row_s = self._hears_own, self._extra.told_row_s
+                yield from self._exchange(self._sparse, lambda to: to.count_changes(batch.merged, own=own))
+                yield from self._exchange(self._sparse, lambda to: to.ask_changes(told_row_s))
 
     def _push(self, batches: int) -> Steps:
         load, extra = self._load, self._extra

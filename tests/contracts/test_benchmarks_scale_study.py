@@ -150,8 +150,8 @@ def test_the_bottleneck_is_what_takes_most_of_the_time():
 
 @pytest.fixture
 def points():
-    grid = Grid(trainers=(1, 8), shards=(1, 4), gbits=(25.0,), batches=4)
-    return predict(Costs(), LOAD, {"sync": MODES["sync"], "GEO, 10": MODES["GEO, 10"]}, grid)
+    grids = [Grid(trainers=(1, 8), shards=(1, 4), batches=4)]
+    return predict(Costs(), LOAD, {"sync": MODES["sync"], "GEO, 10": MODES["GEO, 10"]}, grids)
 
 
 def test_tables_and_the_document_have_every_point(points):
