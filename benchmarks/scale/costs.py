@@ -31,19 +31,22 @@ class TrainerCosts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardCosts:
-    """``message_s``: to receive one, or to send one; ``push_s``: for a push besides; ``table_...``: the same
-    about rows. ``rule_float_s``: plain descent of a float; ``fold_float_s``: to add a float of one more
-    trainer's gradient. ``copied_byte_s``: to send a byte that may change meanwhile, where trainers are not
-    in step. ``pulled_row_s``: all that a row of an answer takes; ``received_row_s``: to take a pushed row in,
-    ``applied_row_s`` to apply it where it comes from one trainer, ``folded_row_s`` where rows of several are
-    put together; ``noted_row_s``: to note at a push that a row was changed; to find out which were,
-    ``listed_row_s`` for each that is listed or ``looked_row_s`` for each that there is. ``peer_s``: what a
-    push takes for each trainer in the job, by mode."""
+    """``message_s``: to receive one, or to send one; ``push_s``: for a push besides; ``wake_s``: for a
+    message that comes when it sleeps; ``table_...``: the same about rows. ``rule_float_s``: plain descent
+    of a float; ``fold_float_s``: to add a float of one more trainer's gradient. ``copied_byte_s``: to send
+    a byte that may change meanwhile, where trainers are not in step. ``pulled_row_s``: all that a row of an
+    answer takes; ``received_row_s``: to take a pushed row in, ``applied_row_s`` to apply it where it comes
+    from one trainer, ``folded_row_s`` where rows of several are put together; ``noted_row_s``: to note at a
+    push that a row was changed; to find out which were, ``listed_row_s`` for each that is listed or
+    ``looked_row_s`` for each that there is. ``peer_s``: what a push takes for each trainer in the job, by
+    mode."""
 
     message_s: float = 0.0
     push_s: float = 0.0
     table_message_s: float = 0.0
     table_push_s: float = 0.0
+    wake_s: float = 0.0
+    table_wake_s: float = 0.0
     received_byte_s: float = 0.0
     sent_byte_s: float = 0.0
     copied_byte_s: float = 0.0

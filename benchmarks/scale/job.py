@@ -90,8 +90,9 @@ class _Run:
         few = len(weights(max(job.dense, job.sparse), job.simulated))
         cards = [Card(self._byte_s * machines.shards) for _ in range(few)]
         load = job.workload
-        self._dense = self._servers(job.dense if load.floats else 0, cards)
-        self._sparse = self._servers(job.sparse if load.rows else 0, cards)
+        shard = costs.shard
+        self._dense = self._servers(job.dense if load.floats else 0, cards, shard.wake_s)
+        self._sparse = self._servers(job.sparse if load.rows else 0, cards, shard.table_wake_s)
         self._cards = [Card(self._byte_s) for _ in range(-(-job.trainers // machines.trainers))]
         self._threads = [Thread(self._cores) for _ in range(job.trainers)]
         batches = script_of(job.mode, job.trainers, job.batches)
@@ -99,14 +100,16 @@ class _Run:
         for id in range(job.trainers):
             self._agenda.begin(self._trainer(id).run(batches, self._times[id]))
 
-    def _servers(self, count: int, cards: Sequence[Card]) -> list[tuple[Server, Part, int]]:
-        job = self._job
+    def _servers(self, count: int, cards: Sequence[Card], wake_s: float) -> list[tuple[Server, Part, int]]:
+        job, shard = self._job, self._costs.shard
         part = Part(job.workload, self._costs, count, is_live=not job.mode.is_in_step)
-        shard = self._costs.shard
-        return [
-            (Server(self._agenda, self._cores, card, shard, job.mode, job.trainers, _speak), part, weight)
-            for card, weight in zip(cards, weights(count, job.simulated) if count else (), strict=False)
-        ]
+
+        def server(card: Card) -> Server:
+            given = shard, job.mode, job.trainers, _speak, wake_s
+            return Server(self._agenda, self._cores, card, *given)
+
+        parts = weights(count, job.simulated) if count else ()
+        return [(server(card), part, weight) for card, weight in zip(cards, parts, strict=False)]
 
     def _trainer(self, id: int) -> Trainer:
         job, card, thread = self._job, self._cards[id // self._job.machines.trainers], self._threads[id]
@@ -156,9 +159,10 @@ class _Run:
         )
         dropped = sum(sum(server.clocks.dropped) for server in servers)
         pushed = sum(sum(server.clocks.pushes) for server in servers)
-        busy_s = max(0.0, worked - computed) + sum(server.busy_s for server in servers)
         batches = sum(self._done)
-        return Result(batches, elapsed_s, shares, busy_s / batches, dropped / pushed if pushed else 0.0)
+        own_s, served_s = max(0.0, worked - computed), sum(server.busy_s for server in servers)
+        lost = dropped / pushed if pushed else 0.0
+        return Result(batches, elapsed_s, shares, own_s / batches, served_s / batches, lost)
 
 
 def _speak(question: Question) -> None:

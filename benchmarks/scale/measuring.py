@@ -15,7 +15,8 @@ from typing import Any
 
 from benchmarks.scale.costs import Costs, ModeCosts, ShardCosts, TrainerCosts
 from benchmarks.scale.fit import Fit, Observation, fit
-from benchmarks.scale.orders import Field, Order, Part
+from benchmarks.scale.job import simulate
+from benchmarks.scale.orders import Field, Order, Part, job_of
 from benchmarks.scale.recruit import WARM_BATCHES
 from benchmarks.scale.script import script_of
 from benchmarks.scale.workload import Workload, slices
@@ -23,6 +24,7 @@ from paddle._engine.exchange import ModeSpec
 from paddle._pserver.changes import looks_at_all
 
 SYNC = ModeSpec()
+_FEW, _CROWD, _TIMES = 64, 6, 200  # floats or rows, trainers and batches that keep a shard busy
 _HEIGHT = 100_000
 
 
@@ -76,7 +78,35 @@ def measure(field: Field, extent: Extent, modes: Mapping[str, ModeSpec]) -> Meas
         if mode.is_local or mode.max_merge_var_num > 1:
             told_row_s = _told_row_s(fits, name)
             fits[f"{name}, trainer"] = fit(list(_mode(field, extent, mode, told_row_s)))
-    return Measured(_costs(fits, modes), fits)
+    return Measured(_awake(field, _costs(fits, modes)), fits)
+
+
+def _awake(field: Field, costs: Costs) -> Costs:
+    """Costs in which a shard's waking stands by itself. A probe's shard has slept whenever it is asked; one
+    that many trainers ask does not sleep."""
+    shard, mode = costs.shard, ModeSpec(name="async")
+    few = Workload(name="busy", floats=_FEW, compute_s=0.0)
+    order = Order(workload=few, mode=mode, trainers=_CROWD, sparse=0, batches=_TIMES)
+    wake_s = max(0.0, _asleep_s(order, costs) - _busy_s(field, order))
+    rows = replace(order, workload=replace(few, floats=0, rows=_FEW, height=_HEIGHT), dense=0, sparse=1)
+    table_wake_s = max(0.0, _asleep_s(rows, costs) - _busy_s(field, rows)) / 2  # two questions
+    shard = replace(
+        shard,
+        wake_s=wake_s,
+        message_s=max(0.0, shard.message_s - wake_s / 2),
+        table_wake_s=table_wake_s,
+        table_message_s=max(0.0, shard.table_message_s - table_wake_s / 2),
+    )
+    return replace(costs, shard=shard)
+
+
+def _asleep_s(order: Order, costs: Costs) -> float:
+    return simulate(job_of(replace(order, trainers=1), 1.0), costs).shards_cpu_s
+
+
+def _busy_s(field: Field, order: Order) -> float:
+    """Others can only make it longer."""
+    return min(field.run(order).shard_cpu_s for _ in range(3))
 
 
 def _costs(fits: Mapping[str, Fit], modes: Mapping[str, ModeSpec]) -> Costs:

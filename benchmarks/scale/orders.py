@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from benchmarks.environment import ROOT
+from benchmarks.scale.job import Job, Machines
 from benchmarks.scale.noise import Noise
 from benchmarks.scale.workload import Workload
 from paddle._engine.exchange import ModeSpec
@@ -67,6 +68,20 @@ class Probed:
 
     trainer_s: tuple[float, ...]
     shards_s: float
+
+
+def job_of(order: Order, cores: float) -> Job:
+    """The job that an order orders, on so many cores."""
+    return Job(
+        workload=order.workload,
+        mode=order.mode,
+        trainers=order.trainers,
+        dense=order.dense,
+        sparse=order.sparse,
+        machines=Machines(shared_cores=cores),
+        noise=order.noise,
+        batches=order.batches,
+    )
 
 
 class Field:

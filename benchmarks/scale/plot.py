@@ -36,7 +36,7 @@ def draw(points: Sequence[Point], gbit: float, path: Path, subtitle: str) -> Non
     for panel in panels[len(modes) :]:
         panel.axis("off")
     _legend(panels[len(modes)], shown)
-    figure.suptitle(f"Predicted steps/s of all trainers, {gbit:g} Gbit/s links", fontsize=13)
+    figure.suptitle(f"Steps/s of all trainers together, predicted, {gbit:g} Gbit/s links", fontsize=13)
     figure.supxlabel("trainers\n" + "\n".join(wrap(subtitle, 150)), fontsize=9)
     figure.savefig(path, dpi=110)
 
@@ -50,9 +50,11 @@ def _panel(panel: Any, points: Sequence[Point], mode: str) -> None:
         panel.plot([point.trainers for point in line], speeds, "-", color=color, linewidth=1.5)
         for point, speed in zip(line, speeds, strict=True):
             marker = _MARKERS[point.result.shares.bottleneck]
-            panel.plot(point.trainers, speed, marker, color=color, markersize=5, markeredgecolor="white")
+            panel.plot(point.trainers, speed, marker, color=color, markersize=5.5, markeredgecolor="white")
     panel.set(xscale="log", yscale="log", title=mode)
     panel.grid(True, which="major", color="0.9")
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
     panel.tick_params(labelsize=8, labelleft=True, labelbottom=True)
 
 

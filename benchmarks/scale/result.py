@@ -35,15 +35,21 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """``batches`` of all trainers in ``elapsed_s``. ``cpu_s``: processor time of a batch without its
-    computation, of its trainer and of all shards that were simulated. ``dropped``: the share of pushes that
-    was discarded."""
+    """``batches`` of all trainers in ``elapsed_s``. ``trainer_cpu_s``, ``shards_cpu_s``: processor time of a
+    batch without its computation, of its trainer and of all shards that were simulated. ``dropped``: the
+    share of pushes that was discarded."""
 
     batches: int
     elapsed_s: float
     shares: Shares
-    cpu_s: float
+    trainer_cpu_s: float
+    shards_cpu_s: float
     dropped: float = 0.0
+
+    @property
+    def cpu_s(self) -> float:
+        """Both."""
+        return self.trainer_cpu_s + self.shards_cpu_s
 
     @property
     def steps_per_s(self) -> float:

@@ -82,11 +82,12 @@ class Server:
         mode: ModeSpec,
         trainers: int,
         speak: Callable[[Question], None],
+        wake_s: float = 0.0,
     ) -> None:
         self.card, self.ledger = card, Ledger()
         self.clocks, self.busy_s, self.held_idle_s = Clocks(trainers), 0.0, 0.0
         self._agenda, self._cores, self._costs, self._speak = agenda, cores, costs, speak
-        self._trainers = trainers
+        self._trainers, self._wake_s = trainers, wake_s
         self._peers_s = costs.peer_s.get(mode.name, 0.0) * (trainers - 1)
         self._notes_s = costs.noted_row_s * mode.is_local
         self._pending: deque[_Work] = deque()
@@ -116,10 +117,12 @@ class Server:
     # What it does, one thing after the other.
 
     def _do(self, seconds: float, then: Callable[..., None], *args: Any) -> None:
-        self._pending.append((seconds, then, args))
-        if not self._is_busy:
-            self.held_idle_s += len(self._open) * (self._agenda.now - self._idle_since)
-            self._next()
+        if self._is_busy:
+            self._pending.append((seconds, then, args))
+            return
+        self._pending.append((self._wake_s + seconds, then, args))
+        self.held_idle_s += len(self._open) * (self._agenda.now - self._idle_since)
+        self._next()
 
     def _next(self) -> None:
         self._is_busy = bool(self._pending)

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from benchmarks.scale.costs import Costs
-from benchmarks.scale.job import Job, Machines, simulate
-from benchmarks.scale.orders import Field, Order, Real
+from benchmarks.scale.job import simulate
+from benchmarks.scale.orders import Field, Order, Real, job_of
 from benchmarks.scale.result import Result
 from benchmarks.scale.workload import Workload
 from paddle._engine.exchange import ModeSpec
@@ -106,20 +106,6 @@ def validate(
 def error(ratios: Sequence[float]) -> float:
     """By how much, in the median, the greater of prediction and measurement exceeds the other."""
     return median(max(ratio, 1 / ratio) - 1 for ratio in ratios)
-
-
-def job_of(order: Order, cores: float) -> Job:
-    """The job that an order orders, on so many cores."""
-    return Job(
-        workload=order.workload,
-        mode=order.mode,
-        trainers=order.trainers,
-        dense=order.dense,
-        sparse=order.sparse,
-        machines=Machines(shared_cores=cores),
-        noise=order.noise,
-        batches=order.batches,
-    )
 
 
 def _orders(modes: Mapping[str, ModeSpec], plan: Plan) -> Iterator[tuple[str, Order]]:

@@ -91,6 +91,18 @@ def test_a_shard_that_is_asked_at_random_makes_wait_as_a_queue_of_theory_does():
     assert np.mean(waits) == pytest.approx(load * service_s / (2 * (1 - load)), rel=0.06)
 
 
+def test_a_shard_that_sleeps_has_to_wake_and_one_that_is_busy_has_not():
+    agenda, told = Agenda(), []
+    given = OwnCore(agenda), Card(), ShardCosts(), ModeSpec(name="async"), 3, told.append
+    server = Server(agenda, *given, wake_s=0.5)
+    for trainer, time in enumerate((0.0, 1.0, 9.0)):
+        question = Question(trainer, trainer, False, seconds=1.0, answer_s=0.25)
+        agenda.at(time, server.receive, question, 1.0, True)
+    agenda.run()
+    assert len(told) == 3
+    assert server.busy_s == pytest.approx(3 * 1.25 + 2 * 0.5)
+
+
 def test_geo_meets_the_others_every_k_batches_and_only_then():
     costs = replace(COSTS, modes={"geo": ModeCosts(batch_s=1e-3, meeting_s=7e-3)})
     size = 4 * DENSE.floats
