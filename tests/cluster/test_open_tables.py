@@ -36,7 +36,8 @@ def id_of(name):
 
 b = Builder()
 label = b.data("label", (-1, 1))
-rows = RowsSpec(initial=RowInitial("uniform", -0.3, 0.3), entry=Entry("count", 2), seed=1)
+entry = Entry() if mode.is_local else Entry("count", 2)
+rows = RowsSpec(initial=RowInitial("uniform", -0.3, 0.3), entry=entry, seed=1)
 found = []
 for name in ("user", "film"):
     table = b.parameter(name, (OPEN, 4), Constant(0.0), sparse=True, rows=rows)
@@ -73,7 +74,7 @@ for pass_id in range(6):
     for _ in range(20 - 4 * me):  # trainer 1 has fewer batches
         pairs = [(2 * int(random.integers(15)) + me, int(random.integers(10))) for _ in range(16)]
         executor.run(b.program, batch(pairs), [])
-    if me == 0:
+    if me == 0 and not mode.is_local:
         exchange.shrink(3)
     exchange.end_pass(pass_id)
     exchange.fetch()
@@ -91,7 +92,14 @@ np.savez("after-%d.npz" % me, w=scope.get("w"), **ids, **{n: t.values for n, t i
 """
 
 
-MODES = ["", 'name="async"', 'name="ssp", staleness=2', 'name="half_async", max_merge_var_num=3']
+MODES = [
+    "",
+    'name="async"',
+    'name="ssp", staleness=2',
+    'name="half_async", max_merge_var_num=3',
+    'name="geo", k_steps=4',
+    'name="average", k_steps=3',
+]
 
 
 @pytest.mark.parametrize("mode", MODES)

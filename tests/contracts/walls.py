@@ -48,7 +48,9 @@ MACHINES = """_pserver.{
     admission, arrival, barrier, beginning, changes, clocks, declaration, effects, ending, export, modes,
     outbox, resuming, roster, saving, shard, sparing, training, watch, watcher
 }"""
-SHARD = f"{MACHINES} _pserver.{{decoding, gradient, inlet, model, packed_table, state, tables}}"
+SHARD = f"""{MACHINES} _pserver.{{
+    decoding, gradient, inlet, model, open_places, packed_table, state, tables
+}}"""
 SIGHT = "_pserver.{meter, report, status}"
 # A trainer's end of a session.
 TRAINERS_END = "_pserver.{client, given, gradient_room, journal, line, link, remote, remote_shards, sieve}"
@@ -171,7 +173,10 @@ TABLE = (
     ),
     Row("_pserver.storage", "_pserver.errors", "fcntl mmap os pathlib"),
     Row("_pserver.local", f"{SHARD} {WIRE} {EXCHANGE} _pserver.given", "numpy"),
-    Row("_pserver.{local_updates, merging}", EXCHANGE, "numpy"),
+    Row("_pserver.merging", EXCHANGE, "numpy"),
+    Row("_pserver.local_updates", f"{EXCHANGE} _pserver.known_rows", "numpy"),
+    Row("_pserver.known_rows", "_pserver.{hash_index, pages}", "numpy"),
+    Row("_pserver.open_places", "_pserver.hash_index", "numpy"),
     Row("_pserver.trainer_modes", "_engine.exchange _pserver.{local, local_updates, merging}"),
     Row(
         TRAINERS_END,

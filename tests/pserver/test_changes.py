@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddle._engine.exchange import ModeSpec, ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
-from paddle._pserver.changes import Changes, stamp_bytes
+from paddle._pserver.changes import Changes, PackedPlaces, Places, stamp_bytes
 from paddle._pserver.gradient import Rows
+from paddle._pserver.open_places import OpenPlaces
 from paddle._pserver.placement import row_ranges
 
 TABLES = (
@@ -26,6 +27,18 @@ def rows(ids: list[int]) -> Rows:
 def ids_of(index: int) -> list[int]:
     held = HELD[index]
     return list(range(held.first, held.parameter.shape[0], held.stride))
+
+
+def packed(restored: bool = False) -> list[Places]:
+    return [PackedPlaces(held) for held in HELD]
+
+
+def opened(restored: bool) -> list[Places]:
+    """As if the tables had no height, and the same rows."""
+    return [OpenPlaces(np.array(ids_of(index) if restored else [], np.int64)) for index in (0, 1)]
+
+
+PLACES = {"packed": packed, "open": opened}
 
 
 class Reference:
@@ -57,10 +70,13 @@ PUSHED = st.tuples(*(st.lists(st.sampled_from(ids_of(index)), unique=True, max_s
 EVENT = st.one_of(st.tuples(TRAINER, PUSHED), st.tuples(TRAINER, st.booleans()))
 
 
-@settings(max_examples=300, deadline=None)
+@pytest.mark.parametrize("kind", PLACES)
+@settings(max_examples=200, deadline=None)
 @given(events=st.lists(EVENT, max_size=40), own=st.booleans(), restored=st.booleans())
-def test_each_trainer_is_told_once_of_what_others_changed_and_again_of_what_was_lost(events, own, restored):
-    changes = Changes(3, HELD, own=own, restored=restored)
+def test_each_trainer_is_told_once_of_what_others_changed_and_again_of_what_was_lost(
+    kind, events, own, restored
+):
+    changes = Changes(3, PLACES[kind](restored), own=own, restored=restored)
     reference, told = Reference(3, own=own, restored=restored), [0, 0, 0]
     for trainer, what in events:
         if isinstance(what, bool):  # whether it heard what it was told last
@@ -75,7 +91,7 @@ def test_each_trainer_is_told_once_of_what_others_changed_and_again_of_what_was_
 
 
 def test_what_is_pushed_may_be_overwritten_by_the_next_push():
-    changes, ids = Changes(2, HELD, own=False), np.array([ids_of(0)[3]])
+    changes, ids = Changes(2, packed(), own=False), np.array([ids_of(0)[3]])
     changes.add(0, [Rows(ids, np.zeros((1, 2), np.float32)), rows([])])
     ids[0] = ids_of(0)[5]
     assert changes.take(1, 0)[0].tolist() == [ids_of(0)[3]]
@@ -86,7 +102,7 @@ def test_what_is_kept_for_a_row_does_not_grow_with_the_trainers(mode, each):
     update = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(), mode=ModeSpec(name=mode))
     assert stamp_bytes(update) == each
     if each:
-        few, many = (Changes(trainers, HELD, own=mode != "geo") for trainers in (1, 500))
+        few, many = (Changes(trainers, packed(), own=mode != "geo") for trainers in (1, 500))
         for changes in (few, many):
             stamps = changes._tables[0]
             kept = (stamps._last, stamps._by, stamps._before)

@@ -11,7 +11,7 @@ import pytest
 
 from paddle._engine.entry import Entry
 from paddle._engine.errors import ExchangeError
-from paddle._engine.exchange import AverageSpec, Exchange, ModeSpec, ParameterSpec, RowsSpec, UpdateSpec
+from paddle._engine.exchange import AverageSpec, Exchange, ParameterSpec, RowsSpec, UpdateSpec
 from paddle._engine.row_initial import RowInitial
 from paddle._engine.rows import OPEN, SparseRows
 from paddle._pserver.errors import BadMessage
@@ -230,8 +230,6 @@ def test_a_shard_of_open_tables_alone_needs_no_initial_values() -> None:
     ("spec", "said"),
     [
         (update("sgd", average=AverageSpec(window=0.5, min_window=1, max_window=9)), "ModelAverage"),
-        (update("sgd", mode=ModeSpec(name="geo")), "mode geo.*'words'"),
-        (update("sgd", mode=ModeSpec(name="average")), "mode average.*'words'"),
     ],
 )
 def test_what_cannot_be_done_with_an_open_table_is_refused_by_name(spec: UpdateSpec, said: str) -> None:

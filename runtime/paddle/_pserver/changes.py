@@ -1,7 +1,8 @@
 """Changes: which rows of a shard's tables were changed since a trainer was last told.
 
-For trainers that update by themselves (local_updates.py): they keep whole tables, and hear only of rows that
-are not any more what they know. It must never know a row's values.
+For trainers that update by themselves (local_updates.py): they keep whole tables, or of open ones the rows
+that they have met, and hear only of rows that are not any more what they know. It must never know a row's
+values.
 
 Every row has a stamp: the number of the push that changed it last. A trainer is told of the rows with a later
 stamp than its last telling, however many trainers there are: what a push costs and what is kept do not grow
@@ -10,13 +11,15 @@ stamp of anybody else. The newest pushes are listed, so that few changes are fou
 rows.
 
 Guarantee: a row that was changed is in the next telling of each trainer whom it concerns; one that was lost
-on the way is told again. What is kept is a few numbers for each row.
+on the way is told again. What is kept is a few numbers for each row, of an open table for each that was ever
+changed.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -25,6 +28,7 @@ from paddle._pserver.gradient import Rows
 from paddle._pserver.placement import RowRange
 from paddle._pserver.tables import Tables
 
+_GROWTH = 1.25
 LOOK_AT_ALL = 40
 """To sort an id that is listed takes about as long as to look at so many stamps."""
 
@@ -38,9 +42,9 @@ class Changes:
     """See the module's text. ``restored``: nobody has been told of any row. ``own``: a trainer is told of the
     rows that it changed itself, too."""
 
-    def __init__(self, trainers: int, held: Sequence[RowRange], *, own: bool, restored: bool = False) -> None:
+    def __init__(self, trainers: int, rows: Sequence[Places], *, own: bool, restored: bool = False) -> None:
         self._now = int(restored)
-        self._tables = [_Stamps(part, own=own, first=self._now) for part in held]
+        self._tables = [_Stamps(part, own=own, first=self._now) for part in rows]
         self._sent: list[list[np.ndarray]] = [[] for _ in range(trainers)]
         self._told = [0] * trainers
         self._heard_of = [0] * trainers  # everything up to this push
@@ -65,19 +69,54 @@ class Changes:
         return self._sent[trainer]
 
 
+class Places(Protocol):
+    """Numbers for the rows of a table that live here: 0 to ``count`` - 1."""
+
+    @property
+    def count(self) -> int:
+        """How many there are by now."""
+        ...
+
+    def of(self, ids: np.ndarray) -> np.ndarray:
+        """The numbers of ``ids``, each once, in a new array."""
+        ...
+
+    def ids(self, places: np.ndarray) -> np.ndarray:
+        """The ids of rows with these numbers, which ascend; ascending too."""
+        ...
+
+
+class PackedPlaces:
+    """Those of a table of a declared height: where its rows are."""
+
+    def __init__(self, held: RowRange) -> None:
+        self._held, self.count = held, held.count
+
+    def of(self, ids: np.ndarray) -> np.ndarray:
+        """See Places."""
+        return self._held.local(ids).copy()  # a push is received into the memory of the one before it
+
+    def ids(self, places: np.ndarray) -> np.ndarray:
+        """See Places."""
+        ids: np.ndarray = self._held.first + places * self._held.stride
+        return ids
+
+
 class _Stamps:
     """Those of one table's rows."""
 
-    def __init__(self, held: RowRange, *, own: bool, first: int) -> None:
-        self._held, self._own = held, own
-        self._last = np.full(held.count, first, np.int64)
-        others = 0 if own else held.count
+    def __init__(self, rows: Places, *, own: bool, first: int) -> None:
+        self._rows, self._own = rows, own
+        self._last = np.full(rows.count, first, np.int64)
+        others = 0 if own else rows.count
         self._by, self._before = np.full(others, -1, np.int32), np.zeros(others, np.int64)
         self._list: deque[tuple[int, np.ndarray]] = deque()  # pushes with the places of their rows
         self._listed, self._listed_after = 0, first
 
     def add(self, by: int, ids: np.ndarray, now: int) -> None:
-        places = self._held.local(ids).copy()  # a push is received into the memory of the one before it
+        places = self._rows.of(ids)
+        if self._rows.count > len(self._last):
+            self._make_room(max(self._rows.count, int(len(self._last) * _GROWTH)))
         if not self._own:
             others = places[self._by[places] != by]
             self._before[others] = self._last[others]
@@ -85,7 +124,7 @@ class _Stamps:
         self._last[places] = now
         self._list.append((now, places))
         self._listed += len(places)
-        while looks_at_all(self._listed, self._held.count):
+        while looks_at_all(self._listed, self._rows.count):
             self._listed_after, dropped = self._list.popleft()
             self._listed -= len(dropped)
 
@@ -97,8 +136,13 @@ class _Stamps:
             listed = [places for number, places in self._list if number > push]
             places = np.unique(np.concatenate(listed)) if listed else np.empty(0, np.int64)
             places = places[self._is_after(push, trainer, places)]
-        ids: np.ndarray = self._held.first + places * self._held.stride
-        return ids
+        return self._rows.ids(places)
+
+    def _make_room(self, rows: int) -> None:
+        """For more of them, which nobody has stamped."""
+        self._last = _longer(self._last, rows, 0)
+        if not self._own:
+            self._by, self._before = _longer(self._by, rows, -1), _longer(self._before, rows, 0)
 
     def _is_after(self, push: int, trainer: int, places: np.ndarray | slice) -> np.ndarray:
         """Whether the rows at ``places`` were."""
@@ -120,8 +164,21 @@ def changes_of(update: UpdateSpec, tables: Tables, trainers: int, *, restored: b
     to a snapshot, so that any row may be another than they know."""
     if not update.mode.is_local:
         return None
-    held = [table.held for table in tables.rows.values()]
-    return Changes(trainers, held, own=_tells_own(update), restored=restored)
+    rows = [_places(table.held, tables, restored=restored) for table in tables.rows.values()]
+    return Changes(trainers, rows, own=_tells_own(update), restored=restored)
+
+
+def _places(held: RowRange, tables: Tables, *, restored: bool) -> Places:
+    if not held.parameter.is_open:
+        return PackedPlaces(held)
+    from paddle._pserver.open_places import OpenPlaces  # loads numba
+
+    table = tables.open_table(held.parameter.name)
+    return OpenPlaces(table.ids() if restored else np.empty(0, np.int64))
+
+
+def _longer(array: np.ndarray, size: int, filling: int) -> np.ndarray:
+    return np.concatenate([array, np.full(size - len(array), filling, array.dtype)])
 
 
 def _tells_own(update: UpdateSpec) -> bool:

@@ -79,10 +79,11 @@ def _check_open(parameter: ParameterSpec, update: UpdateSpec) -> None:
             f"parameters are to be averaged, and {parameter.name!r} is an open table: its rows come and go, "
             "and there is no average over them. Take ModelAverage away"
         )
-    if update.mode.is_local:
+    if update.mode.is_local and parameter.rows is not None and parameter.rows.entry.kind != "always":
         raise Refused(
-            f"trainers that update by themselves (mode {update.mode.name}) keep whole tables, and nobody can "
-            f"keep all of {parameter.name!r}, an open one: choose a mode that sends gradients"
+            f"trainers that update by themselves (mode {update.mode.name}) learn a row from when they first "
+            f"meet it, which the entry policy of {parameter.name!r} would not let them share: take that "
+            "away, or choose a mode that sends gradients"
         )
 
 

@@ -81,6 +81,10 @@ class HashTable:
         """How many rows there are."""
         return self._index.rows
 
+    def ids(self) -> np.ndarray:
+        """Those of all rows."""
+        return self._index.by_row()[0]
+
     @property
     def candidates(self) -> int:
         """How many ids were seen and have not entered."""
@@ -109,6 +113,12 @@ class HashTable:
         if self._rule.changes_idle_rows(self._penalties):
             self._catch_up(ids[rows != ABSENT], rows[rows != ABSENT])
         return self._taken(rows)
+
+    def put(self, ids: np.ndarray, values: np.ndarray) -> None:
+        """Give the rows of ``ids``, each once, other values; they are made where there are none, and keep
+        their slots."""
+        self.gather(ids)
+        self._store.array[self._index.find(ids)[0], : self.held.width] = values
 
     def peek(self, ids: np.ndarray) -> np.ndarray:
         """A copy, up to date, for inference: nothing is made, counted or changed, and what has no row is

@@ -9,8 +9,9 @@ r = delta_add_rate, one meeting is::
     elastic_average   push r (w - c) / N       w -= r (w - c) / N            (N, where they do not)
 
 Of sparse tables a meeting is about the rows that batches touched since the last one, and about those that the
-others have changed (changes.py). The rule, its state, its schedule and what becomes of idle rows are the
-trainer's own.
+others have changed (changes.py). Of an open table a trainer has the rows that its batches have named: it
+takes up a row as the center has it, and makes nothing of changes in rows that it has never met. The rule, its
+state, its schedule and what becomes of idle rows are the trainer's own.
 
 Guarantee: what a trainer moved is in exactly one push. At the end of a pass, and when parameters are fetched,
 the arrays hold the center's parameters, equal for all that end the pass; a trainer goes on from its own. What
@@ -22,10 +23,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import (
     Exchange,
     ModeSpec,
@@ -35,7 +37,18 @@ from paddle._engine.exchange import (
     StepReport,
     UpdateSpec,
 )
-from paddle._engine.rows import SparseRows
+from paddle._engine.rows import OPEN, SparseRows
+
+if TYPE_CHECKING:
+    from paddle._pserver.known_rows import KnownRows
+
+
+class Own(Exchange, Protocol):
+    """What applies a trainer's rule."""
+
+    def put(self, name: str, rows: SparseRows) -> None:
+        """Give rows of an open table, each id once, other values; what their rule remembers stays."""
+        ...
 
 
 class Center(Exchange, Protocol):
@@ -53,7 +66,7 @@ class Center(Exchange, Protocol):
 class LocalUpdates:
     """See the module's text. ``trainers``: how many there are."""
 
-    def __init__(self, center: Center, own: Exchange, mode: ModeSpec, trainers: int) -> None:
+    def __init__(self, center: Center, own: Own, mode: ModeSpec, trainers: int) -> None:
         self._center, self._own, self._mode = center, own, mode
         part = np.float32(1 / trainers)
         rate = np.float32(mode.delta_add_rate)
@@ -61,7 +74,9 @@ class LocalUpdates:
         self._pull = rate * part if mode.name == "elastic_average" else np.float32(0)
         self._mine: Mapping[str, np.ndarray] = {}
         self._shared: Mapping[str, np.ndarray] = {}
-        self._heights: dict[str, int] = {}  # of sparse tables
+        self._heights: dict[str, int] = {}  # of sparse tables that have one
+        self._known: dict[str, KnownRows] = {}  # of open tables
+        self._is_shown = False  # whether others see the center's
         self._touched: dict[str, list[np.ndarray]] = {}
         self._aside: dict[
             str, np.ndarray | SparseRows
@@ -73,8 +88,9 @@ class LocalUpdates:
         self, parameters: Sequence[ParameterSpec], update: UpdateSpec, values: Mapping[str, np.ndarray]
     ) -> Mapping[str, np.ndarray]:
         """See Exchange."""
-        self._heights = {p.name: p.shape[0] for p in parameters if p.sparse}
-        self._touched = {name: [] for name in self._heights}
+        self._heights = {p.name: p.shape[0] for p in parameters if p.sparse and not p.is_open}
+        self._known = _known([p for p in parameters if p.is_open])
+        self._touched = {name: [] for name in (*self._heights, *self._known)}
         self._shared = self._center.start([_added(p) for p in parameters], _adding(update), values)
         self._center.fetch()
         self._mine = self._own.start(parameters, replace(update, average=None), self._shared)
@@ -88,8 +104,28 @@ class LocalUpdates:
         self._own.prefetch(rows)
 
     def lookup(self, ids: Mapping[str, np.ndarray], *, training: bool) -> Mapping[str, np.ndarray]:
-        """See Exchange. Shards refuse open tables in these modes (declaration.py)."""
-        return self._own.lookup(ids, training=training)
+        """See Exchange."""
+        if training:
+            self._resume()
+            self._touch(ids)
+            return self._own.lookup(ids, training=True)
+        center = self._center.lookup(ids, training=False)
+        if self._is_shown:
+            return center
+        own = self._own.lookup(ids, training=False)
+        known = {name: self._known[name].has(wanted)[:, None] for name, wanted in ids.items()}
+        return {name: np.where(known[name], own[name], center[name]) for name in ids}
+
+    def _touch(self, ids: Mapping[str, np.ndarray]) -> None:
+        """A batch uses these rows of open tables, each id once: take up those not met before."""
+        for name, wanted in ids.items():
+            self._touched[name].append(wanted.copy())
+        fresh = {name: wanted[~self._known[name].has(wanted)] for name, wanted in ids.items()}
+        fresh = {name: wanted for name, wanted in fresh.items() if len(wanted)}
+        if fresh:
+            for name, values in self._center.lookup(fresh, training=True).items():
+                self._own.put(name, SparseRows(fresh[name], values, OPEN))
+                self._known[name].put(fresh[name], values)
 
     def room(self) -> Mapping[str, np.ndarray]:
         """See Exchange."""
@@ -99,7 +135,9 @@ class LocalUpdates:
         """See Exchange."""
         self._resume()
         for name, gradient in gradients.items():
-            if isinstance(gradient, SparseRows):
+            if name in self._known and isinstance(gradient, SparseRows):
+                self._touch({name: np.unique(gradient.ids)})
+            elif isinstance(gradient, SparseRows):
                 self._touched[name].append(np.unique(gradient.ids))
         self._own.step(gradients, samples)
         self._steps += 1
@@ -116,6 +154,8 @@ class LocalUpdates:
             self._look()
         pushed: dict[str, np.ndarray | SparseRows] = {}
         expected, room = {}, self._center.room()
+        for name in self._known:
+            pushed[name] = self._push_open_rows(name)
         for name in self._mine:
             if name in self._heights:
                 pushed[name] = self._push_rows(name)
@@ -140,13 +180,28 @@ class LocalUpdates:
         shared[ids] += moved
         return SparseRows(ids, np.negative(moved, out=moved), self._heights[name])
 
+    def _push_open_rows(self, name: str) -> SparseRows:
+        known, touched = self._known[name], self._touched[name]
+        ids = np.unique(np.concatenate(touched)) if touched else np.empty(0, np.int64)
+        touched.clear()
+        mine, before = self._own_rows(name, ids), known.get(ids)
+        moved = mine - before
+        if self._pull:
+            self._own.put(name, SparseRows(ids, mine - self._pull * moved, OPEN))
+        moved *= self._share
+        known.put(ids, before + moved)
+        return SparseRows(ids, np.negative(moved, out=moved), OPEN)
+
+    def _own_rows(self, name: str, ids: np.ndarray) -> np.ndarray:
+        return self._own.lookup({name: ids}, training=True)[name]
+
     def _look(self) -> None:
         """Hear of the center without a push."""
-        expected = self._known()
+        expected = self._dense_center()
         self._center.pull()
         self._hear(expected)
 
-    def _known(self) -> dict[str, np.ndarray]:
+    def _dense_center(self) -> dict[str, np.ndarray]:
         return {name: array.copy() for name, array in self._shared.items() if name not in self._heights}
 
     def _hear(self, expected: Mapping[str, np.ndarray]) -> None:
@@ -154,9 +209,20 @@ class LocalUpdates:
         for name, before in expected.items():
             self._mine[name][...] = self._moved_by(self._mine[name], before, self._shared[name])
         for name, rows in self._center.changes().items():
+            if name in self._known:
+                self._hear_open_rows(name, rows)
+                continue
             mine, shared, ids = self._mine[name], self._shared[name], rows.ids
             mine[ids] = self._moved_by(mine[ids], shared[ids], rows.values)
             shared[ids] = rows.values
+
+    def _hear_open_rows(self, name: str, rows: SparseRows) -> None:
+        known = self._known[name]
+        met = known.has(rows.ids)
+        ids, values = rows.ids[met], rows.values[met]
+        mine = self._moved_by(self._own_rows(name, ids), known.get(ids), values)
+        self._own.put(name, SparseRows(ids, mine, OPEN))
+        known.put(ids, values)
 
     def _moved_by(self, mine: np.ndarray, before: np.ndarray, center: np.ndarray) -> np.ndarray:
         """What the trainer's own parameters become by a center that was ``before``."""
@@ -177,7 +243,7 @@ class LocalUpdates:
         """See Exchange."""
         self._resume()
         self._flush()
-        expected = self._known()
+        expected = self._dense_center()
         self._center.end_pass(pass_id)
         self._own.end_pass(pass_id)
         self._hear(expected)
@@ -192,12 +258,16 @@ class LocalUpdates:
         self._show()
 
     def export(self, name: str) -> SparseRows:
-        """See Exchange."""
-        return self._own.export(name)
+        """See Exchange. The center's; as ``fetch`` shows it, where that was just asked for."""
+        if not self._mode.is_in_step and not self._is_shown:
+            self._flush()
+        return self._center.export(name)
 
     def shrink(self, threshold: int) -> None:
-        """See Exchange."""
-        self._own.shrink(threshold)
+        """Raises ExchangeError: what the center forgets, trainers would go on to have."""
+        raise ExchangeError(
+            f"tables forget no rows in mode {self._mode.name}, where each trainer keeps rows of its own"
+        )
 
     def averages(self) -> Mapping[str, np.ndarray]:
         """See Exchange. Those of the center."""
@@ -209,6 +279,7 @@ class LocalUpdates:
 
     def _show(self) -> None:
         """Let the arrays hold the center's parameters."""
+        self._is_shown = True
         for name, mine in self._mine.items():
             shared = self._shared[name]
             if name in self._heights:
@@ -221,6 +292,7 @@ class LocalUpdates:
 
     def _resume(self) -> None:
         """Go on from this trainer's own."""
+        self._is_shown = False
         for name, kept in self._aside.items():
             if isinstance(kept, SparseRows):
                 self._mine[name][kept.ids] = kept.values
@@ -232,6 +304,14 @@ class LocalUpdates:
         """See Exchange."""
         self._own.close(failure)
         self._center.close(failure)
+
+
+def _known(tables: Sequence[ParameterSpec]) -> dict[str, KnownRows]:
+    if not tables:
+        return {}
+    from paddle._pserver.known_rows import KnownRows  # loads numba
+
+    return {table.name: KnownRows(table.shape[1]) for table in tables}
 
 
 def _added(parameter: ParameterSpec) -> ParameterSpec:

@@ -39,6 +39,7 @@ from paddle._pserver.wire import WireSpec
 
 Arrays = Mapping[str, np.ndarray]
 _NONE = np.empty(0, np.int64)
+_ROWS = 1 << 28  # of an open table that a trainer can hear of at once
 
 
 class DenseShard:
@@ -205,7 +206,8 @@ class SparseShard:
         counts = np.zeros(len(self._ranges), np.int64)
         self.line.answer([bytes_of(counts)])
         self._counts = counts.tolist()
-        if any(not 0 <= n <= held.count for n, held in zip(self._counts, self._ranges, strict=True)):
+        most = [_ROWS if held.parameter.is_open else held.count for held in self._ranges]
+        if any(not 0 <= count <= limit for count, limit in zip(self._counts, most, strict=True)):
             raise BadMessage(f"{self.line.what} tells of {self._counts} changed rows: it has not so many")
         self.line.send(PullChanges(tuple(self._counts)), asking="for the rows that were changed")
 
