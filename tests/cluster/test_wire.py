@@ -96,16 +96,8 @@ def test_two_trainers_learn_in_other_numbers_what_they_learn_in_float32(tmp_path
     images, labels = data()
     np.savez(tmp_path / "digits.npz", images=images, labels=labels)
     plain = train(tmp_path / "float32")
-    costs = {
-        wire: train(tmp_path / wire, PADDLE_INIT_WIRE=wire, PADDLE_INIT_WIRE_TOPK="0.05")
-        for wire in ("bfloat16", "float16", "topk")
-    }
-    costs["both ways"] = train(
-        tmp_path / "both ways", PADDLE_INIT_WIRE="bfloat16", PADDLE_INIT_WIRE_ANSWERS="bfloat16"
-    )
-    print(plain, costs)
+    halves = train(tmp_path / "both ways", PADDLE_INIT_WIRE="bfloat16", PADDLE_INIT_WIRE_ANSWERS="bfloat16")
+    largest = train(tmp_path / "topk", PADDLE_INIT_WIRE="topk", PADDLE_INIT_WIRE_TOPK="0.05")
     assert plain < 0.6
-    assert abs(costs["bfloat16"] / plain - 1) < 0.03
-    assert abs(costs["float16"] / plain - 1) < 0.03
-    assert abs(costs["both ways"] / plain - 1) < 0.05
-    assert costs["topk"] < 1.3 * plain
+    assert abs(halves / plain - 1) < 0.05
+    assert largest < 1.3 * plain
