@@ -45,15 +45,18 @@ EXCHANGE = """_engine.{
 WIRE = "_pserver.{errors, framing, messages, options, placement, wire}"
 # The shard's parts: state machines, driven by whoever has a clock and a network.
 MACHINES = """_pserver.{
-    admission, arrival, barrier, beginning, changes, clocks, declaration, effects, ending, export, modes,
-    outbox, resuming, roster, saving, shard, sparing, training, watch, watcher
+    admission, arrival, barrier, beginning, changes, clocks, declaration, deposit, effects, ending, export,
+    modes, outbox, resuming, roster, saving, shard, sparing, training, watch, watcher
 }"""
 SHARD = f"""{MACHINES} _pserver.{{
     decoding, gradient, inlet, model, open_places, packed_table, state, tables
 }}"""
 SIGHT = "_pserver.{meter, report, status}"
 # A trainer's end of a session.
-TRAINERS_END = "_pserver.{client, given, gradient_room, journal, line, link, remote, remote_shards, sieve}"
+TRAINERS_END = """_pserver.{
+    client, courier, delivery, flight, given, gradient_room, journal, line, link, question, remote,
+    remote_shards, sieve
+}"""
 # How both prove to have the job's token.
 TOKENS = "_pserver.{auth, handshake, tls, tls_socket, token_file}"
 # Flags and who reads them: light enough for every program that asks for its settings.
@@ -145,6 +148,8 @@ TABLE = (
     Row("_pserver.messages", "_pserver.{errors, options, wire} _engine.exchange", "msgspec"),
     Row("_pserver.wire", "_engine.exchange"),
     Row("_pserver.options"),
+    Row("_pserver.ahead", theirs="threading"),  # a lock
+    Row("_pserver.landing"),
     # What a shard remembers, and where.
     Row("_pserver.state", "_pserver.{clocks, messages, model, roster}", "msgspec numpy"),
     Row("_pserver.snapshot_file", "_pserver.state", "base64 msgspec numpy safetensors"),
@@ -180,11 +185,12 @@ TABLE = (
     Row("_pserver.trainer_modes", "_engine.exchange _pserver.{local, local_updates, merging}"),
     Row(
         TRAINERS_END,
-        f"{TRAINERS_END} {TOKENS} {WIRE} {EXCHANGE} _pserver.{{encoding, nearby, region, rounded, shown}}",
+        f"{TRAINERS_END} {TOKENS} {WIRE} {EXCHANGE} "
+        "_pserver.{ahead, encoding, landing, nearby, region, rounded, shown}",
         "msgspec numpy os secrets socket ssl sys threading time",
     ),
     Row("_pserver.outlet", f"{WIRE} _engine.kernels.halves", "numpy"),
-    Row("_pserver.rounded", "_pserver.framing _engine.kernels.halves", "numpy"),
+    Row("_pserver.rounded", "_pserver.{framing, landing} _engine.kernels.halves", "numpy"),
     Row("_pserver.encoding", f"{WIRE} {EXCHANGE} _engine.kernels.{{halves, largest}}", "numpy"),
     Row("_pserver.session", f"{SHARD} {WIRE} _pserver.{{link, meter}}", "asyncio numpy"),
     Row(

@@ -52,7 +52,9 @@ class Pservers:
     lobbies: list[Lobby] = field(default_factory=list)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
 
-    def exchange(self, trainer_id: int, **options: Any) -> RemoteExchange:
+    def exchange(
+        self, trainer_id: int, kind: Callable[..., RemoteExchange] = RemoteExchange, **options: Any
+    ) -> RemoteExchange:
         known: dict[str, Any] = {
             "port": self.port,
             "ports_num": self.ports_num,
@@ -63,7 +65,7 @@ class Pservers:
             "call_timeout_s": TIMEOUT_S,
             "notice": lambda text: None,
         }
-        return RemoteExchange(self.hosts, **(known | options))
+        return kind(self.hosts, **(known | options))
 
     def train(self, *trainers: Callable[[RemoteExchange], Any], **options: Any) -> list[Any]:
         """What the trainers return, each run in a thread with its exchange and closed after it."""

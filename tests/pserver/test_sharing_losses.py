@@ -39,7 +39,7 @@ if where == "before":
     os.kill(os.getpid(), signal.SIGKILL)
 room[150:] = 1000
 for shard in exchange._dense:
-    shard.line.answer = lambda into: os.kill(os.getpid(), signal.SIGKILL)  # all is told, nothing heard
+    shard.line.answer = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)  # all is told, nothing heard
 exchange.step({"w": room}, 1)
 """
 

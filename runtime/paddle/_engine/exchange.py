@@ -9,9 +9,9 @@ hold exactly the parameters after all trainers' gradients for that step, each ap
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -250,5 +250,38 @@ class Exchange(Protocol):
         """Say goodbye; with ``failure``, say why this trainer cannot go on, so that no other waits for it.
 
         Idempotent; after it only ``close`` may be called.
+        """
+        ...
+
+
+@runtime_checkable
+class Overlapping(Exchange, Protocol):
+    """An exchange that sends gradients while others are computed, and brings parameters while others are
+    used.
+
+    A step is ``begin_step``, any number of ``give``, ``commit``, and some time later ``settle``: together
+    what ``step`` does. Between ``commit`` and ``settle`` parameters are neither the old nor the new ones, and
+    gradients must stay as they are. All other methods settle by themselves.
+    """
+
+    def begin_step(self) -> None:
+        """A batch begins. What was given of one that was never committed is void."""
+        ...
+
+    def give(self, name: str, gradient: np.ndarray) -> None:
+        """The gradient of a dense parameter is final, and stays so until the next ``begin_step`` at least."""
+        ...
+
+    def commit(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> None:
+        """All gradients of one batch of ``samples`` are there, those that were given among them.
+
+        Returns before they have had their effect; no gradient counts without it.
+        """
+        ...
+
+    def settle(self, names: Collection[str] | None = None) -> StepReport:
+        """Wait until these parameters, all if None, are those of the next step; others are no concern of it.
+
+        Returns what became of the last step that was settled wholly. Raises what went wrong since ``commit``.
         """
         ...

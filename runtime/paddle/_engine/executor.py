@@ -1,7 +1,8 @@
 """The executor: runs programs on the parameters in a scope.
 
 It must never know where parameters are kept: an exchange, if it has one, is told which rows a batch is
-about to use, and given the gradients when a program ends in ``exchange``.
+about to use, and given the gradients when a program ends in ``exchange``, or as they become final
+(overlap.py).
 
 Guarantees: for equal parameters, feeds, seeds and numbers of earlier runs of the same program, a run
 gives equal bits; what it returns is the caller's to keep.
@@ -15,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from paddle._engine.exchange import Exchange, StepReport
+from paddle._engine.exchange import Exchange, Overlapping, StepReport
 from paddle._engine.initial import generator_for
 from paddle._engine.plan import Plan, make_plan
 from paddle._engine.program import Program, Shape, Variable
@@ -47,14 +48,14 @@ class _Known:
 class Executor:
     """Runs programs on one scope, with or without an exchange. Not for two threads at once.
 
-    ``room``: where the exchange, which has been started, best takes dense gradients from. ``last_report`` is
-    what it said of the last step.
+    ``room``: where the exchange, which has been started, best takes dense gradients from. A step of one that
+    overlaps may not be over when its run is: the next run goes on while it ends.
     """
 
     def __init__(
         self, scope: Scope, exchange: Exchange | None = None, room: Mapping[str, np.ndarray] | None = None
     ):
-        self.last_report: StepReport | None = None
+        self._report: StepReport | None = None
         self._scope = scope
         self._exchange = exchange
         self._programs: WeakKeyDictionary[Program, _Known] = WeakKeyDictionary()
@@ -80,14 +81,21 @@ class Executor:
         known = self._programs.setdefault(program, _Known())
         plan = self._plan(known, program, feed, fetch)
         run = plan.run
-        run.exchange, run.report = self._exchange, None
+        run.report = None
         run.seed, run.step = seed, known.runs
         run.samples = _batch_size(feed) if samples is None else samples
         with np.errstate(all="ignore"):  # a cost that is inf or NaN says it all
             fetched = plan(feed)
         known.runs += 1
-        self.last_report = run.report or self.last_report
+        self._report = run.report or self._report
         return fetched
+
+    @property
+    def last_report(self) -> StepReport | None:
+        """What the exchange says of the last step; it is over then."""
+        if self._report is not None and isinstance(self._exchange, Overlapping):
+            self._report = self._exchange.settle()
+        return self._report
 
     def _plan(
         self, known: _Known, program: Program, feed: Mapping[str, np.ndarray], fetch: Sequence[str | Variable]
@@ -97,7 +105,8 @@ class Executor:
         key = (len(program.main.operators), tuple(shapes.items()), names)
         plan = known.plans.pop(key, None)
         if plan is None or plan.generation != self._scope.generation:
-            plan = make_plan(program, shapes, names, self._scope, self._gradients, self._room)
+            gradients, room = self._gradients, self._room
+            plan = make_plan(program, shapes, names, self._scope, gradients, room, self._exchange)
         known.plans[key] = plan
         if len(known.plans) > PLANS_PER_PROGRAM:
             del known.plans[next(iter(known.plans))]

@@ -21,8 +21,10 @@ import numpy as np
 
 from paddle._engine import registry
 from paddle._engine.errors import FeedError, ShapeError
+from paddle._engine.exchange import Exchange
 from paddle._engine.memory import ALIGNMENT, Memory
 from paddle._engine.open_rows import OpenRows
+from paddle._engine.overlap import overlap_of
 from paddle._engine.passes import improve
 from paddle._engine.program import Form, Operator, Parameter, Program, Shape
 from paddle._engine.registry import IDS, VALUES, Call, Run, Step, Value
@@ -33,7 +35,7 @@ from paddle._engine.scope import Scope
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What a run does, in this order: ``feeds``, ``checks``, prefetch of ``lookups`` and lookup in ``open``
-    tables, ``steps``, ``fetches``.
+    tables, ``steps``, ``lasts``, ``fetches``.
 
     ``generation``: that of ``scope``, whose arrays the steps are bound to; the plan is void when the scope
     replaces one. ``trains``: it ends in an exchange.
@@ -48,6 +50,7 @@ class Plan:
     lookups: Mapping[str, Sequence[np.ndarray]]
     open: Mapping[str, OpenRows]
     steps: Sequence[tuple[Step, Operator]]
+    lasts: Sequence[Step]
     fetches: Sequence[Value]
 
     def __call__(self, feed: Mapping[str, np.ndarray]) -> list[np.ndarray]:
@@ -66,6 +69,8 @@ class Plan:
         except Exception as error:
             error.add_note(f"in operator {operator}")
             raise
+        for last in self.lasts:
+            last()
         return [value.to_dense() if isinstance(value, SparseRows) else value.copy() for value in self.fetches]
 
     def _look_up(self) -> None:
@@ -92,6 +97,7 @@ def make_plan(
     scope: Scope,
     gradients: dict[str, np.ndarray],
     room: Mapping[str, np.ndarray],
+    exchange: Exchange | None = None,
 ) -> Plan:
     """Plan a program. ``gradients`` holds the dense gradients that leave: all plans hand over the same. They
     lie in the ``room`` that there is for those of a parameter, or anywhere."""
@@ -104,7 +110,8 @@ def make_plan(
         if _is_open(forms[name]):
             raise FeedError(f"{name!r} is a table without a height, and no array to fetch: export its rows")
     layout = _Layout(operators, forms, fixed, fetch)
-    run = Run()
+    run = Run(exchange=exchange)
+    overlap = overlap_of(exchange, program, operators, fixed)
     return Plan(
         scope=scope,
         generation=scope.generation,
@@ -114,7 +121,8 @@ def make_plan(
         checks=[check for operator in operators for check in layout.checks(operator, fed=True)],
         lookups=layout.lookups(program, operators),
         open=layout.open,
-        steps=[(step, operator) for operator in operators for step in layout.steps(operator, run)],
+        steps=list(overlap.steps(operators, partial(layout.steps, run=run))),
+        lasts=list(overlap.last(fetch)),
         fetches=[layout.values[name] for name in fetch],
     )
 

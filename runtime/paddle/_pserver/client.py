@@ -10,6 +10,7 @@ the caller names; after an error nothing more is asked.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import socket
 import ssl
@@ -51,6 +52,7 @@ from paddle._pserver.shown import Seen
 from paddle._pserver.tls_socket import TlsSocket
 
 Notice = Callable[[str], None]
+Told = Callable[[int], None]
 
 _REPLIES = get_args(Reply)
 _ATTEMPT_S = 5.0
@@ -92,12 +94,15 @@ class Client:
         self._seen: Seen | None = None  # the shard's values, where this trainer reads them itself
         self._is_to_read = False  # before the next reply is handed out
         self.takes_gradients = False  # from memory: a push needs no body
+        self._told: Told = _nobody
         self._asked = "anything"
         self._asked_at = time.monotonic()
         self.forsaken = False  # the shard said that the job is broken, or is out of reach
         self._given_up = False
         self._whole = True  # whether the last message went out whole
-        self.on_idle: Callable[[], None] = lambda: None  # called now and then while it waits for an answer
+        self.on_idle: Callable[[], None] = lambda: (
+            None
+        )  # called now and then while it waits for the other side
 
     # Connecting.
 
@@ -178,12 +183,13 @@ class Client:
             raise self._unreachable(error) from error
         self._whole = True
 
-    def receive(self, into: Sequence[memoryview] = ()) -> Reply:
-        """The answer; its body is written into ``into``, byte views that it must fill exactly.
+    def receive(self, into: Sequence[memoryview] = (), told: Told | None = None) -> Reply:
+        """The answer; its body is written into ``into``, byte views that it must fill exactly. Meanwhile
+        ``told`` is called with the number of bytes of it that have come and are right.
 
         A shard that says for whom it waits is alive, and ends the wait itself (barrier.py).
         """
-        self._into = into
+        self._into, self._told = into, told or _nobody
         deadline = time.monotonic() + self._call_timeout_s
         while True:
             reply = self._next(deadline)
@@ -251,6 +257,12 @@ class Client:
             self._socket.close()
             self._socket = None
 
+    def shut(self) -> None:
+        """End what another thread is sending or receiving here."""
+        if self._socket is not None:
+            with contextlib.suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+
     def is_broken(self) -> bool:
         """Whether the other side has closed the connection, or it failed. Nothing may be asked meanwhile."""
         return self._peek() == b""
@@ -301,6 +313,7 @@ class Client:
                 if not count:
                     raise ConnectionResetError("it closed the connection")
                 self._heard.extend(self._reader.received(count))
+                self._told(self._reader.checked)
         except OSError as error:
             raise self._unreachable(error) from error
         except FrameError as error:
@@ -326,8 +339,15 @@ class Client:
     def _send_all(self, group: list[memoryview], deadline: float) -> None:
         sock = self._open
         while group:
-            sock.settimeout(_left(deadline))
-            sent = sock.sendmsg(group)
+            is_patient = isinstance(sock, TlsSocket)  # which cannot go on after a timeout
+            sock.settimeout(_left(deadline) if is_patient else min(_left(deadline), _IDLE_S))
+            try:
+                sent = sock.sendmsg(group)
+            except TimeoutError:
+                if is_patient:
+                    raise
+                self.on_idle()
+                continue
             while group and sent >= group[0].nbytes:
                 sent -= group.pop(0).nbytes
             if sent:
@@ -358,6 +378,10 @@ class Client:
             f"{self.what} was asked {self._asked}, and {why} within {elapsed:.1f} s. Look into its "
             "server.log."
         )
+
+
+def _nobody(checked: int) -> None:
+    """Nobody wants to know."""
 
 
 def _left(deadline: float) -> float:

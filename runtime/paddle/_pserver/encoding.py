@@ -104,6 +104,11 @@ class Encoder:
         """Whether a push tells the form of each part."""
         return self._wire.name in ("float16", "topk")
 
+    @property
+    def keeps(self) -> bool:
+        """Whether encoding a gradient changes what is kept for the next one."""
+        return self._wire.name != "float32"
+
     def dense(self, parameter: ParameterSpec, gradient: np.ndarray) -> Coded:
         """Encode a dense parameter's ``gradient``, flat float32; good until its next one."""
         wire = self._wire

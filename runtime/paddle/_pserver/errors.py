@@ -154,6 +154,14 @@ class StateLost(PserverError):
     """A pserver was started anew, and keeps no snapshots."""
 
 
+def state_lost(what: str, step: int) -> StateLost:
+    """``what`` had learned by ``step`` and does not know."""
+    return StateLost(
+        f"{what} was started anew and has lost what it had learned by step {step}. Pservers with a "
+        "--snapshot_dir go on from there; start this job again."
+    )
+
+
 class NotOneJob(Complaint, PserverError):
     """Folders that are not all of one job's snapshots."""
 

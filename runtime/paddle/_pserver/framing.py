@@ -102,7 +102,7 @@ class FrameReader(Generic[Message]):
     ``place(kind, meta, body_length)`` is called when a frame's meta is there: it returns the decoded message
     and the writable byte views that take the body (together exactly ``body_length`` long), or raises. After
     an error the reader is not to be used any more. ``limits`` may change between messages. ``checked``: how
-    many bytes of the body of the newest message have come and are right.
+    many bytes of the body of the message under way have come and are right.
 
     Messages are handed out one by one: a frame is placed only after the message before it has been dealt
     with, so that what that one brought is not overwritten.
@@ -232,7 +232,7 @@ class FrameReader(Generic[Message]):
             raise BadMessage(
                 f"a frame of kind {self._kind} brings {self._body_length} bytes, expected were {room}"
             )
-        self.checked, self._body = 0, deque(targets)
+        self._body = deque(targets)
         return self._go_on()
 
     def _go_on(self) -> Iterable[Message]:
@@ -241,6 +241,7 @@ class FrameReader(Generic[Message]):
             self._portion = _taken(self._body, PORTION_BYTES)
             self._expect(self._read_portion, self._portion, direct=True)
             return ()
+        self.checked = 0
         self._digest.reset()
         self._expect(self._read_header, [self._header])
         return (self._message,)

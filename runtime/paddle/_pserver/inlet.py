@@ -17,16 +17,19 @@ from typing import get_args
 import numpy as np
 
 from paddle._pserver.decoding import Decode, Decoder
+from paddle._pserver.deposit import Deposit
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.framing import bytes_of
 from paddle._pserver.gradient import NOTHING, Gradient, Rows
 from paddle._pserver.lending import Lending
-from paddle._pserver.messages import PullRows, Push, Request, Seed, Share, decode
+from paddle._pserver.messages import Part, PullRows, Push, Request, Seed, Share, decode
 from paddle._pserver.model import Model
+from paddle._pserver.placement import DenseLayout
 from paddle._pserver.shard import Shard
 from paddle._pserver.tables import Tables
 
 _REQUESTS = get_args(Request)
+NO_LAYOUT = DenseLayout((), (), 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +52,8 @@ class Inlet:
         self.lending = lending or Lending()
         self._shard = shard
         self._session = session
-        self._dense = np.empty(0, np.float32)
-        self._segments: list[np.ndarray] = []
-        self._shape: Tables | None = None  # for which these two are cut
+        self._deposit = Deposit(NO_LAYOUT)
+        self._shape: Tables | None = None  # for which it is
         self._raw = np.empty(0, np.uint8)
         self._decoder: Decoder | None = None
 
@@ -68,43 +70,59 @@ class Inlet:
             return Inbound(message), [bytes_of(self._shard.seed_target(self._session, message.table))]
         if isinstance(message, PullRows):
             return self._place_ids(message, tables)
-        if isinstance(message, Push) and model.declaration.wire.name != "float32":
+        if isinstance(message, Push | Part) and model.declaration.wire.name != "float32":
             return self._place_coded(message, model, body_length)
         if isinstance(message, Push):
-            if not body_length and not message.counts and self.lending.has_gradient(tables):
+            if self._is_lent(message, tables, body_length):
                 return Inbound(message, Gradient(self.lending.gradient())), ()
             return self._place_gradient(message, tables, body_length)
         if isinstance(message, Share):
             return Inbound(message), ()
+        if isinstance(message, Part):
+            dense = self._deposit_for(tables).part(message.number, message.segments)
+            return Inbound(message), [bytes_of(array) for array in dense]
         raise BadMessage(f"{type(message).__name__} brings {body_length} bytes that nobody asked for")
+
+    def _is_lent(self, push: Push, tables: Tables, body_length: int) -> bool:
+        """Whether the shard reads the gradient by itself."""
+        is_word = not (body_length or push.counts or push.parts)
+        return is_word and self.lending.has_gradient(tables)
 
     def _place_gradient(
         self, push: Push, tables: Tables, body_length: int
     ) -> tuple[Inbound, Sequence[memoryview]]:
-        size = tables.layout.size
         counts = _counted(push.counts, tables)
         widths = [table.held.width for table in tables.rows.values()]
         sizes = [count * width for count, width in zip(counts, widths, strict=True)]
-        expected = 4 * size + 8 * sum(counts) + 4 * sum(sizes)
-        if body_length != expected:
+        expected = 8 * sum(counts) + 4 * sum(sizes)
+        if not push.parts and body_length != 4 * tables.layout.size + expected:
+            expected += 4 * tables.layout.size
             raise BadMessage(f"this push should bring {expected} bytes and brings {body_length}")
         if push.forms:
             raise BadMessage("a push tells forms in a job whose gradients travel as they are")
-        if self._shape is not tables:
-            self._shape = tables
-            self._dense = np.empty(size, np.float32)
-            self._segments = [self._dense[segment.span] for segment in tables.layout.segments]
+        deposit = self._deposit_for(tables)
+        dense = [bytes_of(array) for array in deposit.rest(push.parts)]
         if not counts:
-            return Inbound(push, Gradient(self._segments)), [bytes_of(self._dense)]
-        raw = self._room(expected - 4 * size)
+            return Inbound(push, Gradient(deposit.arrays)), dense
+        raw = self._room(expected)
         ids = _split(raw[: 8 * sum(counts)].view(np.int64), counts)
         values = _split(raw[8 * sum(counts) :].view(np.float32), sizes)
         rows = [Rows(i, v.reshape(-1, width)) for i, v, width in zip(ids, values, widths, strict=True)]
-        return Inbound(push, Gradient(self._segments, rows)), [bytes_of(self._dense), bytes_of(raw)]
+        return Inbound(push, Gradient(deposit.arrays, rows)), [*dense, bytes_of(raw)]
+
+    def _deposit_for(self, tables: Tables) -> Deposit:
+        if self._shape is not tables:
+            self._shape = tables
+            self._deposit = Deposit(tables.layout)
+        return self._deposit
 
     def _place_coded(
-        self, push: Push, model: Model, body_length: int
+        self, push: Push | Part, model: Model, body_length: int
     ) -> tuple[Inbound, Sequence[memoryview]]:
+        if isinstance(push, Part) or push.parts:
+            raise BadMessage(
+                f"gradients do not come in parts in a job whose wire is {model.declaration.wire.name}"
+            )
         if self._decoder is None or self._shape is not model.tables:
             self._shape = model.tables
             declare = model.declaration

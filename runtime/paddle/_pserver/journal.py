@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import msgspec
 
@@ -97,3 +98,10 @@ def after(message: Request, before: Mark) -> Mark:
 
 def _is_past(mark: Mark, other: Mark) -> bool:
     return mark.pushes >= other.pushes and mark.passes >= other.passes
+
+
+def is_told_again(message: Request) -> TypeGuard[Journaled]:
+    """Whether it changes a shard, so that one that has forgotten it must hear it again."""
+    if isinstance(message, Pull):
+        return message.table is not None
+    return isinstance(message, Push | EndPass | PullRows)

@@ -4,9 +4,11 @@
     it connects anew, says who it is, declares again, tells again what the shard lacks (journal.py), and asks
     the open question again. What a shard has counted it does not count again.
 2.  Coming back is done in a thread: what is told again may have to wait for other trainers, who wait for this
-    one on another line. So whoever waits for an answer looks after all lines meanwhile (``on_idle``).
+    one on another line. So whoever waits for an answer looks after all lines meanwhile (``on_idle``), also
+    after those that other threads ask on: :meth:`look` leaves alone what is in use.
 3.  It gives up ``reconnect_timeout_s`` after the first break that nothing was answered since; at once where
     nothing listens any more and the shard keeps no snapshots: then what it had is lost.
+4.  What is told ahead counts on its connection. A question that is asked on another one brings everything.
 
 It must never know what a question means for training, other than which ones are told again.
 
@@ -19,7 +21,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from functools import partial
 
 import msgspec
 
@@ -32,20 +34,18 @@ from paddle._pserver.errors import (
     PserverError,
     Refused,
     ShardUnreachable,
-    StateLost,
+    state_lost,
 )
 from paddle._pserver.gradient_room import GradientRoom
-from paddle._pserver.journal import Entry, Journal
+from paddle._pserver.journal import Entry, Journal, is_told_again
+from paddle._pserver.landing import Landing
 from paddle._pserver.messages import (
     Answer,
     Declare,
     Declared,
-    EndPass,
     Goodbye,
     Hello,
     Mark,
-    Pull,
-    PullRows,
     Push,
     Reply,
     Request,
@@ -54,45 +54,11 @@ from paddle._pserver.messages import (
     Share,
     Welcome,
 )
+from paddle._pserver.question import Patience, Question, Recalled, ReplyBytes, Return, Short, Start
 
 BROKEN = (ConnectionLost, ChecksumMismatch, NotAFrame)
 _LOOK_S = 0.5
 _RETRY_S = 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long a line tries to come back, and how many bytes it keeps to tell again."""
-
-    reconnect_timeout_s: float = 60.0
-    journal_bytes: int = 256 << 20
-
-
-@dataclass(slots=True)
-class _Question:
-    message: Request
-    body: Sequence[memoryview]
-    asking: str
-    entry: Entry | None = None  # in the journal
-    is_in_room: bool = False  # the body
-
-
-@dataclass(slots=True)
-class _Return:
-    """A line coming back, in its thread."""
-
-    thread: threading.Thread
-    error: BaseException | None = None
-
-
-@dataclass(slots=True)
-class _Start:
-    """What is told before training, and told again on every new connection."""
-
-    declare: Declare | None = None
-    seeds: list[_Question] = field(default_factory=list)
-    share: Share | None = None
-    is_over: bool = False
 
 
 class Line:
@@ -100,22 +66,22 @@ class Line:
 
     def __init__(self, make: Callable[[], Client], hello: Hello, notice: Notice, patience: Patience) -> None:
         self.client = make()
-        self.client.on_idle = lambda: self.on_idle()
+        self.client.on_idle = self._idle
         self.welcome = Welcome(0.0)
         self.on_idle: Callable[[], None] = lambda: None
-        self.reply_bytes = 0  # of the body of an answer to the end of a pass
-        self.push_reply_bytes = 0  # and to a push
+        self.reply_bytes = ReplyBytes()
         self.journals = False  # whether the shard can be told again what it has forgotten
         self._make, self._hello, self._notice, self._patience = make, hello, notice, patience
         self._journal = Journal()
         self._answered = Mark()
-        self._start = _Start()
-        self._open: _Question | None = None
+        self._start = Start()
+        self._open: Question | None = None
         self._asked: Client | None = None  # on which it was asked
-        self._is_busy = False  # with sending or receiving
+        self._busy = threading.Lock()  # held while something is sent or received
+        self.is_recalled = False  # whoever waits on it, in another thread, is to get ``Recalled`` soon
         self._broken: PserverError | None = None
         self._give_up_at: float | None = None
-        self._return: _Return | None = None
+        self._return: Return | None = None
         self._is_leaving = self._is_in_step = False
 
     @property
@@ -144,7 +110,7 @@ class Line:
     def hear_declared(self) -> Declared:
         """The answer."""
         question = self._open
-        declared = self._hear(())
+        declared = self._hear(Landing())
         if not isinstance(declared, Declared):
             raise BadMessage(f"{self.what} answered a declaration with {type(declared).__name__}")
         assert question is not None and isinstance(question.message, Declare)
@@ -171,19 +137,36 @@ class Line:
 
     # Asking.
 
+    @property
+    def way(self) -> object | None:
+        """The connection, to tell on; None while there is none."""
+        return self.client if self._broken is None else None
+
+    def tell(self, way: object, message: Request, body: Sequence[memoryview], *, asking: str) -> None:
+        """Say what has no answer on the connection ``way``; it is lost where that is not there any more."""
+        with self._busy:
+            if self.way is way:
+                self._attempt(partial(self.client.send, message, body, asking=asking))
+
     def send(
-        self, message: Request, body: Sequence[memoryview] = (), *, asking: str, is_in_room: bool = False
+        self,
+        message: Request,
+        body: Sequence[memoryview] = (),
+        *,
+        asking: str,
+        short: Short | None = None,
+        is_in_room: bool = False,
     ) -> None:
-        """Ask; :meth:`answer` next, until when ``body`` must not change. ``is_in_room``: it lies where a
-        shard that shares memory reads it."""
-        self._open = _Question(message, body, asking, self._remember(message, body), is_in_room)
+        """Ask; :meth:`answer` next, until when ``body`` must not change. See Question for the others."""
+        self._open = Question(message, body, asking, self._remember(message, body), short, is_in_room)
         self._asked = None
         if self._broken is None:
             self._try(self._ask)
 
-    def answer(self, into: Sequence[memoryview] = ()) -> Answer:
-        """Its answer; the body is written into ``into``, byte views that it must fill exactly."""
-        reply = self._hear(into)
+    def answer(self, into: Sequence[memoryview] = (), landing: Landing | None = None) -> Answer:
+        """Its answer; the body is written into ``into``, byte views that it must fill exactly, or lands on
+        ``landing``."""
+        reply = self._hear(landing or Landing(into))
         if not isinstance(reply, Answer):
             raise BadMessage(f"{self.what} answered with {type(reply).__name__}, and not with Answer")
         self._journal.prune(reply.durable)
@@ -210,7 +193,7 @@ class Line:
         close. Raises nothing. Idempotent."""
         with contextlib.suppress(PserverError):
             if self._open is not None and isinstance(self._open.message, Goodbye):
-                self._hear(())
+                self._hear(Landing())
         self.client.part()
 
     def close(self) -> None:
@@ -219,26 +202,33 @@ class Line:
         self.client.close()
 
     def look(self) -> None:
-        """Nobody waits for this line now: come back if it broke; raise what the shard says unasked."""
+        """Come back if it broke, raise what the shard says unasked; but not while somebody uses it."""
+        if self._busy.acquire(blocking=False):
+            try:
+                self._look()
+            finally:
+                self._busy.release()
+
+    def _look(self) -> None:
         if self._return is not None and not self._return.thread.is_alive() and self._return.error is None:
             self._return = None
-        if self._is_busy or self._return is not None or self._is_leaving or not self._start.is_over:
+        if self._return is not None or self._is_leaving or not self._start.is_over:
             return
         if self._broken is None and self._patience.reconnect_timeout_s > 0 and self.client.is_broken():
             self._break(ConnectionLost(f"{self.what} closed the connection."))
         if self._broken is not None:
             self._come_back()
         elif self._open is None:
-            self._try(self.client.hear_unasked)
+            self._attempt(self.client.hear_unasked)
 
-    def _hear(self, into: Sequence[memoryview]) -> Reply:
+    def _hear(self, landing: Landing) -> Reply:
         reply: Reply | None = None
 
         def hear() -> None:
             nonlocal reply
             if self._asked is not self.client:
                 self._ask()
-            reply = self.client.receive(into)
+            reply = self.client.receive(landing.views(), landing.told)
 
         while reply is None:
             self._be_back()
@@ -248,16 +238,19 @@ class Line:
 
     def _ask(self) -> None:
         assert self._open is not None
-        self._asked, message = self.client, self._open.message
-        body = () if self._open.is_in_room and self.client.takes_gradients else self._open.body
+        self._asked, asked, body = self.client, self._open, self._open.body
+        message, short = asked.message, asked.short
+        if asked.is_in_room and self.client.takes_gradients:
+            body = ()
+        elif short is not None and short.way is self.client:
+            message, body = short.message, short.body
         when = "" if isinstance(message, Push) else f" after step {self._journal.told.pushes}"
-        self.client.send(message, body, asking=self._open.asking + when)
+        self.client.send(message, body, asking=asked.asking + when)
 
     def _remember(self, message: Request, body: Sequence[memoryview]) -> Entry | None:
         if isinstance(message, Seed):
-            self._start.seeds.append(_Question(message, body, "to take initial values again"))
-        is_table = isinstance(message, Pull) and message.table is not None
-        if isinstance(message, Push | EndPass | PullRows) or (isinstance(message, Pull) and is_table):
+            self._start.seeds.append(Question(message, body, "to take initial values again"))
+        if is_told_again(message):
             if self.journals and self._has_room(body):
                 return self._journal.add(message, body)
             self._journal.pass_by(message)
@@ -275,16 +268,22 @@ class Line:
         self.client.send(Save(), asking="to write a snapshot")
         self._journal.prune(self.client.answer().durable)
 
+    def _idle(self) -> None:
+        if self.is_recalled:
+            raise Recalled
+        self.on_idle()
+
     # Breaking and coming back.
 
     def _try(self, work: Callable[[], None]) -> None:
-        self._is_busy = True
+        with self._busy:
+            self._attempt(work)
+
+    def _attempt(self, work: Callable[[], None]) -> None:
         try:
             work()
         except BROKEN as error:
             self._break(error)
-        finally:
-            self._is_busy = False
 
     def _break(self, error: PserverError) -> None:
         """The connection is no good any more. Raises where nothing is to be done about it."""
@@ -299,20 +298,28 @@ class Line:
     def _be_back(self) -> None:
         """Wait until the line is good, looking after the others."""
         while self._broken is not None:
-            if self._return is None:
-                self._come_back()
-            assert self._return is not None
-            self._return.thread.join(_LOOK_S)
-            if self._return.thread.is_alive():
-                self.on_idle()
-                continue
-            error, self._return = self._return.error, None
-            if error is not None:
-                raise error
+            if self.is_recalled:
+                raise Recalled
+            with self._busy:
+                if self._return is None and self._broken is not None:
+                    self._come_back()
+                coming = self._return
+            if coming is not None:
+                self._await(coming)
+
+    def _await(self, coming: Return) -> None:
+        coming.thread.join(_LOOK_S)
+        if coming.thread.is_alive():
+            return self._idle()
+        with self._busy:
+            self._return = None if self._return is coming else self._return
+        if coming.error is not None:
+            raise coming.error
+        return None
 
     def _come_back(self) -> None:
         self._notice(f"{self._broken} Trying to come back.")
-        self._return = _Return(threading.Thread(target=self._run, name=f"back to {self.what}", daemon=True))
+        self._return = Return(threading.Thread(target=self._run, name=f"back to {self.what}", daemon=True))
         self._return.thread.start()
 
     def _run(self) -> None:
@@ -341,7 +348,7 @@ class Line:
         except BaseException:
             client.close()
             raise
-        client.on_idle = lambda: self.on_idle()
+        client.on_idle = self._idle
         self.client, self._broken = client, None
         self._notice(f"{self.what}: the connection is back")
 
@@ -364,11 +371,7 @@ class Line:
             raise BadMessage(f"{self.what} answered hello with {type(welcome).__name__}")
         lacks = not self._journal.reaches(welcome.settled, self._answered)
         if self._start.is_over and (not welcome.ready or lacks):
-            raise StateLost(
-                f"{self.what} was started anew and has lost what it had learned by step "
-                f"{self._answered.pushes}. Pservers with a --snapshot_dir go on from there; start this job "
-                "again."
-            )
+            raise state_lost(self.what, self._answered.pushes)
         self.welcome = welcome
 
     def _declare_again(self, client: Client) -> None:
@@ -384,17 +387,11 @@ class Line:
 
     def _tell_again(self, client: Client) -> None:
         entries = self._journal.lacking(self.welcome.settled)
-        most = max(self.reply_bytes, self.push_reply_bytes)
-        values = memoryview(bytearray(most if entries else 0))  # not where somebody may be computing
+        values = memoryview(bytearray(self.reply_bytes.most if entries else 0))  # nobody computes with them
         for entry in entries:
             if self._open is not None and entry is self._open.entry:
                 return  # asked again by whoever waits for its answer
             client.send(entry.message, entry.body, asking="to hear again what it lacks")
-            size = self._reply_bytes_to(entry.message)
+            size = self.reply_bytes.to(entry.message)
             client.answer([values[:size]] if size else [])
             self._give_up_at = time.monotonic() + self._patience.reconnect_timeout_s
-
-    def _reply_bytes_to(self, message: Request) -> int:
-        if isinstance(message, Push):
-            return self.push_reply_bytes
-        return self.reply_bytes if isinstance(message, EndPass) else 0

@@ -1,8 +1,8 @@
 """What trainers and pservers say to each other: small structs, and how they are encoded as a frame's meta.
 
 A trainer asks, the pserver answers each question once, in order; it may send ``Waiting`` before an answer
-that takes long. Raw values travel in the body of the frame: of which message, and in which layout, stands
-with the message. It must never know a socket or a state.
+that takes long. ``Part`` is no question: it has no answer. Raw values travel in the body of the frame: of
+which message, and in which layout, stands with the message. It must never know a socket or a state.
 
 Guarantee: what ``decode`` returns is valid in types and ranges; anything else is a BadMessage.
 """
@@ -132,12 +132,22 @@ class PullChanges(msgspec.Struct, frozen=True, array_like=True):
     counts: tuple[Count, ...]
 
 
+class Part(msgspec.Struct, frozen=True, array_like=True):
+    """Some of the gradient of the next Push to a dense shard, ahead of it: body = the gradient of these
+    ``segments`` of its layout, in this order. See deposit.py for ``number``. No answer.
+    """
+
+    number: Annotated[int, msgspec.Meta(ge=1, le=1 << 62)]
+    segments: tuple[Count, ...]
+
+
 class Push(msgspec.Struct, frozen=True, array_like=True):
     """One batch's gradient. ``step``: how many pushes this trainer has made, this one included.
 
-    To a dense shard: body = the gradient of its flat dense values. To a sparse one: ``counts`` rows per
-    table, body = the int64 ids of all tables, then the float32 rows of all tables. Answer: Answer; from a
-    dense shard with the new values as body. See Share for what has no body.
+    To a dense shard: body = the gradient of its flat dense values; where ``parts`` came before, of those
+    segments that they did not bring. To a sparse one: ``counts`` rows per table, body = the int64 ids of all
+    tables, then the float32 rows of all tables. Answer: Answer; from a dense shard with the new values as
+    body. See Share for what has no body.
 
     With another wire than float32 the values are as wire.py says. ``forms``: for each dense parameter with
     values there, then for each table, its exponent (float16), or how many values come, the uint32 places of
@@ -153,6 +163,7 @@ class Push(msgspec.Struct, frozen=True, array_like=True):
     counts: tuple[Count, ...] = ()
     forms: tuple[int, ...] = ()
     shrink: Count = 0
+    parts: Count = 0
 
 
 class EndPass(msgspec.Struct, frozen=True, array_like=True):
@@ -283,6 +294,7 @@ Request = (
     | GoBack
     | Export
     | Share
+    | Part
 )
 Reply = Welcome | Declared | Shared | Answer | Waiting | Failure
 
@@ -301,6 +313,7 @@ KINDS: dict[int, type[Request] | type[Reply]] = {
     12: GoBack,
     13: Export,
     14: Share,
+    15: Part,
     64: Welcome,
     65: Declared,
     66: Answer,

@@ -1,9 +1,10 @@
 """RemoteExchange: training with parameter servers. Splits what a trainer gives over shards and joins the
 answers.
 
-It must never know a rule or a mode: shards do. It asks all shards before it waits for any.
+It must never know a rule or a mode: shards do. It asks all shards before it waits for any. A step is under
+way from ``commit`` until it is settled: whatever else is asked settles it first, or as much as it needs.
 
-Guarantee: see :class:`paddle._engine.exchange.Exchange`; dense gradients are sent from where they were
+Guarantee: see :class:`paddle._engine.exchange.Overlapping`; dense gradients are sent from where they were
 computed (with another wire than float32: from where they were encoded), and new values are received where
 they are used; with a shard of this machine and user neither travels (lending.py); a connection that breaks
 changes nothing (line.py). After an error only ``close`` may be called.
@@ -15,7 +16,7 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -29,10 +30,12 @@ from paddle._pserver.auth import Token
 from paddle._pserver.client import Client, Notice
 from paddle._pserver.encoding import Encoder
 from paddle._pserver.errors import RESHARD, SparsePortsMissing
+from paddle._pserver.flight import Flight
 from paddle._pserver.gradient_room import GradientRoom, room_for
-from paddle._pserver.line import Line, Patience
+from paddle._pserver.line import Line
 from paddle._pserver.messages import PROTOCOL, Declare, EndPass, GoBack, Goodbye, Hello, Push
 from paddle._pserver.options import Role
+from paddle._pserver.question import Patience
 from paddle._pserver.remote_shards import DenseShard, SparseShard
 from paddle._pserver.sieve import Sieve
 from paddle._pserver.tls import read_trust
@@ -54,7 +57,7 @@ def _token(path: str, notice: Notice) -> Token | None:
 
 
 class RemoteExchange:
-    """The :class:`paddle._engine.exchange.Exchange` of a job with pservers on the hosts ``pservers``."""
+    """The :class:`paddle._engine.exchange.Overlapping` of a job with pservers on the hosts ``pservers``."""
 
     def __init__(
         self,
@@ -83,7 +86,6 @@ class RemoteExchange:
         incarnation = secrets.token_hex(8)
         dense = [(host, port + i) for host in pservers for i in range(ports_num)]
         sparse = [(host, port + ports_num + i) for host in pservers for i in range(ports_num_for_sparse)]
-
         patience = Patience(reconnect_timeout_s, journal_bytes // max(1, len(dense) + len(sparse)))
 
         client = partial(Client, call_timeout_s=call_timeout_s, notice=notice, token=token, trust=trust)
@@ -94,6 +96,7 @@ class RemoteExchange:
 
         self._dense = [DenseShard(line("dense", place), i, len(dense)) for i, place in enumerate(dense)]
         self._sparse = [SparseShard(line("sparse", place), i, len(sparse)) for i, place in enumerate(sparse)]
+        self._flight = Flight(self._dense, self._sparse)
         for shard in self._shards:
             shard.line.on_idle = self._look_around
         self._parameters: tuple[ParameterSpec, ...] = ()
@@ -103,6 +106,7 @@ class RemoteExchange:
         self._room: GradientRoom | None = None
         self._steps = self._passes = self._pass_id = self._shrink = 0
         self._is_in_step = True
+        self._report = StepReport(0)
         self._is_first, self._notice = not trainer_id, notice
         self._process = os.getpid()
 
@@ -130,8 +134,8 @@ class RemoteExchange:
         self._encoder = Encoder(self._wire, update.mode)
         self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters if not p.is_open}
         self._greet()
-        for dense in self._dense:
-            dense.bind(self._parameters, self._arrays, self._wire, whole=needs_whole(update.rule))
+        for delivery in self._flight.deliveries:
+            delivery.bind(self._parameters, self._arrays, self._wire, whole=needs_whole(update.rule))
         for sparse in self._sparse:
             sparse.bind(self._parameters, self._arrays, self._wire)
         for shard in self._shards:
@@ -217,6 +221,7 @@ class RemoteExchange:
     def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
         """See Exchange."""
         wanted = Sieve({name: self._unique(name, ids) for name, ids in rows.items()})
+        self._flight.settle_sparse()
         for shard in self._sparse:
             shard.ask_rows(wanted)
         for shard in self._sparse:
@@ -225,6 +230,7 @@ class RemoteExchange:
     def lookup(self, ids: Mapping[str, np.ndarray], *, training: bool) -> Mapping[str, np.ndarray]:
         """See Exchange."""
         given.open_tables(ids, self._parameters)
+        self._flight.settle_sparse()
         widths = {parameter.name: parameter.shape[1] for parameter in self._open}
         rows = {name: np.empty((len(ids[name]), widths[name]), np.float32) for name in ids}
         asked = Sieve(ids)
@@ -247,6 +253,24 @@ class RemoteExchange:
 
     def step(self, gradients: given.Gradients, samples: int) -> StepReport:
         """See Exchange."""
+        self.commit(gradients, samples)
+        return self.settle()
+
+    def begin_step(self) -> None:
+        """See Overlapping."""
+        self._flight.begin()
+
+    def give(self, name: str, gradient: np.ndarray) -> None:
+        """See Overlapping."""
+        self.settle()
+        if not self._encoder.keeps:  # what a batch that is given up has cut off must not be
+            parameter = next(p for p in self._parameters if p.name == name)
+            held = given.dense({name: gradient}, parameter).reshape(-1)
+            self._flight.give(name, self._encoder.dense(parameter, held))
+
+    def commit(self, gradients: given.Gradients, samples: int) -> None:
+        """See Overlapping."""
+        self.settle()
         given.check_names(gradients, self._parameters)
         held, encoder, forms = self._held(gradients), self._encoder, self._encoder.has_forms
         dense = {p.name: encoder.dense(p, held[p.name]) for p in self._parameters if not p.sparse}
@@ -254,14 +278,18 @@ class RemoteExchange:
         self._steps += 1
         push = Push(self._steps, self._pass_id, samples, shrink=self._shrink)
         self._shrink = 0
-        sieve = Sieve({name: part.ids for name, part in rows.items()})
-        for sparse in self._sparse:
-            sparse.ask_push(push, rows, sieve, forms=forms)
-        for shard in self._dense:
-            shard.ask_push(push, dense, forms=forms, is_in_room=self._room is not None)
-        answers = [shard.hear_pushed() for shard in self._dense] + [s.hear_done() for s in self._sparse]
-        self._check_versions([answer.version for answer in answers])
-        return StepReport(max(a.version for a in answers), sum(a.dropped for a in answers))
+        self._flight.push(push, dense, rows, forms=forms, is_in_room=self._room is not None)
+
+    def settle(self, names: Collection[str] | None = None) -> StepReport:
+        """See Overlapping."""
+        if self._flight.is_under_way:
+            self._flight.settle(names)
+            if names is None or any(p.sparse and p.name in names for p in self._parameters):
+                self._flight.settle_sparse()
+            if names is None and (answers := self._flight.end()):
+                self._check_versions([answer.version for answer in answers])
+                self._report = StepReport(max(a.version for a in answers), sum(a.dropped for a in answers))
+        return self._report
 
     def _held(self, gradients: given.Gradients) -> Mapping[str, np.ndarray]:
         """The dense gradients, flat, in the room for them where there is one."""
@@ -288,6 +316,7 @@ class RemoteExchange:
 
     def end_pass(self, pass_id: int) -> None:
         """See Exchange."""
+        self.settle()
         self._passes += 1
         end, self._shrink = EndPass(pass_id, self._passes, self._shrink), 0
         for shard in self._shards:
@@ -305,6 +334,7 @@ class RemoteExchange:
     def export(self, name: str) -> SparseRows:
         """See Exchange."""
         given.open_tables({name: np.empty(0)}, self._parameters)
+        self.settle()
         rows = SparseRows.concatenate([shard.export(name) for shard in self._sparse])
         order = np.argsort(rows.ids)
         return SparseRows(rows.ids[order], rows.values[order], OPEN)
@@ -317,6 +347,7 @@ class RemoteExchange:
     def averages(self) -> Mapping[str, np.ndarray]:
         """See Exchange."""
         given.check_averaged(self._update)
+        self.settle()
         arrays = {p.name: np.zeros(p.shape, np.float32) for p in self._parameters}
         for shard in self._dense:
             shard.ask_values(average=True)
@@ -336,6 +367,7 @@ class RemoteExchange:
 
     def pull(self) -> None:
         """Bring the dense parameters up to date."""
+        self.settle()
         for shard in self._dense:
             shard.ask_values()
         for shard in self._dense:
@@ -343,6 +375,7 @@ class RemoteExchange:
 
     def changes(self) -> Mapping[str, SparseRows]:
         """The rows of sparse parameters that were changed since this was last asked; see changes.py."""
+        self.settle()
         names = [parameter.name for parameter in self._parameters if parameter.sparse]
         asked = self._sparse if names else []
         for shard in asked:
@@ -356,6 +389,8 @@ class RemoteExchange:
         """See Exchange. In a process forked from the trainer's, which has its connections too: says
         nothing."""
         if os.getpid() == self._process:
+            failure = failure or self._flight.failure()
+            self._flight.leave()
             follows = failure is not None and any(shard.line.forsaken for shard in self._shards)
             for shard in self._shards:
                 shard.line.say_goodbye(Goodbye(failure, follows))

@@ -9,21 +9,25 @@ shards before it waits for one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from paddle._engine.exchange import ParameterSpec
 from paddle._engine.rows import OPEN, SparseRows
+from paddle._pserver.ahead import Due
 from paddle._pserver.encoding import Coded, CodedRows, Cut, cuts
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.framing import bytes_of
+from paddle._pserver.landing import Landing
 from paddle._pserver.line import Line
 from paddle._pserver.messages import (
     Answer,
     CountChanges,
     Export,
+    Part,
     Pull,
     PullChanges,
     PullRows,
@@ -33,6 +37,7 @@ from paddle._pserver.messages import (
 )
 from paddle._pserver.options import Role
 from paddle._pserver.placement import dense_layout, row_ranges
+from paddle._pserver.question import ReplyBytes, Short
 from paddle._pserver.rounded import Rounded
 from paddle._pserver.sieve import Sieve
 from paddle._pserver.wire import WireSpec
@@ -49,7 +54,9 @@ class DenseShard:
 
     def __init__(self, line: Line, index: int, count: int) -> None:
         self.line, self.index, self.count = line, index, count
-        self._held: list[Cut] = []
+        self.layout = dense_layout((), index, count)
+        self.bytes_per_value = 4  # in the answer to a push
+        self._held: list[Cut] = []  # of each of the layout's segments
         self._rounded: Rounded | None = None
         self._into: list[memoryview] = []
 
@@ -57,12 +64,13 @@ class DenseShard:
         self, parameters: Sequence[ParameterSpec], arrays: Arrays, wire: WireSpec, *, whole: bool
     ) -> None:
         """Say what is trained, and where values live here. ``whole``: see dense_layout."""
-        slices = dense_layout(parameters, self.index, self.count, whole=whole).slices
-        self._held = cuts(slices)
+        self.layout = dense_layout(parameters, self.index, self.count, whole=whole)
+        self._held = cuts(self.layout.slices)
         self._into = self._cut({name: bytes_of(array) for name, array in arrays.items()})
         self._rounded = Rounded(self._into) if wire.answers == "bfloat16" else None
-        self.line.reply_bytes = sum(view.nbytes for view in self._into)
-        self.line.push_reply_bytes = self.line.reply_bytes // (1 if self._rounded is None else 2)
+        self.bytes_per_value = 4 if self._rounded is None else 2
+        size = self.layout.size
+        self.line.reply_bytes = ReplyBytes(to_push=self.bytes_per_value * size, to_end=4 * size)
 
     def seed(self, values: Arrays) -> None:
         """Give the initial values."""
@@ -79,32 +87,60 @@ class DenseShard:
         """The answer to a pull of averages: ``arrays`` have them then."""
         self.line.answer(self._cut({name: bytes_of(array) for name, array in arrays.items()}))
 
+    def tell_part(self, due: Due, way: object, gradients: Mapping[str, Coded]) -> None:
+        """Send a part ahead of the push."""
+        views = self._parts(gradients, due)[0]
+        part = Part(due.number, due.segments)
+        self.line.tell(way, part, views, asking="to take a part of a gradient")
+
     def ask_push(
-        self, push: Push, gradients: Mapping[str, Coded], *, forms: bool, is_in_room: bool = False
+        self,
+        push: Push,
+        gradients: Mapping[str, Coded],
+        *,
+        forms: bool,
+        is_in_room: bool = False,
+        rest: Due | None = None,
+        way: object = None,
     ) -> None:
-        """Push the shard's part of ``gradients``; ``forms``: and their forms; ``is_in_room``: see Line."""
-        parts = [gradients[held.name].part(held) for held in self._held]
-        told = Push(
-            push.step, push.pass_id, push.samples, (), tuple(form for _, form in parts) if forms else ()
-        )
-        body = [view for views, _ in parts for view in views]
+        """Push the shard's part of ``gradients``; ``forms``: and their forms; ``is_in_room``: see Line. On
+        the connection ``way`` what it lacks there, ``rest``."""
+        body, told = self._parts(gradients)
+        push = replace(push, shrink=0)  # there are no tables
+        short = None
+        if rest is not None and rest.number:
+            short = Short(way, replace(push, parts=rest.number), self._parts(gradients, rest)[0])
+        whole = replace(push, forms=told if forms else ())
         asking = f"to take the gradient of step {push.step}"
-        self.line.send(told, body, asking=asking, is_in_room=is_in_room)
+        self.line.send(whole, body, asking=asking, short=short, is_in_room=is_in_room)
 
     def hear_values(self) -> Answer:
         """The answer to a pull or the end of a pass: the arrays are up to date then."""
         return self.line.answer(self._into)
 
-    def hear_pushed(self) -> Answer:
-        """The answer to a push: the arrays are up to date then, in the numbers in which answers travel."""
+    def landing(self, on_more: Callable[[], None]) -> Landing:
+        """Where the answer to the next push lands; the arrays are up to date as far as it has landed."""
         if self._rounded is None:
-            return self.hear_values()
-        answer = self.line.answer([self._rounded.into])
-        self._rounded.widen()
+            return Landing(self._into, on_more)
+        return self._rounded.landing(on_more)
+
+    def hear_pushed(self, landing: Landing) -> Answer:
+        """The answer to a push: the arrays are up to date then, in the numbers in which answers travel."""
+        answer = self.line.answer(landing=landing)
+        if self._rounded is not None:
+            self._rounded.widen()
         return answer
 
     def _cut(self, whole: Mapping[str, memoryview]) -> list[memoryview]:
         return [whole[held.name][4 * start : 4 * stop] for held in self._held for start, stop in held.bounds]
+
+    def _parts(
+        self, gradients: Mapping[str, Coded], due: Due | None = None
+    ) -> tuple[list[memoryview], tuple[int, ...]]:
+        """The bytes that are for the shard, and their forms; of what is ``due`` only, where that is told."""
+        held = self._held if due is None else [self._held[index] for index in due.segments]
+        parts = [gradients[each.name].part(each) for each in held]
+        return [view for views, _ in parts for view in views], tuple(form for _, form in parts)
 
 
 class SparseShard:

@@ -8,8 +8,9 @@ in order of arrival.
 1.  A trainer says Hello, then declares the model; all must declare the same.
 2.  Trainer 0 seeds the initial values; the shard is ready when it has, and the others' declarations are
     answered then (beginning.py).
-3.  A trainer asks one thing at a time. What it asks of a shard that is ready is training's (training.py): a
-    push is answered when its step has been applied or discarded (modes);
+3.  A trainer asks one thing at a time; parts of a gradient may come before its push (deposit.py), and are not
+    answered. What it asks of a shard that is ready is training's (training.py): a push is answered when its
+    step has been applied or discarded (modes);
 4.  one that was admitted before is answered again and not applied again (clocks.py), also on another
     connection: a trainer whose connection broke may come back (roster.py);
 5.  ending a pass is answered when all trainers in it have ended it, to all with the same dense values; nobody
@@ -55,6 +56,7 @@ from paddle._pserver.messages import (
     GoBack,
     Goodbye,
     Hello,
+    Part,
     Request,
     Save,
     Seed,
@@ -250,6 +252,8 @@ class Shard:
             return self._saving.ask(lambda _: self._save_is_over(trainer, session))
         if (training := self._beginning.training) is None:
             raise BadMessage(f"{type(message).__name__} came before the initial values")
+        if isinstance(message, Part):
+            return None  # the inlet has it
         return training.handle(trainer, message, gradient, ids, self._now)
 
     def _hello(self, session: int, hello: Hello) -> None:

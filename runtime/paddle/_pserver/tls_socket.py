@@ -107,6 +107,10 @@ class TlsSocket:
             self._receive(end)
         return (count,)
 
+    def shutdown(self, how: int) -> None:
+        """As of the socket."""
+        self._socket.shutdown(how)
+
     def close(self) -> None:
         """Close, and say so where that does not need waiting."""
         with suppress(OSError), self._turn:

@@ -24,7 +24,7 @@ from paddle.v2.config_base import Initializer
 @dataclass(frozen=True, eq=False)
 class Keeper:
     """Who trains parameters: in ``arrays``, of which ``fetch`` brings all rows up to date, and ``averages``
-    gives those over the last steps.
+    gives those over the last steps. ``settle`` waits until a step that is under way is over.
 
     A ``remote`` one mirrors what others own, so it does not take values in.
     """
@@ -33,6 +33,7 @@ class Keeper:
     fetch: Callable[[], None]
     averages: Callable[[], Mapping[str, np.ndarray]]
     remote: bool
+    settle: Callable[[], object] = lambda: None
 
 
 class Pool(Mapping[str, np.ndarray]):
@@ -77,11 +78,14 @@ class Pool(Mapping[str, np.ndarray]):
         return tuple(config.dims) or (1, config.size)
 
     def current(self, names: Iterable[str]) -> list[np.ndarray]:
-        """The live arrays of parameters; of tables kept elsewhere, all rows are first brought up to date.
+        """The live arrays of parameters; what is under way to them is waited for, and of tables kept
+        elsewhere all rows are first brought up to date.
 
         Each keeper is asked once, whatever the number of its tables.
         """
         listed = list(names)
+        for keeper in {id(each): each for name in listed if (each := self._keepers.get(name))}.values():
+            keeper.settle()
         behind = (self._keepers.get(name) for name in listed if self.config(name).sparse_update)
         for keeper in dict.fromkeys(each for each in behind if each is not None):
             keeper.fetch()

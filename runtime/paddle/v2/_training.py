@@ -1,7 +1,8 @@
 """Training: one network, its programs, and the place where its parameters live.
 
-It must never know passes, events or readers. Guarantee: a step returns when the parameters are those of the
-next one; a test changes nothing; both begin from what the pool holds, whoever trained it.
+It must never know passes, events or readers. Guarantee: who reads a parameter after a step reads that of the
+next one, though new values may be on their way when a step returns; a test changes nothing; both begin from
+what the pool holds, whoever trained it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from paddle._engine.autodiff import append_backward, append_exchange
-from paddle._engine.exchange import Exchange, UpdateSpec
+from paddle._engine.exchange import Exchange, Overlapping, UpdateSpec
 from paddle._engine.executor import Executor
 from paddle._engine.program import Program, Variable
 from paddle.v2._lowering import Network
@@ -45,7 +46,8 @@ class Training:
         names = [spec.name for spec in self._trained]
         values = dict(zip(names, self._pool.current(names), strict=True))
         arrays = exchange.start(self._trained, self._update, values)
-        self._keeper = Keeper(arrays, exchange.fetch, exchange.averages, remote)
+        settle = exchange.settle if isinstance(exchange, Overlapping) else lambda: None
+        self._keeper = Keeper(arrays, exchange.fetch, exchange.averages, remote, settle)
         self._pool.follow(self._keeper)
         self._executor = Executor(self._pool.scope, exchange, exchange.room())
         self._draw()

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from paddle._engine.errors import ExchangeError
+from paddle._engine.exchange import Overlapping, StepReport
 from paddle._engine.program import Form
 from paddle._engine.registry import Call, Forms, Kernel, Row, Steps
+
+PENDING = StepReport(version=0)
+"""Stands for what an exchange will say of a step that is under way."""
 
 
 def _shape(forms: Forms) -> Mapping[str, Form]:
@@ -20,12 +24,19 @@ def _exchange(call: Call) -> Steps:
         name: value for name, value in zip(names, call.slots["Grad"], strict=True) if value is not None
     }
 
-    def step() -> None:
-        if run.exchange is None:
-            raise ExchangeError("the program trains, but its executor was made without an exchange")
-        run.report = run.exchange.step(gradients, run.samples)
+    exchange = run.exchange
 
-    yield step
+    def step() -> None:
+        if exchange is None:
+            raise ExchangeError("the program trains, but its executor was made without an exchange")
+        run.report = exchange.step(gradients, run.samples)
+
+    def commit() -> None:
+        if isinstance(exchange, Overlapping):
+            exchange.commit(gradients, run.samples)
+            run.report = PENDING
+
+    yield commit if isinstance(exchange, Overlapping) else step
 
 
 ROWS = (
