@@ -23,11 +23,11 @@ _UPDATE = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_r
 def exchanging(settings: Mapping[str, Any], wire: WireSpec) -> Work:
     """A trainer's exchange of one parameter with one pserver, over TCP."""
     floats, megabits = settings["floats"], settings["megabits"]
-    port = _free_port()
+    port = free_port()
     client_core, server_core = cores()
-    pserver = _started("benchmarks.transport.pserver", port, server_core, 0)
+    pserver = started("benchmarks.transport.pserver", port, server_core, 0)
     pserver.stdout.readline()  # ready
-    link = _started("benchmarks.wire.link", port, megabits) if megabits else None
+    link = started("benchmarks.wire.link", port, megabits) if megabits else None
     keep_to(client_core)
     exchange = RemoteExchange(
         ["127.0.0.1"],
@@ -67,7 +67,8 @@ def _told_by_all(floats: int) -> np.ndarray:
     return gradient
 
 
-def _started(module: str, *arguments: int) -> subprocess.Popen[bytes]:
+def started(module: str, *arguments: int) -> subprocess.Popen[bytes]:
+    """A module of the benchmarks in a process of its own, which ends with its standard input."""
     return subprocess.Popen(
         [sys.executable, "-P", "-m", module, *map(str, arguments)],
         stdin=subprocess.PIPE,
@@ -75,7 +76,8 @@ def _started(module: str, *arguments: int) -> subprocess.Popen[bytes]:
     )
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nobody has."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
