@@ -210,7 +210,7 @@ def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
         return PORT_IN_USE if isinstance(error, PortInUse) else error.exit_status
 
 
-def _token(values: Mapping[str, Any]) -> Token | None:
+def _token(values: Mapping[str, Any], command: str = "paddle pserver") -> Token | None:
     """The job's token; says so where others may read it."""
     from paddle._pserver.token_file import read_token
 
@@ -219,7 +219,7 @@ def _token(values: Mapping[str, Any]) -> Token | None:
         return None
     token, warning = read_token(path)
     if warning is not None:
-        print(f"paddle pserver: warning: {visible(warning)}", file=sys.stderr)
+        print(f"{command}: warning: {visible(warning)}", file=sys.stderr)
     return token
 
 
@@ -289,17 +289,19 @@ def _hand_out(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
         ),
     )
     try:
-        return serve(options, _announce_master)
+        token = _token(values, "paddle master")
+        return serve(options, partial(_announce_master, has_token=token is not None), token)
     except PserverError as error:
         print(f"paddle master: {error}", file=sys.stderr)
         return PORT_IN_USE if isinstance(error, PortInUse) else error.exit_status
 
 
-def _announce_master(places: list[tuple[str, int]]) -> None:
-    for address in {host: None for host, _ in places if not nics.is_loopback(host)}:
+def _announce_master(places: list[tuple[str, int]], *, has_token: bool) -> None:
+    exposed = {host: None for host, _ in places if not nics.is_loopback(host)}
+    for address in {} if has_token else exposed:
         print(
-            f"paddle master: warning: whoever reaches {address} can take tasks, and have files of this "
-            "machine looked at; use the address of a private network only.",
+            f"paddle master: warning: NO TOKEN IS SET: whoever reaches {address} can take tasks, and have "
+            "files of this machine looked at; give it a --token_file, or an address of a private network.",
             file=sys.stderr,
         )
     print("paddle master: listening on", ", ".join(f"{host}:{port}" for host, port in places), flush=True)

@@ -213,3 +213,16 @@ def test_without_a_master_a_reader_fails_and_names_the_address(data, processes, 
     out, _ = reader.communicate(timeout=60)
     assert reader.returncode != 0
     assert f"the master at 127.0.0.1:{port} did not answer /v1/dataset" in out
+
+
+def test_trainers_that_have_the_masters_token_read_and_others_are_told(data, processes, port, tmp_path):
+    token = tmp_path / "token"
+    token.touch(0o600)
+    token.write_text("5ec7e7" * 8)
+    processes.master(port, f"--token_file={token}")
+    arguments = ("-c", READER, str(data), f"127.0.0.1:{port}", "2")
+    stranger = processes.start(*arguments)
+    out, _ = stranger.communicate(timeout=60)
+    assert stranger.returncode != 0
+    assert "serves trainers with a token only" in out
+    assert sorted(lines_of(processes.start(*arguments, PADDLE_MASTER_TOKEN_FILE=str(token)))) == everything(2)

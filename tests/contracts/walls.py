@@ -90,7 +90,7 @@ TABLE = (
     ),
     Row("v2.__init__", "_absent v2._flags", "importlib"),
     Row("v2._flags", "_complaint _launch.{environ, infolog}", "os sys"),
-    Row("v2.master", "_pserver.tasks.{client, errors}", "os"),
+    Row("v2.master", "_pserver.tasks.{client, errors, handshake}", "os"),
     Row("v2.parameters", "v2 _absent _engine.checkpoint", "numpy tarfile"),
     Row("v2.plot", "", "importlib matplotlib os"),
     Row(
@@ -236,7 +236,13 @@ TABLE = (
     ),
     # The queue of tasks: a server of its own.
     Row("_pserver.tasks", "_pserver.{errors, ports, tasks} _complaint _recordio", f"msgspec {STANDARD}"),
-    Row("_pserver.tasks.{application, service}", "_pserver.{ports, tasks}", f"aiohttp msgspec {STANDARD}"),
+    Row(
+        "_pserver.tasks.{application, service}",
+        "_pserver.{auth, ports, tasks}",
+        f"aiohttp msgspec {STANDARD}",
+    ),
+    Row("_pserver.tasks.handshake", "_pserver.tasks.errors _pserver.{auth, token_file}", "http os secrets"),
+    Row("_pserver.tasks.admitted", "_pserver.{auth, door} _pserver.tasks.{errors, handshake}", "aiohttp"),
     Row("_pserver.tasks.queue", "_pserver.tasks.{errors, messages}"),
     # Where processes run.
     Row("_launch", "_launch", STANDARD),

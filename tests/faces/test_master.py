@@ -17,8 +17,8 @@ class FakeMaster:
     passes = ()
     problem = None
 
-    def __init__(self, address, patience):
-        self.address, self.patience = address, patience
+    def __init__(self, address, patience, proof):
+        self.address, self.patience, self.proof = address, patience, proof
         self.globs, self.asked, self.released = [], [], False
         FakeMaster.made = (*FakeMaster.made, self)
 

@@ -310,6 +310,8 @@ MASTER_FLAGS: tuple[Flag, ...] = (
     _master("task_timeout_max", "int", 3, "Failures of a task that are too many are more than this", low=0),
     _master("chunk_per_task", "int", 10, "Chunks of RecordIO files in a task", low=1),
     _master("state_file", "str", "", "File from which a killed master goes on (none: it begins anew)"),
+    _master("token_file", "str", "", "File with the token that trainers must have",
+            env="PADDLE_TOKEN_FILE"),
     _master("log_level", "str", "info", "Least that is logged: debug, info, warn, error or crit"),
     _master("endpoints", "str", "", "Addresses of etcd: not in this release, --state_file takes its place"),
     _row("m", "hint", "ttl", "int", 60, "Seconds of the lease in etcd", low=0),

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from paddle._pserver.tasks.client import PATIENCE_S, MasterClient, Patience
 from paddle._pserver.tasks.errors import MasterError
+from paddle._pserver.tasks.handshake import own_proof
 
 __all__ = ["client"]
 
@@ -26,6 +27,9 @@ class client:  # noqa: N801 - Paddle's spelling
     ``timeout_sec``: how long one answer may take. A master that is away is asked again for a minute, or for
     ``timeout_sec`` if that is longer. ``buf_size`` changes nothing: a chunk is in memory at a time.
 
+    PADDLE_MASTER_TOKEN_FILE names the file with the master's token, where it has one; where that is unset and
+    the master asks for one, PADDLE_TOKEN_FILE, the job's own.
+
     With ``wait_for_pending`` a pass ends for this trainer only when the tasks that others have are finished
     too, so that those of a trainer that died are read in the same pass. In synchronous training leave it out:
     the others may be waiting for this trainer meanwhile.
@@ -35,7 +39,7 @@ class client:  # noqa: N801 - Paddle's spelling
         self, etcd_endpoints: str, timeout_sec: float, buf_size: int = 0, wait_for_pending: bool = False
     ) -> None:
         patience = Patience(answer_s=timeout_sec, master_s=max(PATIENCE_S, timeout_sec))
-        self._master = MasterClient(etcd_endpoints, patience)
+        self._master = MasterClient(etcd_endpoints, patience, own_proof())
         self._wait_for_pending = wait_for_pending
         self._records: Iterator[bytes] = iter(())
         self.error: MasterError | None = None

@@ -2,6 +2,7 @@
 
     POST /v1/dataset /v1/task /v1/finished /v1/failed /v1/release /v1/save_model
                       JSON in, JSON out (messages.py); an error is a 4xx or 503 with its name and text
+    GET  /v1/session  where there is a token: the proof of it, for the whole connection (handshake.py)
     GET  /v1/status   how many tasks are where, as JSON
     GET  /healthz     200 while the master serves
 
@@ -18,8 +19,11 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+from paddle._pserver.auth import Gate
 from paddle._pserver.tasks import messages
-from paddle._pserver.tasks.errors import BadRequest, MasterError, StateNotSaved
+from paddle._pserver.tasks.admitted import Admitted
+from paddle._pserver.tasks.errors import BadRequest, MasterError, MasterNotAuthorized, StateNotSaved
+from paddle._pserver.tasks.handshake import SESSION
 from paddle._pserver.tasks.master import Master
 
 JSON = "application/json"
@@ -28,21 +32,24 @@ _log = logging.getLogger("paddle.master")
 _Work = Callable[[Any], Any]
 
 
-def application(master: Master) -> web.Application:
-    """The routes of a master."""
+def application(master: Master, gate: Gate | None = None) -> web.Application:
+    """The routes of a master. ``gate``: who may ask."""
+    admitted = Admitted(gate)
 
     async def set_dataset(request: web.Request) -> web.Response:
-        return await _answer(request, messages.SetDataset, master.set_dataset)
+        return await _answer(admitted, request, messages.SetDataset, master.set_dataset)
 
     async def healthz(request: web.Request) -> web.Response:
         return web.Response(text="ok\n")
 
     async def status(request: web.Request) -> web.Response:
+        admitted.check_look(request)
         return web.json_response(master.queue.counts())
 
     app = web.Application()
     app.router.add_get("/healthz", healthz)
     app.router.add_get("/v1/status", status)
+    app.router.add_get(SESSION, admitted.answer)
     app.router.add_post("/v1/dataset", set_dataset)
     for path, kind, work in (
         ("task", messages.GetTask, master.get_task),
@@ -51,24 +58,30 @@ def application(master: Master) -> web.Application:
         ("release", messages.GiveBack, master.release),
         ("save_model", messages.RequestSaveModel, master.request_save_model),
     ):
-        app.router.add_post(f"/v1/{path}", _handler(kind, work))
+        app.router.add_post(f"/v1/{path}", _handler(admitted, kind, work))
     return app
 
 
-def _handler(kind: type[msgspec.Struct], work: _Work) -> Callable[[web.Request], Awaitable[web.Response]]:
+def _handler(
+    admitted: Admitted, kind: type[msgspec.Struct], work: _Work
+) -> Callable[[web.Request], Awaitable[web.Response]]:
     async def at_once(asked: Any) -> Any:
         return work(asked)
 
     async def handler(request: web.Request) -> web.Response:
-        return await _answer(request, kind, at_once)
+        return await _answer(admitted, request, kind, at_once)
 
     return handler
 
 
 async def _answer(
-    request: web.Request, kind: type[msgspec.Struct], work: Callable[[Any], Awaitable[Any]]
+    admitted: Admitted,
+    request: web.Request,
+    kind: type[msgspec.Struct],
+    work: Callable[[Any], Awaitable[Any]],
 ) -> web.Response:
     try:
+        admitted.check(request)
         if request.content_type != JSON:
             raise BadRequest(f"the content type is {request.content_type}, not {JSON}")
         answer = await work(_decoded(await request.read(), kind))
@@ -89,4 +102,4 @@ def _decoded(body: bytes, kind: type[msgspec.Struct]) -> msgspec.Struct:
         raise BadRequest(f"this is no {kind.__name__}: {error}") from None
 
 
-_STATUS: dict[type[MasterError], int] = {BadRequest: 400, StateNotSaved: 503}
+_STATUS: dict[type[MasterError], int] = {BadRequest: 400, MasterNotAuthorized: 403, StateNotSaved: 503}

@@ -26,6 +26,7 @@ import msgspec
 from paddle._pserver.tasks import messages
 from paddle._pserver.tasks.errors import (
     BadAddress,
+    MasterNotAuthorized,
     MasterUnreachable,
     NoDataset,
     NoMoreAvailable,
@@ -34,6 +35,7 @@ from paddle._pserver.tasks.errors import (
     StateNotSaved,
     error_named,
 )
+from paddle._pserver.tasks.handshake import Proof, prove
 from paddle._recordio.chunks import check_chunk, read_chunk
 from paddle._recordio.errors import RecordIOError
 
@@ -58,9 +60,11 @@ class Patience:
 
 
 class MasterClient:
-    """One trainer's talk with the master at ``address``: ``host:port``, with or without ``http://``."""
+    """One trainer's talk with the master at ``address``: ``host:port``, with or without ``http://``.
+    ``proof``: of the token, where this trainer has one."""
 
-    def __init__(self, address: str, patience: Patience | None = None) -> None:
+    def __init__(self, address: str, patience: Patience | None = None, proof: Proof | None = None) -> None:
+        self._proof = proof
         self.host, self.port = _place(address)
         self._patience = patience or Patience()
         self._name = uuid.uuid4().hex
@@ -108,7 +112,7 @@ class MasterClient:
         try:
             with self._turn:
                 self._once("release", messages.GiveBack(client=self._name), self._patience.answer_s)
-        except (OSError, http.client.HTTPException):
+        except (OSError, http.client.HTTPException, MasterNotAuthorized):
             _log.info("the master at %s was not there to take back a task", self.address)
         finally:
             self._close()
@@ -186,6 +190,8 @@ class MasterClient:
         if self._connection is None:
             self._connection = http.client.HTTPConnection(self.host, self.port, timeout=answer_s)
             self._connection.connect()
+            if self._proof is not None:
+                prove(self._connection, self._proof, self.address)
         assert self._connection.sock is not None
         self._connection.sock.settimeout(answer_s)
         self._connection.request(

@@ -9,6 +9,7 @@ MasterError                   a PserverError
 ├── PassUnknown               it is further ahead than any trainer can be: the master has lost its state
 ├── NoMoreAvailable           all tasks of the pass are finished, failed or with others
 ├── AllTaskFailed             every task failed too often: there is nothing left to hand out
+├── MasterNotAuthorized       a Complaint: the two sides do not have the same token
 ├── BadRequest                what came is no request
 ├── StateNotSaved             the state file cannot be written, or not be read
 └── MasterUnreachable         no connection, or no answer, until the deadline
@@ -54,6 +55,10 @@ class NoMoreAvailable(MasterError):
 
 class AllTaskFailed(MasterError):
     """Every task failed too often."""
+
+
+class MasterNotAuthorized(Complaint, MasterError):
+    """The two sides do not have the same token."""
 
 
 class BadRequest(MasterError):

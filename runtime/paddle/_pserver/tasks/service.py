@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 import signal
 import socket
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 
 from aiohttp import web
 
+from paddle._pserver.auth import Gate, Token
 from paddle._pserver.ports import listen
 from paddle._pserver.tasks.application import application
 from paddle._pserver.tasks.master import Master
@@ -39,20 +42,27 @@ class MasterOptions:
     state_file: str = ""
 
 
-def serve(options: MasterOptions, on_ready: Callable[[list[tuple[str, int]]], None]) -> int:
-    """Serve until a signal comes. Raises PortInUse or StateNotSaved before anything is served."""
+def serve(
+    options: MasterOptions,
+    on_ready: Callable[[list[tuple[str, int]]], None],
+    token: Token | None = None,
+) -> int:
+    """Serve until a signal comes. Raises PortInUse or StateNotSaved before anything is served. ``token``:
+    trainers must have it."""
     with ExitStack() as opened:
         listeners = [opened.enter_context(listen(address, options.port)) for address in options.addresses]
-        return asyncio.run(_serve(options, listeners, on_ready))
+        return asyncio.run(_serve(options, listeners, on_ready, token))
 
 
 async def _serve(
     options: MasterOptions,
     listeners: list[socket.socket],
     on_ready: Callable[[list[tuple[str, int]]], None],
+    token: Token | None,
 ) -> int:
+    gate = None if token is None else Gate(token, partial(secrets.token_bytes, 32))
     runner = web.AppRunner(
-        application(_master(options)), access_log=None, handle_signals=False, shutdown_timeout=1.0
+        application(_master(options), gate), access_log=None, handle_signals=False, shutdown_timeout=1.0
     )
     await runner.setup()
     for listener in listeners:
