@@ -9,6 +9,7 @@ from paddle._engine.exchange import ModeSpec, ParameterSpec, RuleSpec, ScheduleS
 from paddle._pserver import declaration
 from paddle._pserver.placement import dense_layout, row_ranges
 from paddle._pserver.tables import Tables
+from paddle._pserver.wire import WireSpec
 
 MODEL = (
     ParameterSpec(name="w", shape=(30, 40)),
@@ -37,3 +38,19 @@ def test_the_memory_that_is_asked_for_is_the_memory_that_is_taken(name: str, is_
     snapshot = layout.size * 4 if is_async else 0
     expected = kept(Tables(update, layout, ranges)) + inlets + snapshot
     assert declaration.need_bytes(update, layout, ranges, 3) == expected
+
+
+@pytest.mark.parametrize(
+    ("wire", "expected"),
+    [
+        (WireSpec(), 0),
+        (WireSpec(name="bfloat16"), 2 * 1700),
+        (WireSpec(name="topk", share=0.1), 8 * 120 + 4 * 500),  # the smaller one comes whole
+        (WireSpec(name="topk", share=1.0), 8 * 1200 + 4 * 500),
+        (WireSpec(name="float16", answers="bfloat16"), 2 * 1700 + 2 * 1700),
+    ],
+)
+def test_gradients_in_other_numbers_are_asked_memory_for_before_they_are_decoded(
+    wire: WireSpec, expected: int
+) -> None:
+    assert declaration.coded_bytes(wire, dense_layout(MODEL, 0, 1)) == expected
