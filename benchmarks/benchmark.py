@@ -16,13 +16,15 @@ class Contender:
     """One way of doing the work, in a process of its own.
 
     ``module`` has ``prepare(settings) -> Work`` (see :mod:`benchmarks.worker`). ``needs`` are modules that
-    may be missing; then the contender is left out, and ``how_to_get`` is told to the reader.
+    may be missing; then the contender is left out, and ``how_to_get`` is told to the reader. One that
+    ``is_long`` is left out of a quick run.
     """
 
     name: str
     module: str
     needs: tuple[str, ...] = ()
     how_to_get: str = ""
+    is_long: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,9 +70,10 @@ def hold(
     on_outcome: Callable[[Report, Outcome], None],
 ) -> Report:
     """Run all cases; ``on_outcome`` hears of each as soon as it is known."""
-    present = [contender for contender in benchmark.contenders if not missing_modules(contender)]
+    asked = [c for c in benchmark.contenders if not (c.is_long and pace.is_quick)]
+    present = [contender for contender in asked if not missing_modules(contender)]
     report = Report(benchmark, pace)
-    report.missing = {c.name: c.how_to_get for c in benchmark.contenders if c not in present}
+    report.missing = {c.name: c.how_to_get for c in asked if c not in present}
     with ExitStack() as stack:
         processes = [stack.enter_context(ContenderProcess(contender, environment)) for contender in present]
         for case in benchmark.cases:

@@ -6,8 +6,10 @@ from benchmarks.benchmark import Benchmark, Case, Contender
 from benchmarks.goal import Goal
 
 _RAW, _CHECKED, _SESSION = "raw TCP", "raw TCP, xxh3", "session, TCP"
-_SHARED = "session, shared memory"
 _RAW_UNIX, _CHECKED_UNIX, _SESSION_UNIX = "raw unix", "raw unix, xxh3", "session, unix"
+_SHARED, _PUSH, _ARITHMETIC = "shared memory", "shared memory, push", "arithmetic alone"
+_GLOO, _GRPC = "gloo", "grpc"
+_PEERS = "pip install -e '.[peers]'"
 
 BENCHMARK = Benchmark(
     name="transport",
@@ -20,6 +22,10 @@ BENCHMARK = Benchmark(
         Contender(_CHECKED_UNIX, "benchmarks.transport.raw_unix_checked"),
         Contender(_SESSION_UNIX, "benchmarks.transport.session_unix"),
         Contender(_SHARED, "benchmarks.transport.session_shared"),
+        Contender(_PUSH, "benchmarks.transport.session_push"),
+        Contender(_ARITHMETIC, "benchmarks.transport.arithmetic"),
+        Contender(_GLOO, "benchmarks.transport.gloo_peer", ("torch",), _PEERS, is_long=True),
+        Contender(_GRPC, "benchmarks.transport.grpc_peer", ("grpc",), _PEERS, is_long=True),
     ),
     cases=(
         Case(
@@ -35,7 +41,11 @@ BENCHMARK = Benchmark(
                 Goal(contender=_SESSION_UNIX, against=_RAW_UNIX, quantity="speed", at_least=0.55),
                 Goal(contender=_SESSION_UNIX, against=_CHECKED_UNIX, quantity="speed", at_least=0.65),
                 Goal(contender=_SESSION_UNIX, against=_CHECKED_UNIX, quantity="cpu", at_most=1.25),
-                Goal(contender=_SESSION_UNIX, against=_SESSION, quantity="cpu", at_most=0.85),
+                Goal(contender=_PUSH, against=_ARITHMETIC, quantity="cpu", at_most=1.5),
+                Goal(contender=_PUSH, against=_SESSION_UNIX, quantity="cpu", at_most=0.2),
+                Goal(contender=_SHARED, against=_ARITHMETIC, quantity="cpu", at_most=3.0),
+                Goal(contender=_SHARED, against=_RAW_UNIX, quantity="cpu", at_most=0.45),
+                Goal(contender=_SHARED, against=_SESSION_UNIX, quantity="cpu", at_most=0.33),
             ),
             tolerance=0.0,
         ),

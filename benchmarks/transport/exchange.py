@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable
 from functools import cache
+from itertools import count
 
 import numpy as np
 
@@ -36,6 +38,27 @@ def cores() -> tuple[int, int]:
 def keep_to(core: int) -> None:
     """Pin this process."""
     os.sched_setaffinity(0, {core})
+
+
+def stepper(values: np.ndarray) -> Callable[[np.ndarray], None]:
+    """What a server does with a gradient: one step of descent, by the rule that pservers apply."""
+    from paddle._engine.exchange import RuleSpec
+    from paddle._engine.penalties import Penalties
+    from paddle._engine.rules import rule
+
+    sgd, penalties, steps = rule(RuleSpec(name="sgd")), Penalties(), count(1)
+
+    def step(pushed: np.ndarray) -> None:
+        sgd.dense(values, pushed, (), LEARNING_RATE, penalties, next(steps))
+
+    return step
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def answer(run: Callable[[int], None], values: np.ndarray) -> float:

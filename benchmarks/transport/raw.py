@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import xxhash
 
-from benchmarks.transport.exchange import LEARNING_RATE, answer, cores, gradient, keep_to, start
+from benchmarks.transport.exchange import answer, cores, gradient, keep_to, start, stepper
 from benchmarks.worker import Work
 
 _SLICE = 256 << 10  # slices and buffers of these sizes were the fastest of those tried on one machine
@@ -62,19 +62,14 @@ def peers(floats: int, way: Way, *, checked: bool) -> Work:
 
 def serve(floats: int, way: Way, *, checked: bool) -> None:
     """Serve one client until it closes."""
-    from paddle._engine.exchange import RuleSpec
-    from paddle._engine.penalties import Penalties
-    from paddle._engine.rules import rule
-
-    sgd, values, pushed = rule(RuleSpec(name="sgd")), start(floats), np.empty(floats, np.float32)
+    values, pushed = start(floats), np.empty(floats, np.float32)
+    step = stepper(values)
     with _listening(way) as listener:
         name = listener.getsockname()
         print(name[1:].decode() if isinstance(name, bytes) else name[1], flush=True)
         wire = Wire(listener.accept()[0], checked=checked)
-    step = 0
     while wire.receive(pushed):
-        step += 1
-        sgd.dense(values, pushed, (), LEARNING_RATE, Penalties(), step)
+        step(pushed)
         wire.send(values)
 
 

@@ -3,18 +3,20 @@ over TCP as between machines."""
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from itertools import count as count_from
 from typing import Any
 
 import numpy as np
 
 from benchmarks.cputime import family
-from benchmarks.transport.exchange import LEARNING_RATE, answer, cores, gradient, keep_to, start
+from benchmarks.transport.exchange import LEARNING_RATE, answer, cores, free_port, gradient, keep_to, start
 from benchmarks.worker import Work
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._pserver.encoding import Values
+from paddle._pserver.messages import Push
 from paddle._pserver.remote import RemoteExchange
 
 _UPDATE = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_rate=LEARNING_RATE))
@@ -25,9 +27,10 @@ def prepare(settings: Mapping[str, Any]) -> Work:
     return exchanging(settings["floats"], is_nearby=False)
 
 
-def exchanging(floats: int, *, is_nearby: bool, shares_memory: bool = False) -> Work:
-    """The same; ``is_nearby``: over a unix-domain socket; ``shares_memory``: which carries no numbers."""
-    port = _free_port()
+def exchanging(floats: int, *, is_nearby: bool, shares_memory: bool = False, reads: bool = True) -> Work:
+    """The same; ``is_nearby``: over a unix-domain socket; ``shares_memory``: which carries no numbers;
+    ``reads``: the parameters after every step."""
+    port = free_port()
     client_core, server_core = cores()
     pserver = subprocess.Popen(
         [
@@ -56,9 +59,15 @@ def exchanging(floats: int, *, is_nearby: bool, shares_memory: bool = False) -> 
     gradients["w"][:] = gradient(floats)
     exchange.begin_pass(0)
 
+    step = exchange.step if reads else _pusher(exchange)
+
     def run(count: int) -> None:
         for _ in range(count):
-            exchange.step(gradients, 1)
+            step(gradients, 1)
+
+    def run_and_pull(count: int) -> None:
+        run(count)
+        exchange.pull()
 
     def close() -> None:
         exchange.close()
@@ -66,10 +75,17 @@ def exchanging(floats: int, *, is_nearby: bool, shares_memory: bool = False) -> 
         pserver.stdin.close()
         pserver.stdout.close()
 
-    return Work(run, answer(run, values), servers=family(pserver.pid), close=close)
+    return Work(run, answer(run_and_pull, values), servers=family(pserver.pid), close=close)
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def _pusher(exchange: RemoteExchange) -> Callable[[Mapping[str, np.ndarray], int], None]:
+    """Push as ``step`` does, and take the answer without the values that it tells of."""
+    (shard,) = exchange._dense  # what an exchange does in one piece is done in its parts here
+    steps = count_from(1)
+
+    def push(gradients: Mapping[str, np.ndarray], samples: int) -> None:
+        coded = {name: Values(gradient.reshape(-1)) for name, gradient in gradients.items()}
+        shard.ask_push(Push(next(steps), 0, samples), coded, forms=False, is_in_room=True)
+        shard.line.answer()
+
+    return push

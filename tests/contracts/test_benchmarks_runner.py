@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import __main__ as runner
 from benchmarks.benchmark import Benchmark, Case, Contender
-from benchmarks.contest import Pace
+from benchmarks.contest import Pace, hold
 from benchmarks.environment import contender_environment, pins
 from benchmarks.goal import Goal
 
@@ -54,6 +54,15 @@ def run(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott")
     return go
+
+
+def test_a_contender_that_is_long_is_left_out_of_a_quick_run(monkeypatch):
+    long = Contender("long", "no_such_module", ("no_such_module",), "pip install it", is_long=True)
+    for is_quick, missing in ((True, {}), (False, {"long": "pip install it"})):
+        report = hold(
+            Benchmark("fake", "", (long,), ()), Pace(1, 1e-4, is_quick=is_quick), {}, lambda *_: None
+        )
+        assert report.missing == missing
 
 
 def goal(contender: str, bound: float) -> Goal:

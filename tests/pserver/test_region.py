@@ -50,8 +50,27 @@ def test_both_see_what_one_writes_and_the_other_cannot_write() -> None:
     assert not theirs.flags.writeable
     with pytest.raises(ValueError, match="read-only"):
         theirs[0] = 1
-    with pytest.raises(ValueError, match="smaller"):
-        found.array(np.uint8, SIZE, 1)
+    for offset, count in ((SIZE, 1), (-1, 1), (0, SIZE + 1)):
+        with pytest.raises(ValueError, match="of a region"):
+            found.array(np.uint8, offset, count)
+
+
+@pytest.mark.parametrize("size", [(4 << 20) - 1, 4 << 20, (9 << 20) + 13])
+@pytest.mark.parametrize("collapse", [25, 1 << 20])
+def test_a_large_one_begins_where_large_pages_do_and_is_as_good_without_them(
+    monkeypatch: pytest.MonkeyPatch, size: int, collapse: int
+) -> None:
+    monkeypatch.setattr(region, "_MADV_COLLAPSE", collapse)  # the other one is no advice at all
+    made = region.make(size)
+    assert made is not None and made.lies is not None
+    found = region.find(os.getpid(), made.lies)
+    assert found is not None
+    ours, theirs = made.array(np.uint8, 0, size), found.array(np.uint8, 0, size)
+    ours[:] = np.arange(size) % 251
+    assert np.array_equal(ours, theirs)
+    assert len(ours) == len(theirs) == size
+    if size >= 4 << 20:
+        assert ours.ctypes.data % (2 << 20) == theirs.ctypes.data % (2 << 20) == 0
 
 
 def test_nobody_can_cut_it_off_or_unseal_it() -> None:

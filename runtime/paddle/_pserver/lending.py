@@ -80,6 +80,6 @@ def _piece(at: Region, starts: Mapping[str, int], part: Slice) -> np.ndarray:
     if part.name not in starts:
         raise BadMessage(f"it was not told where the gradient of {part.name!r} lies")
     first, count = starts[part.name] + 4 * part.start, part.stop - part.start
-    if first % 4 or first + 4 * count > len(at.mapped):
+    if first % 4 or first + 4 * count > at.size_bytes:
         raise BadMessage(f"the gradient of {part.name!r} is said to lie outside of its memory")
     return at.array(np.float32, first, count)

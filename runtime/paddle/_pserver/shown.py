@@ -46,7 +46,7 @@ class Seen:
 
     def __init__(self, at: Region, *, is_still: bool) -> None:
         self._is_still = is_still
-        count = (len(at.mapped) - _HEAD_BYTES) // 4
+        count = (at.size_bytes - _HEAD_BYTES) // 4
         self._bytes = bytes_of(at.array(np.uint8, _HEAD_BYTES, 4 * count))
         self._step = at.array(np.int64, 0, 1)
 
