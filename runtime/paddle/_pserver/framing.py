@@ -125,16 +125,19 @@ class FrameReader(Generic[Message]):
 
     def buffers(self) -> list[memoryview]:
         """Where the next bytes go: never empty, each view never empty; the last one may stay unfilled."""
-        return [*self._room(), self._staging[self._end :]]
+        staging = self._staging[self._end :]
+        return [*self._room(), staging] if self._direct else [staging]
 
     def received(self, count: int) -> Iterator[Message]:
         """The messages that ``count`` more bytes, written into :meth:`buffers`, complete.
 
         To be exhausted before :meth:`buffers` is asked again.
         """
-        direct = min(count, sum(view.nbytes for view in self._room()))
-        self._filled(direct)
-        self._end += count - direct
+        if self._direct:
+            direct = min(count, sum(view.nbytes for view in self._room()))
+            self._filled(direct)
+            count -= direct
+        self._end += count
         while self._drain():
             yield from self._step()
         if self._start == self._end:
@@ -170,7 +173,7 @@ class FrameReader(Generic[Message]):
         """What is left of the targets that bytes may be received into, up to one slice."""
         views: list[memoryview] = []
         size, start = 0, self._at
-        for view in self._targets[self._target : self._target + MAX_BUFFERS] if self._direct else ():
+        for view in self._targets[self._target : self._target + MAX_BUFFERS]:
             views.append(view[start : start + SLICE_BYTES - size])
             size, start = size + views[-1].nbytes, 0
             if size == SLICE_BYTES:
@@ -210,22 +213,37 @@ class FrameReader(Generic[Message]):
             raise ChecksumMismatch("a frame header was damaged on the way")
         if version != VERSION:
             raise NotAFrame(f"the other side frames messages in version {version}, this one in {VERSION}")
-        for name, length, limit in (
-            ("meta", meta_length, self.limits.meta_bytes),
-            ("body", self._body_length, self.limits.body_bytes),
-        ):
-            if length > limit:
-                raise FrameTooLarge(f"a frame announces a {name} of {length} bytes; the limit is {limit}")
+        self._check_length("meta", meta_length, self.limits.meta_bytes)
+        self._check_length("body", self._body_length, self.limits.body_bytes)
+        if meta_length + _DIGEST.size <= self._end - self._start:
+            return self._read_meta_at_once(meta_length)
         self._meta = memoryview(bytearray(meta_length))
         self._expect(self._read_meta, [self._meta], direct=True)
         return ()
+
+    @staticmethod
+    def _check_length(name: str, length: int, limit: int) -> None:
+        if length > limit:
+            raise FrameTooLarge(f"a frame announces a {name} of {length} bytes; the limit is {limit}")
+
+    def _read_meta_at_once(self, length: int) -> Iterable[Message]:
+        """Meta and its check are in staging, as those of most frames: they are read there."""
+        stop = self._start + length
+        self._meta = memoryview(bytes(self._staging[self._start : stop]))
+        self._digest.update(self._meta)
+        self._start = stop + _DIGEST.size
+        self._compare(self._staging[stop : self._start])
+        return self._begin_body()
 
     def _read_meta(self) -> Iterable[Message]:
         self._expect(self._read_meta_check, [self._check])
         return ()
 
     def _read_meta_check(self) -> Iterable[Message]:
-        self._compare()
+        self._compare(self._check)
+        return self._begin_body()
+
+    def _begin_body(self) -> Iterable[Message]:
         self._message, targets = self._place(self._kind, self._meta, self._body_length)
         room = sum(target.nbytes for target in targets)
         if room != self._body_length:
@@ -251,12 +269,12 @@ class FrameReader(Generic[Message]):
         return ()
 
     def _read_check(self) -> Iterable[Message]:
-        self._compare()
+        self._compare(self._check)
         self.checked += sum(view.nbytes for view in self._portion)
         return self._go_on()
 
-    def _compare(self) -> None:
-        if _DIGEST.unpack(self._check)[0] != self._digest.intdigest():
+    def _compare(self, check: memoryview) -> None:
+        if _DIGEST.unpack(check)[0] != self._digest.intdigest():
             raise ChecksumMismatch(f"a frame of kind {self._kind} was damaged on the way")
 
 
