@@ -1,5 +1,5 @@
-"""A push by itself, as ``session_shared`` makes it: the gradient is told of and applied, and new values can be
-read where they are. A trainer would copy them now; this one does not."""
+"""A push by itself, as ``session_shared`` makes it: the gradient is told of and applied, and new values can
+be read where they are. A trainer would copy them now; this one does not."""
 
 from __future__ import annotations
 
