@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from paddle._engine.exchange import ModeSpec
-from paddle._pserver.messages import Answer
+from paddle._pserver.messages import Answer, Mark, Push
+from paddle._pserver.options import SnapshotOptions
 
 from .talk import LEARNING_RATE, ONE, Talk, gradient, update
 
@@ -115,3 +116,57 @@ def test_a_trainer_that_comes_late_counts_as_the_slowest_of_the_others() -> None
     assert talk.told(0) == Answer(3)
     assert talk.push(1, ONE) == [Answer(6)]
     assert talk.told(0) == Answer(6)
+
+
+# Restored shards.
+
+
+def two_apart(staleness: int = 2) -> Talk:
+    """Trainer 0 is two steps ahead of trainer 1, and trainer 1 has done one."""
+    talk = Talk(2, update(mode=ssp(staleness)), snapshots=SnapshotOptions(folder="here", period=2))
+    for trainer in range(2):
+        talk.hello(trainer, f"process {trainer}")
+        talk.declare(trainer)
+    talk.seed()
+    talk.push(1, ONE)
+    for _ in range(3):
+        talk.push(0, ONE)
+    return talk
+
+
+def test_paces_outlive_a_shard_with_what_its_snapshot_had_and_with_what_came_after() -> None:
+    for version in (2, 4):  # trainer 0 had done 1 of its 3 steps, or all
+        before = two_apart()
+        talk = before.restart(next(cut for cut in before.cuts if cut.facts.version == version))
+        talk.hello(0, "process 0", Mark(3))
+        talk.hello(1, "process 1", Mark(1))
+        talk.declare(0)
+        talk.declare(1)
+        assert talk.ask(0, Push(4, 0, 1), ONE) == []
+        assert isinstance(talk.ask(1, Push(2, 0, 1), ONE)[0], Answer)
+        assert isinstance(talk.told(0), Answer)
+
+
+def test_a_push_that_was_held_is_held_again() -> None:
+    before = two_apart(1)
+    assert before.told(0) != Answer(4)
+    talk = before.restart()
+    assert talk.shard.clocks.version == 4
+    talk.hello(0, "process 0", Mark(2))
+    talk.hello(1, "process 1", Mark(1))
+    talk.declare(0)
+    talk.declare(1)
+    assert talk.ask(0, Push(3, 0, 1), ONE) == []
+    assert talk.shard.clocks.version == 4  # not applied again
+    assert talk.ask(1, Push(2, 0, 1), ONE) == [Answer(5, False, Mark(1))]
+    assert talk.told(0) == Answer(5, False, Mark(3))
+
+
+def test_a_new_job_begins_with_no_paces() -> None:
+    talk = two_apart().restart()
+    for trainer in range(2):
+        talk.hello(trainer, f"new {trainer}")
+        talk.declare(trainer)
+    for step in (1, 2):
+        assert isinstance(talk.ask(1, Push(step, 0, 1), ONE)[0], Answer)
+    assert talk.ask(1, Push(3, 0, 1), ONE) == []

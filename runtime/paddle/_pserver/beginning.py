@@ -125,7 +125,7 @@ class Beginning:
         self.model = model
         self.training = Training(
             model.tables,
-            mode_of(update, trainers),
+            mode_of(update, trainers, self._clocks.paces),
             clocks=self._clocks,
             roster=self._roster,
             barrier=self._barrier,

@@ -24,6 +24,7 @@ class Clocks:
         self.dropped = [0] * trainers
         self.last_dropped = [False] * trainers  # whether the last one that was decided was discarded
         self.unsettled = [0] * trainers  # pushes since the trainer's last pass ended
+        self.paces = [0] * trainers  # pushes in this pass, as a mode counts them (modes)
         self.durable = [Mark()] * trainers  # what the newest snapshot holds
 
     def admit(self, trainer: int, step: int) -> bool:
@@ -69,6 +70,8 @@ class Clocks:
     def move(self, trainer: int, mark: Mark) -> int:
         """The trainer goes on from ``mark``, whatever was known of it; returns the pushes passed over."""
         lost = max(0, mark.pushes - self.decided[trainer])
+        is_same_pass = mark.passes == self.passes[trainer] and mark.pushes >= self.decided[trainer]
+        self.paces[trainer] = self.paces[trainer] + lost if is_same_pass else 0
         self.pushes[trainer] = self.decided[trainer] = mark.pushes
         self.passes[trainer] = mark.passes
         self.unsettled[trainer] = 0

@@ -24,6 +24,7 @@ PserverError                  an ExchangeError: the engine's callers see these
 │   ├── ConnectionLost        a connection that broke
 │   └── NobodyListens         a Complaint: no pserver was ever there
 ├── NoValidCheckpoint         snapshots are there, and none of them is whole
+├── NotCounted                rows were asked for that this shard has not counted: it was restarted since
 ├── StateLost                 a pserver was started anew, and keeps no snapshots
 ├── NotOneJob                 a Complaint: folders that are not all of one job's snapshots
 ├── CannotReshard             a Complaint: a state that no other number of shards can have, or no place for it
@@ -148,6 +149,10 @@ class NobodyListens(Complaint, ShardUnreachable):
 
 class NoValidCheckpoint(PserverError):
     """Snapshots are there, and none of them is whole."""
+
+
+class NotCounted(PserverError):
+    """Rows were asked for that this shard has not counted before; no reason to part."""
 
 
 class StateLost(PserverError):

@@ -19,7 +19,7 @@ from paddle._engine.exchange import ParameterSpec
 from paddle._engine.rows import OPEN, SparseRows
 from paddle._pserver.ahead import Due
 from paddle._pserver.encoding import Coded, CodedRows, Cut, cuts
-from paddle._pserver.errors import BadMessage
+from paddle._pserver.errors import BadMessage, NotCounted
 from paddle._pserver.framing import bytes_of
 from paddle._pserver.landing import Landing
 from paddle._pserver.line import Line
@@ -256,7 +256,12 @@ class SparseShard:
             for held, count in zip(self._ranges, self._counts, strict=True)
         }
         parts = changed.values()
-        self.line.answer([bytes_of(part.ids) for part in parts] + [bytes_of(part.values) for part in parts])
+        try:
+            self.line.answer([bytes_of(p.ids) for p in parts] + [bytes_of(p.values) for p in parts])
+        except NotCounted:  # by a shard that went back to a snapshot in between
+            self.ask_changes()
+            self.hear_count()
+            return self.hear_changes()
         self._told += 1
         return changed
 

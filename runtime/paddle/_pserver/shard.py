@@ -48,7 +48,7 @@ from paddle._pserver.beginning import Beginning
 from paddle._pserver.clocks import Clocks
 from paddle._pserver.effects import Effect
 from paddle._pserver.ending import Broken, Outcome, outcome
-from paddle._pserver.errors import BadMessage, PserverError, TableFull, TrainerLost
+from paddle._pserver.errors import BadMessage, NotCounted, PserverError, TableFull, TrainerLost
 from paddle._pserver.gradient import NOTHING, Gradient
 from paddle._pserver.messages import (
     Answer,
@@ -165,7 +165,7 @@ class Shard:
             if isinstance(error, TableFull):  # perhaps in the midst of a step
                 self._break(str(error), is_own=True)
             self._outbox.send(session, failure(error))
-            if not isinstance(error, TrainerLost):
+            if not isinstance(error, TrainerLost | NotCounted):
                 self._outbox.close(session)
         return self._done()
 

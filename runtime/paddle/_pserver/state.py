@@ -24,7 +24,8 @@ from paddle._pserver.roster import State as Standing
 
 class TrainerState(msgspec.Struct, frozen=True, array_like=True):
     """What a shard knows of a trainer. ``incarnation``: the process that has its place, "" before any came;
-    ``past``: those that had it before. ``is_present``: it owes a gradient for the next step."""
+    ``past``: those that had it before. ``is_present``: it owes a gradient for the next step. ``pace``: see
+    Clocks."""
 
     incarnation: str = ""
     past: tuple[str, ...] = ()
@@ -34,6 +35,7 @@ class TrainerState(msgspec.Struct, frozen=True, array_like=True):
     unsettled: Count = 0
     is_present: bool = True
     is_gone: bool = False
+    pace: Count = 0
 
 
 class Facts(msgspec.Struct, frozen=True, array_like=True):
@@ -92,6 +94,7 @@ def _trainer(trainer: Trainer, clocks: Clocks, roster: Roster) -> TrainerState:
         unsettled=clocks.unsettled[id] - undecided,
         is_present=id in roster.present,
         is_gone=trainer.state is Standing.GONE,
+        pace=clocks.paces[id],
     )
 
 
@@ -104,5 +107,6 @@ def restore(facts: Facts, clocks: Clocks, roster: Roster, now: float) -> None:
         trainer.state = Standing.GONE if was.is_gone else Standing.EXPECTED
         clocks.move(id, Mark(was.pushes, was.passes))
         clocks.dropped[id], clocks.unsettled[id] = was.dropped, was.unsettled
+        clocks.paces[id] = was.pace
     roster.present = frozenset(id for id, was in enumerate(facts.trainers) if was.is_present)
     clocks.durable = list(marks(clocks, roster))

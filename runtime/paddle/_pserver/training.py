@@ -25,7 +25,7 @@ import numpy as np
 from paddle._pserver.barrier import Barrier
 from paddle._pserver.changes import Changes
 from paddle._pserver.clocks import Clocks
-from paddle._pserver.errors import BadMessage
+from paddle._pserver.errors import BadMessage, NotCounted
 from paddle._pserver.export import exported
 from paddle._pserver.gradient import Gradient
 from paddle._pserver.messages import (
@@ -113,7 +113,8 @@ class Training:
             table.check(rows.ids)
         is_new = self._clocks.admit(trainer.id, push.step)
         self._barrier.add(trainer.id, push, now)
-        if push.step <= self._clocks.decided[trainer.id] and not self._mode.holds(trainer.id):
+        is_again = push.step <= self._clocks.decided[trainer.id]
+        if is_again and not self._mode.holds(trainer.id, self._roster.present):
             return self._answer_open(trainer.id)
         if is_new:
             self._mode.offer(Offer(trainer.id, push, gradient))
@@ -160,7 +161,7 @@ class Training:
             return self._outbox.tell(trainer.id, Answer(self._clocks.version), (np.array(counts, np.int64),))
         changed = self._changes.sent(trainer.id)
         if message.counts != tuple(len(ids) for ids in changed):
-            raise BadMessage("rows were asked for that were not counted before")
+            raise NotCounted("rows were asked for that were not counted before")
         rows = [table.gather(ids) for table, ids in zip(self._tables.rows.values(), changed, strict=True)]
         return self._outbox.tell(trainer.id, Answer(self._clocks.version), (*changed, *rows))
 

@@ -54,8 +54,8 @@ class Mode(ABC):
         """The trainers whose held push is answered now; each is returned once."""
         return []
 
-    def holds(self, trainer: int) -> bool:
-        """Whether the trainer's last push is held."""
+    def holds(self, trainer: int, present: Set[int]) -> bool:
+        """Whether the trainer's last push, whose answer it asks for again, is held."""
         return False
 
     def awaited(self, present: Set[int], waiting: Set[int]) -> Set[int]:

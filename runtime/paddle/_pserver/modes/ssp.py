@@ -2,8 +2,9 @@
 
 A push is applied at once, alone. Its answer is held until every trainer in the pass has pushed at least
 ``its own pushes - staleness`` times; pushes are counted from the beginning of the pass. Trainers that have
-ended their pass hold nobody; one that begins in the midst of a pass is counted as the slowest that is there,
-and so are all where a shard goes on from a snapshot.
+ended their pass hold nobody; one that begins in the midst of a pass is counted as the slowest that is there.
+A shard that goes on from a snapshot knows their paces from it, and from what they say when they come back; it
+does not where the pass has ended since: then all begin anew.
 
 Guarantee: the values in the answer to a trainer's push number c of a pass hold all pushes of number
 c - staleness and less of all trainers in the pass; so a gradient never lacks more than the last ``staleness``
@@ -18,17 +19,17 @@ from paddle._pserver.modes.mode import Due, Mode, Offer
 
 
 class Ssp(Mode):
-    """See the module's text."""
+    """See the module's text. ``paces``: how often each trainer has pushed in the pass, kept by the caller."""
 
-    def __init__(self, trainers: int, staleness: int) -> None:
+    def __init__(self, paces: list[int], staleness: int) -> None:
         self._staleness = staleness
-        self._clocks = [0] * trainers
+        self._paces = paces
         self._held: set[int] = set()
         self._due: Due | None = None
 
     def offer(self, offer: Offer) -> None:
         """See :class:`Mode`."""
-        self._clocks[offer.trainer] += 1
+        self._paces[offer.trainer] += 1
         self._held.add(offer.trainer)
         self._due = Due((offer,), held=True)
 
@@ -42,20 +43,22 @@ class Ssp(Mode):
         if not self._held:
             return []
         # All that are held wait for the slowest: looked up once, since each push of many trainers asks.
-        slowest = min((self._clocks[id] for id in present), default=None)
+        slowest = min((self._paces[id] for id in present), default=None)
         free = sorted(
-            id for id in self._held if slowest is None or self._clocks[id] - self._staleness <= slowest
+            id for id in self._held if slowest is None or self._paces[id] - self._staleness <= slowest
         )
         self._held.difference_update(free)
         return free
 
     def _behind(self, trainer: int, present: Set[int]) -> Set[int]:
         """Those that hold the trainer."""
-        enough = self._clocks[trainer] - self._staleness
-        return {id for id in present if self._clocks[id] < enough}
+        enough = self._paces[trainer] - self._staleness
+        return {id for id in present if self._paces[id] < enough}
 
-    def holds(self, trainer: int) -> bool:
+    def holds(self, trainer: int, present: Set[int]) -> bool:
         """See :class:`Mode`."""
+        if self._behind(trainer, present):  # a restored shard has forgotten that it was
+            self._held.add(trainer)
         return trainer in self._held
 
     def awaited(self, present: Set[int], waiting: Set[int]) -> Set[int]:
@@ -66,9 +69,9 @@ class Ssp(Mode):
     def joined(self, trainer: int, present: Set[int]) -> None:
         """See :class:`Mode`."""
         self._held.discard(trainer)
-        slowest = min((self._clocks[id] for id in present - {trainer}), default=0)
-        self._clocks[trainer] = max(self._clocks[trainer], slowest)
+        slowest = min((self._paces[id] for id in present - {trainer}), default=0)
+        self._paces[trainer] = max(self._paces[trainer], slowest)
 
     def begin_pass(self) -> None:
         """See :class:`Mode`."""
-        self._clocks = [0] * len(self._clocks)
+        self._paces[:] = [0] * len(self._paces)
