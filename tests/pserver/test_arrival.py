@@ -106,53 +106,17 @@ def test_a_connection_that_only_the_trainer_knows_to_be_broken_is_given_up() -> 
     talk = joined()
     talk.push(1, ONE)
     talk.shard.connected(9, "elsewhere")
-    hello = talk.shard.handle(9, _hello(talk, 1, "process 1"), now=0.0)
+    hello = talk.shard.handle(9, hello_of(talk, 1, "process 1"), now=0.0)
     assert any(getattr(effect, "message", None) == Welcome(600, True) for effect in hello)
     assert any(type(effect).__name__ == "Close" and effect.session == 2 for effect in hello)
 
 
-def _hello(talk: Talk, trainer: int, incarnation: str) -> Hello:
+def hello_of(talk: Talk, trainer: int, incarnation: str) -> Hello:
     return Hello(PROTOCOL, trainer, talk.shard.options.num_gradient_servers, "dense", incarnation)
 
 
 def test_the_end_of_a_pass_out_of_order_is_an_error() -> None:
     assert joined(1).ask(0, EndPass(0, 2)) == [Fails("BadMessage", "ended pass 2 after pass 0")]
-
-
-# Another process in a trainer's place.
-
-
-def test_a_replaced_trainer_that_comes_back_is_told_that_it_is_stale() -> None:
-    talk = joined()
-    talk.lose(1)
-    welcome(talk, 1, "the newer")
-    talk.lose(1)
-    assert talk.hello(1, "process 1") == [Fails("Stale", "a newer process has trainer_id=1: trainer 1")]
-    assert isinstance(talk.hello(1, "the newer")[0], Welcome)
-
-
-def test_in_step_nobody_takes_the_place_of_one_that_has_pushed() -> None:
-    talk = joined()
-    talk.push(1, ONE)
-    talk.lose(1)
-    assert talk.hello(1, "the newer") == [Fails("DuplicateTrainer", "trainer_id=1 is taken")]
-
-
-def test_in_asynchronous_training_another_process_takes_the_place_and_begins_at_step_1() -> None:
-    talk = joined(spec=update(mode=ModeSpec(name="async")))
-    for _ in range(3):
-        talk.push(1, ONE)
-    talk.end_pass(1)
-    talk.lose(1)
-    assert welcome(talk, 1, "the newer").settled == Mark(0, 0)
-    assert talk.ask(1, Push(1, 0, 1), ONE) == [Answer(4)]
-    assert talk.hello(1, "process 1") == [Fails("BadMessage")]  # it speaks on the new one's connection
-    assert talk.ask(8, _hello(talk, 1, "process 1")) == [Fails("Stale")]
-
-
-def test_one_that_is_connected_is_not_replaced() -> None:
-    talk = joined(spec=update(mode=ModeSpec(name="async")))
-    assert talk.ask(8, _hello(talk, 1, "the newer")) == [Fails("DuplicateTrainer", "(at host1")]
 
 
 # Restored shards.
@@ -257,7 +221,7 @@ def test_new_processes_go_on_from_a_snapshot_as_a_new_job_and_old_ones_are_stale
     assert "a new job goes on from version 2" in talk.notes
     assert talk.ask(0, Push(1, 0, 1), ONE) == []
     assert talk.ask(1, Push(1, 0, 1), ONE) == [Answer(3)]
-    assert talk.ask(8, _hello(talk, 1, "process 1")) == [Fails("Stale")]
+    assert talk.ask(8, hello_of(talk, 1, "process 1")) == [Fails("Stale")]
 
 
 def test_a_job_that_ended_well_is_gone_on_with_by_the_next() -> None:

@@ -3,7 +3,9 @@ place.
 
 1.  A trainer that comes back, in step, sends again what the shard lacks. Otherwise that is lost, and told.
 2.  A process may take the place of one that is not connected: where that has pushed nothing; where trainers
-    are not in step; or where it has been in the job longer than what a restored shard remembers.
+    are not in step; or where it was lost between two passes, and so owes nothing of the one that has begun.
+    In the last case it is in once a snapshot knows it: else a shard that is restored would count the steps
+    of the one before as its own.
 3.  Where the first to come to a restored shard is a process that it does not know and that has done nothing,
     a new job begins: unless this job made the snapshot.
 
@@ -17,22 +19,25 @@ from collections.abc import Callable
 from paddle._pserver.clocks import Clocks
 from paddle._pserver.messages import Hello, Mark
 from paddle._pserver.roster import Roster, State, Trainer
+from paddle._pserver.saving import Saving
 from paddle._pserver.state import marks
 
 
 class Arrivals:
     """See the module's text. ``note`` tells people. ``is_in_step``: None before anything is trained."""
 
-    def __init__(self, clocks: Clocks, roster: Roster, note: Callable[[str], None]) -> None:
+    def __init__(self, clocks: Clocks, roster: Roster, saving: Saving, note: Callable[[str], None]) -> None:
         self.is_in_step: bool | None = None
-        self._clocks, self._roster, self._note = clocks, roster, note
+        self._clocks, self._roster, self._saving, self._note = clocks, roster, saving, note
         self._may_be_new_job = False
         self.is_new_job = False  # one has begun (rule 3)
+        self.is_kept = True  # whether snapshots know all that took a place (rule 2)
+        self._known = 0  # so many places were in the job that made the snapshot
 
-    def restored(self) -> None:
-        """The shard was restored from a snapshot that another job may have made."""
-        self._may_be_new_job = True
-        if all(trainer.state is State.GONE for trainer in self._roster.trainers):
+    def restored(self, trainers: int) -> None:
+        """The shard was restored from a snapshot of so many trainers that another job may have made."""
+        self._may_be_new_job, self._known = True, trainers
+        if all(trainer.state is State.GONE for trainer in self._roster.trainers[:trainers]):
             self._begin_job()
 
     def come(self, hello: Hello, session: int, peer: str, now: float) -> int | None:
@@ -52,7 +57,8 @@ class Arrivals:
     def _is_new_job(self, trainer: Trainer, hello: Hello) -> bool:
         """Rule 3."""
         is_known = not trainer.incarnation or hello.incarnation in (trainer.incarnation, *trainer.past)
-        return self._may_be_new_job and not is_known and not hello.answered.pushes
+        is_of_old = is_known and trainer.id < self._known
+        return self._may_be_new_job and not is_of_old and not hello.answered.pushes
 
     def _begin_job(self) -> None:
         self._may_be_new_job, self.is_new_job = False, True
@@ -63,8 +69,10 @@ class Arrivals:
 
     def _is_free(self, trainer: Trainer, hello: Hello) -> bool:
         """Rule 2."""
-        was_longer = trainer.state is State.EXPECTED and hello.answered.pushes > 0
-        return self.is_in_step is False or was_longer or not self._clocks.pushes[trainer.id]
+        id = trainer.id
+        has_begun = id not in self._roster.present or self._clocks.unsettled[id] or hello.answered.pushes
+        is_between = trainer.state is State.LOST and not has_begun
+        return self.is_in_step is False or is_between or not self._clocks.pushes[id]
 
     def _go_on_with(self, trainer: Trainer, answered: Mark, *, comes_back: bool) -> None:
         """Rule 1."""
@@ -72,6 +80,10 @@ class Arrivals:
         if self.is_in_step is None:
             return
         trainer.owed = answered.pushes
+        if self.is_in_step and not comes_back and (self._clocks.pushes[id] or self._clocks.passes[id]):
+            self._clocks.move(id, answered)
+            self.is_kept = False
+            self._saving.forget(id)
         known = marks(self._clocks, self._roster)[id]
         is_behind = answered.pushes > known.pushes or answered.passes > known.passes
         if not self.is_in_step and (is_behind or not comes_back):

@@ -119,8 +119,8 @@ class Beginning:
 
         return self._saving.ask(begin)
 
-    def train(self, model: Model) -> None:
-        """It has its values."""
+    def train(self, model: Model, *, restored: bool = False) -> None:
+        """It has its values; ``restored``: those of a snapshot."""
         update, trainers = model.declaration.update, self._options.num_gradient_servers
         self.model = model
         self.training = Training(
@@ -131,7 +131,7 @@ class Beginning:
             barrier=self._barrier,
             outbox=self._outbox,
             log_period_server=self._options.log_period_server,
-            changes=changes_of(update, model.tables, trainers, restored=self._clocks.version > 0),
+            changes=changes_of(update, model.tables, trainers, restored=restored),
         )
         self._arrivals.is_in_step = self.training.is_in_step
         self._outbox.note("has its initial values")

@@ -58,6 +58,7 @@ class Resharding:
             newest,
             declaration=msgspec.structs.replace(newest.declaration, shard=shard, shards=shards),
             trainers=_gone(self._old.shards),
+            serving="",
         )
 
     def arrays(self, role: Role, shard: int, shards: int) -> Arrays:

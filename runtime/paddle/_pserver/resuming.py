@@ -41,7 +41,7 @@ class Resuming:
     @property
     def is_kept(self) -> bool:
         """Whether a shard that starts anew knows this job."""
-        return self._lasts or not self._arrivals.is_new_job
+        return (self._lasts or not self._arrivals.is_new_job) and self._arrivals.is_kept
 
     @property
     def older(self) -> tuple[int, ...]:
@@ -57,14 +57,14 @@ class Resuming:
         self._older = tuple(older)
         self._saving.resume(facts.version, now)
         if not serving or facts.serving != serving:
-            self._arrivals.restored()
+            self._arrivals.restored(len(facts.trainers))
 
     def answer(self, session: int, reply: Reply) -> None:
         """Answer, once the job is kept."""
 
         def told(lasts: bool) -> None:
             if lasts:  # else the job is broken
-                self._lasts = True
+                self._lasts = self._arrivals.is_kept = True
                 self._outbox.send(session, reply)
 
         if self.is_kept:

@@ -81,8 +81,10 @@ class Roster:
             )
         if trainer.is_again(incarnation) or (is_free and trainer.state in (State.EXPECTED, State.LOST)):
             return
+        half = "It has trained a part of this pass, which no other process can take up. "
+        half = half if trainer.state is State.LOST else ""
         raise DuplicateTrainer(
-            f"trainer_id={id} is taken: {self.describe(id, now)}. Give every trainer an id of its own; "
+            f"trainer_id={id} is taken: {self.describe(id, now)}. {half}Give every trainer an id of its own; "
             "to train again, start the pservers again: they serve one job."
         )
 

@@ -60,6 +60,11 @@ class Saving:
         self._marks, self._last_version, self._last_at = marks, version, now
         self._served, self._asked = self._asked, []
 
+    def forget(self, trainer: int) -> None:
+        """Another process has its place: what is being written holds nothing of that one."""
+        if self._marks is not None:
+            self._marks = [Mark() if id == trainer else mark for id, mark in enumerate(self._marks)]
+
     def end(self) -> tuple[Sequence[Mark], list[Then]]:
         """It is not any more: what it holds of the trainers, and what happens now."""
         assert self._marks is not None

@@ -90,7 +90,7 @@ class Shard:
         self._outbox = Outbox(self.roster, self.barrier)
         self._sparing = Sparing(options.min_trainers, self.clocks, self.roster, self.barrier, self._outbox)
         self._saving = Saving(options.snapshots)
-        self._arrivals = Arrivals(self.clocks, self.roster, self._outbox.note)
+        self._arrivals = Arrivals(self.clocks, self.roster, self._saving, self._outbox.note)
         self._resuming = Resuming(self.clocks, self.roster, self._arrivals, self._outbox, self._saving)
         self._beginning = Beginning(
             options,
@@ -130,7 +130,7 @@ class Shard:
         model = self._beginning.restore(state, folder)
         restore(state.facts, self.clocks, self.roster, now)
         self._resuming.restored(state.facts, older, now, serving=self.options.serving)
-        self._beginning.train(model)
+        self._beginning.train(model, restored=True)
         return self._outbox.effects
 
     def loaded(self, session: int, state: State, *, now: float) -> list[Effect]:
@@ -139,7 +139,7 @@ class Shard:
         if state.facts.version in self._resuming.older:
             model = self._beginning.restore(state, "the folder of this shard")
             self._resuming.went_back(state.facts, now)
-            self._beginning.train(model)
+            self._beginning.train(model, restored=True)
         self._resuming.answer(session, Answer(self.clocks.version))
         return self._done()
 

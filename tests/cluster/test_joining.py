@@ -1,0 +1,189 @@
+"""Trainers that join a job while it runs, or take the place of one that was killed: each a process, as a user
+starts it by hand."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cluster.by_hand import free_port, pserver, trainer
+
+pytestmark = pytest.mark.cluster
+
+PATIENCE_S = 60.0
+NOT_IN_STEP = ["is_async=True", "staleness=2", "num_batches_per_send_parameter=2, is_async=True"]
+
+# Words of its own for each trainer. It says where it is by files, and waits where the test has put a file.
+TRAIN = """
+import os, signal, time
+from pathlib import Path
+import numpy as np
+import paddle.v2 as paddle
+
+me, name = int(os.environ["PADDLE_INIT_TRAINER_ID"]), os.environ["NAME"]
+paddle.init()
+word = paddle.layer.data(name="word", type=paddle.data_type.integer_value(40))
+label = paddle.layer.data(name="label", type=paddle.data_type.integer_value(5))
+vector = paddle.layer.embedding(
+    input=word, size=8, param_attr=paddle.attr.Param(name="_table", initial_std=0.3, sparse_update=True))
+predicted = paddle.layer.fc(input=vector, size=5, act=paddle.activation.Softmax())
+cost = paddle.layer.classification_cost(input=predicted, label=label)
+parameters = paddle.parameters.create(cost)
+trainer = paddle.trainer.SGD(
+    cost, parameters, paddle.optimizer.AdaGrad(learning_rate=0.1, MODE), is_local=False)
+words = [(each, each % 5) for each in range(me, 40, 2)]
+
+
+def handler(event):
+    if isinstance(event, paddle.event.EndIteration):
+        Path(f"{name}-at-{event.pass_id}-{event.batch_id}").touch()
+        while Path(f"{name}-stays").exists():
+            time.sleep(0.01)
+    if isinstance(event, paddle.event.EndPass) and str(event.pass_id) == os.environ.get("DIES_AFTER"):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+batches = paddle.batch(lambda: iter(words * 2), 10)
+trainer.train(batches, num_passes=int(os.environ["PASSES"]), event_handler=handler)
+test = trainer.test(paddle.batch(lambda: iter([(each, each % 5) for each in range(40)]), 40))
+print("cost", test.cost)
+np.savez(f"after-{name}.npz", **{each: parameters.get(each) for each in parameters.keys()})
+"""
+
+
+class Job:
+    """A pserver and trainers of a job of two."""
+
+    def __init__(self, folder: Path, mode: str) -> None:
+        folder.mkdir(exist_ok=True)
+        self.folder, self.text = folder, TRAIN.replace("MODE", mode)
+        self.port = free_port(["127.0.0.1"])
+        self.server = pserver("127.0.0.1", self.port, 2, "--barrier_timeout=60")
+        self.processes = [self.server]
+
+    def train(self, id: int, name: str, passes: int, **env: str) -> subprocess.Popen[str]:
+        """Start a trainer."""
+        shared = {
+            "PADDLE_INIT_PORT": str(self.port),
+            "PADDLE_INIT_PORTS_NUM_FOR_SPARSE": "1",
+            "PADDLE_INIT_NUM_GRADIENT_SERVERS": "2",
+            "PADDLE_INIT_PSERVERS": "127.0.0.1",
+            "PADDLE_INIT_TRAINER_ID": str(id),
+        }
+        started = trainer(self.folder, self.text, NAME=name, PASSES=str(passes), **shared, **env)
+        self.processes.append(started)
+        return started
+
+    def is_at(self, name: str, pass_id: int, batch_id: int) -> None:
+        """Wait until a trainer has done a batch."""
+        end = time.monotonic() + PATIENCE_S
+        while not (self.folder / f"{name}-at-{pass_id}-{batch_id}").exists():
+            assert time.monotonic() < end, (name, pass_id, batch_id)
+            threading.Event().wait(0.02)
+
+    def stay(self, name: str) -> Callable[[], None]:
+        """Let a trainer stand after its next batch; gives what lets it go."""
+        (self.folder / f"{name}-stays").touch()
+        return (self.folder / f"{name}-stays").unlink
+
+    def end(self, *trainers: subprocess.Popen[str]) -> list[str]:
+        """What they printed, once all, and the pserver, have ended well."""
+        outputs = [process.communicate(timeout=PATIENCE_S)[0] for process in (*trainers, self.server)]
+        assert [process.returncode for process in (*trainers, self.server)] == [0] * len(outputs), outputs
+        return outputs[:-1]
+
+    def after(self, name: str) -> dict[str, np.ndarray]:
+        return dict(np.load(self.folder / f"after-{name}.npz"))
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Iterator[Callable[..., Job]]:
+    jobs: list[Job] = []
+
+    def start(mode: str, folder: str = "job") -> Job:
+        jobs.append(Job(tmp_path / folder, mode))
+        return jobs[-1]
+
+    yield start
+    for process in [process for job in jobs for process in job.processes]:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def assert_same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> None:
+    for name in one:
+        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+
+
+def cost(output: str) -> float:
+    return float(re.findall(r"^cost (.*)$", output, re.MULTILINE)[0])
+
+
+@pytest.mark.parametrize("mode", NOT_IN_STEP)
+def test_a_trainer_that_comes_late_joins_and_all_end_with_one_model(
+    begin: Callable[..., Job], mode: str
+) -> None:
+    job = begin(mode)
+    first = job.train(0, "first", passes=12)
+    job.is_at("first", 0, 1)
+    late = job.train(1, "late", passes=12)
+    outputs = job.end(first, late)
+    assert_same(job.after("first"), job.after("late"))
+    assert cost(outputs[0]) < 1.2, "of words that only the late one has seen, half of it: ln(5) = 1.6"
+
+
+@pytest.mark.parametrize("mode", NOT_IN_STEP)
+def test_a_killed_trainer_is_replaced_in_the_midst_of_a_pass_where_none_waits_for_a_step(
+    begin: Callable[..., Job], mode: str
+) -> None:
+    job = begin(mode)
+    first = job.train(0, "first", passes=12)
+    killed = job.train(1, "killed", passes=12)
+    go_on = job.stay("killed")
+    job.is_at("killed", 0, 0)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    go_on()
+    outputs = job.end(first, job.train(1, "again", passes=12))
+    assert_same(job.after("first"), job.after("again"))
+    assert cost(outputs[0]) < 1.2
+
+
+def test_in_step_a_trainer_that_was_killed_between_two_passes_is_replaced_and_no_bit_is_different(
+    begin: Callable[..., Job],
+) -> None:
+    job = begin("")
+    first = job.train(0, "first", passes=5)
+    killed = job.train(1, "killed", passes=5, DIES_AFTER="1")
+    assert killed.wait(PATIENCE_S) == -signal.SIGKILL
+    job.end(first, job.train(1, "again", passes=3))
+    whole = begin("", "whole")
+    whole.end(*(whole.train(id, f"trainer-{id}", passes=5) for id in range(2)))
+    for name in ("first", "again"):
+        assert_same(job.after(name), whole.after("trainer-0"))
+
+
+def test_in_step_a_trainer_that_was_killed_in_the_midst_of_a_pass_is_not_replaced(
+    begin: Callable[..., Job],
+) -> None:
+    job = begin("")
+    job.train(0, "first", passes=5)
+    killed = job.train(1, "killed", passes=5)
+    job.stay("killed")
+    job.is_at("killed", 0, 0)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    refused = job.train(1, "again", passes=5)
+    output, _ = refused.communicate(timeout=PATIENCE_S)
+    assert refused.returncode == 2
+    assert "It has trained a part of this pass, which no other process can take up." in output
