@@ -14,6 +14,7 @@ from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import AverageSpec, Exchange, ParameterSpec, RowsSpec, UpdateSpec
 from paddle._engine.row_initial import RowInitial
 from paddle._engine.rows import OPEN, SparseRows
+from paddle._pserver.declaration import SESSION_BYTES
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.gradient import Gradient, Rows
 from paddle._pserver.inlet import Inlet
@@ -248,7 +249,7 @@ def test_an_open_table_has_rows_of_some_width_and_no_height(shape: tuple[int, ..
 
 
 def test_a_table_that_is_full_breaks_the_job_for_all_and_is_named() -> None:
-    talk = Kept(2, memory_limit_bytes=1 << 20).begun()
+    talk = Kept(2, memory_limit_bytes=(1 << 20) + 2 * SESSION_BYTES).begun()
     ids = np.arange(100_000)
     assert Fails("TableFull", "table 'words' would need") in talk.ask(0, PullRows((len(ids),)), ids=(ids,))
     assert talk.told(1) == Fails("TrainerLost", "table 'words' would need")
@@ -256,7 +257,7 @@ def test_a_table_that_is_full_breaks_the_job_for_all_and_is_named() -> None:
 
 
 def test_more_rows_than_could_ever_be_kept_are_not_received() -> None:
-    talk = Kept(memory_limit_bytes=1 << 20).begun()
+    talk = Kept(memory_limit_bytes=(1 << 20) + SESSION_BYTES).begun()
     inlet = Inlet(talk.shard, session=1)
     kind, meta = encode(PullRows((60_000,)))
     with pytest.raises(BadMessage, match="60000 rows for 'words', of which 52428 have room here"):
