@@ -50,7 +50,15 @@ def _panel(panel: Any, points: Sequence[Point], mode: str) -> None:
         panel.plot([point.trainers for point in line], speeds, "-", color=color, linewidth=1.5)
         for point, speed in zip(line, speeds, strict=True):
             marker = _MARKERS[point.result.shares.bottleneck]
-            panel.plot(point.trainers, speed, marker, color=color, markersize=5.5, markeredgecolor="white")
+            panel.plot(
+                point.trainers,
+                speed,
+                marker,
+                color=color,
+                markersize=6,
+                markeredgecolor="white",
+                markeredgewidth=0.6,
+            )
     panel.set(xscale="log", yscale="log", title=mode)
     panel.grid(True, which="major", color="0.9")
     for axis in (panel.xaxis, panel.yaxis):
