@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+import shutil
+import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -105,6 +109,20 @@ def test_a_job_over_tls_equals_the_local_one_and_a_listener_learns_nothing(
     assert local["_fc"][0].tobytes() not in seen
     for word in (TOKEN.encode(), bytes.fromhex(TOKEN), b"Paddle-HMAC", b"_table", b"PDPS", b"HTTP/1.1"):
         assert word not in seen
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl command")
+def test_the_certificate_that_the_page_has_made_serves(tmp_path: Path, wire: Wire) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "THREAT_MODEL.md").read_text()
+    (command,) = re.findall(r"^    (openssl .*?job\.crt)$", page, re.MULTILINE | re.DOTALL)
+    words = shlex.split(command.replace("\\\n", " ").replace("IP:10.0.0.1", "IP:127.0.0.3"))
+    subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
+    shown = [f"--tls_cert={tmp_path / 'job.crt'}", f"--tls_key={tmp_path / 'job.key'}"]
+    server = pserver("127.0.0.1", wire.ports[0], 1, *shown)
+    one = trainer(tmp_path, TRAIN, **environment(wire, PADDLE_TLS_CA="job.crt"))
+    outputs = outputs_of([one, server])
+    assert [one.returncode, server.returncode] == [0, 0], "\n".join(outputs)
+    assert b"_table" not in bytes(wire.seen)
 
 
 @pytest.mark.parametrize(

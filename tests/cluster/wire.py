@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 
 
 class Wire:
@@ -13,9 +14,17 @@ class Wire:
     def __init__(self, host: str, ports: Sequence[int], to: str) -> None:
         self.ports = ports
         self.seen = bytearray()
+        self._ends: list[socket.socket] = []
         self._listeners = [socket.create_server((host, port)) for port in ports]
         for listener in self._listeners:
             threading.Thread(target=self._serve, args=(listener, to), daemon=True).start()
+
+    def cut(self) -> None:
+        """End every connection there is; new ones may come."""
+        ends, self._ends = self._ends, []
+        for end in ends:
+            with suppress(OSError):  # it has ended already
+                end.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         for listener in self._listeners:
@@ -33,6 +42,7 @@ class Wire:
             except OSError:  # nobody is there yet
                 near.close()
                 continue
+            self._ends += [near, far]
             for one, other in ((near, far), (far, near)):
                 threading.Thread(target=self._pass, args=(one, other), daemon=True).start()
 

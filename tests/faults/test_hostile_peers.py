@@ -13,6 +13,7 @@ import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,14 @@ import numpy as np
 import pytest
 
 from paddle._engine.exchange import ModeSpec, ParameterSpec
+from paddle._launch.authority import Authority
+from paddle._pserver import nearby
 from paddle._pserver.client import Client
 from paddle._pserver.errors import ConnectionLost, FrameError, PserverError, Refused, TooManyParameters
 from paddle._pserver.framing import bytes_of
 from paddle._pserver.messages import PROTOCOL, Declare, Declared, Hello, Pull, Welcome
 from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.tls import read_trust
 from paddle._pserver.token_file import read_token
 from tests.cluster.by_hand import environment, free_port
 from tests.faults.conftest import until
@@ -33,7 +37,7 @@ from tests.pserver.hostile import Hostile, of
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
 
-FRAMES = 1_000
+FRAMES = 500
 ASYNCHRONOUS = update(mode=ModeSpec(name="async"))
 SMALL = (ParameterSpec(name="w", shape=(1000,)),)
 GRADIENT = {"w": np.linspace(-1, 1, 1000, dtype=np.float32)}
@@ -42,12 +46,19 @@ GRADIENT = {"w": np.linspace(-1, 1, 1000, dtype=np.float32)}
 class Server:
     """A real pserver of one dense shard, in two processes of its own, with a token."""
 
-    def __init__(self, folder: Path, trainers: int, *flags: str) -> None:
+    def __init__(self, folder: Path, trainers: int, *flags: str, is_encrypted: bool = False) -> None:
         self.token_file = str(folder / "token")
         Path(self.token_file).touch(0o600)
         Path(self.token_file).write_text("5ec7e7" * 8)
         self.trainers, self.port = trainers, free_port(["127.0.0.1"], 1)
         self.log = folder / "log"
+        self.tls_ca = ""
+        if is_encrypted:
+            papers = Authority("job", datetime.now(UTC)).issue(["127.0.0.1"])
+            for name, text in (("crt", papers.certificate), ("key", papers.key), ("ca", papers.authority)):
+                (folder / name).write_text(text)
+            self.tls_ca = str(folder / "ca")
+            flags = (*flags, f"--tls_cert={folder / 'crt'}", f"--tls_key={folder / 'key'}")
         command = ["pserver", f"--port={self.port}", f"--num_gradient_servers={trainers}", *flags]
         with self.log.open("w") as log:
             self._process = subprocess.Popen(
@@ -82,13 +93,20 @@ class Server:
             num_gradient_servers=self.trainers,
             trainer_id=trainer_id,
             token_file=self.token_file,
+            tls_ca=self.tls_ca,
         )
 
     def connected(self) -> Client:
         """Somebody with the token who has said nothing yet."""
         token = read_token(self.token_file)[0]
         client = Client(
-            "127.0.0.1", self.port, "shard", call_timeout_s=20, notice=lambda text: None, token=token
+            "127.0.0.1",
+            self.port,
+            "shard",
+            call_timeout_s=20,
+            notice=lambda text: None,
+            token=token,
+            trust=read_trust(self.tls_ca) if self.tls_ca else None,
         )
         client.connect(time.monotonic() + 20)
         return client
@@ -104,9 +122,9 @@ class Server:
 
 
 @contextlib.contextmanager
-def server(folder: Path, trainers: int, *flags: str) -> Iterator[Server]:
+def server(folder: Path, trainers: int, *flags: str, is_encrypted: bool = False) -> Iterator[Server]:
     folder.mkdir()
-    running = Server(folder, trainers, *flags)
+    running = Server(folder, trainers, *flags, is_encrypted=is_encrypted)
     try:
         yield running
     finally:
@@ -189,10 +207,18 @@ READERS = 20
 QUESTIONS = 50
 
 
-def test_slow_readers_cost_a_pserver_little_memory_and_others_no_progress(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_encrypted", [False, True], ids=["unix", "tls"])
+def test_slow_readers_cost_a_pserver_little_memory_and_others_no_progress(
+    tmp_path: Path, is_encrypted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Twenty trainers ask for 16 GB in all and read nothing, or a byte for every step of the fast one."""
     large = np.zeros(4 << 20, np.float32)
-    with server(tmp_path / "job", READERS + 1) as running, contextlib.ExitStack() as stack:
+    if is_encrypted:  # which goes over TCP alone
+        monkeypatch.setattr(nearby, "connect", lambda *place: None)
+    with (
+        server(tmp_path / "job", READERS + 1, is_encrypted=is_encrypted) as running,
+        contextlib.ExitStack() as stack,
+    ):
         exchange = running.exchange(0)
         values = exchange.start(LARGE, ASYNCHRONOUS, {"w": large})["w"]
         exchange.begin_pass(0)

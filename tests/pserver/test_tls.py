@@ -17,39 +17,26 @@ import numpy as np
 import pytest
 
 from paddle._engine.exchange import Exchange
-from paddle._launch.authority import Authority, Papers
-from paddle._pserver.errors import BadTlsFile, NotAuthorized, NotTrusted, ShardUnreachable, TlsMismatch
+from paddle._launch.authority import Authority
+from paddle._pserver.errors import (
+    BadTlsFile,
+    NotAuthorized,
+    NotTrusted,
+    ShardUnreachable,
+    TlsMismatch,
+    TrainerCountMismatch,
+)
 from paddle._pserver.local import LocalExchange
-from paddle._pserver.tls import Certificate, read_certificate, read_trust
-from paddle._pserver.tls_socket import TlsSocket
+from paddle._pserver.tls import read_certificate, read_trust
 from paddle._pserver.token_file import read_token
 from tests.cluster.wire import Wire
 
 from .conftest import MODEL, ONES, Pservers, Start, start, update, values_of
+from .papers import ADDRESSES, Files
 from .test_client import silent
 from .test_equality import gradients_of
 
-ADDRESSES = ("127.0.0.1", "127.0.0.2", "localhost")
 TOKEN = "5ec7e7-5ec7e7-5ec7e7-5ec7e7"
-
-
-class Files:
-    """The papers of a node as files."""
-
-    def __init__(self, folder: Path, papers: Papers) -> None:
-        folder.mkdir()
-        self.ca, self.cert, self.key = (str(folder / name) for name in ("ca", "cert", "key"))
-        for path, text in (
-            (self.ca, papers.authority),
-            (self.cert, papers.certificate),
-            (self.key, papers.key),
-        ):
-            Path(path).touch(0o600)
-            Path(path).write_text(text)
-
-    @property
-    def certificate(self) -> Certificate:
-        return read_certificate(self.cert, self.key)[0]
 
 
 @pytest.fixture
@@ -97,6 +84,37 @@ def test_trainers_train_over_tls(secret: Pservers, papers: Files) -> None:
 
     assert secret.train(run, tls_ca=papers.ca) == [1]
     assert secret.statuses() == [0]
+
+
+def test_a_trainer_that_is_refused_over_tls_hears_why(secret: Pservers, papers: Files) -> None:
+    with pytest.raises(TrainerCountMismatch, match="num_gradient_servers=1"):
+        start(secret.exchange(0, tls_ca=papers.ca, num_gradient_servers=3))
+
+
+def test_a_connection_that_is_cut_comes_back_over_tls_and_no_bit_is_different(
+    start_pservers: Start, tmp_path: Path
+) -> None:
+    own = Files(tmp_path / "own", Authority("job", datetime.now(UTC)).issue(["127.0.0.3"]))
+    pservers = start_pservers(ports_num_for_sparse=0, certificate=own.certificate)
+
+    def run(exchange: Exchange, disturb: Callable[[], None]) -> np.ndarray:
+        values = exchange.start(*_alike())["w"]
+        exchange.begin_pass(0)
+        for step in range(6):
+            exchange.step({"w": np.full(300, 0.1 + step, np.float32)}, 1)
+            disturb()
+        exchange.end_pass(0)
+        exchange.fetch()
+        return values.copy()
+
+    with wire(pservers) as between:
+        pservers.hosts = ("127.0.0.3",)
+        notices: list[str] = []
+        (remote,) = pservers.train(
+            lambda exchange: run(exchange, between.cut), tls_ca=own.ca, notice=notices.append
+        )
+    assert len(notices) >= 6, "it was cut each time"
+    assert np.array_equal(remote, run(LocalExchange(), lambda: None))
 
 
 def test_a_trainer_trusts_no_other_authority(
@@ -262,77 +280,6 @@ class Relay:
                     self.seen += request
                     far.sendall(request)
                     near.sendall(far.recv(1 << 16))
-
-
-# The socket alone.
-
-
-def pair(papers: Files) -> tuple[TlsSocket, ssl.SSLSocket]:
-    one, other = socket.socketpair()
-    there: list[ssl.SSLSocket] = []
-    context = papers.certificate.context
-    thread = threading.Thread(target=lambda: there.append(context.wrap_socket(other, server_side=True)))
-    thread.start()
-    sock = TlsSocket(one, read_trust(papers.ca), "127.0.0.1", "it", time.monotonic() + 10)
-    thread.join(10)
-    return sock, there[0]
-
-
-def test_a_call_ends_within_its_timeout(papers: Files) -> None:
-    sock, _ = pair(papers)
-    room = [memoryview(bytearray(10))]
-    sock.settimeout(0.05)
-    with pytest.raises(TimeoutError):
-        sock.recvmsg_into(room)
-    sock.settimeout(0.0)
-    with pytest.raises(BlockingIOError):
-        sock.recv(1, socket.MSG_PEEK)
-    sock.settimeout(0.05)
-    with pytest.raises(TimeoutError):
-        sock.sendmsg([memoryview(bytes(64 << 20))])
-    sock.close()
-
-
-def test_what_is_looked_at_is_received_all_the_same(papers: Files) -> None:
-    sock, other = pair(papers)
-    sock.settimeout(10)
-    other.sendall(b"abcdef")
-    assert sock.recv(1, socket.MSG_PEEK) == b"a"
-    assert sock.recv(1, socket.MSG_PEEK) == b"a"
-    assert sock.recv(2) == b"ab"[:1]
-    first, second = bytearray(2), bytearray(10)
-    assert sock.recvmsg_into([memoryview(first), memoryview(second)]) == (5,)
-    assert (bytes(first), bytes(second[:3])) == (b"bc", b"def")
-    other.close()
-    assert sock.recv(1, socket.MSG_PEEK) == b""
-    assert sock.recvmsg_into([memoryview(first)]) == (0,)
-    sock.close()
-
-
-def test_both_ways_at_once(papers: Files) -> None:
-    """As a thread that sends and one that receives do; neither waits for the other."""
-    sock, other = pair(papers)
-    size = 8 << 20
-    sock.settimeout(20)
-
-    def echo() -> None:
-        while data := other.recv(1 << 16):
-            other.sendall(data)
-
-    echoing = threading.Thread(target=echo, daemon=True)
-    echoing.start()
-    sent = np.random.default_rng(0).integers(0, 256, size, np.uint8)
-    sending = threading.Thread(target=lambda: sock.sendmsg([sent.data[: size // 2], sent.data[size // 2 :]]))
-    sending.start()
-    heard = np.zeros(size, np.uint8)
-    at = 0
-    while at < size:
-        at += sock.recvmsg_into([heard.data[at : at + 1000], heard.data[at + 1000 :]])[0]
-    sending.join(20)
-    assert np.array_equal(heard, sent)
-    sock.close()
-    echoing.join(20)
-    assert not echoing.is_alive(), "it heard the end"
 
 
 # Files.
