@@ -239,3 +239,16 @@ def test_no_reset_and_no_kill_changes_a_bit(
         if world.shard.outcome is not None:
             break
     assert world.finish() == fault_free
+
+
+def test_memory_of_what_lasts_is_used_again_and_of_nothing_else() -> None:
+    journal = Journal()
+    kept = []
+    for step in range(1, 7):
+        part = np.full(1 << 18, step, np.uint8)
+        kept.append(journal.add(Push(step, 0, 1), [part.data]))
+        journal.prune(Mark(max(0, step - 2)))
+        for entry in kept[-2:]:
+            assert set(entry.body[0].tobytes()) == {kept.index(entry) + 1}
+    assert len({id(entry.body[0].obj) for entry in kept}) == 3
+    assert journal.size_bytes == 2 << 18

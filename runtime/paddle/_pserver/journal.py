@@ -17,6 +17,8 @@ import msgspec
 
 from paddle._pserver.messages import EndPass, Mark, Pull, PullRows, Push, Request
 
+_LARGE = 1 << 17
+
 Journaled = Push | EndPass | Pull | PullRows
 
 
@@ -52,21 +54,31 @@ class Journal:
         self.told = Mark()
         self._since = Mark()  # all that was told after this is here
         self._entries: deque[Entry] = deque()
+        self._free: list[memoryview] = []  # of one size: large parts of entries that are not needed any more
 
     def add(self, message: Journaled, body: Sequence[memoryview] = ()) -> Entry:
         """It is about to be asked; ``body`` is copied."""
         is_read = isinstance(message, Pull | PullRows)
         again = msgspec.structs.replace(message, again=self.told) if is_read else message
-        entry = Entry(again, [memoryview(bytes(part)) for part in body], self.told)
+        entry = Entry(again, [self._copy(part) for part in body], self.told)
         self.told = after(message, self.told)
         self._entries.append(entry)
         self.size_bytes += entry.size_bytes
         return entry
 
+    def _copy(self, part: memoryview) -> memoryview:
+        """In memory that was used before, where there is some: to get new pages costs as much as to fill
+        them."""
+        is_fitting = self._free and self._free[-1].nbytes == part.nbytes
+        copy = self._free.pop() if is_fitting else memoryview(bytearray(part.nbytes))
+        copy[:] = part
+        return copy
+
     def pass_by(self, message: Journaled) -> None:
         """It is about to be asked, and is not kept; nor is what was told before of any use then."""
         self.told = self._since = after(message, self.told)
         self._entries.clear()
+        self._free.clear()
         self.size_bytes = 0
 
     def reaches(self, mark: Mark, needed: Mark) -> bool:
@@ -78,7 +90,18 @@ class Journal:
         if _is_past(durable, self._since):
             self._since = durable
         while self._entries and not self._entries[0].lacks(durable):
-            self.size_bytes -= self._entries.popleft().size_bytes
+            entry = self._entries.popleft()
+            self.size_bytes -= entry.size_bytes
+            for part in entry.body:
+                self._reuse(part)
+
+    def _reuse(self, part: memoryview) -> None:
+        """Keep large parts of the size that came last: gradients of dense parameters are of one size."""
+        if part.nbytes < _LARGE:
+            return
+        if self._free and self._free[-1].nbytes != part.nbytes:
+            self._free.clear()
+        self._free.append(part)
 
     def lacking(self, mark: Mark) -> list[Entry]:
         """What a shard that has ``mark`` must hear again, in order."""
