@@ -32,8 +32,8 @@ def _cases(rows: int) -> tuple[Case, ...]:
     peers = _faster(_DICT, 3.5), _faster(_TORCH, 2.7)
     return (
         _case("pull", rows, _faster(_BARE, 1.1), _faster(_DICT, 5.0)),
-        _case("push", rows, _faster(_BARE, 0.8), _faster(_NUMPY, 4.0), *peers),
-        _case("push", rows, _faster(_BARE, 0.6), _faster(_NUMPY, 3.0), *peers, repeats=True),
+        _case("push", rows, _faster(_BARE, 0.95), _faster(_NUMPY, 4.0), *peers),
+        _case("push", rows, _faster(_BARE, 0.75), _faster(_NUMPY, 3.0), *peers, repeats=True),
     )
 
 

@@ -26,7 +26,6 @@ from paddle._pserver.barrier import Barrier
 from paddle._pserver.changes import Changes
 from paddle._pserver.clocks import Clocks
 from paddle._pserver.errors import BadMessage, NotCounted
-from paddle._pserver.export import exported
 from paddle._pserver.gradient import Gradient
 from paddle._pserver.messages import (
     Answer,
@@ -43,6 +42,7 @@ from paddle._pserver.messages import (
 from paddle._pserver.modes import Due, Mode, Offer
 from paddle._pserver.outbox import Outbox
 from paddle._pserver.roster import Roster, Trainer
+from paddle._pserver.row_listing import exported
 from paddle._pserver.tables import Tables
 
 

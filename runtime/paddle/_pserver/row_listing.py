@@ -1,4 +1,4 @@
-"""Export: the rows of an open table, as a shard tells them to whoever wants them all.
+"""Row listing: the rows of an open table, as a shard tells them to a trainer that wants them all.
 
 It must never know who asks. Guarantee: an answer is as long as was asked, and changes nothing.
 """
