@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -102,10 +102,12 @@ class TrainerProcess:
 
 
 class Cluster(Marked):
-    """See the module's text. ``flags``: of the pservers, besides the usual ones."""
+    """See the module's text. ``flags``: of the pservers, besides the usual ones. ``begin``: called in the
+    first of them before it becomes one."""
 
-    def __init__(self, job: Job, links: Links, *flags: str) -> None:
+    def __init__(self, job: Job, links: Links, *flags: str, begin: Callable[[], None] | None = None) -> None:
         super().__init__()
+        self._begin = begin
         self.goal = Goal(job.goal)
         self._flags = (*FLAGS, *flags)
         self.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "runtime"), str(ROOT)])
@@ -125,7 +127,9 @@ class Cluster(Marked):
     def __enter__(self) -> Cluster:
         for host in self.hosts:
             flags = [f"--host={host}", f"--port={self.job.port}", f"--snapshot_dir={self.folder / host}"]
-            self.pservers.append(self._start(host, "-m", "paddle", "pserver", *flags, *self._flags))
+            begin = None if self.pservers else self._begin
+            argv = ["-m", "paddle", "pserver", *flags, *self._flags]
+            self.pservers.append(self._start(host, *argv, begin=begin))
         for pserver in self.pservers:
             until(lambda pserver=pserver: "listening on" in "".join(pserver.lines), "pservers to listen")
         for id in range(TRAINERS):
@@ -161,7 +165,7 @@ class Cluster(Marked):
         self.trainers.append(TrainerProcess(id, slot, output, links))
         return self.trainers[-1]
 
-    def _start(self, name: str, *argv: str) -> Output:
+    def _start(self, name: str, *argv: str, begin: Callable[[], None] | None = None) -> Output:
         process = subprocess.Popen(
             [sys.executable, "-P", "-u", *argv],
             cwd=self.folder,
@@ -170,6 +174,7 @@ class Cluster(Marked):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            preexec_fn=begin,
         )
         output = Output(process, self.folder / f"{name}.log")
         output.begin()

@@ -1,0 +1,97 @@
+"""Real pservers whose disk fails, or that are killed, at any system call that makes a snapshot last."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.faults.conftest import until
+from tests.faults.failing_disk import failing_disk
+from tests.faults.random_faults.cluster import Cluster
+from tests.faults.random_faults.ending import wrong
+from tests.faults.random_faults.job import TRAINERS, Job
+from tests.faults.toxic import Links
+
+pytestmark = pytest.mark.faults
+
+PERIOD = 4
+OPERATIONS = 6  # of one snapshot, that are told of: three for each of two files
+FIRST = 2 * OPERATIONS  # the initial values of two shards, which must last
+
+
+def trained(folder: Path, steps: int, fails: Callable[[Cluster, int, int], bool]) -> Cluster:
+    """A job whose first pserver has a disk that ``fails(cluster, pid, operation)``; no bit of it is wrong."""
+    cluster: Cluster
+    with (
+        failing_disk(lambda pid, _, number: number >= FIRST and fails(cluster, pid, number)) as disk,
+        Links() as links,
+        Cluster(
+            Job(3, "sync", str(folder), 0), links, f"--snapshot_period={PERIOD}", begin=disk.begin
+        ) as cluster,
+    ):
+        for reached in range(PERIOD, steps + 1, PERIOD):  # so that each is written before the next is due
+            cluster.goal.raise_to(reached)
+            counted = [reached] * TRAINERS
+            until(
+                lambda counted=counted: [cluster.counted(n)[0] for n in range(TRAINERS)] == counted, "steps"
+            )
+        cluster.goal.end(at_once=False)
+        assert not wrong(cluster, steps)
+        return cluster
+
+
+def test_a_disk_that_fails_at_any_operation_changes_no_bit_and_costs_no_snapshot_before(
+    tmp_path: Path,
+) -> None:
+    failed: list[int] = []
+
+    def fails(cluster: Cluster, pid: int, number: int) -> bool:
+        is_due = number % 7 == 3 and len(failed) < 12
+        if is_due:
+            failed.append(number)
+        return is_due
+
+    cluster = trained(tmp_path, 60, fails)
+    said = "".join(cluster.pservers[0].lines)
+    assert said.count("a snapshot could not be written: [Errno 5] Input/output error") == len(failed) == 12
+
+
+def test_shards_that_are_killed_in_the_midst_of_any_operation_change_no_bit(tmp_path: Path) -> None:
+    killed: list[int] = []
+
+    def kills(cluster: Cluster, pid: int, number: int) -> bool:
+        if number % 11 == 2 and len(killed) < 6:
+            killed.append(number)
+            os.kill(pid, signal.SIGKILL)
+        return False
+
+    cluster = trained(tmp_path, 48, kills)
+    assert "".join(cluster.pservers[0].lines).count("was killed by SIGKILL") == 6
+
+
+def test_a_pserver_whose_snapshots_are_all_damaged_ends_and_leaves_them_as_they_are(tmp_path: Path) -> None:
+    cluster = trained(tmp_path, 2 * PERIOD, lambda *_: False)
+    folder = cluster.shards[0].folder
+    for data in folder.glob("*.safetensors"):
+        raw = bytearray(data.read_bytes())
+        raw[len(raw) // 2] ^= 1
+        data.write_bytes(raw)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    flags = [f"--host={cluster.hosts[0]}", f"--port={cluster.job.port}", f"--snapshot_dir={folder.parent}"]
+    again = subprocess.run(
+        [sys.executable, "-P", "-m", "paddle", "pserver", *flags, "--ports_num_for_sparse=1"],
+        env=cluster.environ,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert again.returncode == 1
+    assert f"no snapshot in {folder} is whole" in again.stderr
+    assert "its checksum is wrong" in again.stderr
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
