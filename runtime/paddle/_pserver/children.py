@@ -27,6 +27,7 @@ _STANDARD_ERROR = 2
 _GRACE_S = 5.0
 _CRASHED = 70  # EX_SOFTWARE
 _FIRST_PAUSE_S = 0.25
+_LONGEST_PAUSE_S = 8.0  # trainers that come back have patience for a minute
 _PID = struct.Struct("<I")
 
 Work = Callable[[Callable[[], None]], int]
@@ -130,7 +131,7 @@ class Children:
             return None
         if code < 0 and self._restarts[name] and self._status is None:
             self._restarts[name] -= 1
-            self._pauses[name] = 2 * self._pauses.get(name, _FIRST_PAUSE_S / 2)
+            self._pauses[name] = min(2 * self._pauses.get(name, _FIRST_PAUSE_S / 2), _LONGEST_PAUSE_S)
             self._due[name] = time.monotonic() + self._pauses[name]
             again = f"is started again in {self._pauses[name]:g} s, and {self._restarts[name]} times more"
             return _say(logging.WARNING, "%s: its process %d %s; it %s", name, pid, _how(code), again)

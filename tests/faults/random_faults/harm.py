@@ -89,10 +89,11 @@ class Harms:
         return self._pause(self._shard(fault).pid(), fault)
 
     def _pause_trainer(self, fault: Fault) -> bool:
-        return self._pause(self._trainer(fault).pid, fault)
+        trainer = self._trainer(fault)  # which another pause may outlast, in which it is replaced
+        return self._pause(trainer.pid, fault, is_over=lambda: trainer.is_replaced)
 
-    def _pause(self, pid: int | None, fault: Fault) -> bool:
-        self._in(_LONGEST_S * fault.size, lambda: kill(pid, signal.SIGCONT))
+    def _pause(self, pid: int | None, fault: Fault, is_over: Callable[[], bool] = lambda: False) -> bool:
+        self._in(_LONGEST_S * fault.size, lambda: is_over() or kill(pid, signal.SIGCONT))
         return kill(pid, signal.SIGSTOP)
 
     def _reset_link(self, fault: Fault) -> bool:
