@@ -1,4 +1,4 @@
-"""Cluster: two ``paddle pserver`` and three trainers as processes, each trainer behind links of its own.
+"""Cluster: two ``paddle pserver`` and three trainers as processes, trainers behind links of their own.
 
 It must never know a schedule. Guarantee: ``with Cluster(...)`` leaves no process.
 """
@@ -103,11 +103,20 @@ class TrainerProcess:
 
 class Cluster(Marked):
     """See the module's text. ``flags``: of the pservers, besides the usual ones. ``begin``: called in the
-    first of them before it becomes one."""
+    first of them before it becomes one. ``has_near``: the last trainer goes to them without links, by unix
+    sockets and shared memory."""
 
-    def __init__(self, job: Job, links: Links, *flags: str, begin: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        job: Job,
+        links: Links,
+        *flags: str,
+        begin: Callable[[], None] | None = None,
+        has_near: bool = False,
+    ) -> None:
         super().__init__()
         self._begin = begin
+        self._has_near = has_near
         self.goal = Goal(job.goal)
         self._flags = (*FLAGS, *flags)
         self.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "runtime"), str(ROOT)])
@@ -153,12 +162,14 @@ class Cluster(Marked):
     def start_trainer(self, id: int) -> TrainerProcess:
         """A process more that is trainer ``id``."""
         slot = len(self.trainers)
+        is_near = self._has_near and id == TRAINERS - 1
         hosts = [f"127.0.{_FIRST_NET + slot}.{1 + n}" for n in range(SHARDS_OF_A_ROLE)]
         links = [
             self._links.add((host, self.job.port + at), (to, self.job.port + at))
             for host, to in zip(hosts, self.hosts, strict=True)
-            for at in range(2)
+            for at in range(0 if is_near else 2)
         ]
+        hosts = self.hosts if is_near else hosts
         job = msgspec.structs.replace(self.job, hosts=tuple(hosts), trainer_id=id, slot=slot)
         text = msgspec.json.encode(job).decode()
         output = self._start(f"trainer-{slot}", "-m", "tests.faults.random_faults.trainer", text)

@@ -76,8 +76,13 @@ class Harms:
         living = self._cluster.living
         return living[fault.target % len(living)]
 
+    def _far(self, fault: Fault) -> TrainerProcess:
+        """One with links."""
+        living = [trainer for trainer in self._cluster.living if trainer.links]
+        return living[fault.target % len(living)]
+
     def _link(self, fault: Fault) -> Link:
-        links = self._trainer(fault).links
+        links = self._far(fault).links
         return links[fault.target // 16 % len(links)]
 
     # Faults.
@@ -149,7 +154,7 @@ class Harms:
 
     def _replace(self, fault: Fault, by: int) -> bool:
         """Where it stood still it goes on when the other has its place, and is to find that out by itself."""
-        old = self._trainer(fault)
+        old = self._trainer(fault) if by == signal.SIGKILL else self._far(fault)
         if not self._cluster.counted(old.slot)[0]:
             return False
         new = self._cluster.replace(old, by=by)
