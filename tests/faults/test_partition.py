@@ -37,7 +37,7 @@ from tests.faults.random_faults.goal import Goal
 me = int(sys.argv[1])
 exchange = RemoteExchange(
     sys.argv[2].split(","), port=7164, ports_num=1, ports_num_for_sparse=0, num_gradient_servers=2,
-    trainer_id=me, call_timeout_s=float(sys.argv[3]))
+    trainer_id=me)
 update = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_rate=1.0))
 model = (ParameterSpec(name="w", shape=(5000,)),)
 w = exchange.start(model, update, {"w": np.zeros(5000, np.float32)})["w"]
@@ -47,6 +47,9 @@ try:
         exchange.step({"w": np.ones(5000, np.float32)}, 1)
         step += 1
         assert set(w.tolist()) == {-2.0 * step}, (step, set(w.tolist()))
+        if step == 5:  # until then without haste: this loads kernels
+            for shard in exchange._shards:
+                shard.line.client._call_timeout_s = float(sys.argv[3])
         print("step", step, flush=True)
     exchange.end_pass(0)
     exchange.fetch()
@@ -177,7 +180,7 @@ def job(folder: Path, made: Networks, patience_s: float) -> Iterator[Job]:
                 str(patience_s if id else 60),
             )
         running.goal.raise_to(5)
-        until(lambda: [running.steps(id) for id in (0, 1)] == [5, 5], "five steps")
+        until(lambda: [running.steps(id) for id in (0, 1)] == [5, 5], "five steps", 120)
         yield running
     finally:
         for process in running.processes.values():

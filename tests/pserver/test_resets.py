@@ -145,6 +145,23 @@ def test_a_handshake_that_is_damaged_is_tried_again(
     assert pservers.statuses() == [0]
 
 
+def test_a_first_handshake_that_is_damaged_is_tried_again(
+    start_pservers: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pservers = start_pservers()
+    damaged = [ProtocolMismatch("it answered 'HTTP/1.1 10! Switching Protocols'")]
+    upgrade = handshake.upgrade
+
+    def upgrading(*given: Any) -> None:
+        if damaged:
+            raise damaged.pop()
+        upgrade(*given)
+
+    monkeypatch.setattr(handshake, "upgrade", upgrading)
+    assert pservers.train(start)
+    assert not damaged
+
+
 def test_one_that_may_not_come_back_ends_at_once(start_pservers: Start) -> None:
     pservers = start_pservers()
     exchange = pservers.exchange(0, reconnect_timeout_s=0)

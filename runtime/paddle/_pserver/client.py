@@ -28,6 +28,7 @@ from paddle._pserver.errors import (
     ConnectionLost,
     FrameError,
     NobodyListens,
+    ProtocolMismatch,
     PserverError,
     ShardUnreachable,
     TrainerLost,
@@ -141,6 +142,12 @@ class Client:
                 return self._introduced(near, time.monotonic() + min(_NEAR_S, _left(deadline) / 2))
             except (OSError, PserverError) as error:
                 _log.debug("%s: over TCP, as there is no way in by its name: %s", self.what, error)
+        try:
+            return self._far(deadline)
+        except ProtocolMismatch:  # a damaged byte is enough for that: HTTP has no checksum
+            return self._far(deadline)
+
+    def _far(self, deadline: float) -> Stream:
         far = socket.create_connection(self._address, timeout=_left(deadline))
         return self._introduced(far, deadline, self._trust)
 
