@@ -52,7 +52,7 @@ class Net:
         values = {spec.name: scope.get(spec.name).copy() for spec in self.specs}
         arrays = exchange.start(self.specs, update("momentum"), values)
         scope.bind(arrays)
-        return Trainer(self, Executor(scope, exchange), arrays)
+        return Trainer(self, Executor(scope, exchange, exchange.room()), arrays)
 
 
 class Trainer:

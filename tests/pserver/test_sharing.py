@@ -16,6 +16,7 @@ from paddle._pserver.remote import RemoteExchange
 from paddle._pserver.trainer_modes import in_mode
 
 from .conftest import ONES, Start, start, update, values_of
+from .overlapping import Net, alone
 from .test_equality import MODEL, assert_same, gradients_of, locally, seed_of, trainer
 from .test_resets import cut
 
@@ -149,6 +150,30 @@ def test_a_shard_never_writes_where_a_trainer_computes(start_pservers: Start) ->
 
     pservers = start_pservers(num_gradient_servers=2, is_nearby=True)
     assert pservers.train(sharing(run(1.5)), sharing(run(2.5))) == [[1.5] * 6, [2.5] * 6]
+
+
+@pytest.mark.parametrize("ports", [1, 2])
+@pytest.mark.parametrize("breaks", [False, True])
+def test_a_step_that_ends_while_the_next_begins_takes_gradients_from_where_they_are_computed(
+    start_pservers: Start, ports: int, breaks: bool
+) -> None:
+    def run(exchange: RemoteExchange) -> tuple[list[float], dict[str, np.ndarray]]:
+        trains = Net().begin(exchange)
+        exchange.begin_pass(0)
+        costs = []
+        for seed in range(6):
+            costs.append(trains.step(seed))
+            if breaks and all(shard.line.client._socket for shard in exchange._shards):
+                cut(exchange)  # while the answer is under way
+        exchange.end_pass(0)
+        exchange.fetch()
+        return costs, {name: array.copy() for name, array in trains.arrays.items()}
+
+    pservers = start_pservers(ports_num=ports, ports_num_for_sparse=1, is_nearby=True)
+    ((costs, parameters),) = pservers.train(sharing(run))
+    expected, expected_parameters = alone(6)
+    assert costs == expected
+    assert_same(parameters, expected_parameters)
 
 
 # Connections that break.
