@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddle._engine.autodiff import append_backward, append_exchange
@@ -106,6 +106,7 @@ LAYERS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=
 RUNS = st.lists(st.sampled_from(["train", "test", "train and look"]), min_size=1, max_size=5)
 
 
+@settings(deadline=None)  # the first examples wait for modules to load
 @given(LAYERS, RUNS)
 def test_overlap_changes_nothing_of_what_is_computed(
     layers: list[tuple[bool, bool]], runs: list[str]

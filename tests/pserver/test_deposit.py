@@ -84,7 +84,7 @@ class Way(RuleBasedStateMachine):
 
 
 TestWay = Way.TestCase
-TestWay.settings = settings(max_examples=200, stateful_step_count=40)
+TestWay.settings = settings(max_examples=200, stateful_step_count=40, deadline=None)
 
 
 def test_neighbours_are_received_at_once() -> None:
