@@ -12,6 +12,7 @@ import threading
 import msgspec
 import numpy as np
 
+from paddle._engine.exchange import StepReport
 from paddle._engine.rows import SparseRows
 from paddle._pserver.remote import RemoteExchange
 from tests.faults.random_faults.goal import Goal
@@ -49,7 +50,7 @@ def train(job: Job, exchange: RemoteExchange) -> None:
         while Goal.wait(job.goal, steps):
             gradients = job.gradients(job.trainer_id, steps)
             exchange.prefetch(rows_of(gradients))
-            dropped += exchange.step(gradients, SAMPLES).dropped
+            dropped += (overlapping(exchange, gradients) if steps % 3 else step(exchange, gradients)).dropped
             steps += 1
             os.pwrite(count.fileno(), f"{steps:12}{dropped:12}".encode(), 0)
             if job.in_step and steps % PASS_STEPS == 0:
@@ -59,6 +60,21 @@ def train(job: Job, exchange: RemoteExchange) -> None:
     exchange.end_pass(passes)
     exchange.fetch()
     np.savez(job.result, **arrays)
+
+
+def step(exchange: RemoteExchange, gradients: Gradients) -> StepReport:
+    return exchange.step(gradients, SAMPLES)
+
+
+def overlapping(exchange: RemoteExchange, gradients: Gradients) -> StepReport:
+    """The same, sent and received piece by piece."""
+    exchange.begin_step()
+    for name, gradient in gradients.items():
+        if isinstance(gradient, np.ndarray):
+            exchange.give(name, gradient)
+    exchange.commit(gradients, SAMPLES)
+    exchange.settle({"w"})
+    return exchange.settle()
 
 
 def rows_of(gradients: Gradients) -> dict[str, np.ndarray]:
