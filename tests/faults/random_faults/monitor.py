@@ -69,6 +69,11 @@ class Monitor:
         """The furthest that was seen."""
         return max((seen.version for seen in list(self._last.values())), default=0)
 
+    @property
+    def blind(self) -> list[str]:
+        """The shards of which nothing was ever seen: of these nothing is known to hold."""
+        return [f"nothing was seen of {s.name}" for s in self._cluster.shards if s.name not in self._last]
+
     def _run(self) -> None:
         try:
             while not self._over.wait(_LOOK_S):

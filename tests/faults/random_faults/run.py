@@ -37,7 +37,9 @@ def run(seed: int, mode: ModeName, seconds: float, folder: Path) -> str:
             with Monitor(cluster) as monitor:
                 steps = disturb(cluster, harms, faults, done, seconds)
                 broken = wrong(cluster, steps, is_hopeless=lambda: bool(monitor.broken))
-            broken = [*monitor.broken, *broken]
+            broken = [*monitor.broken, *broken, *monitor.blind]
+            if sum(harms.done.values()) < len(done) / 2:
+                broken.append(f"of {len(done)} faults only these came to pass: {dict(harms.done)}")
         except Exception as error:  # of this side; a seed must be told all the same
             broken = [f"{type(error).__name__}: {error}"]
         if broken:
