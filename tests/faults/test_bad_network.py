@@ -37,7 +37,7 @@ def training(folder: Path, mode: ModeName = "sync", *, steps: int = 5) -> Iterat
 
 def go_to(cluster: Cluster, steps: int) -> None:
     cluster.goal.raise_to(steps)
-    until(lambda: counts(cluster) == [steps] * TRAINERS, f"{steps} steps of all")
+    until(lambda: counts(cluster) == [steps] * TRAINERS, f"{steps} steps of all", 120)
 
 
 def counts(cluster: Cluster) -> list[int]:
@@ -65,11 +65,11 @@ def test_an_answer_that_is_lost_after_a_push_was_applied_is_given_again_and_the_
         shard, link = cluster.shards[DENSE], cluster.trainers[1].links[DENSE]
         link.plan(Harm("swallow", "down", 0))
         cluster.goal.raise_to(6)
-        until(lambda: counts(cluster) == [6, 5, 6], "all but one to have their answers")
+        until(lambda: counts(cluster) == [6, 5, 6], "all but one to have their answers", 60)
         assert seen(shard)["version"] == 6
         assert link.done == {"swallow": 1}
         link.heal()  # resets the connection: only now the trainer can know
-        until(lambda: counts(cluster) == [6] * TRAINERS, "the answer, given again")
+        until(lambda: counts(cluster) == [6] * TRAINERS, "the answer, given again", 60)
         assert (seen(shard)["version"], seen(shard)["samples"]) == (6, 6 * 8 * TRAINERS)
         finish(cluster, 20)
 
@@ -113,12 +113,12 @@ def test_a_replaced_trainer_that_goes_on_is_refused_and_ends_by_itself(tmp_path:
     with training(tmp_path, "async, patient") as cluster:
         old = cluster.trainers[1]
         new = cluster.replace(old, by=signal.SIGSTOP)
-        until(lambda: cluster.counted(new.slot)[0], "the new process to train")
+        until(lambda: cluster.counted(new.slot)[0], "the new process to train", 120)
         os.kill(old.pid, signal.SIGCONT)
         cluster.goal.raise_to(20)  # now it asks for its sixth step
-        assert old.output.end(30) == 1
+        assert old.output.end(60) == 1
         assert "Stale: " in (said := "".join(old.output.lines))
         assert "a newer process has trainer_id=1" in said
         assert "This one ends; what it has not pushed yet is lost." in said
-        until(lambda: min(counts(cluster)) == 20, "the others to go on")
+        until(lambda: min(counts(cluster)) == 20, "the others to go on", 60)
         finish(cluster, 20)

@@ -39,7 +39,9 @@ def trained(folder: Path, steps: int, fails: Callable[[Cluster, int, int], bool]
             cluster.goal.raise_to(reached)
             counted = [reached] * TRAINERS
             until(
-                lambda counted=counted: [cluster.counted(n)[0] for n in range(TRAINERS)] == counted, "steps"
+                lambda counted=counted: [cluster.counted(n)[0] for n in range(TRAINERS)] == counted,
+                "steps",
+                120,
             )
         cluster.goal.end(at_once=False)
         assert not wrong(cluster, steps)

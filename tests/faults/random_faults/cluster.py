@@ -140,7 +140,7 @@ class Cluster(Marked):
             argv = ["-m", "paddle", "pserver", *flags, *self._flags]
             self.pservers.append(self._start(host, *argv, begin=begin))
         for pserver in self.pservers:
-            until(lambda pserver=pserver: "listening on" in "".join(pserver.lines), "pservers to listen")
+            until(lambda pserver=pserver: "listening on" in "".join(pserver.lines), "pservers to listen", 120)
         for id in range(TRAINERS):
             self.start_trainer(id)
         return self
