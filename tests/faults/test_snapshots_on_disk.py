@@ -68,13 +68,13 @@ def test_shards_that_are_killed_in_the_midst_of_any_operation_change_no_bit(tmp_
     killed: list[int] = []
 
     def kills(cluster: Cluster, pid: int, number: int) -> bool:
-        if number % 11 == 2 and len(killed) < 6:
+        if number % 11 == 2 and len(killed) < 4:
             killed.append(number)
             os.kill(pid, signal.SIGKILL)
         return False
 
-    cluster = trained(tmp_path, 48, kills)
-    assert "".join(cluster.pservers[0].lines).count("was killed by SIGKILL") == 6
+    cluster = trained(tmp_path, 32, kills)
+    assert "".join(cluster.pservers[0].lines).count("was killed by SIGKILL") == 4
 
 
 def test_a_pserver_whose_snapshots_are_all_damaged_ends_and_leaves_them_as_they_are(tmp_path: Path) -> None:
