@@ -20,6 +20,7 @@ PROGRAMS = {
     "digits": (r"Label of the first image is: 0", "params_pass_3-{}.tar", 0.5),
     "clicks": (r"clicks expected", "clicks-{}.tar", 0.9),
 }
+LEARNED = 0.01  # a cost that is as low after one pass has nowhere to fall
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,7 @@ def test_a_program_learns_saves_and_infers(tmp_path: Path, home: Path, name: str
     for output in run(tmp_path, home, name, trainers):
         assert re.search(last, output), output
         costs = [float(cost) for cost in re.findall(r"Test cost ([0-9.]+)", output)]
-        assert costs[-1] < falls_to * costs[0], output
+        assert costs[-1] < max(falls_to * costs[0], LEARNED), output
         assert "Warning" not in output
     found = [parameters(tmp_path / saved.format(number)) for number in range(trainers or 1)]
     assert len(found[0]) > 2 and all(each == found[0] for each in found)
