@@ -34,6 +34,7 @@ MAGIC = b"PDPS"
 VERSION = 2
 PORTION_BYTES = 1 << 20
 SLICE_BYTES = 1 << 18  # what is hashed, then sent, while it is in cache
+SMALL_BYTES = 1 << 14  # a frame of less is one buffer: to copy it costs less than to deal with its parts
 MAX_BUFFERS = 512  # per system call; well below Linux' IOV_MAX of 1024
 
 _FIELDS = struct.Struct("<4sBBxxIQ")
@@ -57,13 +58,32 @@ class Limits:
 def pieces(
     kind: int, meta: bytes, body: Sequence[memoryview] = (), *, copy: bool = False
 ) -> Iterator[list[memoryview]]:
-    """The frame as groups of buffers, each group at most about ``SLICE_BYTES`` and ``MAX_BUFFERS`` long.
+    """The frame as groups of buffers, each group at most about ``SLICE_BYTES`` and ``MAX_BUFFERS`` long; a
+    small one is one buffer.
 
     ``body``: byte views; they must not change until the group that holds them has been sent, unless ``copy``.
     """
-    left = sum(part.nbytes for part in body)
-    fields = _FIELDS.pack(MAGIC, VERSION, kind, len(meta), left)
+    size = sum([part.nbytes for part in body])
+    fields = _FIELDS.pack(MAGIC, VERSION, kind, len(meta), size)
     head = fields + _CHECK.pack(xxhash.xxh32_intdigest(fields)) + meta
+    if len(head) + size < SMALL_BYTES:
+        return iter(([memoryview(_joined(head, body if size else ()))],))
+    return _slices(head, body, size, copy=copy)
+
+
+def _joined(head: bytes, body: Sequence[memoryview]) -> bytes:
+    """A frame in one piece."""
+    digest = xxhash.xxh3_64(head)
+    parts = [head, _DIGEST.pack(digest.intdigest())]
+    if body:
+        values = b"".join(body)
+        digest.update(values)
+        parts += values, _DIGEST.pack(digest.intdigest())
+    return b"".join(parts)
+
+
+def _slices(head: bytes, body: Sequence[memoryview], left: int, *, copy: bool) -> Iterator[list[memoryview]]:
+    """The groups of a frame; ``left``: bytes of the body to come."""
     digest = xxhash.xxh3_64(head)
     group, size, portion = [memoryview(head), _check(digest)], len(head), PORTION_BYTES
     for part in body:
@@ -100,9 +120,9 @@ class FrameReader(Generic[Message]):
     Ask :meth:`buffers` where the next bytes go, receive into them, tell how many came with :meth:`received`.
 
     ``place(kind, meta, body_length)`` is called when a frame's meta is there: it returns the decoded message
-    and the writable byte views that take the body (together exactly ``body_length`` long), or raises. After
-    an error the reader is not to be used any more. ``limits`` may change between messages. ``checked``: how
-    many bytes of the body of the message under way have come and are right.
+    and the writable byte views that take the body (together exactly ``body_length`` long), or raises; meta is
+    good until then. After an error the reader is not to be used any more. ``limits`` may change between
+    messages. ``checked``: how many bytes of the body of the message under way have come and are right.
 
     Messages are handed out one by one: a frame is placed only after the message before it has been dealt
     with, so that what that one brought is not overwritten.
@@ -138,8 +158,8 @@ class FrameReader(Generic[Message]):
             self._filled(direct)
             count -= direct
         self._end += count
-        while self._drain():
-            yield from self._step()
+        while (step := self._due_step()) is not None:
+            yield from step()
         if self._start == self._end:
             self._start = self._end = 0
         elif self._end == _STAGING_BYTES:  # a header or check cut by the end of staging
@@ -150,16 +170,31 @@ class FrameReader(Generic[Message]):
     @property
     def idle(self) -> bool:
         """Whether the stream may end here: no frame has begun."""
-        return (
-            self._target == 0
-            and self._at == 0
-            and self._targets[0] is self._header
-            and self._start == self._end
-        )
+        return self._is_between and self._start == self._end
+
+    @property
+    def _is_between(self) -> bool:
+        """Whether no frame has begun, other than in staging."""
+        return not self._at and not self._target and self._step == self._read_header
 
     # A step is a list of targets to fill and what to do once they are full, which may give a message. Header
     # and checks come through staging, so that a small frame costs one receive; meta and body are also
-    # received directly.
+    # received directly. What is in staging as a whole is one step, whatever it has.
+
+    def _due_step(self) -> Callable[[], Iterable[Message]] | None:
+        """What can be done with what has come; None before more comes."""
+        if self._is_between and self._is_whole():
+            return self._read_at_once
+        return self._step if self._drain() else None
+
+    def _is_whole(self) -> bool:
+        """Whether staging has all of the next frame, if its lengths are right."""
+        size = self._end - self._start
+        if size < HEADER_BYTES:
+            return False
+        _, _, _, meta_length, body_length = _FIELDS.unpack_from(self._staging, self._start)
+        checks = 2 if body_length else 1
+        return bool(HEADER_BYTES + meta_length + body_length + checks * _DIGEST.size <= size)
 
     def _expect(
         self, step: Callable[[], Iterable[Message]], targets: Sequence[memoryview], *, direct: bool = False
@@ -203,37 +238,49 @@ class FrameReader(Generic[Message]):
         return self._target == len(self._targets)
 
     def _read_header(self) -> Iterable[Message]:
-        magic, version, self._kind, meta_length, self._body_length = _FIELDS.unpack_from(self._header)
-        (check,) = _CHECK.unpack_from(self._header, _FIELDS.size)
+        self._meta = memoryview(bytearray(self._lengths(self._header)))
+        self._expect(self._read_meta, [self._meta], direct=True)
+        return ()
+
+    def _lengths(self, header: memoryview) -> int:
+        """Check a header and take from it what is to come; returns the length of meta."""
+        magic, version, self._kind, meta_length, self._body_length = _FIELDS.unpack_from(header)
+        (check,) = _CHECK.unpack_from(header, _FIELDS.size)
         if magic != MAGIC:
             raise NotAFrame(
                 f"received {magic!r} where a frame begins: the other side speaks another protocol"
             )
-        if check != xxhash.xxh32_intdigest(self._header[: _FIELDS.size]):
+        if check != xxhash.xxh32_intdigest(header[: _FIELDS.size]):
             raise ChecksumMismatch("a frame header was damaged on the way")
         if version != VERSION:
             raise NotAFrame(f"the other side frames messages in version {version}, this one in {VERSION}")
         self._check_length("meta", meta_length, self.limits.meta_bytes)
         self._check_length("body", self._body_length, self.limits.body_bytes)
-        if meta_length + _DIGEST.size <= self._end - self._start:
-            return self._read_meta_at_once(meta_length)
-        self._meta = memoryview(bytearray(meta_length))
-        self._expect(self._read_meta, [self._meta], direct=True)
-        return ()
+        return int(meta_length)
 
     @staticmethod
     def _check_length(name: str, length: int, limit: int) -> None:
         if length > limit:
             raise FrameTooLarge(f"a frame announces a {name} of {length} bytes; the limit is {limit}")
 
-    def _read_meta_at_once(self, length: int) -> Iterable[Message]:
-        """Meta and its check are in staging, as those of most frames: they are read there."""
-        stop = self._start + length
-        self._meta = memoryview(bytes(self._staging[self._start : stop]))
-        self._digest.update(self._meta)
-        self._start = stop + _DIGEST.size
-        self._compare(self._staging[stop : self._start])
-        return self._begin_body()
+    def _read_at_once(self) -> Iterable[Message]:
+        """A frame that is in staging as a whole, as most are: it is read there, checked before it is used."""
+        frame = self._staging[self._start : self._end]
+        meta_end = HEADER_BYTES + self._lengths(frame[:HEADER_BYTES])
+        end = meta_end + _DIGEST.size
+        self._digest.update(frame[:meta_end])
+        self._compare(frame[meta_end:end])
+        message, targets = self._placed(frame[HEADER_BYTES:meta_end])
+        if self._body_length:
+            body, end = frame[end : end + self._body_length], end + self._body_length + _DIGEST.size
+            self._digest.update(body)
+            self._compare(frame[end - _DIGEST.size : end])
+            for target in targets:
+                target[:] = body[: target.nbytes]
+                body = body[target.nbytes :]
+        self._start += end
+        self._digest.reset()
+        return (message,)
 
     def _read_meta(self) -> Iterable[Message]:
         self._expect(self._read_meta_check, [self._check])
@@ -244,14 +291,18 @@ class FrameReader(Generic[Message]):
         return self._begin_body()
 
     def _begin_body(self) -> Iterable[Message]:
-        self._message, targets = self._place(self._kind, self._meta, self._body_length)
-        room = sum(target.nbytes for target in targets)
+        self._message, targets = self._placed(self._meta)
+        self._body = deque(targets)
+        return self._go_on()
+
+    def _placed(self, meta: memoryview) -> tuple[Message, Sequence[memoryview]]:
+        message, targets = self._place(self._kind, meta, self._body_length)
+        room = sum([target.nbytes for target in targets])
         if room != self._body_length:
             raise BadMessage(
                 f"a frame of kind {self._kind} brings {self._body_length} bytes, expected were {room}"
             )
-        self._body = deque(targets)
-        return self._go_on()
+        return message, targets
 
     def _go_on(self) -> Iterable[Message]:
         """To the next portion, or the next frame."""
