@@ -9,7 +9,7 @@ waits has ended its pass, after the last that was heard of one that has not.
 from __future__ import annotations
 
 from collections.abc import Callable, Set
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from paddle._pserver.messages import Declare, EndPass, Push
 from paddle._pserver.roster import Roster, State, Trainer
@@ -22,8 +22,7 @@ Awaited = Callable[[Set[int], Set[int]], Set[int]]
 """For whom of those in the pass those who wait do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(NamedTuple):
     """A question that is not answered yet."""
 
     question: Question

@@ -27,6 +27,7 @@ class Deposit:
         self._spans = [segment.span for segment in layout.segments]
         self._values = np.empty(layout.size, np.float32)
         self.arrays = [self._values[span] for span in self._spans]
+        self._whole = self._joined(range(len(self.arrays)))
         self._parts = 0
         self._lacking = set(range(len(self.arrays)))
 
@@ -49,9 +50,9 @@ class Deposit:
         """Where the body of a push goes that follows ``parts`` parts; the next part is another gradient's."""
         if parts not in (0, self._parts):
             raise BadMessage(f"a push tells of {parts} parts before it, {self._parts} came")
-        lacking = sorted(self._lacking) if parts else range(len(self.arrays))
+        places = self._joined(sorted(self._lacking)) if parts else self._whole
         self._parts, self._lacking = 0, set()
-        return self._joined(lacking)
+        return places
 
     def _joined(self, segments: Iterable[int]) -> list[np.ndarray]:
         """Their arrays; neighbours, where the one follows the other, are one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,8 +12,7 @@ from paddle._pserver.messages import Reply
 from paddle._pserver.state import State
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(NamedTuple):
     """Tell the trainer on ``session``; ``body`` are arrays. ``live``: they may change before all is sent."""
 
     session: int

@@ -10,8 +10,7 @@ It must never know where gradients come from. Guarantee: a step is over when all
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 
 from paddle._engine.errors import ExchangeError
 from paddle._pserver.delivery import Delivery
@@ -53,24 +52,31 @@ class Flight:
         self._taken.clear()
         for delivery in self.deliveries:
             delivery.push(push, dense, forms=forms, is_in_room=is_in_room)
-        sieve = Sieve({name: part.ids for name, part in rows.items()})
-        for sparse in self._sparse:
-            sparse.ask_push(push, rows, sieve, forms=forms)
+        if self._sparse:
+            sieve = Sieve({name: part.ids for name, part in rows.items()})
+            for sparse in self._sparse:
+                sparse.ask_push(push, rows, sieve, forms=forms)
         self.is_under_way = True
 
     def settle(self, names: Collection[str] | None = None) -> None:
         """Wait for the new values of these dense parameters, of all if None."""
         if self.is_under_way:
-            with self._no_second_word():
+            try:
                 for delivery in self.deliveries:
                     delivery.settle(names)
+            except BaseException:
+                self.is_under_way = False  # rule 3
+                raise
 
     def settle_sparse(self) -> None:
         """Wait until the sparse shards have taken the gradient."""
         if self.is_under_way:
-            with self._no_second_word():
+            try:
                 for shard in self._sparse[len(self._taken) :]:
                     self._taken.append(shard.hear_done())
+            except BaseException:
+                self.is_under_way = False  # rule 3
+                raise
 
     def end(self) -> Sequence[Answer]:
         """All has been settled: what shards have answered, the dense ones first."""
@@ -91,12 +97,3 @@ class Flight:
         self.is_under_way = False
         for delivery in self.deliveries:
             delivery.recall()
-
-    @contextmanager
-    def _no_second_word(self) -> Iterator[None]:
-        """Rule 3."""
-        try:
-            yield
-        except BaseException:
-            self.is_under_way = False
-            raise

@@ -183,7 +183,7 @@ class FrameReader(Generic[Message]):
 
     def _due_step(self) -> Callable[[], Iterable[Message]] | None:
         """What can be done with what has come; None before more comes."""
-        if self._is_between and self._is_whole():
+        if self._start < self._end and self._is_between and self._is_whole():
             return self._read_at_once
         return self._step if self._drain() else None
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +20,7 @@ class Rows:
     values: np.ndarray
 
 
-@dataclass(frozen=True, slots=True)
-class Gradient:
+class Gradient(NamedTuple):
     """What one push brings to one shard.
 
     ``dense``: per segment of the layout a flat float32 array, which folding with others may overwrite where

@@ -11,8 +11,7 @@ shard's layout has told that it may be that long.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 
@@ -32,8 +31,7 @@ _REQUESTS = get_args(Request)
 NO_LAYOUT = DenseLayout((), (), 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Inbound:
+class Inbound(NamedTuple):
     """A message and the arrays that came in its body.
 
     ``decode``: to be called once, when the body is there; BadMessage where it cannot be.
@@ -62,7 +60,9 @@ class Inlet:
         message = decode(kind, meta)
         if not isinstance(message, _REQUESTS):
             raise BadMessage(f"a trainer does not send {type(message).__name__}")
-        if not body_length and not isinstance(message, Seed | Push | PullRows | Share):
+        if isinstance(message, Push):
+            return self._place_push(message, body_length)
+        if not body_length and not isinstance(message, Seed | PullRows | Share):
             return Inbound(message), ()
         model = self._shard.expecting(self._session)
         tables = model.tables
@@ -70,18 +70,22 @@ class Inlet:
             return Inbound(message), [bytes_of(self._shard.seed_target(self._session, message.table))]
         if isinstance(message, PullRows):
             return self._place_ids(message, tables)
-        if isinstance(message, Push | Part) and model.declaration.wire.name != "float32":
-            return self._place_coded(message, model, body_length)
-        if isinstance(message, Push):
-            if self._is_lent(message, tables, body_length):
-                return Inbound(message, Gradient(self.lending.gradient())), ()
-            return self._place_gradient(message, tables, body_length)
         if isinstance(message, Share):
             return Inbound(message), ()
         if isinstance(message, Part):
+            if model.declaration.wire.name != "float32":
+                return self._place_coded(message, model, body_length)
             dense = self._deposit_for(tables).part(message.number, message.segments)
             return Inbound(message), [bytes_of(array) for array in dense]
         raise BadMessage(f"{type(message).__name__} brings {body_length} bytes that nobody asked for")
+
+    def _place_push(self, push: Push, body_length: int) -> tuple[Inbound, Sequence[memoryview]]:
+        model = self._shard.expecting(self._session)
+        if model.declaration.wire.name != "float32":
+            return self._place_coded(push, model, body_length)
+        if self._is_lent(push, model.tables, body_length):
+            return Inbound(push, Gradient(self.lending.gradient())), ()
+        return self._place_gradient(push, model.tables, body_length)
 
     def _is_lent(self, push: Push, tables: Tables, body_length: int) -> bool:
         """Whether the shard reads the gradient by itself."""

@@ -100,17 +100,18 @@ class DenseShard:
         *,
         forms: bool,
         is_in_room: bool = False,
-        rest: Due | None = None,
-        way: object = None,
+        told: tuple[Due, object] | None = None,
     ) -> None:
-        """Push the shard's part of ``gradients``; ``forms``: and their forms; ``is_in_room``: see Line. On
-        the connection ``way`` what it lacks there, ``rest``."""
-        body, told = self._parts(gradients)
-        push = replace(push, shrink=0)  # there are no tables
+        """Push the shard's part of ``gradients``; ``forms``: and their forms; ``is_in_room``: see Line.
+        ``told``: what is lacking where some of it was told ahead, and on which connection."""
+        body, forms_told = self._parts(gradients)
+        if push.shrink:
+            push = replace(push, shrink=0)  # there are no tables
         short = None
-        if rest is not None and rest.number:
+        if told is not None and told[0].number:
+            rest, way = told
             short = Short(way, replace(push, parts=rest.number), self._parts(gradients, rest)[0])
-        whole = replace(push, forms=told if forms else ())
+        whole = replace(push, forms=forms_told) if forms else push
         asking = f"to take the gradient of step {push.step}"
         self.line.send(whole, body, asking=asking, short=short, is_in_room=is_in_room)
 

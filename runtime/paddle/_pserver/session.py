@@ -29,7 +29,6 @@ from paddle._pserver.meter import Traffic
 LINGER_S = 5.0
 FIRST_MESSAGE_S = 10.0
 FIRST_MESSAGE = Limits(meta_bytes=1 << 12, body_bytes=0)
-_JOIN_BELOW_BYTES = 1 << 14
 _WASTE = memoryview(bytearray(SLICE_BYTES))  # one for all: nobody reads it
 
 
@@ -126,12 +125,8 @@ class Session(asyncio.BufferedProtocol):
                     self._transport.close()
 
     def _write(self, group: list[memoryview]) -> None:
-        size = sum(view.nbytes for view in group)
-        self._sent += size
-        if size < _JOIN_BELOW_BYTES:
-            self._transport.write(b"".join(group))
-            return
         for view in group:
+            self._sent += view.nbytes
             self._transport.write(view)
 
     # What asyncio calls.

@@ -194,18 +194,18 @@ class Training:
         """Apply pushes as one step, or discard them, and answer them unless they are held."""
         if not due.discard:
             self._apply(due.offers)
-        self._end_day(max(offer.push.shrink for offer in due.offers))
+        self._end_day(max([offer.push.shrink for offer in due.offers]))
         for offer in due.offers:
             self._clocks.decide(offer.trainer, dropped=due.discard)
         for offer in () if due.held else due.offers:
             self._answer_open(offer.trainer)
 
     def _apply(self, offers: Sequence[Offer]) -> None:
-        self._clocks.apply(sum(offer.push.samples for offer in offers))
+        self._clocks.apply(sum([offer.push.samples for offer in offers]))
         self._tables.apply(
             [offer.gradient for offer in offers],
             samples=self._clocks.samples,
-            passes=max(offer.push.pass_id for offer in offers),
+            passes=max([offer.push.pass_id for offer in offers]),
             step=self._clocks.version,
         )
         if self._changes is not None:

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Set
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from paddle._pserver.gradient import Gradient
 from paddle._pserver.messages import Push
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(NamedTuple):
     """One trainer's push."""
 
     trainer: int
@@ -24,8 +22,7 @@ class Offer:
     gradient: Gradient
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
+class Due(NamedTuple):
     """Pushes, in trainer order, whose fate is known: applied as one step, or discarded.
 
     ``held``: they are answered later, when the mode releases their trainers.

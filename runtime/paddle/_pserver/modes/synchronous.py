@@ -29,8 +29,8 @@ class Sync(Mode):
         """See :class:`Mode`."""
         if len(self._offers) < len(present):  # most pushes of many trainers end here
             return None
-        if not self._offers or present - self._offers.keys():
+        if not self._offers or not present <= self._offers.keys():
             return None
-        offers = tuple(offer for _, offer in sorted(self._offers.items()))
+        offers = tuple([self._offers[trainer] for trainer in sorted(self._offers)])
         self._offers.clear()
         return Due(offers)
