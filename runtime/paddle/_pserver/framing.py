@@ -254,14 +254,11 @@ class FrameReader(Generic[Message]):
             raise ChecksumMismatch("a frame header was damaged on the way")
         if version != VERSION:
             raise NotAFrame(f"the other side frames messages in version {version}, this one in {VERSION}")
-        self._check_length("meta", meta_length, self.limits.meta_bytes)
-        self._check_length("body", self._body_length, self.limits.body_bytes)
+        if meta_length > self.limits.meta_bytes:
+            raise FrameTooLarge(_too_long("meta", meta_length, self.limits.meta_bytes))
+        if self._body_length > self.limits.body_bytes:
+            raise FrameTooLarge(_too_long("body", self._body_length, self.limits.body_bytes))
         return int(meta_length)
-
-    @staticmethod
-    def _check_length(name: str, length: int, limit: int) -> None:
-        if length > limit:
-            raise FrameTooLarge(f"a frame announces a {name} of {length} bytes; the limit is {limit}")
 
     def _read_at_once(self) -> Iterable[Message]:
         """A frame that is in staging as a whole, as most are: it is read there, checked before it is used."""
@@ -327,6 +324,10 @@ class FrameReader(Generic[Message]):
     def _compare(self, check: memoryview) -> None:
         if _DIGEST.unpack(check)[0] != self._digest.intdigest():
             raise ChecksumMismatch(f"a frame of kind {self._kind} was damaged on the way")
+
+
+def _too_long(name: str, length: int, limit: int) -> str:
+    return f"a frame announces a {name} of {length} bytes; the limit is {limit}"
 
 
 def _taken(views: deque[memoryview], size: int) -> list[memoryview]:

@@ -127,4 +127,4 @@ def is_told_again(message: Request) -> TypeGuard[Journaled]:
     """Whether it changes a shard, so that one that has forgotten it must hear it again."""
     if isinstance(message, Pull):
         return message.table is not None
-    return isinstance(message, Push | EndPass | PullRows)
+    return isinstance(message, Journaled)

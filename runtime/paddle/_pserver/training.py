@@ -77,13 +77,13 @@ class Training:
         self, trainer: Trainer, message: Request, gradient: Gradient, ids: Sequence[np.ndarray], now: float
     ) -> None:
         """A trainer asks; see :meth:`paddle._pserver.shard.Shard.handle`."""
+        if isinstance(message, Push):
+            return self._push(trainer, message, gradient, now)
         if isinstance(message, Pull | PullRows):
             if message.again is not None:
                 return self._read_again(trainer, message, message.again, ids)
             self._check_caught_up(trainer)
         match message:
-            case Push():
-                self._push(trainer, message, gradient, now)
             case PullRows():
                 self._pull_rows(trainer, message, ids)
             case Pull(average=True):
