@@ -117,11 +117,28 @@ def test_a_damaged_portion_is_found_before_the_next_has_come() -> None:
 
 
 def test_many_small_parts_never_exceed_one_system_call() -> None:
-    groups = list(pieces(1, b"", [memoryview(b"x")] * 2000))
-    assert max(len(group) for group in groups) <= framing.MAX_BUFFERS + 1
-    catcher = Catcher(cut=1)
+    groups = list(pieces(1, b"", [memoryview(b"0123456789")] * 2000))
+    assert framing.MAX_BUFFERS // 2 < max(len(group) for group in groups) <= framing.MAX_BUFFERS + 1
+    catcher = Catcher(cut=10)
     feed(FrameReader(catcher.place), b"".join(b"".join(group) for group in groups))
-    assert catcher.body(0) == b"x" * 2000
+    assert catcher.body(0) == b"0123456789" * 2000
+
+
+def test_a_small_frame_is_one_buffer_which_later_changes_of_the_body_do_not_reach() -> None:
+    body = bytearray(b"abc")
+    ((frame,),) = pieces(1, b"m", [memoryview(body)[:1], memoryview(body)[1:]])
+    body[:] = b"xyz"
+    catcher = Catcher(cut=2)
+    assert feed(FrameReader(catcher.place), bytes(frame)) == [(1, b"m")]
+    assert catcher.body(0) == b"abc"
+
+
+def test_of_a_small_frame_that_comes_whole_nothing_damaged_is_written_anywhere() -> None:
+    stream, catcher = bytearray(wire(1, b"m", [b"abcd"])), Catcher()
+    stream[-9] ^= 1
+    with pytest.raises(ChecksumMismatch):
+        feed(FrameReader(catcher.place), bytes(stream))
+    assert catcher.body(0) == bytes(4)
 
 
 @given(FRAMES, st.data())
