@@ -93,14 +93,15 @@ class Delivery:
         self, push: Push, gradients: Mapping[str, Coded], *, forms: bool, is_in_room: bool = False
     ) -> None:
         """All gradients are there; those that were given are the same."""
-        self.answer, self._landing = None, self.shard.landing(self.courier.wakes)
+        courier = self.courier
+        self.answer, self._landing = None, self.shard.landing(courier.wakes)
         ask = partial(self.shard.ask_push, push, gradients, forms=forms, is_in_room=is_in_room)
         if self._given.gradients:
             given, self._given = self._given, _Given(Ahead(self._sizes))
-            self.courier.at_once(lambda: ask(told=given.ahead.rest()))
+            courier.at_once(lambda: ask(told=given.ahead.rest()))
         else:
-            self.courier.at_once(ask)
-        self.courier.when_needed(self._hear)
+            courier.at_once(ask)
+        courier.when_needed(self._hear)
 
     def settle(self, names: Collection[str] | None = None) -> None:
         """Wait until the values of these parameters have landed, of all if None."""

@@ -96,8 +96,7 @@ class Inlet:
         self, push: Push, tables: Tables, body_length: int
     ) -> tuple[Inbound, Sequence[memoryview]]:
         counts = _counted(push.counts, tables)
-        widths = [table.held.width for table in tables.rows.values()]
-        sizes = [count * width for count, width in zip(counts, widths, strict=True)]
+        sizes = [n * table.held.width for n, table in zip(counts, tables.rows.values(), strict=True)]
         expected = 8 * sum(counts) + 4 * sum(sizes)
         if not push.parts and body_length != 4 * tables.layout.size + expected:
             expected += 4 * tables.layout.size
@@ -111,6 +110,7 @@ class Inlet:
         raw = self._room(expected)
         ids = _split(raw[: 8 * sum(counts)].view(np.int64), counts)
         values = _split(raw[8 * sum(counts) :].view(np.float32), sizes)
+        widths = [table.held.width for table in tables.rows.values()]
         rows = [Rows(i, v.reshape(-1, width)) for i, v, width in zip(ids, values, widths, strict=True)]
         return Inbound(push, Gradient(deposit.arrays, rows)), [*dense, bytes_of(raw)]
 
