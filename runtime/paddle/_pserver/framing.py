@@ -111,7 +111,8 @@ def _check(digest: xxhash.xxh3_64) -> memoryview:
 
 def bytes_of(array: np.ndarray) -> memoryview:
     """The memory of a C-contiguous array, writable where the array is."""
-    return array.reshape(-1).view(np.uint8).data
+    flat = array if array.ndim == 1 else array.reshape(-1)
+    return flat.data.cast("B")
 
 
 class FrameReader(Generic[Message]):

@@ -287,16 +287,16 @@ class RemoteExchange:
             if names is None or any(p.sparse and p.name in names for p in self._parameters):
                 self._flight.settle_sparse()
             if names is None and (answers := self._flight.end()):
-                self._check_versions([answer.version for answer in answers])
-                self._report = StepReport(max(a.version for a in answers), sum(a.dropped for a in answers))
+                self._check_versions(versions := [answer.version for answer in answers])
+                self._report = StepReport(max(versions), sum([answer.dropped for answer in answers]))
         return self._report
 
     def _held(self, gradients: given.Gradients) -> Mapping[str, np.ndarray]:
         """The dense gradients, flat, in the room for them where there is one."""
-        dense = {p.name: given.dense(gradients, p) for p in self._parameters if not p.sparse}
+        dense = [parameter for parameter in self._parameters if not parameter.sparse]
         if self._room is not None:
-            return self._room.hold(dense)
-        return {name: gradient.reshape(-1) for name, gradient in dense.items()}
+            return self._room.hold({p.name: given.dense(gradients, p) for p in dense})
+        return {p.name: given.flat(gradients, p) for p in dense}
 
     def _check_versions(self, versions: Sequence[int]) -> None:
         """Where trainers are in step all shards have applied the same steps."""
