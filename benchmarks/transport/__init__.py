@@ -61,8 +61,8 @@ BENCHMARK = Benchmark(
             volume_unit="exchange",
             settings={"floats": 256},
             goals=(
-                Goal(contender=_SESSION, against=_RAW, quantity="cpu", at_most=6.0),
-                Goal(contender=_SESSION, against=_RAW, quantity="wall", at_most=6.0),
+                Goal(contender=_SESSION, against=_RAW, quantity="cpu", at_most=5.5),
+                Goal(contender=_SESSION, against=_RAW, quantity="wall", at_most=5.5),
                 Goal(contender=_SESSION_UNIX, against=_RAW_UNIX, quantity="cpu", at_most=5.5),
                 Goal(contender=_SESSION_UNIX, against=_RAW_UNIX, quantity="wall", at_most=5.5),
                 Goal(contender=_SHARED, against=_RAW_UNIX, quantity="cpu", at_most=4.8),
