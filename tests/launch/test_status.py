@@ -1,6 +1,7 @@
 """What a launch shows: how far trainers are, for whom they wait, and that nobody reads it any more."""
 
 import contextlib
+import io
 import os
 import pty
 from collections.abc import Iterator
@@ -63,6 +64,20 @@ def test_a_wait_before_any_progress_is_told_too() -> None:
     assert board.line() == ""
     board.wait(Waiting(("trainer-0", "trainer-1"), 5.0))
     assert board.line() == "waiting for trainer-0, trainer-1 since 5 s"
+
+
+def test_in_a_pipe_it_is_said_at_once_that_others_begin_to_wait(board) -> None:
+    stream = io.StringIO()
+    screen = PlainScreen(stream)
+    screen.show(board, 1.0)
+    board.wait(Waiting(("trainer-1",), 5.0))
+    screen.show(board, 1.5)
+    screen.show(board, 1.6)
+    board.wait(Waiting(("trainer-1",), 10.0))
+    screen.show(board, 2.0)
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 2
+    assert lines[1].endswith("waiting for trainer-1 since 5 s")
 
 
 def test_a_pipe_that_nobody_reads_is_noticed_and_a_full_disk_is_not_one() -> None:

@@ -152,11 +152,11 @@ def test_a_bad_network_changes_no_bit(start_pservers: Start, seed: int, harm: st
 
 def test_trainers_with_different_wires_are_told(start_pservers: Start) -> None:
     pservers = start_pservers(num_gradient_servers=2)
-    exchanges = [pservers.exchange(0), pservers.exchange(1, wire=WIRES["topk"])]
-    run: list[Callable[[RemoteExchange], Any]] = [start, start]
+    first, second = pservers.exchange(0), pservers.exchange(1, wire=WIRES["topk"])
+    start(first)
     with pytest.raises(DeclarationMismatch, match=r"--wire, --wire_topk and --wire_answers"):
-        pservers.train(lambda _: run[0](exchanges[0]), lambda _: run[1](exchanges[1]))
-    for exchange in exchanges:
+        start(second)
+    for exchange in first, second:
         exchange.close("over")
 
 

@@ -110,12 +110,14 @@ class Screen(Protocol):
 
 
 class PlainScreen:
-    """Lines for a file or a pipe: of progress one every ``EVERY_S``, and none that says nothing new."""
+    """Lines for a file or a pipe: of progress one every ``EVERY_S``, and none that says nothing new. That
+    others begin to wait for a trainer is said at once."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._due = 0.0
         self._shown = ""
+        self._waits = False
         self.is_gone = False
 
     def say(self, text: str) -> None:
@@ -129,8 +131,9 @@ class PlainScreen:
 
     def show(self, board: Board, now: float) -> None:
         """Write the line of progress, if it is time and there is news."""
-        line = board.line()
-        if now >= self._due and line != self._shown:
+        line, waited, self._waits = board.line(), self._waits, bool(board.waiting)
+        begins_to_wait = self._waits and not waited
+        if (now >= self._due or begins_to_wait) and line != self._shown:
             self._due, self._shown = now + EVERY_S, line
             self.say(line)
 
