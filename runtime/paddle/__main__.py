@@ -31,6 +31,7 @@ from paddle._launch.visible import visible
 
 if TYPE_CHECKING:
     from paddle._pserver.auth import Token
+    from paddle._pserver.options import ServerOptions
     from paddle._pserver.tls import Certificate
 
 PORT_IN_USE = 98  # the number of EADDRINUSE
@@ -178,9 +179,8 @@ def _exposed(addresses: Iterable[str]) -> list[str]:
     ]
 
 
-def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
-    from paddle._pserver.errors import PortInUse, PserverError
-    from paddle._pserver.service import ServerOptions, SnapshotOptions, serve
+def _options(values: Mapping[str, Any], addresses: tuple[str, ...]) -> ServerOptions:
+    from paddle._pserver.options import ServerOptions, SnapshotOptions
 
     kept = SnapshotOptions(
         folder=values["snapshot_dir"],
@@ -188,7 +188,12 @@ def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
         interval_s=values["snapshot_interval"],
         keep=values["snapshot_keep"],
     )
-    options = ServerOptions(
+    if values["min_trainers"] > values["num_gradient_servers"]:
+        raise UsageError(
+            f"--min_trainers={values['min_trainers']} is more than the {values['num_gradient_servers']} of "
+            "--num_gradient_servers: the job has no more trainers. Give fewer, or 0 to go on with all only."
+        )
+    return ServerOptions(
         addresses=addresses,
         port=values["port"],
         ports_num=values["ports_num"],
@@ -201,13 +206,41 @@ def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
         restarts=values["snapshot_restarts"],
         memory_limit_bytes=values["memory_limit"] << 20,
     )
+
+
+def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
+    from paddle._pserver.errors import PortInUse, PserverError
+    from paddle._pserver.service import serve
+
+    options = _options(values, addresses)
     try:
         token, certificate = _token(values), _certificate(values)
+        _make_folder(values["snapshot_dir"])
         announce = partial(_announce, has_token=token is not None)
         return serve(options, announce, _Watcher(), token, certificate)
     except PserverError as error:
         print(visible(f"paddle pserver: {error}"), file=sys.stderr)
         return PORT_IN_USE if isinstance(error, PortInUse) else error.exit_status
+
+
+def _make_folder(path: str) -> None:
+    """Make the folder of the snapshots, while nothing is started that would have to be ended without it."""
+    if not path:
+        return
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+        why = (
+            ""
+            if os.access(path, os.W_OK | os.X_OK)
+            else "this user, or a disk, lets nothing be written there"
+        )
+    except OSError as error:
+        why = "there is a file of that name" if isinstance(error, FileExistsError) else str(error.strerror)
+    if why:
+        raise UsageError(
+            f"--snapshot_dir={path}: no snapshots can be kept there: {why}. Nothing was started. Name a "
+            "folder that can be made, or is there and can be written to; or leave the flag out."
+        )
 
 
 def _token(values: Mapping[str, Any], command: str = "paddle pserver") -> Token | None:

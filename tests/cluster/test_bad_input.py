@@ -246,6 +246,27 @@ def test_a_flag_of_a_trainer_that_cannot_be_is_refused_at_once(
     assert [path.name for path in (folder / "package").iterdir()] == ["train.py"]
 
 
+@pytest.mark.parametrize(
+    ("place", "why"), [("/proc/x", "No such file"), ("taken", "a file of that name")], ids=["none", "file"]
+)
+def test_a_folder_that_can_have_no_snapshots_is_refused_before_anything_starts(
+    tmp_path: Path, place: str, why: str
+) -> None:
+    (tmp_path / "taken").touch()
+    done = by_hand(tmp_path, f"--port={free_port(['127.0.0.1'])}", f"--snapshot_dir={place}")
+    assert (done.returncode, done.stdout) == (USAGE, "")
+    error = one_paragraph(done.stderr)
+    assert error.startswith(f"paddle pserver: --snapshot_dir={place}: ")
+    assert why in error
+    assert "Name a folder" in error
+
+
+def test_more_trainers_to_go_on_with_than_there_are_is_refused(tmp_path: Path) -> None:
+    done = by_hand(tmp_path, "--min_trainers=3", "--num_gradient_servers=2")
+    assert (done.returncode, done.stdout) == (USAGE, "")
+    assert "--min_trainers=3 is more than the 2" in one_paragraph(done.stderr)
+
+
 def test_an_unknown_flag_of_pserver_names_near_misses(tmp_path: Path) -> None:
     done = by_hand(tmp_path, "--ports_nun=1")
     assert done.returncode == USAGE

@@ -70,7 +70,7 @@ TABLE = (
     Row(
         "__main__",
         f"__init__ {FLAGS} _launch.{{infolog, nics, visible}} "
-        "_offline _pserver.{auth, errors, service, tls, token_file} "
+        "_offline _pserver.{auth, errors, options, service, tls, token_file} "
         "_pserver.tasks.{errors, queue, service}",
         STANDARD,
     ),
