@@ -154,7 +154,9 @@ class Children:
 
 
 def _how(code: int) -> str:
-    return f"was killed by {signal.Signals(-code).name}" if code < 0 else "crashed; see its traceback above"
+    return (
+        f"was killed by {signal.Signals(-code).name}" if code < 0 else "crashed; its traceback is in the log"
+    )
 
 
 def _say(level: int, text: str, *about: object) -> None:

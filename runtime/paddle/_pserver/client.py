@@ -383,7 +383,7 @@ class Client:
             kind, why = ShardUnreachable, "no answer came"
         return kind(
             f"{self.what} was asked {self._asked}, and {why} within {elapsed:.1f} s. Look into its "
-            "server.log."
+            "log; in a launched job that is its node's paddle_pserver2.INFO."
         )
 
 

@@ -106,7 +106,8 @@ class Hub:
     def failed(self, error: Exception) -> None:
         """See :class:`paddle._pserver.session.Owner`."""
         _log.error("%s: internal error", self.name, exc_info=error)
-        self.stop(f"internal error: {type(error).__name__}: {error}. Its traceback is in server.log.")
+        where = "Its traceback is in this pserver's log; in a launched job that is paddle_pserver2.INFO"
+        self.stop(f"internal error: {type(error).__name__}: {error}. {where}.")
 
     def lost(self, session: Session, reason: str) -> None:
         """See :class:`paddle._pserver.session.Owner`."""
