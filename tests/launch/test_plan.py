@@ -125,6 +125,27 @@ def kept(launch: LaunchPlan) -> list[list[str]]:
     return [[word for word in role.argv if "snapshot" in word] for role in launch.roles("pserver")]
 
 
+def test_pservers_are_told_with_how_few_to_go_on_and_how_much_they_may_keep(folder) -> None:
+    launch = planned(folder, "--min_trainers=1", "--memory_limit=64")
+    for role in launch.roles("pserver"):
+        assert {"--min_trainers=1", "--memory_limit=64"} < set(role.argv)
+    assert launch.roles("trainer")[0].argv == ("python", "-u", "train.py")
+    assert not any("min_trainers" in word for word in planned(folder).roles("pserver")[0].argv)
+
+
+@pytest.mark.parametrize(
+    ("flag", "words"),
+    [
+        ("--min_trainers=3", "--min_trainers: 3 is more than the 2 of HOSTS"),
+        ("--min_trainers=-1", "'-1' is not a whole number from 0"),
+        ("--memory_limit=1GiB", "'1GiB' is not a whole number from 0"),
+    ],
+)
+def test_what_pservers_would_refuse_is_refused_before_the_launch(folder, flag: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        planned(folder, flag)
+
+
 def test_snapshots_in_a_relative_folder_are_each_workspaces_own(folder) -> None:
     launch = planned(folder, "--snapshot_dir=kept", "--snapshot_period=10", "--snapshot_interval=90s")
     own = ["--snapshot_dir=kept", "--snapshot_period=10", "--snapshot_interval=90s"]

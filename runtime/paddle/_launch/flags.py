@@ -205,7 +205,7 @@ FLAGS: tuple[Flag, ...] = (
     _trainer("pservers", "names", ("127.0.0.1",), "Hosts of the parameter servers, all with the same ports",
          env="PADDLE_PSERVERS_IP_PORT_LIST PADDLE_PSERVERS PADDLE_PSERVER_IPS"),
     _row("lp", "acts", "barrier_timeout", "float", 600.0, "Seconds that a step waits for a trainer", low=1),
-    _row("p", "acts", "min_trainers", "int", 0, "Go on with this many trainers without others (0: with all)",
+    _row("lp", "acts", "min_trainers", "int", 0, "Go on with this many trainers without others (0: with all)",
          low=0),
     _row("lt", "acts", "connect_timeout", "float", 60.0, "Seconds to wait for a parameter server", low=0),
     _all("comment", "str", "", "A word to find the processes by; it has no other meaning"),
@@ -217,7 +217,7 @@ FLAGS: tuple[Flag, ...] = (
              low=0, high=1),
     _trainer("wire_answers", "str", "float32", "New parameters on their way back, the same for all trainers",
              choices=("float32", "bfloat16")),
-    _row("p", "acts", "memory_limit", "int", 0,
+    _row("lp", "acts", "memory_limit", "int", 0,
          "MiB that parameters, and what goes with them, may need here (0: all there is)", low=0),
     # What survives a broken connection, and a parameter server that is killed
     _trainer("reconnect_timeout", "float", 60.0,

@@ -57,6 +57,7 @@ def describe(
 ) -> JobSpec:
     """Describe the job that ``given`` asks for. ``is_free`` is asked, last of all, for a JOB folder here."""
     _check_nodes(settings)
+    _check_enough(settings)
     package, deployed = (_folder(settings, name, cwd) for name in ("job_dispatch_package", "job_workspace"))
     if (package is None) == (deployed is None):
         raise UsageError(
@@ -108,6 +109,15 @@ def _check_nodes(settings: Settings) -> None:
             f"HOSTS names {remote[0].user}@{remote[0].name}, but this release launches local nodes only: "
             "machines reached over SSH come with a later one. --dry_run shows the plan for them. To train on "
             "this machine, say HOSTS = ['local', 'local']."
+        )
+
+
+def _check_enough(settings: Settings) -> None:
+    least, nodes = settings["min_trainers"], len(settings.hosts)
+    if least > nodes:
+        raise UsageError(
+            f"{settings.written('min_trainers')}: {least} is more than the {nodes} of HOSTS, where each node "
+            "has one trainer. Give fewer, or 0 to go on with all only."
         )
 
 

@@ -175,7 +175,7 @@ def _address(host: Host, node: int) -> str:
 
 def _pserver_flags(settings: Settings, address: str) -> Iterator[str]:
     names = ["port", "ports_num", "ports_num_for_sparse"]
-    if_set = ("barrier_timeout", "log_period_server", "comment")
+    if_set = ("barrier_timeout", "log_period_server", "min_trainers", "memory_limit", "comment")
     names += [name for name in if_set if settings.origins[name] != "default"]
     local = settings.hosts[0].is_local
     yield f"--host={address}" if local else f"--nics={BY_NAME['nics'].render(settings['nics'])}"
