@@ -61,6 +61,8 @@ def test_a_model_that_does_not_fit_into_memory_is_refused_before_it_is_allocated
     talk.hello(0)
     big = (ParameterSpec(name="w", shape=(1 << 40,)),)
     assert talk.ask(0, Declare(big, talk.spec, 0, 1)) == [Fails("TooManyParameters", "use more pservers")]
+    (told,) = [note for note in talk.notes if note.startswith("refuses trainer 0 at ")]
+    assert "use more pservers" in told
 
 
 def test_a_trainer_that_leaves_before_it_did_anything_can_come_again() -> None:

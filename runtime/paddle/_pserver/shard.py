@@ -164,6 +164,8 @@ class Shard:
         except PserverError as error:
             if isinstance(error, TableFull):  # perhaps in the midst of a step
                 self._break(str(error), is_own=True)
+            elif isinstance(message, Declare) and not isinstance(error, TrainerLost):
+                self._tell_refusal(session, error)
             self._outbox.send(session, failure(error))
             if not isinstance(error, TrainerLost | NotCounted):
                 self._outbox.close(session)
@@ -332,6 +334,12 @@ class Shard:
     def _begin(self, now: float) -> None:
         self._now = now
         self._outbox.begin()
+
+    def _tell_refusal(self, session: int, error: PserverError) -> None:
+        """Log why a trainer that was let in is sent away with its model."""
+        trainer = self.roster.of(session)
+        if trainer is not None:
+            self._outbox.note(f"refuses trainer {trainer.id} at {trainer.peer}: {error}", logging.WARNING)
 
     def _save_is_over(self, trainer: Trainer, session: int) -> None:
         self._outbox.send(session, Answer(self.clocks.version, durable=self.clocks.durable[trainer.id]))
