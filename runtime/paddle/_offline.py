@@ -5,6 +5,7 @@ It must never know a snapshot. Guarantee: as of every command, see ``__main__``.
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -47,7 +48,9 @@ def reshard(arguments: Sequence[str]) -> int:
 
         sizes = {name: values[name] for name in ("nodes", "ports_num", "ports_num_for_sparse")}
         offline.reshard(folders, to, offline.Cluster(**sizes), tell)
-        tell(f"start the next job with --snapshot_dir={to.resolve()}")
+        ports = " ".join(f"--{name}={sizes[name]}" for name in ("ports_num", "ports_num_for_sparse"))
+        nodes = f"{sizes['nodes']} node{'s' * (sizes['nodes'] != 1)}"
+        tell(f"start the next job, on {nodes}, with --snapshot_dir={shlex.quote(str(to.resolve()))} {ports}")
 
     return _run("reshard", to, work)
 

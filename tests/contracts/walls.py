@@ -77,7 +77,7 @@ TABLE = (
     Row(
         "_offline",
         "_launch.{arguments, errors, flags, manual, visible} _pserver.{errors, offline}",
-        "pathlib sys",
+        "pathlib shlex sys",
     ),
     Row("_absent", "_complaint", "sys"),
     Row("_complaint", "", STANDARD),

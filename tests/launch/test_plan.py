@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from paddle._launch import job
+from paddle._launch import cli, job
 from paddle._launch.arguments import parse_arguments
 from paddle._launch.environ import read
 from paddle._launch.errors import NotInThisRelease, UsageError, WorkspaceError
@@ -158,6 +158,14 @@ def test_snapshots_in_any_other_folder_do_not_meet(folder) -> None:
     assert kept(planned(folder, "--snapshot_dir=/kept")) == [
         [f"--snapshot_dir=/kept/node-{node}"] for node in (0, 1)
     ]
+
+
+def test_who_can_go_on_from_snapshots_is_told_how_and_a_wrong_call_is_not_to_be_repeated(folder) -> None:
+    launch = planned(folder, "--snapshot_dir=/kept")
+    assert cli._again(launch, 137) == "the same command again, with --snapshot_dir=/kept"
+    assert "--job_workspace=" in cli._again(planned(folder, "--snapshot_dir=kept"), 1)
+    assert [cli._again(launch, status) for status in (0, UsageError.exit_status)] == ["", ""]
+    assert not cli._again(planned(folder), 1)
 
 
 def test_conf_asks_for_snapshots_too(folder) -> None:

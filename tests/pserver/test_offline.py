@@ -183,7 +183,10 @@ def test_the_command_says_what_it_does_and_what_next(tmp_path: Path, capsys) -> 
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "version 2 of 2 dense and 2 sparse shards"
     assert lines[1] == f"wrote dense shard 0 of 3 to {tmp_path}/new/node-0/dense-0"
-    assert lines[-1] == f"start the next job with --snapshot_dir={tmp_path / 'new'}"
+    assert lines[-1] == (
+        f"start the next job, on 1 node, with --snapshot_dir={tmp_path / 'new'} --ports_num=3 "
+        "--ports_num_for_sparse=1"
+    )
     assert command.main([*argv, "--ports_num_for_sparse=1"]) == 2
     assert "is there already" in capsys.readouterr().err
 

@@ -109,8 +109,8 @@ def _carry_out(launch: plan.LaunchPlan) -> int:
     if shown.is_gone:
         _complain("paddle.py: nobody reads what it prints any more, so the job was stopped. A file would do.")
     _explain(running, launch)
-    if status and running.has_trained and launch.snapshots is not None:
-        shown.say(f"to go on from the snapshots: {_again(launch, launch.snapshots)}")
+    if running.has_trained and (again := _again(launch, status)):
+        shown.say(f"to go on from the snapshots: {again}")
     if launch.package is not None and not running.has_trained:
         _withdraw(running, launch)
     curve = None
@@ -149,8 +149,12 @@ def _explain(running: Launch, launch: plan.LaunchPlan) -> None:
     _complain(f"All it printed: {launch.home / 'log' / f'node-{cause.node}' / Path(log).name}")
 
 
-def _again(launch: plan.LaunchPlan, snapshots: Path) -> str:
-    """How the next launch finds the snapshots of this one."""
+def _again(launch: plan.LaunchPlan, status: int) -> str:
+    """How the next launch finds the snapshots of this one; empty where there is no reason for one, or it
+    would be as wrong as this one was."""
+    snapshots = launch.snapshots
+    if snapshots is None or status in (0, UsageError.exit_status):
+        return ""
     if snapshots.is_absolute():
         return f"the same command again, with --snapshot_dir={snapshots}"
     place = launch.nodes[0].workspace
