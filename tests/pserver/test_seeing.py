@@ -18,8 +18,10 @@ from paddle._engine.exchange import Exchange, ParameterSpec
 from paddle._engine.rows import SparseRows
 from paddle._pserver import metrics, page
 from paddle._pserver.application import _links
+from paddle._pserver.hub import Hub
 from paddle._pserver.messages import Answer, Pull, Push
 from paddle._pserver.meter import BOUNDS_S, Meter
+from paddle._pserver.options import SnapshotOptions
 from paddle._pserver.report import Report, lines, report
 from paddle._pserver.status import TableStatus, status
 
@@ -233,6 +235,23 @@ def test_a_running_shard_logs_what_can_be_seen_at_its_period(
     pservers.train(run)
     told = [record.getMessage() for record in caplog.records if "per second" in record.getMessage()]
     assert [re.findall(r"(\d+) steps: per second", line) for line in told] == [["3"], ["6"]]
+
+
+def test_a_restored_shard_logs_nothing_of_steps_before_it(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "paddle.pserver")
+    before = Talk(1, log_period_server=2, snapshots=SnapshotOptions(folder="kept", period=1))
+    before.hello(0, "process 0")
+    before.declare(0)
+    before.seed()
+    for _ in range(3):
+        before.push(0, G)
+    hub = Hub(before.restart().shard, "dense shard 0")
+    assert hub.shard.clocks.version == 3
+    hub._tell_progress()
+    assert not caplog.records
+    hub.shard.clocks.version = 4
+    hub._tell_progress()
+    assert "4 steps: per second" in caplog.text
 
 
 def test_a_running_shard_measures_its_answers(start_pservers: Start) -> None:

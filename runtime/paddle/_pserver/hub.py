@@ -57,7 +57,7 @@ class Hub:
         self._meter = Meter()
         self._outlet = Outlet()
         self._since = time.monotonic()
-        self._told_version = 0
+        self._told_version = self._due_before(shard.clocks.version)  # a restored shard has told of those
         self._watch = Watch(name, watcher or Unwatched())
         self._sessions: dict[int, Session] = {}
         self._inlets: dict[int, Inlet] = {}  # of the same
@@ -135,9 +135,13 @@ class Hub:
         """Log all that can be seen, every ``log_period_server`` steps."""
         version = self.shard.clocks.version
         if version - self._told_version >= self.shard.options.log_period_server:
-            self._told_version = version - version % self.shard.options.log_period_server
+            self._told_version = self._due_before(version)
             for line in lines(self.report()):
                 _log.info("%s: %s", self.name, line)
+
+    def _due_before(self, version: int) -> int:
+        """The last version, up to this one, at which there was something to tell."""
+        return version - version % self.shard.options.log_period_server
 
     def stop(self, reason: str) -> None:
         """Tell all trainers that this shard ends before its time."""
