@@ -107,6 +107,14 @@ def test_no_parameter_is_written_outside_the_folder(tmp_path: Path, name: str, c
     assert [path.name for path in tmp_path.iterdir()] == ["old"]
 
 
+def test_a_place_where_no_file_can_be_is_named_as_it_was_asked_for(tmp_path: Path, capsys) -> None:
+    kept(tmp_path / "old", cluster(MODEL, update("sgd"), 2, 2), 1)
+    assert command.main(["export", str(tmp_path / "old"), "--to=/proc/model.tar"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("paddle export: /proc/model.tar could not be made: ")
+    assert "/.model.tar." not in error
+
+
 def test_open_tables_are_refused_by_name(tmp_path: Path, capsys) -> None:
     kept(tmp_path / "old", cluster((OPEN_TABLE,), update("sgd"), 1, 2), 0, model=(OPEN_TABLE,))
     assert command.main(["export", str(tmp_path / "old"), f"--to={tmp_path / 'model'}"]) == 2

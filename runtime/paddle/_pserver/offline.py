@@ -71,7 +71,10 @@ def reshard(folders: Sequence[Path], to: Path, cluster: Cluster, notice: Notice)
 def _making(to: Path, *, is_folder: bool) -> Iterator[Path]:
     """A place beside ``to``, which becomes it when all is done, and else is gone."""
     to.parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(prefix=f".{to.name}.", dir=to.parent))
+    try:
+        beside = Path(tempfile.mkdtemp(prefix=f".{to.name}.", dir=to.parent))
+    except OSError as error:  # of a name that nobody has asked for
+        raise OSError(error.errno, error.strerror, str(to)) from error
     try:
         part = beside / to.name
         if is_folder:
