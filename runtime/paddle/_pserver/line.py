@@ -9,6 +9,7 @@
 3.  It gives up ``reconnect_timeout_s`` after the first break that nothing was answered since; at once where
     nothing listens any more and the shard keeps no snapshots: then what it had is lost.
 4.  What is told ahead counts on its connection. A question that is asked on another one brings everything.
+5.  The open question, what was answered and the journal change together, under one lock with what is sent.
 
 It must never know what a question means for training, other than which ones are told again.
 
@@ -158,10 +159,12 @@ class Line:
         is_in_room: bool = False,
     ) -> None:
         """Ask; :meth:`answer` next, until when ``body`` must not change. See Question for the others."""
-        self._open = Question(message, body, asking, self._remember(message, body), short, is_in_room)
-        self._asked = None
-        if self._broken is None:
-            self._try(self._ask)
+        is_kept = self.journals and is_told_again(message) and self._has_room(body)
+        with self._busy:
+            entry = self._remember(message, body, is_kept=is_kept)
+            self._open, self._asked = Question(message, body, asking, entry, short, is_in_room), None
+            if self._broken is None:
+                self._attempt(self._ask)
 
     def answer(self, into: Sequence[memoryview] = (), landing: Landing | None = None) -> Answer:
         """Its answer; the body is written into ``into``, byte views that it must fill exactly, or lands on
@@ -169,7 +172,6 @@ class Line:
         reply = self._hear(landing or Landing(into))
         if not isinstance(reply, Answer):
             raise BadMessage(f"{self.what} answered with {type(reply).__name__}, and not with Answer")
-        self._journal.prune(reply.durable)
         return reply
 
     @property
@@ -229,29 +231,27 @@ class Line:
             if self._asked is not self.client:
                 self._ask()
             reply = self.client.receive(landing.views(), landing.told)
+            self._open, self._answered, self._give_up_at = None, self._journal.told, None
+            if isinstance(reply, Answer):
+                self._journal.prune(reply.durable)
 
         while reply is None:
             self._be_back()
             self._try(hear)
-        self._open, self._answered, self._give_up_at = None, self._journal.told, None
         return reply
 
     def _ask(self) -> None:
         assert self._open is not None
-        self._asked, asked, body = self.client, self._open, self._open.body
-        message, short = asked.message, asked.short
-        if asked.is_in_room and self.client.takes_gradients:
-            body = ()
-        elif short is not None and short.way is self.client:
-            message, body = short.message, short.body
+        self._asked, asked = self.client, self._open
+        message, body = asked.on(self.client, has_room=self.client.takes_gradients)
         when = "" if isinstance(message, Push) else f" after step {self._journal.told.pushes}"
         self.client.send(message, body, asking=asked.asking + when)
 
-    def _remember(self, message: Request, body: Sequence[memoryview]) -> Entry | None:
+    def _remember(self, message: Request, body: Sequence[memoryview], *, is_kept: bool) -> Entry | None:
         if isinstance(message, Seed):
             self._start.seeds.append(Question(message, body, "to take initial values again"))
         if is_told_again(message):
-            if self.journals and self._has_room(body):
+            if is_kept:
                 return self._journal.add(message, body)
             self._journal.pass_by(message)
         return None
@@ -349,7 +349,8 @@ class Line:
             client.close()
             raise
         client.on_idle = self._idle
-        self.client, self._broken = client, None
+        with self._busy:
+            self.client, self._broken = client, None
         self._notice(f"{self.what}: the connection is back")
 
     def _connect_again(self, client: Client) -> None:
@@ -386,10 +387,11 @@ class Line:
                     client.answer()
 
     def _tell_again(self, client: Client) -> None:
-        entries = self._journal.lacking(self.welcome.settled)
+        with self._busy:
+            entries, asked = self._journal.lacking(self.welcome.settled), self._open
         values = memoryview(bytearray(self.reply_bytes.most if entries else 0))  # nobody computes with them
         for entry in entries:
-            if self._open is not None and entry is self._open.entry:
+            if asked is not None and entry is asked.entry:
                 return  # asked again by whoever waits for its answer
             client.send(entry.message, entry.body, asking="to hear again what it lacks")
             size = self.reply_bytes.to(entry.message)

@@ -46,6 +46,14 @@ class Question:
     short: Short | None = None
     is_in_room: bool = False
 
+    def on(self, way: object, *, has_room: bool) -> tuple[Request, Sequence[memoryview]]:
+        """As it is asked on the connection ``way``, whose shard reads gradients in the room if ``has_room``."""
+        if self.is_in_room and has_room:
+            return self.message, ()
+        if self.short is not None and self.short.way is way:
+            return self.short.message, self.short.body
+        return self.message, self.body
+
 
 @dataclass(slots=True)
 class Start:

@@ -1,0 +1,134 @@
+"""A line that comes back while somebody asks on it."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from paddle._pserver.client import Client
+from paddle._pserver.errors import ConnectionLost
+from paddle._pserver.journal import Entry, Journal
+from paddle._pserver.line import Line
+from paddle._pserver.messages import (
+    PROTOCOL,
+    Answer,
+    Goodbye,
+    Hello,
+    Mark,
+    Push,
+    Request,
+    Save,
+    Welcome,
+)
+from paddle._pserver.question import Patience
+
+WAIT_S = 30.0
+
+
+class Wire(Client):
+    """A client whose other side answers at once: hello with ``welcome``, all else with Answer."""
+
+    def __init__(self, welcome: Welcome) -> None:
+        super().__init__("127.0.0.1", 1, "dense shard", call_timeout_s=WAIT_S, notice=print)
+        self.welcome = welcome
+        self.told: list[Request] = []
+        self.is_cut = self.is_closed = False
+        self.saved = Mark()  # what the other side has written once it is asked to
+        self._replies: deque[Any] = deque()
+
+    def connect(self, deadline: float, *, insists: bool = False) -> None:
+        pass
+
+    def send(self, message: Request, body: Sequence[memoryview] = (), **_: Any) -> None:
+        if self.is_cut:
+            raise ConnectionLost("it was cut")
+        self.told.append(message)
+        durable = self.saved if isinstance(message, Save) else Mark()
+        self._replies.append(self.welcome if isinstance(message, Hello) else Answer(1, durable=durable))
+
+    def receive(self, *_: Any) -> Any:
+        if self.is_cut:
+            raise ConnectionLost("it was cut")
+        return self._replies.popleft()
+
+    def answer(self, *_: Any) -> Any:
+        return self.receive()
+
+    def say_goodbye(self, message: Goodbye) -> None:
+        assert not self.is_closed
+        self.told.append(message)
+
+    def part(self) -> None:
+        self.close()
+
+    def is_broken(self) -> bool:
+        return self.is_cut
+
+    def hear_unasked(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def line_of(wires: Sequence[Wire], journal_bytes: int = 1 << 20) -> Line:
+    """On the first of ``wires``, and on the others when it comes back; training has begun."""
+    left = iter(wires)
+    hello = Hello(PROTOCOL, 0, 1, "dense", "one process")
+    line = Line(lambda: next(left), hello, lambda text: None, Patience(WAIT_S, journal_bytes))
+    line.connect(WAIT_S)
+    line.greet()
+    line.begin(in_step=True)
+    return line
+
+
+def push(line: Line, step: int, size: int = 8) -> None:
+    line.send(Push(step, 0, 1), [memoryview(bytearray(size))], asking="to push")
+
+
+def steps_told(wire: Wire) -> list[int]:
+    return [message.step for message in wire.told if isinstance(message, Push)]
+
+
+def before(call: Callable[..., Any], meanwhile: Callable[[], None]) -> Callable[..., Any]:
+    def calling(*args: Any, **named: Any) -> Any:
+        meanwhile()
+        return call(*args, **named)
+
+    return calling
+
+
+def test_what_is_asked_while_a_line_tells_again_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question is in the journal before it is open; a line that comes back must not see it between."""
+    kept = Welcome(WAIT_S, ready=True, keeps=True)
+    wires = [Wire(kept), Wire(kept)]
+    line = line_of(wires)
+    push(line, 1)
+    line.answer()
+    adds, listed = threading.Event(), threading.Event()
+    add, lacking = Journal.add, Journal.lacking
+
+    def adding(journal: Journal, message: Any, body: Sequence[memoryview] = ()) -> Entry:
+        entry = add(journal, message, body)
+        adds.set()
+        listed.wait(0.2)  # as long as it takes the other thread, were it let in
+        return entry
+
+    def listing(journal: Journal, mark: Mark) -> list[Entry]:
+        try:
+            return lacking(journal, mark)
+        finally:
+            listed.set()
+
+    monkeypatch.setattr(Journal, "add", adding)
+    monkeypatch.setattr(Journal, "lacking", listing)
+    wires[1].connect = before(wires[1].connect, lambda: adds.wait(WAIT_S) or None)  # type: ignore[method-assign]
+    wires[0].is_cut = True
+    line.look()
+    push(line, 2)
+    line.answer()
+    assert steps_told(wires[1]) == [1, 2]
