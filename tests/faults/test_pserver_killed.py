@@ -210,7 +210,8 @@ def test_asynchronous_training_goes_on_from_the_snapshot(tmp_path: Path) -> None
     assert_same(first, second)
 
 
-def test_a_journal_that_is_full_asks_for_a_snapshot(tmp_path: Path) -> None:
+@pytest.mark.parametrize("journal_bytes", [3 * 50_000, 1])  # of the latter one push is too much
+def test_a_journal_that_is_full_asks_for_a_snapshot(tmp_path: Path, journal_bytes: int) -> None:
     spec = update("momentum")
     with pservers(tmp_path / "kept", "--snapshot_period=1000") as job:
 
@@ -218,7 +219,7 @@ def test_a_journal_that_is_full_asks_for_a_snapshot(tmp_path: Path) -> None:
             if trainer == 0 and step == 10:
                 job.kill(0)
 
-        first, _ = job.train(spec, disturb, journal_bytes=3 * 50_000)
+        first, _ = job.train(spec, disturb, journal_bytes=journal_bytes)
         assert len(list((tmp_path / "kept" / "dense-0").iterdir())) > 3
         job.end()
     assert_same(first, locally(spec, TRAINERS, STEPS))

@@ -7,10 +7,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 
 from paddle._pserver.client import Client
-from paddle._pserver.errors import ConnectionLost
+from paddle._pserver.errors import ConnectionLost, StateLost
 from paddle._pserver.journal import Entry, Journal
 from paddle._pserver.line import Line
 from paddle._pserver.messages import (
@@ -132,3 +133,35 @@ def test_what_is_asked_while_a_line_tells_again_is_asked_once(monkeypatch: pytes
     push(line, 2)
     line.answer()
     assert steps_told(wires[1]) == [1, 2]
+
+
+def test_a_push_that_is_larger_than_the_journal_is_told_again() -> None:
+    """A snapshot is asked for only where there is another push that it makes needless."""
+    kept = Welcome(WAIT_S, ready=True, keeps=True)
+    wires = [Wire(kept), Wire(msgspec.structs.replace(kept, settled=Mark(1)))]
+    line = line_of(wires, journal_bytes=4)
+    push(line, 1)
+    line.answer()
+    assert Save() not in wires[0].told
+    wires[0].saved = Mark(1)
+    push(line, 2)
+    line.answer()
+    assert wires[0].told.count(Save()) == 1
+    wires[0].is_cut = True
+    line.look()
+    push(line, 3)
+    line.answer()
+    assert steps_told(wires[1]) == [2, 3]
+
+
+def test_a_line_that_gives_up_while_it_comes_back_says_so() -> None:
+    wires = [Wire(Welcome(WAIT_S, ready=True)), Wire(Welcome(WAIT_S, ready=False))]
+    line = line_of(wires)
+    wires[0].is_cut = True
+    line.look()
+    with pytest.raises(StateLost):
+        push(line, 1)
+        line.answer()
+    (goodbye,) = [message for message in wires[1].told if isinstance(message, Goodbye)]
+    assert goodbye.failure is not None and goodbye.failure.startswith("StateLost: ")
+    assert wires[1].is_closed

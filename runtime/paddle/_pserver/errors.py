@@ -203,6 +203,10 @@ class SparsePortsMissing(Complaint, PserverError):
     """A sparse parameter, and no port to keep it."""
 
 
+BROKEN = (ConnectionLost, ChecksumMismatch, NotAFrame)
+"""A connection is no good any more; another one may be."""
+
+
 def error_named(code: str, text: str) -> PserverError:
     """The error that a pserver told by its code; one of a newer release becomes the base class."""
     known = {kind.__name__: kind for kind in _family(PserverError)}

@@ -28,10 +28,9 @@ import msgspec
 
 from paddle._pserver.client import Client, Notice
 from paddle._pserver.errors import (
+    BROKEN,
     BadMessage,
-    ChecksumMismatch,
     ConnectionLost,
-    NotAFrame,
     PserverError,
     Refused,
     ShardUnreachable,
@@ -57,7 +56,6 @@ from paddle._pserver.messages import (
 )
 from paddle._pserver.question import Patience, Question, Recalled, ReplyBytes, Return, Short, Start
 
-BROKEN = (ConnectionLost, ChecksumMismatch, NotAFrame)
 _LOOK_S = 0.5
 _RETRY_S = 0.2
 
@@ -257,12 +255,11 @@ class Line:
         return None
 
     def _has_room(self, body: Sequence[memoryview]) -> bool:
-        """Whether the journal may grow by ``body``; if not, a snapshot is asked for, and waited for. A broken
-        line needs what it has."""
-        size = sum(part.nbytes for part in body)
-        if self._journal.size_bytes + size > self._patience.journal_bytes and self._broken is None:
+        """Whether the journal takes ``body``, after a snapshot if need be; a broken line needs what it has."""
+        size, most = sum(part.nbytes for part in body), self._patience.journal_bytes
+        if not self._journal.takes(size, most) and self._broken is None:
             self._try(self._save)
-        return self._broken is not None or self._journal.size_bytes + size <= self._patience.journal_bytes
+        return self._broken is not None or self._journal.takes(size, most)
 
     def _save(self) -> None:
         self.client.send(Save(), asking="to write a snapshot")
@@ -345,8 +342,12 @@ class Line:
             self._declare_again(client)
             self._share_again(client)
             self._tell_again(client)
-        except BaseException:
+        except BROKEN:
             client.close()
+            raise
+        except BaseException as error:  # it is given up: other trainers must not wait for this one
+            client.say_goodbye(Goodbye(f"{type(error).__name__}: {error}"))
+            client.part()
             raise
         client.on_idle = self._idle
         with self._busy:

@@ -47,7 +47,7 @@ class Question:
     is_in_room: bool = False
 
     def on(self, way: object, *, has_room: bool) -> tuple[Request, Sequence[memoryview]]:
-        """As it is asked on the connection ``way``, whose shard reads gradients in the room if ``has_room``."""
+        """As it is asked on the connection ``way``; if ``has_room`` its shard reads gradients in the room."""
         if self.is_in_room and has_room:
             return self.message, ()
         if self.short is not None and self.short.way is way:
