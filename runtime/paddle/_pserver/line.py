@@ -255,7 +255,7 @@ class Line:
         return None
 
     def _has_room(self, body: Sequence[memoryview]) -> bool:
-        """Whether the journal takes ``body``, after a snapshot if need be; a broken line needs what it has."""
+        """Whether the journal takes ``body``, if need be after a snapshot. A broken line needs it all."""
         size, most = sum(part.nbytes for part in body), self._patience.journal_bytes
         if not self._journal.takes(size, most) and self._broken is None:
             self._try(self._save)

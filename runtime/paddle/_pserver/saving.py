@@ -2,7 +2,8 @@
 
 1.  A cut is due at every version that ``period`` divides, so that all shards of a synchronous job are cut at
     the same versions; where trainers are not in step, also ``interval_s`` after the last one.
-2.  Whoever asks gets a cut of its own time: one that is being written when it asks is too old.
+2.  Whoever asks gets a cut of its own time: one that is being written when it asks is too old. Not to a
+    trainer that asks to have its words last (its journal is full), where the cut holds all of them.
 3.  One cut is written at a time. One that is due meanwhile is left out; one that is asked for waits.
 4.  One that cannot be written is told, and answered to those who asked as one that could: training goes on,
     and what lasts is what lasted before.
@@ -43,6 +44,13 @@ class Saving:
             then(True)
         else:
             self._asked.append(then)
+
+    def join(self, trainer: int, mark: Mark, then: Then) -> None:
+        """The same, where a cut will do that holds ``mark`` of ``trainer``."""
+        if self._marks is not None and self._marks[trainer] == mark:
+            self._served.append(then)
+        else:
+            self.ask(then)
 
     def is_due(self, version: int) -> bool:
         """Whether ``version`` is one at which all shards are cut."""

@@ -251,7 +251,8 @@ class Shard:
         if isinstance(message, Seed):
             return self._beginning.seed(session, message)
         if isinstance(message, Save):
-            return self._saving.ask(lambda _: self._save_is_over(trainer, session))
+            told = marks(self.clocks, self.roster)[trainer.id]
+            return self._saving.join(trainer.id, told, lambda _: self._save_is_over(trainer, session))
         if (training := self._beginning.training) is None:
             raise BadMessage(f"{type(message).__name__} came before the initial values")
         if isinstance(message, Part):
