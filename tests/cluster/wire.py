@@ -28,6 +28,7 @@ class Wire:
 
     def close(self) -> None:
         for listener in self._listeners:
+            listener.shutdown(socket.SHUT_RDWR)  # who is accepting holds it open
             listener.close()
 
     def _serve(self, listener: socket.socket, to: str) -> None:

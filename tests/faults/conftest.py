@@ -195,7 +195,9 @@ class RunningLauncher(Marked):
         self.folder = folder
         self.package = folder / "package"
         runtime = ROOT / "runtime" if pserver is None else _pretended(folder / "runtime", pserver)
-        argv = [*argv, f"--port={free_port(['127.0.0.1', '127.0.0.2'])}"] if pserver is None else argv
+        if pserver is None:
+            hosts = [f"127.0.0.{1 + node}" for node in range(nodes)]
+            argv = [*argv, f"--port={free_port(hosts)}"]
         self.package.mkdir(exist_ok=True)
         (self.package / "train.py").write_text(train)
         (folder / "conf.py").write_text(f"HOSTS = {['local'] * nodes}\n")

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.cluster.by_hand import free_port
-from tests.faults.conftest import RUNAWAY, Marked
+from tests.faults.conftest import RUNAWAY, Marked, until
 from tests.fresh import copy_to, share_venv, venv_is_current
 
 pytestmark = pytest.mark.faults
@@ -92,6 +92,11 @@ class RunningScript(Marked):
             assert self._read(), f"it ended without saying {pattern!r}: {self.shown}"
         return found
 
+    def has_logged(self, name: str) -> bool:
+        """Whether there is something in this log of both nodes of its job."""
+        job = max((self.package.parent / "jobs").iterdir())
+        return all((log := job / f"node-{i}/log/{name}").exists() and log.stat().st_size for i in (0, 1))
+
     def end(self) -> int:
         """Wait for its end, reading what it says; gives its exit status."""
         while self.screen >= 0 and self._read():
@@ -141,6 +146,10 @@ def phase(request: pytest.FixtureRequest, project: Path) -> Phase:
 def stopped(running: RunningScript, phase: Phase, interrupt: Callable[[], object]) -> int:
     """Interrupt it in a phase; gives the status with which all of it ended, in time."""
     running.wait_for(phase.words)
+    until(
+        lambda: all(running.has_logged(name) for name in phase.logs - {"agent.log"}),
+        "everybody to say something",
+    )
     began = time.monotonic()
     interrupt()
     status = running.end()
