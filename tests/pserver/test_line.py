@@ -165,3 +165,24 @@ def test_a_line_that_gives_up_while_it_comes_back_says_so() -> None:
     (goodbye,) = [message for message in wires[1].told if isinstance(message, Goodbye)]
     assert goodbye.failure is not None and goodbye.failure.startswith("StateLost: ")
     assert wires[1].is_closed
+
+
+def test_a_line_that_is_back_asks_at_once_though_nobody_waits_for_it_yet() -> None:
+    """Others may wait for what is asked, and whoever asked for one of them: at another shard."""
+    wires = [Wire(Welcome(WAIT_S, ready=True)), Wire(Welcome(WAIT_S, ready=True))]
+    line = line_of(wires)
+    push(line, 1)
+    wires[0].is_cut = True
+    asked = threading.Event()
+    send = wires[1].send
+
+    def sending(message: Request, *args: Any, **named: Any) -> None:
+        send(message, *args, **named)
+        if isinstance(message, Push):
+            asked.set()
+
+    wires[1].send = sending  # type: ignore[method-assign]
+    line.look()
+    assert asked.wait(WAIT_S), "it is back, and does not ask"
+    line.answer()
+    assert steps_told(wires[1]) == [1]

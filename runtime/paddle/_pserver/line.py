@@ -179,11 +179,9 @@ class Line:
 
     def say_goodbye(self, goodbye: Goodbye) -> None:
         """Say it, as far as the other side can still understand it; raises nothing. Idempotent."""
-        waits = goodbye.failure is None and self.welcome.keeps and self._start.is_over
-        if not waits or self._is_leaving:
-            self._is_leaving = True
+        keeps, has_left, self._is_leaving = self.welcome.keeps, self._is_leaving, True
+        if goodbye.failure is not None or not keeps or not self._start.is_over or has_left:
             return self.client.say_goodbye(goodbye)
-        self._is_leaving = True
         with contextlib.suppress(PserverError):
             self.send(goodbye, asking="to say goodbye")
         return None
@@ -349,9 +347,11 @@ class Line:
             client.say_goodbye(Goodbye(f"{type(error).__name__}: {error}"))
             client.part()
             raise
-        client.on_idle = self._idle
         with self._busy:
             self.client, self._broken = client, None
+            if self._open is not None:  # now: others may wait for it while this trainer waits elsewhere
+                self._ask()
+            client.on_idle = self._idle
         self._notice(f"{self.what}: the connection is back")
 
     def _connect_again(self, client: Client) -> None:
@@ -393,7 +393,7 @@ class Line:
         values = memoryview(bytearray(self.reply_bytes.most if entries else 0))  # nobody computes with them
         for entry in entries:
             if asked is not None and entry is asked.entry:
-                return  # asked again by whoever waits for its answer
+                return  # asked again once the line is back
             client.send(entry.message, entry.body, asking="to hear again what it lacks")
             size = self.reply_bytes.to(entry.message)
             client.answer([values[:size]] if size else [])
