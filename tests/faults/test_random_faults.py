@@ -1,6 +1,7 @@
-"""A minute of random faults, half of it in step and half of it out of step, with another seed in every run.
+"""A minute of random faults, half of it in step and half of it out of step.
 
-What fails tells its seed, which gives the same faults again: see CONTRIBUTING.md.
+The seed is the same in every run, for a run must be repeatable; RANDOM_FAULTS_SEED=0 draws another. What fails
+tells its seed, which gives the same faults again: see CONTRIBUTING.md.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from tests.faults.random_faults.schedule import schedule
 
 pytestmark = pytest.mark.faults
 
-SECONDS = 27.0  # of faults; half a minute with start and end
+SECONDS = 30.0
+SEED = "1819575946"  # which found trainers that waited for each other for ever
 
 
 @pytest.mark.parametrize("mode", ["sync", "out of step"])
 def test_half_a_minute_of_random_faults_breaks_no_promise(tmp_path: Path, mode: str) -> None:
-    seed = int(os.environ.get("RANDOM_FAULTS_SEED", "0")) or secrets.randbelow(1 << 31)
+    seed = int(os.environ.get("RANDOM_FAULTS_SEED", SEED)) or secrets.randbelow(1 << 31)
     others: list[ModeName] = ["async", "ssp", "async, patient"]
     print(run(seed, "sync" if mode == "sync" else others[seed % 3], SECONDS, tmp_path))
 
