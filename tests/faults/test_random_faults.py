@@ -1,7 +1,7 @@
 """A minute of random faults, half of it in step and half of it out of step.
 
-The seed is the same in every run, for a run must be repeatable; RANDOM_FAULTS_SEED=0 draws another. What fails
-tells its seed, which gives the same faults again: see CONTRIBUTING.md.
+The seed is the same in every run, for a run must be repeatable; RANDOM_FAULTS_SEED=0 draws another.
+What fails tells its seed, which gives the same faults again: see CONTRIBUTING.md.
 """
 
 from __future__ import annotations
