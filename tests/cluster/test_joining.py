@@ -6,8 +6,6 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
-import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.cluster.by_hand import free_port, pserver, trainer
+from tests.waiting import until
 
 pytestmark = pytest.mark.cluster
 
@@ -84,10 +83,8 @@ class Job:
 
     def is_at(self, name: str, pass_id: int, batch_id: int) -> None:
         """Wait until a trainer has done a batch."""
-        end = time.monotonic() + PATIENCE_S
-        while not (self.folder / f"{name}-at-{pass_id}-{batch_id}").exists():
-            assert time.monotonic() < end, (name, pass_id, batch_id)
-            threading.Event().wait(0.02)
+        done = self.folder / f"{name}-at-{pass_id}-{batch_id}"
+        until(done.exists, f"{name} to be at batch {batch_id} of pass {pass_id}", PATIENCE_S)
 
     def stay(self, name: str) -> Callable[[], None]:
         """Let a trainer stand after its next batch; gives what lets it go."""

@@ -7,8 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,6 +14,7 @@ import numpy as np
 import pytest
 
 from tests.cluster.by_hand import environment, free_port
+from tests.waiting import until
 
 pytestmark = pytest.mark.cluster
 
@@ -81,15 +80,8 @@ class Job:
     def end(self) -> tuple[int, str]:
         """Its exit status and all it printed, once nothing of it is left."""
         output, _ = self.process.communicate(timeout=PATIENCE_S)
-        until(lambda: not self.pservers(), "the end of all pservers")
+        until(lambda: not self.pservers(), "the end of all pservers", PATIENCE_S)
         return self.process.returncode, output
-
-
-def until(condition: Callable[[], object], what: str) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < end, f"waited {PATIENCE_S} s for {what}"
-        threading.Event().wait(0.02)
 
 
 @pytest.fixture
@@ -140,7 +132,7 @@ def test_the_next_job_goes_on_from_the_snapshots_of_one_that_was_killed(
     places = (
         ["jobs/JOB*/node-0/kept", "jobs/JOB*/node-1/kept"] if is_inside else ["kept/node-0", "kept/node-1"]
     )
-    until(lambda: all(any(map(saved, tmp_path.glob(place))) for place in places), "snapshots")
+    until(lambda: all(any(map(saved, tmp_path.glob(place))) for place in places), "snapshots", PATIENCE_S)
     status = strike(job)
     assert job.end()[0] == status, status
 
@@ -190,7 +182,7 @@ def test_a_shard_that_is_killed_in_a_launched_job_comes_back_and_the_job_ends_we
     tmp_path: Path, start: Callable[..., Job]
 ) -> None:
     job = start("-p", "package", "--snapshot_dir=kept", "--snapshot_period=7", "--steps=3000")
-    until(lambda: any(map(saved, tmp_path.glob("jobs/JOB*/node-1/kept"))), "snapshots")
+    until(lambda: any(map(saved, tmp_path.glob("jobs/JOB*/node-1/kept"))), "snapshots", PATIENCE_S)
     pids = job.pservers()
     os.kill(next(pid for pid, parent in pids.items() if parent in pids), signal.SIGKILL)
     status, output = job.end()
@@ -203,7 +195,7 @@ def test_the_last_lines_of_a_job_that_failed_say_how_to_go_on(
     tmp_path: Path, start: Callable[..., Job]
 ) -> None:
     job = start("-p", "package", "--snapshot_dir=kept", "--snapshot_period=7", "--steps=1000000")
-    until(lambda: any(map(saved, tmp_path.glob("jobs/JOB*/node-0/kept"))), "snapshots")
+    until(lambda: any(map(saved, tmp_path.glob("jobs/JOB*/node-0/kept"))), "snapshots", PATIENCE_S)
     interrupt(job)
     _, output = job.end()
     (folder,) = (tmp_path / "jobs").iterdir()

@@ -19,11 +19,11 @@ import pytest
 
 from paddle._launch.agent.processes import look_up
 from tests.cluster.by_hand import free_port
+from tests.waiting import PATIENCE_S, until
 
 ROOT = Path(__file__).resolve().parents[2]
 AGENT = ROOT / "runtime" / "paddle" / "_launch" / "agent"
 MARK = "LAUNCH_TEST_MARK"
-PATIENCE_S = 30.0
 
 # A role with a child in a session of its own and an orphan of a double fork; says so, and waits for its end.
 RUNAWAY = """
@@ -52,15 +52,6 @@ import os, signal
 os.write(int(os.environ["PADDLE_REPORT_FD"]), b'{"report": "ready", "ports": []}\\n')
 """
 PSERVER = READY + "signal.pause()\n"
-
-
-def until(condition: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> Any:
-    """Wait for a condition; gives what it gave."""
-    end = time.monotonic() + patience_s
-    while not (found := condition()):
-        assert time.monotonic() < end, f"waited {patience_s} s for: {what}"
-        threading.Event().wait(0.01)
-    return found
 
 
 class Marked:

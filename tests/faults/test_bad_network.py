@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from tests.faults.conftest import until
 from tests.faults.random_faults.cluster import Cluster, ShardProcess
 from tests.faults.random_faults.ending import wrong
 from tests.faults.random_faults.job import TRAINERS, Job, ModeName
 from tests.faults.toxic import Harm, Links
+from tests.waiting import until
 
 pytestmark = pytest.mark.faults
 

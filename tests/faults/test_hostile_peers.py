@@ -31,9 +31,9 @@ from paddle._pserver.remote import RemoteExchange
 from paddle._pserver.tls import read_trust
 from paddle._pserver.token_file import read_token
 from tests.cluster.by_hand import environment, free_port
-from tests.faults.conftest import until
 from tests.pserver.conftest import update
 from tests.pserver.hostile import Hostile, of
+from tests.waiting import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
 

@@ -17,8 +17,9 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.by_hand import PSERVER, RUNTIME, environment
-from tests.faults.conftest import ROOT, until
+from tests.faults.conftest import ROOT
 from tests.faults.random_faults.goal import Goal
+from tests.waiting import until
 
 pytestmark = pytest.mark.faults
 

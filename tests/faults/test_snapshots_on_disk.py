@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.conftest import until
 from tests.faults.failing_disk import failing_disk
 from tests.faults.random_faults.cluster import Cluster
 from tests.faults.random_faults.ending import wrong
 from tests.faults.random_faults.job import TRAINERS, Job
 from tests.faults.toxic import Links
+from tests.waiting import until
 
 pytestmark = pytest.mark.faults
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.cluster.by_hand import free_port, pserver, trainer
-from tests.faults.conftest import until
+from tests.waiting import until
 
 pytestmark = pytest.mark.faults
 

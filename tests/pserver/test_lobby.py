@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import http.client
 import socket
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import Any
 
 import pytest
 
 from paddle._pserver import lobby
 from paddle._pserver.link import SESSION_PATH, UPGRADE
+from tests.waiting import until
 
 from .conftest import ONES, Pservers, Start, start
 
@@ -51,20 +49,13 @@ def callers(pservers: Pservers) -> int:
     return len(pservers.lobbies[0]._callers)
 
 
-def until(condition: Callable[[], Any]) -> None:
-    end = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < end
-        threading.Event().wait(0.01)
-
-
 def test_who_says_nothing_is_closed(
     start_pservers: Start, opened: Callable[..., socket.socket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lobby, "FIRST_S", 0.05)
     pservers = start_pservers()
     assert is_closed(opened(pservers))
-    until(lambda: callers(pservers) == 0)
+    until(lambda: callers(pservers) == 0, "the lobby to have 0")
 
 
 def test_who_does_not_end_what_it_says_is_closed_and_a_session_is_not(
@@ -77,7 +68,7 @@ def test_who_does_not_end_what_it_says_is_closed_and_a_session_is_not(
     slow = opened(pservers)
     slow.sendall(b"GET /healthz HTTP/1.1\r\nX: ")
     assert is_closed(slow)
-    until(lambda: callers(pservers) == 0)
+    until(lambda: callers(pservers) == 0, "the lobby to have 0")
     assert trainer.step(ONES, 1).version == 1, "its time in the lobby is long over"
     trainer.close()
 
@@ -88,7 +79,7 @@ def test_who_fills_the_lobby_fills_it_for_itself(
     monkeypatch.setattr(lobby, "MAX_CALLERS", 6)  # and two for the trainer
     pservers = start_pservers()
     other = opened(pservers, "127.0.0.9")
-    until(lambda: callers(pservers) == 1)
+    until(lambda: callers(pservers) == 1, "the lobby to have 1")
     crowd = [opened(pservers) for _ in range(20)]
     for connection in crowd[:13]:
         assert is_closed(connection)
@@ -122,7 +113,7 @@ def test_who_comes_and_goes_is_no_news(
 ) -> None:
     pservers = start_pservers()
     opened(pservers).close()
-    until(lambda: callers(pservers) == 0)
+    until(lambda: callers(pservers) == 0, "the lobby to have 0")
     assert "turned away" not in caplog.text
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -18,6 +17,7 @@ from paddle._pserver.errors import TrainerLost
 from paddle._pserver.inlet import Inlet
 from paddle._pserver.remote import RemoteExchange
 from paddle._pserver.wire import WireSpec
+from tests.waiting import until
 
 from .conftest import DENSE_ONLY, ONES, TIMEOUT_S, Pservers, Start, free_ports, start, update
 from .overlapping import LAYERS, Heard, Net, Trainer, alone, course, threads  # noqa: F401 (a fixture)
@@ -25,15 +25,6 @@ from .test_equality import assert_same
 from .test_resets import between
 
 WIDE = 700  # three layers of 2 MiB each: the answer comes in six portions
-
-
-def eventually(holds: Callable[[], Any]) -> Any:
-    """What ``holds`` returns once it is true."""
-    until = time.monotonic() + TIMEOUT_S
-    while not (result := holds()):
-        assert time.monotonic() < until, "it never came"
-        time.sleep(0.002)
-    return result
 
 
 def assert_equal(found: tuple[list[float], dict[str, np.ndarray]], steps: int) -> None:
@@ -106,7 +97,8 @@ def test_a_shard_has_the_last_layers_gradient_before_that_of_the_first_is_comput
         if what == "gave":
             gave.append(name)
             expected = trainer.executor._gradients[f"{name}@GRAD"].reshape(-1)
-            eventually(lambda: np.array_equal(deposited(pservers, 0, names.index(name)), expected))
+            has = partial(deposited, pservers, 0, names.index(name))
+            until(lambda: np.array_equal(has(), expected), f"the gradient of {name}")
             assert pservers.hubs[0].shard.clocks.version == 0
 
     exchange = heard(pservers, told)
@@ -192,9 +184,8 @@ def test_the_next_forward_begins_while_the_answer_for_later_layers_is_held_back(
     log.clear()
     second = threading.Thread(target=trainer.step, args=(1,))
     second.start()
-    eventually(
-        lambda: ("waits for", frozenset({"third"})) in log or ("waits for", frozenset({"second"})) in log
-    )
+    later = {("waits for", frozenset({"second"})), ("waits for", frozenset({"third"}))}
+    until(lambda: later.intersection(log), "the step to wait for a later layer")
     assert ("has", FIRST) in log
     assert exchange._flight.deliveries[0].answer is None
     assert not gate.opened.is_set()

@@ -6,7 +6,6 @@ import http.client
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -30,6 +29,7 @@ from paddle._pserver.local import LocalExchange
 from paddle._pserver.tls import read_certificate, read_trust
 from paddle._pserver.token_file import read_token
 from tests.cluster.wire import Wire
+from tests.waiting import until
 
 from .conftest import MODEL, ONES, Pservers, Start, start, update, values_of
 from .papers import ADDRESSES, Files
@@ -123,7 +123,8 @@ def test_a_trainer_trusts_no_other_authority(
     other = Files(tmp_path / "other", Authority("job", datetime.now(UTC)).issue(ADDRESSES))
     with pytest.raises(NotTrusted, match=r"does not trust: .*PADDLE_TLS_CA"):
         start(secret.exchange(0, tls_ca=other.ca))
-    wait_for(lambda: "turned away a connection from 127.0.0.1: TLS: TLSV1_ALERT" in caplog.text)
+    turned_away = "turned away a connection from 127.0.0.1: TLS: TLSV1_ALERT"
+    until(lambda: turned_away in caplog.text, "the pserver to say so")
 
 
 @pytest.mark.parametrize(
@@ -326,10 +327,3 @@ def test_a_key_with_a_password_asks_nobody_for_it(tmp_path: Path, papers: Files)
     )
     with pytest.raises(BadTlsFile, match="password"):
         read_certificate(papers.cert, str(locked))
-
-
-def wait_for(condition: Callable[[], Any]) -> None:
-    end = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < end
-        threading.Event().wait(0.01)

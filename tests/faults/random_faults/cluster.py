@@ -19,10 +19,11 @@ from pathlib import Path
 import msgspec
 
 from tests.cluster.by_hand import free_port
-from tests.faults.conftest import ROOT, Marked, until
+from tests.faults.conftest import ROOT, Marked
 from tests.faults.random_faults.goal import Goal
 from tests.faults.random_faults.job import SHARDS_OF_A_ROLE, TRAINERS, Job
 from tests.faults.toxic import Link, Links
+from tests.waiting import until
 
 FLAGS = (
     "--ports_num=1",

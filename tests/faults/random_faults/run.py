@@ -9,7 +9,6 @@ import shlex
 import time
 from pathlib import Path
 
-from tests.faults.conftest import until
 from tests.faults.random_faults.cluster import Cluster, rest, tail
 from tests.faults.random_faults.ending import wrong
 from tests.faults.random_faults.harm import Harms
@@ -17,6 +16,7 @@ from tests.faults.random_faults.job import Job, ModeName
 from tests.faults.random_faults.monitor import Monitor
 from tests.faults.random_faults.schedule import Fault, schedule
 from tests.faults.toxic import Links
+from tests.waiting import until
 
 STEPS_PER_S = 60
 _TAIL_LINES = 12

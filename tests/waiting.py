@@ -1,0 +1,17 @@
+"""Waits for what comes of itself, and fails with what it waited for where that never comes."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+PATIENCE_S = 30.0
+
+
+def until(condition: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> Any:
+    """Wait for a condition; gives what it gave."""
+    end = time.monotonic() + patience_s
+    while not (found := condition()):
+        assert time.monotonic() < end, f"waited {patience_s} s for: {what}"
+        threading.Event().wait(0.01)
+    return found
