@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 from tests.pserver.overlapping import Heard, Net
 from tests.pserver.test_equality import assert_same
 
-from .test_pserver_killed import TRAINERS, Job, pservers
+from .pservers import TRAINERS, Job, pservers
 
 pytestmark = pytest.mark.faults
 
@@ -21,7 +21,7 @@ DIES_AT = 6
 Result = tuple[list[float], dict[str, np.ndarray]]
 
 
-def train(job: Job, trainer_id: int, dies: tuple[str, Any] | None) -> Result:
+def training(job: Job, trainer_id: int, dies: tuple[str, Any] | None) -> Callable[[Heard], Result]:
     """One trainer's costs and parameters; a dense shard is killed at its moment ``dies`` of one step."""
     step = 0
     alive = [dies]
@@ -31,19 +31,9 @@ def train(job: Job, trainer_id: int, dies: tuple[str, Any] | None) -> Result:
             alive[0] = None
             job.kill(1)
 
-    exchange = Heard(
-        ["127.0.0.1"],
-        port=job.port,
-        ports_num=2,
-        ports_num_for_sparse=1,
-        num_gradient_servers=TRAINERS,
-        trainer_id=trainer_id,
-        call_timeout_s=30,
-        notice=lambda text: None,
-        shares_memory=False,
-        told=told,
-    )
-    try:
+    def run(exchange: Heard) -> Result:
+        nonlocal step
+        exchange.told = told
         trainer = Net().begin(exchange)
         exchange.begin_pass(0)
         costs = []
@@ -52,17 +42,15 @@ def train(job: Job, trainer_id: int, dies: tuple[str, Any] | None) -> Result:
         exchange.end_pass(0)
         exchange.fetch()
         assert dies is None or alive[0] is None, "nothing was killed"
-    except BaseException as error:
-        exchange.close(str(error))
-        raise
-    exchange.close()
-    return costs, {name: array.copy() for name, array in trainer.arrays.items()}
+        return costs, {name: array.copy() for name, array in trainer.arrays.items()}
+
+    return run
 
 
 def trained(folder: Path, dies: tuple[str, Any] | None) -> list[Result]:
-    with pservers(folder) as job, ThreadPoolExecutor(TRAINERS) as pool:
-        results = pool.map(lambda id: train(job, id, dies if id == 0 else None), range(TRAINERS), timeout=120)
-        found = list(results)
+    with pservers(folder) as job:
+        trainers = [training(job, id, dies if id == 0 else None) for id in range(TRAINERS)]
+        found = job.run(*trainers, kind=Heard, shares_memory=False)
         job.end()
         return found
 

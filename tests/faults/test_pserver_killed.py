@@ -7,122 +7,19 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 from paddle._engine.exchange import ModeSpec
-from paddle._engine.rows import SparseRows
 from paddle._pserver.errors import PserverError
-from paddle._pserver.remote import RemoteExchange
 from paddle._pserver.wire import wire_of
-from tests.pserver.conftest import free_ports, values_of
-from tests.pserver.test_equality import MODEL, assert_same, gradients_of, locally, seed_of, update
+from tests.pserver.test_equality import assert_same, locally, update
+
+from .pservers import STEPS, TRAINERS, pservers
 
 pytestmark = pytest.mark.faults
-
-RUNTIME = Path(__file__).parents[2] / "runtime"
-TRAINERS = 2
-STEPS = 12
-
-
-@dataclass
-class Job:
-    """A running ``paddle pserver`` with two dense shards and a sparse one."""
-
-    process: subprocess.Popen[str]
-    port: int
-
-    def kill(self, shard: int) -> None:
-        """Kill -9 of a shard's process."""
-        os.kill(self.children()[shard], signal.SIGKILL)
-
-    def children(self) -> list[int]:
-        text = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
-        return [int(pid) for pid in text.split()]
-
-    def train(
-        self,
-        spec: Any,
-        disturb: Callable[[int, int], None],
-        before_push: Callable[[int, int], None] = lambda trainer, step: None,
-        **options: Any,
-    ) -> list[Any]:
-        """What the trainers end with; ``disturb(trainer, step)`` is called before each of their steps."""
-
-        def run(trainer_id: int) -> dict[str, np.ndarray]:
-            exchange = RemoteExchange(
-                ["127.0.0.1"],
-                port=self.port,
-                ports_num=2,
-                ports_num_for_sparse=1,
-                num_gradient_servers=TRAINERS,
-                trainer_id=trainer_id,
-                call_timeout_s=30,
-                notice=lambda text: None,
-                **options,
-            )
-            try:
-                arrays = exchange.start(MODEL, spec, values_of(MODEL, trainer_id))
-                exchange.begin_pass(0)
-                for step in range(STEPS):
-                    disturb(trainer_id, step)
-                    gradients = gradients_of(MODEL, seed_of(trainer_id, step))
-                    rows = {n: g.ids for n, g in gradients.items() if isinstance(g, SparseRows)}
-                    exchange.prefetch(rows)
-                    before_push(trainer_id, step)
-                    exchange.step(gradients, samples=8)
-                exchange.end_pass(0)
-                exchange.fetch()
-                result = {name: array.copy() for name, array in arrays.items()}
-            except BaseException as error:
-                exchange.close(str(error))
-                raise
-            exchange.close()
-            return result
-
-        with ThreadPoolExecutor(TRAINERS) as pool:
-            return list(pool.map(run, range(TRAINERS), timeout=120))
-
-    def end(self) -> str:
-        """Its log, once it has ended well."""
-        _, log = self.process.communicate(timeout=30)
-        assert self.process.returncode == 0, log
-        return log
-
-
-@contextmanager
-def pservers(folder: Path | None, *flags: str) -> Iterator[Job]:
-    listeners = free_ports(["127.0.0.1"], 3)
-    port = listeners[0].getsockname()[1]
-    for listener in listeners:
-        listener.close()
-    kept = [f"--snapshot_dir={folder}", "--snapshot_period=5"] if folder else []
-    sizes = ["--ports_num=2", "--ports_num_for_sparse=1", f"--num_gradient_servers={TRAINERS}"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "paddle", "pserver", f"--port={port}", *sizes, *kept, *flags],
-        env={**os.environ, "PYTHONPATH": str(RUNTIME)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=folder.parent if folder else None,
-    )
-    try:
-        assert process.stdout is not None
-        assert "listening on" in process.stdout.readline()
-        yield Job(process, port)
-    finally:
-        process.kill()
-        process.communicate()
 
 
 @pytest.mark.parametrize(("shard", "when"), [(0, 0), (2, 1), (0, 4), (0, 5), (2, 6), (2, 11)])

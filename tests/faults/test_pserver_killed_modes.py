@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +10,13 @@ import numpy as np
 import pytest
 
 from paddle._engine.exchange import ModeSpec
-from paddle._engine.rows import SparseRows
 from paddle._pserver.remote import RemoteExchange
 from paddle._pserver.trainer_modes import in_mode
-from tests.pserver.conftest import values_of
-from tests.pserver.test_equality import MODEL, assert_same, gradients_of, seed_of, update
+from tests.pserver.test_equality import assert_same, trainer, update
 
-from .test_pserver_killed import TRAINERS, Job, pservers
+from .pservers import STEPS, TRAINERS, Job, pservers
 
 pytestmark = pytest.mark.faults
-
-STEPS = 12
 
 
 def train(
@@ -29,37 +24,18 @@ def train(
 ) -> list[dict[str, np.ndarray]]:
     """What the trainers end with; ``begun(trainer, exchange)`` is called before the first step."""
 
-    def run(trainer_id: int) -> dict[str, np.ndarray]:
-        remote = RemoteExchange(
-            ["127.0.0.1"],
-            port=job.port,
-            ports_num=2,
-            ports_num_for_sparse=1,
-            num_gradient_servers=TRAINERS,
-            trainer_id=trainer_id,
-            call_timeout_s=30,
-            notice=lambda text: None,
-        )
-        exchange = in_mode(remote, mode, TRAINERS)
-        try:
-            arrays = exchange.start(MODEL, update("sgd", mode=mode), values_of(MODEL, trainer_id))
-            begun(trainer_id, remote)
-            exchange.begin_pass(0)
-            for step in range(STEPS):
-                gradients = gradients_of(MODEL, seed_of(trainer_id, step))
-                exchange.prefetch({n: g.ids for n, g in gradients.items() if isinstance(g, SparseRows)})
-                exchange.step(gradients, samples=8)
-            exchange.end_pass(0)
-            exchange.fetch()
-            result = {name: array.copy() for name, array in arrays.items()}
-        except BaseException as error:
-            exchange.close(str(error))
-            raise
-        exchange.close()
-        return result
+    def in_its_mode(id: int) -> Callable[[RemoteExchange], dict[str, np.ndarray]]:
+        def run(remote: RemoteExchange) -> dict[str, np.ndarray]:
+            def before_step(step: int) -> None:
+                if step == 0:
+                    begun(id, remote)
 
-    with ThreadPoolExecutor(TRAINERS) as pool:
-        return list(pool.map(run, range(TRAINERS), timeout=120))
+            work = trainer(id, update("sgd", mode=mode), STEPS, before_step=before_step)
+            return work(in_mode(remote, mode, TRAINERS))
+
+        return run
+
+    return job.run(*map(in_its_mode, range(TRAINERS)))
 
 
 @pytest.mark.parametrize(("asked", "times"), [("ask_changes", 1), ("hear_count", 1), ("hear_count", 2)])

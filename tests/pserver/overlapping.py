@@ -92,18 +92,20 @@ def alone(steps: int) -> tuple[list[float], dict[str, np.ndarray]]:
 class Heard(RemoteExchange):
     """An exchange that tells what an executor asks of it: before it does it, and after."""
 
-    def __init__(self, *hosts: Any, told: Callable[[str, Any], None], **options: Any) -> None:
+    def __init__(
+        self, *hosts: Any, told: Callable[[str, Any], None] = lambda what, names: None, **options: Any
+    ) -> None:
         super().__init__(*hosts, **options)
-        self._told = told
+        self.told = told
 
     def give(self, name: str, gradient: np.ndarray) -> None:
         super().give(name, gradient)
-        self._told("gave", name)
+        self.told("gave", name)
 
     def settle(self, names: Collection[str] | None = None) -> StepReport:
-        self._told("waits for", names)
+        self.told("waits for", names)
         report = super().settle(names)
-        self._told("has", names)
+        self.told("has", names)
         return report
 
 

@@ -13,7 +13,6 @@ from paddle._engine.exchange import Exchange, ModeSpec, ParameterSpec, RuleSpec,
 from paddle._engine.rows import SparseRows
 from paddle._engine.rules import RULES
 from paddle._pserver.local import LocalExchange
-from paddle._pserver.remote import RemoteExchange
 
 from . import conftest
 from .conftest import Start, values_of
@@ -96,16 +95,24 @@ def locally(spec: UpdateSpec, trainers: int, steps: int = STEPS) -> dict[str, np
 
 
 def trainer(
-    id: int, spec: UpdateSpec, steps: int = STEPS
-) -> Callable[[RemoteExchange], dict[str, np.ndarray]]:
+    id: int,
+    spec: UpdateSpec,
+    steps: int = STEPS,
+    *,
+    model: Sequence[ParameterSpec] = MODEL,
+    before_step: Callable[[int], None] = lambda step: None,
+    before_push: Callable[[int], None] = lambda step: None,
+) -> Callable[[Exchange], dict[str, np.ndarray]]:
     def run(exchange: Exchange) -> dict[str, np.ndarray]:
-        arrays = exchange.start(MODEL, spec, values_of(MODEL, id))  # only those of trainer 0 count
+        arrays = exchange.start(model, spec, values_of(model, id))  # only those of trainer 0 count
         exchange.begin_pass(0)
         for step in range(steps):
-            gradients = gradients_of(MODEL, seed_of(id, step))
+            before_step(step)
+            gradients = gradients_of(model, seed_of(id, step))
             exchange.prefetch(
                 {n: g.ids.reshape(4, 5) for n, g in gradients.items() if isinstance(g, SparseRows)}
             )
+            before_push(step)
             exchange.step(gradients, samples=8)
         exchange.end_pass(0)
         exchange.fetch()

@@ -36,21 +36,8 @@ STEPS = 4
 MODEL = (ParameterSpec(name="large", shape=(90, 101)), *test_equality.MODEL)
 
 
-def trainer(
-    id: int, spec: UpdateSpec, steps: int = STEPS
-) -> Callable[[RemoteExchange], dict[str, np.ndarray]]:
-    def run(exchange: Exchange) -> dict[str, np.ndarray]:
-        arrays = exchange.start(MODEL, spec, values_of(MODEL, id))
-        exchange.begin_pass(0)
-        for step in range(steps):
-            gradients = gradients_of(MODEL, seed_of(id, step))
-            exchange.prefetch({n: g.ids for n, g in gradients.items() if isinstance(g, SparseRows)})
-            exchange.step(gradients, samples=8)
-        exchange.end_pass(0)
-        exchange.fetch()
-        return {name: array.copy() for name, array in arrays.items()}
-
-    return run
+def trainer(id: int, spec: UpdateSpec, steps: int = STEPS) -> Callable[[Exchange], dict[str, np.ndarray]]:
+    return test_equality.trainer(id, spec, steps, model=MODEL)
 
 
 def arriving(twin: Twin, gradients: Gradients) -> Gradients:
