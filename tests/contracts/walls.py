@@ -54,7 +54,7 @@ SHARD = f"""{MACHINES} _pserver.{{
 SIGHT = "_pserver.{meter, report, status}"
 # A trainer's end of a session.
 TRAINERS_END = """_pserver.{
-    client, courier, delivery, flight, given, gradient_room, journal, line, link, question, remote,
+    account, client, courier, delivery, flight, given, gradient_room, journal, line, link, question, remote,
     remote_shards, sieve
 }"""
 # How both prove to have the job's token.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -38,6 +40,11 @@ class Job:
     def children(self) -> list[int]:
         text = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
         return [int(pid) for pid in text.split()]
+
+    def status(self) -> Any:
+        """Of its first shard."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/v1/status", timeout=30) as answer:
+            return json.load(answer)
 
     def run(
         self,

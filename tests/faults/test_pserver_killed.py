@@ -109,16 +109,19 @@ def test_asynchronous_training_goes_on_from_the_snapshot(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("journal_bytes", [3 * 50_000, 1])  # of the latter one push is too much
 def test_a_journal_that_is_full_asks_for_a_snapshot(tmp_path: Path, journal_bytes: int) -> None:
-    spec = update("momentum")
+    spec, told = update("momentum"), list[dict[str, int]]()
     with pservers(tmp_path / "kept", "--snapshot_period=1000") as job:
 
         def disturb(trainer: int, step: int) -> None:
             if trainer == 0 and step == 10:
+                told.append(job.status()["snapshots"])
                 job.kill(0)
 
         first, _ = job.train(spec, disturb, journal_bytes=journal_bytes)
         assert len(list((tmp_path / "kept" / "dense-0").iterdir())) > 3
         job.end()
+    assert told[0]["start"] == 1 and told[0]["period"] == 0
+    assert told[0]["journal"] >= 1, "it is counted by why it was written"
     assert_same(first, locally(spec, TRAINERS, STEPS))
 
 

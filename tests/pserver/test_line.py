@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from paddle._pserver.account import Account
 from paddle._pserver.client import Client
 from paddle._pserver.errors import ConnectionLost, StateLost
 from paddle._pserver.journal import Entry, Journal
@@ -80,7 +81,7 @@ def line_of(wires: Sequence[Wire], journal_bytes: int = 1 << 20) -> Line:
     """On the first of ``wires``, and on the others when it comes back; training has begun."""
     left = iter(wires)
     hello = Hello(PROTOCOL, 0, 1, "dense", "one process")
-    line = Line(lambda: next(left), hello, lambda text: None, Patience(WAIT_S, journal_bytes))
+    line = Line(lambda: next(left), hello, lambda text: None, Patience(WAIT_S, Account(journal_bytes)))
     line.connect(WAIT_S)
     line.greet()
     line.begin(in_step=True)

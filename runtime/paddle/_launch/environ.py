@@ -85,6 +85,7 @@ class InitFlags:
     pservers: tuple[str, ...]
     connect_timeout: float
     reconnect_timeout: float
+    journal_limit: int
     seed: int
     token_file: str
     wire: str

@@ -222,6 +222,8 @@ FLAGS: tuple[Flag, ...] = (
     # What survives a broken connection, and a parameter server that is killed
     _trainer("reconnect_timeout", "float", 60.0,
              "Seconds to come back after a connection broke (0: not at all)", low=0),
+    _trainer("journal_limit", "int", 512,
+             "MiB that a trainer keeps, to tell a restored parameter server again", low=1),
     _row("lp", "acts", "snapshot_dir", "str", "",
          "Folder of the snapshots that a killed server, or the next job, goes on from",
          conf="PADDLE_SNAPSHOT_DIR"),

@@ -26,7 +26,7 @@ from paddle._pserver.options import ShardOptions
 from paddle._pserver.outbox import Outbox
 from paddle._pserver.resuming import Resuming
 from paddle._pserver.roster import Roster, Trainer
-from paddle._pserver.saving import Saving
+from paddle._pserver.saving import Cause, Saving
 from paddle._pserver.state import State
 from paddle._pserver.training import Training
 
@@ -117,7 +117,7 @@ class Beginning:
             self._outbox.send(session, reply)
             self.train(model)
 
-        return self._saving.ask(begin)
+        return self._saving.ask(Cause("start", "the initial values are there"), begin)
 
     def train(self, model: Model, *, restored: bool = False) -> None:
         """It has its values; ``restored``: those of a snapshot."""

@@ -38,9 +38,10 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """Write a snapshot, one after the other, and tell the shard how it went."""
+    """Write a snapshot, one after the other, and tell the shard how it went. ``why``: for people."""
 
     state: State
+    why: str
 
 
 @dataclass(frozen=True, slots=True)

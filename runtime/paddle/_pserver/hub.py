@@ -175,14 +175,14 @@ class Hub:
             session.abort()
         await asyncio.gather(*(session.closed for session in self._sessions.values()))
 
-    async def _save(self, state: State) -> None:
+    async def _save(self, state: State, why: str) -> None:
         """Write a snapshot while the shard goes on."""
         assert self._kept is not None
-        error, began = None, time.monotonic()
+        error, began, version = None, time.monotonic(), state.facts.version
         try:
             await asyncio.to_thread(self._kept.save, state)
             took = time.monotonic() - began
-            _log.info("%s: wrote a snapshot of version %d in %.1f s", self.name, state.facts.version, took)
+            _log.info("%s: wrote a snapshot of version %d in %.1f s: %s", self.name, version, took, why)
         except OSError as failure:
             error = str(failure)
         try:
@@ -225,8 +225,8 @@ class Hub:
                 case Close(id):
                     if id in self._sessions:
                         self._sessions[id].close()
-                case Save(state):
-                    self._at_disk(self._save(state))
+                case Save(state, why):
+                    self._at_disk(self._save(state, why))
                 case Load(id, version):
                     self._at_disk(self._load(id, version))
         self._watch.look(self.shard)

@@ -3,7 +3,7 @@
 Reads of rows are told again too: a row that steps passed by catches up when it is read (tables.py).
 
 It must never know a connection. Guarantee: what a shard lacks that was restored from its newest snapshot, or
-from a later one, is here; ``size_bytes`` is what is kept for it. However large a push is, one is kept.
+from a later one, is here; ``size_bytes`` is what is kept for it. How much that may be: account.py.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ class Journal:
         self.size_bytes += entry.size_bytes
         return entry
 
-    def takes(self, size_bytes: int, most_bytes: int) -> bool:
-        """Whether as much may be added: of several pushes at most so many bytes are kept."""
-        is_first = not any(isinstance(entry.message, Push) for entry in self._entries)
-        return is_first or self.size_bytes + size_bytes <= most_bytes
+    @property
+    def pushes(self) -> int:
+        """How many are kept."""
+        return self.told.pushes - self._since.pushes
 
     def _copy(self, part: memoryview) -> memoryview:
         """In memory that was used before, where there is some: to get new pages costs as much as to fill

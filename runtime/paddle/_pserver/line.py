@@ -37,7 +37,7 @@ from paddle._pserver.errors import (
     state_lost,
 )
 from paddle._pserver.gradient_room import GradientRoom
-from paddle._pserver.journal import Entry, Journal, is_told_again
+from paddle._pserver.journal import Entry, is_told_again
 from paddle._pserver.landing import Landing
 from paddle._pserver.messages import (
     Answer,
@@ -71,7 +71,7 @@ class Line:
         self.reply_bytes = ReplyBytes()
         self.journals = False  # whether the shard can be told again what it has forgotten
         self._make, self._hello, self._notice, self._patience = make, hello, notice, patience
-        self._journal = Journal()
+        self._journal = patience.account.open()
         self._answered = Mark()
         self._start = Start()
         self._open: Question | None = None
@@ -254,10 +254,10 @@ class Line:
 
     def _has_room(self, body: Sequence[memoryview]) -> bool:
         """Whether the journal takes ``body``, if need be after a snapshot. A broken line needs it all."""
-        size, most = sum(part.nbytes for part in body), self._patience.journal_bytes
-        if not self._journal.takes(size, most) and self._broken is None:
+        account, size = self._patience.account, sum(part.nbytes for part in body)
+        if not account.has_room(self._journal, size) and self._broken is None:
             self._try(self._save)
-        return self._broken is not None or self._journal.takes(size, most)
+        return self._broken is not None or account.has_room(self._journal, size)
 
     def _save(self) -> None:
         self.client.send(Save(), asking="to write a snapshot")

@@ -95,6 +95,11 @@ def _denied(report: Report) -> Iterator[Sample]:
         yield label("reason", reason), report.door.denied.get(reason, 0)
 
 
+def _snapshots(report: Report) -> Iterator[Sample]:
+    for cause, count in report.snapshots.items():
+        yield label("cause", cause), count
+
+
 def _row(
     kind: Literal["counter", "gauge", "histogram"],
     name: str,
@@ -119,6 +124,9 @@ METRICS = (
     _row("histogram", "answer_seconds", "From a question to its answer, waits included.", _latencies),
     _row("counter", "damaged_frames_total", "Connections closed for bytes that are no frame.",
          _one(lambda r: r.damaged_frames)),
+    _row("counter", "snapshots_total", "Snapshots written, by why they were.", _snapshots),
+    _row("counter", "snapshots_failed_total", "Snapshots that could not be written.",
+         _one(lambda r: r.snapshots_failed)),
     _row("gauge", "dense_values", "Values of dense parameters kept.", _one(lambda r: r.dense_values)),
     _row("gauge", "dense_bytes", "Bytes for these and their state.", _one(lambda r: r.dense_bytes)),
     _row("gauge", "table_rows", "Rows of a sparse table kept.", _per_table(lambda table: table.rows)),

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from paddle._pserver.account import Account
 from paddle._pserver.journal import Entry
 from paddle._pserver.messages import Declare, EndPass, Push, Request, Share
 
@@ -19,10 +20,10 @@ class Recalled(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a line tries to come back, and how many bytes it keeps to tell again."""
+    """How long the lines of a trainer try to come back, and what they may keep to tell again."""
 
     reconnect_timeout_s: float = 60.0
-    journal_bytes: int = 256 << 20
+    account: Account = field(default_factory=Account)
 
 
 @dataclass(frozen=True, slots=True)

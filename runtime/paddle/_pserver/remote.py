@@ -26,6 +26,7 @@ from paddle._engine.exchange import ModeSpec, ParameterSpec, StepReport, UpdateS
 from paddle._engine.rows import OPEN, SparseRows
 from paddle._engine.rules import needs_whole
 from paddle._pserver import given
+from paddle._pserver.account import Account
 from paddle._pserver.auth import Token
 from paddle._pserver.client import Client, Notice
 from paddle._pserver.encoding import Encoder
@@ -71,7 +72,7 @@ class RemoteExchange:
         connect_timeout_s: float = 60.0,
         call_timeout_s: float = 600.0,
         reconnect_timeout_s: float = 60.0,
-        journal_bytes: int = 256 << 20,
+        journal_bytes: int = 512 << 20,
         notice: Notice = _print,
         token_file: str = "",
         wire: WireSpec | None = None,
@@ -86,7 +87,7 @@ class RemoteExchange:
         incarnation = secrets.token_hex(8)
         dense = [(host, port + i) for host in pservers for i in range(ports_num)]
         sparse = [(host, port + ports_num + i) for host in pservers for i in range(ports_num_for_sparse)]
-        patience = Patience(reconnect_timeout_s, journal_bytes // max(1, len(dense) + len(sparse)))
+        patience = Patience(reconnect_timeout_s, Account(journal_bytes))
 
         client = partial(Client, call_timeout_s=call_timeout_s, notice=notice, token=token, trust=trust)
 
@@ -102,10 +103,9 @@ class RemoteExchange:
         self._parameters: tuple[ParameterSpec, ...] = ()
         self._update: UpdateSpec | None = None
         self._arrays: dict[str, np.ndarray] = {}
-        self._shares = shares_memory
         self._room: GradientRoom | None = None
         self._steps = self._passes = self._pass_id = self._shrink = 0
-        self._is_in_step = True
+        self._is_in_step, self._shares = True, shares_memory
         self._report = StepReport(0)
         self._is_first, self._notice = not trainer_id, notice
         self._process = os.getpid()

@@ -23,7 +23,7 @@ from paddle._pserver.errors import BadMessage
 from paddle._pserver.messages import Answer, GoBack, Reply
 from paddle._pserver.outbox import Outbox
 from paddle._pserver.roster import Roster
-from paddle._pserver.saving import Saving
+from paddle._pserver.saving import Cause, Saving
 from paddle._pserver.state import Facts
 
 
@@ -70,7 +70,7 @@ class Resuming:
         if self.is_kept:
             self._outbox.send(session, reply)
         else:
-            self._saving.ask(told)
+            self._saving.ask(Cause("resume", "a new job, or process, goes on from here"), told)
 
     def go_back(self, session: int, asked: GoBack) -> None:
         """A trainer asks for it."""

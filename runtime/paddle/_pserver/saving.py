@@ -8,18 +8,33 @@
 4.  One that cannot be written is told, and answered to those who asked as one that could: training goes on,
     and what lasts is what lasted before.
 
+5.  Every cut has a cause, which is told and counted: what asked first, else what was due.
+
 It must never know a disk. Without options nothing is ever due, and nobody waits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 from paddle._pserver.messages import Mark
 from paddle._pserver.options import SnapshotOptions
 
 Then = Callable[[bool], None]
 """What happens once a cut lasts (True) or could not be written."""
+
+CauseKind = Literal["start", "period", "interval", "journal", "resume", "goodbye"]
+CAUSES: tuple[CauseKind, ...] = get_args(CauseKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why there is a cut; ``text``: for people."""
+
+    kind: CauseKind
+    text: str
 
 
 class Saving:
@@ -28,7 +43,10 @@ class Saving:
     def __init__(self, options: SnapshotOptions | None) -> None:
         self.options = options
         self._marks: Sequence[Mark] | None = None  # of the trainers, in the cut that is being written
-        self._asked: list[Then] = []
+        self.counts: dict[str, int] = dict.fromkeys(CAUSES, 0)  # of cuts that last
+        self.failed = 0  # cuts that could not be written
+        self._cause = Cause("start", "")  # of the cut that is being written
+        self._asked: list[tuple[Cause, Then]] = []
         self._served: list[Then] = []  # by the cut that is being written
         self._last_version = -1
         self._last_at = 0.0
@@ -38,19 +56,19 @@ class Saving:
         """Whether something is being written, or will be."""
         return self._marks is not None or bool(self._asked)
 
-    def ask(self, then: Then) -> None:
+    def ask(self, cause: Cause, then: Then) -> None:
         """Cut as soon as possible, and call ``then`` when that is over."""
         if self.options is None:
             then(True)
         else:
-            self._asked.append(then)
+            self._asked.append((cause, then))
 
     def join(self, trainer: int, mark: Mark, then: Then) -> None:
-        """The same, where a cut will do that holds ``mark`` of ``trainer``."""
+        """The journal of ``trainer`` is full: the same, where a cut will do that holds ``mark`` of it."""
         if self._marks is not None and self._marks[trainer] == mark:
             self._served.append(then)
         else:
-            self.ask(then)
+            self.ask(Cause("journal", f"the journal of trainer {trainer} is full (journal_limit)"), then)
 
     def is_due(self, version: int) -> bool:
         """Whether ``version`` is one at which all shards are cut."""
@@ -63,19 +81,32 @@ class Saving:
         is_late = not in_step and now - self._last_at >= self.options.interval_s
         return bool(self._asked) or self.is_due(version) or (is_late and version > self._last_version)
 
-    def begin(self, version: int, marks: Sequence[Mark], now: float) -> None:
-        """A cut is being written."""
+    def begin(self, version: int, marks: Sequence[Mark], now: float) -> Cause:
+        """A cut is being written; why."""
+        self._cause = self._asked[0][0] if self._asked else self._due(version)
         self._marks, self._last_version, self._last_at = marks, version, now
-        self._served, self._asked = self._asked, []
+        self._served, self._asked = [then for _, then in self._asked], []
+        return self._cause
+
+    def _due(self, version: int) -> Cause:
+        """Why there is one that nobody asked for."""
+        assert self.options is not None
+        if self.is_due(version):
+            return Cause("period", f"one is due every {self.options.period} steps (--snapshot_period)")
+        every = f"{self.options.interval_s:.0f} s"
+        return Cause("interval", f"one is due every {every} (--snapshot_interval)")
 
     def forget(self, trainer: int) -> None:
         """Another process has its place: what is being written holds nothing of that one."""
         if self._marks is not None:
             self._marks = [Mark() if id == trainer else mark for id, mark in enumerate(self._marks)]
 
-    def end(self) -> tuple[Sequence[Mark], list[Then]]:
-        """It is not any more: what it holds of the trainers, and what happens now."""
+    def end(self, *, lasts: bool) -> tuple[Sequence[Mark], list[Then]]:
+        """It is not any more: what it holds of the trainers, and what happens now. ``lasts``: it was
+        written."""
         assert self._marks is not None
+        self.counts[self._cause.kind] += lasts
+        self.failed += not lasts
         marks, served = self._marks, self._served
         self._marks, self._served = None, []
         return marks, served

@@ -70,7 +70,7 @@ from paddle._pserver.outbox import Outbox
 from paddle._pserver.resuming import Resuming
 from paddle._pserver.roster import Roster, Trainer
 from paddle._pserver.roster import State as Standing
-from paddle._pserver.saving import Saving
+from paddle._pserver.saving import Cause, Saving
 from paddle._pserver.sparing import Sparing
 from paddle._pserver.state import State, cut, marks, restore
 from paddle._pserver.tables import Tables
@@ -89,16 +89,16 @@ class Shard:
         self.barrier = Barrier(options.barrier_timeout_s)
         self._outbox = Outbox(self.roster, self.barrier)
         self._sparing = Sparing(options.min_trainers, self.clocks, self.roster, self.barrier, self._outbox)
-        self._saving = Saving(options.snapshots)
-        self._arrivals = Arrivals(self.clocks, self.roster, self._saving, self._outbox.note)
-        self._resuming = Resuming(self.clocks, self.roster, self._arrivals, self._outbox, self._saving)
+        self.saving = Saving(options.snapshots)
+        self._arrivals = Arrivals(self.clocks, self.roster, self.saving, self._outbox.note)
+        self._resuming = Resuming(self.clocks, self.roster, self._arrivals, self._outbox, self.saving)
         self._beginning = Beginning(
             options,
             clocks=self.clocks,
             roster=self.roster,
             barrier=self.barrier,
             outbox=self._outbox,
-            saving=self._saving,
+            saving=self.saving,
             arrivals=self._arrivals,
             resuming=self._resuming,
         )
@@ -200,7 +200,7 @@ class Shard:
     def saved(self, error: str | None = None, *, now: float) -> list[Effect]:
         """The snapshot lasts that was last asked for; or could not be written."""
         self._begin(now)
-        held, waiting = self._saving.end()
+        held, waiting = self.saving.end(lasts=error is None)
         if error is None:
             self.clocks.durable = list(held)
         else:
@@ -252,7 +252,7 @@ class Shard:
             return self._beginning.seed(session, message)
         if isinstance(message, Save):
             told = marks(self.clocks, self.roster)[trainer.id]
-            return self._saving.join(trainer.id, told, lambda _: self._save_is_over(trainer, session))
+            return self.saving.join(trainer.id, told, lambda _: self._save_is_over(trainer, session))
         if (training := self._beginning.training) is None:
             raise BadMessage(f"{type(message).__name__} came before the initial values")
         if isinstance(message, Part):
@@ -287,7 +287,8 @@ class Shard:
                 self._outbox.close(session)
 
         if goodbye.failure is None and self.ready and self.broken is None:
-            self._saving.ask(part)
+            why = Cause("goodbye", f"trainer {trainer.id} says goodbye, and all it told must last")
+            self.saving.ask(why, part)
         else:
             part(False)
         if goodbye.failure is not None and not was_in:
@@ -328,7 +329,7 @@ class Shard:
 
     def _conclude(self) -> None:
         """Rule 9."""
-        if self.outcome is None and (self.broken is not None or not self._saving.is_busy):
+        if self.outcome is None and (self.broken is not None or not self.saving.is_busy):
             patience = self.options.barrier_timeout_s
             self.outcome = outcome(self.roster, self.clocks, self.broken, self._now, patience)
 
@@ -348,11 +349,11 @@ class Shard:
     def _done(self) -> list[Effect]:
         """What is to be done, a snapshot last: it holds all that the others are about."""
         model, version, in_step = self._beginning.model, self.clocks.version, self._beginning.is_in_step
-        wants = self.broken is None and self._saving.wants(version, self._now, in_step=in_step)
+        wants = self.broken is None and self.saving.wants(version, self._now, in_step=in_step)
         if wants and model is not None and model.is_complete:
-            is_regular = self._saving.is_due(version) or not in_step
-            self._saving.begin(version, marks(self.clocks, self.roster), self._now)
+            is_regular = self.saving.is_due(version) or not in_step
+            cause = self.saving.begin(version, marks(self.clocks, self.roster), self._now)
             serving = self.options.serving
             state = cut(model, self.clocks, self.roster, is_regular=is_regular, serving=serving)
-            self._outbox.effects.append(effects.Save(state))
+            self._outbox.effects.append(effects.Save(state, cause.text))
         return self._outbox.effects

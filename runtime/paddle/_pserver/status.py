@@ -40,7 +40,8 @@ class TableStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """A shard. ``waiting_for``: the trainers that others wait for, since ``waiting_s``."""
+    """A shard. ``waiting_for``: the trainers that others wait for, since ``waiting_s``. ``snapshots``: those
+    that were written, by why they were."""
 
     roles: tuple[str, ...]
     state: str
@@ -54,6 +55,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     trainers: tuple[TrainerStatus, ...]
     waiting_for: tuple[int, ...]
     waiting_s: float
+    snapshots: dict[str, int]
+    snapshots_failed: int
 
 
 def status(shard: Shard, now: float) -> Status:
@@ -74,6 +77,8 @@ def status(shard: Shard, now: float) -> Status:
         trainers=tuple(_trainer(shard, trainer, furthest, now) for trainer in shard.roster.trainers),
         waiting_for=tuple(barrier.missing(shard.roster)) if barrier else (),
         waiting_s=round(now - barrier.oldest, 1) if barrier else 0.0,
+        snapshots=dict(shard.saving.counts),
+        snapshots_failed=shard.saving.failed,
     )
 
 

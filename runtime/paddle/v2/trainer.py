@@ -208,6 +208,7 @@ def _remote(flags: Any) -> Exchange:
         trainer_id=flags.trainer_id,
         connect_timeout_s=flags.connect_timeout,
         reconnect_timeout_s=flags.reconnect_timeout,
+        journal_bytes=flags.journal_limit << 20,
         token_file=flags.token_file,
         wire=wire_of(flags.wire, flags.wire_topk, flags.wire_answers),
         tls_ca=flags.tls_ca,
