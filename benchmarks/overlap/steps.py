@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.cputime import family
-from benchmarks.transport.exchange import cores, keep_to
-from benchmarks.wire.exchange import free_port, started
+from benchmarks.pair import Pair
 from benchmarks.worker import Work
 from paddle._engine.autodiff import append_backward, append_exchange
 from paddle._engine.builder import Builder
@@ -25,20 +23,8 @@ _STEPS_TO_ANSWER = 3
 
 def steps(settings: Mapping[str, Any], seen: Callable[[RemoteExchange], Exchange]) -> Work:
     """Training steps. ``seen``: the exchange as the executor is to see it."""
-    port, megabits = free_port(), settings["megabits"]
-    client_core, server_core = cores()
-    pserver = started("benchmarks.transport.pserver", port, server_core, 0)
-    pserver.stdout.readline()  # ready
-    link = started("benchmarks.wire.link", port, megabits) if megabits else None
-    keep_to(client_core)
-    exchange = RemoteExchange(
-        ["127.0.0.1"],
-        port=port if link is None else int(link.stdout.readline()),
-        ports_num=1,
-        ports_num_for_sparse=0,
-        num_gradient_servers=1,
-        trainer_id=0,
-    )
+    pair = Pair(megabits=settings["megabits"])
+    exchange = pair.exchange
     step = _network(settings, exchange, seen(exchange))
 
     def run(count: int) -> None:
@@ -46,17 +32,8 @@ def steps(settings: Mapping[str, Any], seen: Callable[[RemoteExchange], Exchange
             step()
         exchange.settle()
 
-    def close() -> None:
-        exchange.close()
-        pserver.wait()  # it ends by itself when its only trainer has said goodbye
-        for process in (pserver, link):
-            if process is not None:
-                process.stdin.close()
-                process.wait()
-                process.stdout.close()
-
     run(_STEPS_TO_ANSWER)
-    return Work(run, step(), servers=family(pserver.pid), close=close)
+    return Work(run, step(), servers=pair.servers, close=pair.close)
 
 
 def _network(settings: Mapping[str, Any], exchange: RemoteExchange, seen: Exchange) -> Callable[[], float]:

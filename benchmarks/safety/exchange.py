@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.cputime import family
-from benchmarks.transport.exchange import LEARNING_RATE, answer, cores, gradient, keep_to, start
-from benchmarks.wire.exchange import free_port
+from benchmarks.pair import Pair
+from benchmarks.transport.exchange import LEARNING_RATE, answer, gradient, start
 from benchmarks.worker import Work
 from paddle._engine.exchange import ModeSpec, ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
-from paddle._pserver.remote import RemoteExchange
 
 TRAINERS = 21
 UPDATE = UpdateSpec(
@@ -43,27 +39,14 @@ def exchanging(
     beset: Callable[[int], Callable[[], None]] = lambda port: lambda: None,
 ) -> Work:
     """``beset``: has others come to a port, once there is a model; gives what sends them away."""
-    floats, port, papers = settings["floats"], free_port(), papers or Papers()
-    client_core, server_core = cores()
-    command = ["benchmarks.safety.pserver", str(port), str(server_core), papers.certificate, papers.key]
-    pserver = subprocess.Popen(
-        [sys.executable, "-P", "-m", *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    pserver.stdout.readline()  # ready
-    keep_to(client_core)
-    exchange = RemoteExchange(
-        ["127.0.0.1"],
-        port=port,
-        ports_num=1,
-        ports_num_for_sparse=0,
-        num_gradient_servers=TRAINERS,
-        trainer_id=0,
-        tls_ca=papers.authority,
-    )
+    floats, papers = settings["floats"], papers or Papers()
+    shown = papers.certificate, papers.key
+    pair = Pair("tcp", *shown, trainers=TRAINERS, tls_ca=papers.authority)
+    exchange = pair.exchange
     values = exchange.start(parameters(floats), UPDATE, {"w": start(floats)})["w"]
     gradients = {"w": gradient(floats)}
     exchange.begin_pass(0)
-    leave = beset(port)
+    leave = beset(pair.port)
 
     def run(count: int) -> None:
         for _ in range(count):
@@ -71,9 +54,6 @@ def exchanging(
 
     def close() -> None:
         leave()
-        exchange.close("it has been measured")
-        pserver.stdin.close()
-        pserver.wait()
-        pserver.stdout.close()
+        pair.close("it has been measured")
 
-    return Work(run, answer(run, values), servers=family(pserver.pid), close=close)
+    return Work(run, answer(run, values), servers=pair.servers, close=close)

@@ -3,16 +3,14 @@ over TCP as between machines."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from itertools import count as count_from
 from typing import Any
 
 import numpy as np
 
-from benchmarks.cputime import family
-from benchmarks.transport.exchange import LEARNING_RATE, answer, cores, free_port, gradient, keep_to, start
+from benchmarks.pair import Pair
+from benchmarks.transport.exchange import LEARNING_RATE, answer, gradient, start
 from benchmarks.worker import Work
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._pserver.encoding import Values
@@ -30,30 +28,8 @@ def prepare(settings: Mapping[str, Any]) -> Work:
 def exchanging(floats: int, *, is_nearby: bool, shares_memory: bool = False, reads: bool = True) -> Work:
     """The same; ``is_nearby``: over a unix-domain socket; ``shares_memory``: which carries no numbers;
     ``reads``: the parameters after every step."""
-    port = free_port()
-    client_core, server_core = cores()
-    pserver = subprocess.Popen(
-        [
-            sys.executable,
-            "-P",
-            "-m",
-            "benchmarks.transport.pserver",
-            *map(str, (port, server_core, int(is_nearby))),
-        ],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    pserver.stdout.readline()  # ready
-    keep_to(client_core)
-    exchange = RemoteExchange(
-        ["127.0.0.1"],
-        port=port,
-        ports_num=1,
-        ports_num_for_sparse=0,
-        num_gradient_servers=1,
-        trainer_id=0,
-        shares_memory=shares_memory,
-    )
+    pair = Pair("unix" if is_nearby else "tcp", shares_memory=shares_memory)
+    exchange = pair.exchange
     values = exchange.start([ParameterSpec(name="w", shape=(floats,))], _UPDATE, {"w": start(floats)})["w"]
     gradients = {"w": exchange.room().get("w", np.empty(floats, np.float32))}
     gradients["w"][:] = gradient(floats)
@@ -69,13 +45,7 @@ def exchanging(floats: int, *, is_nearby: bool, shares_memory: bool = False, rea
         run(count)
         exchange.pull()
 
-    def close() -> None:
-        exchange.close()
-        pserver.wait()  # it ends by itself when its only trainer has said goodbye
-        pserver.stdin.close()
-        pserver.stdout.close()
-
-    return Work(run, answer(run_and_pull, values), servers=family(pserver.pid), close=close)
+    return Work(run, answer(run_and_pull, values), servers=pair.servers, close=pair.close)
 
 
 def _pusher(exchange: RemoteExchange) -> Callable[[Mapping[str, np.ndarray], int], None]:
