@@ -4,10 +4,25 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
+HOSTS = ["127.0.0.1", "127.0.0.2"]
 RUNTIME = Path(__file__).resolve().parents[2] / "runtime"
 PSERVER = [sys.executable, "-P", "-m", "paddle", "pserver", "--ports_num=1", "--ports_num_for_sparse=1"]
+
+# A network for programs: a word, whose vector is in a sparse table, says its label.
+NETWORK = """
+word = paddle.layer.data(name="word", type=paddle.data_type.integer_value(40))
+label = paddle.layer.data(name="label", type=paddle.data_type.integer_value(5))
+vector = paddle.layer.embedding(
+    input=word, size=8, param_attr=paddle.attr.Param(name="_table", initial_std=0.3, sparse_update=True))
+predicted = paddle.layer.fc(input=vector, size=5, act=paddle.activation.Softmax())
+cost = paddle.layer.classification_cost(input=predicted, label=label)
+parameters = paddle.parameters.create(cost)
+"""
 
 
 def free_port(hosts: list[str], count: int = 2) -> int:
@@ -49,6 +64,16 @@ def pserver(host: str, port: int, trainers: int, *flags: str) -> subprocess.Pope
     )
 
 
+def settings(hosts: list[str], port: int, trainers: int) -> dict[str, str]:
+    """What the environment tells all trainers of a job."""
+    return {
+        "PADDLE_INIT_PORT": str(port),
+        "PADDLE_INIT_PORTS_NUM_FOR_SPARSE": "1",
+        "PADDLE_INIT_NUM_GRADIENT_SERVERS": str(trainers),
+        "PADDLE_INIT_PSERVERS": ",".join(hosts),
+    }
+
+
 def trainer(folder: Path, text: str, **env: str) -> subprocess.Popen[str]:
     script = folder / "train.py"
     if not script.exists():  # a trainer started before may be reading it
@@ -71,3 +96,16 @@ def outputs_of(processes: list[subprocess.Popen[str]]) -> list[str]:
         for process in processes:
             process.kill()
             process.wait()
+
+
+def outputs_of_all_well(processes: list[subprocess.Popen[str]]) -> list[str]:
+    """The same, where each ended well."""
+    outputs = outputs_of(processes)
+    assert [process.returncode for process in processes] == [0] * len(processes), "\n".join(outputs)
+    return outputs
+
+
+def assert_same(one: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray]) -> None:
+    """Trainers ended with the same parameters."""
+    for name in one:
+        np.testing.assert_array_equal(one[name], other[name], err_msg=name)

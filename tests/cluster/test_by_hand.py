@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.by_hand import free_port, outputs_of, pserver, trainer
+from tests.cluster.by_hand import free_port, outputs_of, outputs_of_all_well, pserver, settings, trainer
 
 pytestmark = pytest.mark.cluster
 
@@ -54,11 +54,8 @@ def run_job(folder: Path, trainers: int, hosts: list[str], sparse: bool) -> list
     shared = {
         "PADDLE_INIT_USE_GPU": "False",
         "PADDLE_INIT_TRAINER_COUNT": "1",
-        "PADDLE_INIT_PORT": str(port),
         "PADDLE_INIT_PORTS_NUM": "1",
-        "PADDLE_INIT_PORTS_NUM_FOR_SPARSE": "1",
-        "PADDLE_INIT_NUM_GRADIENT_SERVERS": str(trainers),
-        "PADDLE_INIT_PSERVERS": ",".join(hosts),
+        **settings(hosts, port, trainers),
     }
     # Trainers come first: they must wait for their pservers, whatever the order.
     started = [
@@ -66,11 +63,7 @@ def run_job(folder: Path, trainers: int, hosts: list[str], sparse: bool) -> list
         for i in range(trainers)
     ]
     servers = [pserver(host, port, trainers) for host in hosts]
-    processes = started + servers
-    outputs = outputs_of(processes)
-    for process, output in zip(processes, outputs, strict=True):
-        assert process.returncode == 0, output
-    return outputs[:trainers]
+    return outputs_of_all_well(started + servers)[:trainers]
 
 
 def costs(output: str) -> list[float]:
@@ -97,8 +90,7 @@ def test_a_program_that_fails_outside_of_training_is_missed_at_once(tmp_path) ->
     port = free_port(["127.0.0.1"])
     fails = "if trainer_id == 1:\n    raise OSError('the disk is full')\n"
     text = TRAIN + fails + "trainer.train(paddle.batch(reader, 20), num_passes=6)\n"
-    shared = {"PADDLE_INIT_PORT": str(port), "PADDLE_INIT_PORTS_NUM_FOR_SPARSE": "1"}
-    shared |= {"PADDLE_INIT_NUM_GRADIENT_SERVERS": "2", "PADDLE_INIT_PSERVERS": "127.0.0.1"}
+    shared = settings(["127.0.0.1"], port, 2)
     processes = [trainer(tmp_path, text, PADDLE_INIT_TRAINER_ID=str(i), **shared) for i in range(2)]
     processes.append(pserver("127.0.0.1", port, 2))
     outputs = outputs_of(processes)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cluster.by_hand import free_port, pserver, trainer
+from tests.cluster.by_hand import NETWORK, assert_same, free_port, pserver, settings, trainer
 from tests.waiting import until
 
 pytestmark = pytest.mark.cluster
@@ -29,13 +29,7 @@ import paddle.v2 as paddle
 
 me, name = int(os.environ["PADDLE_INIT_TRAINER_ID"]), os.environ["NAME"]
 paddle.init()
-word = paddle.layer.data(name="word", type=paddle.data_type.integer_value(40))
-label = paddle.layer.data(name="label", type=paddle.data_type.integer_value(5))
-vector = paddle.layer.embedding(
-    input=word, size=8, param_attr=paddle.attr.Param(name="_table", initial_std=0.3, sparse_update=True))
-predicted = paddle.layer.fc(input=vector, size=5, act=paddle.activation.Softmax())
-cost = paddle.layer.classification_cost(input=predicted, label=label)
-parameters = paddle.parameters.create(cost)
+NETWORK
 trainer = paddle.trainer.SGD(
     cost, parameters, paddle.optimizer.AdaGrad(learning_rate=0.1, MODE), is_local=False)
 words = [(each, each % 5) for each in range(me, 40, 2)]
@@ -55,7 +49,7 @@ trainer.train(batches, num_passes=int(os.environ["PASSES"]), event_handler=handl
 test = trainer.test(paddle.batch(lambda: iter([(each, each % 5) for each in range(40)]), 40))
 print("cost", test.cost)
 np.savez(f"after-{name}.npz", **{each: parameters.get(each) for each in parameters.keys()})
-"""
+""".replace("NETWORK", NETWORK)
 
 
 class Job:
@@ -70,13 +64,7 @@ class Job:
 
     def train(self, id: int, name: str, passes: int, **env: str) -> subprocess.Popen[str]:
         """Start a trainer."""
-        shared = {
-            "PADDLE_INIT_PORT": str(self.port),
-            "PADDLE_INIT_PORTS_NUM_FOR_SPARSE": "1",
-            "PADDLE_INIT_NUM_GRADIENT_SERVERS": "2",
-            "PADDLE_INIT_PSERVERS": "127.0.0.1",
-            "PADDLE_INIT_TRAINER_ID": str(id),
-        }
+        shared = settings(["127.0.0.1"], self.port, 2) | {"PADDLE_INIT_TRAINER_ID": str(id)}
         started = trainer(self.folder, self.text, NAME=name, PASSES=str(passes), **shared, **env)
         self.processes.append(started)
         return started
@@ -115,11 +103,6 @@ def begin(tmp_path: Path) -> Iterator[Callable[..., Job]]:
         process.wait()
         assert process.stdout is not None
         process.stdout.close()
-
-
-def assert_same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> None:
-    for name in one:
-        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
 
 
 def cost(output: str) -> float:

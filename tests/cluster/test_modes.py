@@ -6,11 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cluster.by_hand import free_port, pserver, trainer
+from tests.cluster.by_hand import (
+    HOSTS,
+    NETWORK,
+    assert_same,
+    free_port,
+    outputs_of_all_well,
+    pserver,
+    settings,
+    trainer,
+)
 
 pytestmark = pytest.mark.cluster
 
-HOSTS = ["127.0.0.1", "127.0.0.2"]
 V2 = {
     "sync": "",
     "async": "is_async=True",
@@ -29,13 +37,7 @@ import paddle.v2 as paddle
 
 paddle.init()
 me = int(os.environ["PADDLE_INIT_TRAINER_ID"])
-word = paddle.layer.data(name="word", type=paddle.data_type.integer_value(40))
-label = paddle.layer.data(name="label", type=paddle.data_type.integer_value(5))
-vector = paddle.layer.embedding(
-    input=word, size=8, param_attr=paddle.attr.Param(name="_table", initial_std=0.3, sparse_update=True))
-predicted = paddle.layer.fc(input=vector, size=5, act=paddle.activation.Softmax())
-cost = paddle.layer.classification_cost(input=predicted, label=label)
-parameters = paddle.parameters.create(cost)
+NETWORK
 trainer = paddle.trainer.SGD(
     cost, parameters, paddle.optimizer.AdaGrad(learning_rate=0.1, MODE), is_local=False)
 
@@ -57,7 +59,7 @@ mine = (words(me) * 10)[: 200 - 60 * me]
 trainer.train(paddle.batch(lambda: iter(mine), 10), num_passes=6, event_handler=handler)
 print("costs", *costs)
 np.savez("after-%d.npz" % me, **{name: parameters.get(name) for name in parameters.keys()})
-"""
+""".replace("NETWORK", NETWORK)
 
 # Modes of later faces: the same exchange that they will use.
 PLAIN = """
@@ -106,26 +108,12 @@ PLAIN_MODES = {
 def train(folder: Path, text: str) -> list[list[float]]:
     """The costs that both trainers saw after each pass; every process ends by itself, and well."""
     port = free_port(HOSTS)
-    shared = {
-        "PADDLE_INIT_PORT": str(port),
-        "PADDLE_INIT_PORTS_NUM_FOR_SPARSE": "1",
-        "PADDLE_INIT_NUM_GRADIENT_SERVERS": "2",
-        "PADDLE_INIT_PSERVERS": ",".join(HOSTS),
-    }
+    shared = settings(HOSTS, port, 2)
     processes = [trainer(folder, text, PADDLE_INIT_TRAINER_ID=str(i), **shared) for i in range(2)]
     processes += [pserver(host, port, 2) for host in HOSTS]
-    try:
-        outputs = []
-        for process in processes:
-            outputs.append(process.communicate(timeout=60)[0])
-            assert process.returncode == 0, outputs[-1]
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
     return [
         [float(cost) for cost in re.findall(r"^costs (.*)$", output, re.MULTILINE)[0].split()]
-        for output in outputs[:2]
+        for output in outputs_of_all_well(processes)[:2]
     ]
 
 
@@ -137,5 +125,4 @@ def test_two_trainers_with_two_pservers_learn_what_each_knows_half_of(tmp_path: 
     for costs in train(tmp_path, text):
         assert costs[-1] < 0.5 * costs[0], costs
     first, second = (np.load(tmp_path / f"after-{i}.npz") for i in range(2))
-    for name in first:
-        np.testing.assert_array_equal(first[name], second[name], err_msg=f"{name} differs between trainers")
+    assert_same(first, second)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cluster.by_hand import environment, free_port
+from tests.cluster.by_hand import HOSTS, NETWORK, assert_same, environment, free_port
 from tests.waiting import until
 
 pytestmark = pytest.mark.cluster
@@ -30,18 +30,12 @@ import paddle.v2 as paddle
 (steps,) = [int(word.partition("=")[2]) for word in sys.argv if word.startswith("--steps=")]
 paddle.init()
 me = int(os.environ["PADDLE_INIT_TRAINER_ID"])
-word = paddle.layer.data(name="word", type=paddle.data_type.integer_value(40))
-label = paddle.layer.data(name="label", type=paddle.data_type.integer_value(5))
-vector = paddle.layer.embedding(
-    input=word, size=8, param_attr=paddle.attr.Param(name="_table", initial_std=0.3, sparse_update=True))
-predicted = paddle.layer.fc(input=vector, size=5, act=paddle.activation.Softmax())
-cost = paddle.layer.classification_cost(input=predicted, label=label)
-parameters = paddle.parameters.create(cost)
+NETWORK
 trainer = paddle.trainer.SGD(cost, parameters, paddle.optimizer.Adam(learning_rate=0.01), is_local=False)
 batch = [(each, each % 5) for each in range(me, 40, 2)]
 trainer.train(lambda: iter([batch] * steps), num_passes=1)
 np.savez("after.npz", **{name: parameters.get(name) for name in parameters.keys()})
-"""
+""".replace("NETWORK", NETWORK)
 
 
 class Job:
@@ -49,7 +43,7 @@ class Job:
 
     def __init__(self, folder: Path, *argv: str) -> None:
         self.folder = folder
-        self.port = free_port(["127.0.0.1", "127.0.0.2"], 5)
+        self.port = free_port(HOSTS, 5)
         (folder / "package").mkdir(exist_ok=True)
         (folder / "package" / "train.py").write_text(TRAIN)
         (folder / "conf.py").write_text("HOSTS = ['local', 'local']\nPADDLE_PORTS_NUM_FOR_SPARSE = 1\n")
@@ -154,9 +148,7 @@ def assert_unbroken(folder: Path, start: Callable[..., Job], steps: int, workspa
     status, output = start("-p", "package", "--root_dir=unbroken", f"--steps={steps}").end()
     assert status == 0, output
     (unbroken,) = (folder / "unbroken").glob("JOB*/node-0/after.npz")
-    expected, after = np.load(unbroken), np.load(workspace / "after.npz")
-    for name in expected:
-        np.testing.assert_array_equal(after[name], expected[name], err_msg=name)
+    assert_same(np.load(unbroken), np.load(workspace / "after.npz"))
 
 
 def test_the_next_job_has_more_pservers_once_the_snapshots_are_cut_for_them(

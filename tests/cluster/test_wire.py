@@ -11,12 +11,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cluster.by_hand import free_port, outputs_of, pserver, trainer
+from tests.cluster.by_hand import (
+    HOSTS,
+    assert_same,
+    free_port,
+    outputs_of_all_well,
+    pserver,
+    settings,
+    trainer,
+)
 from tests.cluster.programs.data_sets import digits
 
 pytestmark = pytest.mark.cluster
 
-HOSTS = ["127.0.0.1", "127.0.0.2"]
 MNIST = Path(os.environ.get("PADDLE_DATASET_HOME", ""), "mnist")  # now: no test sees its runner's variables
 
 TRAIN = """
@@ -59,20 +66,12 @@ def train(folder: Path, **wire: str) -> float:
     """The cost on what was not trained with, after four passes."""
     folder.mkdir()
     port = free_port(HOSTS)
-    shared = {
-        "PADDLE_INIT_PORT": str(port),
-        "PADDLE_INIT_PORTS_NUM_FOR_SPARSE": "1",
-        "PADDLE_INIT_NUM_GRADIENT_SERVERS": "2",
-        "PADDLE_INIT_PSERVERS": ",".join(HOSTS),
-        **wire,
-    }
+    shared = settings(HOSTS, port, 2) | wire
     processes = [trainer(folder, TRAIN, PADDLE_INIT_TRAINER_ID=str(i), **shared) for i in range(2)]
     processes += [pserver(host, port, 2) for host in HOSTS]
-    outputs = outputs_of(processes)
-    assert [process.returncode for process in processes] == [0] * 4, "\n".join(outputs)
+    outputs = outputs_of_all_well(processes)
     first, second = (np.load(folder / f"after-{i}.npz") for i in range(2))
-    for name in first:
-        np.testing.assert_array_equal(first[name], second[name], err_msg=f"{name} differs between trainers")
+    assert_same(first, second)
     return [float(cost) for cost in re.findall(r"^cost (\S+)$", outputs[0], re.MULTILINE)][-1]
 
 

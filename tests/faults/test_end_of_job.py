@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.by_hand import free_port, outputs_of, pserver, trainer
+from tests.cluster.by_hand import HOSTS, free_port, outputs_of, pserver, settings, trainer
 
 pytestmark = pytest.mark.faults
 
-HOSTS = ["127.0.0.1", "127.0.0.2"]
 TRAINERS = 3
 
 # As the documents have it: trainer 0 saves the model after the last pass. Trainer 2 crashes at an event.
@@ -60,14 +59,7 @@ def test_a_trainer_that_crashes_after_its_last_push_spoils_no_end(
 ) -> None:
     port = free_port(HOSTS)
     servers = [pserver(host, port, TRAINERS, "--barrier_timeout=3", *flags) for host in HOSTS]
-    shared = {
-        "PADDLE_INIT_PORT": str(port),
-        "PADDLE_INIT_PORTS_NUM": "1",
-        "PADDLE_INIT_PORTS_NUM_FOR_SPARSE": "1",
-        "PADDLE_INIT_NUM_GRADIENT_SERVERS": str(TRAINERS),
-        "PADDLE_INIT_PSERVERS": ",".join(HOSTS),
-        "CRASH_AT": crash_at,
-    }
+    shared = settings(HOSTS, port, TRAINERS) | {"PADDLE_INIT_PORTS_NUM": "1", "CRASH_AT": crash_at}
     trainers = [trainer(tmp_path, TRAIN, PADDLE_INIT_TRAINER_ID=str(id), **shared) for id in range(TRAINERS)]
     processes = [*trainers, *servers]
     outputs = outputs_of(processes)

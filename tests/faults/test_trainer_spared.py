@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.by_hand import free_port, pserver, trainer
+from tests.cluster.by_hand import HOSTS, free_port, pserver, trainer
 
 pytestmark = pytest.mark.faults
-
-HOSTS = ["127.0.0.1", "127.0.0.2"]
 
 # Trainer 2 ends without a word at its third step, when it has sent its gradient to one of two pservers.
 TRAIN = """

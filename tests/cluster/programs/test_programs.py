@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.by_hand import free_port, outputs_of, pserver, trainer
+from tests.cluster.by_hand import HOSTS, free_port, outputs_of_all_well, pserver, settings, trainer
 from tests.cluster.programs import data_sets
 
 pytestmark = pytest.mark.cluster
 
 HERE = Path(__file__).parent
-HOSTS = ["127.0.0.1", "127.0.0.2"]
 # What it prints at the end, what it saves (trainer 0 as trainer 1), and how far its test cost falls.
 PROGRAMS = {
     "word2vec": (r"next word: five", "batch-{}.tar.gz", 0.5),
@@ -35,19 +34,12 @@ def run(folder: Path, home: Path, name: str, trainers: int) -> list[str]:
     text = (HERE / f"{name}.py").read_text()
     own = {"PADDLE_DATASET_HOME": str(home), "PADDLE_DATASET_LOCAL": "1"}
     if not trainers:
-        return finish([trainer(folder, text, **own)])
+        return outputs_of_all_well([trainer(folder, text, **own)])
     port = free_port(HOSTS)
-    own |= {"PADDLE_CLUSTER_TRAIN": "True", "PADDLE_INIT_PSERVERS": ",".join(HOSTS)}
-    own |= {"PADDLE_INIT_PORT": str(port), "PADDLE_INIT_PORTS_NUM_FOR_SPARSE": "1"}
-    own |= {"PADDLE_INIT_NUM_GRADIENT_SERVERS": str(trainers)}
+    own |= {"PADDLE_CLUSTER_TRAIN": "True"} | settings(HOSTS, port, trainers)
     processes = [trainer(folder, text, PADDLE_INIT_TRAINER_ID=str(i), **own) for i in range(trainers)]
-    return finish(processes + [pserver(host, port, trainers) for host in HOSTS])[:trainers]
-
-
-def finish(processes: list) -> list[str]:
-    outputs = outputs_of(processes)
-    assert [process.returncode for process in processes] == [0] * len(processes), "\n".join(outputs)
-    return outputs
+    processes += [pserver(host, port, trainers) for host in HOSTS]
+    return outputs_of_all_well(processes)[:trainers]
 
 
 def parameters(path: Path) -> dict[str, bytes]:
