@@ -174,7 +174,7 @@ TABLE = (
     Row(
         "_pserver.offline",
         f"{WIRE} _engine.checkpoint _pserver.{{exporting, gathering, resharding, snapshot, storage}}",
-        "os pathlib shutil tempfile",
+        "pathlib shutil tempfile",
     ),
     Row("_pserver.storage", "_pserver.errors", "fcntl mmap os pathlib"),
     Row("_pserver.local", f"{SHARD} {WIRE} {EXCHANGE} _pserver.given", "numpy"),

@@ -6,7 +6,6 @@ It must never change what it reads. Guarantee: what it makes is there as a whole
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +20,7 @@ from paddle._pserver.gathering import Gathered, gather
 from paddle._pserver.options import Role
 from paddle._pserver.resharding import Resharding
 from paddle._pserver.snapshot import Snapshots
-from paddle._pserver.storage import Folder
+from paddle._pserver.storage import Folder, flush
 
 Notice = Callable[[str], None]
 Layout = Literal["tar", "persistables", "combined"]
@@ -81,9 +80,9 @@ def _making(to: Path, *, is_folder: bool) -> Iterator[Path]:
             part.mkdir()
         yield part
         for path in [part, *part.rglob("*")]:
-            _flush(path)
+            flush(path)
         part.replace(to)
-        _flush(to.parent)
+        flush(to.parent)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
 
@@ -99,14 +98,6 @@ def _check_ports(gathered: Gathered, cluster: Cluster) -> None:
         if not (cluster.ports_num_for_sparse if parameter.sparse else cluster.ports_num):
             kind = "sparse" if parameter.sparse else "dense"
             raise CannotReshard(f"parameter {parameter.name!r} is {kind}: give --{flag}=1 or more")
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def export(

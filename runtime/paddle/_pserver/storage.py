@@ -121,7 +121,7 @@ class Folder(FolderToRead):
 
     def flush(self, name: str) -> None:
         """See Storage."""
-        _flush(self._path / name)
+        flush(self._path / name)
 
     def rename(self, old: str, new: str) -> None:
         """See Storage."""
@@ -133,10 +133,11 @@ class Folder(FolderToRead):
 
     def flush_names(self) -> None:
         """See Storage."""
-        _flush(self._path)
+        flush(self._path)
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
+    """Have a file, or the names in a folder, last. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
