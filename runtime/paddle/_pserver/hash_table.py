@@ -23,9 +23,8 @@ would not fit in the shard's room is refused, as TableFull, before it is made.
 touched it, or minus the one with which it was made or caught up where none has; ``candidates`` int64 (m,),
 how often each was ``seen`` and the day ``seen_on`` last; ``entered``, the ids that rule 2 still hides; and
 what all shards have alike: the ``rates`` of steps so far, and ``days``, the step with which each day ended.
-Ids come in any order. On another number of
-shards a table is those of all shards, one after another, of which each takes the ids that live there (see
-RowRange.pick).
+Ids come in any order. On another number of shards a table is those of all shards, one after another, of which
+each takes the ids that live there (see RowRange.pick).
 """
 
 from __future__ import annotations
