@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +36,10 @@ it is. Exit status: 1 failed, 2 wrong usage.
 
 def reshard(arguments: Sequence[str]) -> int:
     """Run ``paddle reshard``; gives its exit status."""
-    given = parse_arguments(arguments, "reshard", command="paddle reshard", takes_words=True)
-    if given.help:
-        print(page(_RESHARD_USAGE, [("Flags:", flags_of("reshard"))]), end="")
+    asked = _asked("reshard", arguments, _RESHARD_USAGE)
+    if asked is None:
         return 0
-    values: dict[str, Any] = {**defaults_of("reshard"), **given.values}
-    folders, to = _from_to("reshard", given.others, values)
+    folders, to, values = asked
 
     def work(tell: Callable[[str], None]) -> None:
         from paddle._pserver import offline
@@ -57,12 +55,10 @@ def reshard(arguments: Sequence[str]) -> int:
 
 def export(arguments: Sequence[str]) -> int:
     """Run ``paddle export``; gives its exit status."""
-    given = parse_arguments(arguments, "export", command="paddle export", takes_words=True)
-    if given.help:
-        print(page(_EXPORT_USAGE, [("Flags:", flags_of("export"))]), end="")
+    asked = _asked("export", arguments, _EXPORT_USAGE)
+    if asked is None:
         return 0
-    values: dict[str, Any] = {**defaults_of("export"), **given.values}
-    folders, to = _from_to("export", given.others, values)
+    folders, to, values = asked
     if values["format"] not in _FORMATS:
         raise UsageError(f"--format={values['format']} is none of {', '.join(_FORMATS)}.")
 
@@ -74,10 +70,18 @@ def export(arguments: Sequence[str]) -> int:
     return _run("export", to, work)
 
 
-def _from_to(command: str, words: Sequence[str], values: Mapping[str, Any]) -> tuple[list[Path], Path]:
-    if not words or not values["to"]:
+def _asked(
+    command: str, arguments: Sequence[str], usage: str
+) -> tuple[list[Path], Path, dict[str, Any]] | None:
+    """From where, to where, and all flags; None where help was asked for, and given."""
+    given = parse_arguments(arguments, command, command=f"paddle {command}", takes_words=True)
+    if given.help:
+        print(page(usage, [("Flags:", flags_of(command))]), end="")
+        return None
+    values: dict[str, Any] = {**defaults_of(command), **given.values}
+    if not given.others or not values["to"]:
         raise UsageError(f"say which snapshots, and where to: paddle {command} FROM... --to=PATH")
-    return [Path(word) for word in words], Path(values["to"])
+    return [Path(word) for word in given.others], Path(values["to"]), values
 
 
 def _run(command: str, to: Path, work: Callable[[Callable[[str], None]], None]) -> int:
