@@ -1,25 +1,19 @@
-"""A contender's process as the runner holds it: asks, waits with a deadline, ends it.
+"""A contender's process as the runner holds it: what it answers, and its last words where it does not.
 
 Guarantee: leaving the ``with`` block leaves no process behind, whatever happened inside.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 import tempfile
-import threading
 from collections.abc import Mapping
-from contextlib import suppress
 
 from benchmarks.benchmark import Contender
-from benchmarks.environment import ROOT
+from benchmarks.json_process import JsonProcess
 from benchmarks.samples import Sample
 
 _DEADLINE_S = 120.0
-_GOODBYE_S = 10.0
 _LAST_WORDS = 2000
 
 
@@ -34,46 +28,27 @@ class ContenderProcess:
         self.name = contender.name
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         self._heard = 0
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "benchmarks.worker", contender.module],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._words,
-            env=dict(environment),
-            cwd=ROOT,
-            text=True,
-            bufsize=1,
+        worker = "benchmarks.worker", contender.module
+        self._process = JsonProcess(
+            *worker, environment=environment, deadline_s=_DEADLINE_S, words=self._words
         )
 
     def __enter__(self) -> ContenderProcess:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self._process.stdin.close()
-        try:
-            self._process.wait(_GOODBYE_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process.stdout.close()
+        self._process.end()
         self._words.close()
 
     def tell(self, request: Mapping[str, object]) -> None:
         """Send a request without waiting for its answer."""
-        with suppress(BrokenPipeError):  # the missing answer will tell it, with the process's last words
-            print(json.dumps(request), file=self._process.stdin, flush=True)
+        self._process.tell(request)
 
     def hear(self) -> dict[str, object]:
         """The answer to the request sent last."""
-        leash = threading.Timer(_DEADLINE_S, self._process.kill)
-        leash.start()
-        try:
-            line = self._process.stdout.readline()
-        finally:
-            leash.cancel()
-        if not line:
+        answer = self._process.hear()
+        if answer is None:
             raise ContenderError(f"{self.name}: its process ended with no answer\n{self._last_words()}")
-        answer = json.loads(line)
         if "error" in answer:
             raise ContenderError(f"{self.name}: {answer['error']}{self._last_words()}")
         return answer

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from benchmarks.environment import ROOT
+from benchmarks.json_process import JsonProcess
 from benchmarks.scale.job import Job, Machines
 from benchmarks.scale.noise import Noise
 from benchmarks.scale.workload import Workload
 from paddle._engine.exchange import ModeSpec
 
 _DEADLINE_S = 180.0
-_GOODBYE_S = 10.0
 Part = Literal["pull", "prefetch", "push"]
 
 
@@ -88,28 +83,13 @@ class Field:
     """The process of field.py. Guarantee: leaving the ``with`` block ends it."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "benchmarks.scale.field"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=dict(environment),
-            cwd=ROOT,
-            text=True,
-            bufsize=1,
-        )
+        self._process = JsonProcess("benchmarks.scale.field", environment=environment, deadline_s=_DEADLINE_S)
 
     def __enter__(self) -> Field:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        assert self._process.stdin and self._process.stdout
-        self._process.stdin.close()
-        try:
-            self._process.wait(_GOODBYE_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process.stdout.close()
+        self._process.end()
 
     def run(self, order: Order) -> Real:
         """Do one real run."""
@@ -133,19 +113,10 @@ class Field:
 
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Send a request, and wait for its answer."""
-        assert self._process.stdin and self._process.stdout
-        leash = threading.Timer(_DEADLINE_S, self._process.kill)
-        leash.start()
-        try:
-            print(json.dumps(request), file=self._process.stdin, flush=True)
-            line = self._process.stdout.readline()
-        except BrokenPipeError:
-            line = ""
-        finally:
-            leash.cancel()
-        if not line:
+        self._process.tell(request)
+        answer = self._process.hear()
+        if answer is None:
             raise FieldError("the process of the real runs ended with no answer")
-        answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             raise FieldError(answer["error"])
         return answer
