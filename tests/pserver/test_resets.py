@@ -15,7 +15,7 @@ import pytest
 
 from paddle._engine.exchange import ModeSpec
 from paddle._pserver import handshake
-from paddle._pserver.errors import NotAuthorized, ProtocolMismatch, ShardUnreachable, StateLost
+from paddle._pserver.errors import NotAuthorized, ProtocolMismatch, PserverError, ShardUnreachable, StateLost
 from paddle._pserver.messages import Request, Seed
 from paddle._pserver.remote import RemoteExchange
 
@@ -123,21 +123,30 @@ def test_a_reset_between_steps_is_not_noticed(start_pservers: Start, mode: ModeS
     assert any("the connection is back" in notice for notice in notices)
 
 
+def damage_handshakes(monkeypatch: pytest.MonkeyPatch, *errors: PserverError) -> list[PserverError]:
+    """Have the next handshakes fail so, the last first; gives those that have not failed yet."""
+    left, upgrade = list(errors), handshake.upgrade
+
+    def upgrading(*given: Any) -> None:
+        if left:
+            raise left.pop()
+        upgrade(*given)
+
+    monkeypatch.setattr(handshake, "upgrade", upgrading)
+    return left
+
+
 def test_a_handshake_that_is_damaged_is_tried_again(
     start_pservers: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pservers = start_pservers()
     exchange = pservers.exchange(0)
     start(exchange)
-    damaged = [ProtocolMismatch("it answered 'HTTP/1.0 400 Bad Request'"), NotAuthorized("another token")]
-    upgrade = handshake.upgrade
-
-    def upgrading(*given: Any) -> None:
-        if damaged:
-            raise damaged.pop()
-        upgrade(*given)
-
-    monkeypatch.setattr(handshake, "upgrade", upgrading)
+    damaged = damage_handshakes(
+        monkeypatch,
+        ProtocolMismatch("it answered 'HTTP/1.0 400 Bad Request'"),
+        NotAuthorized("another token"),
+    )
     cut(exchange)
     assert exchange.step(ONES, 1).version == 1
     assert not damaged
@@ -149,15 +158,9 @@ def test_a_first_handshake_that_is_damaged_is_tried_again(
     start_pservers: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pservers = start_pservers()
-    damaged = [ProtocolMismatch("it answered 'HTTP/1.1 10! Switching Protocols'")]
-    upgrade = handshake.upgrade
-
-    def upgrading(*given: Any) -> None:
-        if damaged:
-            raise damaged.pop()
-        upgrade(*given)
-
-    monkeypatch.setattr(handshake, "upgrade", upgrading)
+    damaged = damage_handshakes(
+        monkeypatch, ProtocolMismatch("it answered 'HTTP/1.1 10! Switching Protocols'")
+    )
     assert pservers.train(start)
     assert not damaged
 
