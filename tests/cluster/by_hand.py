@@ -105,6 +105,16 @@ def outputs_of_all_well(processes: list[subprocess.Popen[str]]) -> list[str]:
     return outputs
 
 
+def run_job(folder: Path, text: str, hosts: list[str] = HOSTS, trainers: int = 2, **env: str) -> list[str]:
+    """What the trainers have printed, when all processes, a pserver on each host too, have ended well."""
+    port = free_port(hosts)
+    shared = settings(hosts, port, trainers) | env
+    # Trainers come first: they must wait for their pservers, whatever the order.
+    processes = [trainer(folder, text, PADDLE_INIT_TRAINER_ID=str(i), **shared) for i in range(trainers)]
+    processes += [pserver(host, port, trainers) for host in hosts]
+    return outputs_of_all_well(processes)[:trainers]
+
+
 def assert_same(one: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray]) -> None:
     """Trainers ended with the same parameters."""
     for name in one:

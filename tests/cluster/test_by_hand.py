@@ -1,11 +1,10 @@
 """Jobs of several processes started by hand: pservers by command line, trainers by environment."""
 
 import re
-from pathlib import Path
 
 import pytest
 
-from tests.cluster.by_hand import free_port, outputs_of, outputs_of_all_well, pserver, settings, trainer
+from tests.cluster.by_hand import free_port, outputs_of, pserver, run_job, settings, trainer
 
 pytestmark = pytest.mark.cluster
 
@@ -48,24 +47,6 @@ print("parameters", digest.hexdigest())
 """
 
 
-def run_job(folder: Path, trainers: int, hosts: list[str], sparse: bool) -> list[str]:
-    """Outputs of the trainers of a job in which every process, pservers included, ended by itself with 0."""
-    port = free_port(hosts)
-    shared = {
-        "PADDLE_INIT_USE_GPU": "False",
-        "PADDLE_INIT_TRAINER_COUNT": "1",
-        "PADDLE_INIT_PORTS_NUM": "1",
-        **settings(hosts, port, trainers),
-    }
-    # Trainers come first: they must wait for their pservers, whatever the order.
-    started = [
-        trainer(folder, TRAIN, SPARSE=str(int(sparse)), PADDLE_INIT_TRAINER_ID=str(i), **shared)
-        for i in range(trainers)
-    ]
-    servers = [pserver(host, port, trainers) for host in hosts]
-    return outputs_of_all_well(started + servers)[:trainers]
-
-
 def costs(output: str) -> list[float]:
     return [float(cost) for cost in re.findall(r"Pass \d+ cost ([0-9.]+)", output)]
 
@@ -77,7 +58,8 @@ def costs(output: str) -> list[float]:
     ids=["1x1", "2x2", "3x2"],
 )
 def test_trainers_configured_by_environment_learn_and_end_equal(tmp_path, trainers, hosts, sparse) -> None:
-    outputs = run_job(tmp_path, trainers, hosts, sparse)
+    env = {"PADDLE_INIT_USE_GPU": "False", "PADDLE_INIT_TRAINER_COUNT": "1", "PADDLE_INIT_PORTS_NUM": "1"}
+    outputs = run_job(tmp_path, TRAIN, hosts, trainers, SPARSE=str(int(sparse)), **env)
     digests = [re.findall(r"^parameters (\w+)$", output, re.MULTILINE) for output in outputs]
     assert len({tuple(digest) for digest in digests}) == 1
     assert len(digests[0]) == 1

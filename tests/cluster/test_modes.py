@@ -6,16 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cluster.by_hand import (
-    HOSTS,
-    NETWORK,
-    assert_same,
-    free_port,
-    outputs_of_all_well,
-    pserver,
-    settings,
-    trainer,
-)
+from tests.cluster.by_hand import NETWORK, assert_same, run_job
 
 pytestmark = pytest.mark.cluster
 
@@ -107,13 +98,9 @@ PLAIN_MODES = {
 
 def train(folder: Path, text: str) -> list[list[float]]:
     """The costs that both trainers saw after each pass; every process ends by itself, and well."""
-    port = free_port(HOSTS)
-    shared = settings(HOSTS, port, 2)
-    processes = [trainer(folder, text, PADDLE_INIT_TRAINER_ID=str(i), **shared) for i in range(2)]
-    processes += [pserver(host, port, 2) for host in HOSTS]
     return [
         [float(cost) for cost in re.findall(r"^costs (.*)$", output, re.MULTILINE)[0].split()]
-        for output in outputs_of_all_well(processes)[:2]
+        for output in run_job(folder, text)
     ]
 
 

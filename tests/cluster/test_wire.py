@@ -11,15 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cluster.by_hand import (
-    HOSTS,
-    assert_same,
-    free_port,
-    outputs_of_all_well,
-    pserver,
-    settings,
-    trainer,
-)
+from tests.cluster.by_hand import assert_same, run_job
 from tests.cluster.programs.data_sets import digits
 
 pytestmark = pytest.mark.cluster
@@ -65,11 +57,7 @@ np.savez("after-%d.npz" % me, **{name: parameters.get(name) for name in paramete
 def train(folder: Path, **wire: str) -> float:
     """The cost on what was not trained with, after four passes."""
     folder.mkdir()
-    port = free_port(HOSTS)
-    shared = settings(HOSTS, port, 2) | wire
-    processes = [trainer(folder, TRAIN, PADDLE_INIT_TRAINER_ID=str(i), **shared) for i in range(2)]
-    processes += [pserver(host, port, 2) for host in HOSTS]
-    outputs = outputs_of_all_well(processes)
+    outputs = run_job(folder, TRAIN, **wire)
     first, second = (np.load(folder / f"after-{i}.npz") for i in range(2))
     assert_same(first, second)
     return [float(cost) for cost in re.findall(r"^cost (\S+)$", outputs[0], re.MULTILINE)][-1]

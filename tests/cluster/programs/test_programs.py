@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.by_hand import HOSTS, free_port, outputs_of_all_well, pserver, settings, trainer
+from tests.cluster.by_hand import outputs_of_all_well, run_job, trainer
 from tests.cluster.programs import data_sets
 
 pytestmark = pytest.mark.cluster
@@ -35,11 +35,7 @@ def run(folder: Path, home: Path, name: str, trainers: int) -> list[str]:
     own = {"PADDLE_DATASET_HOME": str(home), "PADDLE_DATASET_LOCAL": "1"}
     if not trainers:
         return outputs_of_all_well([trainer(folder, text, **own)])
-    port = free_port(HOSTS)
-    own |= {"PADDLE_CLUSTER_TRAIN": "True"} | settings(HOSTS, port, trainers)
-    processes = [trainer(folder, text, PADDLE_INIT_TRAINER_ID=str(i), **own) for i in range(trainers)]
-    processes += [pserver(host, port, trainers) for host in HOSTS]
-    return outputs_of_all_well(processes)[:trainers]
+    return run_job(folder, text, trainers=trainers, PADDLE_CLUSTER_TRAIN="True", **own)
 
 
 def parameters(path: Path) -> dict[str, bytes]:
