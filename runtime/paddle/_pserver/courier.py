@@ -83,6 +83,7 @@ class Apart:
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
         self._is_over = False
+        self._until: Until | None = None  # what somebody waits for
 
     def at_once(self, work: Work) -> None:
         """See Courier."""
@@ -98,14 +99,17 @@ class Apart:
     def wait(self, until: Until | None = None) -> None:
         """See Courier."""
         with self._changed:
+            self._until = until
             self._changed.wait_for(lambda: self._is_still or (until is not None and until()))
+            self._until = None
             if self._error is not None:
                 raise self._error
 
     def wakes(self) -> None:
-        """See Courier."""
+        """See Courier. Most of what comes is not what is waited for, and to wake in vain costs both threads."""
         with self._changed:
-            self._changed.notify_all()
+            if self._until is not None and self._until():
+                self._changed.notify_all()
 
     def leave(self, patience_s: float) -> bool:
         """See Courier."""
