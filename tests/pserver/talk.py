@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
-from paddle._pserver.effects import Close, Effect, Note, Save, Send
+from paddle._pserver.effects import Close, Drop, Effect, Note, Save, Send
 from paddle._pserver.gradient import NOTHING, Gradient, Rows
 from paddle._pserver.messages import (
     PROTOCOL,
@@ -75,6 +75,7 @@ class Talk:
         self.bodies: dict[int, list[np.ndarray]] = {}  # the last body that each trainer got
         self.notes: list[str] = []
         self.closed: list[int] = []
+        self.dropped: list[int] = []
         self.cuts: list[State] = []  # all that were ever cut
         self.disk_is_slow = False  # nothing lasts until ``write``
         self._steps = [0] * trainers
@@ -102,6 +103,8 @@ class Talk:
                     self.notes.append(text)
                 case Close(session):
                     self.closed.append(session - 1)
+                case Drop(session):
+                    self.dropped.append(session - 1)
                 case Save(state):
                     self.cuts.append(state)
                     if not self.disk_is_slow:

@@ -38,8 +38,15 @@ class Catcher:
         return b"".join(self.bodies[index])
 
 
-def wire(kind: int, meta: bytes, body: Sequence[bytes]) -> bytes:
-    return b"".join(b"".join(group) for group in pieces(kind, meta, [memoryview(part) for part in body]))
+def wire(kind: int, meta: bytes, body: Sequence[bytes], *, checks_body: bool = True) -> bytes:
+    views = [memoryview(part) for part in body]
+    return b"".join(b"".join(group) for group in pieces(kind, meta, views, checks_body=checks_body))
+
+
+def reader_of(catcher: Catcher, *, checks_body: bool = True) -> FrameReader[tuple[int, bytes]]:
+    reader = FrameReader(catcher.place)
+    reader.checks_body = checks_body
+    return reader
 
 
 def feed(
@@ -65,12 +72,12 @@ FRAMES = st.tuples(
 )
 
 
-@given(st.lists(FRAMES, min_size=1, max_size=4), st.data())
-def test_frames_survive_any_cutting(frames: list[Frame], data: st.DataObject) -> None:
-    stream = b"".join(wire(*frame) for frame in frames)
+@given(st.lists(FRAMES, min_size=1, max_size=4), st.booleans(), st.data())
+def test_frames_survive_any_cutting(frames: list[Frame], checks_body: bool, data: st.DataObject) -> None:
+    stream = b"".join(wire(*frame, checks_body=checks_body) for frame in frames)
     cuts = data.draw(st.lists(st.integers(0, len(stream)), max_size=12))
     catcher = Catcher(cut=data.draw(st.sampled_from([1, 7, 1000, 1 << 30])))
-    reader = FrameReader(catcher.place)
+    reader = reader_of(catcher, checks_body=checks_body)
     assert feed(reader, stream, cuts) == [(kind, meta) for kind, meta, _ in frames]
     assert [catcher.body(i) for i in range(len(frames))] == [b"".join(body) for _, _, body in frames]
     assert reader.idle
@@ -149,6 +156,42 @@ def test_one_flipped_bit_is_always_found(frame: Frame, data: st.DataObject) -> N
     with pytest.raises(FrameError):
         feed(FrameReader(catcher.place), bytes(stream))
     assert catcher.metas in ([], [frame[1]])  # nobody is shown a damaged one
+
+
+LONG = 2 * framing.PORTION_BYTES + 77
+
+
+def test_where_bodies_are_not_checked_header_meta_and_the_places_of_all_checks_are() -> None:
+    for size in (5, LONG):
+        stream = wire(1, b"meta", [bytes(size)], checks_body=False)
+        assert len(stream) == len(wire(1, b"meta", [bytes(size)]))
+        head = framing.HEADER_BYTES + len(b"meta") + 8
+        for at in (*range(head), *range(len(stream) - 8, len(stream))):
+            damaged = bytearray(stream)
+            damaged[at] ^= 1
+            with pytest.raises(FrameError):
+                feed(reader_of(Catcher(), checks_body=False), bytes(damaged))
+        damaged = bytearray(stream)
+        damaged[head + 3] ^= 1  # which is what is given up
+        assert feed(reader_of(Catcher(), checks_body=False), bytes(damaged)) == [(1, b"meta")]
+
+
+@pytest.mark.parametrize("size", [5, LONG])
+def test_where_bodies_are_not_checked_a_byte_that_is_lost_or_too_many_is_found(size: int) -> None:
+    body = np.random.default_rng(0).bytes(size)
+    stream = wire(1, b"meta", [body], checks_body=False)
+    middle = len(stream) // 2
+    for damaged in (stream[:middle] + stream[middle + 1 :], stream[:middle] + b"?" + stream[middle:]):
+        with pytest.raises(FrameError):
+            feed(reader_of(Catcher(), checks_body=False), damaged + stream)
+
+
+@pytest.mark.parametrize("checks_body", [True, False])
+@pytest.mark.parametrize("size", [5, LONG])
+def test_sides_that_do_not_agree_on_what_is_checked_exchange_no_body(size: int, checks_body: bool) -> None:
+    stream = wire(1, b"meta", [bytes(size)], checks_body=checks_body)
+    with pytest.raises(ChecksumMismatch):
+        feed(reader_of(Catcher(), checks_body=not checks_body), stream)
 
 
 @given(st.binary(min_size=1, max_size=4000))

@@ -91,6 +91,24 @@ def test_either_way_computes_the_bits_of_one_process(
     assert_same(first, locally(spec, trainers=2))
 
 
+@pytest.mark.parametrize("is_nearby", [True, False])
+def test_bodies_are_checked_where_they_leave_the_memory_of_one_machine(
+    start_pservers: Start, is_nearby: bool
+) -> None:
+    pservers = start_pservers(is_nearby=is_nearby)
+
+    def run(exchange: RemoteExchange) -> set[bool]:
+        one_step(exchange)
+        sessions = [session for hub in pservers.hubs for session in hub._sessions.values()]
+        readers = [session._reader for session in sessions]
+        readers += [shard.line.client._reader for shard in exchange._shards]
+        assert len(readers) == 2
+        return {reader.checks_body for reader in readers if reader is not None}
+
+    (checks,) = pservers.train(run)
+    assert checks == {not is_nearby}
+
+
 def test_a_body_of_many_slices_arrives_whole(start_pservers: Start) -> None:
     """More than the buffers of both sides hold, in both directions at once."""
     model = (ParameterSpec(name="w", shape=(3_000_000,)),)

@@ -142,6 +142,33 @@ def test_who_is_closed_is_read_to_its_end_and_not_heard() -> None:
     played(act, takes=1 << 18)
 
 
+def test_of_an_answer_that_is_cut_off_the_rest_is_never_sent() -> None:
+    def act(session: Session, transport: Transport, owner: Owner) -> None:
+        bring(session, frame(Pull()))
+        written = transport.written
+        assert written < owner.answer.nbytes
+        session.drop()
+        assert transport.cut.is_set()
+        transport.takes = 1 << 40
+        session.send(Answer(1))
+        session.close()
+        session.resume_writing()
+        assert transport.written == written
+
+    played(act, takes=1 << 18)
+
+
+def test_where_all_is_out_there_is_nothing_to_cut_off() -> None:
+    def act(session: Session, transport: Transport, owner: Owner) -> None:
+        bring(session, frame(Pull()))
+        session.drop()
+        assert not transport.cut.is_set()
+        bring(session, frame(Pull()))
+        assert owner.heard == [Pull(), Pull()]
+
+    played(act, takes=1 << 40)
+
+
 def test_a_first_message_is_small() -> None:
     def act(session: Session, transport: Transport, owner: Owner) -> None:
         long = Goodbye("x" * 5000)

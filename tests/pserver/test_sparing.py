@@ -49,6 +49,7 @@ def test_one_that_is_silent_is_told_and_parted_from() -> None:
     talk.push(1, ONE)
     talk.wait(11)
     assert talk.told(2) == Fails("TrainerLost", "goes on without trainer 2")
+    assert talk.dropped == [2]  # what it has not read yet of an answer is of the step before
     assert talk.closed == [2]
     assert talk.told(0) == Answer(1)
     assert talk.hello(2) == [Fails("DuplicateTrainer", "trainer_id=2 is taken")]

@@ -157,6 +157,7 @@ class Client:
         host = self._address[0]
         try:
             link.tune(sock)
+            self._reader.checks_body = link.can_damage(sock)
             stream: Stream = sock if trust is None else TlsSocket(sock, trust, host, self.what, deadline)
             handshake.upgrade(stream, host, self.what, self._token, deadline)
         except BaseException:
@@ -183,7 +184,7 @@ class Client:
         kind, meta = encode(message)
         self._whole = False
         try:
-            for group in pieces(kind, meta, body):
+            for group in pieces(kind, meta, body, checks_body=self._reader.checks_body):
                 self._send_all(group, deadline)
         except OSError as error:
             self._hear_last_words()

@@ -106,7 +106,7 @@ class Apart:
                 raise self._error
 
     def wakes(self) -> None:
-        """See Courier. Most of what comes is not what is waited for, and to wake in vain costs both threads."""
+        """See Courier. Most of what comes is not what is waited for, and to wake in vain costs both."""
         with self._changed:
             if self._until is not None and self._until():
                 self._changed.notify_all()

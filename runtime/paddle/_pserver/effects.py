@@ -29,6 +29,13 @@ class Close:
 
 
 @dataclass(frozen=True, slots=True)
+class Drop:
+    """Break this connection off where an answer is not out yet: its values are no step's any more."""
+
+    session: int
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """A line for the log."""
 
@@ -52,4 +59,4 @@ class Load:
     version: int
 
 
-Effect = Send | Close | Note | Save | Load
+Effect = Send | Close | Drop | Note | Save | Load

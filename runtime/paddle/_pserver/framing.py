@@ -10,6 +10,9 @@ the header has a check of its own, so that a damaged length is found at once. Th
 read: what was damaged is not taken for what somebody said. A body is checked portion by portion, so that a
 receiver may use what it has of a long one (``FrameReader.checked``).
 
+Where both sides know that nothing is damaged on the way (``checks_body`` False, see link.py) the checks
+are of header and meta alone. There they are all the same: one form, and a byte too many or too few is found.
+
 It must never know what a message means, nor where bytes come from.
 
 Guarantee: a frame is handed out only whole and with the right checksums, and no byte counts as checked before
@@ -33,7 +36,7 @@ from paddle._pserver.errors import BadMessage, ChecksumMismatch, FrameTooLarge, 
 MAGIC = b"PDPS"
 VERSION = 2
 PORTION_BYTES = 1 << 20
-SLICE_BYTES = 1 << 18  # what is hashed, then sent, while it is in cache
+SLICE_BYTES = 1 << 19  # what is hashed, then sent, while it is in cache
 SMALL_BYTES = 1 << 14  # a frame of less is one buffer: to copy it costs less than to deal with its parts
 MAX_BUFFERS = 512  # per system call; well below Linux' IOV_MAX of 1024
 
@@ -56,33 +59,42 @@ class Limits:
 
 
 def pieces(
-    kind: int, meta: bytes, body: Sequence[memoryview] = (), *, copy: bool = False
+    kind: int,
+    meta: bytes,
+    body: Sequence[memoryview] = (),
+    *,
+    copy: bool = False,
+    checks_body: bool = True,
 ) -> Iterator[list[memoryview]]:
     """The frame as groups of buffers, each group at most about ``SLICE_BYTES`` and ``MAX_BUFFERS`` long; a
     small one is one buffer.
 
     ``body``: byte views; they must not change until the group that holds them has been sent, unless ``copy``.
+    ``checks_body``: see the module's text.
     """
     size = sum([part.nbytes for part in body])
     fields = _FIELDS.pack(MAGIC, VERSION, kind, len(meta), size)
     head = fields + _CHECK.pack(xxhash.xxh32_intdigest(fields)) + meta
     if len(head) + size < SMALL_BYTES:
-        return iter(([memoryview(_joined(head, body if size else ()))],))
-    return _slices(head, body, size, copy=copy)
+        return iter(([memoryview(_joined(head, body if size else (), checks_body=checks_body))],))
+    return _slices(head, body, size, copy=copy, checks_body=checks_body)
 
 
-def _joined(head: bytes, body: Sequence[memoryview]) -> bytes:
+def _joined(head: bytes, body: Sequence[memoryview], *, checks_body: bool) -> bytes:
     """A frame in one piece."""
     digest = xxhash.xxh3_64(head)
     parts = [head, _DIGEST.pack(digest.intdigest())]
     if body:
         values = b"".join(body)
-        digest.update(values)
+        if checks_body:
+            digest.update(values)
         parts += values, _DIGEST.pack(digest.intdigest())
     return b"".join(parts)
 
 
-def _slices(head: bytes, body: Sequence[memoryview], left: int, *, copy: bool) -> Iterator[list[memoryview]]:
+def _slices(
+    head: bytes, body: Sequence[memoryview], left: int, *, copy: bool, checks_body: bool
+) -> Iterator[list[memoryview]]:
     """The groups of a frame; ``left``: bytes of the body to come."""
     digest = xxhash.xxh3_64(head)
     group, size, portion = [memoryview(head), _check(digest)], len(head), PORTION_BYTES
@@ -96,7 +108,8 @@ def _slices(head: bytes, body: Sequence[memoryview], left: int, *, copy: bool) -
             if size + piece.nbytes > SLICE_BYTES or len(group) >= MAX_BUFFERS:
                 yield group
                 group, size = [], 0
-            digest.update(piece)
+            if checks_body:
+                digest.update(piece)
             group.append(piece)
             size += piece.nbytes
             if not portion or not left:
@@ -124,6 +137,7 @@ class FrameReader(Generic[Message]):
     and the writable byte views that take the body (together exactly ``body_length`` long), or raises; meta is
     good until then. After an error the reader is not to be used any more. ``limits`` may change between
     messages. ``checked``: how many bytes of the body of the message under way have come and are right.
+    ``checks_body``: see the module's text; it is settled before the first frame.
 
     Messages are handed out one by one: a frame is placed only after the message before it has been dealt
     with, so that what that one brought is not overwritten.
@@ -131,6 +145,7 @@ class FrameReader(Generic[Message]):
 
     def __init__(self, place: Place[Message], limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
+        self.checks_body = True
         self.checked = 0
         self._place = place
         self._staging = memoryview(bytearray(_STAGING_BYTES))
@@ -142,12 +157,20 @@ class FrameReader(Generic[Message]):
         self._message: Message
         self._portion: list[memoryview] = []
         self._kind = self._body_length = 0
+        self._is_in_body = False  # a portion is under way
         self._expect(self._read_header, [self._header])
 
     def buffers(self) -> list[memoryview]:
-        """Where the next bytes go: never empty, each view never empty; the last one may stay unfilled."""
+        """Where the next bytes go: never empty, each view never empty."""
+        if self._is_in_body:  # not beyond: what comes behind is most likely to be received into place, too
+            return self._room()
         staging = self._staging[self._end :]
         return [*self._room(), staging] if self._direct else [staging]
+
+    @property
+    def is_long(self) -> bool:
+        """Whether more of the body under way is to come than a slice."""
+        return self._is_in_body and self._body_length - self.checked > SLICE_BYTES
 
     def received(self, count: int) -> Iterator[Message]:
         """The messages that ``count`` more bytes, written into :meth:`buffers`, complete.
@@ -206,22 +229,23 @@ class FrameReader(Generic[Message]):
         self._direct = direct
 
     def _room(self) -> list[memoryview]:
-        """What is left of the targets that bytes may be received into, up to one slice."""
+        """What is left of the targets that bytes may be received into, up to one slice and its check."""
         views: list[memoryview] = []
-        size, start = 0, self._at
+        left, start = SLICE_BYTES, self._at
         for view in self._targets[self._target : self._target + MAX_BUFFERS]:
-            views.append(view[start : start + SLICE_BYTES - size])
-            size, start = size + views[-1].nbytes, 0
-            if size == SLICE_BYTES:
+            views.append(view[start:] if view is self._check else view[start : start + left])
+            left -= views[-1].nbytes
+            if start + views[-1].nbytes < view.nbytes:
                 break
-        return views
+            start = 0
+        return views if views[-1].nbytes else views[:-1]
 
     def _filled(self, count: int) -> None:
         """``count`` bytes more are in the targets."""
         while count:
             target = self._targets[self._target]
             part = target[self._at : self._at + count]
-            if target is not self._check:
+            if target is not self._check and (self.checks_body or not self._is_in_body):
                 self._digest.update(part)
             count -= part.nbytes
             self._at += part.nbytes
@@ -271,7 +295,8 @@ class FrameReader(Generic[Message]):
         message, targets = self._placed(frame[HEADER_BYTES:meta_end])
         if self._body_length:
             body, end = frame[end : end + self._body_length], end + self._body_length + _DIGEST.size
-            self._digest.update(body)
+            if self.checks_body:
+                self._digest.update(body)
             self._compare(frame[end - _DIGEST.size : end])
             for target in targets:
                 target[:] = body[: target.nbytes]
@@ -306,18 +331,16 @@ class FrameReader(Generic[Message]):
         """To the next portion, or the next frame."""
         if self.checked < self._body_length:
             self._portion = _taken(self._body, PORTION_BYTES)
-            self._expect(self._read_portion, self._portion, direct=True)
+            self._expect(self._read_portion, [*self._portion, self._check], direct=True)
+            self._is_in_body = True
             return ()
         self.checked = 0
+        self._is_in_body = False
         self._digest.reset()
         self._expect(self._read_header, [self._header])
         return (self._message,)
 
     def _read_portion(self) -> Iterable[Message]:
-        self._expect(self._read_check, [self._check])
-        return ()
-
-    def _read_check(self) -> Iterable[Message]:
         self._compare(self._check)
         self.checked += sum(view.nbytes for view in self._portion)
         return self._go_on()

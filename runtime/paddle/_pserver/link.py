@@ -26,6 +26,12 @@ class _Socket(Protocol):
     def setsockopt(self, level: int, option: int, value: int, /) -> None: ...
 
 
+def can_damage(sock: _Socket) -> bool:
+    """Whether bytes can be damaged on the way: not where they never leave the memory of one machine, which is
+    trusted with the parameters, too (docs/decisions/0024)."""
+    return sock.family != socket.AF_UNIX
+
+
 def tune(sock: _Socket) -> None:
     """Set the options."""
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)

@@ -18,7 +18,7 @@ from paddle._pserver.errors import BadMessage, PserverError
 from paddle._pserver.options import Role
 from paddle._pserver.wire import WireSpec
 
-PROTOCOL = 4
+PROTOCOL = 5
 """Raised when a message changes its meaning; both sides must agree."""
 
 LONGEST_TEXT = 1 << 14

@@ -13,7 +13,7 @@ import logging
 import numpy as np
 
 from paddle._pserver.barrier import Barrier
-from paddle._pserver.effects import Close, Effect, Note, Send
+from paddle._pserver.effects import Close, Drop, Effect, Note, Send
 from paddle._pserver.messages import Reply, Waiting
 from paddle._pserver.roster import Roster
 
@@ -45,6 +45,10 @@ class Outbox:
         session = self._roster.trainers[id].session
         if session is not None:
             self.send(session, message, body)
+
+    def drop(self, session: int) -> None:
+        """Break off what is not out yet: the values are about to change."""
+        self.effects.append(Drop(session))
 
     def close(self, session: int) -> None:
         """Part, once all that was said is out."""

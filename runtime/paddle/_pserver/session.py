@@ -66,7 +66,9 @@ class Session(asyncio.BufferedProtocol):
         self._spoke = False
         self._received = self._sent = 0  # bytes
         self._patience = asyncio.get_running_loop().call_later(FIRST_MESSAGE_S, transport.abort)
-        link.tune(transport.get_extra_info("socket"))
+        sock = transport.get_extra_info("socket")
+        link.tune(sock)
+        self._reader.checks_body = self._checks_body = link.can_damage(sock)
         transport.set_write_buffer_limits(high=SLICE_BYTES)
         transport.set_protocol(self)
 
@@ -86,7 +88,8 @@ class Session(asyncio.BufferedProtocol):
         if self._closing:
             return
         kind, meta = encode(message)
-        self._outbox.append(pieces(kind, meta, [bytes_of(array) for array in body], copy=live))
+        views = [bytes_of(array) for array in body]
+        self._outbox.append(pieces(kind, meta, views, copy=live, checks_body=self._checks_body))
         self._pump()
         if self._outbox:
             self._transport.pause_reading()
@@ -99,6 +102,13 @@ class Session(asyncio.BufferedProtocol):
             self._transport.resume_reading()  # into nowhere, to see its end
             asyncio.get_running_loop().call_later(LINGER_S, self._transport.abort)
             self._pump()
+
+    def drop(self) -> None:
+        """Close at once if something is not out yet, which nobody is to hear the rest of."""
+        if self._outbox:
+            self._outbox.clear()
+            self._closing, self._reader = True, None
+            self._transport.abort()
 
     def abort(self) -> None:
         """Close at once."""

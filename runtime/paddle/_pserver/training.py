@@ -69,7 +69,7 @@ class Training:
         self._pass_id = self._shrink = 0
         # In synchronous mode the arrays of an answer stay as they are until all of it is sent: a step changes
         # them, which waits for all trainers in the pass; this one is in it, and pushes only once it has the
-        # answer. (One that breaks this rule finds a wrong checksum in its own answer.)
+        # answer. (One that breaks this rule harms itself alone; one that is left out is cut off, sparing.py.)
         outbox.live = not mode.is_in_step
         barrier.awaited = mode.awaited
 
