@@ -203,16 +203,16 @@ def given_up(trainer: Trainer, seed: int, at: str) -> None:
     """A batch that fails once the gradient of ``at`` has been given."""
     exchange = trainer.executor._exchange
     assert isinstance(exchange, Heard)
-    told = exchange._told
+    told = exchange.told
 
     def fails(what: str, name: Any) -> None:
         if (what, name) == ("gave", at):
             raise KeyboardInterrupt
 
-    exchange._told = fails
+    exchange.told = fails
     with pytest.raises(KeyboardInterrupt):
         trainer.step(seed)
-    exchange._told = told
+    exchange.told = told
 
 
 @pytest.mark.usefixtures("threads")
