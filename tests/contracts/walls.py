@@ -209,10 +209,10 @@ TABLE = (
     Row("_pserver.meter", WIRE, "msgspec"),
     Row("_pserver.report", f"{SHARD} {SIGHT} _pserver.memory", "msgspec"),
     Row("_pserver.metrics", f"{SIGHT} _pserver.auth"),
-    Row("_pserver.page", SIGHT, "html"),
+    Row("_pserver.report_page", SIGHT, "html"),
     Row(
         "_pserver.application",
-        f"_pserver.{{auth, door, hub, link, metrics, options, page}} {SIGHT}",
+        f"_pserver.{{auth, door, hub, link, metrics, options, report_page}} {SIGHT}",
         "aiohttp ipaddress msgspec",
     ),
     # Who may come in. The gate is a state machine: time and chance are given to it.

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from paddle._engine.exchange import Exchange, ParameterSpec
 from paddle._engine.rows import SparseRows
-from paddle._pserver import metrics, page
+from paddle._pserver import metrics, report_page
 from paddle._pserver.application import _links
 from paddle._pserver.hub import Hub
 from paddle._pserver.messages import Answer, Pull, Push
@@ -162,7 +162,7 @@ class Document(HTMLParser):
 
 
 def test_the_page_shows_trainers_tables_and_who_is_waited_for() -> None:
-    text = page.html(seen(waiting()))
+    text = report_page.html(seen(waiting()))
     document = Document(text)
     assert [row[:4] for row in document.rows["trainers"] if row] == [
         ["0", "joined, waits", "1", "0"],
@@ -174,13 +174,15 @@ def test_the_page_shows_trainers_tables_and_who_is_waited_for() -> None:
 
 
 def test_the_page_refreshes_itself_and_loads_and_runs_nothing() -> None:
-    document = Document(page.html(seen(waiting()), [("dense 1", ""), ("dense 2", "http://127.0.0.2:1/")]))
+    document = Document(
+        report_page.html(seen(waiting()), [("dense 1", ""), ("dense 2", "http://127.0.0.2:1/")])
+    )
     names = {tag for tag, _ in document.tags}
     assert not names & {"script", "link", "img", "iframe", "object", "form", "base"}
     assert not [attrs for _, attrs in document.tags if {"src", "onload", "onclick"} & attrs.keys()]
     assert ("meta", {"http-equiv": "refresh", "content": "2"}) in document.tags
-    assert "url(" not in page._STYLE
-    assert "@import" not in page._STYLE
+    assert "url(" not in report_page._STYLE
+    assert "@import" not in report_page._STYLE
     links = [attrs["href"] for tag, attrs in document.tags if tag == "a"]
     assert links == ["http://127.0.0.2:1/", "/v1/status", "/metrics"]
 
@@ -188,7 +190,7 @@ def test_the_page_refreshes_itself_and_loads_and_runs_nothing() -> None:
 def test_names_are_shown_and_never_obeyed() -> None:
     table = TableStatus(name=NASTY, rows=1, width=1, bytes=1)
     report = msgspec.structs.replace(seen(waiting()), name=NASTY, broken=NASTY, tables=(table,))
-    document = Document(page.html(report, [(NASTY, NASTY), (NASTY, "")]))
+    document = Document(report_page.html(report, [(NASTY, NASTY), (NASTY, "")]))
     assert "script" not in {tag for tag, _ in document.tags}
     assert document.rows["tables"][-1][0] == NASTY
 

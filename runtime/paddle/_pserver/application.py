@@ -20,7 +20,7 @@ from ipaddress import ip_address
 import msgspec
 from aiohttp import web
 
-from paddle._pserver import door, metrics, page
+from paddle._pserver import door, metrics, report_page
 from paddle._pserver.auth import Gate
 from paddle._pserver.hub import Hub
 from paddle._pserver.link import SESSION_PATH, UPGRADE
@@ -42,8 +42,10 @@ def application(hub: Hub, places: Sequence[Place] = (), gate: Gate | None = None
         return web.Response(text="ok\n")
 
     async def show_page(request: web.Request) -> web.Response:
-        shown = page.html(look(request), list(_links(places, *door.place_asked(request), request.scheme)))
-        policy = {"Content-Security-Policy": page.POLICY}
+        shown = report_page.html(
+            look(request), list(_links(places, *door.place_asked(request), request.scheme))
+        )
+        policy = {"Content-Security-Policy": report_page.POLICY}
         return web.Response(text=shown, content_type="text/html", headers=policy)
 
     async def show_status(request: web.Request) -> web.Response:
@@ -65,7 +67,7 @@ def application(hub: Hub, places: Sequence[Place] = (), gate: Gate | None = None
     return app
 
 
-def _links(places: Sequence[Place], host: str, port: int, scheme: str = "http") -> Iterator[page.Link]:
+def _links(places: Sequence[Place], host: str, port: int, scheme: str = "http") -> Iterator[report_page.Link]:
     """Where the pages of ``places`` are, seen from the one at ``host:port``."""
     for address, at, role in places:
         is_this = at == port and address in (host, "0.0.0.0", "::")

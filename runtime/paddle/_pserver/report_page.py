@@ -1,4 +1,4 @@
-"""Page: a report for people with a browser. One document, no script, nothing loaded from anywhere.
+"""Report page: a report for people with a browser. One document, no script, nothing loaded from anywhere.
 
 It must never know where it is served. Guarantee: whatever trainers and programs call themselves and their
 parameters is shown as text and never obeyed.
