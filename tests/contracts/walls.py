@@ -117,16 +117,16 @@ TABLE = (
     Row("_pserver.__init__"),
     Row(MACHINES, f"{SHARD} {WIRE} {EXCHANGE}", "numpy"),
     Row("_pserver.gradient", theirs="numpy"),
-    Row("_pserver.kept", EXCHANGE, "numpy"),
+    Row("_pserver.slots", EXCHANGE, "numpy"),
     Row(
         "_pserver.tables",
-        f"_pserver.{{gradient, hash_table, kept, packed_table, room, shown}} {WIRE} {EXCHANGE}",
+        f"_pserver.{{gradient, hash_table, packed_table, room, shown, slots}} {WIRE} {EXCHANGE}",
         "numpy",
     ),
     Row("_pserver.room", "_pserver.errors"),
     Row(
         "_pserver.packed_table",
-        f"_pserver.{{gradient, kept}} {WIRE} {EXCHANGE} _engine.kernels.rows",
+        f"_pserver.{{gradient, slots}} {WIRE} {EXCHANGE} _engine.kernels.rows",
         "numpy",
     ),
     Row("_pserver.sparse_table", "_pserver.{gradient, placement}", "numpy"),
@@ -139,7 +139,7 @@ TABLE = (
     Row("_pserver.hash_index", "_pserver.{errors, pages} _engine.kernels.hashing", "numpy"),
     Row(
         "_pserver.hash_table",
-        f"_pserver.{{errors, gradient, hash_index, kept, pages, placement, room}} {EXCHANGE} "
+        f"_pserver.{{errors, gradient, hash_index, pages, placement, room, slots}} {EXCHANGE} "
         "_engine.kernels.interleaved",
         "numpy",
     ),

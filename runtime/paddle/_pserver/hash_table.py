@@ -40,10 +40,10 @@ from paddle._engine.row_initial import row_key
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.gradient import Rows
 from paddle._pserver.hash_index import ABSENT, MAX_MARK, HashIndex
-from paddle._pserver.kept import how, slots_of
 from paddle._pserver.pages import Pages
 from paddle._pserver.placement import RowRange
 from paddle._pserver.room import Room
+from paddle._pserver.slots import how, slots_of
 
 _BLOCK_VALUES = 1 << 15  # a block, its gradient and its rows together fit in a core's own cache
 _GROWTH = 1.25

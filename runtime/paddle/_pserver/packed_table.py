@@ -14,8 +14,8 @@ from paddle._engine.exchange import UpdateSpec
 from paddle._engine.rates import Rates
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.gradient import Rows
-from paddle._pserver.kept import fill, how, slots_of
 from paddle._pserver.placement import RowRange
+from paddle._pserver.slots import fill, how, slots_of
 
 
 class PackedTable:

@@ -19,11 +19,11 @@ from paddle._engine.exchange import UpdateSpec
 from paddle._engine.schedules import Progress, schedule
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.gradient import Gradient
-from paddle._pserver.kept import fill, how, slots_of
 from paddle._pserver.packed_table import PackedTable
 from paddle._pserver.placement import DenseLayout, RowRange, Segment
 from paddle._pserver.room import Room
 from paddle._pserver.shown import Shown
+from paddle._pserver.slots import fill, how, slots_of
 
 if TYPE_CHECKING:
     from paddle._pserver.hash_table import HashTable

@@ -1,4 +1,4 @@
-"""Kept: what a table of any kind keeps beside its values, and how both come back from a snapshot.
+"""Slots: what a table of any kind keeps beside its values, and how both come back from a snapshot.
 
 It must never know a row or a block. Guarantee: what is taken from a snapshot fits.
 """
