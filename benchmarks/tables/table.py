@@ -15,7 +15,7 @@ from paddle._engine.rows import OPEN
 from paddle._pserver.gradient import Rows
 from paddle._pserver.hash_table import HashTable
 from paddle._pserver.placement import RowRange
-from paddle._pserver.room import Room
+from paddle._pserver.table_room import TableRoom
 
 _ROWS_AT_ONCE = 1 << 16
 
@@ -24,7 +24,7 @@ def prepare(settings: Mapping[str, Any]) -> Work:
     """A table that has made all its rows, batch by batch."""
     spec = ParameterSpec(name="table", shape=(OPEN, WIDTH), sparse=True, rows=RowsSpec())
     update = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec())
-    table, pushed, step = HashTable(RowRange(spec, 0, 1, 0), update, Room(1 << 62)), gradient(), count(1)
+    table, pushed, step = HashTable(RowRange(spec, 0, 1, 0), update, TableRoom(1 << 62)), gradient(), count(1)
     ids = all_ids(settings["rows"])
     for begin in range(0, len(ids), _ROWS_AT_ONCE):
         table.gather(ids[begin : begin + _ROWS_AT_ONCE])

@@ -120,10 +120,10 @@ TABLE = (
     Row("_pserver.slots", EXCHANGE, "numpy"),
     Row(
         "_pserver.tables",
-        f"_pserver.{{gradient, hash_table, packed_table, room, shown, slots}} {WIRE} {EXCHANGE}",
+        f"_pserver.{{gradient, hash_table, packed_table, shown, slots, table_room}} {WIRE} {EXCHANGE}",
         "numpy",
     ),
-    Row("_pserver.room", "_pserver.errors"),
+    Row("_pserver.table_room", "_pserver.errors"),
     Row(
         "_pserver.packed_table",
         f"_pserver.{{gradient, slots}} {WIRE} {EXCHANGE} _engine.kernels.rows",
@@ -139,7 +139,7 @@ TABLE = (
     Row("_pserver.hash_index", "_pserver.{errors, pages} _engine.kernels.hashing", "numpy"),
     Row(
         "_pserver.hash_table",
-        f"_pserver.{{errors, gradient, hash_index, pages, placement, room, slots}} {EXCHANGE} "
+        f"_pserver.{{errors, gradient, hash_index, pages, placement, slots, table_room}} {EXCHANGE} "
         "_engine.kernels.interleaved",
         "numpy",
     ),

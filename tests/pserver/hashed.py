@@ -13,7 +13,7 @@ from paddle._engine.exchange import ParameterSpec, RowsSpec, RuleSpec, ScheduleS
 from paddle._engine.row_initial import RowInitial, row_key
 from paddle._pserver.hash_table import HashTable
 from paddle._pserver.placement import RowRange
-from paddle._pserver.room import Room
+from paddle._pserver.table_room import TableRoom
 
 WIDTH, SEED, RATE, MOMENTUM = 3, 5, 0.25, 0.5
 INITIAL = RowInitial("uniform", -1.0, 1.0)
@@ -42,7 +42,7 @@ def table(
     width: int = WIDTH,
 ) -> HashTable:
     parameter = spec(shape=(-1, width), rows=RowsSpec(initial=INITIAL, entry=entry, seed=SEED))
-    return HashTable(RowRange(parameter, shard, shards, 0), how or update(), Room(room_bytes))
+    return HashTable(RowRange(parameter, shard, shards, 0), how or update(), TableRoom(room_bytes))
 
 
 def int64(ids: Sequence[int]) -> np.ndarray:

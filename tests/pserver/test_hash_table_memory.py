@@ -54,14 +54,14 @@ from paddle._engine.exchange import ParameterSpec, RowsSpec, RuleSpec, ScheduleS
 from paddle._engine.row_initial import RowInitial
 from paddle._pserver.hash_table import HashTable
 from paddle._pserver.placement import RowRange
-from paddle._pserver.room import Room
+from paddle._pserver.table_room import TableRoom
 from paddle._pserver.gradient import Rows
 
 def table():
     rows = RowsSpec(initial=RowInitial("normal", 0.0, 1.0))
     spec = ParameterSpec(name="t", shape=(-1, 16), sparse=True, rows=rows)
     update = UpdateSpec(rule=RuleSpec(name="adagrad"), schedule=ScheduleSpec())
-    return HashTable(RowRange(spec, 0, 1, 0), update, Room(1 << 40))
+    return HashTable(RowRange(spec, 0, 1, 0), update, TableRoom(1 << 40))
 
 def fill(table, rows):
     ids, gradient = np.arange(8192) * 1_000_003, np.ones((8192, 16), np.float32)

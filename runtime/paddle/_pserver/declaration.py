@@ -104,7 +104,7 @@ def check_size(
 
 def need_bytes(update: UpdateSpec, layout: DenseLayout, ranges: tuple[RowRange, ...], trainers: int) -> int:
     """The arrays of a shard, and room for a dense gradient of every trainer. Gradient rows come on top: they
-    are as many as a batch touches. So do rows of open tables, once they are made (room.py)."""
+    are as many as a batch touches. So do rows of open tables, once they are made (table_room.py)."""
     copies = trainers + (
         not update.mode.is_in_step
     )  # the values that end a pass, where they change meanwhile

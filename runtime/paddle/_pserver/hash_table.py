@@ -42,8 +42,8 @@ from paddle._pserver.gradient import Rows
 from paddle._pserver.hash_index import ABSENT, MAX_MARK, HashIndex
 from paddle._pserver.pages import Pages
 from paddle._pserver.placement import RowRange
-from paddle._pserver.room import Room
 from paddle._pserver.slots import how, slots_of
+from paddle._pserver.table_room import TableRoom
 
 _BLOCK_VALUES = 1 << 15  # a block, its gradient and its rows together fit in a core's own cache
 _GROWTH = 1.25
@@ -53,7 +53,7 @@ _CHUNK = 1 << 16
 class HashTable:
     """See the module's text. ``room``: what the shard's open tables may have, all together."""
 
-    def __init__(self, held: RowRange, update: UpdateSpec, room: Room) -> None:
+    def __init__(self, held: RowRange, update: UpdateSpec, room: TableRoom) -> None:
         parameter = held.parameter
         spec = parameter.rows or RowsSpec()
         self.held = held

@@ -21,9 +21,9 @@ from paddle._pserver.errors import BadMessage
 from paddle._pserver.gradient import Gradient
 from paddle._pserver.packed_table import PackedTable
 from paddle._pserver.placement import DenseLayout, RowRange, Segment
-from paddle._pserver.room import Room
 from paddle._pserver.shown import Shown
 from paddle._pserver.slots import fill, how, slots_of
+from paddle._pserver.table_room import TableRoom
 
 if TYPE_CHECKING:
     from paddle._pserver.hash_table import HashTable
@@ -44,7 +44,7 @@ class Tables:
         shown: Shown | None = None,
     ) -> None:
         self.layout = layout
-        self.room = Room(room_bytes)
+        self.room = TableRoom(room_bytes)
         self.shown = shown
         self.values = np.zeros(layout.size, np.float32) if shown is None else shown.values
         self.packed = {h.parameter.name: PackedTable(h, update) for h in ranges if not h.parameter.is_open}
@@ -139,7 +139,7 @@ class Tables:
             table.restore(state, step)
 
 
-def _open(update: UpdateSpec, ranges: Sequence[RowRange], room: Room) -> dict[str, HashTable]:
+def _open(update: UpdateSpec, ranges: Sequence[RowRange], room: TableRoom) -> dict[str, HashTable]:
     held = [each for each in ranges if each.parameter.is_open]
     if not held:
         return {}

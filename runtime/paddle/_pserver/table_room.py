@@ -1,4 +1,4 @@
-"""Room: how many bytes the open tables of one shard may come to need, all together.
+"""Table room: how many bytes the open tables of one shard may come to need, all together.
 
 It must never know what a table keeps. Guarantee: what would not fit is refused before it is made, with an
 error that names the table.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from paddle._pserver.errors import TableFull
 
 
-class Room:
+class TableRoom:
     """See the module's text."""
 
     def __init__(self, limit_bytes: int) -> None:
