@@ -120,7 +120,8 @@ TABLE = (
     Row("_pserver.slots", EXCHANGE, "numpy"),
     Row(
         "_pserver.tables",
-        f"_pserver.{{gradient, hash_table, packed_table, shown, slots, table_room}} {WIRE} {EXCHANGE}",
+        "_pserver.{gradient, hash_table, packed_table, shown, slots, sparse_table, table_room} "
+        f"{WIRE} {EXCHANGE}",
         "numpy",
     ),
     Row("_pserver.table_room", "_pserver.errors"),

@@ -1,4 +1,4 @@
-"""What a shard asks of whatever keeps its rows of a sparse table, packed (tables.py) or hashed
+"""Sparse table: what a shard asks of whatever keeps its rows of one, packed (packed_table.py) or hashed
 (hash_table.py)."""
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from paddle._pserver.packed_table import PackedTable
 from paddle._pserver.placement import DenseLayout, RowRange, Segment
 from paddle._pserver.shown import Shown
 from paddle._pserver.slots import fill, how, slots_of
+from paddle._pserver.sparse_table import SparseTable
 from paddle._pserver.table_room import TableRoom
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Tables:
         self.values = np.zeros(layout.size, np.float32) if shown is None else shown.values
         self.packed = {h.parameter.name: PackedTable(h, update) for h in ranges if not h.parameter.is_open}
         self.open = _open(update, ranges, self.room)
-        both: dict[str, PackedTable | HashTable] = {**self.packed, **self.open}
+        both: dict[str, SparseTable] = {**self.packed, **self.open}
         self.rows = {held.parameter.name: both[held.parameter.name] for held in ranges}
         self._blocks = [_Blocks(segment, update, self.values[segment.span]) for segment in layout.segments]
         self._learning_rate = schedule(update.schedule)
@@ -69,7 +70,7 @@ class Tables:
             raise BadMessage(f"this shard keeps no open table {name!r}")
         return self.open[name]
 
-    def most(self, table: PackedTable | HashTable) -> int:
+    def most(self, table: SparseTable) -> int:
         """How many rows of a table one message may name."""
         held = table.held
         return self.room.limit_bytes // (8 + 4 * held.width) if held.parameter.is_open else held.count
@@ -113,7 +114,7 @@ class Tables:
     def state(self) -> dict[str, np.ndarray]:
         """Everything there is, by kind and parameter, as in ``values/w``; these arrays change with the
         next step, but for those of open tables."""
-        parts: list[_Blocks | PackedTable | HashTable] = [*self._blocks, *self.rows.values()]
+        parts: list[_Blocks | SparseTable] = [*self._blocks, *self.rows.values()]
         return {f"{kind}/{part.name}": array for part in parts for kind, array in part.state().items()}
 
     def cut(self) -> dict[str, np.ndarray]:
