@@ -1,6 +1,6 @@
 """Journal: what one trainer has told one shard since that shard's newest snapshot, to tell it again in order.
 
-Reads of rows are told again too: a row that steps passed by catches up when it is read (tables.py).
+Reads of rows are told again too: a row that steps passed by catches up when it is read (packed_table.py).
 
 It must never know a connection. Guarantee: what a shard lacks that was restored from its newest snapshot, or
 from a later one, is here; ``size_bytes`` is what is kept for it. How much that may be: account.py.

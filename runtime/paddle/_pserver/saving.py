@@ -7,7 +7,6 @@
 3.  One cut is written at a time. One that is due meanwhile is left out; one that is asked for waits.
 4.  One that cannot be written is told, and answered to those who asked as one that could: training goes on,
     and what lasts is what lasted before.
-
 5.  Every cut has a cause, which is told and counted: what asked first, else what was due.
 
 It must never know a disk. Without options nothing is ever due, and nobody waits.
