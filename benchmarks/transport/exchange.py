@@ -46,10 +46,10 @@ def stepper(values: np.ndarray) -> Callable[[np.ndarray], None]:
     from paddle._engine.penalties import Penalties
     from paddle._engine.rules import rule
 
-    sgd, penalties, steps = rule(RuleSpec(name="sgd")), Penalties(), count(1)
+    parameter, steps = rule(RuleSpec(name="sgd")).vector(values, (), Penalties()), count(1)
 
     def step(pushed: np.ndarray) -> None:
-        sgd.dense(values, pushed, (), LEARNING_RATE, penalties, next(steps))
+        parameter.step(pushed, LEARNING_RATE, next(steps))
 
     return step
 

@@ -19,11 +19,11 @@ SIZES = (LARGE, 3, LARGE - 3, 3, 1, 2 * LARGE, 7)
 LAYOUT = dense_layout([ParameterSpec(name=f"p{i}", shape=(size,)) for i, size in enumerate(SIZES)], 0, 1)
 
 
-def fill(deposit: Deposit, targets: list[np.ndarray], segments: tuple[int, ...], value: float) -> None:
+def fill(deposit: Deposit, targets: list[memoryview], segments: tuple[int, ...], value: float) -> None:
     """What a connection brings: the gradient's ``segments``, all ``value``, in this order."""
-    assert sum(target.size for target in targets) == sum(SIZES[segment] for segment in segments)
+    assert sum(target.nbytes for target in targets) == 4 * sum(SIZES[segment] for segment in segments)
     for target in targets:
-        target[...] = value
+        np.frombuffer(target, np.float32)[...] = value
 
 
 class Way(RuleBasedStateMachine):
@@ -75,7 +75,7 @@ class Way(RuleBasedStateMachine):
             parts, segments = 0, tuple(range(len(SIZES)))
         assert parts in (0, self.parts)
         fill(self.deposit, self.deposit.rest(parts), segments, self.batch)
-        assert all((array == self.batch).all() for array in self.deposit.arrays)
+        assert all((array == self.batch).all() for array in self.deposit.gradient.dense)
         self.next_batch()
 
     def next_batch(self) -> None:
@@ -89,9 +89,9 @@ TestWay.settings = settings(max_examples=200, stateful_step_count=40, deadline=N
 
 def test_neighbours_are_received_at_once() -> None:
     deposit = Deposit(LAYOUT)
-    assert [array.size for array in deposit.part(1, (2, 3, 5))] == [LARGE, 2 * LARGE]
-    assert [array.size for array in deposit.rest(1)] == [LARGE + 3, 1, 7]
-    assert [array.size for array in deposit.rest(0)] == [LAYOUT.size]
+    assert [view.nbytes for view in deposit.part(1, (2, 3, 5))] == [4 * LARGE, 8 * LARGE]
+    assert [view.nbytes for view in deposit.rest(1)] == [4 * LARGE + 12, 4, 28]
+    assert [view.nbytes for view in deposit.rest(0)] == [4 * LAYOUT.size]
 
 
 @pytest.mark.parametrize(

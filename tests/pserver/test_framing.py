@@ -63,7 +63,8 @@ def feed(
                 view[: len(part)] = part
                 count += len(part)
             at += count
-            messages += reader.received(count)
+            reader.received(count)
+            messages += iter(reader.message, None)
     return messages
 
 

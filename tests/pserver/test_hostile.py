@@ -59,7 +59,8 @@ class Meeting:
             size = min(room.nbytes, left.nbytes)
             room[:size] = left[:size]
             left = left[size:]
-            for inbound in reader.received(size):
+            reader.received(size)
+            for inbound in iter(reader.message, None):
                 replies = self.talk.ask(1, inbound.message, inbound.gradient, ids=inbound.ids)
                 assert len(replies) <= 1
                 self.rejected.update(reply.code for reply in replies if isinstance(reply, Failure))
@@ -109,7 +110,8 @@ def _heard(data: bytes) -> Iterator[str]:
             size = min(room.nbytes, left.nbytes)
             room[:size] = left[:size]
             left = left[size:]
-            yield from (type(reply).__name__ for reply in client._reader.received(size))
+            client._reader.received(size)
+            yield from (type(reply).__name__ for reply in iter(client._reader.message, None))
     except FrameError as error:
         yield type(error).__name__
 

@@ -137,7 +137,8 @@ def test_a_frame_that_came_along_with_another_does_not_overwrite_its_gradient() 
     reader = FrameReader(Inlet(talk.shard, 1).place)
     staging = reader.buffers()[0]
     staging[: len(frames)] = frames
-    for inbound in reader.received(len(frames)):
+    reader.received(len(frames))
+    for inbound in iter(reader.message, None):
         talk.ask(0, inbound.message, inbound.gradient, ids=inbound.ids)
     assert talk.shard.clocks.version == 2
     assert talk.w == [-0.5 * 101] * 4

@@ -80,7 +80,8 @@ def deposited(pservers: Pservers, hub: int, segment: int) -> np.ndarray:
     assert session._reader is not None
     inlet = session._reader._place.__self__  # type: ignore[attr-defined]
     assert isinstance(inlet, Inlet)
-    return np.array(inlet._deposit.arrays[segment]) if inlet._deposit.arrays else np.empty(0, np.float32)
+    dense = inlet._deposit.gradient.dense
+    return np.array(dense[segment]) if dense else np.empty(0, np.float32)
 
 
 @pytest.mark.usefixtures("threads")

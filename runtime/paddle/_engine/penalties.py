@@ -22,6 +22,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from paddle._engine.exchange import ParameterSpec, UpdateSpec
 
 
@@ -32,6 +34,11 @@ class Penalties:
     l1: float = 0.0
     l2: float = 0.0
     clip: float = math.inf
+
+    @property
+    def numbers(self) -> tuple[np.float32, np.float32, np.float32]:
+        """As the kernels of rules take them: ``clip``, ``l1``, ``l2``."""
+        return np.float32(self.clip), np.float32(self.l1), np.float32(self.l2)
 
 
 def penalties(parameter: ParameterSpec, update: UpdateSpec) -> Penalties:

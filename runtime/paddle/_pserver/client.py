@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import socket
 import ssl
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import get_args
 
@@ -35,7 +35,7 @@ from paddle._pserver.errors import (
     error_named,
 )
 from paddle._pserver.framing import FrameReader, Limits, pieces
-from paddle._pserver.handshake import Stream
+from paddle._pserver.handshake import Stream, left
 from paddle._pserver.messages import (
     REPLY_BYTES,
     Answer,
@@ -90,12 +90,12 @@ class Client:
         self._token, self._trust = token, trust
         self._socket: Stream | None = None
         self._reader = FrameReader(self._place, Limits(meta_bytes=REPLY_BYTES))
-        self._heard: deque[Reply] = deque()
         self._into: Sequence[memoryview] = ()
         self._seen: Seen | None = None  # the shard's values, where this trainer reads them itself
         self._is_to_read = False  # before the next reply is handed out
         self.takes_gradients = False  # from memory: a push needs no body
-        self._told: Told = _nobody
+        self._told: Told | None = None
+        self._timeout_s: float | None = None  # the socket's, where this set it last
         self._asked = "anything"
         self._asked_at = time.monotonic()
         self.forsaken = False  # the shard said that the job is broken, or is out of reach
@@ -136,10 +136,10 @@ class Client:
                 time.sleep(min(_RETRY_S, deadline - now))
 
     def _attempt(self, deadline: float) -> Stream:
-        near = nearby.connect(*self._address, min(_NEAR_S, _left(deadline) / 2))
+        near = nearby.connect(*self._address, min(_NEAR_S, left(deadline) / 2))
         if near is not None:
             try:
-                return self._introduced(near, time.monotonic() + min(_NEAR_S, _left(deadline) / 2))
+                return self._introduced(near, time.monotonic() + min(_NEAR_S, left(deadline) / 2))
             except (OSError, PserverError) as error:
                 _log.debug("%s: over TCP, as there is no way in by its name: %s", self.what, error)
         try:
@@ -148,7 +148,7 @@ class Client:
             return self._far(deadline)
 
     def _far(self, deadline: float) -> Stream:
-        far = socket.create_connection(self._address, timeout=_left(deadline))
+        far = socket.create_connection(self._address, timeout=left(deadline))
         return self._introduced(far, deadline, self._trust)
 
     def _introduced(
@@ -197,18 +197,17 @@ class Client:
 
         A shard that says for whom it waits is alive, and ends the wait itself (barrier.py).
         """
-        self._into, self._told = into, told or _nobody
-        deadline = time.monotonic() + self._call_timeout_s
+        self._into, self._told = into, told
         while True:
-            reply = self._next(deadline)
-            if isinstance(reply, Waiting):
-                self._notice(f"{self.what} was asked {self._asked}: it is {reply.text}")
-                deadline = time.monotonic() + self._call_timeout_s
-            elif isinstance(reply, Failure):
-                raise self._failed(reply)
-            else:
+            reply = self._next(time.monotonic() + self._call_timeout_s)
+            if isinstance(reply, Answer):
                 self._look(reply)
                 return reply
+            if isinstance(reply, Failure):
+                raise self._failed(reply)
+            if not isinstance(reply, Waiting):
+                return reply
+            self._notice(f"{self.what} was asked {self._asked}: it is {reply.text}")
 
     def share(self, share: Share, *, is_in_step: bool) -> None:
         """Have the shard read gradients from memory, and read values from its own, as far as both can."""
@@ -277,7 +276,7 @@ class Client:
 
     def hear_unasked(self) -> None:
         """Raise what the shard says though nothing was asked: that the job is broken."""
-        if self._heard or self._peek():
+        if not self._reader.idle or self._peek():
             reply = self._next(time.monotonic() + _LAST_WORDS_S)
             if isinstance(reply, Failure):
                 raise self._failed(reply)
@@ -287,6 +286,7 @@ class Client:
         if self._socket is None:
             return b""
         self._socket.settimeout(0.0)
+        self._timeout_s = None
         try:
             return self._socket.recv(1, socket.MSG_PEEK)
         except BlockingIOError:
@@ -299,56 +299,61 @@ class Client:
         """Whether it is connected by the shard's name: both are of one machine and user."""
         return isinstance(self._socket, socket.socket) and self._socket.family == socket.AF_UNIX
 
-    @property
-    def _open(self) -> Stream:
-        if self._socket is None:
+    def _ready(self, deadline: float, most_s: float = _IDLE_S) -> Stream:
+        """The connection, for a call of ``most_s``; raises TimeoutError after ``deadline``."""
+        sock = self._socket
+        if sock is None:
             raise ShardUnreachable(
                 f"{self.what}: the connection is closed, and after that nothing can be asked"
             )
-        return self._socket
+        timeout_s = min(left(deadline), most_s)
+        if timeout_s != self._timeout_s:  # as seldom as it can be, since that asks the system
+            self._timeout_s = timeout_s
+            sock.settimeout(timeout_s)
+        return sock
 
     def _next(self, deadline: float) -> Reply:
         """The next reply; one frame may come in many pieces, and many frames in one."""
-        sock = self._open
+        reader = self._reader
         try:
-            while not self._heard:
-                sock.settimeout(min(_left(deadline), _IDLE_S))
+            while (reply := reader.message()) is None:
+                if reader.checked and self._told is not None:
+                    self._told(reader.checked)
+                sock = self._ready(deadline)
                 try:
-                    count = sock.recvmsg_into(self._reader.buffers())[0]
+                    count = sock.recvmsg_into(reader.buffers())[0]
                 except TimeoutError:
                     self.on_idle()
                     continue
                 if not count:
                     raise ConnectionResetError("it closed the connection")
-                self._heard.extend(self._reader.received(count))
-                self._told(self._reader.checked)
+                reader.received(count)
         except OSError as error:
             raise self._unreachable(error) from error
         except FrameError as error:
             raise type(error)(f"{self.what}: {error}") from error
-        return self._heard.popleft()
+        return reply
 
-    def _look(self, reply: Reply) -> None:
+    def _look(self, answer: Answer) -> None:
         """Read the values that an answer did not bring."""
-        if self._is_to_read and self._seen is not None and isinstance(reply, Answer):
+        if self._is_to_read and self._seen is not None:
             self._is_to_read = False
-            if not self._seen.read(self._into, reply.version):
+            if not self._seen.read(self._into, answer.version):
                 raise ConnectionLost(f"{self.what} went on without this trainer while that read new values.")
 
     def _place(self, kind: int, meta: memoryview, body_length: int) -> tuple[Reply, Sequence[memoryview]]:
         message = decode(kind, meta)
+        if isinstance(message, Answer):
+            self._is_to_read = not body_length and self._seen is not None and bool(self._into)
+            return message, () if self._is_to_read else self._into
         if not isinstance(message, _REPLIES):
             raise BadMessage(f"it does not answer but asks: {type(message).__name__}")
-        if not isinstance(message, Answer):
-            return message, ()
-        self._is_to_read = not body_length and bool(self._into) and self._seen is not None
-        return message, () if self._is_to_read else self._into
+        return message, ()
 
     def _send_all(self, group: list[memoryview], deadline: float) -> None:
-        sock = self._open
+        is_patient = isinstance(self._socket, TlsSocket)  # which cannot go on after a timeout
         while group:
-            is_patient = isinstance(sock, TlsSocket)  # which cannot go on after a timeout
-            sock.settimeout(_left(deadline) if is_patient else min(_left(deadline), _IDLE_S))
+            sock = self._ready(deadline, math.inf if is_patient else _IDLE_S)
             try:
                 sent = sock.sendmsg(group)
             except TimeoutError:
@@ -386,15 +391,3 @@ class Client:
             f"{self.what} was asked {self._asked}, and {why} within {elapsed:.1f} s. Look into its "
             "log; in a launched job that is its node's paddle_pserver2.INFO."
         )
-
-
-def _nobody(checked: int) -> None:
-    """Nobody wants to know."""
-
-
-def _left(deadline: float) -> float:
-    """Seconds until ``deadline``; raises TimeoutError when it has passed."""
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError("timed out")
-    return left

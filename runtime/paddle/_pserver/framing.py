@@ -42,8 +42,9 @@ MAX_BUFFERS = 512  # per system call; well below Linux' IOV_MAX of 1024
 
 _FIELDS = struct.Struct("<4sBBxxIQ")
 _CHECK = struct.Struct("<I")
+_HEADER = struct.Struct("<4sBBxxIQI")  # both
 _DIGEST = struct.Struct("<Q")
-HEADER_BYTES = _FIELDS.size + _CHECK.size
+HEADER_BYTES = _HEADER.size
 _STAGING_BYTES = 1 << 15
 
 Message = TypeVar("Message")
@@ -65,7 +66,7 @@ def pieces(
     *,
     copy: bool = False,
     checks_body: bool = True,
-) -> Iterator[list[memoryview]]:
+) -> Iterable[list[memoryview]]:
     """The frame as groups of buffers, each group at most about ``SLICE_BYTES`` and ``MAX_BUFFERS`` long; a
     small one is one buffer.
 
@@ -76,20 +77,20 @@ def pieces(
     fields = _FIELDS.pack(MAGIC, VERSION, kind, len(meta), size)
     head = fields + _CHECK.pack(xxhash.xxh32_intdigest(fields)) + meta
     if len(head) + size < SMALL_BYTES:
-        return iter(([memoryview(_joined(head, body if size else (), checks_body=checks_body))],))
+        frame = _joined(head, body, checks_body=checks_body) if size else head + _checked(head)
+        return ([memoryview(frame)],)
     return _slices(head, body, size, copy=copy, checks_body=checks_body)
 
 
+def _checked(data: bytes) -> bytes:
+    """The check of all before it."""
+    return _DIGEST.pack(xxhash.xxh3_64_intdigest(data))
+
+
 def _joined(head: bytes, body: Sequence[memoryview], *, checks_body: bool) -> bytes:
-    """A frame in one piece."""
-    digest = xxhash.xxh3_64(head)
-    parts = [head, _DIGEST.pack(digest.intdigest())]
-    if body:
-        values = b"".join(body)
-        if checks_body:
-            digest.update(values)
-        parts += values, _DIGEST.pack(digest.intdigest())
-    return b"".join(parts)
+    """A frame with a body in one piece."""
+    values, check = b"".join(body), _checked(head)
+    return b"".join((head, check, values, _checked(head + values) if checks_body else check))
 
 
 def _slices(
@@ -131,7 +132,8 @@ def bytes_of(array: np.ndarray) -> memoryview:
 class FrameReader(Generic[Message]):
     """Turns received bytes into messages, with bodies written where they belong.
 
-    Ask :meth:`buffers` where the next bytes go, receive into them, tell how many came with :meth:`received`.
+    Ask :meth:`buffers` where the next bytes go, receive into them, tell how many came with :meth:`received`,
+    and take the messages that they complete with :meth:`message`, until there is none.
 
     ``place(kind, meta, body_length)`` is called when a frame's meta is there: it returns the decoded message
     and the writable byte views that take the body (together exactly ``body_length`` long), or raises; meta is
@@ -158,7 +160,7 @@ class FrameReader(Generic[Message]):
         self._portion: list[memoryview] = []
         self._kind = self._body_length = 0
         self._is_in_body = False  # a portion is under way
-        self._expect(self._read_header, [self._header])
+        self._expect_frame()
 
     def buffers(self) -> list[memoryview]:
         """Where the next bytes go: never empty, each view never empty."""
@@ -172,18 +174,30 @@ class FrameReader(Generic[Message]):
         """Whether more of the body under way is to come than a slice."""
         return self._is_in_body and self._body_length - self.checked > SLICE_BYTES
 
-    def received(self, count: int) -> Iterator[Message]:
-        """The messages that ``count`` more bytes, written into :meth:`buffers`, complete.
-
-        To be exhausted before :meth:`buffers` is asked again.
-        """
+    def received(self, count: int) -> None:
+        """``count`` more bytes have been written into :meth:`buffers`."""
         if self._direct:
-            direct = min(count, sum(view.nbytes for view in self._room()))
+            direct = min(count, sum([view.nbytes for view in self._room()]))
             self._filled(direct)
             count -= direct
         self._end += count
-        while (step := self._due_step()) is not None:
-            yield from step()
+
+    def message(self) -> Message | None:
+        """The next message that is there; None before more comes, and then :meth:`buffers` is next."""
+        while True:
+            if self._is_between:
+                if self._start == self._end:
+                    self._start = self._end = 0
+                    return None
+                if self._has_frame():
+                    return self._read_at_once()
+            if not self._drain():
+                self._tidy()
+                return None
+            if (message := self._step()) is not None:
+                return message
+
+    def _tidy(self) -> None:
         if self._start == self._end:
             self._start = self._end = 0
         elif self._end == _STAGING_BYTES:  # a header or check cut by the end of staging
@@ -196,37 +210,32 @@ class FrameReader(Generic[Message]):
         """Whether the stream may end here: no frame has begun."""
         return self._is_between and self._start == self._end
 
-    @property
-    def _is_between(self) -> bool:
-        """Whether no frame has begun, other than in staging."""
-        return not self._at and not self._target and self._step == self._read_header
-
     # A step is a list of targets to fill and what to do once they are full, which may give a message. Header
     # and checks come through staging, so that a small frame costs one receive; meta and body are also
     # received directly. What is in staging as a whole is one step, whatever it has.
 
-    def _due_step(self) -> Callable[[], Iterable[Message]] | None:
-        """What can be done with what has come; None before more comes."""
-        if self._start < self._end and self._is_between and self._is_whole():
-            return self._read_at_once
-        return self._step if self._drain() else None
-
-    def _is_whole(self) -> bool:
-        """Whether staging has all of the next frame, if its lengths are right."""
+    def _has_frame(self) -> bool:
+        """Whether staging has all of the next frame; its header is checked then."""
         size = self._end - self._start
         if size < HEADER_BYTES:
             return False
-        _, _, _, meta_length, body_length = _FIELDS.unpack_from(self._staging, self._start)
-        checks = 2 if body_length else 1
-        return bool(HEADER_BYTES + meta_length + body_length + checks * _DIGEST.size <= size)
+        meta_length = self._lengths(self._staging[self._start : self._start + HEADER_BYTES])
+        self._meta_end = HEADER_BYTES + meta_length
+        checks = 2 if self._body_length else 1
+        return self._meta_end + self._body_length + checks * _DIGEST.size <= size
+
+    def _expect_frame(self) -> None:
+        self._expect(self._read_header, [self._header])
+        self._is_between = True  # no frame has begun, other than in staging
 
     def _expect(
-        self, step: Callable[[], Iterable[Message]], targets: Sequence[memoryview], *, direct: bool = False
+        self, step: Callable[[], Message | None], targets: Sequence[memoryview], *, direct: bool = False
     ) -> None:
         self._step = step
         self._targets = [view for view in targets if view.nbytes]
         self._target = self._at = 0
         self._direct = direct
+        self._is_between = False
 
     def _room(self) -> list[memoryview]:
         """What is left of the targets that bytes may be received into, up to one slice and its check."""
@@ -242,6 +251,7 @@ class FrameReader(Generic[Message]):
 
     def _filled(self, count: int) -> None:
         """``count`` bytes more are in the targets."""
+        self._is_between = False
         while count:
             target = self._targets[self._target]
             part = target[self._at : self._at + count]
@@ -262,15 +272,14 @@ class FrameReader(Generic[Message]):
             self._filled(size)
         return self._target == len(self._targets)
 
-    def _read_header(self) -> Iterable[Message]:
+    def _read_header(self) -> Message | None:
         self._meta = memoryview(bytearray(self._lengths(self._header)))
         self._expect(self._read_meta, [self._meta], direct=True)
-        return ()
+        return None
 
     def _lengths(self, header: memoryview) -> int:
         """Check a header and take from it what is to come; returns the length of meta."""
-        magic, version, self._kind, meta_length, self._body_length = _FIELDS.unpack_from(header)
-        (check,) = _CHECK.unpack_from(header, _FIELDS.size)
+        magic, version, self._kind, meta_length, self._body_length, check = _HEADER.unpack(header)
         if magic != MAGIC:
             raise NotAFrame(
                 f"received {magic!r} where a frame begins: the other side speaks another protocol"
@@ -285,35 +294,36 @@ class FrameReader(Generic[Message]):
             raise FrameTooLarge(_too_long("body", self._body_length, self.limits.body_bytes))
         return int(meta_length)
 
-    def _read_at_once(self) -> Iterable[Message]:
+    def _read_at_once(self) -> Message:
         """A frame that is in staging as a whole, as most are: it is read there, checked before it is used."""
-        frame = self._staging[self._start : self._end]
-        meta_end = HEADER_BYTES + self._lengths(frame[:HEADER_BYTES])
-        end = meta_end + _DIGEST.size
-        self._digest.update(frame[:meta_end])
-        self._compare(frame[meta_end:end])
-        message, targets = self._placed(frame[HEADER_BYTES:meta_end])
-        if self._body_length:
-            body, end = frame[end : end + self._body_length], end + self._body_length + _DIGEST.size
+        frame, end, body_length = self._staging[self._start :], self._meta_end, self._body_length
+        self._digest.update(frame[:end])
+        self._compare(frame, end)
+        message, targets = self._placed(frame[HEADER_BYTES:end])
+        end += _DIGEST.size
+        if body_length:
+            body, end = frame[end : end + body_length], end + body_length
             if self.checks_body:
                 self._digest.update(body)
-            self._compare(frame[end - _DIGEST.size : end])
+            self._compare(frame, end)
+            end += _DIGEST.size
             for target in targets:
-                target[:] = body[: target.nbytes]
-                body = body[target.nbytes :]
+                size = target.nbytes
+                target[:] = body[:size]
+                body = body[size:]
         self._start += end
         self._digest.reset()
-        return (message,)
+        return message
 
-    def _read_meta(self) -> Iterable[Message]:
+    def _read_meta(self) -> Message | None:
         self._expect(self._read_meta_check, [self._check])
-        return ()
+        return None
 
-    def _read_meta_check(self) -> Iterable[Message]:
+    def _read_meta_check(self) -> Message | None:
         self._compare(self._check)
         return self._begin_body()
 
-    def _begin_body(self) -> Iterable[Message]:
+    def _begin_body(self) -> Message | None:
         self._message, targets = self._placed(self._meta)
         self._body = deque(targets)
         return self._go_on()
@@ -327,26 +337,27 @@ class FrameReader(Generic[Message]):
             )
         return message, targets
 
-    def _go_on(self) -> Iterable[Message]:
+    def _go_on(self) -> Message | None:
         """To the next portion, or the next frame."""
         if self.checked < self._body_length:
             self._portion = _taken(self._body, PORTION_BYTES)
             self._expect(self._read_portion, [*self._portion, self._check], direct=True)
             self._is_in_body = True
-            return ()
+            return None
         self.checked = 0
         self._is_in_body = False
         self._digest.reset()
-        self._expect(self._read_header, [self._header])
-        return (self._message,)
+        self._expect_frame()
+        return self._message
 
-    def _read_portion(self) -> Iterable[Message]:
+    def _read_portion(self) -> Message | None:
         self._compare(self._check)
         self.checked += sum(view.nbytes for view in self._portion)
         return self._go_on()
 
-    def _compare(self, check: memoryview) -> None:
-        if _DIGEST.unpack(check)[0] != self._digest.intdigest():
+    def _compare(self, checked: memoryview, at: int = 0) -> None:
+        """Hold all so far to the check that is in ``checked``."""
+        if _DIGEST.unpack_from(checked, at)[0] != self._digest.intdigest():
             raise ChecksumMismatch(f"a frame of kind {self._kind} was damaged on the way")
 
 

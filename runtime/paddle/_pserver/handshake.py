@@ -99,7 +99,7 @@ def _refuse(head: Head, what: str) -> None:
 
 
 def _ask(sock: Stream, what: str, headers: str, deadline: float) -> Head:
-    sock.settimeout(_left(deadline))
+    sock.settimeout(left(deadline))
     sock.sendall(f"GET {SESSION_PATH} HTTP/1.1\r\n{headers}\r\n".encode("ascii"))
     text = b""
     while not text.endswith(b"\r\n\r\n"):  # byte by byte: what follows the head is not ours to take
@@ -126,16 +126,16 @@ def _skip(sock: Stream, length: str, deadline: float) -> None:
 
 
 def _receive(sock: Stream, count: int, deadline: float) -> bytes:
-    sock.settimeout(_left(deadline))
+    sock.settimeout(left(deadline))
     data = sock.recv(count)
     if not data:
         raise ConnectionResetError("it closed the connection instead of answering")
     return data
 
 
-def _left(deadline: float) -> float:
+def left(deadline: float) -> float:
     """Seconds until ``deadline``; raises TimeoutError when it has passed."""
-    left = deadline - time.monotonic()
-    if left <= 0:
+    left_s = deadline - time.monotonic()
+    if left_s <= 0:
         raise TimeoutError("timed out")
-    return left
+    return left_s

@@ -25,7 +25,7 @@ from paddle._pserver.ending import Outcome
 from paddle._pserver.errors import FrameError
 from paddle._pserver.inlet import Inbound, Inlet
 from paddle._pserver.lending import Lending
-from paddle._pserver.messages import Reply, Share, failure
+from paddle._pserver.messages import Share, failure
 from paddle._pserver.meter import Meter
 from paddle._pserver.outlet import Outlet
 from paddle._pserver.recovery import Kept
@@ -84,8 +84,9 @@ class Hub:
 
     def received(self, session: Session, inbound: Inbound) -> None:
         """See :class:`paddle._pserver.session.Owner`."""
-        inbound.decode()
-        message, gradient, ids = inbound.message, inbound.gradient, inbound.ids
+        message, gradient, ids, decode = inbound
+        if decode is not None:
+            decode()
         if isinstance(message, Share):
             lending = self._inlets[session.id].lending
             return session.send(lending.share(message, self.shard.expecting(session.id).tables))
@@ -206,22 +207,25 @@ class Hub:
         self._disk_tasks.add(task)
         task.add_done_callback(self._disk_tasks.discard)
 
-    def _send(self, id: int, message: Reply, body: Sequence[np.ndarray], *, live: bool) -> None:
+    def _send(self, told: Send) -> None:
+        id, message, live = told.session, told.message, told.live
+        body: Sequence[np.ndarray] = told.body
         rounded = self._outlet.body(id, message, body, self.shard.wire)
         if rounded is not None:
-            return self._sessions[id].send(message, rounded)
-        left = () if self._inlets[id].lending.covers(body) else body
-        return self._sessions[id].send(message, left, live=live)
+            body, live = rounded, False
+        elif self._inlets[id].lending.covers(body):
+            body = ()
+        self._sessions[id].send(message, body, live=live)
+        self._meter.told(id, message, time.monotonic())
 
     def _do(self, effects: list[Effect]) -> None:
         for effect in effects:
             match effect:
+                case Send():
+                    if effect.session in self._sessions:
+                        self._send(effect)
                 case Note(text, level):
                     _log.log(level, "%s: %s", self.name, text)
-                case Send(id, message, body, live):
-                    if id in self._sessions:
-                        self._send(id, message, body, live=live)
-                        self._meter.told(id, message, time.monotonic())
                 case Close(id):
                     if id in self._sessions:
                         self._sessions[id].close()

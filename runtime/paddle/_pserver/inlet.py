@@ -34,13 +34,13 @@ NO_LAYOUT = DenseLayout((), (), 0)
 class Inbound(NamedTuple):
     """A message and the arrays that came in its body.
 
-    ``decode``: to be called once, when the body is there; BadMessage where it cannot be.
+    ``decode``: to be called once, where it is given, when the body is there; BadMessage where it cannot be.
     """
 
     message: Request
     gradient: Gradient = NOTHING
     ids: tuple[np.ndarray, ...] = ()
-    decode: Decode = lambda: None
+    decode: Decode | None = None
 
 
 class Inlet:
@@ -58,10 +58,10 @@ class Inlet:
     def place(self, kind: int, meta: memoryview, body_length: int) -> tuple[Inbound, Sequence[memoryview]]:
         """See :data:`paddle._pserver.framing.Place`."""
         message = decode(kind, meta)
-        if not isinstance(message, _REQUESTS):
-            raise BadMessage(f"a trainer does not send {type(message).__name__}")
         if isinstance(message, Push):
             return self._place_push(message, body_length)
+        if not isinstance(message, _REQUESTS):
+            raise BadMessage(f"a trainer does not send {type(message).__name__}")
         if not body_length and not isinstance(message, Seed | PullRows | Share):
             return Inbound(message), ()
         model = self._shard.expecting(self._session)
@@ -75,44 +75,39 @@ class Inlet:
         if isinstance(message, Part):
             if model.declaration.wire.name != "float32":
                 return self._place_coded(message, model, body_length)
-            dense = self._deposit_for(tables).part(message.number, message.segments)
-            return Inbound(message), [bytes_of(array) for array in dense]
+            return Inbound(message), self._deposit_for(tables).part(message.number, message.segments)
         raise BadMessage(f"{type(message).__name__} brings {body_length} bytes that nobody asked for")
 
     def _place_push(self, push: Push, body_length: int) -> tuple[Inbound, Sequence[memoryview]]:
         model = self._shard.expecting(self._session)
         if model.declaration.wire.name != "float32":
             return self._place_coded(push, model, body_length)
-        if self._is_lent(push, model.tables, body_length):
+        is_word = not (body_length or push.counts or push.parts)
+        if is_word and self.lending.has_gradient(model.tables):  # the shard reads it by itself
             return Inbound(push, Gradient(self.lending.gradient())), ()
         return self._place_gradient(push, model.tables, body_length)
-
-    def _is_lent(self, push: Push, tables: Tables, body_length: int) -> bool:
-        """Whether the shard reads the gradient by itself."""
-        is_word = not (body_length or push.counts or push.parts)
-        return is_word and self.lending.has_gradient(tables)
 
     def _place_gradient(
         self, push: Push, tables: Tables, body_length: int
     ) -> tuple[Inbound, Sequence[memoryview]]:
-        counts = _counted(push.counts, tables)
+        counts = _counted(push.counts, tables) if push.counts or tables.rows else ()
         sizes = [n * table.held.width for n, table in zip(counts, tables.rows.values(), strict=True)]
-        expected = 8 * sum(counts) + 4 * sum(sizes)
-        if not push.parts and body_length != 4 * tables.layout.size + expected:
-            expected += 4 * tables.layout.size
+        of_rows = 8 * sum(counts) + 4 * sum(sizes)
+        if not push.parts and body_length != 4 * tables.layout.size + of_rows:
+            expected = 4 * tables.layout.size + of_rows
             raise BadMessage(f"this push should bring {expected} bytes and brings {body_length}")
         if push.forms:
             raise BadMessage("a push tells forms in a job whose gradients travel as they are")
         deposit = self._deposit_for(tables)
-        dense = [bytes_of(array) for array in deposit.rest(push.parts)]
+        dense = deposit.rest(push.parts)
         if not counts:
-            return Inbound(push, Gradient(deposit.arrays)), dense
-        raw = self._room(expected)
+            return Inbound(push, deposit.gradient), dense
+        raw = self._room(of_rows)
         ids = _split(raw[: 8 * sum(counts)].view(np.int64), counts)
         values = _split(raw[8 * sum(counts) :].view(np.float32), sizes)
         widths = [table.held.width for table in tables.rows.values()]
         rows = [Rows(i, v.reshape(-1, width)) for i, v, width in zip(ids, values, widths, strict=True)]
-        return Inbound(push, Gradient(deposit.arrays, rows)), [*dense, bytes_of(raw)]
+        return Inbound(push, Gradient(deposit.gradient.dense, rows)), [*dense, bytes_of(raw)]
 
     def _deposit_for(self, tables: Tables) -> Deposit:
         if self._shape is not tables:

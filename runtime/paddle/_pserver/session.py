@@ -60,7 +60,6 @@ class Session(asyncio.BufferedProtocol):
         self._owner = owner
         self._transport = transport
         self._http = http
-        self._inbox: Iterator[Inbound] = iter(())
         self._outbox: deque[Iterator[list[memoryview]]] = deque()
         self._paused = self._closing = False
         self._spoke = False
@@ -89,7 +88,7 @@ class Session(asyncio.BufferedProtocol):
             return
         kind, meta = encode(message)
         views = [bytes_of(array) for array in body]
-        self._outbox.append(pieces(kind, meta, views, copy=live, checks_body=self._checks_body))
+        self._outbox.append(iter(pieces(kind, meta, views, copy=live, checks_body=self._checks_body)))
         self._pump()
         if self._outbox:
             self._transport.pause_reading()
@@ -125,19 +124,16 @@ class Session(asyncio.BufferedProtocol):
             group = next(self._outbox[0], None)
             if group is None:
                 self._outbox.popleft()
-            else:
-                self._write(group)
+                continue
+            for view in group:
+                self._sent += view.nbytes
+                self._transport.write(view)
         if self._closing and not self._outbox and not self._transport.is_closing():
             with contextlib.suppress(OSError):  # reset already, which is told in a moment
                 if self._transport.can_write_eof():
                     self._transport.write_eof()
                 else:  # TLS knows no half of an end; it says goodbye and waits for the other side's
                     self._transport.close()
-
-    def _write(self, group: list[memoryview]) -> None:
-        for view in group:
-            self._sent += view.nbytes
-            self._transport.write(view)
 
     # What asyncio calls.
 
@@ -149,14 +145,14 @@ class Session(asyncio.BufferedProtocol):
         """Bytes came."""
         self._received += nbytes
         if self._reader is not None:
-            self._inbox = self._reader.received(nbytes)
+            self._reader.received(nbytes)
             self._go_on()
 
     def _go_on(self) -> None:
         """Deal with what came, as long as the other side takes the answers; then read more."""
         try:
             while self._reader is not None and not self._outbox:
-                inbound = next(self._inbox, None)
+                inbound = self._reader.message()
                 if inbound is None:
                     self._transport.resume_reading()
                     return

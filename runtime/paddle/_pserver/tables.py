@@ -9,7 +9,7 @@ neither arrival order nor the number of shards changes a bit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,17 +84,21 @@ class Tables:
         scale = np.float32(1 / len(gradients)) if self._mean and len(gradients) > 1 else None
         if self.shown is not None:
             self.shown.begin(step)
-        for index, blocks in enumerate(self._blocks):
-            total = self._sum([gradient.dense[index] for gradient in gradients], scale)
+        for blocks, total in zip(self._blocks, self._totals(gradients, scale), strict=True):
             blocks.apply(total, learning_rate, step)
         for index, table in enumerate(self.rows.values()):
             table.apply([gradient.rows[index] for gradient in gradients], scale, learning_rate, step)
 
-    def _sum(self, gradients: Sequence[np.ndarray], scale: np.float32 | None) -> np.ndarray:
-        """Their sum times ``scale``, in the first one's memory when there are several; in ours where that is
-        a trainer's own, which may tell it again."""
+    def _totals(self, gradients: Sequence[Gradient], scale: np.float32 | None) -> Iterable[np.ndarray]:
+        """Per segment what is applied; good until the next one is asked for."""
         if len(gradients) == 1:
-            return gradients[0]
+            return gradients[0].dense
+        parts = zip(*[gradient.dense for gradient in gradients], strict=True)
+        return (self._sum(of_one, scale) for of_one in parts)
+
+    def _sum(self, gradients: Sequence[np.ndarray], scale: np.float32 | None) -> np.ndarray:
+        """Their sum times ``scale``, in the first one's memory; in ours where that is a trainer's own, which
+        may tell it again."""
         total = gradients[0] if gradients[0].flags.writeable else self._own(gradients[0].size)
         np.add(gradients[0], gradients[1], out=total)
         for other in gradients[2:]:
@@ -155,13 +159,13 @@ class _Blocks:
     def __init__(self, segment: Segment, update: UpdateSpec, values: np.ndarray) -> None:
         self.name = segment.parameter.name
         self._values = values
-        self._rule, self._penalties, self._multiplier = how(segment.parameter, update)
+        self._rule, penalties, self._multiplier = how(segment.parameter, update)
         self._slots = [np.zeros_like(values) for _ in self._rule.slots]
+        self._vector = self._rule.vector(values, self._slots, penalties)
         self._average = average_of(values, update.average)
 
     def apply(self, gradient: np.ndarray, learning_rate: float, step: int) -> None:
-        rate = learning_rate * self._multiplier
-        self._rule.dense(self._values, gradient, self._slots, rate, self._penalties, step)
+        self._vector.step(gradient, learning_rate * self._multiplier, step)
         if self._average is not None:
             self._average.add(self._values)
             if self._average.end_step():

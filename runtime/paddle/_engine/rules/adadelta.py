@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle._engine.rules.rule import Rule
+from paddle._engine.rules.rule import Rule, kernels
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,6 @@ class AdaDelta(Rule):
     def _update(
         self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int
     ) -> None:
-        from paddle._engine.kernels import rules
-
         velocity = slots[2] if self.momentum else None
         numbers = np.float32(self.momentum), np.float32(self.rho), np.float32(self.epsilon)
-        rules.adadelta(*touched, np.float32(learning_rate), slots[0], slots[1], velocity, *numbers)
+        kernels().adadelta(*touched, np.float32(learning_rate), slots[0], slots[1], velocity, *numbers)

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle._engine.rules.rule import Rule
+from paddle._engine.rules.rule import Rule, kernels
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,6 @@ class AdaGrad(Rule):
     def _update(
         self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int
     ) -> None:
-        from paddle._engine.kernels import rules
-
         velocity = slots[1] if self.momentum else None
         numbers = np.float32(self.momentum), np.float32(self.epsilon)
-        rules.adagrad(*touched, np.float32(learning_rate), slots[0], velocity, *numbers)
+        kernels().adagrad(*touched, np.float32(learning_rate), slots[0], velocity, *numbers)

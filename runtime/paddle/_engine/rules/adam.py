@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.penalties import Penalties
-from paddle._engine.rules.rule import Idle, Rule, steps_to_nothing
+from paddle._engine.rules.rule import Idle, Rule, kernels, steps_to_nothing
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,6 @@ class Adam(Rule):
     def _update(
         self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int
     ) -> None:
-        from paddle._engine.kernels import rules
-
         corrected = learning_rate * sqrt(1.0 - self.beta2**step) / (1.0 - self.beta1**step)
         numbers = (np.float32(n) for n in (corrected, self.beta1, self.beta2, self.epsilon))
-        rules.adam(*touched, np.float32(learning_rate), slots[0], slots[1], *numbers)
+        kernels().adam(*touched, np.float32(learning_rate), slots[0], slots[1], *numbers)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle._engine.rules.rule import Rule
+from paddle._engine.rules.rule import Rule, kernels
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,6 @@ class Adamax(Rule):
     def _update(
         self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int
     ) -> None:
-        from paddle._engine.kernels import rules
-
         corrected = learning_rate / (1.0 - self.beta1**step)
         numbers = (np.float32(n) for n in (corrected, self.beta1, self.beta2))
-        rules.adamax(*touched, np.float32(learning_rate), slots[0], slots[1], *numbers)
+        kernels().adamax(*touched, np.float32(learning_rate), slots[0], slots[1], *numbers)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.penalties import Penalties
-from paddle._engine.rules.rule import Idle, Rule
+from paddle._engine.rules.rule import Idle, Rule, kernels
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,6 @@ class DecayedAdaGrad(Rule):
     def _update(
         self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int
     ) -> None:
-        from paddle._engine.kernels import rules
-
         velocity = slots[1] if self.momentum else None
         numbers = np.float32(self.momentum), np.float32(self.rho), np.float32(self.epsilon)
-        rules.decayed_adagrad(*touched, np.float32(learning_rate), slots[0], velocity, *numbers)
+        kernels().decayed_adagrad(*touched, np.float32(learning_rate), slots[0], velocity, *numbers)

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle._engine.rules.rule import Rule
+from paddle._engine.rules.rule import Rule, kernels
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,5 @@ class Ftrl(Rule):
     def _update(
         self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int
     ) -> None:
-        from paddle._engine.kernels import rules
-
         numbers = (np.float32(n) for n in (self.l1, self.l2, -self.lr_power))
-        rules.ftrl(*touched, np.float32(learning_rate), slots[0], slots[1], *numbers)
+        kernels().ftrl(*touched, np.float32(learning_rate), slots[0], slots[1], *numbers)

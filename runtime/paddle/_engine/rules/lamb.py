@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle._engine.rules.rule import Rule
+from paddle._engine.rules.rule import Rule, kernels
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,7 @@ class Lamb(Rule):
     def _update(
         self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int
     ) -> None:
-        from paddle._engine.kernels import rules
-
         corrections = 1.0 - self.beta1**step, 1.0 - self.beta2**step
         numbers = (*corrections, self.beta1, self.beta2, self.epsilon, self.weight_decay)
         rates = (np.float32(n) for n in numbers)
-        rules.lamb(*touched, np.float32(learning_rate), slots[0], slots[1], *rates)
+        kernels().lamb(*touched, np.float32(learning_rate), slots[0], slots[1], *rates)

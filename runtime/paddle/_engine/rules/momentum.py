@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.penalties import Penalties
-from paddle._engine.rules.rule import Idle, Rule, steps_to_nothing
+from paddle._engine.rules.rule import Idle, Rule, kernels, steps_to_nothing
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,5 @@ class Momentum(Rule):
     def _update(
         self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int
     ) -> None:
-        from paddle._engine.kernels import rules
-
         velocity = slots[0] if slots else None
-        rules.momentum(*touched, np.float32(learning_rate), velocity, np.float32(self.momentum))
+        kernels().momentum(*touched, np.float32(learning_rate), velocity, np.float32(self.momentum))

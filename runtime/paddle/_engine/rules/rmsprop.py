@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.penalties import Penalties
-from paddle._engine.rules.rule import Idle, Rule
+from paddle._engine.rules.rule import Idle, Rule, kernels
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,6 @@ class RMSProp(Rule):
     def _update(
         self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int
     ) -> None:
-        from paddle._engine.kernels import rules
-
         velocity = slots[2] if self.momentum else None
         numbers = np.float32(self.momentum), np.float32(self.rho), np.float32(self.epsilon)
-        rules.rmsprop(*touched, np.float32(learning_rate), slots[0], slots[1], velocity, *numbers)
+        kernels().rmsprop(*touched, np.float32(learning_rate), slots[0], slots[1], velocity, *numbers)

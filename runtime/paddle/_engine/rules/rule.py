@@ -20,6 +20,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import ceil, log
 from typing import Any, ClassVar
 
@@ -27,8 +28,8 @@ import numpy as np
 
 from paddle._engine.penalties import Penalties
 from paddle._engine.rates import Rates
+from paddle._engine.rules.vector import Vector
 
-_ONE_ROW = np.zeros(1, np.int64)
 _ROWS_AT_ONCE = 1 << 14
 _NOTHING = 2.0**-40
 
@@ -76,16 +77,11 @@ class Rule(ABC):
         step: int,
     ) -> None:
         """Update flat float32 ``values`` (n,) in place: one row of a table, touched at every step."""
-        self.touch(
-            values.reshape(1, -1),
-            _ONE_ROW,
-            gradient.reshape(1, -1),
-            [slot.reshape(1, -1) for slot in slots],
-            np.array([step - 1], np.int64),
-            learning_rate,
-            penalties,
-            step,
-        )
+        self.vector(values, slots, penalties).step(gradient, learning_rate, step)
+
+    def vector(self, values: np.ndarray, slots: Sequence[np.ndarray], penalties: Penalties) -> Vector:
+        """``dense`` for the same arrays at every step."""
+        return Vector(self._update, values, slots, penalties)
 
     def rows(
         self,
@@ -124,11 +120,7 @@ class Rule(ABC):
     ) -> None:
         """As ``rows``, where whoever keeps the rows counts their steps: ``last_step`` int64 (n,) is that of
         row ``index[i]``, and stays as it is. Slots may be other views of the table's memory."""
-        touched = (
-            *(table, index, gradient, last_step),
-            *(np.float32(penalties.clip), np.float32(penalties.l1), np.float32(penalties.l2)),
-        )
-        self._update(touched, slots, learning_rate, step)
+        self._update((table, index, gradient, last_step, *penalties.numbers), slots, learning_rate, step)
 
     def changes_idle_rows(self, penalties: Penalties) -> bool:
         """Whether a row changes in a step that passes it by; if not, there is nothing to catch up with."""
@@ -177,6 +169,14 @@ class Rule(ABC):
         self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int
     ) -> None:
         """Call this rule's kernel: ``touched`` are the arguments that all kernels begin with."""
+
+
+@cache
+def kernels() -> Any:
+    """The compiled rules: numba is loaded only where something is updated."""
+    from paddle._engine.kernels import rules
+
+    return rules
 
 
 def steps_to_nothing(keep: float) -> int:

@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from paddle._engine.rules.rule import Rule
+from paddle._engine.rules.rule import Rule, kernels
+
+_NO_MOMENTUM = np.float32(0)
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,4 @@ class SGD(Rule):
     def _update(
         self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int
     ) -> None:
-        from paddle._engine.kernels import rules  # numba is loaded only where something is updated
-
-        rules.momentum(*touched, np.float32(learning_rate), None, np.float32(0))
+        kernels().momentum(*touched, np.float32(learning_rate), None, _NO_MOMENTUM)

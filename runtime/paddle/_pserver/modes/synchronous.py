@@ -27,10 +27,10 @@ class Sync(Mode):
 
     def due(self, present: Set[int]) -> Due | None:
         """See :class:`Mode`."""
-        if len(self._offers) < len(present):  # most pushes of many trainers end here
+        offers = self._offers
+        if not offers or len(offers) < len(present):  # most pushes of many trainers end here
             return None
-        if not self._offers or not present <= self._offers.keys():
+        if not present <= offers.keys():
             return None
-        offers = tuple([self._offers[trainer] for trainer in sorted(self._offers)])
-        self._offers.clear()
-        return Due(offers)
+        self._offers = {}
+        return Due(tuple([offers[trainer] for trainer in sorted(offers)]))
