@@ -1,7 +1,7 @@
 """Client: one trainer's connection to one shard. Blocking, and never for ever.
 
-It must never know what its messages mean for training. On the shard's own machine it goes by
-the shard's name (nearby.py), else over TCP.
+It must never know what its messages mean for training. On the shard's own machine it goes by the shard's
+name (nearby.py), else over TCP.
 
 Guarantee: every call ends: with its answer, or, ``call_timeout_s`` after the last sign of the shard, with an
 error that names it, what was asked and for how long. Bodies are sent from and received into the arrays that
