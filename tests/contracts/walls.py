@@ -137,7 +137,7 @@ TABLE = (
         "numpy",
     ),
     Row("_pserver.pages", theirs="mmap numpy"),
-    Row("_pserver.hash_index", "_pserver.{errors, pages} _engine.kernels.hashing", "numpy"),
+    Row("_pserver.hash_index", "_pserver.{errors, pages} _engine.kernels.{cells, growing, hashing}", "numpy"),
     Row(
         "_pserver.hash_table",
         f"_pserver.{{errors, gradient, hash_index, pages, placement, slots, table_room}} {EXCHANGE} "

@@ -14,6 +14,9 @@ pages that are never copied (pages.py). It must never know who sent a gradient o
     and candidates not seen in them. Days of rows are counted in steps: one made before the first step of a
     day belongs to it. (PaddlePaddle's shrink, which goes by pulls, as this does where idle rows change; decay
     by shows and clicks is not here.) A forgotten row that is asked for again begins anew.
+4.  Steps of rows are counted where somebody asks for them: the rule, an entry policy or, once a day has
+    ended, ``shrink``. Where nobody does, ``last_step`` of all rows is the table's last step, but for those
+    made after it.
 
 Guarantee: the values and state of a row do not depend on the number of shards, nor on the order of ids. What
 would not fit in the shard's room is refused, as TableFull, before it is made.
@@ -61,12 +64,14 @@ class HashTable:
         self._initial, self._entry, self._room = spec.initial, spec.entry, room
         self._key = row_key(spec.seed, parameter.name)
         self._parts = 1 + len(self._rule.slots)
-        self._index = HashIndex()
+        counts_steps = self._rule.changes_idle_rows(self._penalties) or self._entry.kind != "always"
+        self._index = HashIndex(is_marked=counts_steps)
         self._store = Pages(np.float32, self._parts * held.width, 1)
         block = max(32, _BLOCK_VALUES // held.width)
         self._block = np.empty((self._parts, block, held.width), np.float32)
         self._order = np.arange(block)
         self._rates, self._step = Rates(), 0
+        self._settled = 0  # rows that were there when the last step ended
         self._days: list[int] = []  # the step with which each day ended
         self._entered: list[np.ndarray] = []  # ids that entered in this step, and are shown from the next
 
@@ -174,18 +179,18 @@ class HashTable:
             raise BadMessage(f"a table without a declared height counts steps up to {MAX_MARK}")
         rate = learning_rate * self._multiplier
         self._push(parts, scale, rate, step)
-        self._step = step
+        self._step, self._settled = step, self.rows
         self._entered.clear()
         self._rates.add(rate)
 
     def _push(self, parts: Sequence[Rows], scale: np.float32 | None, rate: float, step: int) -> None:
         ids, gradient = _sum(parts)
-        rows, last_step, absent = self._index.visit(ids, step)
+        rows, last_step, absent = self._visit(ids, step)
         if absent:
             missing = rows == ABSENT
             if self._entry.kind == "always":
                 self._admit(ids[missing])
-                rows[missing], last_step[missing], _ = self._index.visit(ids[missing], step)
+                rows[missing], last_step[missing], _ = self._visit(ids[missing], step)
             else:
                 rows, last_step, gradient = rows[~missing], last_step[~missing], gradient[~missing]
         if scale is not None:
@@ -198,6 +203,14 @@ class HashTable:
                 self._rule.touch(values, order, gradient[here], slots, *how)
         else:
             self._update(rows, gradient, last_step, rate, step)
+
+    def _visit(self, ids: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray, int]:
+        """The rows of ``ids``, the steps that last touched them, where they are counted, and how many are
+        absent."""
+        if self._index.is_marked:
+            return self._index.visit(ids, step)
+        rows, absent = self._index.find(ids)
+        return rows, rows, absent
 
     def _update(
         self, rows: np.ndarray, gradient: np.ndarray, last_step: np.ndarray, rate: float, step: int
@@ -253,6 +266,7 @@ class HashTable:
     def shrink(self, threshold: int) -> None:
         """End a day; forget what rule 3 says, and give its memory back."""
         self._days.append(self._step)
+        self._index.keep_marks(self._settled, min(self._step, MAX_MARK))
         if len(self._days) >= threshold:
             last_day = len(self._days) - threshold
             kept, numbers = self._index.retain(min(self._days[last_day], MAX_MARK), last_day)
@@ -270,6 +284,8 @@ class HashTable:
     def state(self) -> dict[str, np.ndarray]:
         """See :meth:`Tables.state` and the module's text; new arrays."""
         ids, last_step = self._index.by_row()
+        if not self._index.is_marked:
+            last_step[: self._settled], last_step[self._settled :] = self._step, -self._step
         shape = (len(ids), self._parts, self.held.width)
         values, *slots = self._store.array[: len(ids)].reshape(shape).transpose(1, 0, 2).copy()
         candidates, seen, seen_on = self._index.candidates()
@@ -288,17 +304,32 @@ class HashTable:
         ids, candidates = taken["ids"], taken["candidates"]
         self._entered = [taken["entered"]] if len(taken["entered"]) else []
         self._reserve(len(ids) + len(candidates))
-        self._index.admit(ids, np.zeros(len(ids), np.int64))
-        if self.rows != len(ids):
-            raise ValueError(f"ids of {self.name!r} has some more than once")
-        self._index.remark(ids, taken["last_step"])
+        rows = self._made(ids, taken["last_step"])
         self._store.resize(self.rows)
         width = self.held.width
         for part, kind in enumerate(("values", *(f"slot {name}" for name in self._rule.slots))):
-            self._store.array[: len(ids), part * width : (part + 1) * width] = taken[kind]
+            self._store.array[rows, part * width : (part + 1) * width] = taken[kind]
         self._index.admit(candidates, np.full(len(candidates), MAX_MARK, np.int64))
-        self._index.remark(candidates, taken["seen"])
-        self._index.date(candidates, taken["seen_on"])
+        if len(candidates):
+            self._index.remark(candidates, taken["seen"])
+            self._index.date(candidates, taken["seen_on"])
+
+    def _made(self, ids: np.ndarray, last_step: np.ndarray) -> np.ndarray | slice:
+        """Make rows for ``ids``, those last that were made after the last step; where they are."""
+        since = last_step == -self._step
+        rows: np.ndarray | slice = slice(len(ids))
+        self._settled = len(ids) - int(np.count_nonzero(since))
+        if self._days:
+            self._index.keep_marks(0, 0)
+        if since[: self._settled].any():
+            order = np.argsort(since, kind="stable")
+            ids, last_step, rows = ids[order], last_step[order], np.argsort(order)
+        self._index.admit(ids, np.zeros(len(ids), np.int64))
+        if self.rows != len(ids):
+            raise ValueError(f"ids of {self.name!r} has some more than once")
+        if self._index.is_marked:
+            self._index.remark(ids, last_step)
+        return rows
 
     def _taken_from(self, state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """What ``state`` has of this table, by kind. Raises ValueError where it does not fit."""

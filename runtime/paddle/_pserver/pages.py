@@ -9,6 +9,7 @@ Guarantee: rows are zero until written, and what was written stays when the arra
 
 from __future__ import annotations
 
+import gc
 import mmap
 
 import numpy as np
@@ -27,11 +28,23 @@ class Pages:
 
     def resize(self, rows: int) -> None:
         """Make room for ``rows``, more or fewer; nobody else may hold a view of ``array``."""
-        size = self.size_bytes(rows)
-        if size != len(self._map):
-            del self.array
-            self._map.resize(size)
-            self.array = self._view()
+        if self.size_bytes(rows) != len(self._map):
+            self._extend_to(rows)
+
+    def widen(self, width: int) -> None:
+        """As many rows, of a larger ``width``; what was written stays where it is, so that it is the caller's
+        to bring it into its new rows."""
+        rows, self._width = len(self.array), width
+        self._extend_to(rows)
+
+    def _extend_to(self, rows: int) -> None:
+        del self.array
+        try:
+            self._map.resize(self.size_bytes(rows))
+        except BufferError:
+            gc.collect()  # a kernel that its first call compiles leaves its arguments to the collector
+            self._map.resize(self.size_bytes(rows))
+        self.array = self._view()
 
     @property
     def row_bytes(self) -> int:

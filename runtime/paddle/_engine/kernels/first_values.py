@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle._engine.kernels.hashing import scrambled
+from paddle._engine.kernels.cells import scrambled
 from paddle._engine.kernels.kernel import kernel
 
 Array = np.ndarray

@@ -1,18 +1,8 @@
-"""An index from ids to numbers of rows: open addressing over int64 ids, kept in one flat array of cells.
-
-A cell is two uint64: a *key*, which is the id scrambled by a bijection, and a *state*, zero where the cell is
-empty. So no id can be mistaken for an empty cell, and memory fresh from the system is an empty index. The
-high half of a state says what the id is, the low half, here called the *mark*, belongs to the caller:
-
-    row number + 1, perhaps with BORN       the id has this row; mark: any number below 2**32
-    CANDIDATE, and a day                    it has none yet; mark: how often it was seen
-
-Where marks are given or taken, that of a row with BORN has a minus: nobody has visited the row yet.
+"""Searching an index from ids to numbers of rows: open addressing over the cells of cells.py.
 
 Keys stand in descending order (ordered linear probing, Amble and Knuth 1974), each at or after its home,
-which falls with the key: one look past the place of an absent id ends the search, the cells do not depend on
-the order in which ids came, and growing or erasing is a sweep in place through neighbouring memory. The last
-cell is always empty.
+which falls with the key: one look past the place of an absent id ends the search, and the order of cells does
+not depend on the order in which ids came. The last cell is always empty.
 
 It must never know what a row holds. Each kernel is tested against a dict.
 """
@@ -23,129 +13,142 @@ from typing import Any
 
 import numpy as np
 
+from paddle._engine.kernels.cells import (
+    BORN,
+    CANDIDATE,
+    DAY,
+    EMPTY,
+    IS,
+    MARK,
+    ROW,
+    Array,
+    Room,
+    Word,
+    copy,
+    home,
+    key_at,
+    put,
+    row_of,
+    scrambled,
+    unscrambled,
+)
 from paddle._engine.kernels.kernel import kernel
 from paddle._engine.kernels.prefetch import AHEAD, prefetch
 
-Array = np.ndarray
-Word = np.uint64
-
 ABSENT = -1
-CANDIDATE = np.uint64(1 << 63)
-BORN = np.uint64(1 << 62)
-MAX_ROWS = 1 << 30
-_HALF = np.uint64(32)
-_LOW = np.uint64(0xFFFFFFFF)
-_ROW = np.uint64(0x3FFFFFFF)
-_DAY = np.uint64(0x7FFFFFFF)
-_EMPTY = np.uint64(0)
-_M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_W1, _W2 = np.uint64(0x96DE1B173F119089), np.uint64(0x319642B2D24D8EC3)  # their inverses modulo 2**64
-_S1, _S2, _S3 = np.uint64(30), np.uint64(27), np.uint64(31)
-_T2, _T3 = np.uint64(54), np.uint64(62)
+_NEAR = 12  # words from the beginning of a search within which most of them end
 
 
 @kernel
-def scrambled(number: int) -> Word:
-    """A bijection of 64-bit numbers after which all bits depend on all bits (the finalizer of SplitMix64)."""
-    x = np.uint64(number)
-    x = (x ^ (x >> _S1)) * _M1
-    x = (x ^ (x >> _S2)) * _M2
-    return x ^ (x >> _S3)
+def _row_at(cells: Array, cell: int, key: Word) -> Any:
+    """The row of the key, which is in this cell or in none; ABSENT if it has none."""
+    what = cells[cell, IS]
+    return np.int64(what & ROW) - 1 if key_at(cells, cell) == key and what < CANDIDATE else ABSENT
 
 
 @kernel
-def unscrambled(key: Word) -> np.int64:
-    """The number that was scrambled."""
-    x = key ^ (key >> _S3) ^ (key >> _T3)
-    x = x * _W2
-    x = x ^ (x >> _S2) ^ (x >> _T2)
-    x = x * _W1
-    x = x ^ (x >> _S1) ^ (x >> np.uint64(60))
-    return np.int64(x)
+def _look_up(ids: Array, room: Room) -> tuple[Array, Array]:
+    """The key of every id and the cell where the search for it begins."""
+    keys, begin = np.empty(ids.shape[0], np.uint64), np.empty(ids.shape[0], np.int64)
+    for i in range(ids.shape[0]):
+        keys[i] = scrambled(ids[i])
+        begin[i] = home(keys[i], room)
+    return keys, begin
 
 
 @kernel
-def home(key: Word, capacity: int) -> Any:
-    """The first cell where a key may be; ``capacity`` is below 2**32."""
-    return np.int64(((~key >> _HALF) * np.uint64(capacity)) >> _HALF)
+def _ask(cells: Array, cell: int) -> None:
+    """Ask for the memory of a search: the line where it begins, and a part of the next."""
+    prefetch(cells, cell * cells.shape[1])
+    prefetch(cells, cell * cells.shape[1] + _NEAR)
 
 
 @kernel
-def seek(cells: Array, capacity: int, key: Word) -> Any:
+def seek(cells: Array, room: Room, key: Word) -> Any:
     """The cell that holds the key or, where the index has none, would come to hold it."""
-    cell = home(key, capacity)
-    while cells[2 * cell] > key:
+    return _seek(cells, home(key, room), key)
+
+
+@kernel
+def _seek(cells: Array, cell: int, key: Word) -> Any:
+    while key_at(cells, cell) > key:
         cell += 1
     return cell
 
 
 @kernel
-def find(cells: Array, capacity: int, ids: Array, rows: Array) -> int:
+def _there(cells: Array, cell: int, key: Word) -> Any:
+    return key_at(cells, cell) == key and cells[cell, IS] != EMPTY
+
+
+@kernel
+def find(cells: Array, room: Room, ids: Array, rows: Array) -> int:
     """``rows[i]``: the row of ``ids[i]``, or ABSENT; returns how many are absent."""
+    keys, begin = _look_up(ids, room)
     absent = 0
     for i in range(ids.shape[0]):
         if i + AHEAD < ids.shape[0]:
-            prefetch(cells, 2 * home(scrambled(ids[i + AHEAD]), capacity))
-        key = scrambled(ids[i])
-        cell = seek(cells, capacity, key)
-        state = cells[2 * cell + 1] if cells[2 * cell] == key else _EMPTY
-        rows[i] = np.int64(state >> _HALF & _ROW) - 1 if state < CANDIDATE else ABSENT
-        absent += rows[i] == ABSENT
+            _ask(cells, begin[i + AHEAD])
+        key = keys[i]
+        cell = _seek(cells, begin[i], key)
+        row = _row_at(cells, cell, key)
+        rows[i] = row
+        absent += row == ABSENT
     return absent
 
 
 @kernel
-def visit(cells: Array, capacity: int, ids: Array, mark: int, rows: Array, marks: Array) -> int:
+def visit(cells: Array, room: Room, ids: Array, mark: int, rows: Array, marks: Array) -> int:
     """As ``find``, and each row is visited: its mark becomes ``mark``; ``marks[i]`` is what it was."""
+    keys, begin = _look_up(ids, room)
     absent = 0
     for i in range(ids.shape[0]):
         if i + AHEAD < ids.shape[0]:
-            prefetch(cells, 2 * home(scrambled(ids[i + AHEAD]), capacity))
-        key = scrambled(ids[i])
-        cell = seek(cells, capacity, key)
-        state = cells[2 * cell + 1] if cells[2 * cell] == key else _EMPTY
-        if state == _EMPTY or state >= CANDIDATE:
-            rows[i] = ABSENT
+            _ask(cells, begin[i + AHEAD])
+        key = keys[i]
+        cell = _seek(cells, begin[i], key)
+        row = _row_at(cells, cell, key)
+        rows[i] = row
+        if row == ABSENT:
             absent += 1
             continue
-        rows[i] = np.int64(state >> _HALF & _ROW) - 1
-        marks[i] = _signed(state)
-        cells[2 * cell + 1] = (state & (_ROW << _HALF)) | np.uint64(mark)
+        marks[i] = _signed(cells, cell)
+        cells[cell, IS] &= ROW
+        cells[cell, MARK] = mark
     return absent
 
 
 @kernel
-def read_marks(cells: Array, capacity: int, ids: Array, marks: Array) -> None:
+def read_marks(cells: Array, room: Room, ids: Array, marks: Array) -> None:
     """The marks of ``ids``, all of which are in the index."""
     for i in range(ids.shape[0]):
-        state = cells[2 * seek(cells, capacity, scrambled(ids[i])) + 1]
-        marks[i] = _signed(state)
+        marks[i] = _signed(cells, seek(cells, room, scrambled(ids[i])))
 
 
 @kernel
-def _signed(state: Word) -> Any:
-    mark = np.int64(state & _LOW)
-    return -mark if state < CANDIDATE and state & BORN else mark
+def _signed(cells: Array, cell: int) -> Any:
+    what, mark = cells[cell, IS], np.int64(cells[cell, MARK])
+    return -mark if what < CANDIDATE and what & BORN != EMPTY else mark
 
 
 @kernel
-def remark(cells: Array, capacity: int, ids: Array, marks: Array) -> None:
+def remark(cells: Array, room: Room, ids: Array, marks: Array) -> None:
     """Set the marks of ``ids``, all of which are in the index; a row with one above zero was visited."""
     for i in range(ids.shape[0]):
-        cell = seek(cells, capacity, scrambled(ids[i]))
-        state = cells[2 * cell + 1]
-        kept = (state if marks[i] <= 0 or state >= CANDIDATE else state & ~BORN) & ~_LOW
-        cells[2 * cell + 1] = kept | np.uint64(abs(marks[i]))
+        cell = seek(cells, room, scrambled(ids[i]))
+        if marks[i] > 0 and cells[cell, IS] < CANDIDATE:
+            cells[cell, IS] &= ROW
+        cells[cell, MARK] = abs(marks[i])
 
 
 @kernel
 def admit(
     cells: Array,
-    capacity: int,
+    room: Room,
     ids: Array,
     needed: Array,
-    waiting: Word,
-    fresh: Word,
+    day: int,
+    mark: int,
     limit: int,
     used: int,
     rows: int,
@@ -153,32 +156,34 @@ def admit(
 ) -> tuple[int, int, int]:
     """See each of ``ids`` once, in order; one that was seen ``needed[i]`` times gets the next row.
 
-    ``used``: cells in use, ``rows``: rows given so far. New rows get the state ``fresh``, and their ids fill
-    ``born`` (n,); others get ``waiting`` (CANDIDATE and the day). Returns how many ids were seen, fewer than
-    all when ``limit`` cells are in use or the cells are at their end, and the new ``used`` and ``rows``.
+    ``used``: cells in use, ``rows``: rows given so far. New rows are BORN with ``mark``, and their ids fill
+    ``born`` (n,); others wait as candidates of ``day``. Without marks all get a row, whatever is needed.
+    Returns how many ids were seen, fewer than all when ``limit`` cells are in use or the cells are at their
+    end, and the new ``used`` and ``rows``.
     """
-    first = rows
+    keys, begin = _look_up(ids, room)
+    first, is_marked = rows, cells.shape[1] > MARK
     for i in range(ids.shape[0]):
         if i + AHEAD < ids.shape[0]:
-            prefetch(cells, 2 * home(scrambled(ids[i + AHEAD]), capacity))
-        key = scrambled(ids[i])
-        cell = seek(cells, capacity, key)
-        state = cells[2 * cell + 1] if cells[2 * cell] == key else _EMPTY
-        if state == _EMPTY:
+            _ask(cells, begin[i + AHEAD])
+        key = keys[i]
+        cell = _seek(cells, begin[i], key)
+        if not _there(cells, cell, key):
             if used >= limit or not _open(cells, cell):
                 return i, used, rows
-            cells[2 * cell] = key
+            put(cells, cell, key)
             used += 1
-        elif state < CANDIDATE:
+        elif cells[cell, IS] < CANDIDATE:
             continue
-        seen = (state & _LOW) + np.uint64(1)
-        if seen >= np.uint64(needed[i]):
-            born[rows - first] = ids[i]
-            rows += 1
-            state = np.uint64(rows) << _HALF | fresh
-        else:
-            state = waiting | seen
-        cells[2 * cell + 1] = state
+        if is_marked:
+            seen = cells[cell, MARK] + 1
+            if seen < needed[i]:
+                cells[cell, IS], cells[cell, MARK] = CANDIDATE | np.uint32(day), seen
+                continue
+            cells[cell, MARK] = mark
+        born[rows - first] = ids[i]
+        rows += 1
+        cells[cell, IS] = np.uint32(rows) | BORN if is_marked else np.uint32(rows)
     return ids.shape[0], used, rows
 
 
@@ -186,123 +191,62 @@ def admit(
 def _open(cells: Array, cell: int) -> bool:
     """Make ``cell`` free by moving the run that begins there up by one; False at the end of the cells."""
     free = cell
-    while cells[2 * free + 1] != _EMPTY:
+    while cells[free, IS] != EMPTY:
         free += 1
-    if 2 * free + 2 >= cells.shape[0]:
+    if free + 1 >= cells.shape[0]:
         return False
-    for i in range(2 * free + 1, 2 * cell + 1, -1):
-        cells[i] = cells[i - 2]
+    for i in range(free, cell, -1):
+        copy(cells, i - 1, cells, i)
     return True
-
-
-@kernel
-def reach(cells: Array, capacity: int, used: int) -> int:
-    """How many cells the ``used`` ones would need with another ``capacity``, the empty one at the end
-    included."""
-    end, seen = 0, 0
-    for cell in range(cells.shape[0] // 2):
-        if cells[2 * cell + 1] != _EMPTY:
-            end = max(end, home(cells[2 * cell], capacity) + used - seen)
-            seen += 1
-    return end + 1
-
-
-@kernel
-def spread(cells: Array, capacity: int) -> None:
-    """Bring all keys to their places for a larger ``capacity``, after empty cells were added at the end.
-
-    All move to the very end first, in order, so that writing can never overtake reading.
-    """
-    packed = cells.shape[0]
-    for i in range(cells.shape[0] - 2, -1, -2):
-        key, state = cells[i], cells[i + 1]
-        if state != _EMPTY:
-            packed -= 2
-            cells[i] = cells[i + 1] = _EMPTY
-            cells[packed], cells[packed + 1] = key, state
-    cell = -1
-    for i in range(packed, cells.shape[0], 2):
-        key, state = cells[i], cells[i + 1]
-        cells[i] = cells[i + 1] = _EMPTY
-        cell = max(cell + 1, home(key, capacity))
-        cells[2 * cell], cells[2 * cell + 1] = key, state
 
 
 @kernel
 def stale(cells: Array, mark: int, kept: Array) -> None:
     """``kept[row]``: 0 where the row's mark is ``mark`` or less, that of a BORN one less than ``mark``; else
     1."""
-    for i in range(0, cells.shape[0], 2):
-        state = cells[i + 1]
-        if state != _EMPTY and state < CANDIDATE:
-            kept[np.int64(state >> _HALF & _ROW) - 1] = abs(_signed(state)) + (state & BORN != _EMPTY) > mark
-
-
-@kernel
-def sweep(cells: Array, capacity: int, kept: Array, numbers: Array, day: int) -> int:
-    """Erase rows that are not ``kept`` and candidates last seen on ``day`` or before; returns cells in use.
-
-    Row r is row ``numbers[r]`` from now on. ``capacity`` is not larger than it was.
-    """
-    cell, used = -1, 0
-    for i in range(0, cells.shape[0], 2):
-        key, state = cells[i], cells[i + 1]
-        if state == _EMPTY:
-            continue
-        cells[i] = cells[i + 1] = _EMPTY
-        if state >= CANDIDATE:
-            if np.int64(state >> _HALF & _DAY) <= day:
-                continue
-        else:
-            row = np.int64(state >> _HALF & _ROW) - 1
-            if not kept[row]:
-                continue
-            state = (state & ~(_ROW << _HALF)) | np.uint64(numbers[row] + 1) << _HALF
-        cell = max(cell + 1, home(key, capacity))
-        cells[2 * cell], cells[2 * cell + 1] = key, state
-        used += 1
-    return used
+    for cell in range(cells.shape[0]):
+        what = cells[cell, IS]
+        if what != EMPTY and what < CANDIDATE:
+            kept[row_of(what)] = np.int64(cells[cell, MARK]) + (what & BORN != EMPTY) > mark
 
 
 @kernel
 def by_row(cells: Array, ids: Array, marks: Array) -> None:
-    """The id and the mark of every row."""
-    for i in range(0, cells.shape[0], 2):
-        state = cells[i + 1]
-        if state != _EMPTY and state < CANDIDATE:
-            row = np.int64(state >> _HALF & _ROW) - 1
-            ids[row] = unscrambled(cells[i])
-            marks[row] = _signed(state)
+    """The id of every row and, of an index that has them, its mark."""
+    for cell in range(cells.shape[0]):
+        what = cells[cell, IS]
+        if what != EMPTY and what < CANDIDATE:
+            ids[row_of(what)] = unscrambled(key_at(cells, cell))
+            if cells.shape[1] > MARK:
+                marks[row_of(what)] = _signed(cells, cell)
 
 
 @kernel
 def candidates(cells: Array, ids: Array, marks: Array, days: Array) -> None:
     """Id, mark and day of every candidate, in the order of their cells."""
     count = 0
-    for i in range(0, cells.shape[0], 2):
-        state = cells[i + 1]
-        if state >= CANDIDATE:
-            ids[count] = unscrambled(cells[i])
-            marks[count] = np.int64(state & _LOW)
-            days[count] = np.int64(state >> _HALF & _DAY)
+    for cell in range(cells.shape[0]):
+        what = cells[cell, IS]
+        if what >= CANDIDATE:
+            ids[count] = unscrambled(key_at(cells, cell))
+            marks[count] = np.int64(cells[cell, MARK])
+            days[count] = np.int64(what & DAY)
             count += 1
 
 
 @kernel
-def date(cells: Array, capacity: int, ids: Array, days: Array) -> None:
+def date(cells: Array, room: Room, ids: Array, days: Array) -> None:
     """Say on which day each of ``ids``, all of which are candidates, was last seen."""
     for i in range(ids.shape[0]):
-        cell = seek(cells, capacity, scrambled(ids[i]))
-        mark = cells[2 * cell + 1] & _LOW
-        cells[2 * cell + 1] = CANDIDATE | np.uint64(days[i]) << _HALF | mark
+        cells[seek(cells, room, scrambled(ids[i])), IS] = CANDIDATE | np.uint32(days[i])
 
 
 @kernel
-def behind(cells: Array, capacity: int, id: int) -> Any:
+def behind(cells: Array, room: Room, id: int) -> Any:
     """The first cell behind all that come before ``id`` in the order of cells, and behind its own."""
     key = scrambled(id)
-    cell = seek(cells, capacity, key)
-    return cell + 1 if cells[2 * cell] == key and cells[2 * cell + 1] != _EMPTY else cell
+    cell = seek(cells, room, key)
+    return cell + 1 if _there(cells, cell, key) else cell
 
 
 @kernel
@@ -310,12 +254,12 @@ def scan(cells: Array, first: int, ids: Array, rows: Array) -> int:
     """The next ids that have a row, from cell ``first`` on, as many as there is room for; returns how
     many."""
     count = 0
-    for i in range(2 * first, cells.shape[0], 2):
+    for cell in range(first, cells.shape[0]):
         if count == ids.shape[0]:
             break
-        state = cells[i + 1]
-        if state != _EMPTY and state < CANDIDATE:
-            ids[count] = unscrambled(cells[i])
-            rows[count] = np.int64(state >> _HALF & _ROW) - 1
+        what = cells[cell, IS]
+        if what != EMPTY and what < CANDIDATE:
+            ids[count] = unscrambled(key_at(cells, cell))
+            rows[count] = row_of(what)
             count += 1
     return count

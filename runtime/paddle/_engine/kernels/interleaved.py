@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from paddle._engine.kernels.hashing import scrambled
+from paddle._engine.kernels.cells import scrambled
 from paddle._engine.kernels.kernel import kernel
 from paddle._engine.kernels.prefetch import AHEAD, prefetch
 

@@ -123,7 +123,8 @@ class Rule(ABC):
         self._update((table, index, gradient, last_step, *penalties.numbers), slots, learning_rate, step)
 
     def changes_idle_rows(self, penalties: Penalties) -> bool:
-        """Whether a row changes in a step that passes it by; if not, there is nothing to catch up with."""
+        """Whether a row changes in a step that passes it by; if not, there is nothing to catch up with, and
+        nobody looks at ``last_step``."""
         return penalties.l1 > 0 or penalties.l2 > 0
 
     def catch_up(
