@@ -136,7 +136,7 @@ TABLE = (
         f"_pserver.{{gradient, tables}} {WIRE} _engine.exchange _engine.kernels.{{halves, largest}}",
         "numpy",
     ),
-    Row("_pserver.pages", theirs="mmap numpy"),
+    Row("_pserver.pages", theirs="gc mmap numpy"),
     Row("_pserver.hash_index", "_pserver.{errors, pages} _engine.kernels.{cells, growing, hashing}", "numpy"),
     Row(
         "_pserver.hash_table",
