@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from paddle._pserver.clocks import Clocks
 from paddle._pserver.messages import Hello, Mark
-from paddle._pserver.roster import Roster, State, Trainer
+from paddle._pserver.roster import Roster, Standing, Trainer
 from paddle._pserver.saving import Saving
 from paddle._pserver.state import marks
 
@@ -37,7 +37,7 @@ class Arrivals:
     def restored(self, trainers: int) -> None:
         """The shard was restored from a snapshot of so many trainers that another job may have made."""
         self._may_be_new_job, self._known = True, trainers
-        if all(trainer.state is State.GONE for trainer in self._roster.trainers[:trainers]):
+        if all(trainer.state is Standing.GONE for trainer in self._roster.trainers[:trainers]):
             self._begin_job()
 
     def come(self, hello: Hello, session: int, peer: str, now: float) -> int | None:
@@ -71,7 +71,7 @@ class Arrivals:
         """Rule 2."""
         id = trainer.id
         has_begun = id not in self._roster.present or self._clocks.unsettled[id] or hello.answered.pushes
-        is_between = trainer.state is State.LOST and not has_begun
+        is_between = trainer.state is Standing.LOST and not has_begun
         return self.is_in_step is False or is_between or not self._clocks.pushes[id]
 
     def _go_on_with(self, trainer: Trainer, answered: Mark, *, comes_back: bool) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Set
 from typing import NamedTuple
 
 from paddle._pserver.messages import Declare, EndPass, Push
-from paddle._pserver.roster import Roster, State, Trainer
+from paddle._pserver.roster import Roster, Standing, Trainer
 
 FIRST_NOTICE_S = 5.0
 LONGEST_NOTICE_S = 60.0
@@ -91,7 +91,7 @@ class Barrier:
     def _since(self, missing: Trainer) -> float:
         """Since when one is waited for. One that has more batches than others takes its time, while it is
         heard."""
-        if missing.state is State.LOST:
+        if missing.state is Standing.LOST:
             return min(self.oldest, missing.since)
         only_pass_ends = len(self.waiting_for(EndPass)) == len(self._waits)
         return max(self.oldest, missing.heard) if only_pass_ends else self.oldest

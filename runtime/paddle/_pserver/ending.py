@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paddle._pserver.clocks import Clocks
-from paddle._pserver.roster import Roster, State
+from paddle._pserver.roster import Roster, Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def outcome(
     roster: Roster, clocks: Clocks, broken: Broken | None, now: float, patience_s: float
 ) -> Outcome | None:
     """The outcome, or None while there is more to come."""
-    connected, gone, lost = (roster.ids(state) for state in (State.JOINED, State.GONE, State.LOST))
+    connected, gone, lost = (roster.ids(state) for state in (Standing.JOINED, Standing.GONE, Standing.LOST))
     if broken is not None and (not connected or now - broken.since >= patience_s):
         return Outcome(1, f"the job is broken: {broken.reason}")
     if connected or not (gone or lost):
@@ -47,7 +47,7 @@ def outcome(
         return Outcome(0, f"all trainers have said goodbye: {clocks}")
     if now - max(roster.trainers[id].since for id in gone + lost) < patience_s:
         return None
-    owing = [id for id in lost if clocks.unsettled[id]] + roster.ids(State.EXPECTED)
+    owing = [id for id in lost if clocks.unsettled[id]] + roster.ids(Standing.EXPECTED)
     if owing:
         return Outcome(1, f"the job is not complete: {roster.describe_all(owing, now)}")
     return Outcome(0, f"no trainer has come back: {clocks}")

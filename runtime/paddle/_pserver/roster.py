@@ -25,7 +25,7 @@ from paddle._pserver.errors import DuplicateTrainer, Stale
 _PAST = 64  # processes that are remembered to be stale
 
 
-class State(enum.Enum):
+class Standing(enum.Enum):
     """Where a trainer stands."""
 
     EXPECTED = "expected"
@@ -43,7 +43,7 @@ class Trainer:
     """
 
     id: int
-    state: State = State.EXPECTED
+    state: Standing = Standing.EXPECTED
     session: int | None = None
     peer: str = ""
     declared: bool = False
@@ -79,10 +79,10 @@ class Roster:
                 f"a newer process has trainer_id={id}: {self.describe(id, now)}. This one ends; what it has "
                 "not pushed yet is lost."
             )
-        if trainer.is_again(incarnation) or (is_free and trainer.state in (State.EXPECTED, State.LOST)):
+        if trainer.is_again(incarnation) or (is_free and trainer.state in (Standing.EXPECTED, Standing.LOST)):
             return
         half = "It has trained a part of this pass, which no other process can take up. "
-        half = half if trainer.state is State.LOST else ""
+        half = half if trainer.state is Standing.LOST else ""
         raise DuplicateTrainer(
             f"trainer_id={id} is taken: {self.describe(id, now)}. {half}Give every trainer an id of its own; "
             "to train again, start the pservers again: they serve one job."
@@ -96,7 +96,7 @@ class Roster:
             del self._sessions[before]
         if not trainer.is_again(incarnation):
             self._replace(trainer, incarnation)
-        trainer.state, trainer.session, trainer.peer = State.JOINED, session, peer
+        trainer.state, trainer.session, trainer.peer = Standing.JOINED, session, peer
         trainer.declared, trainer.since, trainer.heard = False, now, now
         self._sessions[session] = trainer
         return before
@@ -112,19 +112,19 @@ class Roster:
         for trainer in self.trainers:
             if trainer.session is None:
                 self._replace(trainer, "")
-                trainer.state = State.EXPECTED
+                trainer.state = Standing.EXPECTED
         self.present = frozenset(range(len(self.trainers)))
 
     def lose(self, trainer: Trainer, now: float, *, forget: bool) -> None:
         """Its connection broke. ``forget``: it has done nothing yet, so that another may take its place."""
-        self._disconnect(trainer, State.EXPECTED if forget else State.LOST, now)
+        self._disconnect(trainer, Standing.EXPECTED if forget else Standing.LOST, now)
 
     def leave(self, trainer: Trainer, now: float) -> None:
         """It said goodbye."""
-        self._disconnect(trainer, State.GONE, now)
+        self._disconnect(trainer, Standing.GONE, now)
         self.end_pass(trainer)
 
-    def _disconnect(self, trainer: Trainer, state: State, now: float) -> None:
+    def _disconnect(self, trainer: Trainer, state: Standing, now: float) -> None:
         if trainer.session is not None:
             del self._sessions[trainer.session]
         trainer.session, trainer.declared, trainer.state, trainer.since = None, False, state, now
@@ -135,9 +135,9 @@ class Roster:
 
     def begin_pass(self) -> None:
         """All have ended the pass: all that are left are in the next one."""
-        self.present = frozenset(t.id for t in self.trainers if t.state is not State.GONE)
+        self.present = frozenset(t.id for t in self.trainers if t.state is not Standing.GONE)
 
-    def ids(self, *states: State) -> list[int]:
+    def ids(self, *states: Standing) -> list[int]:
         """The trainers in any of ``states``."""
         return [trainer.id for trainer in self.trainers if trainer.state in states]
 
@@ -146,13 +146,13 @@ class Roster:
         trainer = self.trainers[id]
         ago = f"{now - trainer.since:.0f} s ago"
         match trainer.state:
-            case State.EXPECTED:
+            case Standing.EXPECTED:
                 return f"trainer {id} (has not {'come back' if trainer.incarnation else 'joined'})"
-            case State.GONE:
+            case Standing.GONE:
                 return f"trainer {id} (left {ago})"
-            case State.LOST:
+            case Standing.LOST:
                 return f"trainer {id} (its connection from {trainer.peer} broke {ago})"
-            case State.JOINED:
+            case Standing.JOINED:
                 return f"trainer {id} (at {trainer.peer}, last heard {now - trainer.heard:.0f} s ago)"
 
     def describe_all(self, ids: Iterable[int], now: float) -> str:

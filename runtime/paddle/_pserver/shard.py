@@ -68,8 +68,7 @@ from paddle._pserver.model import Model
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.outbox import Outbox
 from paddle._pserver.resuming import Resuming
-from paddle._pserver.roster import Roster, Trainer
-from paddle._pserver.roster import State as Standing
+from paddle._pserver.roster import Roster, Standing, Trainer
 from paddle._pserver.saving import Cause, Saving
 from paddle._pserver.sparing import Sparing
 from paddle._pserver.state import State, cut, marks, restore

@@ -17,7 +17,7 @@ from paddle._pserver.clocks import Clocks
 from paddle._pserver.errors import TrainerLost
 from paddle._pserver.messages import failure
 from paddle._pserver.outbox import Outbox
-from paddle._pserver.roster import Roster, State
+from paddle._pserver.roster import Roster, Standing
 
 
 class Sparing:
@@ -31,7 +31,7 @@ class Sparing:
 
     def can_spare(self, ids: Sequence[int]) -> bool:
         """Whether the job goes on without these."""
-        rest = set(self._roster.ids(State.JOINED)) - set(ids)
+        rest = set(self._roster.ids(Standing.JOINED)) - set(ids)
         return bool(self._min_trainers) and len(rest) >= self._min_trainers
 
     def leave_out(self, ids: Sequence[int], why: str, now: float) -> None:

@@ -18,8 +18,7 @@ import numpy as np
 from paddle._pserver.clocks import Clocks
 from paddle._pserver.messages import Count, Declare, Mark
 from paddle._pserver.model import Model
-from paddle._pserver.roster import Roster, Trainer
-from paddle._pserver.roster import State as Standing
+from paddle._pserver.roster import Roster, Standing, Trainer
 
 
 class TrainerState(msgspec.Struct, frozen=True, array_like=True):

@@ -7,7 +7,7 @@ shard that no trainer ever came to has no job to tell of.
 from __future__ import annotations
 
 from paddle._pserver.barrier import FIRST_NOTICE_S
-from paddle._pserver.roster import State
+from paddle._pserver.roster import Standing
 from paddle._pserver.shard import Shard
 from paddle._pserver.watcher import Watcher
 
@@ -22,7 +22,7 @@ class Watch:
 
     def look(self, shard: Shard) -> None:
         """Something happened."""
-        if not self._has_joined and shard.roster.ids(State.JOINED):
+        if not self._has_joined and shard.roster.ids(Standing.JOINED):
             self._has_joined = True
             self._watcher.joined()
         if shard.broken is not None and self._has_joined and not self._has_broken:
