@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
@@ -16,13 +16,12 @@ from typing import IO, Literal
 from paddle._engine.checkpoint import lod_tensor, parameter_tar
 from paddle._pserver.errors import CannotExport, CannotReshard
 from paddle._pserver.exporting import Exporting, config_of
-from paddle._pserver.gathering import Gathered, gather
+from paddle._pserver.gathering import Gathered, Notice, gather
 from paddle._pserver.options import Role
 from paddle._pserver.resharding import Resharding
 from paddle._pserver.snapshot import Snapshots
 from paddle._pserver.storage import Folder, flush
 
-Notice = Callable[[str], None]
 Layout = Literal["tar", "persistables", "combined"]
 
 
