@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
-from paddle._pserver.effects import Close, Drop, Effect, Note, Save, Send
+from paddle._pserver.effects import Close, Drop, Effect, Note, Send, Write
 from paddle._pserver.gradient import NOTHING, Gradient, Rows
 from paddle._pserver.messages import (
     PROTOCOL,
@@ -105,7 +105,7 @@ class Talk:
                     self.closed.append(session - 1)
                 case Drop(session):
                     self.dropped.append(session - 1)
-                case Save(state):
+                case Write(state):
                     self.cuts.append(state)
                     if not self.disk_is_slow:
                         self.write()

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
-from paddle._pserver.effects import Close, Effect, Save, Send
+from paddle._pserver.effects import Close, Effect, Send, Write
 from paddle._pserver.gradient import NOTHING, Gradient, Rows
 from paddle._pserver.journal import Entry, Journal
 from paddle._pserver.messages import (
@@ -142,7 +142,7 @@ class World:
                     assert not isinstance(message, Failure), message
                     for trainer in told:
                         self.hear(trainer, message)
-                case Save(state):
+                case Write(state):
                     assert self.writing is None
                     self.writing = state
                 case Close():

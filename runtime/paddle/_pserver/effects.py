@@ -44,7 +44,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Save:
+class Write:
     """Write a snapshot, one after the other, and tell the shard how it went. ``why``: for people."""
 
     state: State
@@ -59,4 +59,4 @@ class Load:
     version: int
 
 
-Effect = Send | Close | Drop | Note | Save | Load
+Effect = Send | Close | Drop | Note | Write | Load

@@ -20,7 +20,7 @@ import numpy as np
 
 from paddle._pserver import nearby
 from paddle._pserver.auth import Purses
-from paddle._pserver.effects import Close, Drop, Effect, Load, Note, Save, Send
+from paddle._pserver.effects import Close, Drop, Effect, Load, Note, Send, Write
 from paddle._pserver.ending import Outcome
 from paddle._pserver.errors import FrameError
 from paddle._pserver.inlet import Inbound, Inlet
@@ -232,7 +232,7 @@ class Hub:
                 case Drop(id):
                     if id in self._sessions:
                         self._sessions[id].drop()
-                case Save(state, why):
+                case Write(state, why):
                     self._at_disk(self._save(state, why))
                 case Load(id, version):
                     self._at_disk(self._load(id, version))

@@ -354,5 +354,5 @@ class Shard:
             cause = self.saving.begin(version, marks(self.clocks, self.roster), self._now)
             serving = self.options.serving
             state = cut(model, self.clocks, self.roster, is_regular=is_regular, serving=serving)
-            self._outbox.effects.append(effects.Save(state, cause.text))
+            self._outbox.effects.append(effects.Write(state, cause.text))
         return self._outbox.effects
