@@ -196,14 +196,14 @@ TABLE = (
     Row("_pserver.session", f"{SHARD} {WIRE} _pserver.{{link, meter}}", "asyncio numpy"),
     Row(
         "_pserver.hub",
-        f"{SHARD} {WIRE} {SIGHT} _pserver.{{auth, lending, nearby, outlet, recovery, session}}",
+        f"{SHARD} {WIRE} {SIGHT} _pserver.{{auth, loan, nearby, outlet, recovery, session}}",
         "asyncio numpy time",
     ),
     # Memory that both sides see.
     Row("_pserver.region", "_pserver.{memory, messages}", "fcntl mmap numpy os pathlib"),
     Row("_pserver.shown", "_pserver.{errors, framing, messages, region}", "numpy"),
-    Row("_pserver.lending", f"{WIRE} _pserver.{{region, tables}}", "numpy os"),
-    Row("_pserver.inlet", f"{SHARD} {WIRE} _pserver.lending", "numpy"),
+    Row("_pserver.loan", f"{WIRE} _pserver.{{region, tables}}", "numpy os"),
+    Row("_pserver.inlet", f"{SHARD} {WIRE} _pserver.loan", "numpy"),
     Row("_pserver.model", f"{SHARD} {WIRE} {EXCHANGE} _pserver.shown", "numpy"),
     # What can be seen of a shard.
     Row("_pserver.status", SHARD, "msgspec"),

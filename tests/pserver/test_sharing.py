@@ -258,7 +258,7 @@ def test_without_memory_for_it_all_goes_over_the_socket(
 def test_where_the_trainers_memory_is_not_seen_its_gradients_go_over_the_socket(
     start_pservers: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("paddle._pserver.lending.region", type("Nowhere", (), {"find": refused}))
+    monkeypatch.setattr("paddle._pserver.loan.region", type("Nowhere", (), {"find": refused}))
     went(start_pservers, (False, True))
 
 

@@ -24,7 +24,7 @@ from paddle._pserver.effects import Close, Drop, Effect, Load, Note, Send, Write
 from paddle._pserver.ending import Outcome
 from paddle._pserver.errors import FrameError
 from paddle._pserver.inlet import Inbound, Inlet
-from paddle._pserver.lending import Lending
+from paddle._pserver.loan import Loan
 from paddle._pserver.messages import Share, failure
 from paddle._pserver.meter import Meter
 from paddle._pserver.outlet import Outlet
@@ -76,9 +76,7 @@ class Hub:
         id = next(self._ids)
         peer = nearby.peer(transport.get_extra_info("peername"), transport.get_extra_info("sockname"))
         self.shard.connected(id, peer or "an address it has left")
-        self._inlets[id] = Inlet(
-            self.shard, id, Lending(nearby.neighbour(transport.get_extra_info("socket")))
-        )
+        self._inlets[id] = Inlet(self.shard, id, Loan(nearby.neighbour(transport.get_extra_info("socket"))))
         self._sessions[id] = Session(id, self._inlets[id], self, transport, http)
         return self._sessions[id]
 
@@ -88,8 +86,8 @@ class Hub:
         if decode is not None:
             decode()
         if isinstance(message, Share):
-            lending = self._inlets[session.id].lending
-            return session.send(lending.share(message, self.shard.expecting(session.id).tables))
+            loan = self._inlets[session.id].loan
+            return session.send(loan.share(message, self.shard.expecting(session.id).tables))
         now = time.monotonic()
         self._meter.asked(session.id, message, now)
         self._outlet.asked(session.id, message)
@@ -213,7 +211,7 @@ class Hub:
         rounded = self._outlet.body(id, message, body, self.shard.wire)
         if rounded is not None:
             body, live = rounded, False
-        elif self._inlets[id].lending.covers(body):
+        elif self._inlets[id].loan.covers(body):
             body = ()
         self._sessions[id].send(message, body, live=live)
         self._meter.told(id, message, time.monotonic())

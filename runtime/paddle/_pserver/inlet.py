@@ -1,7 +1,7 @@
 """Inlet: where the body of a trainer's message is received, one inlet per connection.
 
 Gradients land in arrays that the inlet keeps from push to push, and are decoded there where the job's wire
-wants it (decoding.py), unless they are in memory that both sides see (lending.py); initial values land where
+wants it (decoding.py), unless they are in memory that both sides see (loan.py); initial values land where
 they will live. It must never know a socket.
 
 Guarantee: nothing is received into an array that the shard still reads, and nothing is allocated before the
@@ -20,7 +20,7 @@ from paddle._pserver.deposit import Deposit
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.framing import bytes_of
 from paddle._pserver.gradient import NOTHING, Gradient, Rows
-from paddle._pserver.lending import Lending
+from paddle._pserver.loan import Loan
 from paddle._pserver.messages import Part, PullRows, Push, Request, Seed, Share, decode
 from paddle._pserver.model import Model
 from paddle._pserver.placement import DenseLayout
@@ -46,8 +46,8 @@ class Inbound(NamedTuple):
 class Inlet:
     """The ``place`` of a session's FrameReader."""
 
-    def __init__(self, shard: Shard, session: int, lending: Lending | None = None) -> None:
-        self.lending = lending or Lending()
+    def __init__(self, shard: Shard, session: int, loan: Loan | None = None) -> None:
+        self.loan = loan or Loan()
         self._shard = shard
         self._session = session
         self._deposit = Deposit(NO_LAYOUT)
@@ -83,8 +83,8 @@ class Inlet:
         if model.declaration.wire.name != "float32":
             return self._place_coded(push, model, body_length)
         is_word = not (body_length or push.counts or push.parts)
-        if is_word and self.lending.has_gradient(model.tables):  # the shard reads it by itself
-            return Inbound(push, Gradient(self.lending.gradient())), ()
+        if is_word and self.loan.has_gradient(model.tables):  # the shard reads it by itself
+            return Inbound(push, Gradient(self.loan.gradient())), ()
         return self._place_gradient(push, model.tables, body_length)
 
     def _place_gradient(

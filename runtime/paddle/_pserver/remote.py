@@ -6,7 +6,7 @@ way from ``commit`` until it is settled: whatever else is asked settles it first
 
 Guarantee: see :class:`paddle._engine.exchange.Overlapping`; dense gradients are sent from where they were
 computed (with another wire than float32: from where they were encoded), and new values are received where
-they are used; with a shard of this machine and user neither travels (lending.py); a connection that breaks
+they are used; with a shard of this machine and user neither travels (loan.py); a connection that breaks
 changes nothing (line.py). After an error only ``close`` may be called.
 """
 

@@ -8,17 +8,17 @@ import pytest
 
 from paddle._pserver import region
 from paddle._pserver.errors import BadMessage, PserverError
-from paddle._pserver.lending import Lending
+from paddle._pserver.loan import Loan
 from paddle._pserver.messages import Lies, Share
 from paddle._pserver.remote import RemoteExchange
 
 from .conftest import ONES, Pservers, Start, start
 
 
-def lending(pservers: Pservers) -> tuple[Lending, Any]:
+def loan(pservers: Pservers) -> tuple[Loan, Any]:
     (hub,) = pservers.hubs
     (inlet,) = hub._inlets.values()
-    return inlet.lending, hub.shard.tables
+    return inlet.loan, hub.shard.tables
 
 
 def test_gradients_outside_of_the_memory_are_refused(start_pservers: Start) -> None:
@@ -26,7 +26,7 @@ def test_gradients_outside_of_the_memory_are_refused(start_pservers: Start) -> N
 
     def run(exchange: RemoteExchange) -> None:
         start(exchange)
-        lent, tables = lending(pservers)
+        lent, tables = loan(pservers)
         made = region.make(4 * 300 + 64)
         assert made is not None and made.lies is not None
         for starts in ({"w": 68}, {"w": 1 << 62}, {"w": 2}, {}, {"v": 0}):
@@ -44,7 +44,7 @@ def test_what_is_no_memory_of_the_trainer_is_not_taken_and_that_is_no_error(star
 
     def run(exchange: RemoteExchange) -> None:
         start(exchange)
-        lent, tables = lending(pservers)
+        lent, tables = loan(pservers)
         for lies in (Lies(0, 0, 0), Lies(1, 2, 1200), Lies(1 << 62, 1 << 62, 1 << 62), None):
             answer = lent.share(Share(lies, {"w": 0}, False), tables)
             assert (answer.takes, answer.values) == (False, None)

@@ -1,4 +1,4 @@
-"""Lending: what a shard and one of its trainers, of the same machine and user, show each other in memory.
+"""Loan: what a shard and one of its trainers, of the same machine and user, lend each other in memory.
 
 The trainer tells where its dense gradients lie: a push brings only the word that there is one. The shard
 tells where its values lie: an answer brings only the word that they may be read. What is not told goes over
@@ -27,7 +27,7 @@ from paddle._pserver.region import Region
 from paddle._pserver.tables import Tables
 
 
-class Lending:
+class Loan:
     """See the module's text. ``process``: the trainer's, where it is of this machine and user."""
 
     def __init__(self, process: int | None = None) -> None:
