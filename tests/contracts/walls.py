@@ -54,8 +54,8 @@ SHARD = f"""{MACHINES} _pserver.{{
 SIGHT = "_pserver.{meter, report, status}"
 # A trainer's end of a session.
 TRAINERS_END = """_pserver.{
-    account, client, courier, delivery, flight, given, gradient_room, journal, line, link, question, remote,
-    remote_shards, sieve
+    account, client, courier, delivery, farewell, flight, given, gradient_room, greeting, journal,
+    last_words, line, link, question, remote, remote_shards, sieve
 }"""
 # How both prove to have the job's token.
 TOKENS = "_pserver.{auth, handshake, tls, tls_socket, token_file}"
@@ -188,7 +188,7 @@ TABLE = (
         TRAINERS_END,
         f"{TRAINERS_END} {TOKENS} {WIRE} {EXCHANGE} "
         "_pserver.{ahead, encoding, landing, nearby, region, rounded, shown}",
-        "msgspec numpy os secrets socket ssl sys threading time",
+        "msgspec numpy os secrets select socket ssl sys threading time",
     ),
     Row("_pserver.outlet", f"{WIRE} _engine.kernels.halves", "numpy"),
     Row("_pserver.rounded", "_pserver.{framing, landing} _engine.kernels.halves", "numpy"),

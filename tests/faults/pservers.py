@@ -9,7 +9,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -75,7 +75,10 @@ class Job:
             return result
 
         with ThreadPoolExecutor(TRAINERS) as pool:
-            return list(pool.map(run, range(TRAINERS), timeout=120))
+            training = [pool.submit(run, id) for id in range(TRAINERS)]
+            for ended in as_completed(training, timeout=120):
+                ended.result()  # of those that fail the first one: the others fail because of it
+            return [each.result() for each in training]
 
     def train(
         self,

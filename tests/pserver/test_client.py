@@ -14,8 +14,11 @@ import pytest
 
 from paddle._pserver.client import Client
 from paddle._pserver.errors import (
+    ConnectionLost,
     ProtocolMismatch,
+    PserverError,
     ShardUnreachable,
+    TrainerLost,
 )
 from paddle._pserver.framing import pieces
 from paddle._pserver.link import UPGRADE
@@ -28,16 +31,21 @@ from paddle._pserver.messages import (
     Waiting,
     Welcome,
     encode,
+    failure,
 )
 from paddle._pserver.ports import listen
 from paddle._pserver.remote import RemoteExchange
+from tests.waiting import until
 
 from .conftest import start
 
+LAST_WORDS = failure(TrainerLost("trainer 1 failed"))
+
 
 @contextmanager
-def silent(answer: bytes) -> Iterator[int]:
-    """A server that answers every request with ``answer`` and then nothing, and keeps the connection open."""
+def silent(answer: bytes, *, ends: bool = False) -> Iterator[int]:
+    """A server that answers every request with ``answer`` and then nothing, and keeps the connection open,
+    or ends its side of it."""
     listener = listen("127.0.0.1", 0)
     kept: list[socket.socket] = []
 
@@ -50,6 +58,8 @@ def silent(answer: bytes) -> Iterator[int]:
             kept.append(connection)
             connection.recv(4096)
             connection.sendall(answer)
+            if ends:
+                connection.shutdown(socket.SHUT_WR)
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
@@ -134,6 +144,28 @@ def test_replies_that_come_in_one_piece_are_all_heard() -> None:
     assert notices == [
         f"shard at 127.0.0.1:{port} was asked to let this trainer in: it is waiting for others"
     ]
+
+
+@pytest.mark.parametrize(
+    ("last", "error", "says"),
+    [
+        (Waiting("waiting for others"), ConnectionLost, "closed"),
+        (LAST_WORDS, TrainerLost, "trainer 1 failed"),
+    ],
+)
+def test_the_end_of_a_connection_is_seen_behind_what_nobody_has_read(
+    last: Any, error: type[PserverError], says: str
+) -> None:
+    head = f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {UPGRADE}\r\n\r\n".encode()
+    body = [memoryview(b"values that nobody needs")]
+    frames = [*pieces(*encode(Answer(7)), body), *pieces(*encode(last))]
+    with silent(head + b"".join(b"".join(group) for group in frames), ends=True) as port:
+        client = Client("127.0.0.1", port, "shard", call_timeout_s=10, notice=lambda text: None)
+        client.connect(time.monotonic() + 10)
+        until(client.is_broken, "that it has ended is seen")
+        with pytest.raises(error, match=says):
+            client.hear_out()
+        client.close()
 
 
 def test_a_shard_that_says_for_whom_it_waits_is_not_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -147,7 +147,7 @@ def test_a_trainer_whose_connection_breaks_ends_the_others_after_the_timeout(
         start(exchange)
         exchange.step(ONES, 1)
         for shard in exchange._shards:
-            shard.line.client.close()
+            shard.line.close()
         broken.set()
 
     pservers.train(good, bad, notice=notices.append)

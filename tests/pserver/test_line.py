@@ -18,6 +18,8 @@ from paddle._pserver.line import Line
 from paddle._pserver.messages import (
     PROTOCOL,
     Answer,
+    Declare,
+    Declared,
     Goodbye,
     Hello,
     Mark,
@@ -27,8 +29,12 @@ from paddle._pserver.messages import (
     Welcome,
 )
 from paddle._pserver.question import Patience
+from tests.waiting import until
+
+from .conftest import ONES, update
 
 WAIT_S = 30.0
+DECLARE = Declare(ONES, update(), 0, 1)
 
 
 class Wire(Client):
@@ -50,7 +56,8 @@ class Wire(Client):
             raise ConnectionLost("it was cut")
         self.told.append(message)
         durable = self.saved if isinstance(message, Save) else Mark()
-        self._replies.append(self.welcome if isinstance(message, Hello) else Answer(1, durable=durable))
+        replies = {Hello: self.welcome, Declare: Declared(seed=False)}
+        self._replies.append(replies.get(type(message), Answer(1, durable=durable)))
 
     def receive(self, *_: Any) -> Any:
         if self.is_cut:
@@ -166,6 +173,52 @@ def test_a_line_that_gives_up_while_it_comes_back_says_so() -> None:
     (goodbye,) = [message for message in wires[1].told if isinstance(message, Goodbye)]
     assert goodbye.failure is not None and goodbye.failure.startswith("StateLost: ")
     assert wires[1].is_closed
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_trainer_that_fails_while_a_line_is_broken_comes_back_to_say_so(keeps: bool) -> None:
+    """The shard may have been started again: it is told that this trainer was in the job."""
+    ready = Welcome(WAIT_S, ready=True, keeps=keeps)
+    wires = [Wire(ready), Wire(ready)]
+    line = line_of(wires)
+    line.declare(DECLARE)
+    line.hear_declared()
+    push(line, 1)
+    line.answer()
+    wires[0].is_cut = True
+    line.say_goodbye(Goodbye("KeyError: 'a word'"))
+    line.part()
+    hello, *told = wires[1].told
+    assert isinstance(hello, Hello) and hello.answered == Mark(1)
+    assert told == [DECLARE, Goodbye("KeyError: 'a word'")]
+    assert wires[1].is_closed
+
+
+def test_a_trainer_that_has_failed_leaves_a_line_that_is_coming_back_to_its_goodbye() -> None:
+    ready = Welcome(WAIT_S, ready=True, keeps=True)
+    wires = [Wire(ready), Wire(ready), Wire(ready)]
+    line = line_of(wires)
+    line.declare(DECLARE)
+    line.hear_declared()
+    push(line, 1)
+    line.answer()
+    coming, failed = threading.Event(), threading.Event()
+
+    def connecting() -> None:
+        coming.set()
+        failed.wait(WAIT_S)
+
+    wires[1].connect = before(wires[1].connect, connecting)  # type: ignore[method-assign]
+    wires[0].is_cut = True
+    line.look()
+    assert coming.wait(WAIT_S)
+    assert not line.forsaken, "it has not given up"
+    line.say_goodbye(Goodbye("KeyError: 'a word'"))
+    failed.set()
+    line.part()
+    until(lambda: wires[1].is_closed, "it is left")
+    assert wires[1].told == []
+    assert Goodbye("KeyError: 'a word'") in wires[2].told
 
 
 def test_a_line_that_is_back_asks_at_once_though_nobody_waits_for_it_yet() -> None:

@@ -17,7 +17,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Sequence
-from typing import get_args
+from typing import NoReturn, get_args
 
 import msgspec
 
@@ -33,9 +33,11 @@ from paddle._pserver.errors import (
     ShardUnreachable,
     TrainerLost,
     error_named,
+    unreachable,
 )
 from paddle._pserver.framing import FrameReader, Limits, pieces
 from paddle._pserver.handshake import Stream, left
+from paddle._pserver.last_words import last_words
 from paddle._pserver.messages import (
     REPLY_BYTES,
     Answer,
@@ -101,9 +103,8 @@ class Client:
         self.forsaken = False  # the shard said that the job is broken, or is out of reach
         self._given_up = False
         self._whole = True  # whether the last message went out whole
-        self.on_idle: Callable[[], None] = lambda: (
-            None
-        )  # called now and then while it waits for the other side
+        # Called now and then while it waits for the other side.
+        self.on_idle: Callable[[], None] = lambda: None
 
     # Connecting.
 
@@ -271,8 +272,14 @@ class Client:
                 self._socket.shutdown(socket.SHUT_RDWR)
 
     def is_broken(self) -> bool:
-        """Whether the other side has closed the connection, or it failed. Nothing may be asked meanwhile."""
-        return self._peek() == b""
+        """Whether the other side has closed the connection, or it failed, whatever it said before. Nothing
+        may be asked meanwhile."""
+        return self._socket is None or link.has_ended(self._socket) or self._peek() == b""
+
+    def hear_out(self) -> NoReturn:
+        """It is broken: raise why, as the shard told before it ended, if it did."""
+        told = last_words(self._socket) if self._socket is not None else None
+        raise self._failed(told) if told else ConnectionLost(f"{self.what} closed the connection.")
 
     def hear_unasked(self) -> None:
         """Raise what the shard says though nothing was asked: that the job is broken."""
@@ -382,12 +389,4 @@ class Client:
 
     def _unreachable(self, error: OSError) -> ShardUnreachable:
         self._given_up = self.forsaken = True
-        elapsed = time.monotonic() - self._asked_at
-        kind: type[ShardUnreachable] = ConnectionLost
-        why = f"the connection failed ({error})"
-        if isinstance(error, TimeoutError):
-            kind, why = ShardUnreachable, "no answer came"
-        return kind(
-            f"{self.what} was asked {self._asked}, and {why} within {elapsed:.1f} s. Look into its "
-            "log; in a launched job that is its node's paddle_pserver2.INFO."
-        )
+        return unreachable(self.what, self._asked, time.monotonic() - self._asked_at, error)

@@ -203,6 +203,18 @@ class SparsePortsMissing(Complaint, PserverError):
     """A sparse parameter, and no port to keep it."""
 
 
+def unreachable(what: str, asked: str, elapsed_s: float, error: OSError) -> ShardUnreachable:
+    """``what`` was asked, and ``error`` came of it."""
+    kind: type[ShardUnreachable] = ConnectionLost
+    why = f"the connection failed ({error})"
+    if isinstance(error, TimeoutError):
+        kind, why = ShardUnreachable, "no answer came"
+    return kind(
+        f"{what} was asked {asked}, and {why} within {elapsed_s:.1f} s. Look into its log; in a launched job "
+        "that is its node's paddle_pserver2.INFO."
+    )
+
+
 BROKEN = (ConnectionLost, ChecksumMismatch, NotAFrame)
 """A connection is no good any more; another one may be."""
 

@@ -24,8 +24,6 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-import msgspec
-
 from paddle._pserver.client import Client, Notice
 from paddle._pserver.errors import (
     BROKEN,
@@ -36,7 +34,9 @@ from paddle._pserver.errors import (
     ShardUnreachable,
     state_lost,
 )
+from paddle._pserver.farewell import Farewell
 from paddle._pserver.gradient_room import GradientRoom
+from paddle._pserver.greeting import declare_again, hear_welcome, say_hello
 from paddle._pserver.journal import Entry, is_told_again
 from paddle._pserver.landing import Landing
 from paddle._pserver.messages import (
@@ -82,6 +82,7 @@ class Line:
         self._give_up_at: float | None = None
         self._return: Return | None = None
         self._is_leaving = self._is_in_step = False
+        self._farewell: Farewell | None = None
 
     @property
     def what(self) -> str:
@@ -94,7 +95,7 @@ class Line:
         """Try until ``time.monotonic()`` passes ``deadline``, and say Hello."""
         self.client.connect(deadline)
         # At once: the next one may take long to connect, and a pserver waits for Hello only seconds.
-        self._try(lambda: self._say_hello(self.client))
+        self._try(lambda: say_hello(self.client, self._hello, self._answered))
 
     def greet(self) -> None:
         """Hear whether this trainer is let in."""
@@ -175,13 +176,14 @@ class Line:
     @property
     def forsaken(self) -> bool:
         """Whether the shard said that the job is broken, or is out of reach."""
-        return self.client.forsaken or self._broken is not None
+        has_given_up = self._return is not None and self._return.error is not None
+        return self.client.forsaken if self._broken is None else has_given_up
 
     def say_goodbye(self, goodbye: Goodbye) -> None:
         """Say it, as far as the other side can still understand it; raises nothing. Idempotent."""
         keeps, has_left, self._is_leaving = self.welcome.keeps, self._is_leaving, True
         if goodbye.failure is not None or not keeps or not self._start.is_over or has_left:
-            return self.client.say_goodbye(goodbye)
+            return None if has_left else self._leave(goodbye)
         with contextlib.suppress(PserverError):
             self.send(goodbye, asking="to say goodbye")
         return None
@@ -192,7 +194,17 @@ class Line:
         with contextlib.suppress(PserverError):
             if self._open is not None and isinstance(self._open.message, Goodbye):
                 self._hear(Landing())
+        if self._farewell is not None:
+            self._farewell.wait()
         self.client.part()
+
+    def _leave(self, goodbye: Goodbye) -> None:
+        declare, can = self._start.declare, self._start.is_over and self._patience.reconnect_timeout_s > 0
+        if self._broken is None and not self.client.is_broken():
+            self.client.say_goodbye(goodbye)
+        elif declare is not None and can:
+            hello = partial(say_hello, hello=self._hello, answered=self._answered)
+            self._farewell = Farewell(self._make, hello, declare, goodbye)
 
     def close(self) -> None:
         """Close without a word. Idempotent."""
@@ -213,7 +225,7 @@ class Line:
         if self._return is not None or self._is_leaving or not self._start.is_over:
             return
         if self._broken is None and self._patience.reconnect_timeout_s > 0 and self.client.is_broken():
-            self._break(ConnectionLost(f"{self.what} closed the connection."))
+            self._attempt(self.client.hear_out)
         if self._broken is not None:
             self._come_back()
         elif self._open is None:
@@ -306,10 +318,10 @@ class Line:
         coming.thread.join(_LOOK_S)
         if coming.thread.is_alive():
             return self._idle()
-        with self._busy:
-            self._return = None if self._return is coming else self._return
         if coming.error is not None:
             raise coming.error
+        with self._busy:
+            self._return = None if self._return is coming else self._return
         return None
 
     def _come_back(self) -> None:
@@ -321,7 +333,7 @@ class Line:
         coming = self._return
         assert coming is not None
         try:
-            while self._broken is not None:
+            while self._broken is not None and self._farewell is None:
                 try:
                     self._meet_again()
                 except BROKEN as error:
@@ -335,9 +347,9 @@ class Line:
         client = self._make()
         try:
             self._connect_again(client)
-            self._say_hello(client)
+            say_hello(client, self._hello, self._answered)
             self._hear_welcome(client)
-            self._declare_again(client)
+            declare_again(client, self._start, self._open)
             self._share_again(client)
             self._tell_again(client)
         except BROKEN:
@@ -362,30 +374,15 @@ class Line:
             raise ShardUnreachable(f"{self._broken} It did not come back: {error}") from error
         except Refused as error:  # damaged on the way: it was right before
             raise ConnectionLost(str(error)) from error
-
-    def _say_hello(self, client: Client) -> None:
-        hello = msgspec.structs.replace(self._hello, answered=self._answered)
-        client.send(hello, asking="to let this trainer in")
+        if self._farewell is not None:
+            raise ConnectionLost("it is left")
 
     def _hear_welcome(self, client: Client) -> None:
-        welcome = client.receive()
-        if not isinstance(welcome, Welcome):
-            raise BadMessage(f"{self.what} answered hello with {type(welcome).__name__}")
+        welcome = hear_welcome(client)
         lacks = not self._journal.reaches(welcome.settled, self._answered)
         if self._start.is_over and (not welcome.ready or lacks):
             raise state_lost(self.what, self._answered.pushes)
         self.welcome = welcome
-
-    def _declare_again(self, client: Client) -> None:
-        if self._start.declare is None:
-            return
-        client.send(self._start.declare, asking="to go on training")
-        declared = client.receive()
-        if isinstance(declared, Declared) and declared.seed:
-            for seed in self._start.seeds:
-                if self._open is None or seed.message is not self._open.message:
-                    client.send(seed.message, seed.body, asking=seed.asking)
-                    client.answer()
 
     def _tell_again(self, client: Client) -> None:
         with self._busy:

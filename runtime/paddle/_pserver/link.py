@@ -8,6 +8,7 @@ On one machine the kernel says at once that a process is gone, and a unix socket
 
 from __future__ import annotations
 
+import select
 import socket
 from typing import Protocol
 
@@ -30,6 +31,17 @@ def can_damage(sock: _Socket) -> bool:
     """Whether bytes can be damaged on the way: not where they never leave the memory of one machine, which is
     trusted with the parameters, too (docs/decisions/0024)."""
     return sock.family != socket.AF_UNIX
+
+
+class _Described(Protocol):
+    def fileno(self) -> int: ...
+
+
+def has_ended(sock: _Described) -> bool:
+    """Whether the other side sends nothing any more, though something may be there that was not read."""
+    poll = select.poll()
+    poll.register(sock, select.POLLRDHUP)  # what failed is told in any case
+    return bool(poll.poll(0))
 
 
 def tune(sock: _Socket) -> None:

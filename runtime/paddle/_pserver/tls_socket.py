@@ -107,6 +107,10 @@ class TlsSocket:
             self._receive(end)
         return (count,)
 
+    def fileno(self) -> int:
+        """As of the socket."""
+        return self._socket.fileno()
+
     def shutdown(self, how: int) -> None:
         """As of the socket."""
         self._socket.shutdown(how)
