@@ -214,3 +214,45 @@ def test_asynchronous_trainers_end_a_pass_with_equal_parameters_and_know_of_ever
     clocks = [hub.shard.clocks for hub in pservers.hubs]
     assert sum(sum(clock.dropped) for clock in clocks) == sum(dropped for _, dropped in results)
     assert all(clock.version + sum(clock.dropped) == 90 for clock in clocks)
+
+
+@pytest.mark.parametrize(("ports", "sparse_ports"), [(1, 1), (2, 3)])
+@pytest.mark.parametrize("others", range(5))
+def test_a_gradient_is_discarded_by_all_shards_or_by_none(
+    start_pservers: Start, ports: int, sparse_ports: int, others: int
+) -> None:
+    """After ``others`` pushes of the other trainer, which all shards have in one order."""
+    spec = update("sgd", mode=ModeSpec(name="async", discard_ratio=2.0))
+    pservers = start_pservers(1, ports, sparse_ports, num_gradient_servers=2)
+    exchanges = [pservers.exchange(id) for id in range(2)]
+    before, after = (exchange.start(MODEL, spec, values_of(MODEL, 0)) for exchange in exchanges)
+
+    def step(id: int, seed: int) -> int:
+        gradients = gradients_of(MODEL, seed)
+        exchanges[id].prefetch({n: g.ids for n, g in gradients.items() if isinstance(g, SparseRows)})
+        return exchanges[id].step(gradients, samples=1).dropped
+
+    assert [step(0, seed) for seed in range(others)] == [0] * others
+    exchanges[0].fetch()
+    is_stale = others >= 3  # two trainers at ratio 2: four, this one included
+    assert step(1, 100) == (ports + sparse_ports if is_stale else 0)
+    exchanges[1].fetch()
+    if is_stale:
+        assert_same(before, after)
+    assert [(before[p.name] != after[p.name]).any() for p in MODEL] == [not is_stale] * len(MODEL)
+    assert step(0, 101) == 0  # has pulled what there is since
+    for exchange in exchanges:
+        exchange.close()
+
+
+def test_a_trainer_that_starts_late_is_fresh_at_all_shards(start_pservers: Start) -> None:
+    spec = update("sgd", mode=ModeSpec(name="async"))
+    pservers = start_pservers(1, 1, 2, num_gradient_servers=2)
+    first, late = pservers.exchange(0), pservers.exchange(1)
+    first.start(MODEL, spec, values_of(MODEL, 0))
+    for seed in range(5):
+        first.step(gradients_of(MODEL, seed), samples=1)
+    late.start(MODEL, spec, values_of(MODEL, 0))
+    assert late.step(gradients_of(MODEL, 9), samples=1).dropped == 0
+    first.close()
+    late.close()

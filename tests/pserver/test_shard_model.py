@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddle._engine.exchange import ModeSpec
-from paddle._pserver.messages import Answer
+from paddle._pserver.messages import Answer, Pull, PullRows
 
 from .talk import LEARNING_RATE, Talk, gradient, update
 
@@ -79,24 +79,38 @@ def test_synchronous_mode_equals_its_definition(
     assert seen == [pytest.approx(mine, abs=1e-5) for mine in definition(passes, reduce)]
 
 
-Event = tuple[int, int]
+Event = tuple[str, int, int, list[int]]
+"""What a trainer does, its number, the gradient's value, and the rows that it touches or looks up."""
+
+ROWS = st.lists(st.integers(0, 4), max_size=3)
 
 
-@given(
-    st.integers(1, 5).flatmap(
-        lambda n: st.tuples(st.just(n), st.lists(st.tuples(st.integers(0, n - 1), VALUE), max_size=40))
-    ),
-    st.sampled_from([0.5, 1.0, 1.01, 1.5, 1.6, 2.0, 3.0]),
-)
+@st.composite
+def unordered(draw: st.DrawFn) -> tuple[int, list[Event]]:
+    trainers = draw(st.integers(1, 5))
+    kinds = st.sampled_from(["push", "push", "push", "look", "peek", "pull"])
+    event = st.tuples(kinds, st.integers(0, trainers - 1), VALUE, ROWS)
+    return trainers, draw(st.lists(event, max_size=40))
+
+
+@given(unordered(), st.sampled_from([0.5, 1.0, 1.01, 1.5, 1.6, 2.0, 3.0]))
 def test_asynchronous_mode_equals_an_event_by_event_simulation(
     job: tuple[int, list[Event]], ratio: float
 ) -> None:
     trainers, events = job
     talk = Talk(trainers, update(mode=ModeSpec(name="async", discard_ratio=ratio))).start()
-    value, applied, others_since = 0.0, 0, [0] * trainers
+    value, rows, applied, others_since = 0.0, np.zeros(5, np.float32), 0, [0] * trainers
     limit = int(trainers * (ratio if ratio > 1.0 else 1.5))
     dropped = [0] * trainers
-    for trainer, given_value in events:
+    for kind, trainer, given_value, ids in events:
+        if kind in ("look", "peek"):  # makes nobody fresh
+            talk.ask(trainer, PullRows((len(ids),), peeks=kind == "peek"), ids=[np.array(ids, np.int64)])
+            assert talk.bodies[trainer][0][:, 0].tolist() == rows[ids].tolist()
+            continue
+        if kind == "pull":
+            others_since[trainer] = 0
+            assert talk.ask(trainer, Pull()) == [Answer(applied)]
+            continue
         # The push itself counts as one, so that `limit - 1` pushes of others make it stale; but at least one
         # must.
         stale = others_since[trainer] > 0 and others_since[trainer] + 1 >= limit
@@ -104,9 +118,13 @@ def test_asynchronous_mode_equals_an_event_by_event_simulation(
             dropped[trainer] += 1
         else:
             value -= LEARNING_RATE * given_value
+            np.subtract.at(rows, ids, LEARNING_RATE * given_value)
             applied += 1
         for other in range(trainers):
             others_since[other] = 0 if other == trainer else others_since[other] + 1
-        assert talk.push(trainer, gradient([given_value, 0, 0, 0])) == [Answer(applied, dropped=stale)]
+        given_gradient = gradient([given_value, 0, 0, 0], ids)
+        assert talk.push(trainer, given_gradient) == [Answer(applied, dropped=stale)]
         assert talk.bodies[trainer][0][0] == np.float32(value)
     assert talk.shard.clocks.dropped == dropped
+    assert talk.shard.tables is not None
+    assert talk.shard.tables.rows["t"].values[:, 0].tolist() == rows.tolist()

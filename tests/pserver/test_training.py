@@ -12,6 +12,7 @@ from paddle._pserver.effects import Send
 from paddle._pserver.messages import (
     Answer,
     EndPass,
+    Pull,
     PullRows,
     Push,
 )
@@ -127,11 +128,20 @@ def test_a_stale_gradient_is_dropped_told_and_counted() -> None:
     assert "discarded per trainer [0, 1]" in str(talk.shard.clocks)
 
 
-def test_fresh_rows_make_the_next_gradient_fresh() -> None:
+@pytest.mark.parametrize("peeks", [False, True])
+def test_rows_that_are_looked_up_leave_a_gradient_as_old_as_the_rest_of_it(peeks: bool) -> None:
     talk = Talk(2, update(mode=ModeSpec(name="async"))).start()
     talk.push(0, ONE)
     talk.push(0, ONE)
-    talk.ask(1, PullRows((0,)), ids=[np.empty(0, np.int64)])
+    talk.ask(1, PullRows((1,), peeks=peeks), ids=[np.array([0])])
+    assert talk.push(1, TWO) == [Answer(2, dropped=True)]
+
+
+def test_a_trainer_that_pulls_all_makes_its_next_gradient_fresh() -> None:
+    talk = Talk(2, update(mode=ModeSpec(name="async"))).start()
+    talk.push(0, ONE)
+    talk.push(0, ONE)
+    talk.ask(1, Pull())
     assert talk.push(1, TWO) == [Answer(3)]
 
 

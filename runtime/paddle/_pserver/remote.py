@@ -27,7 +27,6 @@ from paddle._engine.rows import OPEN, SparseRows
 from paddle._engine.rules import needs_whole
 from paddle._pserver import given
 from paddle._pserver.account import Account
-from paddle._pserver.auth import Token
 from paddle._pserver.client import Client, Notice
 from paddle._pserver.encoding import Encoder
 from paddle._pserver.errors import RESHARD, SparsePortsMissing
@@ -40,21 +39,12 @@ from paddle._pserver.question import Patience
 from paddle._pserver.remote_shards import DenseShard, SparseShard
 from paddle._pserver.sieve import Sieve
 from paddle._pserver.tls import read_trust
-from paddle._pserver.token_file import read_token
+from paddle._pserver.token_file import token_of
 from paddle._pserver.wire import WireSpec
 
 
 def _print(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
-
-
-def _token(path: str, notice: Notice) -> Token | None:
-    if not path:
-        return None
-    token, warning = read_token(path)
-    if warning is not None:
-        notice(f"warning: {warning}")
-    return token
 
 
 class RemoteExchange:
@@ -82,7 +72,7 @@ class RemoteExchange:
         self._wire = wire or WireSpec()
         self._encoder = Encoder(self._wire, ModeSpec())
         self._connect_timeout_s = connect_timeout_s
-        token = _token(token_file, notice)
+        token = token_of(token_file, notice)
         trust = read_trust(tls_ca) if tls_ca else None
         incarnation = secrets.token_hex(8)
         dense = [(host, port + i) for host in pservers for i in range(ports_num)]
@@ -368,10 +358,15 @@ class RemoteExchange:
     def pull(self) -> None:
         """Bring the dense parameters up to date."""
         self.settle()
-        for shard in self._dense:
-            shard.ask_values()
-        for shard in self._dense:
-            shard.hear_values()
+        counting = [] if self._is_in_step else self._sparse  # how old a gradient is
+        for dense in self._dense:
+            dense.ask_values()
+        for sparse in counting:
+            sparse.ask_values()
+        for dense in self._dense:
+            dense.hear_values()
+        for sparse in counting:
+            sparse.hear_done()
 
     def changes(self) -> Mapping[str, SparseRows]:
         """The rows of sparse parameters that were changed since this was last asked; see changes.py."""

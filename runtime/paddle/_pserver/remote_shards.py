@@ -171,6 +171,10 @@ class SparseShard:
                 self.line.send(Seed(name), [bytes_of(rows)], asking=f"to take initial rows of {name!r}")
                 self.line.answer()
 
+    def ask_values(self) -> None:
+        """Tell the shard that the trainer takes all values as they are now; see Mode.refreshed."""
+        self.line.send(Pull(), asking="to note that this trainer is up to date")
+
     def ask_rows(self, asked: Sieve, *, peeks: bool = False) -> None:
         """Ask for those of the rows ``asked`` (per table, each once) that live there. ``peeks``: see
         PullRows."""
@@ -282,5 +286,5 @@ class SparseShard:
         self.line.send(counted, body, asking=f"to take the gradient of step {push.step}")
 
     def hear_done(self) -> Answer:
-        """The answer to a push or the end of a pass."""
+        """The answer to a push, the end of a pass, or that."""
         return self.line.answer()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 from paddle._pserver.auth import Token
@@ -38,6 +39,16 @@ def read_token(path: str) -> tuple[Token, str | None]:
             f"{HOW}."
         )
     return Token(key), _warning(path, mode)
+
+
+def token_of(path: str, notice: Callable[[str], None]) -> Token | None:
+    """The token in a file, none where no file is named; ``notice`` is told a warning."""
+    if not path:
+        return None
+    token, warning = read_token(path)
+    if warning is not None:
+        notice(f"warning: {warning}")
+    return token
 
 
 def _warning(path: str, mode: int) -> str | None:

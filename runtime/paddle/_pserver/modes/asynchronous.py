@@ -2,7 +2,7 @@
 values it was computed from.
 
 With ``steps`` the pushes so far, this one and discarded ones included, and ``mark`` its value when the
-trainer was last given values::
+trainer was last brought up to date (see Mode.refreshed)::
 
     discard when steps - mark >= max(int(num_gradient_servers * async_lagged_grad_discard_ratio), 2)
 
@@ -10,7 +10,7 @@ This is PaddlePaddle's rule, except for the 2: a gradient that no other push cam
 (Without it, one trainer with the default ratio would train nothing.)
 
 Guarantee: nobody waits for anybody; every push is applied once or discarded, in the order of arrival; without
-a ratio none is discarded.
+a ratio none is discarded. Where pushes come to two shards in one order, both discard the same ones.
 """
 
 from __future__ import annotations

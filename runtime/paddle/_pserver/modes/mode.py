@@ -60,7 +60,9 @@ class Mode(ABC):
         return present - waiting
 
     def refreshed(self, trainer: int) -> None:  # noqa: B027 - not all care
-        """The trainer is being given the current values."""
+        """The trainer is told that it is up to date: in the answer to its push, to the end of its pass, or to
+        a pull of all dense values, which shards without any are asked for too. Rows that it looks up in
+        between do not: it goes on with the rest as it is, and its gradient has one age at all shards."""
 
     def joined(self, trainer: int, present: Set[int]) -> None:  # noqa: B027 - not all care
         """A trainer begins among those who are in the pass."""
