@@ -10,7 +10,7 @@ gives equal bits; what it returns is the caller's to keep.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -48,18 +48,23 @@ class _Known:
 class Executor:
     """Runs programs on one scope, with or without an exchange. Not for two threads at once.
 
-    ``room``: where the exchange, which has been started, best takes dense gradients from. A step of one that
-    overlaps may not be over when its run is: the next run goes on while it ends.
+    ``room``: where the exchange, which has been started, best takes dense gradients from. ``kept``: the
+    parameters that were given to it, all if None; the scope has the others, such as a frozen table. A step of
+    one that overlaps may not be over when its run is: the next run goes on while it ends.
     """
 
     def __init__(
-        self, scope: Scope, exchange: Exchange | None = None, room: Mapping[str, np.ndarray] | None = None
+        self,
+        scope: Scope,
+        exchange: Exchange | None = None,
+        room: Mapping[str, np.ndarray] | None = None,
+        kept: Collection[str] | None = None,
     ):
         self._report: StepReport | None = None
         self._scope = scope
         self._exchange = exchange
         self._programs: WeakKeyDictionary[Program, _Known] = WeakKeyDictionary()
-        self._room = room or {}
+        self._room, self._kept = room or {}, kept
         self._gradients: dict[str, np.ndarray] = {}
 
     def run(
@@ -105,8 +110,8 @@ class Executor:
         key = (len(program.main.operators), tuple(shapes.items()), names)
         plan = known.plans.pop(key, None)
         if plan is None or plan.generation != self._scope.generation:
-            gradients, room = self._gradients, self._room
-            plan = make_plan(program, shapes, names, self._scope, gradients, room, self._exchange)
+            given = (self._gradients, self._room, self._exchange, self._kept)
+            plan = make_plan(program, shapes, names, self._scope, *given)
         known.plans[key] = plan
         if len(known.plans) > PLANS_PER_PROGRAM:
             del known.plans[next(iter(known.plans))]

@@ -11,7 +11,7 @@ with them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -20,9 +20,10 @@ from math import prod
 import numpy as np
 
 from paddle._engine import registry
+from paddle._engine.arena import arena
 from paddle._engine.errors import FeedError, ShapeError
 from paddle._engine.exchange import Exchange
-from paddle._engine.memory import ALIGNMENT, Memory
+from paddle._engine.memory import Memory
 from paddle._engine.open_rows import OpenRows
 from paddle._engine.overlap import overlap_of
 from paddle._engine.passes import improve
@@ -98,9 +99,10 @@ def make_plan(
     gradients: dict[str, np.ndarray],
     room: Mapping[str, np.ndarray],
     exchange: Exchange | None = None,
+    kept: Collection[str] | None = None,
 ) -> Plan:
     """Plan a program. ``gradients`` holds the dense gradients that leave: all plans hand over the same. They
-    lie in the ``room`` that there is for those of a parameter, or anywhere."""
+    lie in the ``room`` that there is for those of a parameter, or anywhere. ``kept``: see Executor."""
     for name in (*feed_shapes, *fetch):
         program.variable(name)
     operators = improve(program.main.operators, frozenset(fetch))
@@ -119,7 +121,7 @@ def make_plan(
         run=run,
         feeds={name: array for name, array in fixed.items() if program.variable(name).is_data},
         checks=[check for operator in operators for check in layout.checks(operator, fed=True)],
-        lookups=layout.lookups(program, operators),
+        lookups=layout.lookups(program, operators, kept),
         open=layout.open,
         steps=list(overlap.steps(operators, partial(layout.steps, run=run))),
         lasts=list(overlap.last(fetch)),
@@ -240,7 +242,7 @@ class _Layout:
             self._memory.adopt(name, array.nbytes, updated.get(name))
         for time, operator in enumerate(operators):
             self._place(operator, time)
-        self._arena = _aligned_bytes(self._memory.arrange())
+        self._arena = arena(self._memory.arrange())
         self._roots = {
             id(self._memory[name]): array.reshape(-1).view(np.uint8) for name, array in fixed.items()
         }
@@ -281,8 +283,10 @@ class _Layout:
             if isinstance(ids, np.ndarray) and ids.size and self._is_fed(name) == fed:
                 yield partial(_check_ids, ids, self._forms[into].shape[index.axis], operator, name, into)
 
-    def lookups(self, program: Program, operators: Sequence[Operator]) -> dict[str, list[np.ndarray]]:
-        """The flat ids of all lookups in sparse parameters of a declared height, by parameter."""
+    def lookups(
+        self, program: Program, operators: Sequence[Operator], kept: Collection[str] | None
+    ) -> dict[str, list[np.ndarray]]:
+        """The flat ids of all lookups in sparse parameters of a declared height that are kept, by name."""
         found: dict[str, list[np.ndarray]] = {}
         for operator in operators:
             if operator.type != "lookup_table":
@@ -290,6 +294,8 @@ class _Layout:
             (table,), (name,) = operator.inputs["W"], operator.inputs["Ids"]
             parameter = program.variable(table)
             if not isinstance(parameter, Parameter) or not parameter.spec.sparse or table in self.open:
+                continue
+            if kept is not None and table not in kept:
                 continue
             found.setdefault(table, []).append(self._fed_ids(name, table).reshape(-1))
         return found
@@ -381,12 +387,6 @@ def _source(operator: Operator, allowed: Mapping[str, str], key: str) -> str | N
     """The variable in the slot that an output may share memory with."""
     names = operator.inputs.get(allowed.get(key, ""))
     return names[0] if names else None
-
-
-def _aligned_bytes(size: int) -> np.ndarray:
-    raw = np.empty(size + ALIGNMENT, np.uint8)
-    start = -raw.ctypes.data % ALIGNMENT
-    return raw[start : start + size]
 
 
 def _check_ids(ids: np.ndarray, height: int, operator: Operator, name: str, into: str) -> None:

@@ -49,7 +49,7 @@ class Training:
         settle = exchange.settle if isinstance(exchange, Overlapping) else lambda: None
         self._keeper = Keeper(arrays, exchange.fetch, exchange.averages, remote, settle)
         self._pool.follow(self._keeper)
-        self._executor = Executor(self._pool.scope, exchange, exchange.room())
+        self._executor = Executor(self._pool.scope, exchange, exchange.room(), names)
         self._draw()
 
     def resume(self) -> None:
