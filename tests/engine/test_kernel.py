@@ -87,3 +87,11 @@ def test_the_digest_tells_names_and_contents_apart(tmp_path: Path) -> None:
             (folder / name).write_text(text)
         seen.add(digest(folder))
     assert len(seen) == len(contents)
+
+
+def test_a_kernel_runs_where_its_code_cannot_be_kept(folder: Path) -> None:
+    """No file may grow beyond some bytes, as on a full disk."""
+    begin = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))\n"
+    (folder / "outer.py").write_text(begin + OUTER)
+    assert run(folder) == ["2", "0"]
+    assert run(folder) == ["2", "0"]

@@ -5,13 +5,13 @@ stands. It does not see that another file has changed, whose functions were comp
 such a kernel would go on with the old ones, and with what they took memory to hold. So the code is kept under
 a digest of all kernels' sources. It must never know what a kernel computes.
 
-Guarantee: what runs is what the sources say, all of them.
+Guarantee: what runs is what the sources say, all of them; also where a full or failing disk keeps no code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
@@ -33,7 +33,21 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     if function is None:
         return partial(kernel, **options)
     with _kept_by_sources():
-        return njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+        compiled = njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+    return _running_anyway(compiled)
+
+
+def _running_anyway(compiled: Any) -> Any:
+    """numba keeps code before it runs it, and fails where it cannot: here the next process compiles again."""
+    if (kept := getattr(compiled, "_cache", None)) is not None:  # there is none where numba is switched off
+        save = kept.save_overload
+
+        def try_to_save(*code: Any) -> None:
+            with suppress(OSError):
+                save(*code)
+
+        kept.save_overload = try_to_save
+    return compiled
 
 
 @contextmanager

@@ -1,0 +1,38 @@
+"""Disk: what the system calls come to by which the shards of one pserver make their snapshots last.
+
+It must never know a snapshot. Guarantee: what is asked for happens to calls that are made after it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+
+class Disk:
+    """See the module's text. It is asked in a thread of its own (failing_disk.py)."""
+
+    def __init__(self) -> None:
+        self._every = 0
+        self._kill_at: int | None = None
+        self._calls = 0
+
+    def fails(self, pid: int, name: str, number: int) -> bool:
+        """Whether this call fails. Whoever is to be killed is, first."""
+        self._calls = number + 1
+        if self._kill_at is not None and number >= self._kill_at:
+            self._kill_at = None
+            os.kill(pid, signal.SIGKILL)
+        return bool(self._every and number % self._every == 0)
+
+    def fail(self, *, every: int) -> None:
+        """From now on every so-manieth call fails; 0: none."""
+        self._every = every
+
+    def kill(self, *, after: int) -> None:
+        """Kill who makes the call after so many more."""
+        self._kill_at = self._calls + after
+
+    def heal(self) -> None:
+        """Nothing happens any more."""
+        self._every, self._kill_at = 0, None

@@ -1,0 +1,96 @@
+"""Scenario: what kind of job a seed stands for: its mode, and by which ways its trainers reach the pservers.
+
+It must never know a fault or a process. Guarantee: drawn from the seed and the mode alone, so that a job that
+broke a promise can be had again.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Literal, get_args
+
+import msgspec
+
+from paddle._engine.exchange import ModeSpec
+from paddle._pserver.wire import WireSpec
+
+ModeName = Literal[
+    "sync",
+    "average",
+    "elastic",
+    "async",
+    "async, patient",
+    "ssp",
+    "half_async",
+    "geo",
+    "average, async",
+    "elastic, async",
+]
+MODES: tuple[ModeName, ...] = get_args(ModeName)
+MEETS = 4  # steps of which some modes make one push
+"""PASS_STEPS is a multiple, so that a pass ends with a meeting."""
+
+_SPECS: dict[ModeName, ModeSpec] = {
+    "sync": ModeSpec(),
+    "average": ModeSpec(name="average", k_steps=MEETS),
+    "elastic": ModeSpec(name="elastic_average", k_steps=MEETS, delta_add_rate=0.75),
+    "async": ModeSpec(name="async"),
+    "async, patient": ModeSpec(name="async", discard_ratio=1e6),
+    "ssp": ModeSpec(name="ssp", staleness=3),
+    "half_async": ModeSpec(name="half_async", max_merge_var_num=MEETS),
+    "geo": ModeSpec(name="geo", k_steps=MEETS),
+    "average, async": ModeSpec(name="average", k_steps=MEETS, delta_add_rate=0.75, is_async=True),
+    "elastic, async": ModeSpec(name="elastic_average", k_steps=MEETS, delta_add_rate=0.75, is_async=True),
+}
+WIRES: dict[str, WireSpec] = {
+    "float32": WireSpec(),
+    "bfloat16": WireSpec(name="bfloat16"),
+    "float16": WireSpec(name="float16"),
+    "topk": WireSpec(name="topk", share=1 / 16),
+    "bfloat16 both ways": WireSpec(name="bfloat16", answers="bfloat16"),
+    "topk, bfloat16 back": WireSpec(name="topk", share=1 / 16, answers="bfloat16"),
+}
+"""A sixteenth is what one process of SLOTS has to tell in a job that counts gradients (counting.py)."""
+
+
+class Scenario(msgspec.Struct, frozen=True):
+    """``has_near``: the last trainer goes by unix sockets and shared memory. ``is_locked``: pservers want a
+    token and encrypt, as launched ones with ``--tls=auto``; a token alone would refuse links, which are at
+    addresses of their own. ``has_open``: there is a table without a declared height, too."""
+
+    mode: ModeName
+    wire: WireSpec = WireSpec()
+    has_near: bool = False
+    is_locked: bool = False
+    has_open: bool = False
+
+    @property
+    def spec(self) -> ModeSpec:
+        """The mode, as trainers declare it."""
+        return _SPECS[self.mode]
+
+    @property
+    def in_step(self) -> bool:
+        """Whether every push waits for those of all trainers."""
+        return self.spec.is_in_step
+
+    @property
+    def push_steps(self) -> int:
+        """Of how many steps a push is."""
+        return self.spec.max_merge_var_num * self.spec.k_steps
+
+    def __str__(self) -> str:
+        name = next(name for name, wire in WIRES.items() if wire == self.wire)
+        also = {"near": self.has_near, "token and TLS": self.is_locked, "open table": self.has_open}
+        return "; ".join([self.mode, name, *(what for what, is_so in also.items() if is_so)])
+
+
+def scenario(seed: int, mode: ModeName) -> Scenario:
+    """The one of this seed."""
+    chances = random.Random(f"{seed} {mode}")
+    names = list(WIRES)
+    # What comes back rounded is no ground to count on for trainers that add to parameters of their own.
+    is_counted = _SPECS[mode].is_local and not _SPECS[mode].is_in_step
+    wire = WIRES[chances.choice(names[:4] if is_counted else names)] if chances.random() < 0.6 else WireSpec()
+    near, locked, has_open = (chances.random() < 0.5 for _ in range(3))
+    return Scenario(mode, wire, near, locked, has_open)

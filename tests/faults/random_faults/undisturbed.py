@@ -1,0 +1,60 @@
+"""Undisturbed: what a job in step comes to where nothing happens to it.
+
+Gradients that travel to pservers: one process computes it, which is given what numpy says arrives. Trainers
+that update by themselves: other pservers and trainers, to which nothing happens.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from paddle._pserver.local import LocalExchange
+from tests.engine.wire_twins import Twin
+from tests.faults.random_faults.cluster import Cluster
+from tests.faults.random_faults.job import PASS_STEPS, SAMPLES, TRAINERS, Job
+from tests.faults.random_faults.trainer import look_at
+from tests.faults.random_faults.trainer import result as result_of
+from tests.faults.toxic import Links
+from tests.pserver.test_equality import total
+from tests.pserver.test_wire import arriving
+
+
+def result(job: Job, steps: int) -> dict[str, np.ndarray]:
+    """All that a trainer has after so many steps."""
+    return of_pservers(job, steps) if job.scenario.spec.is_local else of_one_process(job, steps)
+
+
+def of_one_process(job: Job, steps: int) -> dict[str, np.ndarray]:
+    exchange = LocalExchange()
+    arrays = exchange.start(job.model, job.update, job.values())
+    exchange.begin_pass(passes := 0)
+    twins = [Twin(job.scenario.wire.name, job.scenario.wire.share) for _ in range(TRAINERS)]
+    for step in range(steps):
+        parts = [job.gradients(id, step) for id in range(TRAINERS)]
+        for part in parts:
+            look_at(exchange, part)
+        arrived = [arriving(twin, part) for twin, part in zip(twins, parts, strict=True)]
+        exchange.step(total(arrived, mean=False), SAMPLES * TRAINERS)
+        if job.ends_day(step):
+            exchange.shrink(1)
+        if (step + 1) % PASS_STEPS == 0:
+            exchange.end_pass(passes)
+            exchange.fetch()
+            exchange.begin_pass(passes := passes + 1)
+    exchange.end_pass(passes)
+    return result_of(job, exchange, arrays)
+
+
+def of_pservers(job: Job, steps: int) -> dict[str, np.ndarray]:
+    folder = Path(job.folder) / "undisturbed"
+    folder.mkdir()
+    with Links() as links, Cluster(msgspec.structs.replace(job, folder=str(folder)), links) as cluster:
+        cluster.goal.raise_to(steps)
+        cluster.goal.end(at_once=False)
+        for output in cluster.outputs():
+            if status := output.end(120):
+                raise AssertionError(f"{output.path.name} of the undisturbed job ended with {status}")
+        return dict(np.load(cluster.folder / "result-0.npz"))
