@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 
 from paddle._engine.entry import Entry
 from paddle._engine.errors import ExchangeError
-from paddle._engine.exchange import Exchange, ModeSpec, ParameterSpec, RowsSpec
+from paddle._engine.exchange import Exchange, ModeSpec, ParameterSpec, RowsSpec, RuleSpec, StepReport
 from paddle._engine.row_initial import RowInitial, row_key
 from paddle._engine.rows import OPEN, SparseRows
 from paddle._pserver.errors import Refused
+from paddle._pserver.local import LocalExchange
+from paddle._pserver.local_updates import LocalUpdates
 from paddle._pserver.trainer_modes import in_mode
 
 from .conftest import Pservers, Start
@@ -173,3 +175,44 @@ def test_what_each_trainer_would_see_otherwise_is_refused_by_name(start_pservers
         exchange.start((W, choosy), update(mode), VALUES)
     with pytest.raises(ExchangeError, match=f"forget no rows in mode {name}"):
         exchange.shrink(1)
+
+
+class Center(LocalExchange):
+    """What one trainer shares with nobody. It tells of the rows that were pushed, or of all."""
+
+    def __init__(self, *, tells_all: bool) -> None:
+        super().__init__()
+        self._tells_all, self._pushed = tells_all, np.empty(0, np.int64)
+
+    def step(self, gradients: Mapping[str, Any], samples: int) -> StepReport:
+        self._pushed = gradients["t"].ids
+        return super().step(gradients, samples)
+
+    def pull(self) -> None:
+        """It always is up to date."""
+
+    def changes(self) -> Mapping[str, SparseRows]:
+        ids, self._pushed = self._pushed, np.empty(0, np.int64)
+        ids = self.export("t").ids if self._tells_all else np.unique(ids)
+        return {"t": SparseRows(ids, self.lookup({"t": ids}, training=False)["t"], OPEN)}
+
+
+@pytest.mark.parametrize("name", ["average", "elastic_average"])
+def test_hearing_again_of_rows_that_are_as_they_were_changes_no_bit(name: Any) -> None:
+    """As of a shard that was started again, whose trainers hear of all rows anew: rows that were not used for
+    a while decay, and make up for all of it when they are used again."""
+    ends = []
+    for tells_all in (False, True):
+        mode = ModeSpec(name=name, k_steps=2, delta_add_rate=0.75)
+        rule = RuleSpec(name="momentum", options={"momentum": 0.9})
+        spec = replace(update(mode), rule=rule, l2_rate=0.05)
+        trainer = LocalUpdates(Center(tells_all=tells_all), LocalExchange(), mode, 2)
+        arrays = trainer.start(OPEN_MODEL, spec, VALUES)
+        trainer.begin_pass(0)
+        for step in range(40):
+            ids = np.unique([step % 5, step % 7])
+            rows = trainer.lookup({"t": ids}, training=True)["t"]
+            trainer.step({"w": arrays["w"] / 4, "t": SparseRows(ids, rows + 1, OPEN)}, samples=1)
+        trainer.end_pass(0)
+        ends.append(trainer.export("t").values.tobytes())
+    assert ends[0] == ends[1]

@@ -76,6 +76,7 @@ class LocalUpdates:
         self._shared: Mapping[str, np.ndarray] = {}
         self._heights: dict[str, int] = {}  # of sparse tables that have one
         self._known: dict[str, KnownRows] = {}  # of open tables
+        self._pushed: dict[str, np.ndarray] = {}  # their rows, until what became of them is heard
         self._is_shown = False  # whether others see the center's
         self._touched: dict[str, list[np.ndarray]] = {}
         self._aside: dict[
@@ -190,6 +191,7 @@ class LocalUpdates:
             self._own.put(name, SparseRows(ids, mine - self._pull * moved, OPEN))
         moved *= self._share
         known.put(ids, before + moved)
+        self._pushed[name] = ids
         return SparseRows(ids, np.negative(moved, out=moved), OPEN)
 
     def _own_rows(self, name: str, ids: np.ndarray) -> np.ndarray:
@@ -215,11 +217,16 @@ class LocalUpdates:
             mine, shared, ids = self._mine[name], self._shared[name], rows.ids
             mine[ids] = self._moved_by(mine[ids], shared[ids], rows.values)
             shared[ids] = rows.values
+        self._pushed.clear()
 
     def _hear_open_rows(self, name: str, rows: SparseRows) -> None:
+        """A shard that was started again tells of all rows. Those that are as they were are left alone: even
+        to look at a row makes up for its idle steps, sooner than if nothing had happened."""
         known = self._known[name]
-        met = known.has(rows.ids)
-        ids, values = rows.ids[met], rows.values[met]
+        has = known.has(rows.ids)
+        met, values = rows.ids[has], rows.values[has]
+        is_news = (values != known.get(met)).any(axis=1) | np.isin(met, self._pushed.get(name, met[:0]))
+        ids, values = met[is_news], values[is_news]
         mine = self._moved_by(self._own_rows(name, ids), known.get(ids), values)
         self._own.put(name, SparseRows(ids, mine, OPEN))
         known.put(ids, values)
