@@ -15,7 +15,14 @@ import pytest
 
 from paddle._engine.exchange import ModeSpec
 from paddle._pserver import handshake
-from paddle._pserver.errors import NotAuthorized, ProtocolMismatch, PserverError, ShardUnreachable, StateLost
+from paddle._pserver.errors import (
+    NotAuthorized,
+    NotTrusted,
+    ProtocolMismatch,
+    PserverError,
+    ShardUnreachable,
+    StateLost,
+)
 from paddle._pserver.messages import Request, Seed
 from paddle._pserver.remote import RemoteExchange
 
@@ -159,7 +166,9 @@ def test_a_first_handshake_that_is_damaged_is_tried_again(
 ) -> None:
     pservers = start_pservers()
     damaged = damage_handshakes(
-        monkeypatch, ProtocolMismatch("it answered 'HTTP/1.1 10! Switching Protocols'")
+        monkeypatch,
+        ProtocolMismatch("it answered 'HTTP/1.1 10! Switching Protocols'"),
+        NotTrusted("a bad signature"),
     )
     assert pservers.train(start)
     assert not damaged

@@ -24,11 +24,11 @@ import msgspec
 from paddle._pserver import handshake, link, nearby, shown
 from paddle._pserver.auth import Token
 from paddle._pserver.errors import (
+    GARBLED,
     BadMessage,
     ConnectionLost,
     FrameError,
     NobodyListens,
-    ProtocolMismatch,
     PserverError,
     ShardUnreachable,
     TrainerLost,
@@ -143,10 +143,10 @@ class Client:
                 return self._introduced(near, time.monotonic() + min(_NEAR_S, left(deadline) / 2))
             except (OSError, PserverError) as error:
                 _log.debug("%s: over TCP, as there is no way in by its name: %s", self.what, error)
-        try:
-            return self._far(deadline)
-        except ProtocolMismatch:  # a damaged byte is enough for that: HTTP has no checksum
-            return self._far(deadline)
+        for _ in range(2):
+            with contextlib.suppress(*GARBLED):  # by a damaged bit, perhaps: the third is believed
+                return self._far(deadline)
+        return self._far(deadline)
 
     def _far(self, deadline: float) -> Stream:
         far = socket.create_connection(self._address, timeout=left(deadline))

@@ -229,3 +229,7 @@ def _family(kind: type[PserverError]) -> Iterator[type[PserverError]]:
     yield kind
     for child in kind.__subclasses__():
         yield from _family(child)
+
+
+GARBLED = (ProtocolMismatch, TlsMismatch, NotTrusted)
+"""What a damaged bit in a handshake may look like, and costs nothing to ask for again."""
