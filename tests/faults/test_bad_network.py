@@ -18,7 +18,8 @@ import pytest
 
 from tests.faults.random_faults.cluster import Cluster, ShardProcess
 from tests.faults.random_faults.ending import wrong
-from tests.faults.random_faults.job import TRAINERS, Job, ModeName
+from tests.faults.random_faults.job import TRAINERS, Job
+from tests.faults.random_faults.scenario import ModeName, Scenario
 from tests.faults.toxic import Harm, Links
 from tests.waiting import until
 
@@ -30,7 +31,7 @@ DENSE, SPARSE = 0, 1  # a trainer's links to the first host
 @contextmanager
 def training(folder: Path, mode: ModeName = "sync", *, steps: int = 5) -> Iterator[Cluster]:
     """A job that has made so many steps, and waits."""
-    with Links() as links, Cluster(Job(7, mode, str(folder), 0), links) as cluster:
+    with Links() as links, Cluster(Job(7, Scenario(mode), str(folder)), links) as cluster:
         go_to(cluster, steps)
         yield cluster
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.random_faults.job import ModeName
 from tests.faults.random_faults.run import run
+from tests.faults.random_faults.scenario import ModeName
 from tests.faults.random_faults.schedule import schedule
 
 pytestmark = pytest.mark.faults

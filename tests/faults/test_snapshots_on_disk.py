@@ -15,6 +15,7 @@ from tests.faults.failing_disk import failing_disk
 from tests.faults.random_faults.cluster import Cluster
 from tests.faults.random_faults.ending import wrong
 from tests.faults.random_faults.job import TRAINERS, Job
+from tests.faults.random_faults.scenario import WIRES, Scenario
 from tests.faults.toxic import Links
 from tests.waiting import until
 
@@ -32,7 +33,10 @@ def trained(folder: Path, steps: int, fails: Callable[[Cluster, int, int], bool]
         failing_disk(lambda pid, _, number: number >= FIRST and fails(cluster, pid, number)) as disk,
         Links() as links,
         Cluster(
-            Job(3, "sync", str(folder), 0), links, f"--snapshot_period={PERIOD}", begin=disk.begin
+            Job(3, Scenario("sync", WIRES["topk, bfloat16 back"]), str(folder)),
+            links,
+            f"--snapshot_period={PERIOD}",
+            begin=disk.begin,
         ) as cluster,
     ):
         for reached in range(PERIOD, steps + 1, PERIOD):  # so that each is written before the next is due

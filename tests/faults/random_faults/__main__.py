@@ -10,8 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from tests.faults.random_faults.run import Broken, run
-
-MODES = ("sync", "async", "ssp", "async, patient")
+from tests.faults.random_faults.scenario import MODES
 
 
 def main() -> int:

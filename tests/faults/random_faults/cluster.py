@@ -6,9 +6,11 @@ It must never know a schedule. Guarantee: ``with Cluster(...)`` leaves no proces
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import signal
+import ssl
 import subprocess
 import sys
 import threading
@@ -18,10 +20,13 @@ from pathlib import Path
 
 import msgspec
 
+from paddle._pserver.tls import read_trust
 from tests.cluster.by_hand import free_port
 from tests.faults.conftest import ROOT, Marked
+from tests.faults.random_faults.counting import SHARDS_OF_A_ROLE, SLOTS
 from tests.faults.random_faults.goal import Goal
-from tests.faults.random_faults.job import SHARDS_OF_A_ROLE, TRAINERS, Job
+from tests.faults.random_faults.job import TRAINERS, Job
+from tests.faults.random_faults.papers import issue
 from tests.faults.toxic import Link, Links
 from tests.waiting import until
 
@@ -35,16 +40,19 @@ FLAGS = (
     "--barrier_timeout=100",
 )
 _FIRST_NET = 10  # trainers of slot n reach the pservers at 127.0.(10 + n).1 and .2
+_NEAR = -_FIRST_NET
+"""The slot of lines in a log about trainers that have no links: which process it was they do not say."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShardProcess:
-    """Where one shard is, and who serves it now."""
+    """Where one shard is, and who serves it now. ``trust``: where it encrypts, whose certificate is good."""
 
     name: str
     host: str
     port: int
     folder: Path
+    trust: ssl.SSLContext | None = None
 
     def pid(self) -> int | None:
         """The process that has its snapshots; None while there is none."""
@@ -104,35 +112,40 @@ class TrainerProcess:
 
 class Cluster(Marked):
     """See the module's text. ``flags``: of the pservers, besides the usual ones. ``begin``: called in the
-    first of them before it becomes one. ``has_near``: the last trainer goes to them without links, by unix
-    sockets and shared memory."""
+    first of them before it becomes one."""
 
-    def __init__(
-        self,
-        job: Job,
-        links: Links,
-        *flags: str,
-        begin: Callable[[], None] | None = None,
-        has_near: bool = False,
-    ) -> None:
+    def __init__(self, job: Job, links: Links, *flags: str, begin: Callable[[], None] | None = None) -> None:
         super().__init__()
         self._begin = begin
-        self._has_near = has_near
         self.goal = Goal(job.goal)
-        self._flags = (*FLAGS, *flags)
         self.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "runtime"), str(ROOT)])
         self.environ |= {"OPENBLAS_NUM_THREADS": "1", "GLOG_logtostderr": "1"}  # all that pservers log
         self.folder = Path(job.folder)
         self.hosts = [f"127.0.0.{1 + n}" for n in range(SHARDS_OF_A_ROLE)]
         self.job = msgspec.structs.replace(job, port=free_port(self.hosts))
+        self._flags = (*FLAGS, *flags, *self._lock())
         self.pservers: list[Output] = []
         self.trainers: list[TrainerProcess] = []  # all there ever were, by slot
+        trust = read_trust(self.job.tls_ca) if self.job.tls_ca else None
         self.shards = [
-            ShardProcess(f"{role} {n}", host, self.job.port + at, self.folder / host / f"{role}-0")
+            ShardProcess(f"{role} {n}", host, self.job.port + at, self.folder / host / f"{role}-0", trust)
             for n, host in enumerate(self.hosts)
             for at, role in enumerate(("dense", "sparse"))
         ]
         self._links = links
+
+    def _lock(self) -> tuple[str, ...]:
+        """The flags of pservers that are; the job is told of it, too."""
+        if not self.job.scenario.is_locked:
+            return ()
+        links = [self._link_host(slot, n) for slot in range(SLOTS) for n in range(SHARDS_OF_A_ROLE)]
+        papers = issue(self.folder, [*self.hosts, *links])
+        self.job = msgspec.structs.replace(self.job, token_file=papers.token_file, tls_ca=papers.tls_ca)
+        return papers.flags
+
+    @staticmethod
+    def _link_host(slot: int, n: int) -> str:
+        return f"127.0.{_FIRST_NET + slot}.{1 + n}"
 
     def __enter__(self) -> Cluster:
         for host in self.hosts:
@@ -163,8 +176,8 @@ class Cluster(Marked):
     def start_trainer(self, id: int) -> TrainerProcess:
         """A process more that is trainer ``id``."""
         slot = len(self.trainers)
-        is_near = self._has_near and id == TRAINERS - 1
-        hosts = [f"127.0.{_FIRST_NET + slot}.{1 + n}" for n in range(SHARDS_OF_A_ROLE)]
+        is_near = self.job.scenario.has_near and id == TRAINERS - 1
+        hosts = [self._link_host(slot, n) for n in range(SHARDS_OF_A_ROLE)]
         links = [
             self._links.add((host, self.job.port + at), (to, self.job.port + at))
             for host, to in zip(hosts, self.hosts, strict=True)
@@ -198,8 +211,16 @@ class Cluster(Marked):
         text = path.read_bytes() if path.exists() else b""
         return (int(text[:12]), int(text[12:24])) if len(text) == 24 else (0, 0)
 
-    def lost_steps(self) -> dict[tuple[str, int], set[int]]:
-        """By shard and slot, the steps that shards have said to be lost."""
+    @property
+    def says_lost(self) -> bool:
+        """Whether anything is said to be lost."""
+        return any(self._lost().values())
+
+    def lost_pushes(self, shard: str, trainer: TrainerProcess) -> set[int]:
+        """Those that a shard has said to be lost, of a near one perhaps another's that was before it."""
+        return self._lost().get((shard, trainer.slot if trainer.links else _NEAR), set())
+
+    def _lost(self) -> dict[tuple[str, int], set[int]]:
         found: dict[tuple[str, int], set[int]] = {}
         for n, pserver in enumerate(self.pservers):
             pending: dict[tuple[str, str], range] = {}
@@ -221,11 +242,12 @@ class Cluster(Marked):
             link.reset()
         return self.start_trainer(old.id)
 
-    def memory_bytes(self, pid: int) -> int:
-        """Resident, of a process that may have ended."""
-        with contextlib.suppress(OSError, IndexError):
-            return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
-        return 0
+
+def memory_bytes(pid: int) -> int:
+    """Resident, of a process that may have ended."""
+    with contextlib.suppress(OSError, IndexError):
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
+    return 0
 
 
 def kill(pid: int | None, number: int) -> bool:
@@ -244,3 +266,14 @@ def rest() -> None:
 
 def tail(path: Path, lines: int) -> str:
     return "".join(path.read_text(errors="replace").splitlines(keepends=True)[-lines:])
+
+
+def newest_version(folder: Path) -> int:
+    """Of the snapshots that are whole, as far as their manifests say."""
+    versions = [0]
+    for manifest in folder.glob("*.json"):
+        try:
+            versions.append(json.loads(manifest.read_bytes().partition(b"\n")[2])["version"])
+        except (OSError, ValueError):  # pruned meanwhile
+            continue
+    return max(versions)

@@ -14,19 +14,22 @@ from collections import Counter
 from collections.abc import Callable
 
 from tests.faults.random_faults.cluster import Cluster, ShardProcess, TrainerProcess, kill, rest
+from tests.faults.random_faults.disk import Disk
 from tests.faults.random_faults.schedule import Fault
 from tests.faults.toxic import Harm, Link
 
 _FULL_BYTES = 2048
 _LONGEST_S = 2.0
+_OPERATIONS = 12  # of two snapshots
 
 
 class Harms:
-    """See the module's text. ``done``: how often each fault really came to pass."""
+    """See the module's text. ``disk``: of the first pserver. ``done``: how often each fault really came to
+    pass."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, disk: Disk) -> None:
         self.done: Counter[str] = Counter()
-        self._cluster = cluster
+        self._cluster, self._disk = cluster, disk
         self._later: list[tuple[float, int, Callable[[], object]]] = []
         self._numbers = iter(range(1 << 30))
         self._kinds: dict[str, Callable[[Fault], bool]] = {
@@ -41,6 +44,8 @@ class Harms:
             "delay link": self._delay,
             "dark link": self._dark,
             "full disk": self._fill_disk,
+            "failing disk": self._break_disk,
+            "kill shard as it writes": self._kill_in_write,
             "replace killed trainer": lambda fault: self._replace(fault, signal.SIGKILL),
             "replace paused trainer": lambda fault: self._replace(fault, signal.SIGSTOP),
         }
@@ -59,6 +64,7 @@ class Harms:
         while self._later:
             self.pass_by(float("inf"))
             rest()
+        self._disk.heal()
         for trainer in self._cluster.trainers:
             for link in trainer.links:
                 link.heal()
@@ -144,6 +150,16 @@ class Harms:
             return False
         self._limit(pid, _FULL_BYTES)
         return self._in(_LONGEST_S * fault.size, lambda: self._limit(pid, resource.RLIM_INFINITY))
+
+    def _break_disk(self, fault: Fault) -> bool:
+        """System calls that make a snapshot last fail: all for a while, or every other one."""
+        self._disk.fail(every=1 if fault.side < 0.5 else 2)
+        return self._in(_LONGEST_S * fault.size, lambda: self._disk.fail(every=0))
+
+    def _kill_in_write(self, fault: Fault) -> bool:
+        """The process that makes the n-th such call from now on is killed in it."""
+        self._disk.kill(after=int(fault.size * _OPERATIONS))
+        return True
 
     def _limit(self, pid: int, bytes: int) -> None:
         try:

@@ -1,60 +1,49 @@
 """Job: what is trained under random faults, the same in every process, from a seed.
 
 In step: momentum or Adam with decaying rows, so that every bit depends on every step, on its order and on
-what was read when. Out of step: every process adds 1 to values of its own with each step, so that a value
-counts how often that process' gradients were applied.
+what was read when. Out of step gradients are counted (counting.py).
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 import numpy as np
 
-from paddle._engine.exchange import ModeSpec, ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
-from paddle._engine.rows import SparseRows
-from paddle._pserver.placement import dense_layout, row_ranges
-from paddle._pserver.wire import WireSpec
-
-Gradients = dict[str, np.ndarray | SparseRows]
+from paddle._engine.entry import Entry
+from paddle._engine.exchange import ParameterSpec, RowsSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._engine.row_initial import RowInitial
+from paddle._engine.rows import OPEN, SparseRows
+from tests.faults.random_faults import counting
+from tests.faults.random_faults.counting import Gradients
+from tests.faults.random_faults.scenario import MEETS, Scenario
 
 TRAINERS = 3
 SAMPLES = 8
-PASS_STEPS = 40
-SLOTS = 16  # processes that count for themselves
-SHARDS_OF_A_ROLE = 2
-_BLOCK = 1024  # dense values that stay together (placement.py)
+PASS_STEPS = 10 * MEETS
+SHRINK_STEPS = 25  # between days of an open table that end
 _ROWS = 60
-_MODES: dict[str, ModeSpec] = {
-    "sync": ModeSpec(),
-    "async": ModeSpec(name="async"),
-    "async, patient": ModeSpec(name="async", discard_ratio=1e6),
-    "ssp": ModeSpec(name="ssp", staleness=3),
-}
-_WIRES = (
-    WireSpec(),
-    WireSpec(name="topk", share=0.05, answers="bfloat16"),
-    WireSpec(name="float16"),
-)
-ModeName = Literal["sync", "async", "async, patient", "ssp"]
+_POOL = np.array([-(2**63), 2**63 - 1, -1, *(1 << 40 << np.arange(6)), *range(7, 60)], np.int64)
 
 
 class Job(msgspec.Struct, frozen=True):
-    """One job. ``trainer_id`` and ``slot``: this process; every process has a slot of its own."""
+    """One job. ``trainer_id`` and ``slot``: this process; every process has a slot of its own. ``token_file``
+    and ``tls_ca``: of one that is locked."""
 
     seed: int
-    mode: ModeName
+    scenario: Scenario
     folder: str
-    port: int
+    port: int = 0
     hosts: tuple[str, ...] = ()
     trainer_id: int = 0
     slot: int = 0
+    token_file: str = ""
+    tls_ca: str = ""
 
     @property
     def in_step(self) -> bool:
-        return self.mode == "sync"
+        return self.scenario.in_step
 
     @property
     def goal(self) -> Path:
@@ -73,20 +62,24 @@ class Job(msgspec.Struct, frozen=True):
 
     @property
     def model(self) -> tuple[ParameterSpec, ...]:
-        if self.in_step:
-            return (
-                ParameterSpec(name="w", shape=(5, 700), l2_rate=0.01),
-                ParameterSpec(name="b", shape=(300,)),
-                ParameterSpec(name="t", shape=(_ROWS, 4), sparse=True, l2_rate=0.02),
-            )
-        return (
-            ParameterSpec(name="w", shape=(SHARDS_OF_A_ROLE * _BLOCK,)),
-            ParameterSpec(name="t", shape=(SHARDS_OF_A_ROLE * SLOTS, 2), sparse=True),
+        if not self.in_step:
+            return counting.model(has_open=self.scenario.has_open)
+        known = (
+            ParameterSpec(name="w", shape=(5, 700), l2_rate=0.01),
+            ParameterSpec(name="b", shape=(300,)),
+            ParameterSpec(name="t", shape=(_ROWS, 4), sparse=True, l2_rate=0.02),
         )
+        return (*known, self._open()) if self.scenario.has_open else known
+
+    def _open(self) -> ParameterSpec:
+        """Trainers that update by themselves take up every row, and forget none."""
+        entry = Entry() if self.scenario.spec.is_local else Entry("count", 3)
+        rows = RowsSpec(initial=RowInitial("uniform", -1.0, 1.0), entry=entry, seed=self.seed)
+        return ParameterSpec(name="o", shape=(OPEN, 3), sparse=True, rows=rows, l2_rate=0.01)
 
     @property
     def update(self) -> UpdateSpec:
-        mode = _MODES[self.mode]
+        mode = self.scenario.spec
         if not self.in_step:
             return UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_rate=1.0), mode=mode)
         rules = (
@@ -97,42 +90,44 @@ class Job(msgspec.Struct, frozen=True):
         return UpdateSpec(rule=rules[self.seed % 2], schedule=schedule, mode=mode)
 
     @property
-    def wire(self) -> WireSpec:
-        """In which numbers values travel: as they are, or in another one of the ways where trainers are in
-        step."""
-        return _WIRES[self.seed // 2 % len(_WIRES)] if self.in_step else WireSpec()
+    def tables(self) -> list[str]:
+        """The open ones."""
+        return ["o"] if self.scenario.has_open else []
+
+    def ends_day(self, step: int) -> bool:
+        """Whether open tables forget what was not used, once the next push has been made."""
+        forgets = self.scenario.has_open and self.in_step and not self.scenario.spec.is_local
+        return forgets and step % SHRINK_STEPS == SHRINK_STEPS - 1
 
     def values(self) -> dict[str, np.ndarray]:
         """The initial ones."""
+        shapes = {p.name: p.shape for p in self.model if not p.is_open}
         if not self.in_step:
-            return {p.name: np.zeros(p.shape, np.float32) for p in self.model}
+            return {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
         random = np.random.default_rng(self.seed)
-        return {p.name: random.standard_normal(p.shape).astype(np.float32) for p in self.model}
+        return {name: random.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
 
     def gradients(self, trainer_id: int, step: int) -> Gradients:
         """Of one batch."""
         if not self.in_step:
-            return self._ones()
+            return counting.gradients(self.slot, has_open=self.scenario.has_open)
         random = np.random.default_rng([self.seed, trainer_id, step])
         ids = np.unique(random.integers(0, _ROWS, 9))
         rows = SparseRows(ids, random.standard_normal((len(ids), 4), np.float32), _ROWS)
-        dense = {p.name: random.standard_normal(p.shape, np.float32) for p in self.model if not p.sparse}
-        return {**dense, "t": rows}
-
-    def _ones(self) -> Gradients:
-        """Ones, of the rate 1, where this process counts itself; a row for it is on each shard."""
-        dense = np.zeros(SHARDS_OF_A_ROLE * _BLOCK, np.float32)
-        dense[self.slot :: SLOTS] = -1
-        ids = np.arange(SHARDS_OF_A_ROLE, dtype=np.int64) + SHARDS_OF_A_ROLE * self.slot
-        rows = SparseRows(ids, np.full((len(ids), 2), -1, np.float32), SHARDS_OF_A_ROLE * SLOTS)
-        return {"w": dense, "t": rows}
-
-    def counted(self, result: dict[str, np.ndarray], slot: int) -> dict[str, np.ndarray]:
-        """By shard, what every value that counts this process has in the end."""
-        found = {}
-        for shard in range(SHARDS_OF_A_ROLE):
-            (block,) = dense_layout(self.model, shard, SHARDS_OF_A_ROLE).slices
-            (rows,) = row_ranges(self.model, shard, SHARDS_OF_A_ROLE)
-            found[f"dense {shard}"] = result["w"][block.start : block.stop][slot::SLOTS]
-            found[f"sparse {shard}"] = result["t"][SHARDS_OF_A_ROLE * slot + rows.first]
+        found: Gradients = {
+            p.name: random.standard_normal(p.shape, np.float32) for p in self.model if not p.sparse
+        }
+        found["t"] = rows
+        if self.scenario.has_open:
+            ids = np.unique(random.choice(_POOL, 7))
+            found["o"] = SparseRows(ids, random.standard_normal((len(ids), 3), np.float32), OPEN)
         return found
+
+
+def rows_of(gradients: Gradients, *, is_open: bool) -> dict[str, np.ndarray]:
+    """The rows that a batch uses, of tables that are open or of the others."""
+    return {
+        name: one.ids
+        for name, one in gradients.items()
+        if isinstance(one, SparseRows) and (one.height == OPEN) == is_open
+    }

@@ -2,7 +2,8 @@
 
 1.  A shard's version never goes back; where its process was killed, not behind its newest snapshot.
 2.  In step every step counts all trainers' samples once: samples are always version times what a step has.
-    Out of step each applied gradient is a step of one trainer's samples.
+    Out of step each applied gradient is a step of one trainer's samples. A push of several steps brings the
+    samples of as many, or of less at the end of a pass.
 3.  In step no shard is more than one step from another, but for one that is being told again what it lacks.
 4.  The metrics say what the status says.
 5.  Memory stays within bounds, of shards and trainers.
@@ -17,10 +18,9 @@ import threading
 import time
 import urllib.request
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from tests.faults.random_faults.cluster import Cluster, ShardProcess
+from tests.faults.random_faults.cluster import Cluster, ShardProcess, memory_bytes, newest_version
 from tests.faults.random_faults.job import SAMPLES, TRAINERS
 
 PATIENCE_S = 60.0
@@ -111,10 +111,9 @@ class Monitor:
             self._behind[name] = max(one.version for one in self._last.values())
         elif before is not None and seen.version < before.version:
             self.broken.append(f"{name} went back from version {before.version} to {seen.version}")
-        of_a_step = SAMPLES * TRAINERS if self._cluster.job.in_step else SAMPLES
-        if seen.samples > seen.version * of_a_step or (
-            self._cluster.job.in_step and seen.samples != seen.version * of_a_step
-        ):
+        scenario = self._cluster.job.scenario
+        most = seen.version * SAMPLES * scenario.push_steps * (TRAINERS if scenario.in_step else 1)
+        if seen.samples > most or (scenario.mode == "sync" and seen.samples != most):
             self.broken.append(f"{name} counts {seen.samples} samples in {seen.version} steps")
 
     def _compare(self, first: dict[str, Seen]) -> None:
@@ -156,7 +155,7 @@ class Monitor:
             for name, seen in self._last.items()
             if seen.state == "ready"
         }
-        used |= {one.slot: self._cluster.memory_bytes(one.pid) for one in self._cluster.living}
+        used |= {one.slot: memory_bytes(one.pid) for one in self._cluster.living}
         for name, amount in used.items():
             if amount > self._first_bytes.setdefault(name, max(amount, USUAL_BYTES)) + GROWTH_BYTES:
                 self.broken.append(f"{name} has grown to {amount >> 20} MiB")
@@ -174,20 +173,10 @@ def status(shard: ShardProcess) -> Seen | None:
 
 
 def read(shard: ShardProcess, path: str) -> str | None:
+    address = f"{'https' if shard.trust else 'http'}://{shard.host}:{shard.port}{path}"
     try:
-        with urllib.request.urlopen(f"http://{shard.host}:{shard.port}{path}", timeout=_WAIT_S) as answer:
+        with urllib.request.urlopen(address, timeout=_WAIT_S, context=shard.trust) as answer:
             text: str = answer.read().decode()
             return text
     except OSError:
         return None
-
-
-def newest_version(folder: Path) -> int:
-    """Of the snapshots that are whole, as far as their manifests say."""
-    versions = [0]
-    for manifest in folder.glob("*.json"):
-        try:
-            versions.append(json.loads(manifest.read_bytes().partition(b"\n")[2])["version"])
-        except (OSError, ValueError):  # pruned meanwhile
-            continue
-    return max(versions)

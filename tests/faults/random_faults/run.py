@@ -9,11 +9,14 @@ import shlex
 import time
 from pathlib import Path
 
+from tests.faults.failing_disk import failing_disk
 from tests.faults.random_faults.cluster import Cluster, rest, tail
+from tests.faults.random_faults.disk import Disk
 from tests.faults.random_faults.ending import wrong
 from tests.faults.random_faults.harm import Harms
-from tests.faults.random_faults.job import Job, ModeName
+from tests.faults.random_faults.job import Job
 from tests.faults.random_faults.monitor import Monitor
+from tests.faults.random_faults.scenario import ModeName, Scenario, scenario
 from tests.faults.random_faults.schedule import Fault, schedule
 from tests.faults.toxic import Links
 from tests.waiting import until
@@ -28,11 +31,14 @@ class Broken(AssertionError):
 
 def run(seed: int, mode: ModeName, seconds: float, folder: Path) -> str:
     """Raises Broken. What it did, in a line."""
-    job = Job(seed, mode, str(folder), 0)
-    has_near = job.in_step and seed % 2 == 0
-    with Links(seed) as links, Cluster(job, links, has_near=has_near) as cluster:
+    job = Job(seed, scenario(seed, mode), str(folder))
+    with (
+        failing_disk((disk := Disk()).fails) as calls,
+        Links(seed) as links,
+        Cluster(job, links, begin=calls.begin) as cluster,
+    ):
         faults = schedule(seed, seconds, in_step=job.in_step, shards=len(cluster.shards))
-        harms, done = Harms(cluster), []
+        harms, done = Harms(cluster, disk), []
         try:
             with Monitor(cluster) as monitor:
                 steps = disturb(cluster, harms, faults, done, seconds)
@@ -43,10 +49,10 @@ def run(seed: int, mode: ModeName, seconds: float, folder: Path) -> str:
         except Exception as error:  # of this side; a seed must be told all the same
             broken = [f"{type(error).__name__}: {error}"]
         if broken:
-            raise Broken(told(seed, mode, seconds, cluster, done, broken))
+            raise Broken(told(seed, job.scenario, seconds, cluster, done, broken))
         cluster.all_gone(5)
         kinds = ", ".join(f"{count} x {kind}" for kind, count in sorted(harms.done.items()))
-        return f"seed {seed}, {mode}: {monitor.version} steps, {monitor.looks} looks; {kinds}"
+        return f"seed {seed}, {job.scenario}: {monitor.version} steps, {monitor.looks} looks; {kinds}"
 
 
 def disturb(cluster: Cluster, harms: Harms, faults: list[Fault], done: list[Fault], seconds: float) -> int:
@@ -82,7 +88,9 @@ def gone(cluster: Cluster) -> bool:
     return any(one.output.process.poll() is not None for one in cluster.living)
 
 
-def told(seed: int, mode: str, seconds: float, cluster: Cluster, done: list[Fault], broken: list[str]) -> str:
+def told(
+    seed: int, job: Scenario, seconds: float, cluster: Cluster, done: list[Fault], broken: list[str]
+) -> str:
     """All that one needs to find out why."""
     command = f"python -m tests.faults.random_faults --seconds {seconds:g} --seed {seed} --mode"
     logs = [
@@ -92,9 +100,9 @@ def told(seed: int, mode: str, seconds: float, cluster: Cluster, done: list[Faul
     ]
     return "\n".join(
         [
-            f"seed {seed}, {mode}: promises were broken:",
+            f"seed {seed}, {job}: promises were broken:",
             *(f"  * {one}" for one in broken[:20]),
-            f"again: {command} {shlex.quote(mode)}",
+            f"again: {command} {shlex.quote(job.mode)}",
             "faults:",
             *map(str, done),
             *logs,

@@ -21,6 +21,8 @@ IN_STEP = {
     "delay link": 3.0,
     "dark link": 2.0,
     "full disk": 1.5,
+    "failing disk": 1.5,
+    "kill shard as it writes": 1.0,
 }
 """Faults of synchronous training, and how often each comes beside the others. A killed trainer is not among
 them: it breaks such a job, as it should."""
@@ -56,8 +58,9 @@ def schedule(seed: int, seconds: float, *, in_step: bool, shards: int) -> list[F
     while (at := at + chances.expovariate(1 / _MEAN_GAP_S)) < seconds:
         (kind,) = chances.choices(list(weights), list(weights.values()))
         fault = Fault(at, kind, chances.randrange(1 << 16), chances.random(), chances.random())
-        key = "replace" if kind.startswith("replace") else f"kill {fault.target % shards}"
-        if kind == "kill shard" or key == "replace":
+        of = shards // 2 if kind == "kill shard as it writes" else shards  # the first pserver's
+        key = "replace" if kind.startswith("replace") else f"kill {fault.target % of}"
+        if kind.startswith(("kill", "replace")):
             if not left[key]:
                 continue
             left[key] -= 1

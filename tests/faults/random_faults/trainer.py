@@ -12,16 +12,17 @@ import threading
 import msgspec
 import numpy as np
 
-from paddle._engine.exchange import StepReport
-from paddle._engine.rows import SparseRows
+from paddle._engine.exchange import Exchange, StepReport
 from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.trainer_modes import in_mode
+from tests.faults.random_faults.counting import Gradients
 from tests.faults.random_faults.goal import Goal
-from tests.faults.random_faults.job import PASS_STEPS, SAMPLES, TRAINERS, Gradients, Job
+from tests.faults.random_faults.job import PASS_STEPS, SAMPLES, TRAINERS, Job, rows_of
 
 
 def main() -> None:
     job = msgspec.json.decode(sys.argv[1], type=Job)
-    exchange = RemoteExchange(
+    remote = RemoteExchange(
         job.hosts,
         port=job.port,
         ports_num=1,
@@ -31,8 +32,11 @@ def main() -> None:
         connect_timeout_s=90,
         call_timeout_s=90,
         reconnect_timeout_s=90,
-        wire=job.wire,
+        wire=job.scenario.wire,
+        token_file=job.token_file,
+        tls_ca=job.tls_ca,
     )
+    exchange = in_mode(remote, job.scenario.spec, TRAINERS)
     try:
         train(job, exchange)
     except BaseException as error:
@@ -42,15 +46,17 @@ def main() -> None:
     exchange.close()
 
 
-def train(job: Job, exchange: RemoteExchange) -> None:
+def train(job: Job, exchange: Exchange) -> None:
     arrays = exchange.start(job.model, job.update, job.values())
     exchange.begin_pass(0)
     steps = dropped = passes = 0
     with job.count.open("wb", buffering=0) as count:
         while Goal.wait(job.goal, steps):
             gradients = job.gradients(job.trainer_id, steps)
-            exchange.prefetch(rows_of(gradients))
-            dropped += (overlapping(exchange, gradients) if steps % 3 else step(exchange, gradients)).dropped
+            look_at(exchange, gradients)
+            dropped += step(exchange, gradients, in_pieces=steps % 3 > 0).dropped
+            if job.trainer_id == 0 and job.ends_day(steps):
+                exchange.shrink(1)
             steps += 1
             os.pwrite(count.fileno(), f"{steps:12}{dropped:12}".encode(), 0)
             if job.in_step and steps % PASS_STEPS == 0:
@@ -58,16 +64,20 @@ def train(job: Job, exchange: RemoteExchange) -> None:
                 exchange.fetch()
                 exchange.begin_pass(passes := passes + 1)
     exchange.end_pass(passes)
-    exchange.fetch()
-    np.savez(job.result, **arrays)
+    np.savez(job.result, **result(job, exchange, arrays))
 
 
-def step(exchange: RemoteExchange, gradients: Gradients) -> StepReport:
-    return exchange.step(gradients, SAMPLES)
+def look_at(exchange: Exchange, gradients: Gradients) -> None:
+    """The rows that a batch uses."""
+    exchange.prefetch(rows_of(gradients, is_open=False))
+    if opened := rows_of(gradients, is_open=True):
+        exchange.lookup(opened, training=True)
 
 
-def overlapping(exchange: RemoteExchange, gradients: Gradients) -> StepReport:
-    """The same, sent and received piece by piece."""
+def step(exchange: Exchange, gradients: Gradients, *, in_pieces: bool) -> StepReport:
+    """Where it can be, ``in_pieces``: sent and received piece by piece."""
+    if not in_pieces or not isinstance(exchange, RemoteExchange):
+        return exchange.step(gradients, SAMPLES)
     exchange.begin_step()
     for name, gradient in gradients.items():
         if isinstance(gradient, np.ndarray):
@@ -77,8 +87,12 @@ def overlapping(exchange: RemoteExchange, gradients: Gradients) -> StepReport:
     return exchange.settle()
 
 
-def rows_of(gradients: Gradients) -> dict[str, np.ndarray]:
-    return {name: one.ids for name, one in gradients.items() if isinstance(one, SparseRows)}
+def result(job: Job, exchange: Exchange, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """All that there is in the end, with the ids of open tables."""
+    exchange.fetch()
+    exported = {name: exchange.export(name) for name in job.tables}
+    ids = {f"ids of {name}": rows.ids for name, rows in exported.items()}
+    return {**arrays, **ids, **{name: rows.values for name, rows in exported.items()}}
 
 
 if __name__ == "__main__":
