@@ -60,7 +60,7 @@ def disturb(cluster: Cluster, harms: Harms, faults: list[Fault], done: list[Faul
     goal = cluster.goal
     goal.raise_to(1)
     first = cluster.trainers[:]
-    until(lambda: gone(cluster) or all(cluster.counted(one.slot)[0] for one in first), "the first step", 60)
+    until(lambda: gone(cluster) or all(cluster.counted(one.slot)[0] for one in first), "the first step", 180)
     began = time.monotonic()
     waiting, is_ended = list(reversed(faults)), False
     while (now := time.monotonic() - began) < seconds and not gone(cluster):
