@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import socket
 from collections.abc import Callable, Iterator
@@ -106,6 +107,17 @@ def test_a_session_takes_no_place(
     trainers[0].settimeout(0.05)
     with pytest.raises(TimeoutError):
         trainers[0].recv(1)
+
+
+def test_of_those_who_have_left_no_more_is_kept_than_of_those_who_are_there(
+    start_pservers: Start, opened: Callable[..., socket.socket]
+) -> None:
+    """However many come within the time that each of them is given."""
+    pservers = start_pservers()
+    for _ in range(3 * lobby.MAX_CALLERS):
+        with opened(pservers) as connection:
+            assert is_served(connection)
+    until(lambda: pservers.call(lambda: len(asyncio.all_tasks())) < lobby.MAX_CALLERS + 20)
 
 
 def test_who_comes_and_goes_is_no_news(

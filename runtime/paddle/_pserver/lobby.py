@@ -63,10 +63,14 @@ class _Caller:
             return True
         return not self.transport.is_closing() and self.transport.get_protocol() is self.http
 
-    def end(self) -> None:
-        """Close it at once."""
+    def forget(self) -> None:
+        """It is not looked after any more: whoever does keeps all of it until its time is over."""
         if self.task is not None:
             self.task.cancel()
+
+    def end(self) -> None:
+        """Close it at once."""
+        self.forget()
         if isinstance(self.transport, asyncio.WriteTransport):
             self.transport.abort()
 
@@ -124,7 +128,7 @@ class Lobby:
             return
         here = {number: caller for number, caller in self._callers.items() if caller.is_here}
         for number in self._callers.keys() - here.keys():
-            del self._callers[number]  # the others keep their order
+            self._callers.pop(number).forget()  # the others keep their order
         if len(here) > self._most:
             crowd = Counter(caller.host for caller in here.values()).most_common(1)[0][0]
             oldest = next(number for number, caller in here.items() if caller.host == crowd)
