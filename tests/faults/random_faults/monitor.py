@@ -7,7 +7,8 @@
 3.  In step no shard is more than one step from another, but for one that is being told again what it lacks.
 4.  The metrics say what the status says.
 5.  Memory stays within bounds, of shards and trainers.
-6.  While something can go on something goes on: versions stand still for ``PATIENCE_S`` at most.
+6.  While something can go on something goes on: versions stand still for ``PATIENCE_S`` at most, of time in
+    which all shards are seen.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Monitor:
         self._first_bytes: dict[str | int, int] = {}
         self._behind: dict[str, int] = {}  # shards that were killed, and where the others were then
         self._floors: dict[str, int] = {}  # the newest snapshot that was seen of each
-        self._moved_at = time.monotonic()
+        self._moved_at = self._looked_at = time.monotonic()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="monitor", daemon=True)
 
@@ -93,13 +94,7 @@ class Monitor:
             self._compare(now)
         self._look_at_metrics(self._cluster.shards[self.looks % len(self._cluster.shards)])
         self._look_at_memory()
-        if {name: seen.version for name, seen in self._last.items()} != {
-            name: seen.version for name, seen in before.items()
-        }:
-            self._moved_at = time.monotonic()
-        if time.monotonic() - self._moved_at > PATIENCE_S:
-            self.broken.append(f"nothing has moved for {PATIENCE_S:.0f} s: {self._last}")
-            self._moved_at = time.monotonic()
+        self._look_at_progress(before, sees_all=len(now) == len(self._cluster.shards))
 
     def _look_at(self, name: str, seen: Seen, before: Seen | None) -> None:
         """Rules 1 and 2."""
@@ -115,6 +110,18 @@ class Monitor:
         most = seen.version * SAMPLES * scenario.push_steps * (TRAINERS if scenario.in_step else 1)
         if seen.samples > most or (scenario.mode == "sync" and seen.samples != most):
             self.broken.append(f"{name} counts {seen.samples} samples in {seen.version} steps")
+
+    def _look_at_progress(self, before: dict[str, Seen], *, sees_all: bool) -> None:
+        """Rule 6."""
+        now, versions = time.monotonic(), {name: seen.version for name, seen in self._last.items()}
+        if versions != {name: seen.version for name, seen in before.items()}:
+            self._moved_at = now
+        elif not sees_all:
+            self._moved_at += now - self._looked_at
+        self._looked_at = now
+        if now - self._moved_at > PATIENCE_S:
+            self.broken.append(f"nothing has moved for {PATIENCE_S:.0f} s: {self._last}")
+            self._moved_at = now
 
     def _compare(self, first: dict[str, Seen]) -> None:
         """Rule 3: of two looks at all, one in the first is at most a step ahead of any in the second."""
