@@ -117,7 +117,10 @@ def test_of_those_who_have_left_no_more_is_kept_than_of_those_who_are_there(
     for _ in range(3 * lobby.MAX_CALLERS):
         with opened(pservers) as connection:
             assert is_served(connection)
-    until(lambda: pservers.call(lambda: len(asyncio.all_tasks())) < lobby.MAX_CALLERS + 20)
+    few = lobby.MAX_CALLERS + 20
+    until(
+        lambda: pservers.call(lambda: len(asyncio.all_tasks())) < few, "those who have left to be forgotten"
+    )
 
 
 def test_who_comes_and_goes_is_no_news(
