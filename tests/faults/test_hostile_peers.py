@@ -186,7 +186,8 @@ def last_word(sock: socket.socket) -> str:
     said = "nothing"
     with contextlib.suppress(ConnectionResetError):
         while count := sock.recvmsg_into(reader.buffers())[0]:
-            for reply in reader.received(count):
+            reader.received(count)
+            while (reply := reader.message()) is not None:
                 said = reply.code if isinstance(reply, Failure) else type(reply).__name__
     return said
 
