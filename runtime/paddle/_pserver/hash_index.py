@@ -29,6 +29,7 @@ _SMALLEST = 64
 _AT_ONCE = 1 << 10  # ids that are seen between two steps of growing
 _CELLS_AT_ONCE = 1 << 15  # as many are copied while they are moved
 _EVERYTHING = 1 << 62
+_NOTHING = np.empty((0, 0), np.float32)
 
 
 class HashIndex:
@@ -69,15 +70,18 @@ class HashIndex:
         most = _larger(int((self.used + more) / _FULL)) + 2 * self._spare
         return max(self.nbytes, self._pages.size_bytes(most))
 
-    def find(self, ids: np.ndarray) -> tuple[np.ndarray, int]:
-        """The rows of ``ids`` int64 (n,), ABSENT where there is none, and how many are absent."""
+    def find(self, ids: np.ndarray, store: np.ndarray = _NOTHING) -> tuple[np.ndarray, int]:
+        """The rows of ``ids`` int64 (n,), ABSENT where there is none, and how many are absent. ``store``
+        float32 (rows, width): where the rows themselves will be needed next, while they are in the cache."""
         rows = np.empty(len(ids), np.int64)
-        return rows, hashing.find(self._cells, self._room, ids, rows)
+        return rows, hashing.find(self._cells, self._room, ids, rows, store)
 
-    def visit(self, ids: np.ndarray, mark: int) -> tuple[np.ndarray, np.ndarray, int]:
+    def visit(
+        self, ids: np.ndarray, mark: int, store: np.ndarray = _NOTHING
+    ) -> tuple[np.ndarray, np.ndarray, int]:
         """As ``find`` (each id once), and visit the rows: they get a new mark. Also returns the old ones."""
         rows, marks = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
-        absent = hashing.visit(self._cells, self._room, ids, mark, rows, marks)
+        absent = hashing.visit(self._cells, self._room, ids, mark, rows, marks, store)
         return rows, marks, absent
 
     def admit(self, ids: np.ndarray, needed: np.ndarray, *, day: int = 0, mark: int = 0) -> np.ndarray:

@@ -51,6 +51,7 @@ from paddle._pserver.table_room import TableRoom
 _BLOCK_VALUES = 1 << 15  # a block, its gradient and its rows together fit in a core's own cache
 _GROWTH = 1.25
 _CHUNK = 1 << 16
+_NONE = np.empty(0, np.int64)
 
 
 class HashTable:
@@ -185,44 +186,49 @@ class HashTable:
 
     def _push(self, parts: Sequence[Rows], scale: np.float32 | None, rate: float, step: int) -> None:
         ids, gradient = _sum(parts)
-        rows, last_step, absent = self._visit(ids, step)
-        if absent:
-            missing = rows == ABSENT
-            if self._entry.kind == "always":
-                self._admit(ids[missing])
-                rows[missing], last_step[missing], _ = self._visit(ids[missing], step)
-            else:
-                rows, last_step, gradient = rows[~missing], last_step[~missing], gradient[~missing]
-        if scale is not None:
-            gradient = gradient * scale
-        if self._rule.changes_idle_rows(self._penalties):
-            for here, values, slots in self._blocks(rows):
-                self._make_up(values, slots, last_step[here])
-                order = self._order[: len(values)]
-                how = last_step[here], rate, self._penalties, step
-                self._rule.touch(values, order, gradient[here], slots, *how)
-        else:
-            self._update(rows, gradient, last_step, rate, step)
+        absent = self._touch(ids, gradient, scale, rate, step)
+        if len(absent) and self._entry.kind == "always":
+            self._admit(ids[absent])
+            self._touch(ids[absent], gradient[absent], scale, rate, step)
+
+    def _touch(
+        self, ids: np.ndarray, gradient: np.ndarray, scale: np.float32 | None, rate: float, step: int
+    ) -> np.ndarray:
+        """Apply the rule to those of ``ids``, each once, that have a row, so many at a time that what was
+        asked for while they were looked up is still in the cache. Returns which have none."""
+        absent, at_once = [_NONE], self._block.shape[1]
+        for begin in range(0, len(ids), at_once):
+            here = slice(begin, begin + at_once)
+            rows, last_step, missing = self._visit(ids[here], step)
+            part = gradient[here]
+            if missing:
+                there = rows != ABSENT
+                absent.append(begin + np.flatnonzero(~there))
+                rows, last_step, part = rows[there], last_step[there], part[there]
+            self._update(rows, part if scale is None else part * scale, last_step, rate, step)
+        return np.concatenate(absent)
 
     def _visit(self, ids: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray, int]:
         """The rows of ``ids``, the steps that last touched them, where they are counted, and how many are
         absent."""
         if self._index.is_marked:
-            return self._index.visit(ids, step)
-        rows, absent = self._index.find(ids)
+            return self._index.visit(ids, step, self._store.array)
+        rows, absent = self._index.find(ids, self._store.array)
         return rows, rows, absent
 
     def _update(
         self, rows: np.ndarray, gradient: np.ndarray, last_step: np.ndarray, rate: float, step: int
     ) -> None:
-        """Apply the rule where the rows are, a part of which fits in the cache at a time."""
-        values, *slots = self._views()
-        at_once = self._block.shape[1]
-        for begin in range(0, len(rows), at_once):
-            here = slice(begin, begin + at_once)
-            interleaved.fetch(self._store.array, rows[here])
-            how = last_step[here], rate, self._penalties, step
-            self._rule.touch(values, rows[here] * self._parts, gradient[here], slots, *how)
+        """Apply the rule to a block of rows: where they are, if idle steps do not change them."""
+        how = rate, self._penalties, step
+        if self._rule.changes_idle_rows(self._penalties):
+            for here, values, slots in self._blocks(rows):
+                self._make_up(values, slots, last_step[here])
+                order = self._order[: len(values)]
+                self._rule.touch(values, order, gradient[here], slots, last_step[here], *how)
+        else:
+            values, *slots = self._views()
+            self._rule.touch(values, rows * self._parts, gradient, slots, last_step, *how)
 
     def _views(self) -> list[np.ndarray]:
         """The store as arrays of ``width`` of values and of each slot: what is in row r of the store is in
@@ -292,7 +298,7 @@ class HashTable:
         return {
             **{"ids": ids, "values": values, **slots_of(self._rule, slots), "last_step": last_step},
             **{"candidates": candidates, "seen": seen, "seen_on": seen_on},
-            "entered": np.concatenate([np.empty(0, np.int64), *self._entered]),
+            "entered": np.concatenate([_NONE, *self._entered]),
             **{"rates": self._rates.state(), "days": np.array(self._days, np.int64)},
         }
 

@@ -33,7 +33,7 @@ from paddle._engine.kernels.cells import (
     unscrambled,
 )
 from paddle._engine.kernels.kernel import kernel
-from paddle._engine.kernels.prefetch import AHEAD, prefetch
+from paddle._engine.kernels.prefetch import AHEAD, LINE, prefetch
 
 ABSENT = -1
 _NEAR = 12  # words from the beginning of a search within which most of them end
@@ -82,8 +82,11 @@ def _there(cells: Array, cell: int, key: Word) -> Any:
 
 
 @kernel
-def find(cells: Array, room: Room, ids: Array, rows: Array) -> int:
-    """``rows[i]``: the row of ``ids[i]``, or ABSENT; returns how many are absent."""
+def find(cells: Array, room: Room, ids: Array, rows: Array, store: Array) -> int:
+    """``rows[i]``: the row of ``ids[i]``, or ABSENT; returns how many are absent.
+
+    ``store``: where a row that is found will be needed soon, and is asked for (rows, width).
+    """
     keys, begin = _look_up(ids, room)
     absent = 0
     for i in range(ids.shape[0]):
@@ -94,11 +97,13 @@ def find(cells: Array, room: Room, ids: Array, rows: Array) -> int:
         row = _row_at(cells, cell, key)
         rows[i] = row
         absent += row == ABSENT
+        for j in range(0, store.shape[1], LINE):
+            prefetch(store, row * store.shape[1] + j)
     return absent
 
 
 @kernel
-def visit(cells: Array, room: Room, ids: Array, mark: int, rows: Array, marks: Array) -> int:
+def visit(cells: Array, room: Room, ids: Array, mark: int, rows: Array, marks: Array, store: Array) -> int:
     """As ``find``, and each row is visited: its mark becomes ``mark``; ``marks[i]`` is what it was."""
     keys, begin = _look_up(ids, room)
     absent = 0
@@ -112,6 +117,8 @@ def visit(cells: Array, room: Room, ids: Array, mark: int, rows: Array, marks: A
         if row == ABSENT:
             absent += 1
             continue
+        for j in range(0, store.shape[1], LINE):
+            prefetch(store, row * store.shape[1] + j)
         marks[i] = _signed(cells, cell)
         cells[cell, IS] &= ROW
         cells[cell, MARK] = mark

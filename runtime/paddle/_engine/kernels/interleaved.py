@@ -14,10 +14,9 @@ import numpy as np
 
 from paddle._engine.kernels.cells import scrambled
 from paddle._engine.kernels.kernel import kernel
-from paddle._engine.kernels.prefetch import AHEAD, prefetch
+from paddle._engine.kernels.prefetch import AHEAD, LINE, prefetch
 
 Array = np.ndarray
-_LINE = 16  # float32 in a cache line
 
 
 @kernel
@@ -62,7 +61,7 @@ def take(store: Array, rows: Array, out: Array) -> None:
     """``out[i]``: the values of row ``rows[i]``; zeros where that is below zero."""
     for i in range(rows.shape[0]):
         if i + AHEAD < rows.shape[0] and rows[i + AHEAD] >= 0:
-            for j in range(0, out.shape[1], _LINE):
+            for j in range(0, out.shape[1], LINE):
                 prefetch(store, rows[i + AHEAD] * store.shape[1] + j)
         row = rows[i]
         if row < 0:
@@ -73,20 +72,12 @@ def take(store: Array, rows: Array, out: Array) -> None:
 
 
 @kernel
-def fetch(store: Array, rows: Array) -> None:
-    """Ask for the memory of these rows, which will be needed soon, all at once."""
-    for i in range(rows.shape[0]):
-        for j in range(0, store.shape[1], _LINE):
-            prefetch(store, rows[i] * store.shape[1] + j)
-
-
-@kernel
 def gather(store: Array, rows: Array, begin: int, block: Array) -> None:
     """``block[p, i]``: part p of row ``rows[begin + i]``, as many as the block has room for."""
     parts, room, width = block.shape
     for i in range(min(room, rows.shape[0] - begin)):
         if begin + i + AHEAD < rows.shape[0]:
-            for j in range(0, store.shape[1], _LINE):
+            for j in range(0, store.shape[1], LINE):
                 prefetch(store, rows[begin + i + AHEAD] * store.shape[1] + j)
         row = rows[begin + i]
         for part in range(parts):

@@ -14,6 +14,9 @@ from numba.extending import intrinsic
 AHEAD = 12
 """Items between asking for memory and using it: about as many misses as a core can have under way."""
 
+LINE = 16
+"""Numbers of 32 bits in a cache line."""
+
 _FOR_WRITING, _KEEP, _DATA = 1, 3, 1
 
 
