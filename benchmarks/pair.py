@@ -16,7 +16,7 @@ from paddle._pserver.remote import RemoteExchange
 
 
 class Pair:
-    """The trainer's ``exchange``, of one dense shard, maybe through a link of so many ``megabits`` a second.
+    """The trainer's ``exchange``, of one shard, maybe through a link of so many ``megabits`` a second.
 
     ``pserver``: what its module is told besides port and core; ``options``: what the exchange is.
     """
@@ -32,8 +32,8 @@ class Pair:
         self.exchange = RemoteExchange(
             ["127.0.0.1"],
             port=self.port,
-            ports_num=1,
-            ports_num_for_sparse=0,
+            ports_num=int("sparse" not in pserver),
+            ports_num_for_sparse=int("sparse" in pserver),
             num_gradient_servers=trainers,
             trainer_id=0,
             **options,

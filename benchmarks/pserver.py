@@ -13,12 +13,17 @@ from paddle._pserver.tls import read_certificate
 
 
 def main(port: int, core: int, trainers: int, way: str = "tcp", certificate: str = "", key: str = "") -> int:
-    """Serve so many trainers; ``way``: ``unix``, where they may come over a unix-domain socket, too; with a
-    ``certificate``, encrypted."""
+    """Serve so many trainers; ``way``: ``unix``, where they may come over a unix-domain socket, too, ``sparse``
+    the same for sparse tables; with a ``certificate``, encrypted."""
     keep_to(core)
     threading.Thread(target=_end_with_input, daemon=True).start()
     options = ServerOptions(
-        addresses=("127.0.0.1",), port=port, num_gradient_servers=trainers, is_nearby=way == "unix"
+        addresses=("127.0.0.1",),
+        port=port,
+        ports_num=int(way != "sparse"),
+        ports_num_for_sparse=int(way == "sparse"),
+        num_gradient_servers=trainers,
+        is_nearby=way in ("unix", "sparse"),
     )
     shown = read_certificate(certificate, key)[0] if certificate else None
     return serve(options, lambda ports: print("ready", flush=True), certificate=shown)

@@ -1,0 +1,1 @@
+"""What a pserver needs to keep an open table, over its rows."""
