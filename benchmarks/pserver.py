@@ -13,8 +13,8 @@ from paddle._pserver.tls import read_certificate
 
 
 def main(port: int, core: int, trainers: int, way: str = "tcp", certificate: str = "", key: str = "") -> int:
-    """Serve so many trainers; ``way``: ``unix``, where they may come over a unix-domain socket, too, ``sparse``
-    the same for sparse tables; with a ``certificate``, encrypted."""
+    """Serve so many trainers; ``way``: ``unix``, where they may come over a unix-domain socket, too;
+    ``sparse``: the same, and the shard is one of sparse tables; with a ``certificate``, encrypted."""
     keep_to(core)
     threading.Thread(target=_end_with_input, daemon=True).start()
     options = ServerOptions(
