@@ -95,23 +95,15 @@ class Encoder:
 
     def __init__(self, wire: WireSpec, mode: ModeSpec) -> None:
         self._wire, self._halves_rows = wire, wire.halves_rows(mode)
+        self.keeps = wire.name != "float32"  # whether encoding a gradient changes what is kept for the next
+        self.has_forms = wire.name in ("float16", "topk")  # whether a push tells the form of each part
         self._residuals: dict[str, np.ndarray] = {}
         self._room: dict[str, tuple[np.ndarray, ...]] = {}
-
-    @property
-    def has_forms(self) -> bool:
-        """Whether a push tells the form of each part."""
-        return self._wire.name in ("float16", "topk")
-
-    @property
-    def keeps(self) -> bool:
-        """Whether encoding a gradient changes what is kept for the next one."""
-        return self._wire.name != "float32"
 
     def dense(self, parameter: ParameterSpec, gradient: np.ndarray) -> Coded:
         """Encode a dense parameter's ``gradient``, flat float32; good until its next one."""
         wire = self._wire
-        if not wire.is_half and not wire.picks(parameter):
+        if not self.keeps or not (wire.is_half or wire.picks(parameter)):
             return Values(gradient)
         residual = self._residuals.get(parameter.name)
         if residual is None:

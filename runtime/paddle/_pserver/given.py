@@ -6,7 +6,7 @@ memory as it should.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from paddle._engine.exchange import ParameterSpec, UpdateSpec
 from paddle._engine.rows import SparseRows
 
 Gradients = Mapping[str, np.ndarray | SparseRows]
+_FLOAT32 = np.dtype(np.float32)
 
 
 def check_values(values: Mapping[str, np.ndarray], parameters: Sequence[ParameterSpec]) -> None:
@@ -31,11 +32,11 @@ def check_values(values: Mapping[str, np.ndarray], parameters: Sequence[Paramete
             )
 
 
-def check_names(gradients: Gradients, parameters: Sequence[ParameterSpec]) -> None:
+def check_names(gradients: Gradients, names: Set[str]) -> None:
     """Raise where a gradient is for a parameter that was not declared."""
-    unknown = gradients.keys() - {parameter.name for parameter in parameters}
-    if unknown:
-        raise ExchangeError(f"step got gradients for {sorted(unknown)}, which start did not declare")
+    if not gradients.keys() <= names:
+        unknown = sorted(gradients.keys() - names)
+        raise ExchangeError(f"step got gradients for {unknown}, which start did not declare")
 
 
 def open_tables(ids: Mapping[str, np.ndarray], parameters: Sequence[ParameterSpec]) -> None:
@@ -69,7 +70,7 @@ def dense(gradients: Gradients, parameter: ParameterSpec) -> np.ndarray:
             f"step needs a float32 array of shape {parameter.shape} as gradient of {parameter.name!r}, and "
             f"got {'nothing' if gradient is None else type(gradient).__name__}"
         )
-    if gradient.dtype != np.float32 or gradient.shape != parameter.shape:
+    if gradient.dtype != _FLOAT32 or gradient.shape != parameter.shape:
         raise ExchangeError(
             f"the gradient of {parameter.name!r} should be float32 {parameter.shape}, and is "
             f"{gradient.dtype} {gradient.shape}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeGuard
+from typing import TypeGuard, get_args
 
 import msgspec
 
@@ -20,6 +20,7 @@ from paddle._pserver.messages import EndPass, Mark, Pull, PullRows, Push, Reques
 _LARGE = 1 << 17
 
 Journaled = Push | EndPass | Pull | PullRows
+_JOURNALED = get_args(Journaled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,4 +133,4 @@ def is_told_again(message: Request) -> TypeGuard[Journaled]:
     """Whether it changes a shard, so that one that has forgotten it must hear it again."""
     if isinstance(message, Pull):
         return message.table is not None
-    return isinstance(message, Journaled)
+    return isinstance(message, _JOURNALED)

@@ -166,8 +166,7 @@ class Line:
                 self._attempt(self._ask)
 
     def answer(self, into: Sequence[memoryview] = (), landing: Landing | None = None) -> Answer:
-        """Its answer; the body is written into ``into``, byte views that it must fill exactly, or lands on
-        ``landing``."""
+        """Its answer; the body fills ``into``, byte views, exactly, or lands on ``landing``."""
         reply = self._hear(landing or Landing(into))
         if not isinstance(reply, Answer):
             raise BadMessage(f"{self.what} answered with {type(reply).__name__}, and not with Answer")
@@ -232,20 +231,21 @@ class Line:
             self._attempt(self.client.hear_unasked)
 
     def _hear(self, landing: Landing) -> Reply:
-        reply: Reply | None = None
-
-        def hear() -> None:
-            nonlocal reply
-            if self._asked is not self.client:
-                self._ask()
-            reply = self.client.receive(landing.views(), landing.told)
-            self._open, self._answered, self._give_up_at = None, self._journal.told, None
-            if isinstance(reply, Answer):
-                self._journal.prune(reply.durable)
-
-        while reply is None:
+        while True:
             self._be_back()
-            self._try(hear)
+            with self._busy:
+                try:
+                    return self._heard(landing)
+                except BROKEN as error:
+                    self._break(error)
+
+    def _heard(self, landing: Landing) -> Reply:
+        if self._asked is not self.client:
+            self._ask()
+        reply = self.client.receive(landing.views(), landing.told)
+        self._open, self._answered, self._give_up_at = None, self._journal.told, None
+        if isinstance(reply, Answer):
+            self._journal.prune(reply.durable)
         return reply
 
     def _ask(self) -> None:
@@ -256,12 +256,12 @@ class Line:
         self.client.send(message, body, asking=asked.asking + when)
 
     def _remember(self, message: Request, body: Sequence[memoryview], *, is_kept: bool) -> Entry | None:
-        if isinstance(message, Seed):
-            self._start.seeds.append(Question(message, body, "to take initial values again"))
         if is_told_again(message):
             if is_kept:
                 return self._journal.add(message, body)
             self._journal.pass_by(message)
+        elif isinstance(message, Seed):
+            self._start.seeds.append(Question(message, body, "to take initial values again"))
         return None
 
     def _has_room(self, body: Sequence[memoryview]) -> bool:

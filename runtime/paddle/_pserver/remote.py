@@ -16,7 +16,7 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from functools import partial
 
 import numpy as np
@@ -91,6 +91,9 @@ class RemoteExchange:
         for shard in self._shards:
             shard.line.on_idle = self._look_around
         self._parameters: tuple[ParameterSpec, ...] = ()
+        self._dense_ones: tuple[ParameterSpec, ...] = ()
+        self._sparse_ones: tuple[ParameterSpec, ...] = ()
+        self._names: Set[str] = frozenset()
         self._update: UpdateSpec | None = None
         self._arrays: dict[str, np.ndarray] = {}
         self._room: GradientRoom | None = None
@@ -99,10 +102,6 @@ class RemoteExchange:
         self._report = StepReport(0)
         self._is_first, self._notice = not trainer_id, notice
         self._process = os.getpid()
-
-    @property
-    def _open(self) -> list[ParameterSpec]:
-        return [parameter for parameter in self._parameters if parameter.is_open]
 
     @property
     def _shards(self) -> list[DenseShard | SparseShard]:
@@ -120,6 +119,9 @@ class RemoteExchange:
         given.check_values(values, parameters)
         self._check_shards(parameters)
         self._parameters, self._update = tuple(parameters), update
+        self._dense_ones = tuple(p for p in parameters if not p.sparse)
+        self._sparse_ones = tuple(p for p in parameters if p.sparse)
+        self._names = {p.name for p in parameters}
         self._is_in_step = update.mode.is_in_step
         self._encoder = Encoder(self._wire, update.mode)
         self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters if not p.is_open}
@@ -221,7 +223,7 @@ class RemoteExchange:
         """See Exchange."""
         given.open_tables(ids, self._parameters)
         self._flight.settle_sparse()
-        widths = {parameter.name: parameter.shape[1] for parameter in self._open}
+        widths = {table.name: table.shape[1] for table in self._sparse_ones if table.is_open}
         rows = {name: np.empty((len(ids[name]), widths[name]), np.float32) for name in ids}
         asked = Sieve(ids)
         for shard in self._sparse:
@@ -232,7 +234,7 @@ class RemoteExchange:
 
     def _unique(self, name: str, ids: np.ndarray) -> np.ndarray:
         unique: np.ndarray = np.unique(ids)
-        table = next((p for p in self._parameters if p.name == name and p.sparse and not p.is_open), None)
+        table = next((p for p in self._sparse_ones if p.name == name and not p.is_open), None)
         if table is None:
             raise ExchangeError(f"prefetch of {name!r}, which is no sparse parameter of this job")
         if len(unique) and not 0 <= unique[0] <= unique[-1] < table.shape[0]:
@@ -261,20 +263,20 @@ class RemoteExchange:
     def commit(self, gradients: given.Gradients, samples: int) -> None:
         """See Overlapping."""
         self.settle()
-        given.check_names(gradients, self._parameters)
-        held, encoder, forms = self._held(gradients), self._encoder, self._encoder.has_forms
-        dense = {p.name: encoder.dense(p, held[p.name]) for p in self._parameters if not p.sparse}
-        rows = {p.name: encoder.rows(given.rows(gradients, p).merged()) for p in self._parameters if p.sparse}
+        given.check_names(gradients, self._names)
+        held, encoder = self._held(gradients), self._encoder
+        dense = {p.name: encoder.dense(p, held[p.name]) for p in self._dense_ones}
+        rows = {p.name: encoder.rows(given.rows(gradients, p).merged()) for p in self._sparse_ones}
         self._steps += 1
         push = Push(self._steps, self._pass_id, samples, shrink=self._shrink)
         self._shrink = 0
-        self._flight.push(push, dense, rows, forms=forms, is_in_room=self._room is not None)
+        self._flight.push(push, dense, rows, forms=encoder.has_forms, is_in_room=self._room is not None)
 
     def settle(self, names: Collection[str] | None = None) -> StepReport:
         """See Overlapping."""
         if self._flight.is_under_way:
             self._flight.settle(names)
-            if names is None or any(p.sparse and p.name in names for p in self._parameters):
+            if names is None or any(p.name in names for p in self._sparse_ones):
                 self._flight.settle_sparse()
             if names is None and (answers := self._flight.end()):
                 self._check_versions(versions := [answer.version for answer in answers])
@@ -283,14 +285,13 @@ class RemoteExchange:
 
     def _held(self, gradients: given.Gradients) -> Mapping[str, np.ndarray]:
         """The dense gradients, flat, in the room for them where there is one."""
-        dense = [parameter for parameter in self._parameters if not parameter.sparse]
         if self._room is not None:
-            return self._room.hold({p.name: given.dense(gradients, p) for p in dense})
-        return {p.name: given.flat(gradients, p) for p in dense}
+            return self._room.hold({p.name: given.dense(gradients, p) for p in self._dense_ones})
+        return {p.name: given.flat(gradients, p) for p in self._dense_ones}
 
     def _check_versions(self, versions: Sequence[int]) -> None:
         """Where trainers are in step all shards have applied the same steps."""
-        if self._is_in_step and len(set(versions)) > 1:
+        if self._is_in_step and len(versions) > 1 and len(set(versions)) > 1:
             told = ", ".join(
                 f"{shard.line.what}: {version}" for shard, version in zip(self._shards, versions, strict=True)
             )
@@ -348,8 +349,7 @@ class RemoteExchange:
 
     def _pull_tables(self, averages: Mapping[str, np.ndarray] | None = None) -> None:
         """All rows of all tables that are not open; of ``averages``, where given, and into these."""
-        tables = [parameter for parameter in self._parameters if parameter.sparse]
-        for index in (index for index, table in enumerate(tables) if not table.is_open):
+        for index in (index for index, table in enumerate(self._sparse_ones) if not table.is_open):
             for shard in self._sparse:
                 shard.ask_table(index, average=averages is not None)
             for shard in self._sparse:
@@ -371,7 +371,7 @@ class RemoteExchange:
     def changes(self) -> Mapping[str, SparseRows]:
         """The rows of sparse parameters that were changed since this was last asked; see changes.py."""
         self.settle()
-        names = [parameter.name for parameter in self._parameters if parameter.sparse]
+        names = [parameter.name for parameter in self._sparse_ones]
         asked = self._sparse if names else []
         for shard in asked:
             shard.ask_changes()

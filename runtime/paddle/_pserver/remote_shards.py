@@ -111,7 +111,7 @@ class DenseShard:
         if told is not None and told[0].number:
             rest, way = told
             short = Short(way, replace(push, parts=rest.number), self._parts(gradients, rest)[0])
-        whole = replace(push, forms=forms_told) if forms else push
+        whole = replace(push, forms=tuple(forms_told)) if forms else push
         asking = f"to take the gradient of step {push.step}"
         self.line.send(whole, body, asking=asking, short=short, is_in_room=is_in_room)
 
@@ -137,11 +137,16 @@ class DenseShard:
 
     def _parts(
         self, gradients: Mapping[str, Coded], due: Due | None = None
-    ) -> tuple[list[memoryview], tuple[int, ...]]:
+    ) -> tuple[list[memoryview], list[int]]:
         """The bytes that are for the shard, and their forms; of what is ``due`` only, where that is told."""
         held = self._held if due is None else [self._held[index] for index in due.segments]
-        parts = [gradients[each.name].part(each) for each in held]
-        return [view for views, _ in parts for view in views], tuple(form for _, form in parts)
+        body: list[memoryview] = []
+        forms: list[int] = []
+        for each in held:
+            views, form = gradients[each.name].part(each)
+            body += views
+            forms.append(form)
+        return body, forms
 
 
 class SparseShard:
