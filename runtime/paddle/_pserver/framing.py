@@ -45,6 +45,7 @@ _CHECK = struct.Struct("<I")
 _HEADER = struct.Struct("<4sBBxxIQI")  # both
 _DIGEST = struct.Struct("<Q")
 HEADER_BYTES = _HEADER.size
+_FIELDS_BYTES, _CHECK_BYTES = _FIELDS.size, _DIGEST.size
 _STAGING_BYTES = 1 << 15
 
 Message = TypeVar("Message")
@@ -216,13 +217,14 @@ class FrameReader(Generic[Message]):
 
     def _has_frame(self) -> bool:
         """Whether staging has all of the next frame; its header is checked then."""
-        size = self._end - self._start
+        start = self._start
+        size = self._end - start
         if size < HEADER_BYTES:
             return False
-        meta_length = self._lengths(self._staging[self._start : self._start + HEADER_BYTES])
-        self._meta_end = HEADER_BYTES + meta_length
-        checks = 2 if self._body_length else 1
-        return self._meta_end + self._body_length + checks * _DIGEST.size <= size
+        self._meta_end = HEADER_BYTES + self._lengths(self._staging[start : start + HEADER_BYTES])
+        body_length = self._body_length
+        checks_size = 2 * _CHECK_BYTES if body_length else _CHECK_BYTES
+        return self._meta_end + body_length + checks_size <= size
 
     def _expect_frame(self) -> None:
         self._expect(self._read_header, [self._header])
@@ -284,7 +286,7 @@ class FrameReader(Generic[Message]):
             raise NotAFrame(
                 f"received {magic!r} where a frame begins: the other side speaks another protocol"
             )
-        if check != xxhash.xxh32_intdigest(header[: _FIELDS.size]):
+        if check != xxhash.xxh32_intdigest(header[:_FIELDS_BYTES]):
             raise ChecksumMismatch("a frame header was damaged on the way")
         if version != VERSION:
             raise NotAFrame(f"the other side frames messages in version {version}, this one in {VERSION}")
@@ -297,22 +299,23 @@ class FrameReader(Generic[Message]):
     def _read_at_once(self) -> Message:
         """A frame that is in staging as a whole, as most are: it is read there, checked before it is used."""
         frame, end, body_length = self._staging[self._start :], self._meta_end, self._body_length
-        self._digest.update(frame[:end])
+        digest = self._digest
+        digest.update(frame[:end])
         self._compare(frame, end)
         message, targets = self._placed(frame[HEADER_BYTES:end])
-        end += _DIGEST.size
+        end += _CHECK_BYTES
         if body_length:
             body, end = frame[end : end + body_length], end + body_length
             if self.checks_body:
-                self._digest.update(body)
+                digest.update(body)
             self._compare(frame, end)
-            end += _DIGEST.size
+            end += _CHECK_BYTES
             for target in targets:
                 size = target.nbytes
                 target[:] = body[:size]
                 body = body[size:]
         self._start += end
-        self._digest.reset()
+        digest.reset()
         return message
 
     def _read_meta(self) -> Message | None:

@@ -57,7 +57,7 @@ class Hub:
         self._meter = Meter()
         self._outlet = Outlet()
         self._since = time.monotonic()
-        self._told_version = self._due_before(shard.clocks.version)  # a restored shard has told of those
+        self._tells_at = self._next_after(shard.clocks.version)  # a restored shard has told of those before
         self._watch = Watch(name, watcher or Unwatched())
         self._sessions: dict[int, Session] = {}
         self._inlets: dict[int, Inlet] = {}  # of the same
@@ -93,7 +93,9 @@ class Hub:
         self._outlet.asked(session.id, message)
         self._do(self.shard.handle(session.id, message, gradient, ids, now=now))
         self._meter.worked(time.monotonic() - now)
-        return self._tell_progress()
+        if self.shard.clocks.version >= self._tells_at:
+            self._tell_progress()
+        return None
 
     def damaged(self, session: Session, error: FrameError) -> None:
         """See :class:`paddle._pserver.session.Owner`."""
@@ -132,15 +134,14 @@ class Hub:
 
     def _tell_progress(self) -> None:
         """Log all that can be seen, every ``log_period_server`` steps."""
-        version = self.shard.clocks.version
-        if version - self._told_version >= self.shard.options.log_period_server:
-            self._told_version = self._due_before(version)
-            for line in lines(self.report()):
-                _log.info("%s: %s", self.name, line)
+        self._tells_at = self._next_after(self.shard.clocks.version)
+        for line in lines(self.report()):
+            _log.info("%s: %s", self.name, line)
 
-    def _due_before(self, version: int) -> int:
-        """The last version, up to this one, at which there was something to tell."""
-        return version - version % self.shard.options.log_period_server
+    def _next_after(self, version: int) -> int:
+        """The next version at which there is something to tell."""
+        period = self.shard.options.log_period_server
+        return version - version % period + period
 
     def stop(self, reason: str) -> None:
         """Tell all trainers that this shard ends before its time."""

@@ -16,7 +16,7 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -90,10 +90,7 @@ class RemoteExchange:
         self._flight = Flight(self._dense, self._sparse)
         for shard in self._shards:
             shard.line.on_idle = self._look_around
-        self._parameters: tuple[ParameterSpec, ...] = ()
-        self._dense_ones: tuple[ParameterSpec, ...] = ()
-        self._sparse_ones: tuple[ParameterSpec, ...] = ()
-        self._names: Set[str] = frozenset()
+        self._name(())
         self._update: UpdateSpec | None = None
         self._arrays: dict[str, np.ndarray] = {}
         self._room: GradientRoom | None = None
@@ -118,10 +115,8 @@ class RemoteExchange:
         """See Exchange."""
         given.check_values(values, parameters)
         self._check_shards(parameters)
-        self._parameters, self._update = tuple(parameters), update
-        self._dense_ones = tuple(p for p in parameters if not p.sparse)
-        self._sparse_ones = tuple(p for p in parameters if p.sparse)
-        self._names = {p.name for p in parameters}
+        self._name(parameters)
+        self._update = update
         self._is_in_step = update.mode.is_in_step
         self._encoder = Encoder(self._wire, update.mode)
         self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters if not p.is_open}
@@ -141,6 +136,11 @@ class RemoteExchange:
         self._share()
         self.pull()
         return self._arrays
+
+    def _name(self, parameters: Sequence[ParameterSpec]) -> None:
+        self._parameters, self._names = tuple(parameters), {p.name for p in parameters}
+        self._dense_ones = [p for p in parameters if not p.sparse]
+        self._sparse_ones = [p for p in parameters if p.sparse]
 
     def _share(self) -> None:
         """Share memory with dense shards of this machine."""

@@ -111,13 +111,13 @@ class Training:
     def _push(self, trainer: Trainer, push: Push, gradient: Gradient, now: float) -> None:
         for table, rows in zip(self._tables.rows.values(), gradient.rows, strict=True):
             table.check(rows.ids)
-        is_new = self._clocks.admit(trainer.id, push.step)
-        self._barrier.add(trainer.id, push, now)
-        is_again = push.step <= self._clocks.decided[trainer.id]
-        if is_again and not self._mode.holds(trainer.id, self._roster.present):
-            return self._answer_open(trainer.id)
+        id = trainer.id
+        is_new = self._clocks.admit(id, push.step)
+        self._barrier.add(id, push, now)
         if is_new:
-            self._mode.offer(Offer(trainer.id, push, gradient))
+            self._mode.offer(Offer(id, push, gradient))
+        elif push.step <= self._clocks.decided[id] and not self._mode.holds(id, self._roster.present):
+            return self._answer_open(id)
         return self.advance()
 
     def _check_caught_up(self, trainer: Trainer) -> None:
@@ -193,7 +193,8 @@ class Training:
         """Apply pushes as one step, or discard them, and answer them unless they are held."""
         if not due.discard:
             self._apply(due.offers)
-        self._end_day(max([offer.push.shrink for offer in due.offers]))
+        if self._tables.open:
+            self._end_day(max([offer.push.shrink for offer in due.offers]))
         for offer in due.offers:
             self._clocks.decide(offer.trainer, dropped=due.discard)
         for offer in () if due.held else due.offers:
