@@ -219,15 +219,18 @@ TABLE = (
     # Who may come in. The gate is a state machine: time and chance are given to it.
     Row("_pserver.auth", theirs="base64 binascii hmac ipaddress"),
     Row("_pserver.token_file", "_pserver.{auth, errors}", "os pathlib"),
-    Row("_pserver.door", f"_pserver.{{auth, nearby}} {SIGHT}", "aiohttp ipaddress time"),
+    Row("_pserver.door", f"_pserver.{{auth, nearby}} {SIGHT}", "aiohttp ipaddress socket time"),
     Row("_pserver.nearby", "_pserver.auth", "os socket"),
     Row("_pserver.handshake", "_pserver.{auth, errors, link, nearby, tls_socket}", "secrets socket time"),
     Row("_pserver.tls", "_pserver.errors", "pathlib ssl"),
     Row("_pserver.tls_socket", "_pserver.{errors, tls}", "select socket ssl threading time"),
-    Row("_pserver.lobby", "_pserver.{auth, tls}", "asyncio socket ssl time"),
+    Row("_pserver.refusals", "_pserver.auth", "time"),
+    Row("_pserver.conversation", "_pserver.{auth, refusals}", "aiohttp asyncio http"),
+    Row("_pserver.lobby", "_pserver.{auth, refusals, tls}", "asyncio socket ssl"),
     Row(
         "_pserver.process",
-        "_pserver.{application, auth, errors, hub, lobby, options, recovery, tls, watcher}",
+        "_pserver.{application, auth, conversation, errors, hub, lobby, options, recovery, refusals}"
+        " _pserver.{tls, watcher}",
         "aiohttp asyncio resource secrets signal socket",
     ),
     Row(  # the parent of the shards' processes: it stays small and loads no numeric library
@@ -239,7 +242,7 @@ TABLE = (
     Row("_pserver.tasks", "_pserver.{errors, ports, tasks} _complaint _recordio", f"msgspec {STANDARD}"),
     Row(
         "_pserver.tasks.{application, service}",
-        "_pserver.{auth, ports, tasks}",
+        "_pserver.{auth, conversation, ports, refusals, tasks}",
         f"aiohttp msgspec {STANDARD}",
     ),
     Row("_pserver.tasks.handshake", "_pserver.tasks.errors _pserver.{auth, token_file}", "http os secrets"),

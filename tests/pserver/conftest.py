@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import socket
 import threading
@@ -21,12 +22,14 @@ from paddle._engine.exchange import Exchange, ParameterSpec, RuleSpec, ScheduleS
 from paddle._pserver import nearby
 from paddle._pserver.application import application
 from paddle._pserver.auth import Gate, Token
+from paddle._pserver.conversation import Conversation
 from paddle._pserver.ending import Outcome
 from paddle._pserver.errors import PortInUse
 from paddle._pserver.hub import Hub
 from paddle._pserver.lobby import Lobby
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.ports import listen
+from paddle._pserver.refusals import Refusals
 from paddle._pserver.remote import RemoteExchange
 from paddle._pserver.shard import Shard
 from paddle._pserver.tls import Certificate
@@ -194,11 +197,11 @@ class serving:  # noqa: N801 - used as a function
         for hub, listener, near in zip(self.running.hubs, self.listeners, self.near, strict=True):
             shown = "" if self.certificate is None else self.certificate.name
             gate = Gate(self.token, partial(secrets.token_bytes, 32), shown) if self.token else None
-            runner = web.AppRunner(
-                application(hub, gate=gate), shutdown_timeout=1.0, keepalive_timeout=self.keepalive_timeout
-            )
+            runner = web.AppRunner(application(hub, gate=gate), shutdown_timeout=1.0)
             await runner.setup()
-            lobby = Lobby(runner.server, hub.name, self.running.num_gradient_servers, self.certificate)
+            refusals = Refusals(logging.getLogger("paddle.pserver"), hub.name)
+            speak = partial(Conversation, runner.server, refusals, keepalive_timeout=self.keepalive_timeout)
+            lobby = Lobby(speak, refusals, self.running.num_gradient_servers, self.certificate)
             for opened in filter(None, (listener, near)):
                 lobby.open(opened)
             self.running.lobbies.append(lobby)

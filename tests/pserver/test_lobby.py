@@ -11,6 +11,7 @@ from contextlib import ExitStack
 import pytest
 
 from paddle._pserver import lobby
+from paddle._pserver.auth import Token
 from paddle._pserver.link import SESSION_PATH, UPGRADE
 from tests.waiting import until
 
@@ -44,6 +45,17 @@ def is_closed(connection: socket.socket) -> bool:
 def is_served(connection: socket.socket) -> bool:
     connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
     return connection.recv(4096).startswith(b"HTTP/1.1 200 ")
+
+
+def all_of(connection: socket.socket) -> bytes:
+    """What comes, to its end."""
+    heard = b""
+    try:
+        while data := connection.recv(4096):
+            heard += data
+    except ConnectionResetError:  # what was sent is not all read on the other side
+        pass
+    return heard
 
 
 def callers(pservers: Pservers) -> int:
@@ -142,6 +154,32 @@ def test_of_one_host_the_log_hears_only_so_often(
         connection.shutdown(socket.SHUT_WR)
         assert connection.recv(4096).startswith(b"HTTP/1.1 400 ")
     assert 64 <= caplog.text.count("turned away a connection") < 100
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        pytest.param(b"GET / HTTP/1.1\r\nX: " + b"a" * 9000 + b"\r\n\r\n", id="a header too long"),
+        pytest.param(b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n", id="a path too long"),
+        pytest.param(b"aaaa" * 4000 + b"\r\n\r\n", id="no method"),
+        pytest.param(b"GET / HTTP/1.1\r\nX\x00: \xff\r\n\r\n", id="no header"),
+    ],
+)
+def test_what_is_no_http_is_answered_in_few_words_and_the_log_hears_only_so_often(
+    start_pservers: Start,
+    opened: Callable[..., socket.socket],
+    caplog: pytest.LogCaptureFixture,
+    garbage: bytes,
+) -> None:
+    pservers = start_pservers(token=Token(b"t" * 40))
+    for _ in range(100):
+        connection = opened(pservers)
+        connection.sendall(garbage)
+        answer = all_of(connection)
+        assert b" 400 " in answer[:16] and len(answer) < 300
+    told = [record for record in caplog.records if record.name.startswith(("paddle", "aiohttp"))]
+    assert 64 <= len(told) < 100
+    assert all(len(record.getMessage()) < 200 and not record.exc_info for record in told)
 
 
 def test_a_page_is_shown_over_a_connection_that_stays(start_pservers: Start) -> None:

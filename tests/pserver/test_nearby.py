@@ -162,7 +162,7 @@ def test_who_comes_by_the_name_may_look_and_is_shown_as_on_this_machine(start_ps
         sock = nearby.connect("127.0.0.1", pservers.port, 10)
         assert sock is not None
         with closing(sock):
-            sock.sendall(b"GET /v1/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            sock.sendall(b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             return b"".join(iter(lambda: sock.recv(1 << 16), b""))
 
     (answer,) = pservers.train(run)

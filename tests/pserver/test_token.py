@@ -174,12 +174,13 @@ def test_two_authorizations_are_one_malformed(locked: Pservers) -> None:
 # Looking.
 
 
-def looks(peer: str, own: str, gate: Gate | None, authorization: str = "") -> int:
+def looks(peer: str, own: str, gate: Gate | None, authorization: str = "", host: str = "") -> int:
     """The status with which somebody at ``peer`` looks at a pserver that was reached at ``own``."""
     transport = type(
         "T", (), {"get_extra_info": lambda _, name: {"peername": (peer, 1), "sockname": (own, 2)}[name]}
     )
-    headers = {"Authorization": authorization} if authorization else {}
+    given = {"Authorization": authorization, "Host": host}
+    headers = {name: text for name, text in given.items() if text}
     request = make_mocked_request("GET", "/", headers=headers, transport=transport())
     try:
         door.check_look(gate, request)
@@ -207,6 +208,35 @@ def test_without_a_key_one_looks_from_the_machine_itself_only(peer: str, own: st
     assert looks(peer, own, gate) == (200 if is_here else 401)
     assert looks(peer, own, gate, f"Bearer {key}") == 200
     assert looks(peer, own, gate, "Bearer x") == (200 if is_here else 401)
+
+
+@pytest.mark.parametrize(
+    ("own", "host", "is_shown"),
+    [
+        ("127.0.0.1", "127.0.0.1:7164", True),
+        ("127.0.0.1", "localhost:7164", True),
+        ("127.0.0.1", "LOCALHOST.", True),
+        ("127.0.0.1", "job.localhost:7164", True),
+        ("::1", "[::1]:7164", True),
+        ("127.0.0.1", "evil.example:7164", False),
+        ("127.0.0.1", "127.0.0.1.evil.example", False),
+        ("127.0.0.1", "NODE3:7164", False),
+        ("127.0.0.1", "[evil.example]", False),
+        ("10.0.0.3", "10.0.0.3:7164", True),
+        ("10.0.0.3", "NODE3:7164", True),
+        ("10.0.0.3", "node3.cluster", True),
+        ("10.0.0.3", "node3.evil.example:7164", False),
+    ],
+)
+def test_a_page_of_another_site_in_a_browser_of_this_machine_reads_nothing_by_its_own_name(
+    monkeypatch: pytest.MonkeyPatch, own: str, host: str, is_shown: bool
+) -> None:
+    monkeypatch.setattr(door.socket, "gethostname", lambda: "node3.cluster")
+    gate = Gate(Token(b"k"), lambda: bytes(32))
+    assert looks(own, own, None, host=host) == (200 if is_shown else 403)
+    assert looks(own, own, gate, host=host) == (200 if is_shown else 401)
+    assert looks(own, own, gate, f"Bearer {Token(b'k').view_key}", host) == 200
+    assert looks("10.0.0.9", own, gate, f"Bearer {Token(b'k').view_key}", "any.name") == 200
 
 
 def test_health_is_everybodys(locked: Pservers) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 import math
+import socket
 import time
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from aiohttp import hdrs, web
 
@@ -68,20 +69,48 @@ def admit(gate: Gate | None, request: web.Request) -> dict[str, str]:
 def check_look(gate: Gate | None, request: web.Request) -> None:
     """Raise an answer for somebody who may not look.
 
-    Who is on this machine may: who comes from a loopback address, or from the one that is asked.
+    Who is on this machine may: who comes from a loopback address, or from the one that is asked, and asks for
+    it by a name of this machine.
     """
     peer, (own, _) = _peer(request), place_asked(request)
-    if not peer or peer == own or ip_address(peer).is_loopback:
+    is_here = not peer or peer == own or ip_address(peer).is_loopback
+    if is_here and is_of_here(request.headers.get(hdrs.HOST, ""), own):
         return
     if gate is None:
         raise web.HTTPForbidden(
-            text="without a token this is shown on the pserver's own machine only: see docs/metrics.md\n"
+            text="without a token this is shown on the pserver's own machine only, by its address, its name "
+            "or localhost: see docs/metrics.md\n"
         )
     if not gate.may_look(_authorization(request), peer, time.monotonic()):
         raise web.HTTPUnauthorized(
             headers={hdrs.WWW_AUTHENTICATE: 'Basic realm="pserver", Bearer realm="pserver"'},
             text="this wants the view key, which `paddle view_key --token_file=FILE` prints\n",
         )
+
+
+def is_of_here(host: str, own: str) -> bool:
+    """Whether ``host``, of a header by somebody of this machine, names it at its address ``own``.
+
+    A page of any site in a browser here can ask for its own name, which then leads here: so it reads the
+    answer. Who writes an address or ``localhost`` is no such page; at a loopback address there are no others.
+    """
+    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    name = name.rstrip(".").lower()
+    if not name or name == "localhost" or name.endswith(".localhost"):
+        return True
+    address = _ip(name)
+    if address is not None:
+        return True
+    its_own = socket.gethostname().lower()
+    is_only_here = (bound := _ip(own)) is not None and bound.is_loopback
+    return not is_only_here and name in (its_own, its_own.partition(".")[0])
+
+
+def _ip(text: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(text)
+    except ValueError:
+        return None
 
 
 def seen(gate: Gate | None) -> Door:

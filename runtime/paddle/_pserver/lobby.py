@@ -5,7 +5,7 @@
 2.  No more than ``MAX_CALLERS``, and two for every trainer, are here. One more ends the oldest of the host
     that has most: who fills the lobby fills it for itself.
 3.  With a certificate, what does not begin with TLS is told so in plain HTTP; without one, what does.
-4.  Who is turned away is told to the log, of one host as often as a purse allows (auth.py).
+4.  Who is turned away is told to the log, of one host as often as a purse allows (refusals.py).
 5.  By a unix socket there is no TLS: its bytes stay within this machine's kernel, which the certificate's key
     does too.
 
@@ -18,15 +18,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import logging
 import socket
 import ssl
-import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from paddle._pserver.auth import Purses, host_of
+from paddle._pserver.auth import host_of
+from paddle._pserver.refusals import Refusals
 from paddle._pserver.tls import FIRST_BYTE, HANDSHAKE_S, Certificate
 
 PATIENCE_S = 30.0
@@ -42,8 +41,6 @@ _SPEAKS_PLAINLY = (
     b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n"
     b"Content-Length: 32\r\n\r\nthis pserver does not speak TLS\n"
 )
-
-_log = logging.getLogger("paddle.pserver")
 
 
 @dataclass(slots=True, eq=False)
@@ -76,21 +73,20 @@ class _Caller:
 
 
 class Lobby:
-    """See the module's text. ``serve`` makes the HTTP of a connection; ``name``: the shard's."""
+    """See the module's text. ``serve`` makes the HTTP of a connection."""
 
     def __init__(
         self,
         serve: Callable[[], asyncio.BaseProtocol],
-        name: str,
+        refusals: Refusals,
         trainers: int = 1,
         certificate: Certificate | None = None,
     ) -> None:
-        self._serve, self._name, self._certificate = serve, name, certificate
+        self._serve, self._refusals, self._certificate = serve, refusals, certificate
         self._most = MAX_CALLERS + 2 * trainers
         self._callers: dict[int, _Caller] = {}  # oldest first
         self._numbers = itertools.count()
         self._accepting: list[asyncio.Task[None]] = []
-        self._purses = Purses()
 
     def open(self, listener: socket.socket) -> None:
         """Accept what comes to ``listener``, which belongs to this then."""
@@ -111,7 +107,7 @@ class Lobby:
                 try:
                     sock, name = await loop.sock_accept(listener)
                 except OSError as error:
-                    self._tell("", f"cannot take a connection: {error}")
+                    self._refusals.tell("", f"cannot take a connection: {error}")
                     await asyncio.sleep(_BREATH_S)
                     continue
                 near = sock.family == socket.AF_UNIX
@@ -133,7 +129,7 @@ class Lobby:
             crowd = Counter(caller.host for caller in here.values()).most_common(1)[0][0]
             oldest = next(number for number, caller in here.items() if caller.host == crowd)
             self._callers.pop(oldest).end()
-            self._tell(crowd, "too many connections are nobody's: the oldest was closed")
+            self._refusals.tell(crowd, "too many connections are nobody's: the oldest was closed")
 
     async def _receive(self, number: int, caller: _Caller, near: bool) -> None:
         """One caller's time here."""
@@ -144,7 +140,7 @@ class Lobby:
                     caller.end()
         except (OSError, TimeoutError) as error:
             why = f"TLS: {error.reason or error}" if isinstance(error, ssl.SSLError) else str(error)
-            self._tell(caller.host, why or "it was silent")
+            self._refusals.tell(caller.host, why or "it was silent")
         finally:
             self._callers.pop(number, None)
             if caller.transport is None:
@@ -159,7 +155,7 @@ class Lobby:
         is_tls = first == FIRST_BYTE
         if is_tls != (certificate is not None):
             why = "it speaks TLS, and this pserver does not" if is_tls else "it does not speak TLS"
-            self._tell(caller.host, why)
+            self._refusals.tell(caller.host, why)
             await self._answer(caller.sock, _SPEAKS_PLAINLY if is_tls else _WANTS_TLS)
             return False
         context, within_s = (None, None) if certificate is None else (certificate.context, HANDSHAKE_S)
@@ -178,10 +174,6 @@ class Lobby:
                 heard = 0
                 while (data := await loop.sock_recv(sock, 4096)) and heard < 1 << 16:
                     heard += len(data)
-
-    def _tell(self, host: str, why: str) -> None:
-        if self._purses.pay(host, time.monotonic()) == 0:
-            _log.warning("%s: turned away a connection from %s: %s", self._name, host or "this machine", why)
 
 
 async def _first_byte(sock: socket.socket) -> bytes:

@@ -19,11 +19,13 @@ from aiohttp import web
 
 from paddle._pserver.application import Place, application
 from paddle._pserver.auth import Gate, Token
+from paddle._pserver.conversation import Conversation
 from paddle._pserver.errors import PserverError
 from paddle._pserver.hub import Hub
 from paddle._pserver.lobby import Lobby
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.recovery import begin
+from paddle._pserver.refusals import Refusals
 from paddle._pserver.tls import Certificate
 from paddle._pserver.watcher import Watcher
 
@@ -69,12 +71,12 @@ async def _serve(
     hub = Hub(shard, name, watcher, kept)
     shown = "" if certificate is None else certificate.name
     gate = None if token is None else Gate(token, partial(secrets.token_bytes, 32), shown)
-    runner = web.AppRunner(
-        application(hub, places, gate), access_log=None, handle_signals=False, shutdown_timeout=1.0
-    )
+    runner = web.AppRunner(application(hub, places, gate), handle_signals=False, shutdown_timeout=1.0)
     await runner.setup()
     assert runner.server is not None
-    lobby = Lobby(runner.server, name, options.num_gradient_servers, certificate)
+    refusals = Refusals(_log, name)
+    speak = partial(Conversation, runner.server, refusals)
+    lobby = Lobby(speak, refusals, options.num_gradient_servers, certificate)
     for listener in listeners:
         lobby.open(listener)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, hub.stop, "the pserver was told to stop")

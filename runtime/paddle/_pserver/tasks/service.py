@@ -20,7 +20,9 @@ from functools import partial
 from aiohttp import web
 
 from paddle._pserver.auth import Gate, Token
+from paddle._pserver.conversation import Conversation
 from paddle._pserver.ports import listen
+from paddle._pserver.refusals import Refusals
 from paddle._pserver.tasks.application import application
 from paddle._pserver.tasks.master import Master
 from paddle._pserver.tasks.queue import QueueOptions
@@ -61,17 +63,19 @@ async def _serve(
     token: Token | None,
 ) -> int:
     gate = None if token is None else Gate(token, partial(secrets.token_bytes, 32))
-    runner = web.AppRunner(
-        application(_master(options), gate), access_log=None, handle_signals=False, shutdown_timeout=1.0
-    )
+    runner = web.AppRunner(application(_master(options), gate), handle_signals=False, shutdown_timeout=1.0)
     await runner.setup()
-    for listener in listeners:
-        await web.SockSite(runner, listener).start()
+    assert runner.server is not None
+    speak = partial(Conversation, runner.server, Refusals(_log, "master"))
+    loop = asyncio.get_running_loop()
+    servers = [await loop.create_server(speak, sock=listener) for listener in listeners]
     ended = _first_signal()
     on_ready([listener.getsockname()[:2] for listener in listeners])
     try:
         return 128 + await ended
     finally:
+        for server in servers:
+            server.close()
         await runner.cleanup()
 
 
