@@ -194,9 +194,10 @@ TABLE = (
     Row("_pserver.rounded", "_pserver.{framing, landing} _engine.kernels.halves", "numpy"),
     Row("_pserver.encoding", f"{WIRE} {EXCHANGE} _engine.kernels.{{halves, largest}}", "numpy"),
     Row("_pserver.session", f"{SHARD} {WIRE} _pserver.{{link, meter}}", "asyncio numpy"),
+    Row("_pserver.warming", f"{SHARD} {WIRE} {EXCHANGE}", "asyncio numpy"),
     Row(
         "_pserver.hub",
-        f"{SHARD} {WIRE} {SIGHT} _pserver.{{auth, loan, nearby, outlet, recovery, session}}",
+        f"{SHARD} {WIRE} {SIGHT} _pserver.{{auth, loan, nearby, outlet, recovery, session, warming}}",
         "asyncio numpy time",
     ),
     # Memory that both sides see.

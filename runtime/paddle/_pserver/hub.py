@@ -33,6 +33,7 @@ from paddle._pserver.report import Report, lines, report
 from paddle._pserver.session import Session
 from paddle._pserver.shard import Shard
 from paddle._pserver.state import State
+from paddle._pserver.warming import Warming
 from paddle._pserver.watch import Watch
 from paddle._pserver.watcher import Unwatched, Watcher
 
@@ -63,6 +64,7 @@ class Hub:
         self._inlets: dict[int, Inlet] = {}  # of the same
         self._ids = itertools.count(1)
         self._purses = Purses()
+        self._warming = Warming(self._do)
         self._over = asyncio.Event()
 
     @property
@@ -150,6 +152,7 @@ class Hub:
 
     async def outcome(self) -> Outcome:
         """Run until the shard is over and its last words are out."""
+        self._warming.begin()
         while self.shard.outcome is None and not self._over.is_set():
             self._tick()
             with contextlib.suppress(TimeoutError):
@@ -217,11 +220,11 @@ class Hub:
         self._sessions[id].send(message, body, live=live)
         self._meter.told(id, message, time.monotonic())
 
-    def _do(self, effects: list[Effect]) -> None:
+    def _do(self, effects: Sequence[Effect]) -> None:
         for effect in effects:
             match effect:
                 case Send():
-                    if effect.session in self._sessions:
+                    if effect.session in self._sessions and not self._warming.holds(effect, self.shard):
                         self._send(effect)
                 case Note(text, level):
                     _log.log(level, "%s: %s", self.name, text)

@@ -116,10 +116,15 @@ class Shard:
         return None if model is None else model.tables
 
     @property
+    def declaration(self) -> Declare | None:
+        """What a trainer has declared."""
+        model = self._beginning.model
+        return None if model is None else model.declaration
+
+    @property
     def wire(self) -> WireSpec | None:
         """In which numbers values travel, as a trainer has declared."""
-        model = self._beginning.model
-        return None if model is None else model.declaration.wire
+        return None if self.declaration is None else self.declaration.wire
 
     # What surroundings tell a shard. Every call returns what to do about it, in order.
 
