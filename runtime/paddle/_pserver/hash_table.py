@@ -362,7 +362,7 @@ def _sum(parts: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
     if (ids[1:] > ids[:-1]).all():
         return ids, values
     place, found = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
-    scratch = np.empty(2 << (len(ids) - 1).bit_length(), np.int32)
+    scratch = np.empty(4 << (len(ids) - 1).bit_length(), np.int32)  # sparse, so that few ids meet in it
     count = interleaved.distinct(ids, scratch, place, found)
     if count == len(ids):
         return ids, values
