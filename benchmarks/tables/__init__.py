@@ -29,11 +29,17 @@ def _case(work: str, rows: int, *goals: Goal, repeats: bool = False) -> Case:
 
 
 def _cases(rows: int) -> tuple[Case, ...]:
-    peers = _faster(_DICT, 3.5), _faster(_TORCH, 2.7)
     return (
-        _case("pull", rows, _faster(_BARE, 1.1), _faster(_DICT, 5.0)),
-        _case("push", rows, _faster(_BARE, 0.95), _faster(_NUMPY, 4.0), *peers),
-        _case("push", rows, _faster(_BARE, 0.75), _faster(_NUMPY, 3.0), *peers, repeats=True),
+        _case("pull", rows, _faster(_BARE, 1.15), _faster(_DICT, 4.0)),
+        _case(
+            *("push", rows, _faster(_BARE, 0.9), _faster(_NUMPY, 4.0)),
+            *(_faster(_DICT, 4.0), _faster(_TORCH, 4.5)),
+        ),
+        _case(
+            *("push", rows, _faster(_BARE, 0.75), _faster(_NUMPY, 3.2)),
+            *(_faster(_DICT, 2.9), _faster(_TORCH, 3.3)),
+            repeats=True,
+        ),
     )
 
 
