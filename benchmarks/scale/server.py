@@ -43,6 +43,7 @@ class Ledger:
 
     def __init__(self) -> None:
         self.rows: dict[str, Any] = {}
+        self.open: dict[str, Any] = {}
         self.values = np.zeros(0, np.float32)
         self.is_averaged = False
         self.steps: list[int] = []
