@@ -66,6 +66,7 @@ _LONGEST_NOTICE_S = 30.0
 _LAST_WORDS_S = 1.0
 _IDLE_S = 0.5
 _PARTING_S = 5.0
+_NOT_YET = (TimeoutError, BlockingIOError)
 
 _log = logging.getLogger("paddle.pserver")
 
@@ -316,7 +317,10 @@ class Client:
         timeout_s = min(left(deadline), most_s)
         if timeout_s != self._timeout_s:  # as seldom as it can be, since that asks the system
             self._timeout_s = timeout_s
-            sock.settimeout(timeout_s)
+            if isinstance(sock, TlsSocket):
+                sock.settimeout(timeout_s)
+            else:
+                link.wait_at_most(sock, timeout_s)
         return sock
 
     def _next(self, deadline: float) -> Reply:
@@ -329,7 +333,7 @@ class Client:
                 sock = self._ready(deadline)
                 try:
                     count = sock.recvmsg_into(reader.buffers())[0]
-                except TimeoutError:
+                except _NOT_YET:
                     self.on_idle()
                     continue
                 if not count:
@@ -363,7 +367,7 @@ class Client:
             sock = self._ready(deadline, math.inf if is_patient else _IDLE_S)
             try:
                 sent = sock.sendmsg(group)
-            except TimeoutError:
+            except _NOT_YET:
                 if is_patient:
                     raise
                 self.on_idle()

@@ -170,11 +170,6 @@ class FrameReader(Generic[Message]):
         staging = self._staging[self._end :]
         return [*self._room(), staging] if self._direct else [staging]
 
-    @property
-    def is_long(self) -> bool:
-        """Whether more of the body under way is to come than a slice."""
-        return self._is_in_body and self._body_length - self.checked > SLICE_BYTES
-
     def received(self, count: int) -> None:
         """``count`` more bytes have been written into :meth:`buffers`."""
         if self._direct:

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import select
 import socket
+import struct
 from typing import Protocol
 
 UPGRADE = "paddle-pserver/1"
 SESSION_PATH = "/v1/session"
 
+_TIME = struct.Struct("@ll")  # seconds and microseconds
 _BUFFER_BYTES = 1 << 20
 _DEAD_AFTER_S = 60
 _PROBE_EVERY_S = 15
@@ -42,6 +44,18 @@ def has_ended(sock: _Described) -> bool:
     poll = select.poll()
     poll.register(sock, select.POLLRDHUP)  # what failed is told in any case
     return bool(poll.poll(0))
+
+
+def wait_at_most(sock: socket.socket, timeout_s: float) -> None:
+    """Have calls wait in the kernel for so long, and raise BlockingIOError then.
+
+    A timeout of Python's own first waits until a socket is ready. A unix socket is ready to be written to once
+    three quarters of its room are free, and by then the other side has often nothing left to read.
+    """
+    sock.setblocking(True)
+    waits = _TIME.pack(int(timeout_s), max(1, int(timeout_s % 1 * 1e6)))  # nothing would be for ever
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, waits)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, waits)
 
 
 def tune(sock: _Socket) -> None:
