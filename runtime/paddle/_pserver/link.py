@@ -50,8 +50,8 @@ def wait_at_most(sock: socket.socket, timeout_s: float) -> None:
     """Have calls wait in the kernel for so long, and raise BlockingIOError then.
 
     A timeout of Python's own first waits until a socket is ready. A unix socket is ready to be written to
-    once three quarters of its room are free; by then the other side has often nothing left to read. The time is
-    that of every 32 KiB or so: a call to a side that takes as little as that now and then lasts longer.
+    once three quarters of its room are free; by then the other side has often nothing left to read. The time
+    is that of every 32 KiB or so: a call to a side that takes as little now and then lasts longer.
     """
     sock.setblocking(True)
     waits = _TIME.pack(int(timeout_s), max(1, int(timeout_s % 1 * 1e6)))  # nothing would be for ever
