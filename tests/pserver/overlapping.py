@@ -10,6 +10,7 @@ import pytest
 
 from paddle._engine.autodiff import append_backward, append_exchange
 from paddle._engine.builder import Builder
+from paddle._engine.clipping import Clip, append_clipping
 from paddle._engine.exchange import Exchange, ParameterSpec, StepReport
 from paddle._engine.executor import Executor, initialize
 from paddle._engine.initial import Normal
@@ -27,7 +28,7 @@ LAYERS = ("first", "second", "third")
 class Net:
     """The program, and a scope with the first values of its parameters."""
 
-    def __init__(self, width: int = WIDTH, sparse: bool = True) -> None:
+    def __init__(self, width: int = WIDTH, sparse: bool = True, clip: Clip | None = None) -> None:
         b = Builder()
         hidden, ids = b.data("x", (-1, width)), b.data("ids", (-1, 1), "int64")
         if sparse:
@@ -41,6 +42,7 @@ class Net:
         self.program: Program = b.program
         self.loss = b.op("mean", X=hidden)
         pairs = append_backward(self.program, self.loss)
+        pairs = pairs if clip is None else append_clipping(self.program, pairs, clip)
         append_exchange(self.program, pairs)
         self.specs: list[ParameterSpec] = [parameter.spec for parameter, _ in pairs]
         self.width = width
