@@ -45,8 +45,8 @@ EXCHANGE = """_engine.{
 WIRE = "_pserver.{errors, framing, messages, options, placement, wire}"
 # The shard's parts: state machines, driven by whoever has a clock and a network.
 MACHINES = """_pserver.{
-    admission, arrival, barrier, beginning, changes, clocks, declaration, deposit, effects, ending, modes,
-    outbox, resuming, roster, row_listing, saving, shard, sparing, training, watch, watcher
+    admission, arrival, barrier, beginning, changes, clocks, declaration, deposit, effects, ending, finite,
+    modes,    outbox, resuming, roster, row_listing, saving, shard, sparing, training, watch, watcher
 }"""
 SHARD = f"""{MACHINES} _pserver.{{
     decoding, gradient, inlet, model, open_places, packed_table, state, tables

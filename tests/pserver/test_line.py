@@ -212,7 +212,7 @@ def test_a_trainer_that_has_failed_leaves_a_line_that_is_coming_back_to_its_good
     wires[0].is_cut = True
     line.look()
     assert coming.wait(WAIT_S)
-    assert not line.forsaken, "it has not given up"
+    assert line.failure is None, "it has not given up"
     line.say_goodbye(Goodbye("KeyError: 'a word'"))
     failed.set()
     line.part()

@@ -29,6 +29,7 @@ from paddle._pserver.errors import (
     ConnectionLost,
     FrameError,
     NobodyListens,
+    NotCounted,
     PserverError,
     ShardUnreachable,
     TrainerLost,
@@ -101,7 +102,7 @@ class Client:
         self._timeout_s: float | None = None  # the socket's, where this set it last
         self._asked = "anything"
         self._asked_at = time.monotonic()
-        self.forsaken = False  # the shard said that the job is broken, or is out of reach
+        self.failure: PserverError | None = None  # after which nothing can be asked
         self._given_up = False
         self._whole = True  # whether the last message went out whole
         # Called now and then while it waits for the other side.
@@ -303,6 +304,11 @@ class Client:
             return b""
 
     @property
+    def is_sent_away(self) -> bool:
+        """Whether the shard told an error with which it closes the connection, and hears nothing on it."""
+        return self.failure is not None and not isinstance(self.failure, TrainerLost | ShardUnreachable)
+
+    @property
     def is_near(self) -> bool:
         """Whether it is connected by the shard's name: both are of one machine and user."""
         return isinstance(self._socket, socket.socket) and self._socket.family == socket.AF_UNIX
@@ -388,9 +394,11 @@ class Client:
 
     def _failed(self, failure: Failure) -> PserverError:
         error = error_named(failure.code, f"{self.what}: {failure.text}")
-        self.forsaken = self.forsaken or isinstance(error, TrainerLost)
+        if not isinstance(error, NotCounted):
+            self.failure = error
         return error
 
     def _unreachable(self, error: OSError) -> ShardUnreachable:
-        self._given_up = self.forsaken = True
-        return unreachable(self.what, self._asked, time.monotonic() - self._asked_at, error)
+        self._given_up = True
+        self.failure = unreachable(self.what, self._asked, time.monotonic() - self._asked_at, error)
+        return self.failure

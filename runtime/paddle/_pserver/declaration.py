@@ -16,6 +16,7 @@ from paddle._engine.rules import rule
 from paddle._engine.schedules import schedule
 from paddle._pserver.changes import stamp_bytes
 from paddle._pserver.errors import BadMessage, Refused, TooManyParameters
+from paddle._pserver.finite import not_finite
 from paddle._pserver.messages import Declare
 from paddle._pserver.placement import DenseLayout, RowRange
 from paddle._pserver.wire import HALF_BYTES, WireSpec
@@ -44,6 +45,8 @@ def check(declare: Declare) -> None:
             f"--wire_answers={declare.wire.answers} does not go with the mode {declare.update.mode.name!r}: "
             "a trainer that updates by itself would take the rounding for what the others have moved"
         )
+    if (wrong := not_finite((declare.update, *declare.parameters))) is not None:
+        raise Refused(f"{wrong} in what this job declares: parameters would be lost with the first step")
     try:
         schedule(declare.update.schedule)
     except (EngineError, ValueError) as error:

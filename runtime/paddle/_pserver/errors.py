@@ -219,6 +219,15 @@ BROKEN = (ConnectionLost, ChecksumMismatch, NotAFrame)
 """A connection is no good any more; another one may be."""
 
 
+FORSAKEN = (TrainerLost, ShardUnreachable, StateLost, Stale)
+"""A trainer that fails by these follows others, or what became of a shard."""
+
+
+def told(error: BaseException) -> str:
+    """An error as others hear of it."""
+    return f"{type(error).__name__}: {error}"
+
+
 def error_named(code: str, text: str) -> PserverError:
     """The error that a pserver told by its code; one of a newer release becomes the base class."""
     known = {kind.__name__: kind for kind in _family(PserverError)}

@@ -15,6 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from paddle._engine.errors import ExchangeError
 from paddle._pserver.delivery import Delivery
 from paddle._pserver.encoding import Coded, CodedRows
+from paddle._pserver.errors import told
 from paddle._pserver.messages import Answer, Push
 from paddle._pserver.remote_shards import DenseShard, SparseShard
 from paddle._pserver.sieve import Sieve
@@ -89,7 +90,7 @@ class Flight:
             self.settle()
             self.settle_sparse()
         except ExchangeError as error:
-            return f"{type(error).__name__}: {error}"
+            return told(error)
         return None
 
     def leave(self) -> None:

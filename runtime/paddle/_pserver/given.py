@@ -6,16 +6,18 @@ memory as it should.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence, Set
 
 import numpy as np
 
 from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import ParameterSpec, UpdateSpec
-from paddle._engine.rows import SparseRows
+from paddle._engine.rows import OPEN, SparseRows
 
 Gradients = Mapping[str, np.ndarray | SparseRows]
 _FLOAT32 = np.dtype(np.float32)
+_MOST = 1 << 62
 
 
 def check_values(values: Mapping[str, np.ndarray], parameters: Sequence[ParameterSpec]) -> None:
@@ -39,15 +41,35 @@ def check_names(gradients: Gradients, names: Set[str]) -> None:
         raise ExchangeError(f"step got gradients for {unknown}, which start did not declare")
 
 
-def open_tables(ids: Mapping[str, np.ndarray], parameters: Sequence[ParameterSpec]) -> None:
+def count(number: int, of: str) -> int:
+    """A number ``of`` something, as a message can say it."""
+    try:
+        whole = operator.index(number)
+    except TypeError:
+        raise ExchangeError(f"a number of {of} is an int, and not {number!r}") from None
+    if not 0 <= whole <= _MOST:
+        raise ExchangeError(f"there can be no {whole} {of}: a number of {of} is 0 or more")
+    return whole
+
+
+def ids(name: str, given: np.ndarray) -> np.ndarray:
+    """Ids of rows of ``name``, as they are; raises where they are none."""
+    if given.dtype != np.int64:
+        raise ExchangeError(f"ids of rows of {name!r} are int64, and not {given.dtype}")
+    return given
+
+
+def open_tables(rows: Mapping[str, np.ndarray], parameters: Sequence[ParameterSpec]) -> None:
     """Raise where rows of something else than an open table are looked up."""
-    if unknown := ids.keys() - {parameter.name for parameter in parameters if parameter.is_open}:
+    for name, wanted in rows.items():
+        ids(name, wanted)
+    if unknown := rows.keys() - {parameter.name for parameter in parameters if parameter.is_open}:
         raise ExchangeError(f"a lookup of rows in {sorted(unknown)}, which are no open tables of this job")
 
 
 def check_threshold(threshold: int) -> None:
     """Raise where rows would be forgotten at once."""
-    if threshold < 1:
+    if count(threshold, "days") < 1:
         raise ExchangeError(f"rows can be forgotten after one day or more, and not after {threshold}")
 
 
@@ -90,5 +112,18 @@ def rows(gradients: Gradients, parameter: ParameterSpec) -> SparseRows:
         raise ExchangeError(
             f"the gradient of {parameter.name!r} should be float32 rows of {parameter.shape}, and is rows of "
             f"{gradient.values.dtype} {(gradient.height, gradient.width)}"
+        )
+    ids(parameter.name, gradient.ids)
+    return gradient
+
+
+def merged(gradients: Gradients, parameter: ParameterSpec) -> SparseRows:
+    """The same with each id once, ascending, and each a row of the parameter."""
+    gradient = rows(gradients, parameter).merged()
+    found, height = gradient.ids, gradient.height
+    if height != OPEN and len(found) and not 0 <= found[0] <= found[-1] < height:
+        raise ExchangeError(
+            f"the gradient of {parameter.name!r} has rows {found[0]} to {found[-1]}, and that has rows 0 to "
+            f"{height - 1} only"
         )
     return gradient

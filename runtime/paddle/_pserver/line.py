@@ -33,6 +33,7 @@ from paddle._pserver.errors import (
     Refused,
     ShardUnreachable,
     state_lost,
+    told,
 )
 from paddle._pserver.farewell import Farewell
 from paddle._pserver.gradient_room import GradientRoom
@@ -173,10 +174,11 @@ class Line:
         return reply
 
     @property
-    def forsaken(self) -> bool:
-        """Whether the shard said that the job is broken, or is out of reach."""
-        has_given_up = self._return is not None and self._return.error is not None
-        return self.client.forsaken if self._broken is None else has_given_up
+    def failure(self) -> BaseException | None:
+        """Why nothing can be asked any more; None while something can, or may be able to again."""
+        if self._broken is None:
+            return self.client.failure
+        return None if self._return is None else self._return.error
 
     def say_goodbye(self, goodbye: Goodbye) -> None:
         """Say it, as far as the other side can still understand it; raises nothing. Idempotent."""
@@ -199,7 +201,8 @@ class Line:
 
     def _leave(self, goodbye: Goodbye) -> None:
         declare, can = self._start.declare, self._start.is_over and self._patience.reconnect_timeout_s > 0
-        if self._broken is None and not self.client.is_broken():
+        is_there = self._broken is None and not self.client.is_broken()
+        if is_there and not (can and self.client.is_sent_away):
             self.client.say_goodbye(goodbye)
         elif declare is not None and can:
             hello = partial(say_hello, hello=self._hello, answered=self._answered)
@@ -356,7 +359,7 @@ class Line:
             client.close()
             raise
         except BaseException as error:  # it is given up: other trainers must not wait for this one
-            client.say_goodbye(Goodbye(f"{type(error).__name__}: {error}"))
+            client.say_goodbye(Goodbye(told(error)))
             client.part()
             raise
         with self._busy:

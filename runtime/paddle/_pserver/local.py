@@ -86,7 +86,7 @@ class LocalExchange:
     def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
         """See Exchange."""
         for name, ids in rows.items():
-            self._tables.table(name).refresh(ids.reshape(-1))
+            self._tables.table(name).refresh(given.ids(name, ids).reshape(-1))
 
     def lookup(self, ids: Mapping[str, np.ndarray], *, training: bool) -> Mapping[str, np.ndarray]:
         """See Exchange."""
@@ -108,19 +108,18 @@ class LocalExchange:
                 rows.append(Rows(gradient.ids, gradient.values))
             else:
                 dense.append(given.flat(gradients, parameter))
-        self._steps += 1
-        push = Push(self._steps, self._pass_id, samples, shrink=self._shrink)
-        self._shrink = 0
+        push = Push(self._steps + 1, self._pass_id, given.count(samples, "samples"), shrink=self._shrink)
         answer = self._ask(push, Gradient(dense, rows))
+        self._steps, self._shrink = self._steps + 1, 0
         return StepReport(answer.version, int(answer.dropped))
 
     def begin_pass(self, pass_id: int) -> None:
         """See Exchange."""
-        self._pass_id = pass_id
+        self._pass_id = given.count(pass_id, "passes")
 
     def end_pass(self, pass_id: int) -> None:
         """See Exchange."""
-        self._ask(EndPass(pass_id, shrink=self._shrink))
+        self._ask(EndPass(given.count(pass_id, "passes"), shrink=self._shrink))
         self._shrink = 0
 
     def fetch(self) -> None:

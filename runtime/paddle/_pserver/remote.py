@@ -29,7 +29,7 @@ from paddle._pserver import given
 from paddle._pserver.account import Account
 from paddle._pserver.client import Client, Notice
 from paddle._pserver.encoding import Encoder
-from paddle._pserver.errors import RESHARD, SparsePortsMissing
+from paddle._pserver.errors import FORSAKEN, RESHARD, SparsePortsMissing, told
 from paddle._pserver.flight import Flight
 from paddle._pserver.gradient_room import GradientRoom, room_for
 from paddle._pserver.line import Line
@@ -233,7 +233,7 @@ class RemoteExchange:
         return rows
 
     def _unique(self, name: str, ids: np.ndarray) -> np.ndarray:
-        unique: np.ndarray = np.unique(ids)
+        unique: np.ndarray = np.unique(given.ids(name, ids))
         table = next((p for p in self._sparse_ones if p.name == name and not p.is_open), None)
         if table is None:
             raise ExchangeError(f"prefetch of {name!r}, which is no sparse parameter of this job")
@@ -264,9 +264,11 @@ class RemoteExchange:
         """See Overlapping."""
         self.settle()
         given.check_names(gradients, self._names)
+        samples = given.count(samples, "samples")
+        merged = {p.name: given.merged(gradients, p) for p in self._sparse_ones}
         held, encoder = self._held(gradients), self._encoder
         dense = {p.name: encoder.dense(p, held[p.name]) for p in self._dense_ones}
-        rows = {p.name: encoder.rows(given.rows(gradients, p).merged()) for p in self._sparse_ones}
+        rows = {name: encoder.rows(part) for name, part in merged.items()}
         self._steps += 1
         push = Push(self._steps, self._pass_id, samples, shrink=self._shrink)
         self._shrink = 0
@@ -303,13 +305,13 @@ class RemoteExchange:
 
     def begin_pass(self, pass_id: int) -> None:
         """See Exchange."""
-        self._pass_id = pass_id
+        self._pass_id = given.count(pass_id, "passes")
 
     def end_pass(self, pass_id: int) -> None:
         """See Exchange."""
+        end = EndPass(given.count(pass_id, "passes"), self._passes + 1, self._shrink)
         self.settle()
-        self._passes += 1
-        end, self._shrink = EndPass(pass_id, self._passes, self._shrink), 0
+        self._passes, self._shrink = self._passes + 1, 0
         for shard in self._shards:
             shard.line.send(end, asking=f"to end pass {pass_id}")
         for dense in self._dense:
@@ -324,7 +326,7 @@ class RemoteExchange:
 
     def export(self, name: str) -> SparseRows:
         """See Exchange."""
-        given.open_tables({name: np.empty(0)}, self._parameters)
+        given.open_tables({name: np.empty(0, np.int64)}, self._parameters)
         self.settle()
         rows = SparseRows.concatenate([shard.export(name) for shard in self._sparse])
         order = np.argsort(rows.ids)
@@ -381,12 +383,14 @@ class RemoteExchange:
         return {name: SparseRows.concatenate([part[name] for part in parts]) for name in names}
 
     def close(self, failure: str | None = None) -> None:
-        """See Exchange. In a process forked from the trainer's, which has its connections too: says
-        nothing."""
+        """See Exchange. What failed is told, though the caller may not. In a forked process, which has these
+        connections too: says nothing."""
         if os.getpid() == self._process:
             failure = failure or self._flight.failure()
             self._flight.leave()
-            follows = failure is not None and any(shard.line.forsaken for shard in self._shards)
+            failures = [shard.line.failure for shard in self._shards]
+            failure = failure or next((told(error) for error in failures if error is not None), None)
+            follows = failure is not None and any(isinstance(error, FORSAKEN) for error in failures)
             for shard in self._shards:
                 shard.line.say_goodbye(Goodbye(failure, follows))
             for shard in self._shards:
