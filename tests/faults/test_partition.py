@@ -1,13 +1,14 @@
 """A trainer that sees one pserver and not the other: cables between network namespaces, which are cut.
 
 One namespace has the pservers and trainer 0, the other one trainer 1, and a cable to each pserver. Needs `ip`
-and `unshare -rn`, as root or where users may make namespaces.
+and `unshare -rn`, as root or where users may make namespaces, and `nft` for what a firewall drops.
 """
 
 from __future__ import annotations
 
 import contextlib
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -63,6 +64,17 @@ exchange.close()
 """
 
 
+FIREWALL = """
+table inet cut {
+    chain input {
+        type filter hook input priority 0
+        iifname "cable2" counter drop
+    }
+}
+"""
+HAS_NFT = pytest.mark.skipif(shutil.which("nft") is None, reason="there is no nft (nftables)")
+
+
 @dataclass
 class Networks:
     """Two namespaces, held by two processes."""
@@ -89,9 +101,15 @@ class Networks:
         self.ip(self.trainer, f"addr add 10.77.{number}.1/30 dev {name}", f"link set {name} up")
 
     def cut(self, how: str, *, heal: bool = False) -> None:
-        """The second cable; or only what comes back by it, which the kernel drops without a word."""
+        """The second cable; or what comes by it, which a firewall drops; or only what goes back by it, which
+        the kernel drops, both without a word."""
         if how == "cable":
             return self.ip(self.servers, f"link set cable2 {'up' if heal else 'down'}")
+        if how == "firewall":
+            rules = "delete table inet cut" if heal else FIREWALL
+            command = self.within(self.servers, "nft", "-f", "-")
+            subprocess.run(command, input=rules, text=True, check=True, capture_output=True)
+            return None
         return self.ip(self.servers, f"route {'del' if heal else 'add'} blackhole 10.77.2.1/32")
 
 
@@ -189,11 +207,12 @@ def job(folder: Path, made: Networks, patience_s: float) -> Iterator[Job]:
             process.wait()
 
 
+@pytest.mark.parametrize("how", ["cable", pytest.param("firewall", marks=HAS_NFT)])
 def test_one_that_sees_one_pserver_only_gives_up_at_its_deadline_and_nobody_sees_half_a_step(
-    tmp_path: Path,
+    tmp_path: Path, how: str
 ) -> None:
     with networks() as made, job(tmp_path, made, patience_s=2) as running:
-        made.cut("cable")
+        made.cut(how)
         running.goal.raise_to(50)
         assert running.statuses() == {"trainer 0": 1, "trainer 1": 1, HOSTS[0]: 1, HOSTS[1]: 1}
         asked = f"dense shard at {HOSTS[1]}:{PORT} was asked to take the gradient of step 6"
