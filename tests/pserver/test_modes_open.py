@@ -216,3 +216,25 @@ def test_hearing_again_of_rows_that_are_as_they_were_changes_no_bit(name: Any) -
         trainer.end_pass(0)
         ends.append(trainer.export("t").values.tobytes())
     assert ends[0] == ends[1]
+
+
+class Unreachable(Center):
+    """One that no pserver answers for."""
+
+    told: str | None = None
+
+    def start(self, *_: Any) -> Mapping[str, np.ndarray]:
+        raise ExchangeError("no pserver answers")
+
+    def close(self, failure: str | None = None) -> None:
+        self.told = failure
+
+
+def test_a_trainer_that_could_not_start_says_so_to_those_who_wait_for_it() -> None:
+    """It has no parameters of its own yet, and nothing of its own to close."""
+    center, mode = Unreachable(tells_all=False), ModeSpec(name="geo")
+    trainer = LocalUpdates(center, LocalExchange(), mode, 2)
+    with pytest.raises(ExchangeError, match="no pserver answers"):
+        trainer.start(OPEN_MODEL, update(mode), VALUES)
+    trainer.close("no pserver answers")
+    assert center.told == "no pserver answers"

@@ -149,10 +149,10 @@ class LocalExchange:
         return averages | self._cut(self._tables.averages())
 
     def close(self, failure: str | None = None) -> None:
-        """See Exchange."""
-        if not self._closed:
-            self._closed = True
+        """See Exchange. One that was never started has nobody to say goodbye to."""
+        if not self._closed and self._update is not None:
             self._ask(Goodbye(failure))
+        self._closed = True
 
     def _ask(self, message: Request, gradient: Gradient = NOTHING) -> Answer:
         answer = Answer(0)
