@@ -28,12 +28,12 @@ from paddle._pserver.errors import (
     BadMessage,
     ConnectionLost,
     FrameError,
-    NobodyListens,
     NotCounted,
     PserverError,
     ShardUnreachable,
     TrainerLost,
     error_named,
+    nobody_listens,
     unreachable,
 )
 from paddle._pserver.framing import FrameReader, Limits, pieces
@@ -127,12 +127,7 @@ class Client:
                 if now < deadline or not isinstance(error, TimeoutError):
                     why = error  # and not that the last attempt was cut short
                 if now >= deadline or (isinstance(error, ConnectionRefusedError) and not insists):
-                    raise NobodyListens(
-                        f"no pserver answers at {host}:{port} since {now - began:.0f} s ({why}). Is it "
-                        "started there, with the same port, ports_num and ports_num_for_sparse? What it "
-                        "printed says more; in a launched job that is in its node's server.log. One that "
-                        "comes later is waited for with a longer connect_timeout."
-                    ) from why
+                    raise nobody_listens(host, port, now - began, why) from why
                 if now >= notice_at:
                     self._notice(f"waiting for pserver {host}:{port} since {now - began:.0f} s")
                     notice_at = now + min(now - began, _LONGEST_NOTICE_S)
