@@ -25,9 +25,9 @@ from paddle._launch.arguments import parse_arguments
 from paddle._launch.environ import files, reporter
 from paddle._launch.errors import LaunchError, NotInThisRelease, UsageError
 from paddle._launch.flags import check_ports, defaults_of, flags_of
-from paddle._launch.infolog import InfoLog, open_info_log
+from paddle._launch.infolog import InfoLog, open_info_log, warn_on_standard_error
 from paddle._launch.manual import page
-from paddle._launch.visible import visible
+from paddle._visible import visible
 
 if TYPE_CHECKING:
     from paddle._pserver.auth import Token
@@ -161,6 +161,7 @@ def _pserver(arguments: Sequence[str]) -> int:
     for notice in given.notices:
         print(f"paddle pserver: warning: {notice}", file=sys.stderr)
     open_info_log("paddle_pserver2", os.environ)
+    warn_on_standard_error()
     return _serve(values, addresses)
 
 
@@ -215,7 +216,8 @@ def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
     options = _options(values, addresses)
     try:
         token, certificate = _token(values), _certificate(values)
-        _make_folder(values["snapshot_dir"])
+        if options.snapshots is not None:
+            _make_folders(options.snapshots.folder, options.snapshot_folders)
         announce = partial(_announce, has_token=token is not None)
         return serve(options, announce, _Watcher(), token, certificate)
     except PserverError as error:
@@ -223,24 +225,27 @@ def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
         return PORT_IN_USE if isinstance(error, PortInUse) else error.exit_status
 
 
-def _make_folder(path: str) -> None:
-    """Make the folder of the snapshots, while nothing is started that would have to be ended without it."""
-    if not path:
-        return
+def _make_folders(folder: str, own: Sequence[str]) -> None:
+    """Make those of the snapshots, also every shard's own, while nothing is started that would have to be
+    ended without them."""
+    for path in (folder, *own):
+        if why := _make_folder(path):
+            place = "" if path == folder else f"{path}: "
+            raise UsageError(
+                f"--snapshot_dir={folder}: no snapshots can be kept there: {place}{why}. Nothing was "
+                "started. Name a folder that can be made, or is there and can be written to; or leave the "
+                "flag out."
+            )
+
+
+def _make_folder(path: str) -> str:
+    """Why it cannot be used; "" where it can."""
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
-        why = (
-            ""
-            if os.access(path, os.W_OK | os.X_OK)
-            else "this user, or a disk, lets nothing be written there"
-        )
     except OSError as error:
-        why = "there is a file of that name" if isinstance(error, FileExistsError) else str(error.strerror)
-    if why:
-        raise UsageError(
-            f"--snapshot_dir={path}: no snapshots can be kept there: {why}. Nothing was started. Name a "
-            "folder that can be made, or is there and can be written to; or leave the flag out."
-        )
+        return "there is a file of that name" if isinstance(error, FileExistsError) else str(error.strerror)
+    may_write = os.access(path, os.W_OK | os.X_OK)
+    return "" if may_write else "this user, or a disk, lets nothing be written there"
 
 
 def _token(values: Mapping[str, Any], command: str = "paddle pserver") -> Token | None:

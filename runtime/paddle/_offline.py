@@ -15,7 +15,7 @@ from paddle._launch.arguments import parse_arguments
 from paddle._launch.errors import UsageError
 from paddle._launch.flags import defaults_of, flags_of
 from paddle._launch.manual import page
-from paddle._launch.visible import visible
+from paddle._visible import visible
 
 _EXPORT_USAGE = """
 Usage: paddle export FROM... --to=PATH [--format=tar] [--name=value ...]

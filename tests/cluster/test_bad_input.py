@@ -261,6 +261,18 @@ def test_a_folder_that_can_have_no_snapshots_is_refused_before_anything_starts(
     assert "Name a folder" in error
 
 
+def test_so_is_one_in_which_a_shard_can_have_no_folder_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "dense-1").touch()
+    done = by_hand(
+        tmp_path, f"--port={free_port(['127.0.0.1'])}", "--ports_num=2", f"--snapshot_dir={tmp_path}/kept"
+    )
+    assert (done.returncode, done.stdout) == (USAGE, "")
+    error = one_paragraph(done.stderr)
+    assert error.startswith(f"paddle pserver: --snapshot_dir={tmp_path}/kept: ")
+    assert f"{tmp_path}/kept/dense-1: there is a file of that name" in error
+
+
 def test_more_trainers_to_go_on_with_than_there_are_is_refused(tmp_path: Path) -> None:
     done = by_hand(tmp_path, "--min_trainers=3", "--num_gradient_servers=2")
     assert (done.returncode, done.stdout) == (USAGE, "")

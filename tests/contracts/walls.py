@@ -69,18 +69,19 @@ TABLE = (
     Row("__init__", "_absent batch", "importlib"),
     Row(
         "__main__",
-        f"__init__ {FLAGS} _launch.{{infolog, nics, visible}} "
+        f"__init__ {FLAGS} _visible _launch.{{infolog, nics}} "
         "_offline _pserver.{auth, errors, options, service, tls, token_file} "
         "_pserver.tasks.{errors, queue, service}",
         STANDARD,
     ),
     Row(
         "_offline",
-        "_launch.{arguments, errors, flags, manual, visible} _pserver.{errors, offline}",
+        "_visible _launch.{arguments, errors, flags, manual} _pserver.{errors, offline}",
         "pathlib shlex sys",
     ),
     Row("_absent", "_complaint", "sys"),
     Row("_complaint", "", STANDARD),
+    Row("_visible"),
     # The faces.
     Row(
         "v2",
@@ -115,7 +116,7 @@ TABLE = (
     Row(EXCHANGE, f"{EXCHANGE} _engine.kernels", "numpy"),
     # Where parameters live.
     Row("_pserver.__init__"),
-    Row(MACHINES, f"{SHARD} {WIRE} {EXCHANGE}", "numpy"),
+    Row(MACHINES, f"{SHARD} {WIRE} {EXCHANGE} _visible", "numpy"),
     Row("_pserver.gradient", theirs="numpy"),
     Row("_pserver.slots", EXCHANGE, "numpy"),
     Row(
@@ -186,7 +187,7 @@ TABLE = (
     Row("_pserver.trainer_modes", "_engine.exchange _pserver.{local, local_updates, merging}"),
     Row(
         TRAINERS_END,
-        f"{TRAINERS_END} {TOKENS} {WIRE} {EXCHANGE} "
+        f"{TRAINERS_END} {TOKENS} {WIRE} {EXCHANGE} _visible "
         "_pserver.{ahead, encoding, landing, nearby, region, rounded, shown}",
         "msgspec numpy os secrets select socket ssl sys threading time",
     ),
@@ -250,14 +251,14 @@ TABLE = (
     Row("_pserver.tasks.admitted", "_pserver.{auth, door} _pserver.tasks.{errors, handshake}", "aiohttp"),
     Row("_pserver.tasks.queue", "_pserver.tasks.{errors, messages}"),
     # Where processes run.
-    Row("_launch", "_launch", STANDARD),
+    Row("_launch", "_launch _visible", STANDARD),
     Row("_launch.agent", "_launch.agent", STANDARD),  # it runs on any node's Python, on nothing else
     Row(FLAGS, f"{FLAGS} _absent _complaint", "os time"),
     Row(SUPERVISOR, SUPERVISOR, "signal"),  # for the names of signals
     Row("_launch.authority", theirs="cryptography ipaddress"),
     Row("_launch.news", theirs="pathlib"),
-    Row("_launch.visible"),
-    Row("_launch.infolog", "", STANDARD),
+    Row("_launch.spillway", "", STANDARD),
+    Row("_launch.infolog", "_visible _launch.spillway", STANDARD),
     Row(
         "_launch.{job, plan, settings}",
         f"_launch.{{job, plan, settings, workspace}} {FLAGS}",

@@ -51,6 +51,16 @@ def test_a_wrong_call_is_one_paragraph_with_its_line_and_status_2(tmp_path, how)
     assert done.stderr.count("\n") == 1
 
 
+def test_so_is_a_pserver_that_has_lost_what_it_had_learned_with_status_1(tmp_path):
+    program = START + (
+        "from paddle._pserver.errors import state_lost\nraise state_lost('dense shard at 10.0.0.1:7164', 3)\n"
+    )
+    done = run(tmp_path, program)
+    assert done.returncode == 1, "the call was right"
+    assert done.stderr.startswith("train.py:4: dense shard at 10.0.0.1:7164 was started anew and has lost ")
+    assert done.stderr.count("\n") == 1
+
+
 def test_the_line_is_the_programs_last_on_the_way_to_the_error(tmp_path):
     program = START + (
         "def late():\n"

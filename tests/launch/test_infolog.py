@@ -45,6 +45,14 @@ def test_the_file_tells_at_once_who_writes_it(tmp_path: Path, logger: logging.Lo
     assert f"pid {os.getpid()} on " in lines(tmp_path)[0]
 
 
+def test_what_others_told_forges_no_line_and_commands_no_terminal(
+    tmp_path: Path, logger: logging.Logger
+) -> None:
+    open_info_log("paddle_trainer", {"GLOG_log_dir": str(tmp_path)})
+    logger.error("trainer 1 failed: %s", "\x1b[2Jno\nI1121 all is well")
+    assert lines(tmp_path)[-1].endswith("] trainer 1 failed: no\\nI1121 all is well")
+
+
 def test_a_traceback_follows_its_line(tmp_path: Path, logger: logging.Logger) -> None:
     open_info_log("paddle_trainer", {"GLOG_log_dir": str(tmp_path)})
     try:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddle._launch.visible import visible
+from paddle._visible import visible
 
 
 @pytest.mark.parametrize(

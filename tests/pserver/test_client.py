@@ -26,6 +26,7 @@ from paddle._pserver.messages import (
     PROTOCOL,
     Answer,
     EndPass,
+    Failure,
     Goodbye,
     Hello,
     Waiting,
@@ -39,6 +40,7 @@ from tests.waiting import until
 
 from .conftest import start
 
+TERMINAL = "\x1b]0;title\x07\x1b[2Jall\n\ris well\x9b1m"
 LAST_WORDS = failure(TrainerLost("trainer 1 failed"))
 
 
@@ -166,6 +168,22 @@ def test_the_end_of_a_connection_is_seen_behind_what_nobody_has_read(
         with pytest.raises(error, match=says):
             client.hear_out()
         client.close()
+
+
+@pytest.mark.parametrize("reply", [Failure("TrainerLost", TERMINAL), Failure(TERMINAL, TERMINAL)])
+def test_what_a_pserver_tells_commands_no_terminal(reply: Failure) -> None:
+    head = f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {UPGRADE}\r\n\r\n".encode()
+    frames = [*pieces(*encode(Waiting(TERMINAL))), *pieces(*encode(reply))]
+    notices: list[str] = []
+    with silent(head + b"".join(b"".join(group) for group in frames)) as port:
+        client = Client("127.0.0.1", port, "shard", call_timeout_s=10, notice=notices.append)
+        client.connect(time.monotonic() + 10)
+        client.send(Hello(PROTOCOL, 0, 1, "dense"), asking="to let this trainer in")
+        with pytest.raises(PserverError) as told:
+            client.receive()
+        client.close()
+    for text in (str(told.value), *notices):
+        assert "all is well" in text and text.isprintable()
 
 
 def test_a_shard_that_says_for_whom_it_waits_is_not_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

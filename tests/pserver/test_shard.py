@@ -90,6 +90,15 @@ def test_a_trainer_that_failed_breaks_the_job_at_once() -> None:
     assert talk.shard.outcome.exit_status == 1
 
 
+def test_what_a_trainer_tells_of_its_failure_is_one_line() -> None:
+    talk = Talk(2).start()
+    talk.push(0, ONE)
+    talk.goodbye(1, failure="KeyError: \x1b[2Ja word\n\tthat is not\x07 there")
+    assert talk.told(0) == Fails(
+        "TrainerLost", "trainer 1 at host1 failed: KeyError: a word that is not\\x07 there"
+    )
+
+
 def test_a_trainer_that_cannot_start_is_as_if_it_had_never_come() -> None:
     talk = Talk(2)
     talk.hello(1)

@@ -27,8 +27,8 @@ from paddle._launch.launch import Launch
 from paddle._launch.printer import Printer, own
 from paddle._launch.settings import settle
 from paddle._launch.status import screen
-from paddle._launch.visible import visible
 from paddle._launch.workspace import Claim, remove
+from paddle._visible import visible
 
 RUNTIME = Path(__file__).resolve().parents[2]
 _HEAD = """

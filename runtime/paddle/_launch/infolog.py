@@ -18,6 +18,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
+from paddle._launch.spillway import Spillway
+from paddle._visible import visible
+
 Program = Literal["paddle_trainer", "paddle_pserver2"]
 
 _LOGGERS: dict[Program, str] = {"paddle_trainer": "paddle.trainer", "paddle_pserver2": "paddle.pserver"}
@@ -42,18 +45,34 @@ class GlogFormatter(logging.Formatter):
         moment = time.strftime("%m%d %H:%M:%S", time.localtime(record.created))
         micros = int(record.created % 1 * 1_000_000)
         place = f"{record.filename}:{record.lineno}"
-        line = f"{letter}{moment}.{micros:06d} {record.process:5d} {place}] {record.getMessage()}"
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+        line = f"{letter}{moment}.{micros:06d} {record.process:5d} {place}] {visible(record.getMessage())}"
+        return f"{line}\n{_trace(self, record)}" if record.exc_info else line
+
+
+class PlainFormatter(logging.Formatter):
+    """Lays a record out as the message alone."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Give the line without its end."""
+        line = visible(record.getMessage())
+        return f"{line}\n{_trace(self, record)}" if record.exc_info else line
+
+
+def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
+    assert record.exc_info
+    return "\n".join(visible(line) for line in formatter.formatException(record.exc_info).splitlines())
 
 
 class InfoLog(logging.Handler):
-    """Writes each record at once, whole, to ``descriptor``; processes may share the file."""
+    """Writes each record at once, whole, to ``descriptor``; processes may share the file. To standard error
+    only as much as there is room for (spillway.py)."""
 
     def __init__(self, descriptor: int, name: str) -> None:
         super().__init__()
         self._descriptor = descriptor
         self.file_name = name
         self._complained = False
+        self._spillway = None if self.is_file else Spillway(descriptor)
         self.setFormatter(GlogFormatter())
 
     @property
@@ -64,9 +83,13 @@ class InfoLog(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write ``record``, or lose it and say so the first time."""
         try:
-            os.write(self._descriptor, self.format(record).encode("utf-8", "replace") + b"\n")
+            line = self.format(record).encode("utf-8", "replace") + b"\n"
+            if self._spillway is not None:
+                self._spillway.write(line)
+            else:
+                os.write(self._descriptor, line)
         except OSError as error:
-            if not self._complained:
+            if self.is_file and not self._complained:
                 self._complained = True
                 _complain(self.file_name, error)
         except Exception:
@@ -77,6 +100,8 @@ class InfoLog(logging.Handler):
         if self._descriptor > _STANDARD_ERROR:
             os.close(self._descriptor)
             self._descriptor = -1
+        if self._spillway is not None:
+            self._spillway.close()
         super().close()
 
 
@@ -100,6 +125,17 @@ def open_info_log(program: Program, environ: Mapping[str, str]) -> InfoLog | Non
         _complain(name, error)
         return None
     return _attach(logger, InfoLog(descriptor, name), environ)
+
+
+def warn_on_standard_error() -> None:
+    """What nothing else takes goes to standard error from now on, as ever from warnings on, but waits for
+    nobody to read it. Calling it again changes nothing."""
+    root = logging.getLogger()
+    if not root.handlers:
+        handler = InfoLog(_STANDARD_ERROR, "standard error")
+        handler.setFormatter(PlainFormatter())
+        handler.setLevel(logging.WARNING)
+        root.addHandler(handler)
 
 
 def _attach(logger: logging.Logger, handler: InfoLog, environ: Mapping[str, str]) -> InfoLog:

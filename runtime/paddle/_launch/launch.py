@@ -25,7 +25,7 @@ from paddle._launch.plan import LaunchPlan, count
 from paddle._launch.signals import heard
 from paddle._launch.status import Board, Screen
 from paddle._launch.supervisor import Supervisor
-from paddle._launch.visible import visible
+from paddle._visible import visible
 
 _TICK_S = 0.2
 _STALL_S = 10 * _TICK_S

@@ -54,6 +54,7 @@ from paddle._pserver.messages import (
 )
 from paddle._pserver.shown import Seen
 from paddle._pserver.tls_socket import TlsSocket
+from paddle._visible import paragraph
 
 Notice = Callable[[str], None]
 Told = Callable[[int], None]
@@ -205,7 +206,7 @@ class Client:
                 raise self._failed(reply)
             if not isinstance(reply, Waiting):
                 return reply
-            self._notice(f"{self.what} was asked {self._asked}: it is {reply.text}")
+            self._notice(f"{self.what} was asked {self._asked}: it is {paragraph(reply.text)}")
 
     def share(self, share: Share, *, is_in_step: bool) -> None:
         """Have the shard read gradients from memory, and read values from its own, as far as both can."""
@@ -388,7 +389,7 @@ class Client:
             raise self._failed(reply)
 
     def _failed(self, failure: Failure) -> PserverError:
-        error = error_named(failure.code, f"{self.what}: {failure.text}")
+        error = error_named(paragraph(failure.code), f"{self.what}: {paragraph(failure.text)}")
         if not isinstance(error, NotCounted):
             self.failure = error
         return error

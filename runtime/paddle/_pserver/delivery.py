@@ -46,7 +46,7 @@ class Delivery:
         self.shard = shard
         self.answer: Answer | None = None
         self._courier: Courier = Here()
-        self._has_courier = False
+        self._takes: bool | None = None  # what it was chosen for
         self._sizes: Sequence[int] = ()
         self._segment_of: Mapping[str, int] = {}
         self._ends: Mapping[str, int] = {}
@@ -67,11 +67,15 @@ class Delivery:
 
     @property
     def courier(self) -> Courier:
-        """Who deals with the shard; chosen when training begins, as little travels where memory is shared."""
-        if not self._has_courier:
-            self._has_courier = True
-            if sum(self._sizes) >= APART_BYTES and not self.shard.line.client.takes_gradients:
-                self._courier = Apart(f"to {self.shard.line.what}")
+        """Who deals with the shard. Little travels where memory is shared; a line that has come back may
+        share it no more, or anew, so this is chosen with every step, before anything of it is given."""
+        takes = self.shard.line.client.takes_gradients
+        if takes is not self._takes and not self._given.gradients:
+            self._courier.wait()
+            self._courier.leave(_RECALL_S)
+            is_apart = sum(self._sizes) >= APART_BYTES and not takes
+            self._courier = Apart(f"to {self.shard.line.what}") if is_apart else Here()
+            self._takes = takes
         return self._courier
 
     def begin(self) -> None:

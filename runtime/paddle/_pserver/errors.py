@@ -25,7 +25,7 @@ PserverError                  an ExchangeError: the engine's callers see these
 │   └── NobodyListens         a Complaint: no pserver was ever there
 ├── NoValidCheckpoint         snapshots are there, and none of them is whole
 ├── NotCounted                rows were asked for that this shard has not counted: it was restarted since
-├── StateLost                 a pserver was started anew, and keeps no snapshots
+├── StateLost                 a Complaint: a pserver was started anew, and keeps no snapshots
 ├── NotOneJob                 a Complaint: folders that are not all of one job's snapshots
 ├── CannotReshard             a Complaint: a state that no other number of shards can have, or no place for it
 ├── CannotExport              a Complaint: what no file of a model can hold
@@ -155,8 +155,10 @@ class NotCounted(PserverError):
     """Rows were asked for that this shard has not counted before; no reason to part."""
 
 
-class StateLost(PserverError):
+class StateLost(Complaint, PserverError):
     """A pserver was started anew, and keeps no snapshots."""
+
+    exit_status = 1  # the call was right
 
 
 def state_lost(what: str, step: int) -> StateLost:

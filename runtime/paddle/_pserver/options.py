@@ -76,6 +76,15 @@ class ServerOptions:
             raise ValueError("barrier_timeout must be above 0, and --log_period_server at least 1")
 
     @property
+    def snapshot_folders(self) -> list[str]:
+        """Of every shard its own, ``dense-0``, ``sparse-0``..., where snapshots are kept."""
+        if self.snapshots is None:
+            return []
+        roles = [role for _, _, role in self.places]
+        own = [f"{role}-{roles[:index].count(role)}" for index, role in enumerate(roles)]
+        return [f"{self.snapshots.folder.rstrip('/')}/{name}" for name in own]
+
+    @property
     def places(self) -> list[tuple[str, int, Role]]:
         """Address, port and role of every shard."""
         ports: list[tuple[int, Role]] = [

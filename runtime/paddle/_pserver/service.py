@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from pathlib import Path
 
 from paddle._pserver import memory, nearby
 from paddle._pserver.auth import Token
@@ -81,12 +80,10 @@ def _close(listeners: Iterable[Sequence[socket.socket]]) -> None:
 
 
 def _snapshots(options: ServerOptions, index: int) -> SnapshotOptions | None:
-    """Those of shard number ``index``, in a folder of its own: ``dense-0``, ``sparse-0``..."""
+    """Those of shard number ``index``, in a folder of its own."""
     if options.snapshots is None:
         return None
-    roles = [role for _, _, role in options.places]
-    own = f"{roles[index]}-{roles[:index].count(roles[index])}"
-    return replace(options.snapshots, folder=str(Path(options.snapshots.folder) / own))
+    return replace(options.snapshots, folder=options.snapshot_folders[index])
 
 
 def _shard(

@@ -74,6 +74,7 @@ from paddle._pserver.sparing import Sparing
 from paddle._pserver.state import State, cut, marks, restore
 from paddle._pserver.tables import Tables
 from paddle._pserver.wire import WireSpec
+from paddle._visible import paragraph
 
 
 class Shard:
@@ -297,12 +298,13 @@ class Shard:
             part(False)
         if goodbye.failure is not None and not was_in:
             self.roster.lose(trainer, self._now, forget=True)
-            self._outbox.note(f"trainer {trainer.id} at {trainer.peer} could not start: {goodbye.failure}")
+            told = paragraph(goodbye.failure)
+            self._outbox.note(f"trainer {trainer.id} at {trainer.peer} could not start: {told}")
             return
         self.roster.leave(trainer, self._now)
         if goodbye.failure is not None:
             culprits = () if goodbye.follows else (trainer.id,)
-            reason = f"trainer {trainer.id} at {trainer.peer} failed: {goodbye.failure}"
+            reason = f"trainer {trainer.id} at {trainer.peer} failed: {paragraph(goodbye.failure)}"
             self._go_on_without([trainer.id], reason, *culprits)
         elif trainer.id == 0 and not self.ready:
             self._break("trainer 0 left before it had given the initial values", 0)

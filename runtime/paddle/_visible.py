@@ -15,6 +15,11 @@ _SEQUENCE = re.compile(
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
+def paragraph(text: str) -> str:
+    """Give the words of ``text`` as one line."""
+    return visible(" ".join(text.split()))
+
+
 def visible(line: str) -> str:
     """Give ``line`` without anything that a terminal would obey."""
     return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], _SEQUENCE.sub("", line))
