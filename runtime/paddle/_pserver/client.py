@@ -174,10 +174,8 @@ class Client:
         asking: str,
         within_s: float | None = None,
     ) -> None:
-        """Ask. ``asking``: in words, for errors. Its answer must be received before the next question.
-
-        ``within_s``: how long sending may take, if not as long as any call.
-        """
+        """Ask; the answer must be received before the next question. ``asking``: in words, for errors;
+        ``within_s``: how long sending may take, if not as long as any call."""
         self._asked, self._asked_at = asking, time.monotonic()
         deadline = self._asked_at + (self._call_timeout_s if within_s is None else within_s)
         kind, meta = encode(message)
@@ -313,9 +311,7 @@ class Client:
         """The connection, for a call of ``most_s``; raises TimeoutError after ``deadline``."""
         sock = self._socket
         if sock is None:
-            raise ShardUnreachable(
-                f"{self.what}: the connection is closed, and after that nothing can be asked"
-            )
+            raise ShardUnreachable(f"{self.what}: the connection is closed: nothing can be asked any more")
         timeout_s = min(left(deadline), most_s)
         if timeout_s != self._timeout_s:  # as seldom as it can be, since that asks the system
             self._timeout_s = timeout_s
