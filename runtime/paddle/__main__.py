@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import paddle
-from paddle import _offline
+from paddle import _offline, _online
 from paddle._launch import nics
 from paddle._launch.arguments import parse_arguments
 from paddle._launch.environ import files, reporter
@@ -44,6 +44,7 @@ Usage: paddle COMMAND [--name=value ...]
   paddle pserver    Start a parameter server; it ends when all trainers have said goodbye.
   paddle master     Hand out a data set to trainers, as tasks; it ends with Ctrl+C.
   paddle export     Write a model from a job's snapshots, without its trainers.
+  paddle snapshot   Have all pservers of a running job write a snapshot, now.
   paddle reshard    Cut a job's snapshots for another number of pservers.
   paddle view_key   Print the key with which a pserver that has a token is looked at from another machine.
   paddle version    Print the version and what it was built with.
@@ -102,7 +103,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _command(name: str) -> Callable[[Sequence[str]], int]:
     commands = {"pserver": _pserver, "master": _master, "view_key": _view_key, "version": _version}
-    commands |= {"export": _offline.export, "reshard": _offline.reshard, "help": _help}
+    commands |= {"export": _offline.export, "reshard": _offline.reshard, "snapshot": _online.snapshot}
+    commands["help"] = _help
     found = commands.get(name.removeprefix("--"), _help if name == "-h" else None)
     if found:
         return found
@@ -115,6 +117,7 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
 
 def _help(arguments: Sequence[str]) -> int:
     helped = {"pserver": _pserver, "master": _master, "export": _offline.export, "reshard": _offline.reshard}
+    helped["snapshot"] = _online.snapshot
     for name, command in helped.items():
         if name in arguments:
             return command(["--help"])

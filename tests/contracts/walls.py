@@ -45,8 +45,8 @@ EXCHANGE = """_engine.{
 WIRE = "_pserver.{errors, framing, messages, options, placement, wire}"
 # The shard's parts: state machines, driven by whoever has a clock and a network.
 MACHINES = """_pserver.{
-    admission, arrival, barrier, beginning, changes, clocks, declaration, deposit, effects, ending, finite,
-    modes,    outbox, resuming, roster, row_listing, saving, shard, sparing, training, watch, watcher
+    admission, arrival, barrier, beginning, changes, clocks, declaration, demand, deposit, effects, ending,
+    finite, modes, outbox, resuming, roster, row_listing, saving, shard, sparing, training, watch, watcher
 }"""
 SHARD = f"""{MACHINES} _pserver.{{
     decoding, gradient, inlet, model, open_places, packed_table, state, tables
@@ -70,7 +70,7 @@ TABLE = (
     Row(
         "__main__",
         f"__init__ {FLAGS} _visible _launch.{{infolog, nics}} "
-        "_offline _pserver.{auth, errors, options, service, tls, token_file} "
+        "_offline _online _pserver.{auth, errors, options, service, tls, token_file} "
         "_pserver.tasks.{errors, queue, service}",
         STANDARD,
     ),
@@ -78,6 +78,11 @@ TABLE = (
         "_offline",
         "_visible _launch.{arguments, errors, flags, manual} _pserver.{errors, offline}",
         "pathlib shlex sys",
+    ),
+    Row(
+        "_online",
+        "_visible _launch.{arguments, environ, flags, manual} _pserver.{consistent_cut, errors}",
+        "os sys",
     ),
     Row("_absent", "_complaint", "sys"),
     Row("_complaint", "", STANDARD),
@@ -190,6 +195,11 @@ TABLE = (
         f"{TRAINERS_END} {TOKENS} {WIRE} {EXCHANGE} _visible "
         "_pserver.{ahead, encoding, landing, nearby, region, rounded, shown}",
         "msgspec numpy os secrets select socket ssl sys threading time",
+    ),
+    Row(
+        "_pserver.consistent_cut",
+        "_pserver.{client, errors, messages, options, tls, token_file}",
+        "time",
     ),
     Row("_pserver.outlet", f"{WIRE} _engine.kernels.halves", "numpy"),
     Row("_pserver.rounded", "_pserver.{framing, landing} _engine.kernels.halves", "numpy"),

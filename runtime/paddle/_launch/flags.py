@@ -22,7 +22,7 @@ from paddle._launch.errors import FlagError, NotInThisRelease
 
 Value = bool | int | float | str | tuple[str, ...]
 Kind = Literal["bool", "int", "float", "str", "names", "duration"]  # names: words, written with commas
-User = Literal["launcher", "pserver", "trainer", "master", "reshard", "export"]
+User = Literal["launcher", "pserver", "trainer", "master", "reshard", "export", "snapshot"]
 
 # What a value does in this release.
 #   acts     the project itself acts upon it
@@ -32,7 +32,9 @@ User = Literal["launcher", "pserver", "trainer", "master", "reshard", "export"]
 #   forgone  its behaviour is not in this release; who asks for it is told so, and it goes on without
 Effect = Literal["acts", "program", "hint", "absent", "forgone"]
 
-_COMMANDS = frozenset({"paddle.py", "paddle pserver", "paddle master", "paddle reshard", "paddle export"})
+_COMMANDS = frozenset(
+    {"paddle.py", "paddle pserver", "paddle master", "paddle reshard", "paddle export", "paddle snapshot"}
+)
 _TRUE = frozenset({"1", "t", "true", "y", "yes"})
 _FALSE = frozenset({"0", "f", "false", "n", "no"})
 _EXPECTED = {
@@ -137,7 +139,7 @@ def _duration(text: str) -> float | None:
 def _users(letters: str) -> frozenset[User]:
     names: dict[str, User] = {
         "l": "launcher", "p": "pserver", "t": "trainer", "m": "master", "r": "reshard",
-        "e": "export",
+        "e": "export", "s": "snapshot",
     }  # fmt: skip
     return frozenset(names[letter] for letter in letters)
 
@@ -188,12 +190,12 @@ FLAGS: tuple[Flag, ...] = (
     _job("tls", "str", "", "Encrypt, by an authority of this job: auto or off (unset: auto over SSH)"),
     _row("l", "absent", "max_restart", "int", 0, "How often a process that died is started again", low=0),
     # Where parameter servers listen and trainers find them
-    _all("port", "int", 7164, "First port; the dense ports start here, the sparse ones follow directly",
+    _row("lpts", "acts", "port", "int", 7164, "First port; sparse ones follow the dense",
          env="PADDLE_PSERVER_PORT PADDLE_PORT", conf="PADDLE_PORT", low=1, high=65535),
-    _row("lptr", "acts", "ports_num", "int", 1,
+    _row("lptrs", "acts", "ports_num", "int", 1,
          "Number of dense ports; each is one process of the parameter server",
          env="PADDLE_PORTS_NUM", conf="PADDLE_PORTS_NUM", low=1, high=1024),
-    _row("lptr", "acts", "ports_num_for_sparse", "int", 0,
+    _row("lptrs", "acts", "ports_num_for_sparse", "int", 0,
          "Number of ports for parameters with sparse_update",
          conf="PADDLE_PORTS_NUM_FOR_SPARSE", low=0, high=1024),
     _all("nics", "names", (), "Network devices whose address is bound (none: loopback)", conf="PADDLE_NIC"),
@@ -202,12 +204,13 @@ FLAGS: tuple[Flag, ...] = (
          env="PADDLE_TRAINERS_NUM PADDLE_TRAINERS TRAINERS PADDLE_NUM_GRADIENT_SERVERS", low=1),
     _trainer("trainer_id", "int", 0, "Number of this trainer, counted from 0",
          env="PADDLE_TRAINER_ID", low=0),
-    _trainer("pservers", "names", ("127.0.0.1",), "Hosts of the parameter servers, all with the same ports",
+    _row("ts", "acts", "pservers", "names", ("127.0.0.1",),
+         "Hosts of the parameter servers, all with the same ports",
          env="PADDLE_PSERVERS_IP_PORT_LIST PADDLE_PSERVERS PADDLE_PSERVER_IPS"),
     _row("lp", "acts", "barrier_timeout", "float", 600.0, "Seconds that a step waits for a trainer", low=1),
     _row("lp", "acts", "min_trainers", "int", 0, "Go on with this many trainers without others (0: with all)",
          low=0),
-    _row("lt", "acts", "connect_timeout", "float", 60.0, "Seconds to wait for a parameter server", low=0),
+    _row("lts", "acts", "connect_timeout", "float", 60.0, "Seconds to wait for a parameter server", low=0),
     _all("comment", "str", "", "A word to find the processes by; it has no other meaning"),
     _row("lp", "acts", "log_period_server", "int", 500, "Steps between two lines of a server's log", low=1),
     # In which numbers gradients travel
@@ -238,14 +241,14 @@ FLAGS: tuple[Flag, ...] = (
          "How often a process that was killed is started again from its newest snapshot",
          conf="PADDLE_SNAPSHOT_RESTARTS", low=0),
     _row("pt", "absent", "rdma_tcp", "str", "tcp", "Transport: tcp or rdma"),
-    _row("pt", "acts", "token_file", "str", "",
+    _row("pts", "acts", "token_file", "str", "",
          "File with the job's token, the same for all; launched jobs have their own",
          env="PADDLE_TOKEN_FILE"),
     _row("p", "acts", "tls_cert", "str", "", "Certificate to show, PEM: what comes over TCP is encrypted",
          env="PADDLE_TLS_CERT"),
     _row("p", "acts", "tls_key", "str", "", "Its key, PEM without a password", env="PADDLE_TLS_KEY"),
-    _trainer("tls_ca", "str", "", "Authority of the parameter servers' certificates, PEM: encrypts",
-             env="PADDLE_TLS_CA"),
+    _row("ts", "acts", "tls_ca", "str", "",
+         "Authority of the parameter servers' certificates, PEM: encrypts", env="PADDLE_TLS_CA"),
     # The trainer
     _row("lpt", "forgone", "use_gpu", "bool", False, "Train on a GPU", conf="PADDLE_USE_GPU"),
     _trainer("trainer_count", "int", 1, "Threads inside one trainer", env="PADDLE_TRAINER_COUNT", low=1),

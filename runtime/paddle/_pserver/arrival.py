@@ -24,19 +24,20 @@ from paddle._pserver.state import marks
 
 
 class Arrivals:
-    """See the module's text. ``note`` tells people. ``is_in_step``: None before anything is trained."""
+    """See the module's text. ``note`` tells people. ``is_in_step``: None before anything is trained;
+    ``may_be_new_job``: the shard was restored, and nobody has come who is of either job."""
 
     def __init__(self, clocks: Clocks, roster: Roster, saving: Saving, note: Callable[[str], None]) -> None:
         self.is_in_step: bool | None = None
         self._clocks, self._roster, self._saving, self._note = clocks, roster, saving, note
-        self._may_be_new_job = False
+        self.may_be_new_job = False
         self.is_new_job = False  # one has begun (rule 3)
         self.is_kept = True  # whether snapshots know all that took a place (rule 2)
         self._known = 0  # so many places were in the job that made the snapshot
 
     def restored(self, trainers: int) -> None:
         """The shard was restored from a snapshot of so many trainers that another job may have made."""
-        self._may_be_new_job, self._known = True, trainers
+        self.may_be_new_job, self._known = True, trainers
         if all(trainer.state is Standing.GONE for trainer in self._roster.trainers[:trainers]):
             self._begin_job()
 
@@ -48,7 +49,7 @@ class Arrivals:
             self._begin_job()
         comes_back = trainer.is_again(hello.incarnation)
         self._roster.check(trainer.id, hello.incarnation, now, is_free=self._is_free(trainer, hello))
-        self._may_be_new_job = self._may_be_new_job and not trainer.incarnation
+        self.may_be_new_job = self.may_be_new_job and not trainer.incarnation
         before = self._roster.join(trainer.id, session, peer, hello.incarnation, now)
         self._go_on_with(trainer, hello.answered, comes_back=comes_back)
         self._note(f"trainer {trainer.id} {'came back' if comes_back else 'joined'} from {peer}")
@@ -58,10 +59,10 @@ class Arrivals:
         """Rule 3."""
         is_known = not trainer.incarnation or hello.incarnation in (trainer.incarnation, *trainer.past)
         is_of_old = is_known and trainer.id < self._known
-        return self._may_be_new_job and not is_of_old and not hello.answered.pushes
+        return self.may_be_new_job and not is_of_old and not hello.answered.pushes
 
     def _begin_job(self) -> None:
-        self._may_be_new_job, self.is_new_job = False, True
+        self.may_be_new_job, self.is_new_job = False, True
         self._roster.begin_job()
         for trainer in self._roster.trainers:
             self._clocks.move(trainer.id, Mark())

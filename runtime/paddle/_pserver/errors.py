@@ -29,6 +29,7 @@ PserverError                  an ExchangeError: the engine's callers see these
 ├── NotOneJob                 a Complaint: folders that are not all of one job's snapshots
 ├── CannotReshard             a Complaint: a state that no other number of shards can have, or no place for it
 ├── CannotExport              a Complaint: what no file of a model can hold
+├── NoSnapshot                one that was asked for cannot be taken, or not now
 ├── SnapshotsInUse            a Complaint: another pserver has the folder
 ├── PortInUse                 another process has the port; the text names it
 ├── NotOurs                   a Complaint: an address or port that this process may not listen on
@@ -179,6 +180,10 @@ class CannotReshard(Complaint, PserverError):
 
 class CannotExport(Complaint, PserverError):
     """What no file of a model can hold."""
+
+
+class NoSnapshot(PserverError):
+    """A snapshot that was asked for cannot be taken, or not now."""
 
 
 class SnapshotsInUse(Complaint, PserverError):

@@ -211,6 +211,18 @@ class GoBack(msgspec.Struct, frozen=True, array_like=True):
     version: Count
 
 
+class Hold(msgspec.Struct, frozen=True, array_like=True):
+    """Somebody who is no trainer wants a snapshot (demand.py): hold a copy of what there is after step
+    ``version``; where trainers are not in step, of what there is now. None: only look. Answer: Held.
+    """
+
+    version: Count | None = None
+
+
+class Keep(msgspec.Struct, frozen=True, array_like=True):
+    """Write the copy that is held. Answer: Answer, once it lasts; Waiting comes before now and then."""
+
+
 class Goodbye(msgspec.Struct, frozen=True, array_like=True):
     """The trainer leaves; ``failure`` says why when it could not finish. Answer: Answer; where snapshots are
     kept and it could finish, once one lasts that holds all it has told.
@@ -250,6 +262,24 @@ class Shared(msgspec.Struct, frozen=True, array_like=True):
     takes: bool = False
     values: Lies | None = None
     process: Count = 0
+
+
+class Held(msgspec.Struct, frozen=True, array_like=True):
+    """``holds``: a copy is there of what was asked for. ``version``: steps applied so far. ``is_in_step``:
+    whether trainers are. ``is_busy``: another snapshot is being written. ``folder``: where they lie.
+
+    ``shard``, ``shards``: which of how many of its role this is. ``has_sparse``: the model has parameters
+    that live on sparse shards.
+    """
+
+    version: Count
+    holds: bool
+    is_in_step: bool
+    is_busy: bool
+    folder: str
+    shard: Count
+    shards: Count
+    has_sparse: bool
 
 
 class Answer(msgspec.Struct, frozen=True, array_like=True):
@@ -295,8 +325,10 @@ Request = (
     | Export
     | Share
     | Part
+    | Hold
+    | Keep
 )
-Reply = Welcome | Declared | Shared | Answer | Waiting | Failure
+Reply = Welcome | Declared | Shared | Answer | Waiting | Failure | Held
 
 KINDS: dict[int, type[Request] | type[Reply]] = {
     1: Hello,
@@ -314,12 +346,15 @@ KINDS: dict[int, type[Request] | type[Reply]] = {
     13: Export,
     14: Share,
     15: Part,
+    16: Hold,
+    17: Keep,
     64: Welcome,
     65: Declared,
     66: Answer,
     67: Waiting,
     68: Failure,
     69: Shared,
+    70: Held,
 }
 _KIND_OF = {message: kind for kind, message in KINDS.items()}
 _ENCODER = msgspec.msgpack.Encoder()

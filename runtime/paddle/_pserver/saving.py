@@ -8,6 +8,8 @@
 4.  One that cannot be written is told, and answered to those who asked as one that could: training goes on,
     and what lasts is what lasted before.
 5.  Every cut has a cause, which is told and counted: what asked first, else what was due.
+6.  A cut that somebody wants of one version is held first, and written when told so (demand.py): then it is
+    the one of rule 3, and serves nobody else. While it is expected none is begun that is only due.
 
 It must never know a disk. Without options nothing is ever due, and nobody waits.
 """
@@ -24,7 +26,7 @@ from paddle._pserver.options import SnapshotOptions
 Then = Callable[[bool], None]
 """What happens once a cut lasts (True) or could not be written."""
 
-CauseKind = Literal["start", "period", "interval", "journal", "resume", "goodbye"]
+CauseKind = Literal["start", "period", "interval", "journal", "resume", "goodbye", "demand"]
 CAUSES: tuple[CauseKind, ...] = get_args(CauseKind)
 
 
@@ -49,6 +51,8 @@ class Saving:
         self._served: list[Then] = []  # by the cut that is being written
         self._last_version = -1
         self._last_at = 0.0
+        self._before_held: tuple[int, float] | None = None  # the last ones, while a cut is held
+        self.is_expecting = False  # a cut to hold
 
     @property
     def is_busy(self) -> bool:
@@ -64,7 +68,7 @@ class Saving:
 
     def join(self, trainer: int, mark: Mark, then: Then) -> None:
         """The journal of ``trainer`` is full: the same, where a cut will do that holds ``mark`` of it."""
-        if self._marks is not None and self._marks[trainer] == mark:
+        if self._marks is not None and self._before_held is None and self._marks[trainer] == mark:
             self._served.append(then)
         else:
             self.ask(Cause("journal", f"the journal of trainer {trainer} is full (journal_limit)"), then)
@@ -77,8 +81,10 @@ class Saving:
         """Whether to cut now."""
         if self.options is None or self._marks is not None:
             return False
+        if self._asked or self.is_expecting:
+            return bool(self._asked)
         is_late = not in_step and now - self._last_at >= self.options.interval_s
-        return bool(self._asked) or self.is_due(version) or (is_late and version > self._last_version)
+        return self.is_due(version) or (is_late and version > self._last_version)
 
     def begin(self, version: int, marks: Sequence[Mark], now: float) -> Cause:
         """A cut is being written; why."""
@@ -94,6 +100,21 @@ class Saving:
             return Cause("period", f"one is due every {self.options.period} steps (--snapshot_period)")
         every = f"{self.options.interval_s:.0f} s"
         return Cause("interval", f"one is due every {every} (--snapshot_interval)")
+
+    def hold(self, version: int, marks: Sequence[Mark], now: float) -> None:
+        """A cut is there that may be written: :meth:`keep` or :meth:`let_go` is next."""
+        self._before_held = self._last_version, self._last_at
+        self._marks, self._last_version, self._last_at = marks, version, now
+
+    def keep(self, cause: Cause, then: Then) -> None:
+        """The cut that is held is being written."""
+        self._cause, self._served, self._before_held = cause, [then], None
+
+    def let_go(self) -> None:
+        """The cut that is held is no one."""
+        assert self._before_held is not None
+        self._last_version, self._last_at = self._before_held
+        self._marks = self._before_held = None
 
     def forget(self, trainer: int) -> None:
         """Another process has its place: what is being written holds nothing of that one."""

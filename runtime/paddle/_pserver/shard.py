@@ -27,7 +27,8 @@ in order of arrival.
     may be computing a long test; one whose machine is gone is found by TCP (link.py), and is lost then.
     A shard has done well unless the job broke, or a trainer is missing that owes a gradient.
 10. Where snapshots are kept, training begins once the initial values last; a trainer that says goodbye hears
-    that all it told lasts (saving.py). A restored one goes on (arrival.py), also in a new job (resuming.py).
+    that all it told lasts (saving.py). Who is no trainer may want one (demand.py), and can do nothing else.
+    A restored one goes on (arrival.py), also in a new job (resuming.py).
 
 A shard has first no model, then a Model, then its Training; it knows who speaks and why a job ends. It must
 never know a gradient, a socket, bytes or a wall clock: ``now`` is seconds on any clock that does not run
@@ -46,6 +47,7 @@ from paddle._pserver.arrival import Arrivals
 from paddle._pserver.barrier import Barrier
 from paddle._pserver.beginning import Beginning
 from paddle._pserver.clocks import Clocks
+from paddle._pserver.demand import Demand
 from paddle._pserver.effects import Effect
 from paddle._pserver.ending import Broken, Outcome, outcome
 from paddle._pserver.errors import BadMessage, NotCounted, PserverError, TableFull, TrainerLost
@@ -56,6 +58,8 @@ from paddle._pserver.messages import (
     GoBack,
     Goodbye,
     Hello,
+    Hold,
+    Keep,
     Part,
     Request,
     Save,
@@ -101,6 +105,14 @@ class Shard:
             saving=self.saving,
             arrivals=self._arrivals,
             resuming=self._resuming,
+        )
+        self._demand = Demand(
+            self._beginning,
+            clocks=self.clocks,
+            roster=self.roster,
+            outbox=self._outbox,
+            saving=self.saving,
+            serving=options.serving,
         )
         self._now = 0.0
         self._peers: dict[int, str] = {}
@@ -180,6 +192,7 @@ class Shard:
         """A connection is gone."""
         self._begin(now)
         self._peers.pop(session, None)
+        self._demand.lost(session)
         trainer = self.roster.of(session)
         if trainer is not None:
             self.barrier.remove(trainer.id)
@@ -192,6 +205,7 @@ class Shard:
     def tick(self, now: float) -> list[Effect]:
         """Time has passed; call about once a second."""
         self._begin(now)
+        self._demand.tick(now)
         if (verdict := self.barrier.verdict(self.roster, now)) is not None:
             missing = self.barrier.missing(self.roster)
             self._go_on_without(missing, verdict, *missing)
@@ -238,6 +252,8 @@ class Shard:
         if isinstance(message, Hello):
             return self._hello(session, message)
         trainer = self.roster.of(session)
+        if isinstance(message, Hold | Keep):
+            return self._wanted(session, message)
         if trainer is None:
             raise BadMessage(f"{type(message).__name__} came before Hello")
         trainer.heard = self._now
@@ -263,6 +279,15 @@ class Shard:
         if isinstance(message, Part):
             return None  # the inlet has it
         return training.handle(trainer, message, gradient, ids, self._now)
+
+    def _wanted(self, session: int, message: Hold | Keep) -> None:
+        if self.roster.of(session) is not None:
+            raise BadMessage(f"{type(message).__name__} came from a trainer")
+        if self.broken is not None:
+            raise TrainerLost(self.broken.reason)
+        can = self.ready and self._resuming.is_kept and not self._arrivals.may_be_new_job
+        peer = self._peers.get(session, "this process")
+        self._demand.hear(session, message, peer, self._now, can=can)
 
     def _hello(self, session: int, hello: Hello) -> None:
         admission.check(hello, self.options)
@@ -332,6 +357,7 @@ class Shard:
         self._outbox.note(f"the job is broken: {reason}", logging.ERROR)
         for id in self.roster.ids(Standing.JOINED):  # also those that ask nothing: they may be computing
             self._outbox.tell(id, failure(TrainerLost(reason)))
+        self._demand.broken(TrainerLost(reason))
 
     def _conclude(self) -> None:
         """Rule 9."""
@@ -354,6 +380,7 @@ class Shard:
 
     def _done(self) -> list[Effect]:
         """What is to be done, a snapshot last: it holds all that the others are about."""
+        self._demand.look(self._now)
         model, version, in_step = self._beginning.model, self.clocks.version, self._beginning.is_in_step
         wants = self.broken is None and self.saving.wants(version, self._now, in_step=in_step)
         if wants and model is not None and model.is_complete:
