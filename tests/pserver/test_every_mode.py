@@ -87,7 +87,7 @@ def driven(pservers: Any, spec: UpdateSpec, events: Sequence[int]) -> Seen:
 
 
 def too_old(events: Sequence[int]) -> Iterator[bool]:
-    """Whether each gradient is: since its trainer had an answer came enough others, itself counted with them."""
+    """Whether each gradient is: since its trainer had an answer came enough others, itself among them."""
     others = [0] * TRAINERS
     for id in events:
         yield others[id] > 0 and others[id] + 1 >= int(TRAINERS * RATIO)

@@ -16,6 +16,7 @@ from paddle._absent import NotInThisRelease
 from paddle._engine.exchange import Exchange, ModeSpec
 from paddle._launch.environ import reporter
 from paddle.v2 import _flags, event
+from paddle.v2._divergence import Divergence
 from paddle.v2._goodbye import Goodbye
 from paddle.v2._progress import Progress
 from paddle.v2._training import Training
@@ -76,6 +77,7 @@ class SGD:
         parameters._pool.note(update_equation.update)
         self._exchange: Exchange | None = None
         self._goodbye: Goodbye | None = None
+        self._divergence = Divergence(None if is_local else self._flags.trainer_id)
         self._passes = 0
         self._warned = False
 
@@ -173,6 +175,7 @@ class SGD:
             tally = self._training.step(feeder(batch), len(batch))
             handler(event.EndForwardBackward(pass_id, batch_id))
             progress.batch(batch_id, tally)
+            self._divergence.look(pass_id, batch_id, tally.cost)
             handler(event.EndIteration(pass_id, batch_id, tally.cost, tally.metrics))
         exchange.end_pass(self._passes)
         self._passes += 1
