@@ -25,9 +25,9 @@ class Divergence:
         warnings.warn(
             f"the cost{self._who} is {cost} at batch {batch_id} of pass {pass_id}: parameters may be lost, "
             "and what is trained from here on with them. Look into that batch and the one before for values "
-            "that are not finite or very large; then try a smaller learning_rate, a gradient_clipping_threshold "
-            "in the optimizer, or a warm-up, from parameters that were saved before. (Told once; training "
-            "goes on, and an event handler can end it.)",
+            "that are not finite or very large; then try a smaller learning_rate, or a warm-up, or a "
+            "gradient_clipping_threshold in the optimizer, from parameters that were saved before. (Told "
+            "once; training goes on, and an event handler can end it.)",
             RuntimeWarning,
             stacklevel=4,
         )
