@@ -130,6 +130,7 @@ def start_pservers() -> Iterator[Start]:
             token: Token | None = None,
             is_nearby: bool = False,
             certificate: Certificate | None = None,
+            log_period_server: int = 500,
         ) -> Pservers:
             used = HOSTS[:hosts]
             listeners = free_ports(used, ports_num + ports_num_for_sparse)
@@ -142,6 +143,7 @@ def start_pservers() -> Iterator[Start]:
                     roles=frozenset({role}),
                     barrier_timeout_s=barrier_timeout_s,
                     is_shown=is_nearby,
+                    log_period_server=log_period_server,
                 )
                 running.hubs.append(Hub(Shard(options), f"{role} shard {index}"))
             near = [nearby.beside(listener) if is_nearby else None for listener in listeners]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -225,9 +224,7 @@ def test_a_running_shard_logs_what_can_be_seen_at_its_period(
     start_pservers: Start, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "paddle.pserver")
-    pservers = start_pservers()
-    shard = pservers.hubs[0].shard
-    shard.options = replace(shard.options, log_period_server=3)
+    pservers = start_pservers(log_period_server=3)
 
     def run(exchange: Exchange) -> None:
         start(exchange)

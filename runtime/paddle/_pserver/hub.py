@@ -95,8 +95,7 @@ class Hub:
         self._outlet.asked(session.id, message)
         self._do(self.shard.handle(session.id, message, gradient, ids, now=now))
         self._meter.worked(time.monotonic() - now)
-        if self.shard.clocks.version >= self._tells_at:
-            self._tell_progress()
+        self._tell_progress()
         return None
 
     def damaged(self, session: Session, error: FrameError) -> None:
@@ -136,6 +135,8 @@ class Hub:
 
     def _tell_progress(self) -> None:
         """Log all that can be seen, every ``log_period_server`` steps."""
+        if self.shard.clocks.version < self._tells_at:
+            return
         self._tells_at = self._next_after(self.shard.clocks.version)
         for line in lines(self.report()):
             _log.info("%s: %s", self.name, line)
