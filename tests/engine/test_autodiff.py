@@ -44,6 +44,26 @@ def dense(b: Builder, x: Variable, size: int, name: str, act: str) -> Variable:
     return b.op(act, X=b.op("elementwise_add", X=b.op("mul", X=x, Y=w), Y=bias))
 
 
+def test_the_error_that_goes_back_through_a_variable_is_bounded_and_its_other_uses_are_not() -> None:
+    b = Builder()
+    x = b.data("x", (-1, 2))
+    inner = b.op("tanh", X=b.op("mul", X=x, Y=b.parameter("v", (2, 2), Numpy(np.eye(2)))))
+    clipped = b.op("clip_error", {"threshold": 0.25}, X=inner)
+    weights = np.array([[3.0, -3.0], [0.1, -0.1]])
+    outer = b.op("mul", X=clipped, Y=b.parameter("w", (2, 2), Numpy(weights.T)))
+    loss = b.op("reduce_sum", X=b.op("sum", X=[outer, inner]))
+    scope = Scope()
+    initialize(b.program, scope, seed=1)
+    pairs = append_backward(b.program, loss)
+    given = np.array([[0.5, -1.0], [2.0, 0.0]], np.float32)
+    names = [parameter.name for parameter, _ in pairs]
+    found = dict(zip(names, Executor(scope).run(b.program, {"x": given}, [g for _, g in pairs]), strict=True))
+    hidden = np.tanh(given)
+    error = np.clip(np.ones((2, 2)) @ weights, -0.25, 0.25) + 1.0  # that of the other use
+    np.testing.assert_allclose(found["v"], given.T @ (error * (1 - hidden**2)), rtol=1e-5)
+    np.testing.assert_allclose(found["w"], hidden.T @ np.ones((2, 2)), rtol=1e-5)
+
+
 def test_a_network_with_shared_tables_and_branches() -> None:
     b, rng = Builder(), np.random.default_rng(5)
     left, right = b.data("left", (-1, 1), "int64"), b.data("right", (-1, 1), "int64")

@@ -340,6 +340,17 @@ def test_dropout_on_a_softmax_is_refused():
         )
 
 
+def test_a_layer_bounds_the_error_that_goes_back_through_it_where_it_can():
+    bound = paddle.attr.Extra(error_clipping_threshold=0.5)
+    layer = paddle.layer.fc(input=dense(), size=2, layer_attr=bound)
+    assert layer.config.error_clipping_threshold == 0.5
+    assert not paddle.attr.Extra(error_clipping_threshold=0).error_clipping_threshold
+    with pytest.raises(ValueError, match="does not support error_clipping_threshold: give it"):
+        paddle.layer.sum_cost(input=layer, layer_attr=bound)
+    with pytest.raises(ValueError, match="error_clipping_threshold is 0 or more, not -1"):
+        paddle.attr.Extra(error_clipping_threshold=-1)
+
+
 @pytest.mark.parametrize("name", [*SEQUENCE_LAYERS, *IMAGE_LAYERS, *OTHER_LAYERS])
 def test_a_layer_of_a_later_release_says_so_by_name(name):
     with pytest.raises(NotInThisRelease, match=f"paddle.layer.{name} is not in this release"):
@@ -354,7 +365,6 @@ def test_other_names_of_a_later_release_say_so():
         lambda: paddle.image.load_image("a.png"),
         lambda: paddle.activation.SequenceSoftmax(),
         lambda: paddle.attr.Hook("pruning"),
-        lambda: paddle.attr.Extra(error_clipping_threshold=1.0),
         lambda: paddle.attr.Extra(device=0),
         lambda: paddle.layer.data(name="s", type=paddle.data_type.integer_value_sequence(3)),
         lambda: paddle.evaluator.classification_error(input=dense(), label=ids(), top_k=5),

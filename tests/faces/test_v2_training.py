@@ -350,3 +350,27 @@ def test_arithmetic_and_projections_of_layers():
     expected = [2 * a + 1, a - b, 1 - a, -a, a + b, b * [[1, 2, 3]], np.concatenate([a, b], axis=1)]
     for got, want in zip(found, expected, strict=True):
         np.testing.assert_allclose(got, want)
+
+
+def test_error_clipping_is_done_before_the_activation_as_in_the_original():
+    """Its twin by hand: the error of each sample is bounded, then goes on through tanh."""
+    paddle.init(seed=3)
+    x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(2))
+    y = paddle.layer.data(name="y", type=paddle.data_type.dense_vector(1))
+    bound = paddle.attr.Extra(error_clipping_threshold=0.2)
+    hidden = paddle.layer.fc(input=x, size=3, bias_attr=False, layer_attr=bound, name="hidden")
+    out = paddle.layer.fc(input=hidden, size=1, act=paddle.activation.Linear(), bias_attr=False, name="out")
+    cost = paddle.layer.square_error_cost(input=out, label=y)
+    parameters = paddle.parameters.create(cost)
+    v, w = (parameters.get(f"_{name}.w0").astype(np.float64) for name in ("hidden", "out"))
+    rows = [([0.5, -1.0], [3.0]), ([2.0, 0.3], [-2.0]), ([0.1, 0.1], [0.05])]
+    given, wanted = (np.array(column, np.float64) for column in zip(*rows, strict=True))
+    trainer = paddle.trainer.SGD(cost, parameters, paddle.optimizer.Momentum(learning_rate=RATE))
+    trainer.train(lambda: iter([rows]), num_passes=1)
+    h = np.tanh(given @ v)
+    error = 2 * (h @ w - wanted)
+    back = error @ w.T
+    assert (np.abs(back) > 0.2).any() and (np.abs(back) < 0.2).any()
+    through = np.clip(back, -0.2, 0.2) * (1 - h**2)
+    np.testing.assert_allclose(parameters.get("_hidden.w0"), v - RATE * given.T @ through, rtol=1e-5)
+    np.testing.assert_allclose(parameters.get("_out.w0"), w - RATE * h.T @ error, rtol=1e-5)

@@ -291,7 +291,7 @@ FLAGS: tuple[Flag, ...] = (
     _hint("async_lagged_ratio_default", "float", 1.5, "Discard ratio where the optimizer has none"),
     _hint("pserver_num_threads", "int", 1, "Threads of a parameter server", low=1),
     _hint("parallel_thread_num", "int", 1, "Threads that prepare parameters to send", low=1),
-    _hint("small_messages", "bool", False, "Send small messages at once"),
+    _hint("small_messages", "bool", False, "Send small messages without delay, as always"),
     _hint("sock_send_buf_size", "int", 40 << 20, "Bytes of a socket's send buffer", low=0),
     _hint("sock_recv_buf_size", "int", 40 << 20, "Bytes of a socket's receive buffer", low=0),
     _hint("sock_listen_queue_size", "int", 1024, "Connections waiting to be accepted", low=1),

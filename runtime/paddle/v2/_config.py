@@ -53,6 +53,7 @@ class LayerConfig(Message):
         "bias_parameter_name": Field(6, "string"),
         "drop_rate": Field(10, "double"),
         "coeff": Field(26, "double", 1.0),
+        "error_clipping_threshold": Field(28, "double"),
         "slope": Field(32, "double"),
         "intercept": Field(33, "double"),
         "bias_size": Field(48, "uint64"),

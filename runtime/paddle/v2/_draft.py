@@ -17,7 +17,7 @@ from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
 from paddle.v2.config_base import Initializer, Layer
 from paddle.v2.data_type import DataType
 
-_WITH_DROPOUT = frozenset({"addto", "concat", "concat2", "fc", "mixed"})
+_WITH_EXTRAS = frozenset({"addto", "concat", "concat2", "fc", "mixed"})
 
 
 class Draft:
@@ -43,6 +43,8 @@ class Draft:
         self.size = _size(name, size)
         if layer_attr is not None and layer_attr.drop_rate:
             self._drop(layer_attr.drop_rate)
+        if layer_attr is not None and layer_attr.error_clipping_threshold:
+            self._clip_errors(layer_attr.error_clipping_threshold)
         self._parents: list[Layer] = []
         self._parameters: list[tuple[ParameterConfig, Initializer | None]] = []
 
@@ -93,7 +95,7 @@ class Draft:
 
     def _drop(self, rate: float) -> None:
         name, type = self.config.name, self.config.type
-        if type not in _WITH_DROPOUT:
+        if type not in _WITH_EXTRAS:
             raise ValueError(
                 f"layer {name!r}: a layer of type {type!r} does not support drop_rate: put "
                 "paddle.layer.dropout before or after it"
@@ -101,6 +103,15 @@ class Draft:
         if self.config.active_type == "softmax":
             raise ValueError(f"layer {name!r}: dropout would undo its softmax; drop from the layer before it")
         self.config.drop_rate = rate
+
+    def _clip_errors(self, threshold: float) -> None:
+        name, type = self.config.name, self.config.type
+        if type not in _WITH_EXTRAS:
+            raise ValueError(
+                f"layer {name!r}: a layer of type {type!r} does not support error_clipping_threshold: give "
+                "it to the layer before"
+            )
+        self.config.error_clipping_threshold = threshold
 
     def _parameter(
         self, attr: ParameterAttribute, default: str, dims: Sequence[int], in_rows: bool = False

@@ -104,7 +104,7 @@ class Network:
         return Output(value=self.builder.data(layer.name, (-1, layer.size)))
 
     def _finished(self, layer: LayerConfig, value: Variable) -> Variable:
-        """Bias, activation and dropout, which every layer may have."""
+        """Bias, activation, dropout and a bound on what comes back, which every layer may have."""
         op = self.builder.op
         if layer.bias_parameter_name:
             value = op("elementwise_add", X=value, Y=self.parameter(layer.bias_parameter_name))
@@ -112,6 +112,8 @@ class Network:
             value = op(*_activation(layer), X=value)
         if layer.drop_rate:
             value = op("dropout", {"dropout_prob": layer.drop_rate}, X=value)
+        if layer.error_clipping_threshold:
+            value = op("clip_error", {"threshold": layer.error_clipping_threshold}, X=value)
         return value
 
     def summed(self, parts: list[Variable]) -> Variable:

@@ -32,7 +32,7 @@ def mode(
     if gets not in (1, k_steps):
         raise NotInThisRelease(
             f"num_batches_per_get_parameter={gets} is not in this release: parameters are got whenever they "
-            "are sent, so it is num_batches_per_send_parameter or 1"
+            f"are sent. Leave it out, or give 1 or num_batches_per_send_parameter, which is {k_steps}"
         )
     if k_steps > 1:
         return _meeting(method, k_steps, float(delta_add_rate), bool(is_async), staleness)

@@ -101,7 +101,10 @@ class ParameterAttribute:
 
 
 class ExtraLayerAttribute:
-    """What else a layer does. ``drop_rate``: the share of its output that training sets to 0."""
+    """What else a layer does. ``drop_rate``: the share of its output that training sets to 0.
+    ``error_clipping_threshold``: the gradient with respect to its output is bounded to so much, either way,
+    before it goes on backwards; 0 for no bound.
+    """
 
     def __init__(
         self,
@@ -109,11 +112,7 @@ class ExtraLayerAttribute:
         drop_rate: float | None = None,
         device: int | None = None,
     ) -> None:
-        if error_clipping_threshold:
-            raise NotInThisRelease(
-                "error_clipping_threshold is not in this release: clip the parameters' gradients instead, "
-                "with the gradient_clipping_threshold of an optimizer or of paddle.attr.Param"
-            )
+        check_bound("error_clipping_threshold", error_clipping_threshold)
         if device not in (None, -1):
             raise NotInThisRelease(
                 f"device={device} is not in this release: it runs on the CPU, which is device -1"
@@ -122,6 +121,7 @@ class ExtraLayerAttribute:
         if drop_rate is not None and not 0 <= drop_rate < 1:
             raise ValueError(f"drop_rate is a share from 0 to below 1, not {drop_rate!r}")
         self.drop_rate = drop_rate or 0.0
+        self.error_clipping_threshold = float(error_clipping_threshold or 0.0)
 
 
 Param = ParamAttr = ParameterAttribute

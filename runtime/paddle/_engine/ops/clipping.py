@@ -1,4 +1,5 @@
-"""Operators that bound gradients, dense or rows. What clipping.py appends; they have no gradient themselves.
+"""Operators that bound gradients, dense or rows. What clipping.py appends has no gradient itself;
+``clip_error`` gives what it gets, and bounds what comes back.
 
 Rows that repeat are one row: each is added to its first occurrence before anything is bounded, and the others
 become zero.
@@ -13,7 +14,7 @@ import numpy as np
 
 from paddle._engine.ops import shapes
 from paddle._engine.program import Form
-from paddle._engine.registry import REQUIRED, Call, Forms, Kernel, Row, Step, Steps
+from paddle._engine.registry import REQUIRED, Call, Forms, Gradient, Kernel, Row, Step, Steps, same_memory
 from paddle._engine.rows import SparseRows
 
 
@@ -66,6 +67,16 @@ def _folding(rows: SparseRows, into: np.ndarray) -> Step:
     return fold
 
 
+def _pass_on(call: Call) -> Steps:
+    if not same_memory(call["X"], call["Out"]):
+        yield partial(np.copyto, call["Out"], call["X"])
+
+
+def _bounded_error(call: Call) -> Steps:
+    bound = call.attrs["threshold"]
+    yield partial(np.clip, call["Out@GRAD"], -bound, bound, out=call["X@GRAD"])
+
+
 def _squares_shape(forms: Forms) -> Mapping[str, Form]:
     return {"Out": Form((1,), forms["X"].dtype)}
 
@@ -76,6 +87,13 @@ ROWS = (
         attrs={"min": REQUIRED, "max": REQUIRED},
         shape=shapes.like_x,
         forward=Kernel(_by_value, in_place={"Out": "X"}),
+    ),
+    Row(
+        type="clip_error",
+        attrs={"threshold": REQUIRED},
+        shape=shapes.like_x,
+        forward=Kernel(_pass_on, views={"Out": "X"}),
+        gradient=Gradient(_bounded_error, in_place={"X@GRAD": "Out@GRAD"}),
     ),
     Row(type="squared_l2_norm", shape=_squares_shape, forward=Kernel(_squares)),
     Row(
