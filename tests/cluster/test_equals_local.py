@@ -1,5 +1,6 @@
 """Two trainers with two pservers end where one local trainer ends that sees their batches together."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -79,21 +80,54 @@ if local:
 """
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_sync_2x2_equals_the_local_run_on_the_concatenated_batches(tmp_path: Path, rule: str) -> None:
-    text = TRAIN.replace("RULE", RULES[rule])
+Arrays = Mapping[str, np.ndarray]
+HIDDEN = "hidden = paddle.layer.fc(input=context, size=12, "
+BOUNDED = (
+    HIDDEN
+    + """
+    param_attr=paddle.attr.Param(name="pruned", update_hooks=paddle.attr.Hook("pruning", 0.75)),
+    layer_attr=paddle.attr.Extra(error_clipping_threshold=0.05),
+    """
+)
+
+
+def trained(folder: Path, text: str, **of_trainer_1: str) -> tuple[Arrays, Arrays, Arrays, Arrays]:
+    """Before, and after: locally, of trainer 0, of trainer 1."""
     port = free_port(HOSTS)
     shared = settings(HOSTS, port, 2)
     servers = [pserver(host, port, 2) for host in HOSTS]
-    trainers = [trainer(tmp_path, text, PADDLE_INIT_TRAINER_ID=str(i), **shared) for i in range(2)]
-    outputs_of_all_well([*trainers, trainer(tmp_path, text), *servers])
-
+    own: list[dict[str, str]] = [{}, of_trainer_1]
+    trainers = [trainer(folder, text, PADDLE_INIT_TRAINER_ID=str(i), **shared, **own[i]) for i in range(2)]
+    outputs_of_all_well([*trainers, trainer(folder, text), *servers])
     before, local, first, second = (
-        np.load(tmp_path / f"{name}.npz") for name in ("before", "after-local", "after-0", "after-1")
+        np.load(folder / f"{name}.npz") for name in ("before", "after-local", "after-0", "after-1")
     )
     assert_same(first, second)
+    return before, local, first, second
+
+
+def assert_near(first: Arrays, local: Arrays) -> None:
+    for name in local:
+        worst = np.abs(first[name] - local[name]).max() / max(1.0, np.abs(local[name]).max())
+        assert worst <= 1e-6, f"{name}: {worst} from the local run"
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_sync_2x2_equals_the_local_run_on_the_concatenated_batches(tmp_path: Path, rule: str) -> None:
+    before, local, first, _ = trained(tmp_path, TRAIN.replace("RULE", RULES[rule]))
+    assert_near(first, local)
     for name in local:
         moved = np.abs(local[name] - before[name]).max()
         assert moved > 1e-4, f"{name} has not learned"
-        worst = np.abs(first[name] - local[name]).max() / max(1.0, np.abs(local[name]).max())
-        assert worst <= 1e-6, f"{name}: {worst} from the local run"
+
+
+def test_sync_equals_local_where_a_parameter_is_pruned_and_errors_are_clipped(tmp_path: Path) -> None:
+    """Trainer 1 would begin with other values: what is pruned is what trainer 0's say."""
+    assert HIDDEN in TRAIN
+    text = TRAIN.replace("RULE", RULES["adam"]).replace(HIDDEN, BOUNDED)
+    before, local, first, _ = trained(tmp_path, text, PADDLE_INIT_SEED="7")
+    assert_near(first, local)
+    stays = local["pruned"] != 0
+    assert stays.sum() == stays.size // 4
+    assert np.abs(before["pruned"][stays]).min() > np.abs(before["pruned"][~stays]).max()
+    assert (first["pruned"][~stays] == 0).all()

@@ -109,6 +109,7 @@ OTHERS = [
     Case("fill_any_like", {"X": X}, lambda: np.full_like(X, 2.0), {"value": 2.0}),
     Case("clip_by_value", {"X": X}, lambda: np.clip(X, -0.5, 0.2), {"min": -0.5, "max": 0.2}),
     Case("squared_l2_norm", {"X": X}, lambda: np.array([(X**2).sum()])),
+    Case("prune", {"X": X, "Mask": (X > 0).astype(np.float32)}, lambda: np.where(X > 0, X, 0)),
     Case("clip_by_norm", {"X": X, "Squares": np.array([16.0])}, lambda: X / 2, {"max_norm": 2.0}),
     Case("clip_by_norm", {"X": X, "Squares": np.array([4.0])}, lambda: X, {"max_norm": 3.0}),
     Case("top_k", {"X": np.array([[1.0, 3, 3], [5, 4, 6]])}, lambda: np.array([[3.0, 3], [6, 5]]), {"k": 2}),

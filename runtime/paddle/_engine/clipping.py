@@ -51,7 +51,7 @@ Clip: TypeAlias = ClipByValue | ClipByNorm | ClipByGlobalNorm
 
 def append_clipping(program: Program, pairs: Pairs, clip: Clip) -> list[tuple[Parameter, Variable]]:
     """Append what clips the gradients in ``pairs``; returns the pairs with the clipped in their place."""
-    append = _Appending(program)
+    append = Appending(program)
     match clip:
         case ClipByValue(low, high):
             attrs = {"min": low, "max": high}
@@ -65,7 +65,7 @@ def append_clipping(program: Program, pairs: Pairs, clip: Clip) -> list[tuple[Pa
     return list(pairs)
 
 
-class _Appending:
+class Appending:
     """Appends backward operators to a program, each with one output of a given name."""
 
     def __init__(self, program: Program) -> None:

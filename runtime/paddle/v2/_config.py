@@ -6,11 +6,12 @@ It must never know how a layer is computed. Guarantee: names, numbers and defaul
 
 from __future__ import annotations
 
-from paddle._engine.checkpoint.parameter_config import ParameterConfig
+from paddle._engine.checkpoint.parameter_config import HookConfig, ParameterConfig
 from paddle._engine.protobuf import Field, Message
 
 __all__ = [
     "EvaluatorConfig",
+    "HookConfig",
     "LayerConfig",
     "LayerInputConfig",
     "ModelConfig",

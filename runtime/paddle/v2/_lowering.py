@@ -85,6 +85,14 @@ class Network:
             gradient_clipping_threshold=_own(config, "gradient_clipping_threshold"),
         )
 
+    def sparsity_ratios(self) -> dict[str, float]:
+        """Of the parameters that are pruned which share goes."""
+        return {
+            name: float(config.update_hooks[0].sparsity_ratio)
+            for name, config in self._configs.items()
+            if config.update_hooks
+        }
+
     def _lower(self, layer: LayerConfig) -> Output:
         if layer.type == "data":
             return self._data(layer)

@@ -15,6 +15,7 @@ from paddle._engine.autodiff import append_backward, append_exchange
 from paddle._engine.exchange import Exchange, Overlapping, UpdateSpec
 from paddle._engine.executor import Executor
 from paddle._engine.program import Program, Variable
+from paddle._engine.pruning import MASK, append_pruning, mask_of, pruned
 from paddle.v2._lowering import Network
 from paddle.v2._pool import Keeper, Pool
 from paddle.v2._tally import Meter, Tally, meters, tally, variables
@@ -34,7 +35,9 @@ class Training:
         self._meters: list[Meter] = meters(net)
         self._cost, objective = _costs(net)
         self._test_program: Program = net.program.clone(for_test=True)
-        pairs = append_backward(net.program, objective)
+        self._names = [parameter.name for parameter in net.program.parameters()]
+        self._ratios = net.sparsity_ratios()
+        pairs = append_pruning(net.program, append_backward(net.program, objective), self._ratios)
         append_exchange(net.program, pairs)
         self._trained = [parameter.spec for parameter, _ in pairs]
         self._program = net.program
@@ -45,7 +48,10 @@ class Training:
         """Hand the parameters over to ``exchange``."""
         names = [spec.name for spec in self._trained]
         values = dict(zip(names, self._pool.current(names), strict=True))
+        ratios = {name: ratio for name, ratio in self._ratios.items() if name in values}
+        values |= {name: pruned(values[name], ratio) for name, ratio in ratios.items()}
         arrays = exchange.start(self._trained, self._update, values)
+        self._pool.scope.bind({name + MASK: mask_of(arrays[name], ratio) for name, ratio in ratios.items()})
         settle = exchange.settle if isinstance(exchange, Overlapping) else lambda: None
         self._keeper = Keeper(arrays, exchange.fetch, exchange.averages, remote, settle)
         self._pool.follow(self._keeper)
@@ -72,7 +78,7 @@ class Training:
         """Compute cost and metrics of batches, each with its number of samples, as a test does."""
         total, executor = Tally(), self._executor
         if self._keeper is None or not self._pool.follows(self._keeper):
-            self._pool.current(parameter.name for parameter in self._program.parameters())
+            self._pool.current(self._names)
             executor = Executor(self._pool.scope)
         for feed, samples in batches:
             total.add(self._run(executor, self._test_program, feed, samples))
@@ -80,8 +86,8 @@ class Training:
 
     def _draw(self) -> None:
         """Give a value to each parameter that the exchange does not keep, such as a static one."""
-        for parameter in self._program.parameters():
-            self._pool[parameter.name]
+        for name in self._names:
+            self._pool[name]
 
     def _run(self, executor: Executor, program: Program, feed: Feed, samples: int) -> Tally:
         wanted = [self._cost, *variables(self._meters)]

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from math import prod, sqrt
 from typing import Any
 
-from paddle._absent import NotInThisRelease, absent
-from paddle.v2._config import ParameterConfig
+from paddle._absent import NotInThisRelease
+from paddle.v2._config import HookConfig, ParameterConfig
 from paddle.v2._numbers import check_bound, check_number, check_share
 from paddle.v2.config_base import Initializer
 
@@ -21,6 +21,7 @@ __all__ = [
     "ExtraLayerAttribute",
     "Hook",
     "HookAttr",
+    "HookAttribute",
     "Param",
     "ParamAttr",
     "ParameterAttribute",
@@ -28,6 +29,24 @@ __all__ = [
 
 _NORMAL, _UNIFORM = 0, 1
 _DEFAULT_STD = 0.01  # of a parameter whose mean is given and whose std is not
+
+
+class HookAttribute:
+    """What else an update does to a parameter: ``pruning``. The share ``sparsity_ratio`` of its values, those
+    that are smallest when training begins, are zero from then on.
+    """
+
+    def __init__(self, type: str, sparsity_ratio: float | None = None) -> None:
+        if type != "pruning":
+            raise NotInThisRelease(f"a hook of type {type!r} is not in this release, which has 'pruning'")
+        check_share("sparsity_ratio", sparsity_ratio)
+        self.type = type
+        self.sparsity_ratio = sparsity_ratio
+
+    def config(self) -> HookConfig:
+        """The same, as a parameter's configuration has it."""
+        given = {} if self.sparsity_ratio is None else {"sparsity_ratio": float(self.sparsity_ratio)}
+        return HookConfig(type=self.type, **given)
 
 
 class ParameterAttribute:
@@ -38,7 +57,7 @@ class ParameterAttribute:
     none of these is given, normal with mean 0 and std 1 / sqrt(height). ``learning_rate`` multiplies the
     optimizer's; ``momentum``, ``l1_rate``, ``l2_rate`` and ``gradient_clipping_threshold`` replace it.
     ``sparse_update``: only the rows that a batch uses are updated and, with parameter servers, sent.
-    ``is_static``: it does not learn.
+    ``is_static``: it does not learn. ``update_hooks``: a :class:`HookAttribute`.
     """
 
     def __init__(
@@ -55,11 +74,13 @@ class ParameterAttribute:
         momentum: float | None = None,
         gradient_clipping_threshold: float | None = None,
         sparse_update: bool = False,
-        update_hooks: object = None,
+        update_hooks: HookAttribute | Sequence[HookAttribute] | None = None,
         initializer: Initializer | None = None,
     ) -> None:
-        if update_hooks is not None:
-            raise NotInThisRelease("update_hooks is not in this release: parameters cannot be pruned yet")
+        self._hooks = _hooks(update_hooks)
+        if self._hooks and (sparse_update or is_static):
+            asked = "sparse_update" if sparse_update else "is_static"
+            raise NotInThisRelease(f"update_hooks with {asked}=True is not in this release: give one of them")
         if initializer is not None and not callable(initializer):
             raise TypeError(
                 "initializer must be a callable that takes the parameter's name and returns its value"
@@ -97,6 +118,8 @@ class ParameterAttribute:
             config.is_static = True
         if self.sparse_update:
             config.sparse_update = config.sparse_remote_update = True
+        for hook in self._hooks:
+            config.update_hooks.append(hook.config())
         return config, self.initializer
 
 
@@ -126,7 +149,18 @@ class ExtraLayerAttribute:
 
 Param = ParamAttr = ParameterAttribute
 Extra = ExtraAttr = ExtraLayerAttribute
-Hook = HookAttr = absent("paddle.attr.Hook", "parameters cannot be pruned yet")
+Hook = HookAttr = HookAttribute
+
+
+def _hooks(given: object) -> list[HookAttribute]:
+    """The hooks of a parameter: none, or one."""
+    hooks = list(given) if isinstance(given, list | tuple) else [] if given is None else [given]
+    for each in hooks:
+        if not isinstance(each, HookAttribute):
+            raise TypeError(f"update_hooks is paddle.attr.Hook('pruning', sparsity_ratio=...), not {each!r}")
+    if len(hooks) > 1:
+        raise ValueError("update_hooks has more than one hook, and there is only pruning: give one")
+    return hooks
 
 
 def _start(

@@ -9,6 +9,15 @@ from __future__ import annotations
 from paddle._engine.protobuf import Field, Message
 
 
+class HookConfig(Message):
+    """What else an update does to a parameter: the original's ``ParameterUpdaterHookConfig``."""
+
+    FIELDS = {  # noqa: RUF012
+        "type": Field(1, "string"),
+        "sparsity_ratio": Field(2, "double", 0.6),
+    }
+
+
 class ParameterConfig(Message):
     """One parameter: its size and how it starts and learns.
 
@@ -31,5 +40,6 @@ class ParameterConfig(Message):
         "sparse_remote_update": Field(16, "bool"),
         "gradient_clipping_threshold": Field(17, "double"),
         "is_static": Field(18, "bool"),
+        "update_hooks": Field(20, HookConfig, repeated=True),
         "sparse_update": Field(22, "bool"),
     }

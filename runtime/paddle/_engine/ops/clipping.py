@@ -77,6 +77,15 @@ def _bounded_error(call: Call) -> Steps:
     yield partial(np.clip, call["Out@GRAD"], -bound, bound, out=call["X@GRAD"])
 
 
+def _pruned(call: Call) -> Steps:
+    x, mask, out = call["X"], call["Mask"], call["Out"]
+    goes = np.empty(mask.shape, bool)
+    if not same_memory(x, out):
+        yield partial(np.copyto, out, x)
+    yield partial(np.equal, mask, 0, goes)
+    yield partial(np.putmask, out, goes, np.float32(0))  # and not -0, nor what an infinity times 0 is
+
+
 def _squares_shape(forms: Forms) -> Mapping[str, Form]:
     return {"Out": Form((1,), forms["X"].dtype)}
 
@@ -94,6 +103,12 @@ ROWS = (
         shape=shapes.like_x,
         forward=Kernel(_pass_on, views={"Out": "X"}),
         gradient=Gradient(_bounded_error, in_place={"X@GRAD": "Out@GRAD"}),
+    ),
+    Row(
+        type="prune",
+        inputs=("X", "Mask"),
+        shape=shapes.like_x,
+        forward=Kernel(_pruned, in_place={"Out": "X"}),
     ),
     Row(type="squared_l2_norm", shape=_squares_shape, forward=Kernel(_squares)),
     Row(
