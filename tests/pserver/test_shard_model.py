@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from random import Random
 
 import numpy as np
-import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddle._engine.exchange import ModeSpec
+from paddle._engine.exchange import ModeSpec, RuleSpec
+from paddle._engine.penalties import Penalties
 from paddle._pserver.messages import Answer, Pull, PullRows
+from tests.engine.rule_twins import OPTIONS, Twin
 
 from .talk import LEARNING_RATE, Talk, gradient, update
 
@@ -19,70 +21,92 @@ from .talk import LEARNING_RATE, Talk, gradient, update
 VALUE = st.integers(-8, 8)
 
 
-Batches = list[list[int]]  # of one pass: per trainer, per step
+ROWS = st.lists(st.integers(0, 4), max_size=3)
+
+Batch = tuple[int, list[int]]  # the gradient's value, and the rows that it touches
+Batches = list[list[Batch]]  # of one pass: per trainer, per step
+Sight = tuple[np.ndarray, np.ndarray]  # the dense values, and all rows
+
+RULES = {name: RuleSpec(name=name, options=OPTIONS[name]) for name in ("sgd", "adagrad", "ftrl")}
+RULES["momentum"] = RuleSpec(name="momentum", options={"momentum": 0.5, "sparse": 1})
+RULES["adam"] = RuleSpec(name="adam", options=OPTIONS["adam"] | {"lazy": 0})
+"""Of those for which a row that batches pass by goes on as a dense parameter would."""
 
 
 @st.composite
 def jobs(draw: st.DrawFn) -> tuple[int, list[Batches]]:
     trainers = draw(st.integers(1, 4))
-    batches = st.lists(st.lists(VALUE, max_size=3), min_size=trainers, max_size=trainers)
+    batches = st.lists(st.lists(st.tuples(VALUE, ROWS), max_size=3), min_size=trainers, max_size=trainers)
     return trainers, draw(st.lists(batches, min_size=1, max_size=3))
 
 
-def definition(passes: list[Batches], reduce: str) -> list[list[float]]:
+def definition(passes: list[Batches], rule: RuleSpec, reduce: str) -> list[list[Sight]]:
     """What each trainer sees: step s of a pass is everybody's s-th batch, of those that have that many."""
-    value, seen = 0.0, [[] for _ in passes[0]]  # type: ignore[var-annotated]
+    momentum = rule.options.get("momentum", 0.0)
+    w, t = (Twin(rule.name, np.zeros(shape), momentum, Penalties()) for shape in (4, (5, 2)))
+    seen: list[list[Sight]] = [[] for _ in passes[0]]
     for batches in passes:
         for step in range(max(len(mine) for mine in batches)):
             present = {id: mine[step] for id, mine in enumerate(batches) if step < len(mine)}
-            value -= LEARNING_RATE * sum(present.values()) / (len(present) if reduce == "mean" else 1)
+            dense, rows = np.zeros(4), np.zeros((5, 2))
+            for value, ids in present.values():
+                dense[0] += value
+                np.add.at(rows, ids, value)
+            for twin, total in ((w, dense), (t, rows)):
+                twin.update(total / (len(present) if reduce == "mean" else 1), LEARNING_RATE)
             for id in present:
-                seen[id].append(value)
+                seen[id].append((w.w.copy(), t.w.copy()))
         for mine in seen:
-            mine.append(value)
+            mine.append((w.w.copy(), t.w.copy()))
     return seen
 
 
-def questions(talk: Talk, id: int, passes: list[Batches]) -> Iterator[None]:
-    """A trainer: asks its next question each time it is advanced."""
+def questions(talk: Talk, id: int, passes: list[Batches], seen: list[Sight]) -> Iterator[bool]:
+    """A trainer: asks its next question each time it is advanced, and says whether that was answered."""
+
+    def look() -> None:
+        (dense,) = talk.bodies[id]
+        talk.ask(id, PullRows((5,)), ids=[np.arange(5)])
+        seen.append((dense, talk.bodies[id][0]))
+
     for pass_id, batches in enumerate(passes):
-        for batch in batches[id]:
-            yield None
-            talk.push(id, gradient([batch, 0, 0, 0]), pass_id=pass_id)
-        yield None
-        talk.end_pass(id, pass_id)
+        for value, ids in batches[id]:
+            yield bool(talk.push(id, gradient([value, 0, 0, 0], ids), pass_id=pass_id))
+            look()
+        yield bool(talk.end_pass(id, pass_id))
+        look()
 
 
-@given(jobs(), st.sampled_from(["sum", "mean"]), st.randoms(use_true_random=False))
+@given(
+    jobs(),
+    st.sampled_from(sorted(RULES)),
+    st.sampled_from(["sum", "mean"]),
+    st.randoms(use_true_random=False),
+)
+@settings(deadline=None)
 def test_synchronous_mode_equals_its_definition(
-    job: tuple[int, list[Batches]], reduce: str, random: Random
+    job: tuple[int, list[Batches]], rule: str, reduce: str, random: Random
 ) -> None:
     trainers, passes = job
-    talk = Talk(trainers, update(reduce=reduce)).start()
-    running = {id: questions(talk, id, passes) for id in range(trainers)}
-    seen: list[list[float]] = [[] for _ in range(trainers)]
+    talk = Talk(trainers, replace(update(reduce=reduce), rule=RULES[rule])).start()
+    seen: list[list[Sight]] = [[] for _ in range(trainers)]
+    running = {id: questions(talk, id, passes, seen[id]) for id in range(trainers)}
     free = set(running)
-    for script in running.values():
-        next(script)
     while free:
         id = random.choice(sorted(free))
         free.remove(id)
         before = len(talk.replies)
-        more = next(running[id], "no more")
-        for to, _ in talk.replies[before:]:
-            seen[to].append(float(talk.bodies[to][0][0]))
-            free.add(to)
-        if more == "no more":
-            free.discard(id)
-            del running[id]
-        free &= running.keys()
-    assert seen == [pytest.approx(mine, abs=1e-5) for mine in definition(passes, reduce)]
+        is_answered = next(running[id], False)
+        free |= {to for to, _ in talk.replies[before:] if to != id} | ({id} if is_answered else set())
+    for mine, expected in zip(seen, definition(passes, RULES[rule], reduce), strict=True):
+        assert len(mine) == len(expected)
+        for sight, values in zip(mine, expected, strict=True):
+            for found, value in zip(sight, values, strict=True):
+                np.testing.assert_allclose(found, value, rtol=1e-3, atol=1e-4)
 
 
 Event = tuple[str, int, int, list[int]]
 """What a trainer does, its number, the gradient's value, and the rows that it touches or looks up."""
-
-ROWS = st.lists(st.integers(0, 4), max_size=3)
 
 
 @st.composite
