@@ -128,7 +128,7 @@ WRONG = [
     ("_pserver.watch", "time", "the standard library's effects nothing"),
     ("_pserver.training", "random", "the standard library's effects nothing"),
     ("_pserver.modes", "_pserver.session", "_pserver only {"),
-    ("_pserver.remote", "_pserver.shard", "_pserver only {account, client, courier, "),
+    ("_pserver.remote", "_pserver.shard", "_pserver only {account, approach, client, "),
     ("_pserver.shard", "_engine.program", "_engine only {averages, errors, exchange, "),
     ("_pserver.hub", "_launch.environ", "_launch nothing"),
     ("_pserver.service", "numpy", "other people's packages nothing"),

@@ -54,7 +54,7 @@ SHARD = f"""{MACHINES} _pserver.{{
 SIGHT = "_pserver.{meter, report, status}"
 # A trainer's end of a session.
 TRAINERS_END = """_pserver.{
-    account, client, courier, delivery, farewell, flight, given, gradient_room, greeting, journal,
+    account, approach, client, courier, delivery, farewell, flight, given, gradient_room, greeting, journal,
     last_words, line, link, question, remote, remote_shards, sieve
 }"""
 # How both prove to have the job's token.

@@ -187,3 +187,21 @@ def test_a_flag_with_choices_takes_nothing_else() -> None:
     assert wire.parse("topk") == "topk"
     with pytest.raises(FlagError, match="--wire: 'int8' is not float32, bfloat16, float16 or topk"):
         wire.parse("int8")
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("num_gradient_servers", 65536),
+        ("min_trainers", 65536),
+        ("trainer_id", 65535),
+        ("ports_num", 1024),
+        ("ports_num_for_sparse", 1024),
+        ("trainer_count", 1024),
+    ],
+)
+def test_a_number_for_which_no_machine_has_room_is_refused(name: str, most: int) -> None:
+    flag = next(flag for flag in FLAGS if flag.name == name)
+    assert flag.parse(str(most)) == most
+    with pytest.raises(FlagError, match=rf"--{name}: '100000000' is not a whole number from . to {most}"):
+        flag.parse("100000000")

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Callable
 from contextlib import closing
@@ -20,13 +21,14 @@ from aiohttp import web
 
 from paddle._engine.exchange import ParameterSpec
 from paddle._pserver import nearby
+from paddle._pserver.approach import Approach, Arrived
 from paddle._pserver.auth import Token
 from paddle._pserver.errors import NotAuthorized
 from paddle._pserver.ports import listen
 from paddle._pserver.remote import RemoteExchange
 
 from . import test_service
-from .conftest import ONES, Pservers, Start, free_ports, start, update
+from .conftest import ONES, TIMEOUT_S, Pservers, Start, free_ports, start, update
 from .test_equality import assert_same, locally, trainer
 from .test_resets import cut
 from .test_service import RUNTIME
@@ -176,10 +178,39 @@ def test_who_comes_by_the_name_may_look_and_is_shown_as_on_this_machine(start_ps
 def test_a_silent_holder_of_the_name_keeps_nobody_out(
     start_pservers: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("paddle._pserver.client._NEAR_S", 0.05)
+    monkeypatch.setattr("paddle._pserver.approach.NEAR_S", 0.05)
     pservers = start_pservers()
+    notices: list[str] = []
     with closing(held(pservers)):
-        goes(pservers, socket.AF_INET)
+        goes(pservers, socket.AF_INET, notice=notices.append)
+    assert sum("is met over TCP, though it is on this machine" in notice for notice in notices) == 1
+
+
+def test_a_shard_that_begins_to_serve_late_is_met_by_its_name(
+    start_pservers: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It listens at its port and its name, and is silent at both until the name has been given up."""
+    monkeypatch.setattr("paddle._pserver.approach.NEAR_S", 0.05)
+    pservers = start_pservers(is_nearby=True)
+    given_up, silent = threading.Event(), threading.Event()
+
+    def stand_still() -> None:
+        silent.set()
+        assert given_up.wait(TIMEOUT_S)
+
+    by_port = Approach._by_port
+
+    def then_goes_on(approach: Approach, deadline: float) -> Arrived:
+        given_up.set()
+        return by_port(approach, deadline)
+
+    monkeypatch.setattr(Approach, "_by_port", then_goes_on)
+    pservers.loop.call_soon_threadsafe(stand_still)
+    assert silent.wait(TIMEOUT_S)
+    notices: list[str] = []
+    goes(pservers, socket.AF_UNIX, notice=notices.append)
+    assert given_up.is_set()
+    assert not any("over TCP" in notice for notice in notices)
 
 
 def test_another_service_under_the_name_keeps_nobody_out(start_pservers: Start) -> None:

@@ -45,6 +45,7 @@ _EXPECTED = {
     "names": "a list separated by commas",
     "duration": "a time such as 20m, 1h30m or 90s",
 }
+_MOST_TRAINERS = 1 << 16  # a pserver keeps something of each from the start
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _DURATION = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(h|ms|m|s)")
 
@@ -201,15 +202,16 @@ FLAGS: tuple[Flag, ...] = (
     _all("nics", "names", (), "Network devices whose address is bound (none: loopback)", conf="PADDLE_NIC"),
     _row("p", "acts", "host", "names", (), "Addresses to bind in place of those of --nics"),
     _row("pt", "acts", "num_gradient_servers", "int", 1, "Number of trainers of the job",
-         env="PADDLE_TRAINERS_NUM PADDLE_TRAINERS TRAINERS PADDLE_NUM_GRADIENT_SERVERS", low=1),
+         env="PADDLE_TRAINERS_NUM PADDLE_TRAINERS TRAINERS PADDLE_NUM_GRADIENT_SERVERS",
+         low=1, high=_MOST_TRAINERS),
     _trainer("trainer_id", "int", 0, "Number of this trainer, counted from 0",
-         env="PADDLE_TRAINER_ID", low=0),
+         env="PADDLE_TRAINER_ID", low=0, high=_MOST_TRAINERS - 1),
     _row("ts", "acts", "pservers", "names", ("127.0.0.1",),
          "Hosts of the parameter servers, all with the same ports",
          env="PADDLE_PSERVERS_IP_PORT_LIST PADDLE_PSERVERS PADDLE_PSERVER_IPS"),
     _row("lp", "acts", "barrier_timeout", "float", 600.0, "Seconds that a step waits for a trainer", low=1),
     _row("lp", "acts", "min_trainers", "int", 0, "Go on with this many trainers without others (0: with all)",
-         low=0),
+         low=0, high=_MOST_TRAINERS),
     _row("lts", "acts", "connect_timeout", "float", 60.0, "Seconds to wait for a parameter server", low=0),
     _all("comment", "str", "", "A word to find the processes by; it has no other meaning"),
     _row("lp", "acts", "log_period_server", "int", 500, "Steps between two lines of a server's log", low=1),
@@ -251,7 +253,8 @@ FLAGS: tuple[Flag, ...] = (
          "Authority of the parameter servers' certificates, PEM: encrypts", env="PADDLE_TLS_CA"),
     # The trainer
     _row("lpt", "forgone", "use_gpu", "bool", False, "Train on a GPU", conf="PADDLE_USE_GPU"),
-    _trainer("trainer_count", "int", 1, "Threads inside one trainer", env="PADDLE_TRAINER_COUNT", low=1),
+    _trainer("trainer_count", "int", 1, "Threads inside one trainer", env="PADDLE_TRAINER_COUNT", low=1,
+             high=1024),
     _trainer("seed", "int", 1, "Seed of the initial values and of dropout", low=0),
     _program("log_period", "int", 100, "Batches between two lines of the log", low=0),
     _program("dot_period", "int", 1, "Batches between two dots on the screen", low=0),

@@ -21,10 +21,10 @@ from typing import NoReturn, get_args
 
 import msgspec
 
-from paddle._pserver import handshake, link, nearby, shown
+from paddle._pserver import link, shown
+from paddle._pserver.approach import Approach
 from paddle._pserver.auth import Token
 from paddle._pserver.errors import (
-    GARBLED,
     BadMessage,
     ConnectionLost,
     FrameError,
@@ -61,7 +61,6 @@ Told = Callable[[int], None]
 
 _REPLIES = get_args(Reply)
 _ATTEMPT_S = 5.0
-_NEAR_S = 1.0  # of an attempt, for the way that is not TCP
 _RETRY_S = 0.2
 _FIRST_NOTICE_S = 2.0
 _LONGEST_NOTICE_S = 30.0
@@ -92,7 +91,7 @@ class Client:
         self._address = (host, port)
         self._call_timeout_s = call_timeout_s
         self._notice = notice
-        self._token, self._trust = token, trust
+        self._approach = Approach(self._address, self.what, token, trust, notice)
         self._socket: Stream | None = None
         self._reader = FrameReader(self._place, Limits(meta_bytes=REPLY_BYTES))
         self._into: Sequence[memoryview] = ()
@@ -122,7 +121,8 @@ class Client:
         why: OSError = TimeoutError("timed out")
         while self._socket is None:
             try:
-                self._socket = self._attempt(min(deadline, time.monotonic() + _ATTEMPT_S))
+                arrived = self._approach.attempt(min(deadline, time.monotonic() + _ATTEMPT_S))
+                self._socket, self._reader.checks_body = arrived
             except OSError as error:
                 now = time.monotonic()
                 if now < deadline or not isinstance(error, TimeoutError):
@@ -133,36 +133,6 @@ class Client:
                     self._notice(f"waiting for pserver {host}:{port} since {now - began:.0f} s")
                     notice_at = now + min(now - began, _LONGEST_NOTICE_S)
                 time.sleep(min(_RETRY_S, deadline - now))
-
-    def _attempt(self, deadline: float) -> Stream:
-        near = nearby.connect(*self._address, min(_NEAR_S, left(deadline) / 2))
-        if near is not None:
-            try:
-                return self._introduced(near, time.monotonic() + min(_NEAR_S, left(deadline) / 2))
-            except (OSError, PserverError) as error:
-                _log.debug("%s: over TCP, as there is no way in by its name: %s", self.what, error)
-        for _ in range(2):
-            with contextlib.suppress(*GARBLED):  # by a damaged bit, perhaps: the third is believed
-                return self._far(deadline)
-        return self._far(deadline)
-
-    def _far(self, deadline: float) -> Stream:
-        far = socket.create_connection(self._address, timeout=left(deadline))
-        return self._introduced(far, deadline, self._trust)
-
-    def _introduced(
-        self, sock: socket.socket, deadline: float, trust: ssl.SSLContext | None = None
-    ) -> Stream:
-        host = self._address[0]
-        try:
-            link.tune(sock)
-            self._reader.checks_body = link.can_damage(sock)
-            stream: Stream = sock if trust is None else TlsSocket(sock, trust, host, self.what, deadline)
-            handshake.upgrade(stream, host, self.what, self._token, deadline)
-        except BaseException:
-            sock.close()
-            raise
-        return stream
 
     # Asking.
 
