@@ -114,3 +114,11 @@ def test_an_error_on_its_way_is_told_though_the_program_still_saves():
 def test_a_local_error_is_told_to_nobody(capfd):
     assert goodbyes(lambda t: t.train(batches, event_handler=raising(OSError)), is_local=True) == []
     assert capfd.readouterr() == ("", "")
+
+
+def test_one_that_cannot_start_says_why(monkeypatch):
+    def refused(self, *declared):
+        raise ValueError("no such port")
+
+    monkeypatch.setattr(Servers, "start", refused)
+    assert goodbyes(lambda trainer: trainer.train(batches)) == ["ValueError: no such port"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -38,6 +39,7 @@ from paddle._pserver.messages import (
     encode,
 )
 from paddle._pserver.remote import RemoteExchange
+from tests.waiting import until
 
 from .conftest import DENSE_ONLY, MODEL, ONES, TIMEOUT_S, Pservers, Start, start, update, values_of
 
@@ -73,12 +75,21 @@ def test_the_same_id_twice_is_told_to_the_second(start_pservers: Start) -> None:
     assert pservers.statuses() == [0]
 
 
-def test_a_sparse_parameter_without_sparse_ports_names_parameter_and_flag() -> None:
-    exchange = RemoteExchange(
-        ["127.0.0.1"], port=1, ports_num=1, ports_num_for_sparse=0, num_gradient_servers=1, trainer_id=0
-    )
-    with pytest.raises(SparsePortsMissing, match=r"'emb'.*--ports_num_for_sparse=1"):
+def test_a_sparse_parameter_without_sparse_ports_names_parameter_and_flag_on_both_sides(
+    start_pservers: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    pservers = start_pservers()
+
+    def run(exchange: Exchange) -> None:
         exchange.start(MODEL, update(), values_of(MODEL, 0))
+
+    with pytest.raises(SparsePortsMissing, match=r"'emb'.*--ports_num_for_sparse=1"):
+        pservers.train(run)
+    told = "trainer 0 at 127.0.0.1:[0-9]+ could not start: SparsePortsMissing: .*--ports_num_for_sparse=1"
+    until(lambda: re.search(told, caplog.text) is not None, "the pserver to say who could not start, and why")
+    (said,) = [record for record in caplog.records if "could not start" in record.getMessage()]
+    assert said.levelname == "WARNING", "it is seen without a log file, too"
+    pservers.train(start)
 
 
 def test_a_trainer_that_fails_ends_the_others_at_once(start_pservers: Start) -> None:

@@ -1,4 +1,4 @@
-"""Approach: one attempt of a trainer to come to a shard: by its name (nearby.py) where it is here, or its port.
+"""Approach: one attempt of a trainer to come to a shard: by its name (nearby.py) if it is here, or its port.
 
 1.  A name under which nobody answers in ``NEAR_S`` is left for the port.
 2.  Whoever is silent at both has not begun to serve, or was stopped: the attempt fails, and the next one

@@ -114,13 +114,13 @@ class RemoteExchange:
     ) -> Mapping[str, np.ndarray]:
         """See Exchange."""
         given.check_values(values, parameters)
-        self._check_shards(parameters)
         self._name(parameters)
         self._update = update
         self._is_in_step = update.mode.is_in_step
         self._encoder = Encoder(self._wire, update.mode)
         self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters if not p.is_open}
         self._greet()
+        self._check_shards(parameters)  # now that pservers hear of one that cannot start, and why
         for delivery in self._flight.deliveries:
             delivery.bind(self._parameters, self._arrays, self._wire, whole=needs_whole(update.rule))
         for sparse in self._sparse:
@@ -178,7 +178,7 @@ class RemoteExchange:
         differ = self._is_in_step and len(set(versions)) > 1
         versions = self._go_back(versions) if differ else versions
         self._check_versions(versions)
-        if self._is_first and max(versions) and all(shard.line.welcome.ready for shard in self._shards):
+        if self._is_first and any(versions) and all(shard.line.welcome.ready for shard in self._shards):
             self._notice(f"training goes on from step {max(versions)}, with the values that pservers have")
 
     def _check_begun(self) -> None:

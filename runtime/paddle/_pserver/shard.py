@@ -324,7 +324,8 @@ class Shard:
         if goodbye.failure is not None and not was_in:
             self.roster.lose(trainer, self._now, forget=True)
             told = paragraph(goodbye.failure)
-            self._outbox.note(f"trainer {trainer.id} at {trainer.peer} could not start: {told}")
+            text = f"trainer {trainer.id} at {trainer.peer} could not start: {told}"
+            self._outbox.note(text, logging.WARNING)
             return
         self.roster.leave(trainer, self._now)
         if goodbye.failure is not None:

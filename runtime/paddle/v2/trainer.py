@@ -138,7 +138,11 @@ class SGD:
 
     def _start(self) -> Exchange:
         exchange = _local() if self._is_local else _trained(_remote(self._flags), self._mode, self._flags)
-        self._training.start(exchange, remote=not self._is_local)
+        try:
+            self._training.start(exchange, remote=not self._is_local)
+        except Exception as error:
+            exchange.close(f"{type(error).__name__}: {error}")  # pservers say why this trainer is not there
+            raise
         self._exchange = exchange
         if not self._is_local:
             self._goodbye = Goodbye(self._parameters, exchange)
