@@ -253,8 +253,7 @@ FLAGS: tuple[Flag, ...] = (
          "Authority of the parameter servers' certificates, PEM: encrypts", env="PADDLE_TLS_CA"),
     # The trainer
     _row("lpt", "forgone", "use_gpu", "bool", False, "Train on a GPU", conf="PADDLE_USE_GPU"),
-    _trainer("trainer_count", "int", 1, "Threads inside one trainer", env="PADDLE_TRAINER_COUNT", low=1,
-             high=1024),
+    _trainer("trainer_count", "int", 1, "Threads of a trainer", env="PADDLE_TRAINER_COUNT", low=1, high=1024),
     _trainer("seed", "int", 1, "Seed of the initial values and of dropout", low=0),
     _program("log_period", "int", 100, "Batches between two lines of the log", low=0),
     _program("dot_period", "int", 1, "Batches between two dots on the screen", low=0),
