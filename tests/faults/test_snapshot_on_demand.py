@@ -132,7 +132,7 @@ def test_the_command_says_what_lasts_and_where(tmp_path: Path) -> None:
     token.chmod(0o600)
     flags = [f"--token_file={token}"]
     with (
-        pservers(tmp_path / "kept", RARELY, *flags) as job,
+        pservers(tmp_path / "kept", RARELY, "--snapshot_dir=kept", *flags) as job,  # it is told whole
         training(job, update("momentum"), token_file=str(token)),
     ):
         status, out, error = command(job, *flags)

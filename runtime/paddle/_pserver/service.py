@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from pathlib import Path
 
 from paddle._pserver import memory, nearby
 from paddle._pserver.auth import Token
@@ -80,10 +81,11 @@ def _close(listeners: Iterable[Sequence[socket.socket]]) -> None:
 
 
 def _snapshots(options: ServerOptions, index: int) -> SnapshotOptions | None:
-    """Those of shard number ``index``, in a folder of its own."""
+    """Those of shard number ``index``, in a folder of its own: as anybody finds it, since whoever asks for
+    one (demand.py) is told of it."""
     if options.snapshots is None:
         return None
-    return replace(options.snapshots, folder=options.snapshot_folders[index])
+    return replace(options.snapshots, folder=str(Path(options.snapshot_folders[index]).absolute()))
 
 
 def _shard(
