@@ -53,6 +53,7 @@ def test_one_that_gives_up_a_moment_before_pservers_are_back_keeps_no_other_wait
                 for shard in (2, 1, 0):
                     job.kill(shard)
 
-        with pytest.raises(ShardUnreachable, match="did not come back"):
+        # which of the two is through first is open: the other hears of it while the one still says goodbye
+        with pytest.raises((ShardUnreachable, TrainerLost), match="did not come back"):
             job.run(trainer(0, spec, STEPS, before_step=disturb), trainer(1, spec, STEPS), kind=Impatient)
         assert job.process.wait(60) == 1

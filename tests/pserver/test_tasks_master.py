@@ -276,11 +276,18 @@ def test_what_is_no_request_is_told_so(clock: Clock, body: bytes) -> None:
         connection.close()
 
 
-def test_a_page_in_a_browser_can_ask_for_nothing(clock: Clock) -> None:
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Content-Type": "text/plain"},
+        {"Content-Type": "application/json", "Origin": "http://a.name.that.leads.here:8080"},
+    ],
+)
+def test_a_page_in_a_browser_can_ask_for_nothing(clock: Clock, headers: dict[str, str]) -> None:
     body = msgspec.json.encode(GetTask(client="a", request=1, pass_id=0))
     with serving(a_master(clock)) as address:
         connection = http.client.HTTPConnection(address)
-        connection.request("POST", "/v1/task", body, {"Content-Type": "text/plain"})
+        connection.request("POST", "/v1/task", body, headers)
         assert connection.getresponse().status == 400
         connection.close()
 

@@ -7,7 +7,8 @@
     GET  /healthz     200 while the master serves
 
 It must never know what a task is. Guarantee: what is no request gets a 400 and changes nothing; a page in a
-browser can send none, since they are JSON by their content type.
+browser can send none: they are JSON by their content type, which no page of another site may send, and name
+no origin, which a page does even where its own name leads here.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from paddle._pserver.auth import Gate
 from paddle._pserver.tasks import messages
@@ -84,6 +85,8 @@ async def _answer(
         admitted.check(request)
         if request.content_type != JSON:
             raise BadRequest(f"the content type is {request.content_type}, not {JSON}")
+        if hdrs.ORIGIN in request.headers:
+            raise BadRequest("it comes from a page in a browser")
         answer = await work(_decoded(await request.read(), kind))
         return web.Response(body=msgspec.json.encode(answer), content_type=JSON)
     except MasterError as error:
