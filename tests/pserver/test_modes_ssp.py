@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from paddle._engine.exchange import ModeSpec
-from paddle._pserver.messages import Answer, Mark, Push
+from paddle._pserver.messages import Answer, Mark, Push, Welcome
 from paddle._pserver.options import SnapshotOptions
 
 from .talk import LEARNING_RATE, ONE, Talk, gradient, update
@@ -138,8 +138,8 @@ def test_paces_outlive_a_shard_with_what_its_snapshot_had_and_with_what_came_aft
     for version in (2, 4):  # trainer 0 had done 1 of its 3 steps, or all
         before = two_apart()
         talk = before.restart(next(cut for cut in before.cuts if cut.facts.version == version))
-        talk.hello(0, "process 0", Mark(3))
-        talk.hello(1, "process 1", Mark(1))
+        talk.hello(0, "process 0", Mark(3, 0, 3))
+        talk.hello(1, "process 1", Mark(1, 0, 1))
         talk.declare(0)
         talk.declare(1)
         assert talk.ask(0, Push(4, 0, 1), ONE) == []
@@ -160,6 +160,41 @@ def test_a_push_that_was_held_is_held_again() -> None:
     assert talk.shard.clocks.version == 4  # not applied again
     assert talk.ask(1, Push(2, 0, 1), ONE) == [Answer(5, False, Mark(1))]
     assert talk.told(0) == Answer(5, False, Mark(3))
+
+
+def test_a_trainer_counts_alike_at_all_shards_whatever_each_has_seen_of_it() -> None:
+    """A new process comes to two shards, to one of them some steps later."""
+    shards = [Talk(2, update(mode=ssp(1))) for _ in range(2)]
+    begun = []
+    for talk, steps in zip(shards, (1, 5), strict=True):
+        for trainer in range(2):
+            talk.hello(trainer, f"process {trainer}")
+            talk.declare(trainer)
+        talk.seed()
+        for step in range(1, steps + 1):
+            for trainer in range(2):
+                talk.ask(trainer, Push(step, 0, 1, pace=step), ONE)
+        talk.lose(1)
+        (welcome,) = talk.hello(1, "a new process")
+        talk.declare(1)
+        assert isinstance(welcome, Welcome)
+        begun.append(welcome.pace)
+    assert begun == [1, 5]
+    for talk in shards:
+        talk.ask(1, Push(1, 0, 1, pace=max(begun) + 1), ONE)
+        assert talk.shard.clocks.paces[1] == 6
+
+
+def test_a_shard_that_knows_neither_the_process_nor_the_pass_takes_the_pace_it_is_told() -> None:
+    """Else this trainer would hold others there that hold it elsewhere."""
+    talk = two_apart().restart()
+    talk.hello(0, "process 0", Mark(30, 1, 20))
+    talk.declare(0)
+    talk.hello(1, "a new process", Mark(9, 0, 19))
+    talk.declare(1)
+    assert talk.shard.clocks.paces == [20, 19]
+    assert isinstance(talk.ask(0, Push(31, 1, 1, pace=21), ONE)[0], Answer)
+    assert talk.ask(0, Push(32, 1, 1, pace=22), ONE) == []
 
 
 def test_a_new_job_begins_with_no_paces() -> None:

@@ -70,8 +70,7 @@ class Clocks:
     def move(self, trainer: int, mark: Mark) -> int:
         """The trainer goes on from ``mark``, whatever was known of it; returns the pushes passed over."""
         lost = max(0, mark.pushes - self.decided[trainer])
-        is_same_pass = mark.passes == self.passes[trainer] and mark.pushes >= self.decided[trainer]
-        self.paces[trainer] = self.paces[trainer] + lost if is_same_pass else 0
+        self.paces[trainer] = mark.pace
         self.pushes[trainer] = self.decided[trainer] = mark.pushes
         self.passes[trainer] = mark.passes
         self.unsettled[trainer] = 0

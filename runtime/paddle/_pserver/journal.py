@@ -117,8 +117,8 @@ class Journal:
 def after(message: Request, before: Mark) -> Mark:
     """What has been told once ``message`` is."""
     match message:
-        case Push():
-            return Mark(before.pushes + 1, before.passes)
+        case Push(pace=pace):
+            return Mark(before.pushes + 1, before.passes, pace)
         case EndPass():
             return Mark(before.pushes, before.passes + 1)
         case _:

@@ -30,10 +30,12 @@ Incarnation = Annotated[str, msgspec.Meta(max_length=64)]
 
 
 class Mark(msgspec.Struct, frozen=True, array_like=True):
-    """A point in what one trainer tells a shard: after so many pushes and so many ends of passes."""
+    """A point in what one trainer tells a shard: after so many pushes and so many ends of passes. ``pace``:
+    the last one's, where it is the trainer that tells; see Push."""
 
     pushes: Count = 0
     passes: Count = 0
+    pace: Count = 0
 
 
 class Hello(msgspec.Struct, frozen=True, array_like=True):
@@ -154,7 +156,8 @@ class Push(msgspec.Struct, frozen=True, array_like=True):
     all of them before the values (topk).
 
     ``shrink``: with this step ends a day of open tables, which forget rows that were not used in so many
-    days; 0: no day ends.
+    days; 0: no day ends. ``pace``: which push of the pass this is, as its trainer counts for all shards alike
+    (modes/ssp.py); 0: as this shard counts.
     """
 
     step: Annotated[int, msgspec.Meta(ge=1, le=1 << 62)]
@@ -164,6 +167,7 @@ class Push(msgspec.Struct, frozen=True, array_like=True):
     forms: tuple[int, ...] = ()
     shrink: Count = 0
     parts: Count = 0
+    pace: Count = 0
 
 
 class EndPass(msgspec.Struct, frozen=True, array_like=True):
@@ -238,7 +242,8 @@ class Welcome(msgspec.Struct, frozen=True, array_like=True):
     """The trainer is in. ``barrier_timeout_s``: the longest that an answer may wait for other trainers.
 
     ``ready``: the shard has its initial values. ``settled``: what it has of this trainer. ``keeps``: it
-    writes snapshots. ``version``: steps applied so far. ``older``: versions that it may go back to.
+    writes snapshots. ``version``: steps applied so far. ``older``: versions that it may go back to. ``pace``:
+    after how many pushes of the pass it counts as beginning; see Push.
     """
 
     barrier_timeout_s: float
@@ -247,6 +252,7 @@ class Welcome(msgspec.Struct, frozen=True, array_like=True):
     keeps: bool = False
     version: Count = 0
     older: tuple[Count, ...] = ()
+    pace: Count = 0
 
 
 class Declared(msgspec.Struct, frozen=True, array_like=True):

@@ -94,7 +94,7 @@ class RemoteExchange:
         self._update: UpdateSpec | None = None
         self._arrays: dict[str, np.ndarray] = {}
         self._room: GradientRoom | None = None
-        self._steps = self._passes = self._pass_id = self._shrink = 0
+        self._steps = self._passes = self._pass_id = self._shrink = self._pace = 0
         self._is_in_step, self._shares = True, shares_memory
         self._report = StepReport(0)
         self._is_first, self._notice = not trainer_id, notice
@@ -174,6 +174,7 @@ class RemoteExchange:
         for shard in self._shards:
             shard.line.greet()
         self._check_begun()
+        self._pace = max(shard.line.welcome.pace for shard in self._shards)
         versions: Sequence[int] = [shard.line.welcome.version for shard in self._shards]
         differ = self._is_in_step and len(set(versions)) > 1
         versions = self._go_back(versions) if differ else versions
@@ -269,8 +270,8 @@ class RemoteExchange:
         held, encoder = self._held(gradients), self._encoder
         dense = {p.name: encoder.dense(p, held[p.name]) for p in self._dense_ones}
         rows = {name: encoder.rows(part) for name, part in merged.items()}
-        self._steps += 1
-        push = Push(self._steps, self._pass_id, samples, shrink=self._shrink)
+        self._steps, self._pace = self._steps + 1, self._pace + 1
+        push = Push(self._steps, self._pass_id, samples, shrink=self._shrink, pace=self._pace)
         self._shrink = 0
         self._flight.push(push, dense, rows, forms=encoder.has_forms, is_in_room=self._room is not None)
 
@@ -311,7 +312,7 @@ class RemoteExchange:
         """See Exchange."""
         end = EndPass(given.count(pass_id, "passes"), self._passes + 1, self._shrink)
         self.settle()
-        self._passes, self._shrink = self._passes + 1, 0
+        self._passes, self._shrink, self._pace = self._passes + 1, 0, 0
         for shard in self._shards:
             shard.line.send(end, asking=f"to end pass {pass_id}")
         for dense in self._dense:

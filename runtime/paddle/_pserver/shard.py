@@ -305,7 +305,8 @@ class Shard:
             self._outbox.close(before)
         settled, older = marks(self.clocks, self.roster)[hello.trainer_id], self._resuming.older
         keeps, patience = self.options.snapshots is not None, self.options.barrier_timeout_s
-        self._outbox.send(session, Welcome(patience, self.ready, settled, keeps, self.clocks.version, older))
+        version, pace = self.clocks.version, self.clocks.paces[hello.trainer_id]
+        self._outbox.send(session, Welcome(patience, self.ready, settled, keeps, version, older, pace))
 
     def _goodbye(self, trainer: Trainer, goodbye: Goodbye) -> None:
         session, was_in = trainer.session, trainer.declared

@@ -3,8 +3,10 @@
 A push is applied at once, alone. Its answer is held until every trainer in the pass has pushed at least
 ``its own pushes - staleness`` times; pushes are counted from the beginning of the pass. Trainers that have
 ended their pass hold nobody; one that begins in the midst of a pass is counted as the slowest that is there.
-A shard that goes on from a snapshot knows their paces from it, and from what they say when they come back; it
-does not where the pass has ended since: then all begin anew.
+
+A trainer counts its pushes itself and tells all shards the same, with every push and when it comes back. What
+shards had counted each for itself would differ once one was killed or a process replaced; two trainers that
+are each ahead of the other, at different shards, wait for ever.
 
 Guarantee: the values in the answer to a trainer's push number c of a pass hold all pushes of number
 c - staleness and less of all trainers in the pass; so a gradient never lacks more than the last ``staleness``
@@ -29,7 +31,7 @@ class Ssp(Mode):
 
     def offer(self, offer: Offer) -> None:
         """See :class:`Mode`."""
-        self._paces[offer.trainer] += 1
+        self._paces[offer.trainer] = offer.push.pace or self._paces[offer.trainer] + 1
         self._held.add(offer.trainer)
         self._due = Due((offer,), held=True)
 
@@ -69,8 +71,8 @@ class Ssp(Mode):
     def joined(self, trainer: int, present: Set[int]) -> None:
         """See :class:`Mode`."""
         self._held.discard(trainer)
-        slowest = min((self._paces[id] for id in present - {trainer}), default=0)
-        self._paces[trainer] = max(self._paces[trainer], slowest)
+        if not self._paces[trainer]:  # it has told none
+            self._paces[trainer] = min((self._paces[id] for id in present - {trainer}), default=0)
 
     def begin_pass(self) -> None:
         """See :class:`Mode`."""
