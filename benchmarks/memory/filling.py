@@ -1,4 +1,5 @@
-"""A pserver and a trainer that fills its open table: asked in a line of JSON, as json_process.py does.
+"""A pserver and a trainer that fills its open table, or trainers that train its dense parameter: asked in a
+line of JSON, as json_process.py does.
 
 The trainer makes rows as in a job, by looking up a batch's ids and pushing a gradient for them, so that
 growing, buffers and books are all in the figure.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +18,12 @@ from benchmarks.memory.study import WIDTH, Case
 from benchmarks.pair import Pair
 from paddle._engine.exchange import ParameterSpec, RowsSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.rows import OPEN, SparseRows
+from paddle._pserver.remote import RemoteExchange
 
 _BATCH = 26 * 512
 _SMALL = 4 * _BATCH  # rows after which all that a first row brings with it is there
 _STRIDE = 1_000_003
+_STEPS = 5
 
 
 class Filling:
@@ -43,7 +47,47 @@ class Filling:
             self._made += len(ids)
 
 
+def trained_bytes(case: Case, rows: int, kind: str) -> int:
+    """What a pserver had, or has, in memory when trainers have trained a dense parameter of so many rows."""
+    pair = Pair("tcp", trainers=case.trainers)
+    others = [
+        RemoteExchange(
+            ["127.0.0.1"],
+            port=pair.port,
+            ports_num=1,
+            ports_num_for_sparse=0,
+            num_gradient_servers=case.trainers,
+            trainer_id=number,
+        )
+        for number in range(1, case.trainers)
+    ]
+    values = np.zeros((rows, WIDTH), np.float32)
+    update = UpdateSpec(rule=RuleSpec(name=case.rule), schedule=ScheduleSpec(learning_rate=0.1))
+
+    def train(exchange: RemoteExchange) -> None:
+        exchange.start((ParameterSpec(name="dense", shape=values.shape),), update, {"dense": values})
+        exchange.begin_pass(0)
+        for _ in range(_STEPS):
+            exchange.step({"dense": values}, 1)
+
+    try:
+        with ThreadPoolExecutor(case.trainers) as trainers:
+            list(trainers.map(train, (pair.exchange, *others)))
+        return _bytes(pair.servers, kind)
+    finally:
+        for exchange in others:
+            exchange.close()
+        pair.close()
+
+
 def peak_bytes(case: Case) -> int:
+    """What the pserver came to need at most, over what it had when there was little to keep."""
+    if case.trainers:
+        return trained_bytes(case, case.rows, "VmHWM") - trained_bytes(case, 1, "VmRSS")
+    return filled_bytes(case)
+
+
+def filled_bytes(case: Case) -> int:
     """What the pserver came to need for a table, at most, over a small one."""
     filling = Filling(case.rule)
     try:

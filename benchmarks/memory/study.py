@@ -1,5 +1,5 @@
-"""Study: the whole of ``memory``: the most that a pserver had in memory while its table was filled, over what
-it had with a small one, is held against the bytes of values and slots.
+"""Study: the whole of ``memory``: the most that a pserver had in memory while its table was filled, or its
+dense parameter trained, over what it had with a small one, is held against the bytes of values and slots.
 
 That is a bound and no comparison. It must never know a table.
 """
@@ -16,7 +16,7 @@ from benchmarks.environment import contender_environment
 from benchmarks.json_process import JsonProcess
 from benchmarks.table import columns
 
-TITLE = "memory: what a pserver needs to keep an open table, over its values and slots"
+TITLE = "memory: what a pserver needs for its parameters, over their values and slots"
 _TIMES, _SPARE_BYTES = 1.15, 64 << 20
 WIDTH = 16
 _DEADLINE_S = 600.0
@@ -24,11 +24,18 @@ _DEADLINE_S = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A rule, how many arrays of its rows' width a row has, and how many rows there will be."""
+    """A rule, how many arrays of its rows' width a row has, and how many rows there will be: of an open
+    table, or, where there are ``trainers``, of a dense parameter that these train in step, over TCP."""
 
     rule: str
     arrays: int
     rows: int
+    trainers: int = 0
+
+    @property
+    def name(self) -> str:
+        """What it is of."""
+        return f"{self.rule}, dense, {self.trainers}" if self.trainers else f"{self.rule}, open table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +45,15 @@ class Size:
     cases: tuple[Case, ...]
 
 
-QUICK = Size((Case("sgd", 1, 1_000_000), Case("adagrad", 2, 1_000_000)))
+QUICK = Size(
+    (
+        Case("sgd", 1, 1_000_000),
+        Case("adagrad", 2, 1_000_000),
+        Case("sgd", 1, 1_000_000, trainers=1),
+        Case("sgd", 1, 1_000_000, trainers=4),
+        Case("adam", 3, 1_000_000, trainers=1),
+    )
+)
 FULL = Size((*QUICK.cases, Case("sgd", 1, 10_000_000), Case("adagrad", 2, 5_000_000)))
 
 
@@ -52,8 +67,10 @@ class Figure:
 
     @property
     def allowed(self) -> int:
-        """The goal."""
-        return int(_TIMES * self.data) + _SPARE_BYTES
+        """The goal. Of the first trainer's gradient there is room in it; the others' come with them: all are
+        there before they are added up in the order of trainers."""
+        others = 4 * WIDTH * self.case.rows * max(0, self.case.trainers - 1)
+        return int(_TIMES * self.data) + _SPARE_BYTES + others
 
 
 def missing_for(plot: Path | None) -> str:
@@ -78,7 +95,7 @@ def table(figures: list[Figure]) -> list[str]:
         [heads]
         + [
             [
-                each.case.rule,
+                each.case.name,
                 f"{each.case.rows / 1e6:.0f}M",
                 *(f"{size / 1e6:.0f} MB" for size in (each.data, each.peak)),
                 f"{(each.peak - each.data) / each.case.rows:.1f} B",
@@ -100,5 +117,5 @@ def measure(case: Case) -> Figure:
     finally:
         process.end()
     if peak is None:
-        raise RuntimeError(f"no answer from the process that fills a table under {case.rule}: see above")
+        raise RuntimeError(f"no answer from the process for {case.name}: see above")
     return Figure(case, 4 * WIDTH * case.arrays * case.rows, peak["peak"])
