@@ -18,19 +18,20 @@ class Paused:
         self.shown: list[str] = []
         self.is_reached, self.goes_on = threading.Event(), threading.Event()
 
-    def _write(self, text: str) -> None:
+    def _wait(self) -> None:
         self.is_reached.set()
         assert self.goes_on.wait(30)
-        self.shown.append(text)
 
     def say(self, text: str) -> None:
-        self._write(text)
+        self._wait()
+        self.shown.append(text)
 
     def show(self, board: Board, now: float) -> None:
-        self._write(f"{board.line()} at {now}")
+        self._wait()
+        self.shown.append(f"{board.line()} at {now}")
 
     def close(self) -> None:
-        self._write("closed")
+        self.say("closed")
 
 
 @pytest.fixture
@@ -58,6 +59,21 @@ def test_a_paused_terminal_keeps_nobody_waiting_and_shows_all_when_it_goes_on(te
     shown.close()
     shown.say("last")
     assert terminal.shown == ["one", "two", f"{board().line()} at 4.0", "closed", "last"]
+
+
+def test_progress_is_shown_as_it_was_when_told_and_not_before_a_line_that_was_told_before_it(
+    terminal,
+) -> None:
+    shown, told = Printer(terminal, patience_s=30), board()
+    line = told.line()
+    shown.show(told, 1.0)
+    assert terminal.is_reached.wait(30)  # and it reads the board only when it goes on
+    shown.say("a second one reports")
+    told.add(Progress("trainer-0", 0, 2, 4.0, 3.0))
+    shown.show(told, 2.0)
+    terminal.goes_on.set()
+    shown.close()
+    assert terminal.shown == [f"{line} at 1.0", "a second one reports", f"{told.line()} at 2.0", "closed"]
 
 
 def test_what_nobody_reads_for_long_is_left_out_and_that_is_said(terminal, monkeypatch) -> None:

@@ -31,6 +31,16 @@ def test_a_line_tells_progress_and_for_whom_all_wait_until_it_goes_on(board) -> 
     assert board.line() == progress
 
 
+def test_a_copy_says_what_was_so_when_it_was_made(board) -> None:
+    board.wait(Waiting(("trainer-1",), 5.0))
+    copied, line, waiting = board.copy(), board.line(), board.waiting
+    board.add(Progress("trainer-0", 0, 13, 4.5, 200.0))
+    assert (copied.line(), copied.waiting) == (line, waiting)
+    assert board.line() != line
+    copied.add(Progress("trainer-0", 0, 13, 4.5, 200.0))
+    assert copied.line() == board.line()
+
+
 def test_the_cost_shown_is_the_mean_of_a_trainers_last_reports_so_that_its_fall_is_seen() -> None:
     board = Board(TRAINERS)
     shown = []

@@ -3,7 +3,8 @@
 It must never know what is shown. Whoever decides about a job shows through it, and goes on at once.
 
 Guarantee: no call waits for who reads, but for ``close`` and what is said after it, and those only for
-``patience_s`` together. What nobody reads is dropped, progress before lines, and how many lines is said.
+``patience_s`` together. What is shown was so when it was told, and comes in the order in which it was told.
+What nobody reads is dropped, progress before lines, and how many lines is said.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Printer:
         """Show how far the trainers are, soon, in place of what was not shown yet."""
         with self._changed:
             self._todo = deque(item for item in self._todo if not isinstance(item, tuple))
-            self._todo.append((board, now))
+            self._todo.append((board.copy(), now))  # its owner goes on, and may tell a line before that
             self._changed.notify_all()
 
     @property

@@ -29,7 +29,7 @@ class Board:
     def __init__(self, trainers: tuple[str, ...]) -> None:
         self._trainers = trainers
         self._latest: dict[str, Progress] = {}
-        self._costs: dict[str, tuple[float, ...]] = {}  # never changed but replaced: others read meanwhile
+        self._costs: dict[str, tuple[float, ...]] = {}
         self._waiting: Waiting | None = None
         self._since_told = 0.0
 
@@ -39,6 +39,13 @@ class Board:
         self._costs[progress.role] = costs
         self._latest[progress.role] = replace(progress, cost=sum(costs) / len(costs))
         self._waiting = None
+
+    def copy(self) -> Board:
+        """What it says now, whatever is added to it later."""
+        copied = Board(self._trainers)
+        copied._latest, copied._costs = self._latest.copy(), self._costs.copy()
+        copied._waiting, copied._since_told = self._waiting, self._since_told
+        return copied
 
     def wait(self, waiting: Waiting) -> None:
         """Nothing goes on: others wait for some trainers. The next progress ends that."""
