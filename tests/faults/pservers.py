@@ -41,9 +41,9 @@ class Job:
         text = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
         return [int(pid) for pid in text.split()]
 
-    def status(self) -> Any:
-        """Of its first shard."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/v1/status", timeout=30) as answer:
+    def status(self, shard: int = 0) -> Any:
+        """What a shard says of itself."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port + shard}/v1/status", timeout=30) as answer:
             return json.load(answer)
 
     def run(

@@ -16,8 +16,9 @@ from paddle._engine.exchange import ModeSpec
 from paddle._pserver.errors import PserverError
 from paddle._pserver.wire import wire_of
 from tests.pserver.test_equality import assert_same, locally, update
+from tests.waiting import until
 
-from .pservers import STEPS, TRAINERS, pservers
+from .pservers import STEPS, TRAINERS, Job, pservers
 
 pytestmark = pytest.mark.faults
 
@@ -168,12 +169,22 @@ def forget(folder: Path, shard: str, above: int) -> None:
             manifest.unlink()
 
 
+def written(job: Job) -> list[int]:
+    """How many snapshots, of those that are due every few steps, each shard has that last."""
+    return [job.status(shard)["snapshots"]["period"] for shard in range(3)]
+
+
 def test_shards_that_were_killed_in_a_round_of_snapshots_go_back_to_the_one_that_all_have(
     tmp_path: Path,
 ) -> None:
     spec = update("momentum")
     with pservers(tmp_path / "kept") as job:
-        job.train(spec, lambda trainer, step: None)
+
+        def last(trainer: int, step: int) -> None:
+            if trainer == 0 and step in (5, 10):  # one that is due while another is written is left out
+                until(lambda: written(job) == [step // 5] * 3, f"snapshots of version {step}")
+
+        job.train(spec, last)
         job.end()
     shutil.copytree(tmp_path / "kept", tmp_path / "equal")
     for shard, newest in {"dense-0": 10, "dense-1": 5, "sparse-0": 12}.items():
