@@ -89,8 +89,8 @@ def scenario(seed: int, mode: ModeName) -> Scenario:
     """The one of this seed."""
     chances = random.Random(f"{seed} {mode}")
     names = list(WIRES)
-    # What comes back rounded is no ground to count on for trainers that add to parameters of their own.
-    is_counted = _SPECS[mode].is_local and not _SPECS[mode].is_in_step
-    wire = WIRES[chances.choice(names[:4] if is_counted else names)] if chances.random() < 0.6 else WireSpec()
+    # Trainers that update by themselves are refused what would take back their moves, or round the others'.
+    fitting = names[:3] if _SPECS[mode].is_local else names
+    wire = WIRES[chances.choice(fitting)] if chances.random() < 0.6 else WireSpec()
     near, locked, has_open = (chances.random() < 0.5 for _ in range(3))
     return Scenario(mode, wire, near, locked, has_open)
