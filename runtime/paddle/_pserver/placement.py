@@ -22,9 +22,25 @@ import numpy as np
 import xxhash
 
 from paddle._engine.exchange import ParameterSpec
+from paddle._pserver.errors import PserverError, SparsePortsMissing
 
 _MIN_BLOCK_BITS = 10
 _BLOCKS_PER_SHARD_BITS = 7
+
+
+def check_ports(parameters: Sequence[ParameterSpec], *, dense: int, sparse: int) -> None:
+    """Raise where a parameter has no shard to be kept by; there are so many of each role."""
+    for parameter in parameters:
+        if parameter.sparse and not sparse:
+            raise SparsePortsMissing(
+                f"parameter {parameter.name!r} is updated sparsely (sparse_update), and there is no port "
+                "for sparse parameters: start pservers and trainers with --ports_num_for_sparse=1 or "
+                "more, PADDLE_INIT_PORTS_NUM_FOR_SPARSE for the latter; or take sparse_update away"
+            )
+        if not parameter.sparse and not dense:
+            raise PserverError(
+                f"there is no pserver for parameter {parameter.name!r}: see pservers, ports_num"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ import secrets
 import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -29,18 +30,21 @@ from paddle._pserver import given
 from paddle._pserver.account import Account
 from paddle._pserver.client import Client, Notice
 from paddle._pserver.encoding import Encoder
-from paddle._pserver.errors import FORSAKEN, RESHARD, SparsePortsMissing, told
+from paddle._pserver.errors import FORSAKEN, RESHARD, PserverError, told
 from paddle._pserver.flight import Flight
 from paddle._pserver.gradient_room import GradientRoom, room_for
 from paddle._pserver.line import Line
 from paddle._pserver.messages import PROTOCOL, Declare, EndPass, GoBack, Goodbye, Hello, Push
 from paddle._pserver.options import Role
+from paddle._pserver.placement import check_ports
 from paddle._pserver.question import Patience
 from paddle._pserver.remote_shards import DenseShard, SparseShard
 from paddle._pserver.sieve import Sieve
 from paddle._pserver.tls import read_trust
 from paddle._pserver.token_file import token_of
 from paddle._pserver.wire import WireSpec
+
+_WORD_S = 0.5  # for a last word to pservers, which may not be there
 
 
 def _print(text: str) -> None:
@@ -119,8 +123,13 @@ class RemoteExchange:
         self._is_in_step = update.mode.is_in_step
         self._encoder = Encoder(self._wire, update.mode)
         self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters if not p.is_open}
+        try:
+            check_ports(parameters, dense=len(self._dense), sparse=len(self._sparse))
+        except PserverError:  # those that are there hear of it, and why
+            with suppress(PserverError):
+                self._meet(time.monotonic() + _WORD_S)
+            raise
         self._greet()
-        self._check_shards(parameters)  # now that pservers hear of one that cannot start, and why
         for delivery in self._flight.deliveries:
             delivery.bind(self._parameters, self._arrays, self._wire, whole=needs_whole(update.rule))
         for sparse in self._sparse:
@@ -154,25 +163,14 @@ class RemoteExchange:
         """See Exchange."""
         return self._room.arrays if self._room is not None else {}
 
-    def _check_shards(self, parameters: Sequence[ParameterSpec]) -> None:
-        for parameter in parameters:
-            if parameter.sparse and not self._sparse:
-                raise SparsePortsMissing(
-                    f"parameter {parameter.name!r} is updated sparsely (sparse_update), and there is no port "
-                    "for sparse parameters: start pservers and trainers with --ports_num_for_sparse=1 or "
-                    "more, PADDLE_INIT_PORTS_NUM_FOR_SPARSE for the latter; or take sparse_update away"
-                )
-            if not parameter.sparse and not self._dense:
-                raise ExchangeError(
-                    f"there is no pserver for parameter {parameter.name!r}: see pservers, ports_num"
-                )
-
-    def _greet(self) -> None:
-        deadline = time.monotonic() + self._connect_timeout_s
+    def _meet(self, deadline: float) -> None:
         for shard in self._shards:
             shard.line.connect(deadline)
         for shard in self._shards:
             shard.line.greet()
+
+    def _greet(self) -> None:
+        self._meet(time.monotonic() + self._connect_timeout_s)
         self._check_begun()
         self._pace = max(shard.line.welcome.pace for shard in self._shards)
         versions: Sequence[int] = [shard.line.welcome.version for shard in self._shards]
