@@ -49,11 +49,11 @@ BENCHMARK = Benchmark(
         ),
     ),
     cases=(
-        _large("sgd", numpy=1.8),
+        _large("sgd", numpy=1.4),
         _large("momentum", numpy=1.7),
         _large("adagrad", numpy=2.5),
         _large("adam", numpy=2.6),
-        _small("adagrad", numpy=3.2, torch=1.1),
-        _small("adam", numpy=4.5, torch=1.4),
+        _small("adagrad", numpy=2.6, torch=1.1),
+        _small("adam", numpy=3.0, torch=1.4),
     ),
 )

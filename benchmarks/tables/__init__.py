@@ -30,14 +30,14 @@ def _case(work: str, rows: int, *goals: Goal, repeats: bool = False) -> Case:
 
 def _cases(rows: int) -> tuple[Case, ...]:
     return (
-        _case("pull", rows, _faster(_BARE, 1.15), _faster(_DICT, 4.0)),
+        _case("pull", rows, _faster(_BARE, 0.95), _faster(_DICT, 2.4)),
         _case(
             *("push", rows, _faster(_BARE, 0.9), _faster(_NUMPY, 4.0)),
-            *(_faster(_DICT, 4.0), _faster(_TORCH, 4.5)),
+            *(_faster(_DICT, 2.4), _faster(_TORCH, 4.5)),
         ),
         _case(
             *("push", rows, _faster(_BARE, 0.75), _faster(_NUMPY, 3.2)),
-            *(_faster(_DICT, 2.9), _faster(_TORCH, 3.3)),
+            *(_faster(_DICT, 2.1), _faster(_TORCH, 3.3)),
             repeats=True,
         ),
     )
