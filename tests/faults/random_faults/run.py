@@ -75,6 +75,8 @@ def disturb(cluster: Cluster, harms: Harms, faults: list[Fault], done: list[Faul
             done.append(waiting.pop())
             harms.do(done[-1])
         rest()
+    if not cluster.job.in_step:  # one that was replaced after its last push finds that out with another one
+        goal.raise_to(goal.steps + cluster.job.scenario.push_steps)
     steps = goal.steps
     harms.heal()
     replaced = [one.output.process for one in cluster.trainers if one.is_replaced]
