@@ -68,6 +68,13 @@ def counted(result: Mapping[str, np.ndarray], slot: int) -> dict[str, np.ndarray
     return found
 
 
+def first_values(dense: np.ndarray) -> np.ndarray:
+    """Of dense values those that tell of all: by shard, one for each slot."""
+    parameters = model(has_open=False)
+    slices = [dense_layout(parameters, n, SHARDS_OF_A_ROLE).slices[0] for n in range(SHARDS_OF_A_ROLE)]
+    return np.array([dense[block.start : block.start + SLOTS] for block in slices], np.float32)
+
+
 def moved(scenario: Scenario, steps: int, trainers: int, *, is_ended: bool) -> list[float]:
     """By how much each push of a process moves its values, where all count. ``is_ended``: what is left then
     is pushed, too."""

@@ -56,6 +56,12 @@ class Job(msgspec.Struct, frozen=True):
         return Path(self.folder) / f"count-{self.slot}"
 
     @property
+    def ledger(self) -> Path | None:
+        """A file: what this process has pushed, where all move the values of each; see ledger.py."""
+        is_drawn = self.scenario.spec.name == "elastic_average" and not self.in_step
+        return Path(self.folder) / f"ledger-{self.slot}" if is_drawn else None
+
+    @property
     def result(self) -> Path:
         """A file: the parameters in the end, as this process has them."""
         return Path(self.folder) / f"result-{self.slot}.npz"

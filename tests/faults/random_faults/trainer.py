@@ -18,11 +18,12 @@ from paddle._pserver.trainer_modes import in_mode
 from tests.faults.random_faults.counting import Gradients
 from tests.faults.random_faults.goal import Goal
 from tests.faults.random_faults.job import PASS_STEPS, SAMPLES, TRAINERS, Job, rows_of
+from tests.faults.random_faults.ledger import NotedExchange
 
 
 def main() -> None:
     job = msgspec.json.decode(sys.argv[1], type=Job)
-    remote = RemoteExchange(
+    remote = NotedExchange(
         job.hosts,
         port=job.port,
         ports_num=1,
@@ -35,6 +36,7 @@ def main() -> None:
         wire=job.scenario.wire,
         token_file=job.token_file,
         tls_ca=job.tls_ca,
+        ledger=job.ledger,
     )
     exchange = in_mode(remote, job.scenario.spec, TRAINERS)
     try:
