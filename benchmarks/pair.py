@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.cputime import family
 from benchmarks.transport.exchange import cores, free_port, keep_to
-from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.trainer.remote import RemoteExchange
 
 
 class Pair:

@@ -8,8 +8,8 @@ import sys
 import threading
 
 from benchmarks.transport.exchange import keep_to
-from paddle._pserver.service import ServerOptions, serve
-from paddle._pserver.tls import read_certificate
+from paddle._pserver.service.service import ServerOptions, serve
+from paddle._pserver.trust.tls import read_certificate
 
 
 def main(port: int, core: int, trainers: int, way: str = "tcp", certificate: str = "", key: str = "") -> int:

@@ -18,7 +18,7 @@ from benchmarks.memory.study import WIDTH, Case
 from benchmarks.pair import Pair
 from paddle._engine.exchange import ParameterSpec, RowsSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.rows import OPEN, SparseRows
-from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.trainer.remote import RemoteExchange
 
 _BATCH = 26 * 512
 _SMALL = 4 * _BATCH  # rows after which all that a first row brings with it is there

@@ -24,7 +24,7 @@ from paddle._engine.executor import Executor, initialize
 from paddle._engine.initial import Numpy
 from paddle._engine.program import Parameter, Variable
 from paddle._engine.scope import Scope
-from paddle._pserver.local import LocalExchange
+from paddle._pserver.trainer.local import LocalExchange
 
 Feed = Mapping[str, np.ndarray]
 

@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.overlap.steps import steps
 from benchmarks.worker import Work
 from paddle._engine.exchange import Exchange
-from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.trainer.remote import RemoteExchange
 
 
 class AtOnce:

@@ -15,7 +15,7 @@ from paddle._engine.exchange import Exchange, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.executor import Executor, initialize
 from paddle._engine.initial import Normal
 from paddle._engine.scope import Scope
-from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.trainer.remote import RemoteExchange
 
 _UPDATE = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_rate=1e-3))
 _STEPS_TO_ANSWER = 3

@@ -10,9 +10,9 @@ from typing import Any
 
 from benchmarks.safety.exchange import TRAINERS, UPDATE, exchanging, parameters
 from benchmarks.worker import Work
-from paddle._pserver.client import Client
-from paddle._pserver.framing import pieces
-from paddle._pserver.messages import PROTOCOL, Declare, Hello, Pull, encode
+from paddle._pserver.protocol.framing import pieces
+from paddle._pserver.protocol.messages import PROTOCOL, Declare, Hello, Pull, encode
+from paddle._pserver.trainer.client import Client
 
 _QUESTIONS = 1000
 _NOW_AND_THEN_S = 0.05

@@ -17,7 +17,7 @@ from benchmarks.scale.costs import Costs
 from benchmarks.scale.links import WIRE, Card, Network, pieces
 from benchmarks.scale.server import Question, Server
 from benchmarks.scale.workload import Workload, slices
-from paddle._pserver.changes import looks_at_all
+from paddle._pserver.shard.changes import looks_at_all
 
 _HEADER_BYTES = 64  # a frame's header, meta and trailer
 

@@ -17,12 +17,12 @@ import numpy as np
 from benchmarks.scale.script import Recorder, update_in
 from paddle._engine.exchange import ModeSpec, ParameterSpec
 from paddle._engine.rows import SparseRows
-from paddle._pserver.effects import Effect, Send
-from paddle._pserver.gradient import Gradient, Rows
-from paddle._pserver.messages import PROTOCOL, CountChanges, Declare, Hello, PullChanges, Push, Seed
 from paddle._pserver.options import ShardOptions
-from paddle._pserver.shard import Shard
-from paddle._pserver.trainer_modes import in_mode
+from paddle._pserver.protocol.messages import PROTOCOL, CountChanges, Declare, Hello, PullChanges, Push, Seed
+from paddle._pserver.shard.effects import Effect, Send
+from paddle._pserver.shard.shard import Shard
+from paddle._pserver.tables.gradient import Gradient, Rows
+from paddle._pserver.trainer.trainer_modes import in_mode
 
 TELLING = ("geo", "average", "elastic_average")
 """Modes whose trainers are told of changed rows."""

@@ -23,7 +23,7 @@ from typing import Any
 
 from benchmarks.cputime import cpu_of, family, machine_busy_s
 from benchmarks.scale.recruit import Recruit
-from paddle._pserver.service import ServerOptions, serve
+from paddle._pserver.service.service import ServerOptions, serve
 
 _FIRST_PORT, _LAST_PORT = 21_000, 31_000
 _PATIENCE_S = 60.0

@@ -21,7 +21,7 @@ from benchmarks.scale.recruit import WARM_BATCHES
 from benchmarks.scale.script import script_of
 from benchmarks.scale.workload import Workload, slices
 from paddle._engine.exchange import ModeSpec
-from paddle._pserver.changes import looks_at_all
+from paddle._pserver.shard.changes import looks_at_all
 
 SYNC = ModeSpec()
 _FEW, _CROWD, _TIMES = 64, 6, 200  # floats or rows, trainers and batches that keep a shard busy

@@ -19,8 +19,8 @@ from benchmarks.scale.script import update_in
 from benchmarks.scale.workload import Workload
 from paddle._engine.exchange import ModeSpec
 from paddle._engine.rows import SparseRows
-from paddle._pserver.remote import RemoteExchange
-from paddle._pserver.trainer_modes import in_mode
+from paddle._pserver.trainer.remote import RemoteExchange
+from paddle._pserver.trainer.trainer_modes import in_mode
 
 WARM_BATCHES = 3
 _FEWEST = 16  # times that something is done in a probe

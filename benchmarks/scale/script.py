@@ -22,7 +22,7 @@ from paddle._engine.exchange import (
     UpdateSpec,
 )
 from paddle._engine.rows import SparseRows
-from paddle._pserver.trainer_modes import in_mode
+from paddle._pserver.trainer.trainer_modes import in_mode
 
 Call = Literal["prefetch", "push", "pull", "changes"]
 

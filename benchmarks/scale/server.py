@@ -24,15 +24,15 @@ from benchmarks.scale.costs import ShardCosts
 from benchmarks.scale.links import Card
 from benchmarks.scale.script import update_in
 from paddle._engine.exchange import ModeSpec
-from paddle._pserver.barrier import Barrier
-from paddle._pserver.clocks import Clocks
-from paddle._pserver.effects import Send
-from paddle._pserver.gradient import NOTHING, Gradient
-from paddle._pserver.messages import Answer, Pull, Push
-from paddle._pserver.modes import mode_of
-from paddle._pserver.outbox import Outbox
-from paddle._pserver.roster import Roster
-from paddle._pserver.training import Training
+from paddle._pserver.protocol.messages import Answer, Pull, Push
+from paddle._pserver.shard.barrier import Barrier
+from paddle._pserver.shard.clocks import Clocks
+from paddle._pserver.shard.effects import Send
+from paddle._pserver.shard.modes import mode_of
+from paddle._pserver.shard.outbox import Outbox
+from paddle._pserver.shard.roster import Roster
+from paddle._pserver.shard.training import Training
+from paddle._pserver.tables.gradient import NOTHING, Gradient
 
 _NEVER = 1 << 62
 _Work = tuple[float, Callable[..., None], tuple[Any, ...]]

@@ -6,8 +6,8 @@ import numpy as np
 
 from paddle._engine.exchange import ParameterSpec
 from paddle._engine.rows import SparseRows
-from paddle._pserver import process  # noqa: F401 - loaded for those that are forked
-from paddle._pserver.local import LocalExchange
+from paddle._pserver.service import process  # noqa: F401 - loaded for those that are forked
+from paddle._pserver.trainer.local import LocalExchange
 
 
 def load() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from paddle._engine.exchange import ParameterSpec
-from paddle._pserver.placement import dense_layout
+from paddle._pserver.protocol.placement import dense_layout
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

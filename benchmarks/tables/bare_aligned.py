@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.tables.bare import on
 from benchmarks.tables.data import WIDTH
 from benchmarks.worker import Work
-from paddle._pserver.pages import Pages
+from paddle._pserver.memory.pages import Pages
 
 
 def prepare(settings: Mapping[str, Any]) -> Work:

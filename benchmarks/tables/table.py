@@ -12,10 +12,10 @@ from benchmarks.tables.data import LEARNING_RATE, WIDTH, all_ids, by_id, gradien
 from benchmarks.worker import Work
 from paddle._engine.exchange import ParameterSpec, RowsSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.rows import OPEN
-from paddle._pserver.gradient import Rows
-from paddle._pserver.hash_table import HashTable
-from paddle._pserver.placement import RowRange
-from paddle._pserver.table_room import TableRoom
+from paddle._pserver.protocol.placement import RowRange
+from paddle._pserver.tables.gradient import Rows
+from paddle._pserver.tables.hash_table import HashTable
+from paddle._pserver.tables.table_room import TableRoom
 
 _ROWS_AT_ONCE = 1 << 16
 

@@ -13,9 +13,9 @@ from benchmarks.pair import Pair
 from benchmarks.transport.exchange import LEARNING_RATE, answer, gradient, start
 from benchmarks.worker import Work
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
-from paddle._pserver.encoding import Values
-from paddle._pserver.messages import Push
-from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.protocol.encoding import Values
+from paddle._pserver.protocol.messages import Push
+from paddle._pserver.trainer.remote import RemoteExchange
 
 _UPDATE = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_rate=LEARNING_RATE))
 

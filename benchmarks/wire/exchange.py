@@ -11,7 +11,7 @@ from benchmarks.pair import Pair
 from benchmarks.transport.exchange import LEARNING_RATE, answer, start
 from benchmarks.worker import Work
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
-from paddle._pserver.wire import WireSpec
+from paddle._pserver.protocol.wire import WireSpec
 
 _UPDATE = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_rate=LEARNING_RATE))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.wire.exchange import exchanging
 from benchmarks.worker import Work
-from paddle._pserver.wire import WireSpec
+from paddle._pserver.protocol.wire import WireSpec
 
 
 def prepare(settings: Mapping[str, Any]) -> Work:

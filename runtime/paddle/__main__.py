@@ -30,9 +30,9 @@ from paddle._launch.manual import page
 from paddle._visible import visible
 
 if TYPE_CHECKING:
-    from paddle._pserver.auth import Token
     from paddle._pserver.options import ServerOptions
-    from paddle._pserver.tls import Certificate
+    from paddle._pserver.trust.auth import Token
+    from paddle._pserver.trust.tls import Certificate
 
 PORT_IN_USE = 98  # the number of EADDRINUSE
 _INTERRUPTED = 130
@@ -214,7 +214,7 @@ def _options(values: Mapping[str, Any], addresses: tuple[str, ...]) -> ServerOpt
 
 def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
     from paddle._pserver.errors import PortInUse, PserverError
-    from paddle._pserver.service import serve
+    from paddle._pserver.service.service import serve
 
     options = _options(values, addresses)
     try:
@@ -253,7 +253,7 @@ def _make_folder(path: str) -> str:
 
 def _token(values: Mapping[str, Any], command: str = "paddle pserver") -> Token | None:
     """The job's token; says so where others may read it."""
-    from paddle._pserver.token_file import read_token
+    from paddle._pserver.trust.token_file import read_token
 
     path = files(values, os.environ)["token_file"]
     if not path:
@@ -266,7 +266,7 @@ def _token(values: Mapping[str, Any], command: str = "paddle pserver") -> Token 
 
 def _certificate(values: Mapping[str, Any]) -> Certificate | None:
     """What is shown to those that connect; says so where others may read its key."""
-    from paddle._pserver.tls import read_certificate
+    from paddle._pserver.trust.tls import read_certificate
 
     paths = files(values, os.environ)
     if not paths["tls_cert"] and not paths["tls_key"]:

@@ -42,7 +42,7 @@ def reshard(arguments: Sequence[str]) -> int:
     folders, to, values = asked
 
     def work(tell: Callable[[str], None]) -> None:
-        from paddle._pserver import offline
+        from paddle._pserver.snapshots import offline
 
         sizes = {name: values[name] for name in ("nodes", "ports_num", "ports_num_for_sparse")}
         offline.reshard(folders, to, offline.Cluster(**sizes), tell)
@@ -63,7 +63,7 @@ def export(arguments: Sequence[str]) -> int:
         raise UsageError(f"--format={values['format']} is none of {', '.join(_FORMATS)}.")
 
     def work(tell: Callable[[str], None]) -> None:
-        from paddle._pserver import offline
+        from paddle._pserver.snapshots import offline
 
         offline.export(folders, to, values["format"], tell, is_averaged=values["average"])
 

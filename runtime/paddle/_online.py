@@ -33,8 +33,8 @@ def snapshot(arguments: Sequence[str]) -> int:
         return 0
     values: dict[str, Any] = {**defaults_of("snapshot"), **given.values}
     check_ports(values["port"], values["ports_num"], values["ports_num_for_sparse"])
-    from paddle._pserver import consistent_cut
     from paddle._pserver.errors import PserverError
+    from paddle._pserver.trainer import consistent_cut
 
     places = consistent_cut.Places(
         pservers=values["pservers"],

@@ -59,8 +59,8 @@ import numpy as np
 import paddle.v2 as paddle
 from paddle._engine.exchange import ModeSpec, ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.rows import SparseRows
-from paddle._pserver.remote import RemoteExchange
-from paddle._pserver.trainer_modes import in_mode
+from paddle._pserver.trainer.remote import RemoteExchange
+from paddle._pserver.trainer.trainer_modes import in_mode
 
 me = int(os.environ["PADDLE_INIT_TRAINER_ID"])
 mode = ModeSpec(MODE)

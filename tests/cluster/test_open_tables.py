@@ -23,8 +23,8 @@ from paddle._engine.initial import Constant
 from paddle._engine.row_initial import RowInitial
 from paddle._engine.rows import OPEN
 from paddle._engine.scope import Scope
-from paddle._pserver.remote import RemoteExchange
-from paddle._pserver.trainer_modes import in_mode
+from paddle._pserver.trainer.remote import RemoteExchange
+from paddle._pserver.trainer.trainer_modes import in_mode
 
 me = int(os.environ["PADDLE_INIT_TRAINER_ID"])
 mode = ModeSpec(MODE)

@@ -24,7 +24,7 @@ from benchmarks.scale.script import script_of
 from benchmarks.scale.validation import Case, judge
 from benchmarks.scale.workload import Workload, slices
 from paddle._engine.exchange import ModeSpec, ParameterSpec
-from paddle._pserver.placement import dense_layout
+from paddle._pserver.protocol.placement import dense_layout
 
 LOAD = Workload(name="tiny", floats=100, rows=10, height=50, compute_s=1e-3)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import chain
@@ -19,6 +20,7 @@ MOST_LINES = 400
 MOST_NESTED = 3
 USUAL_FUNCTION = 30  # nine of ten are no longer
 LONGEST_FUNCTION = 50
+MOST_FILES = 40  # of code, in one folder
 NO_NOUN = re.compile(r"(^|_)(utils?|helpers?|common|misc|managers?)(_|$)")
 DOCUMENTED = {"runtime/paddle/dataset/common.py"}  # PaddlePaddle's name, which users import
 AS_USERS_WRITE = "tests/cluster/programs/"  # training programs: one main from top to bottom
@@ -119,6 +121,11 @@ def test_no_code_is(rule: Rule) -> None:
     assert len(code) > 200
     found = offences(rule, code)
     assert not found, "\n".join(found)
+
+
+def test_no_folder_is_too_full() -> None:
+    full = Counter(path.relative_to(ROOT).parent.as_posix() for path in files("*.py"))
+    assert {folder: number for folder, number in full.items() if number > MOST_FILES} == {}
 
 
 def test_no_text_is_at_home_on_one_machine_only() -> None:

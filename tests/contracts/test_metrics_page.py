@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from paddle._pserver.metrics import METRICS
+from paddle._pserver.service.metrics import METRICS
 
 ROOT = Path(__file__).resolve().parents[2]
 

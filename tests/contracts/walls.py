@@ -42,23 +42,12 @@ EXCHANGE = """_engine.{
     averages, errors, exchange, entry, penalties, rates, row_initial, rows, rules, schedules
 }"""
 # What trainers and pservers both speak of.
-WIRE = "_pserver.{errors, framing, messages, options, placement, wire}"
-# The shard's parts: state machines, driven by whoever has a clock and a network.
-MACHINES = """_pserver.{
-    admission, arrival, barrier, beginning, changes, clocks, declaration, demand, deposit, effects, ending,
-    finite, modes, outbox, resuming, roster, row_listing, saving, shard, sparing, training, watch, watcher
-}"""
-SHARD = f"""{MACHINES} _pserver.{{
-    decoding, gradient, inlet, model, open_places, packed_table, state, tables
-}}"""
-SIGHT = "_pserver.{meter, report, status}"
-# A trainer's end of a session.
-TRAINERS_END = """_pserver.{
-    account, approach, client, courier, delivery, farewell, flight, given, gradient_room, greeting, journal,
-    last_words, line, link, question, remote, remote_shards, sieve
-}"""
+WIRE = "_pserver.{errors, options} _pserver.protocol.{framing, messages, placement, wire}"
+# A shard: its parts are state machines, driven by whoever has a clock and a network.
+SHARD = "_pserver.watcher _pserver.shard _pserver.tables.{gradient, open_places, packed_table, tables}"
+SIGHT = "_pserver.service.{meter, report, status}"
 # How both prove to have the job's token.
-TOKENS = "_pserver.{auth, handshake, tls, tls_socket, token_file}"
+TOKENS = "_pserver.trust.{auth, handshake, tls, tls_socket, token_file}"
 # Flags and who reads them: light enough for every program that asks for its settings.
 FLAGS = "_launch.{arguments, dialects, environ, errors, flags, manual, report}"
 # A launch as data, and who decides by it.
@@ -70,18 +59,19 @@ TABLE = (
     Row(
         "__main__",
         f"__init__ {FLAGS} _visible _launch.{{infolog, nics}} "
-        "_offline _online _pserver.{auth, errors, options, service, tls, token_file} "
-        "_pserver.tasks.{errors, queue, service}",
+        "_offline _online _pserver.{errors, options} _pserver.service.service "
+        "_pserver.trust.{auth, tls, token_file} _pserver.tasks.{errors, queue, service}",
         STANDARD,
     ),
     Row(
         "_offline",
-        "_visible _launch.{arguments, errors, flags, manual} _pserver.{errors, offline}",
+        "_visible _launch.{arguments, errors, flags, manual} _pserver.errors _pserver.snapshots.offline",
         "pathlib shlex sys",
     ),
     Row(
         "_online",
-        "_visible _launch.{arguments, environ, flags, manual} _pserver.{consistent_cut, errors}",
+        "_visible _launch.{arguments, environ, flags, manual} "
+        "_pserver.errors _pserver.trainer.consistent_cut",
         "os sys",
     ),
     Row("_absent", "_complaint", "sys"),
@@ -91,7 +81,7 @@ TABLE = (
     Row(
         "v2",
         "v2 _absent _complaint _engine batch dataset reader "
-        "_launch.{environ, infolog} _pserver.{local, remote}",
+        "_launch.{environ, infolog} _pserver.trainer.{local, remote}",
         "msgspec numpy sys",
     ),
     Row("v2.__init__", "_absent v2._flags", "importlib"),
@@ -101,7 +91,8 @@ TABLE = (
     Row("v2.plot", "", "importlib matplotlib os"),
     Row(
         "v2.trainer",
-        "v2 _absent _engine _pserver.{local, remote, trainer_modes, wire} _launch.environ",
+        "v2 _absent _engine _launch.environ "
+        "_pserver.protocol.wire _pserver.trainer.{local, remote, trainer_modes}",
         "time",
     ),
     Row("batch"),
@@ -119,146 +110,207 @@ TABLE = (
     Row("_engine.kernels.kernel", theirs="numba pathlib threading"),
     Row("_engine.kernels.prefetch", theirs="llvmlite numba"),
     Row(EXCHANGE, f"{EXCHANGE} _engine.kernels", "numpy"),
-    # Where parameters live.
+    # Where parameters live, from the ground up.
     Row("_pserver.__init__"),
-    Row(MACHINES, f"{SHARD} {WIRE} {EXCHANGE} _visible", "numpy"),
-    Row("_pserver.gradient", theirs="numpy"),
-    Row("_pserver.slots", EXCHANGE, "numpy"),
-    Row(
-        "_pserver.tables",
-        "_pserver.{gradient, hash_table, packed_table, shown, slots, sparse_table, table_room} "
-        f"{WIRE} {EXCHANGE}",
-        "numpy",
-    ),
-    Row("_pserver.table_room", "_pserver.errors"),
-    Row(
-        "_pserver.packed_table",
-        f"_pserver.{{gradient, slots}} {WIRE} {EXCHANGE} _engine.kernels.rows",
-        "numpy",
-    ),
-    Row("_pserver.sparse_table", "_pserver.{gradient, placement}", "numpy"),
-    Row(
-        "_pserver.decoding",
-        f"_pserver.{{gradient, tables}} {WIRE} _engine.exchange _engine.kernels.{{halves, largest}}",
-        "numpy",
-    ),
-    Row("_pserver.pages", theirs="gc mmap numpy"),
-    Row("_pserver.hash_index", "_pserver.{errors, pages} _engine.kernels.{cells, growing, hashing}", "numpy"),
-    Row(
-        "_pserver.hash_table",
-        f"_pserver.{{errors, gradient, hash_index, pages, placement, slots, table_room}} {EXCHANGE} "
-        "_engine.kernels.interleaved",
-        "numpy",
-    ),
     Row("_pserver.errors", "_engine.errors _complaint"),
-    Row("_pserver.{framing, placement}", "_pserver.errors _engine.exchange", "numpy xxhash"),
-    Row("_pserver.messages", "_pserver.{errors, options, wire} _engine.exchange", "msgspec"),
-    Row("_pserver.wire", "_engine.exchange"),
-    Row("_pserver.options"),
-    Row("_pserver.ahead", theirs="threading"),  # a lock
-    Row("_pserver.landing"),
-    # What a shard remembers, and where.
-    Row("_pserver.state", "_pserver.{clocks, messages, model, roster}", "msgspec numpy"),
-    Row("_pserver.snapshot_file", "_pserver.state", "base64 msgspec numpy safetensors"),
+    Row("_pserver.{options, watcher}"),
+    # What trainers and shards say to each other.
+    Row("_pserver.protocol.{__init__, landing}"),
+    Row("_pserver.protocol.ahead", theirs="threading"),  # a lock
+    Row("_pserver.protocol.link", theirs="select socket"),
+    Row("_pserver.protocol.wire", "_engine.exchange"),
+    Row("_pserver.protocol.messages", f"{WIRE} _engine.exchange", "msgspec"),
+    Row("_pserver.protocol.{framing, placement}", "_pserver.errors _engine.exchange", "numpy xxhash"),
+    Row("_pserver.protocol.encoding", f"{WIRE} {EXCHANGE} _engine.kernels.{{halves, largest}}", "numpy"),
+    Row("_pserver.protocol.outlet", f"{WIRE} _engine.kernels.halves", "numpy"),
+    Row("_pserver.protocol.rounded", "_pserver.protocol.{framing, landing} _engine.kernels.halves", "numpy"),
+    # Who may speak. The gate is a state machine: time and chance are given to it.
+    Row("_pserver.trust.__init__"),
+    Row("_pserver.trust.auth", theirs="base64 binascii hmac ipaddress"),
+    Row("_pserver.trust.token_file", "_pserver.errors _pserver.trust.auth", "os pathlib"),
+    Row("_pserver.trust.nearby", "_pserver.trust.auth", "os socket"),
+    Row("_pserver.trust.tls", "_pserver.errors", "pathlib ssl"),
     Row(
-        "_pserver.{archive, snapshot}",
-        "_pserver.{archive, snapshot_file, errors, state, storage}",
+        "_pserver.trust.tls_socket",
+        "_pserver.errors _pserver.trust.tls",
+        "select socket ssl threading time",
+    ),
+    Row(
+        "_pserver.trust.handshake",
+        "_pserver.errors _pserver.protocol.link _pserver.trust.{auth, nearby, tls_socket}",
+        "secrets socket time",
+    ),
+    # Memory, some of which both sides see.
+    Row("_pserver.memory.{__init__, memory}", theirs="os pathlib"),
+    Row("_pserver.memory.pages", theirs="gc mmap numpy"),
+    Row(
+        "_pserver.memory.region",
+        "_pserver.memory.memory _pserver.protocol.messages",
+        "fcntl mmap numpy os pathlib",
+    ),
+    Row("_pserver.memory.shown", f"{WIRE} _pserver.memory.region", "numpy"),
+    Row("_pserver.memory.gradient_room", f"{EXCHANGE} _pserver.memory.region", "numpy"),
+    # Values, and the state of their rules.
+    Row("_pserver.tables.{__init__, gradient}", theirs="numpy"),
+    Row("_pserver.tables.slots", EXCHANGE, "numpy"),
+    Row("_pserver.tables.table_room", "_pserver.errors"),
+    Row("_pserver.tables.sparse_table", "_pserver.protocol.placement _pserver.tables.gradient", "numpy"),
+    Row(
+        "_pserver.tables.packed_table",
+        f"_pserver.tables.{{gradient, slots}} {WIRE} {EXCHANGE} _engine.kernels.rows",
+        "numpy",
+    ),
+    Row(
+        "_pserver.tables.hash_index",
+        "_pserver.errors _pserver.memory.pages _engine.kernels.{cells, growing, hashing}",
+        "numpy",
+    ),
+    Row(
+        "_pserver.tables.hash_table",
+        f"{WIRE} {EXCHANGE} _engine.kernels.interleaved "
+        "_pserver.memory.pages _pserver.tables.{gradient, hash_index, slots, table_room}",
+        "numpy",
+    ),
+    Row("_pserver.tables.known_rows", "_pserver.memory.pages _pserver.tables.hash_index", "numpy"),
+    Row("_pserver.tables.open_places", "_pserver.tables.hash_index", "numpy"),
+    Row(
+        "_pserver.tables.tables",
+        f"{WIRE} {EXCHANGE} _pserver.memory.shown "
+        "_pserver.tables.{gradient, hash_table, packed_table, slots, sparse_table, table_room}",
+        "numpy",
+    ),
+    # One part of the parameters.
+    Row("_pserver.shard", f"{SHARD} {WIRE} {EXCHANGE} _visible", "numpy"),
+    Row("_pserver.shard.model", f"{SHARD} {WIRE} {EXCHANGE} _pserver.memory.shown", "numpy"),
+    Row("_pserver.shard.decoding", f"{SHARD} {WIRE} {EXCHANGE} _engine.kernels.{{halves, largest}}", "numpy"),
+    Row("_pserver.shard.loan", f"{WIRE} _pserver.memory.region _pserver.tables.tables", "numpy os"),
+    Row("_pserver.shard.state", f"{SHARD} {WIRE}", "msgspec numpy"),
+    # States on disk.
+    Row("_pserver.snapshots.__init__"),
+    Row("_pserver.snapshots.snapshot_file", "_pserver.shard.state", "base64 msgspec numpy safetensors"),
+    Row("_pserver.snapshots.storage", "_pserver.errors", "fcntl mmap os pathlib"),
+    Row(
+        "_pserver.snapshots.{archive, snapshot}",
+        "_pserver.errors _pserver.shard.state _pserver.snapshots.{archive, snapshot_file, storage}",
         "msgspec xxhash",
     ),
-    Row("_pserver.recovery", f"{SHARD} {WIRE} _pserver.{{snapshot, storage}}", "pathlib time"),
-    Row("_pserver.gathering", f"{WIRE} _pserver.{{archive, snapshot_file, storage}}", "msgspec pathlib"),
     Row(
-        "_pserver.resharding",
-        f"{WIRE} {EXCHANGE} _pserver.{{snapshot_file, gathering, state}}",
+        "_pserver.snapshots.recovery",
+        f"{SHARD} {WIRE} _pserver.snapshots.{{snapshot, storage}}",
+        "pathlib time",
+    ),
+    Row(
+        "_pserver.snapshots.gathering",
+        f"{WIRE} _pserver.snapshots.{{archive, snapshot_file, storage}}",
+        "msgspec pathlib",
+    ),
+    Row(
+        "_pserver.snapshots.resharding",
+        f"{WIRE} {EXCHANGE} _pserver.shard.state _pserver.snapshots.{{snapshot_file, gathering}}",
         "msgspec numpy",
     ),
     Row(
-        "_pserver.exporting",
+        "_pserver.snapshots.exporting",
         f"{WIRE} {EXCHANGE} _engine.checkpoint "
-        "_pserver.{gathering, packed_table, resharding, snapshot_file}",
+        "_pserver.snapshots.{gathering, resharding, snapshot_file} _pserver.tables.packed_table",
         "numpy",
     ),
     Row(
-        "_pserver.offline",
-        f"{WIRE} _engine.checkpoint _pserver.{{exporting, gathering, resharding, snapshot, storage}}",
+        "_pserver.snapshots.offline",
+        f"{WIRE} _engine.checkpoint "
+        "_pserver.snapshots.{exporting, gathering, resharding, snapshot, storage}",
         "pathlib shutil tempfile",
     ),
-    Row("_pserver.storage", "_pserver.errors", "fcntl mmap os pathlib"),
-    Row("_pserver.local", f"{SHARD} {WIRE} {EXCHANGE} _pserver.given", "numpy"),
-    Row("_pserver.merging", EXCHANGE, "numpy"),
-    Row("_pserver.local_updates", f"{EXCHANGE} _pserver.known_rows", "numpy"),
-    Row("_pserver.known_rows", "_pserver.{hash_index, pages}", "numpy"),
-    Row("_pserver.open_places", "_pserver.hash_index", "numpy"),
-    Row("_pserver.trainer_modes", "_engine.exchange _pserver.{local, local_updates, merging}"),
+    # A trainer's end.
     Row(
-        TRAINERS_END,
-        f"{TRAINERS_END} {TOKENS} {WIRE} {EXCHANGE} _visible "
-        "_pserver.{ahead, encoding, landing, nearby, region, rounded, shown}",
-        "msgspec numpy os secrets select socket ssl sys threading time",
+        "_pserver.trainer",
+        f"_pserver.trainer {TOKENS} {WIRE} {EXCHANGE} _visible _pserver.trust.nearby "
+        "_pserver.memory.{gradient_room, region, shown} "
+        "_pserver.protocol.{ahead, encoding, landing, link, rounded}",
+        "msgspec numpy os secrets socket ssl sys threading time",
+    ),
+    Row("_pserver.trainer.local", f"{SHARD} {WIRE} {EXCHANGE} _pserver.trainer.given", "numpy"),
+    Row("_pserver.trainer.merging", EXCHANGE, "numpy"),
+    Row("_pserver.trainer.local_updates", f"{EXCHANGE} _pserver.tables.known_rows", "numpy"),
+    Row(
+        "_pserver.trainer.trainer_modes",
+        "_engine.exchange _pserver.trainer.{local, local_updates, merging}",
     ),
     Row(
-        "_pserver.consistent_cut",
-        "_pserver.{client, errors, messages, options, tls, token_file}",
+        "_pserver.trainer.consistent_cut",
+        f"{WIRE} _pserver.trainer.client _pserver.trust.{{tls, token_file}}",
         "time",
     ),
-    Row("_pserver.outlet", f"{WIRE} _engine.kernels.halves", "numpy"),
-    Row("_pserver.rounded", "_pserver.{framing, landing} _engine.kernels.halves", "numpy"),
-    Row("_pserver.encoding", f"{WIRE} {EXCHANGE} _engine.kernels.{{halves, largest}}", "numpy"),
-    Row("_pserver.session", f"{SHARD} {WIRE} _pserver.{{link, meter}}", "asyncio numpy"),
-    Row("_pserver.warming", f"{SHARD} {WIRE} {EXCHANGE}", "asyncio numpy"),
+    # Shards as processes, on a network, with a clock.
+    Row("_pserver.service.__init__"),
     Row(
-        "_pserver.hub",
-        f"{SHARD} {WIRE} {SIGHT} _pserver.{{auth, loan, nearby, outlet, recovery, session, warming}}",
+        "_pserver.service.session",
+        f"{SHARD} {WIRE} _pserver.protocol.link _pserver.service.meter",
+        "asyncio numpy",
+    ),
+    Row("_pserver.service.warming", f"{SHARD} {WIRE} {EXCHANGE}", "asyncio numpy"),
+    Row(
+        "_pserver.service.hub",
+        f"{SHARD} {WIRE} {SIGHT} _pserver.protocol.outlet _pserver.service.{{session, warming}} "
+        "_pserver.snapshots.recovery _pserver.trust.{auth, nearby}",
         "asyncio numpy time",
     ),
-    # Memory that both sides see.
-    Row("_pserver.region", "_pserver.{memory, messages}", "fcntl mmap numpy os pathlib"),
-    Row("_pserver.shown", "_pserver.{errors, framing, messages, region}", "numpy"),
-    Row("_pserver.loan", f"{WIRE} _pserver.{{region, tables}}", "numpy os"),
-    Row("_pserver.inlet", f"{SHARD} {WIRE} _pserver.loan", "numpy"),
-    Row("_pserver.model", f"{SHARD} {WIRE} {EXCHANGE} _pserver.shown", "numpy"),
-    # What can be seen of a shard.
-    Row("_pserver.status", SHARD, "msgspec"),
-    Row("_pserver.meter", WIRE, "msgspec"),
-    Row("_pserver.report", f"{SHARD} {SIGHT} _pserver.memory", "msgspec"),
-    Row("_pserver.metrics", f"{SIGHT} _pserver.auth"),
-    Row("_pserver.report_page", SIGHT, "html"),
+    Row("_pserver.service.status", SHARD, "msgspec"),
+    Row("_pserver.service.meter", WIRE, "msgspec"),
+    Row("_pserver.service.report", f"{SHARD} {SIGHT} _pserver.memory.memory", "msgspec"),
+    Row("_pserver.service.metrics", f"{SIGHT} _pserver.trust.auth"),
+    Row("_pserver.service.report_page", SIGHT, "html"),
     Row(
-        "_pserver.application",
-        f"_pserver.{{auth, door, hub, link, metrics, options, report_page}} {SIGHT}",
+        "_pserver.service.application",
+        f"{SIGHT} _pserver.options _pserver.protocol.link _pserver.trust.auth "
+        "_pserver.service.{door, hub, metrics, report_page}",
         "aiohttp ipaddress msgspec",
     ),
-    # Who may come in. The gate is a state machine: time and chance are given to it.
-    Row("_pserver.auth", theirs="base64 binascii hmac ipaddress"),
-    Row("_pserver.token_file", "_pserver.{auth, errors}", "os pathlib"),
-    Row("_pserver.door", f"_pserver.{{auth, nearby}} {SIGHT}", "aiohttp ipaddress socket time"),
-    Row("_pserver.nearby", "_pserver.auth", "os socket"),
-    Row("_pserver.handshake", "_pserver.{auth, errors, link, nearby, tls_socket}", "secrets socket time"),
-    Row("_pserver.tls", "_pserver.errors", "pathlib ssl"),
-    Row("_pserver.tls_socket", "_pserver.{errors, tls}", "select socket ssl threading time"),
-    Row("_pserver.refusals", "_pserver.auth", "time"),
-    Row("_pserver.conversation", "_pserver.{auth, refusals}", "aiohttp asyncio http"),
-    Row("_pserver.lobby", "_pserver.{auth, refusals, tls}", "asyncio socket ssl"),
+    Row("_pserver.service.door", f"_pserver.trust.{{auth, nearby}} {SIGHT}", "aiohttp ipaddress socket time"),
+    Row("_pserver.service.refusals", "_pserver.trust.auth", "time"),
     Row(
-        "_pserver.process",
-        "_pserver.{application, auth, conversation, errors, hub, lobby, options, recovery, refusals}"
-        " _pserver.{tls, watcher}",
+        "_pserver.service.conversation",
+        "_pserver.service.refusals _pserver.trust.auth",
+        "aiohttp asyncio http",
+    ),
+    Row(
+        "_pserver.service.lobby",
+        "_pserver.service.refusals _pserver.trust.{auth, tls}",
+        "asyncio socket ssl",
+    ),
+    Row(
+        "_pserver.service.process",
+        "_pserver.{errors, options, watcher} _pserver.snapshots.recovery _pserver.trust.{auth, tls} "
+        "_pserver.service.{application, conversation, hub, lobby, refusals}",
         "aiohttp asyncio resource secrets signal socket",
     ),
     Row(  # the parent of the shards' processes: it stays small and loads no numeric library
-        "_pserver.{children, memory, ports, service}",
-        "_pserver.{auth, children, errors, memory, nearby, options, ports, process, tls, watcher}",
+        "_pserver.service.{children, ports, service}",
+        "_pserver.{errors, options, watcher} _pserver.memory.memory _pserver.trust.{auth, nearby, tls} "
+        "_pserver.service.{children, ports, process}",
         STANDARD,
     ),
     # The queue of tasks: a server of its own.
-    Row("_pserver.tasks", "_pserver.{errors, ports, tasks} _complaint _recordio", f"msgspec {STANDARD}"),
+    Row(
+        "_pserver.tasks",
+        "_pserver.{errors, tasks} _pserver.service.ports _complaint _recordio",
+        f"msgspec {STANDARD}",
+    ),
     Row(
         "_pserver.tasks.{application, service}",
-        "_pserver.{auth, conversation, ports, refusals, tasks}",
+        "_pserver.tasks _pserver.service.{conversation, ports, refusals} _pserver.trust.auth",
         f"aiohttp msgspec {STANDARD}",
     ),
-    Row("_pserver.tasks.handshake", "_pserver.tasks.errors _pserver.{auth, token_file}", "http os secrets"),
-    Row("_pserver.tasks.admitted", "_pserver.{auth, door} _pserver.tasks.{errors, handshake}", "aiohttp"),
+    Row(
+        "_pserver.tasks.handshake",
+        "_pserver.tasks.errors _pserver.trust.{auth, token_file}",
+        "http os secrets",
+    ),
+    Row(
+        "_pserver.tasks.admitted",
+        "_pserver.service.door _pserver.trust.auth _pserver.tasks.{errors, handshake}",
+        "aiohttp",
+    ),
     Row("_pserver.tasks.queue", "_pserver.tasks.{errors, messages}"),
     # Where processes run.
     Row("_launch", "_launch _visible", STANDARD),

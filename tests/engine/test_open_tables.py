@@ -18,7 +18,7 @@ from paddle._engine.initial import Constant, Normal
 from paddle._engine.row_initial import RowInitial, row_key
 from paddle._engine.rows import OPEN, SparseRows
 from paddle._engine.scope import Scope
-from paddle._pserver.local import LocalExchange
+from paddle._pserver.trainer.local import LocalExchange
 
 HEIGHT, WIDTH = 30, 4
 ROWS = RowsSpec(initial=RowInitial("normal", 0.0, 0.5), seed=11)

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 import paddle.v2 as paddle
-from paddle._pserver.local import LocalExchange
+from paddle._pserver.trainer.local import LocalExchange
 from paddle.v2 import trainer as trainer_module
 
 

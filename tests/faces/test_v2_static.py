@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import paddle.v2 as paddle
-from paddle._pserver.local import LocalExchange
+from paddle._pserver.trainer.local import LocalExchange
 from paddle.v2 import trainer as trainer_module
 
 ROWS = [(i % 6, i % 5, [0.5 * (i % 3)]) for i in range(12)]

@@ -12,7 +12,7 @@ import pytest
 import paddle.v2 as paddle
 from paddle._absent import NotInThisRelease
 from paddle._launch.environ import Reporter
-from paddle._pserver.local import LocalExchange
+from paddle._pserver.trainer.local import LocalExchange
 from paddle.v2 import trainer as trainer_module
 
 

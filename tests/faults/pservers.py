@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from paddle._engine.exchange import UpdateSpec
-from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.trainer.remote import RemoteExchange
 from tests.cluster.by_hand import RUNTIME
 from tests.pserver.conftest import free_ports
 from tests.pserver.test_equality import trainer

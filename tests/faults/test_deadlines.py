@@ -17,7 +17,7 @@ import pytest
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.rows import SparseRows
 from paddle._pserver.errors import ShardUnreachable
-from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.trainer.remote import RemoteExchange
 from tests.cluster.by_hand import free_port, pserver
 
 pytestmark = pytest.mark.faults

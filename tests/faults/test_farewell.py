@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from paddle._pserver.errors import ShardUnreachable, TrainerLost
-from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.trainer.remote import RemoteExchange
 from tests.pserver.test_equality import trainer, update
 from tests.waiting import until
 

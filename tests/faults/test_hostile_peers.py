@@ -22,15 +22,24 @@ import pytest
 
 from paddle._engine.exchange import ModeSpec, ParameterSpec
 from paddle._launch.authority import Authority
-from paddle._pserver import nearby
-from paddle._pserver.client import Client
 from paddle._pserver.errors import TooManyParameters
-from paddle._pserver.framing import FrameReader, bytes_of
-from paddle._pserver.link import SESSION_PATH, UPGRADE
-from paddle._pserver.messages import PROTOCOL, Declare, Declared, Failure, Hello, Pull, Welcome, decode
-from paddle._pserver.remote import RemoteExchange
-from paddle._pserver.tls import read_trust
-from paddle._pserver.token_file import read_token
+from paddle._pserver.protocol.framing import FrameReader, bytes_of
+from paddle._pserver.protocol.link import SESSION_PATH, UPGRADE
+from paddle._pserver.protocol.messages import (
+    PROTOCOL,
+    Declare,
+    Declared,
+    Failure,
+    Hello,
+    Pull,
+    Welcome,
+    decode,
+)
+from paddle._pserver.trainer.client import Client
+from paddle._pserver.trainer.remote import RemoteExchange
+from paddle._pserver.trust import nearby
+from paddle._pserver.trust.tls import read_trust
+from paddle._pserver.trust.token_file import read_token
 from tests.cluster.by_hand import environment, free_port
 from tests.pserver.conftest import update
 from tests.pserver.hostile import Hostile, of

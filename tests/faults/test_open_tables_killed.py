@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.pserver.tables.test_open_tables import CHOOSY, assert_same, locally, model, trainer
 from tests.pserver.test_equality import update
-from tests.pserver.test_open_tables import CHOOSY, assert_same, locally, model, trainer
 
 from .pservers import TRAINERS, pservers
 

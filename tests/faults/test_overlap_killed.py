@@ -68,8 +68,8 @@ def trained(folder: Path, dies: tuple[str, Any] | None) -> list[Result]:
 def test_a_pserver_killed_in_the_midst_of_an_overlapping_step_changes_no_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dies: tuple[str, Any]
 ) -> None:
-    monkeypatch.setattr("paddle._pserver.delivery.APART_BYTES", 0)
-    monkeypatch.setattr("paddle._pserver.ahead.PART_BYTES", 1)
+    monkeypatch.setattr("paddle._pserver.trainer.delivery.APART_BYTES", 0)
+    monkeypatch.setattr("paddle._pserver.protocol.ahead.PART_BYTES", 1)
     whole = trained(tmp_path / "whole", None)
     killed = trained(tmp_path / "killed", dies)
     for (costs, parameters), (same_costs, same_parameters) in zip(whole, killed, strict=True):

@@ -33,7 +33,7 @@ import os, sys
 from pathlib import Path
 import numpy as np
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
-from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.trainer.remote import RemoteExchange
 from tests.faults.random_faults.goal import Goal
 
 me = int(sys.argv[1])

@@ -14,7 +14,7 @@ import pytest
 
 from paddle._engine.exchange import ModeSpec
 from paddle._pserver.errors import PserverError
-from paddle._pserver.wire import wire_of
+from paddle._pserver.protocol.wire import wire_of
 from tests.pserver.test_equality import assert_same, locally, update
 from tests.waiting import until
 

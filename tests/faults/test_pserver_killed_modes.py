@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from paddle._engine.exchange import ModeSpec
-from paddle._pserver.remote import RemoteExchange
-from paddle._pserver.trainer_modes import in_mode
+from paddle._pserver.trainer.remote import RemoteExchange
+from paddle._pserver.trainer.trainer_modes import in_mode
 from tests.pserver.test_equality import assert_same, trainer, update
 
 from .pservers import STEPS, TRAINERS, Job, pservers

@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from paddle._engine.exchange import ModeSpec, UpdateSpec
-from paddle._pserver import consistent_cut, offline
 from paddle._pserver.errors import PserverError
+from paddle._pserver.snapshots import offline
+from paddle._pserver.trainer import consistent_cut
 from paddle.v2.parameters import Parameters
 from tests.cluster.by_hand import RUNTIME
 from tests.pserver.test_equality import assert_same, locally, trainer, update

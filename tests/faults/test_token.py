@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from paddle._pserver.client import Client
 from paddle._pserver.errors import NotAuthorized
-from paddle._pserver.tls import read_trust
+from paddle._pserver.trainer.client import Client
+from paddle._pserver.trust.tls import read_trust
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
 

@@ -26,8 +26,8 @@ TRAIN = """
 import json, os, signal, urllib.request
 import numpy as np
 from paddle._engine.exchange import ModeSpec, ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
-from paddle._pserver.remote import RemoteExchange
-from paddle._pserver.trainer_modes import in_mode
+from paddle._pserver.trainer.remote import RemoteExchange
+from paddle._pserver.trainer.trainer_modes import in_mode
 
 me, mode = int(os.environ["PADDLE_INIT_TRAINER_ID"]), ModeSpec(MODE)
 exchange = in_mode(RemoteExchange(

@@ -15,7 +15,7 @@ TRAIN = """
 import os, signal
 import numpy as np
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
-from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.trainer.remote import RemoteExchange
 
 me = int(os.environ["PADDLE_INIT_TRAINER_ID"])
 exchange = RemoteExchange(

@@ -16,7 +16,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
-from paddle._pserver.ports import listen
+from paddle._pserver.service.ports import listen
 
 Way = Literal["up", "down"]  # to the pserver, from it
 Place = tuple[str, int]

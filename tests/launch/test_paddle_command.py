@@ -14,11 +14,11 @@ import paddle
 from paddle import __main__ as command
 from paddle._launch.flags import User, flags_of
 from paddle._launch.infolog import InfoLog
-from paddle._pserver import service
-from paddle._pserver.auth import Token
 from paddle._pserver.errors import PortInUse, PserverError
-from paddle._pserver.service import ServerOptions
-from paddle._pserver.tls import Certificate
+from paddle._pserver.service import service
+from paddle._pserver.service.service import ServerOptions
+from paddle._pserver.trust.auth import Token
+from paddle._pserver.trust.tls import Certificate
 from paddle._pserver.watcher import Watcher
 
 ROOT = Path(paddle.__file__).parents[2]

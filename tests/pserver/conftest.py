@@ -19,20 +19,20 @@ import pytest
 from aiohttp import web
 
 from paddle._engine.exchange import Exchange, ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
-from paddle._pserver import nearby
-from paddle._pserver.application import application
-from paddle._pserver.auth import Gate, Token
-from paddle._pserver.conversation import Conversation
-from paddle._pserver.ending import Outcome
 from paddle._pserver.errors import PortInUse
-from paddle._pserver.hub import Hub
-from paddle._pserver.lobby import Lobby
 from paddle._pserver.options import ShardOptions
-from paddle._pserver.ports import listen
-from paddle._pserver.refusals import Refusals
-from paddle._pserver.remote import RemoteExchange
-from paddle._pserver.shard import Shard
-from paddle._pserver.tls import Certificate
+from paddle._pserver.service.application import application
+from paddle._pserver.service.conversation import Conversation
+from paddle._pserver.service.hub import Hub
+from paddle._pserver.service.lobby import Lobby
+from paddle._pserver.service.ports import listen
+from paddle._pserver.service.refusals import Refusals
+from paddle._pserver.shard.ending import Outcome
+from paddle._pserver.shard.shard import Shard
+from paddle._pserver.trainer.remote import RemoteExchange
+from paddle._pserver.trust import nearby
+from paddle._pserver.trust.auth import Gate, Token
+from paddle._pserver.trust.tls import Certificate
 
 HOSTS = ("127.0.0.1", "127.0.0.2")
 TIMEOUT_S = 30.0

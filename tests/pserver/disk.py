@@ -18,7 +18,7 @@ class Content:
 
 @dataclass
 class Disk:
-    """A paddle._pserver.storage.Storage. ``stop_at``: the number of the operation that raises ``stop``."""
+    """A Storage (storage.py). ``stop_at``: the number of the operation that raises ``stop``."""
 
     names_now: dict[str, Content] = field(default_factory=dict)
     names_flushed: dict[str, Content] = field(default_factory=dict)

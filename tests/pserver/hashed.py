@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from paddle._engine.entry import Entry
 from paddle._engine.exchange import ParameterSpec, RowsSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.row_initial import RowInitial, row_key
-from paddle._pserver.hash_table import HashTable
-from paddle._pserver.placement import RowRange
-from paddle._pserver.table_room import TableRoom
+from paddle._pserver.protocol.placement import RowRange
+from paddle._pserver.tables.hash_table import HashTable
+from paddle._pserver.tables.table_room import TableRoom
 
 WIDTH, SEED, RATE, MOMENTUM = 3, 5, 0.25, 0.5
 INITIAL = RowInitial("uniform", -1.0, 1.0)

@@ -11,9 +11,9 @@ import numpy as np
 import xxhash
 
 from paddle._engine.exchange import ParameterSpec
-from paddle._pserver import framing
-from paddle._pserver.framing import MAGIC, VERSION, pieces
-from paddle._pserver.messages import (
+from paddle._pserver.protocol import framing
+from paddle._pserver.protocol.framing import MAGIC, VERSION, pieces
+from paddle._pserver.protocol.messages import (
     KINDS,
     Answer,
     CountChanges,

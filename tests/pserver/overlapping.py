@@ -16,8 +16,8 @@ from paddle._engine.executor import Executor, initialize
 from paddle._engine.initial import Normal
 from paddle._engine.program import Program
 from paddle._engine.scope import Scope
-from paddle._pserver.local import LocalExchange
-from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.trainer.local import LocalExchange
+from paddle._pserver.trainer.remote import RemoteExchange
 
 from .conftest import update
 
@@ -114,5 +114,5 @@ class Heard(RemoteExchange):
 @pytest.fixture
 def threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """However small a shard is, a thread of its own carries to it; every gradient may go in its own part."""
-    monkeypatch.setattr("paddle._pserver.delivery.APART_BYTES", 0)
-    monkeypatch.setattr("paddle._pserver.ahead.PART_BYTES", 1)
+    monkeypatch.setattr("paddle._pserver.trainer.delivery.APART_BYTES", 0)
+    monkeypatch.setattr("paddle._pserver.protocol.ahead.PART_BYTES", 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from paddle._launch.authority import Papers
-from paddle._pserver.tls import Certificate, read_certificate
+from paddle._pserver.trust.tls import Certificate, read_certificate
 
 ADDRESSES = ("127.0.0.1", "127.0.0.2", "localhost")
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
-from paddle._pserver.effects import Close, Drop, Effect, Note, Send, Write
-from paddle._pserver.gradient import NOTHING, Gradient, Rows
-from paddle._pserver.messages import (
+from paddle._pserver.options import ShardOptions
+from paddle._pserver.protocol.messages import (
     PROTOCOL,
     Answer,
     Declare,
@@ -26,9 +25,10 @@ from paddle._pserver.messages import (
     Seed,
     Welcome,
 )
-from paddle._pserver.options import ShardOptions
-from paddle._pserver.shard import Shard
-from paddle._pserver.state import State
+from paddle._pserver.shard.effects import Close, Drop, Effect, Note, Send, Write
+from paddle._pserver.shard.shard import Shard
+from paddle._pserver.shard.state import State
+from paddle._pserver.tables.gradient import NOTHING, Gradient, Rows
 
 MODEL = (ParameterSpec(name="w", shape=(4,)), ParameterSpec(name="t", shape=(5, 2), sparse=True))
 LEARNING_RATE = 0.5

@@ -12,7 +12,7 @@ import pytest
 from paddle._engine.exchange import Exchange, ModeSpec, ParameterSpec, RuleSpec, UpdateSpec
 from paddle._engine.rows import SparseRows
 from paddle._engine.rules import RULES
-from paddle._pserver.local import LocalExchange
+from paddle._pserver.trainer.local import LocalExchange
 
 from . import conftest
 from .conftest import Start, values_of

@@ -16,7 +16,6 @@ import pytest
 
 from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import Exchange, ModeSpec, ParameterSpec, ScheduleSpec
-from paddle._pserver.client import Client
 from paddle._pserver.errors import (
     ChecksumMismatch,
     DuplicateTrainer,
@@ -27,8 +26,8 @@ from paddle._pserver.errors import (
     TrainerLost,
     WrongPort,
 )
-from paddle._pserver.framing import pieces
-from paddle._pserver.messages import (
+from paddle._pserver.protocol.framing import pieces
+from paddle._pserver.protocol.messages import (
     PROTOCOL,
     Answer,
     Declare,
@@ -38,7 +37,8 @@ from paddle._pserver.messages import (
     Seed,
     encode,
 )
-from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.trainer.client import Client
+from paddle._pserver.trainer.remote import RemoteExchange
 from tests.waiting import until
 
 from .conftest import DENSE_ONLY, MODEL, ONES, TIMEOUT_S, Pservers, Start, start, update, values_of
@@ -139,8 +139,8 @@ def test_who_waits_at_one_shard_hears_of_another_that_a_trainer_failed(start_pse
 def test_a_trainer_whose_connection_breaks_ends_the_others_after_the_timeout(
     start_pservers: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("paddle._pserver.barrier.FIRST_NOTICE_S", 0.0)
-    monkeypatch.setattr("paddle._pserver.hub.TICK_S", 0.1)
+    monkeypatch.setattr("paddle._pserver.shard.barrier.FIRST_NOTICE_S", 0.0)
+    monkeypatch.setattr("paddle._pserver.service.hub.TICK_S", 0.1)
     notices: list[str] = []
     pservers = start_pservers(num_gradient_servers=2, barrier_timeout_s=1.0)
     broken = threading.Event()
@@ -289,7 +289,7 @@ def test_a_trainer_that_reads_slowly_gets_everything(start_pservers: Start) -> N
 def test_a_crowd_that_never_says_hello_is_bounded_and_a_trainer_comes_in_after_it(
     start_pservers: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("paddle._pserver.hub.MAX_STRANGERS", 1)
+    monkeypatch.setattr("paddle._pserver.service.hub.MAX_STRANGERS", 1)
     pservers = start_pservers()
     crowd = [Client("127.0.0.1", pservers.port, "s", call_timeout_s=9, notice=lambda _: None) for _ in "abc"]
     for stranger in crowd[:2]:
@@ -304,7 +304,7 @@ def test_a_crowd_that_never_says_hello_is_bounded_and_a_trainer_comes_in_after_i
 def test_a_shard_that_is_up_hears_hello_while_the_trainer_waits_for_another(
     start_pservers: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("paddle._pserver.client._FIRST_NOTICE_S", 0.1)
+    monkeypatch.setattr("paddle._pserver.trainer.client._FIRST_NOTICE_S", 0.1)
     pservers = start_pservers()
     joined = threading.Event()
 

@@ -11,12 +11,12 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from paddle._pserver.client import Client
 from paddle._pserver.errors import FrameError
-from paddle._pserver.framing import FrameReader, Limits
-from paddle._pserver.inlet import Inbound, Inlet
-from paddle._pserver.messages import Failure, Reply
-from paddle._pserver.session import FIRST_MESSAGE
+from paddle._pserver.protocol.framing import FrameReader, Limits
+from paddle._pserver.protocol.messages import Failure, Reply
+from paddle._pserver.service.session import FIRST_MESSAGE
+from paddle._pserver.shard.inlet import Inbound, Inlet
+from paddle._pserver.trainer.client import Client
 
 from .hostile import Hostile
 from .talk import MODEL, Talk

@@ -14,9 +14,9 @@ import pytest
 
 from paddle._engine.exchange import ModeSpec
 from paddle._pserver.errors import TrainerLost
-from paddle._pserver.inlet import Inlet
-from paddle._pserver.remote import RemoteExchange
-from paddle._pserver.wire import WireSpec
+from paddle._pserver.protocol.wire import WireSpec
+from paddle._pserver.shard.inlet import Inlet
+from paddle._pserver.trainer.remote import RemoteExchange
 from tests.waiting import until
 
 from .conftest import DENSE_ONLY, ONES, TIMEOUT_S, Pservers, Start, free_ports, start, update

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from paddle._engine.exchange import ModeSpec
-from paddle._pserver import handshake
 from paddle._pserver.errors import (
     NotAuthorized,
     NotTrusted,
@@ -23,8 +22,9 @@ from paddle._pserver.errors import (
     ShardUnreachable,
     StateLost,
 )
-from paddle._pserver.messages import Request, Seed
-from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.protocol.messages import Request, Seed
+from paddle._pserver.trainer.remote import RemoteExchange
+from paddle._pserver.trust import handshake
 
 from .conftest import DENSE_ONLY, ONES, Pservers, Start, free_ports, start, update
 from .test_equality import assert_same, locally, trainer

@@ -12,8 +12,8 @@ import pytest
 
 from paddle._engine.exchange import ModeSpec
 from paddle._engine.rows import SparseRows
-from paddle._pserver.remote import RemoteExchange
-from paddle._pserver.trainer_modes import in_mode
+from paddle._pserver.trainer.remote import RemoteExchange
+from paddle._pserver.trainer.trainer_modes import in_mode
 
 from .conftest import ONES, Start, start, update, values_of
 from .overlapping import Net, alone
@@ -251,28 +251,28 @@ def went(start_pservers: Start, expected: tuple[bool, bool]) -> None:
 def test_without_memory_for_it_all_goes_over_the_socket(
     start_pservers: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("paddle._pserver.region.make", refused)
+    monkeypatch.setattr("paddle._pserver.memory.region.make", refused)
     went(start_pservers, (False, False))
 
 
 def test_where_the_trainers_memory_is_not_seen_its_gradients_go_over_the_socket(
     start_pservers: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("paddle._pserver.loan.region", type("Nowhere", (), {"find": refused}))
+    monkeypatch.setattr("paddle._pserver.shard.loan.region", type("Nowhere", (), {"find": refused}))
     went(start_pservers, (False, True))
 
 
 def test_where_the_shards_memory_is_not_seen_values_come_over_the_socket(
     start_pservers: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("paddle._pserver.shown.find", refused)
+    monkeypatch.setattr("paddle._pserver.memory.shown.find", refused)
     went(start_pservers, (True, False))
 
 
 def test_a_process_of_another_user_is_shown_nothing(
     start_pservers: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("paddle._pserver.nearby.neighbour", refused)
+    monkeypatch.setattr("paddle._pserver.trust.nearby.neighbour", refused)
     went(start_pservers, (False, False))
 
 

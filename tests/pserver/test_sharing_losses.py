@@ -15,16 +15,16 @@ import pytest
 
 from paddle._engine.exchange import ScheduleSpec
 from paddle._pserver.errors import TrainerLost
-from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.trainer.remote import RemoteExchange
 
 from .conftest import DENSE_ONLY, ONES, TIMEOUT_S, Pservers, Start, update
-from .test_service import RUNTIME
+from .service.test_service import RUNTIME
 
 DYING = """
 import json, os, signal, sys
 import numpy as np
 from paddle._engine.exchange import *
-from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.trainer.remote import RemoteExchange
 
 options, where = json.loads(sys.argv[1]), sys.argv[2]
 spec = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_rate=1.0))
@@ -103,7 +103,7 @@ OF_ANOTHER_NAMESPACE = """
 import json, sys
 import numpy as np
 from paddle._engine.exchange import *
-from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.trainer.remote import RemoteExchange
 
 exchange = RemoteExchange(["127.0.0.1"], ports_num_for_sparse=0, num_gradient_servers=1, trainer_id=0,
                           **json.loads(sys.argv[1]))

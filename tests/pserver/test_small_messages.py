@@ -12,7 +12,7 @@ import pytest
 
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.rows import SparseRows
-from paddle._pserver.client import Client
+from paddle._pserver.trainer.client import Client
 
 from .conftest import Start
 

@@ -16,14 +16,14 @@ from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 
 from paddle._engine.exchange import Exchange
-from paddle._pserver import door
-from paddle._pserver.auth import BURST, Gate, Prover, Token, place_of
 from paddle._pserver.errors import BadTokenFile, NotAuthorized, ProtocolMismatch, ShardUnreachable
-from paddle._pserver.link import SESSION_PATH, UPGRADE
-from paddle._pserver.token_file import read_token
+from paddle._pserver.protocol.link import SESSION_PATH, UPGRADE
+from paddle._pserver.service import door
+from paddle._pserver.trust.auth import BURST, Gate, Prover, Token, place_of
+from paddle._pserver.trust.token_file import read_token
 
 from .conftest import ONES, Pservers, Start, start
-from .test_client import silent
+from .trainer.test_client import silent
 
 SECRET = "5ec7e7-5ec7e7-5ec7e7-5ec7e7"
 

@@ -190,21 +190,21 @@ class SGD:
 
 
 def _local() -> Exchange:
-    from paddle._pserver.local import LocalExchange
+    from paddle._pserver.trainer.local import LocalExchange
 
     return LocalExchange()
 
 
 def _trained(exchange: Any, mode: ModeSpec, flags: Any) -> Exchange:
     """What is the trainer's part of ``mode``, around ``exchange``."""
-    from paddle._pserver.trainer_modes import in_mode
+    from paddle._pserver.trainer.trainer_modes import in_mode
 
     return in_mode(exchange, mode, flags.num_gradient_servers)
 
 
 def _remote(flags: Any) -> Exchange:
-    from paddle._pserver.remote import RemoteExchange
-    from paddle._pserver.wire import wire_of
+    from paddle._pserver.protocol.wire import wire_of
+    from paddle._pserver.trainer.remote import RemoteExchange
 
     return RemoteExchange(
         flags.pservers,

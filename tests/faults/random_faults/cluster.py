@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from paddle._pserver.tls import read_trust
+from paddle._pserver.trust.tls import read_trust
 from tests.cluster.by_hand import free_port
 from tests.faults.conftest import ROOT, Marked
 from tests.faults.random_faults.counting import SHARDS_OF_A_ROLE, SLOTS

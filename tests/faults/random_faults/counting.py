@@ -14,7 +14,7 @@ import numpy as np
 
 from paddle._engine.exchange import ParameterSpec, RowsSpec
 from paddle._engine.rows import OPEN, SparseRows
-from paddle._pserver.placement import dense_layout, row_ranges
+from paddle._pserver.protocol.placement import dense_layout, row_ranges
 from tests.faults.random_faults.scenario import Scenario
 
 Gradients = dict[str, np.ndarray | SparseRows]

@@ -22,10 +22,10 @@ import numpy as np
 
 from paddle._pserver.errors import NoValidCheckpoint
 from paddle._pserver.options import ShardOptions
-from paddle._pserver.placement import dense_layout, row_ranges
-from paddle._pserver.shard import Shard
-from paddle._pserver.snapshot import Snapshots
-from paddle._pserver.storage import Folder
+from paddle._pserver.protocol.placement import dense_layout, row_ranges
+from paddle._pserver.shard.shard import Shard
+from paddle._pserver.snapshots.snapshot import Snapshots
+from paddle._pserver.snapshots.storage import Folder
 from tests.faults.random_faults import counting, undisturbed
 from tests.faults.random_faults.cluster import Cluster, ShardProcess, TrainerProcess, newest_version, rest
 from tests.faults.random_faults.counting import SHARDS_OF_A_ROLE

@@ -14,7 +14,7 @@ import numpy as np
 
 from paddle._engine.exchange import StepReport
 from paddle._engine.rows import SparseRows
-from paddle._pserver.remote import RemoteExchange
+from paddle._pserver.trainer.remote import RemoteExchange
 from tests.faults.random_faults.counting import SHARDS_OF_A_ROLE, SLOTS, first_values
 
 _SHAPE = (-1, SHARDS_OF_A_ROLE, SLOTS)

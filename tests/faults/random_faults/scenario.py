@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import msgspec
 
 from paddle._engine.exchange import ModeSpec
-from paddle._pserver.wire import WireSpec
+from paddle._pserver.protocol.wire import WireSpec
 
 ModeName = Literal[
     "sync",

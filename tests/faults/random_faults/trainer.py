@@ -13,8 +13,8 @@ import msgspec
 import numpy as np
 
 from paddle._engine.exchange import Exchange, StepReport
-from paddle._pserver.remote import RemoteExchange
-from paddle._pserver.trainer_modes import in_mode
+from paddle._pserver.trainer.remote import RemoteExchange
+from paddle._pserver.trainer.trainer_modes import in_mode
 from tests.faults.random_faults.counting import Gradients
 from tests.faults.random_faults.goal import Goal
 from tests.faults.random_faults.job import PASS_STEPS, SAMPLES, TRAINERS, Job, rows_of

@@ -11,15 +11,15 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from paddle._pserver.local import LocalExchange
+from paddle._pserver.trainer.local import LocalExchange
 from tests.engine.wire_twins import Twin
 from tests.faults.random_faults.cluster import Cluster
 from tests.faults.random_faults.job import PASS_STEPS, SAMPLES, TRAINERS, Job
 from tests.faults.random_faults.trainer import look_at
 from tests.faults.random_faults.trainer import result as result_of
 from tests.faults.toxic import Links
+from tests.pserver.protocol.test_wire import arriving
 from tests.pserver.test_equality import total
-from tests.pserver.test_wire import arriving
 
 
 def result(job: Job, steps: int) -> dict[str, np.ndarray]:

@@ -10,10 +10,10 @@ from weakref import WeakSet
 
 from aiohttp import web
 
-from paddle._pserver import door
-from paddle._pserver.auth import Gate
+from paddle._pserver.service import door
 from paddle._pserver.tasks.errors import MasterNotAuthorized
 from paddle._pserver.tasks.handshake import HOW
+from paddle._pserver.trust.auth import Gate
 
 
 class Admitted:

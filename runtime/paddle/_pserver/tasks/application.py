@@ -20,12 +20,12 @@ from typing import Any
 import msgspec
 from aiohttp import hdrs, web
 
-from paddle._pserver.auth import Gate
 from paddle._pserver.tasks import messages
 from paddle._pserver.tasks.admitted import Admitted
 from paddle._pserver.tasks.errors import BadRequest, MasterError, MasterNotAuthorized, StateNotSaved
 from paddle._pserver.tasks.handshake import SESSION
 from paddle._pserver.tasks.master import Master
+from paddle._pserver.trust.auth import Gate
 
 JSON = "application/json"
 

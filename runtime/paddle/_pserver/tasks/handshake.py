@@ -14,9 +14,9 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from paddle._pserver.auth import Prover, Token, place_of
 from paddle._pserver.tasks.errors import MasterNotAuthorized
-from paddle._pserver.token_file import read_token
+from paddle._pserver.trust.auth import Prover, Token, place_of
+from paddle._pserver.trust.token_file import read_token
 
 SESSION = "/v1/session"
 HOW = (

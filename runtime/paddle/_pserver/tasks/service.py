@@ -19,14 +19,14 @@ from functools import partial
 
 from aiohttp import web
 
-from paddle._pserver.auth import Gate, Token
-from paddle._pserver.conversation import Conversation
-from paddle._pserver.ports import listen
-from paddle._pserver.refusals import Refusals
+from paddle._pserver.service.conversation import Conversation
+from paddle._pserver.service.ports import listen
+from paddle._pserver.service.refusals import Refusals
 from paddle._pserver.tasks.application import application
 from paddle._pserver.tasks.master import Master
 from paddle._pserver.tasks.queue import QueueOptions
 from paddle._pserver.tasks.state_file import StateFile
+from paddle._pserver.trust.auth import Gate, Token
 
 __all__ = ["MasterOptions", "QueueOptions", "serve"]
 

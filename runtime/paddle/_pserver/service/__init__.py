@@ -1,0 +1,1 @@
+"""Service: shards as processes with clocks, connections and a page for people."""

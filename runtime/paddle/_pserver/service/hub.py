@@ -1,0 +1,244 @@
+"""Hub: a shard with its connections. It carries events in, effects out, and time.
+
+It must never decide anything about training: the shard does.
+
+Guarantee: every session that was opened is told of to the shard when it is gone, whatever ended it. An
+error of this side's own breaks the job for all trainers at once: a shard that did half of something must not
+go on, and no trainer is to blame.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import logging
+import time
+from collections.abc import Coroutine, Sequence
+
+import numpy as np
+
+from paddle._pserver.errors import FrameError
+from paddle._pserver.protocol.messages import Share, failure
+from paddle._pserver.protocol.outlet import Outlet
+from paddle._pserver.service.meter import Meter
+from paddle._pserver.service.report import Report, lines, report
+from paddle._pserver.service.session import Session
+from paddle._pserver.service.warming import Warming
+from paddle._pserver.shard.effects import Close, Drop, Effect, Load, Note, Send, Write
+from paddle._pserver.shard.ending import Outcome
+from paddle._pserver.shard.inlet import Inbound, Inlet
+from paddle._pserver.shard.loan import Loan
+from paddle._pserver.shard.shard import Shard
+from paddle._pserver.shard.state import State
+from paddle._pserver.shard.watch import Watch
+from paddle._pserver.snapshots.recovery import Kept
+from paddle._pserver.trust import nearby
+from paddle._pserver.trust.auth import Purses
+from paddle._pserver.watcher import Unwatched, Watcher
+
+TICK_S = 1.0
+MAX_STRANGERS = 64  # besides one for every trainer
+
+_log = logging.getLogger("paddle.pserver")
+
+
+class Hub:
+    """See the module's text. ``name`` stands before every line of the log; ``kept``: its snapshots,
+    written and read in a thread."""
+
+    def __init__(
+        self, shard: Shard, name: str, watcher: Watcher | None = None, kept: Kept | None = None
+    ) -> None:
+        self.shard = shard
+        self.name = name
+        self.damaged_frames = 0
+        self._kept = kept
+        self._disk_tasks: set[asyncio.Task[None]] = set()
+        self._meter = Meter()
+        self._outlet = Outlet()
+        self._since = time.monotonic()
+        self._tells_at = self._next_after(shard.clocks.version)  # a restored shard has told of those before
+        self._watch = Watch(name, watcher or Unwatched())
+        self._sessions: dict[int, Session] = {}
+        self._inlets: dict[int, Inlet] = {}  # of the same
+        self._ids = itertools.count(1)
+        self._purses = Purses()
+        self._warming = Warming(self._do)
+        self._over = asyncio.Event()
+
+    @property
+    def crowded(self) -> bool:
+        """Whether too many connections are there that have not said Hello, or are being closed."""
+        strangers = sum(not session.known for session in self._sessions.values())
+        return strangers >= MAX_STRANGERS + self.shard.options.num_gradient_servers
+
+    def open(self, transport: asyncio.Transport, http: asyncio.Protocol) -> Session:
+        """A connection becomes a session."""
+        id = next(self._ids)
+        peer = nearby.peer(transport.get_extra_info("peername"), transport.get_extra_info("sockname"))
+        self.shard.connected(id, peer or "an address it has left")
+        self._inlets[id] = Inlet(self.shard, id, Loan(nearby.neighbour(transport.get_extra_info("socket"))))
+        self._sessions[id] = Session(id, self._inlets[id], self, transport, http)
+        return self._sessions[id]
+
+    def received(self, session: Session, inbound: Inbound) -> None:
+        """See :class:`paddle._pserver.service.session.Owner`."""
+        message, gradient, ids, decode = inbound
+        if decode is not None:
+            decode()
+        if isinstance(message, Share):
+            loan = self._inlets[session.id].loan
+            return session.send(loan.share(message, self.shard.expecting(session.id).tables))
+        now = time.monotonic()
+        self._meter.asked(session.id, message, now)
+        self._outlet.asked(session.id, message)
+        self._do(self.shard.handle(session.id, message, gradient, ids, now=now))
+        self._meter.worked(time.monotonic() - now)
+        self._tell_progress()
+        return None
+
+    def damaged(self, session: Session, error: FrameError) -> None:
+        """See :class:`paddle._pserver.service.session.Owner`."""
+        self.damaged_frames += 1
+        if self._purses.pay("", time.monotonic()) == 0:  # however many they are, the log does not fill a disk
+            _log.error("%s: closes a connection: %s: %s", self.name, type(error).__name__, error)
+        session.send(failure(error))
+
+    def failed(self, error: Exception) -> None:
+        """See :class:`paddle._pserver.service.session.Owner`."""
+        _log.error("%s: internal error", self.name, exc_info=error)
+        where = "Its traceback is in this pserver's log; in a launched job that is paddle_pserver2.INFO"
+        self.stop(f"internal error: {type(error).__name__}: {error}. {where}.")
+
+    def lost(self, session: Session, reason: str) -> None:
+        """See :class:`paddle._pserver.service.session.Owner`."""
+        del self._sessions[session.id], self._inlets[session.id]
+        self._meter.lost(session.id, session.traffic)
+        self._outlet.lost(session.id)
+        try:
+            self._do(self.shard.lost(session.id, reason, now=time.monotonic()))
+        except Exception as error:
+            self.failed(error)
+
+    def report(self) -> Report:
+        """All that can be seen now."""
+        return report(
+            self.shard,
+            self._meter,
+            name=self.name,
+            damaged_frames=self.damaged_frames,
+            since=self._since,
+            now=time.monotonic(),
+            traffic=self._meter.total(session.traffic for session in self._sessions.values()),
+        )
+
+    def _tell_progress(self) -> None:
+        """Log all that can be seen, every ``log_period_server`` steps."""
+        if self.shard.clocks.version < self._tells_at:
+            return
+        self._tells_at = self._next_after(self.shard.clocks.version)
+        for line in lines(self.report()):
+            _log.info("%s: %s", self.name, line)
+
+    def _next_after(self, version: int) -> int:
+        """The next version at which there is something to tell."""
+        period = self.shard.options.log_period_server
+        return version - version % period + period
+
+    def stop(self, reason: str) -> None:
+        """Tell all trainers that this shard ends before its time."""
+        self._over.set()
+        self._do(self.shard.stop(reason, now=time.monotonic()))
+
+    async def outcome(self) -> Outcome:
+        """Run until the shard is over and its last words are out."""
+        self._warming.begin()
+        while self.shard.outcome is None and not self._over.is_set():
+            self._tick()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._over.wait(), TICK_S)
+        await self._close()
+        return self.shard.outcome or Outcome(1, "it was stopped while trainers were connected")
+
+    def _tick(self) -> None:
+        try:
+            self._do(self.shard.tick(time.monotonic()))
+            self._meter.look(self.shard.clocks.version, self.shard.clocks.samples, time.monotonic())
+            self._watch.look_at_clock(self.shard, time.monotonic())
+        except Exception as error:
+            self.failed(error)
+
+    async def _close(self) -> None:
+        closing = [session.closed for session in self._sessions.values()]
+        for session in list(self._sessions.values()):
+            session.close()
+        if closing:
+            await asyncio.wait(closing, timeout=TICK_S)
+        for session in list(self._sessions.values()):
+            session.abort()
+        await asyncio.gather(*(session.closed for session in self._sessions.values()))
+
+    async def _save(self, state: State, why: str) -> None:
+        """Write a snapshot while the shard goes on."""
+        assert self._kept is not None
+        error, began, version = None, time.monotonic(), state.facts.version
+        try:
+            await asyncio.to_thread(self._kept.save, state)
+            took = time.monotonic() - began
+            _log.info("%s: wrote a snapshot of version %d in %.1f s: %s", self.name, version, took, why)
+        except OSError as failure:
+            error = str(failure)
+        try:
+            self._do(self.shard.saved(error, now=time.monotonic()))
+        except Exception as failure:
+            self.failed(failure)
+
+    async def _load(self, session: int, version: int) -> None:
+        """Read a snapshot."""
+        assert self._kept is not None
+        try:
+            state = await asyncio.to_thread(self._kept.state_of, version)
+            self._do(self.shard.loaded(session, state, now=time.monotonic()))
+        except (OSError, ValueError) as error:
+            self.stop(f"the snapshot of version {version} cannot be used: {error}")
+        except Exception as failure:
+            self.failed(failure)
+
+    def _at_disk(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._disk_tasks.add(task)
+        task.add_done_callback(self._disk_tasks.discard)
+
+    def _send(self, told: Send) -> None:
+        id, message, live = told.session, told.message, told.live
+        body: Sequence[np.ndarray] = told.body
+        rounded = self._outlet.body(id, message, body, self.shard.wire)
+        if rounded is not None:
+            body, live = rounded, False
+        elif self._inlets[id].loan.covers(body):
+            body = ()
+        self._sessions[id].send(message, body, live=live)
+        self._meter.told(id, message, time.monotonic())
+
+    def _do(self, effects: Sequence[Effect]) -> None:
+        for effect in effects:
+            match effect:
+                case Send():
+                    if effect.session in self._sessions and not self._warming.holds(effect, self.shard):
+                        self._send(effect)
+                case Note(text, level):
+                    _log.log(level, "%s: %s", self.name, text)
+                case Close(id):
+                    if id in self._sessions:
+                        self._sessions[id].close()
+                case Drop(id):
+                    if id in self._sessions:
+                        self._sessions[id].drop()
+                case Write(state, why):
+                    self._at_disk(self._save(state, why))
+                case Load(id, version):
+                    self._at_disk(self._load(id, version))
+        self._watch.look(self.shard)
+        if self.shard.outcome is not None:
+            self._over.set()

@@ -1,0 +1,111 @@
+"""Report: all that can be seen of one pserver process at one moment: its shard's status, and what is measured
+around the shard. JSON, metrics, the page and the log all show this one struct.
+
+It must never change anything, and holds nothing secret: no value of a parameter, no token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from paddle._pserver.memory import memory
+from paddle._pserver.service.meter import BOUNDS_S, Latency, Meter, Rates, Traffic
+from paddle._pserver.service.status import Status, status
+from paddle._pserver.shard.shard import Shard
+
+_MB = 1 << 20
+
+
+class Door(msgspec.Struct, frozen=True, kw_only=True):
+    """Who came to the door. ``locked``: a token is wanted; ``denied``: how often, by reason."""
+
+    locked: bool = False
+    challenges: int = 0
+    admitted: int = 0
+    denied: dict[str, int] = {}
+
+
+class Report(Status, frozen=True, kw_only=True):
+    """See the module's text. ``memory_limit_bytes``: what the shard's tables may need."""
+
+    name: str
+    uptime_s: float
+    rates: Rates
+    latencies: dict[str, Latency]
+    latency_bounds_s: tuple[float, ...] = BOUNDS_S
+    busy_s: float
+    traffic: Traffic = Traffic()
+    drops: int
+    damaged_frames: int
+    memory_bytes: int
+    memory_limit_bytes: int
+    door: Door = Door()
+
+
+_NONE = Traffic()
+
+
+def report(
+    shard: Shard,
+    meter: Meter,
+    *,
+    name: str,
+    damaged_frames: int,
+    since: float,
+    now: float,
+    traffic: Traffic = _NONE,
+) -> Report:
+    """The process at ``now``; it began ``since``."""
+    own = msgspec.structs.asdict(status(shard, now))
+    return Report(
+        **own,
+        name=name,
+        uptime_s=round(now - since, 1),
+        rates=meter.rates(shard.clocks.version, shard.clocks.samples, now),
+        latencies=meter.latencies(),
+        busy_s=meter.busy_s,
+        traffic=traffic,
+        drops=meter.drops,
+        damaged_frames=damaged_frames,
+        memory_bytes=memory.resident_bytes(),
+        memory_limit_bytes=shard.options.memory_limit_bytes,
+    )
+
+
+def lines(seen: Report) -> Iterator[str]:
+    """The report for a log."""
+    rates = seen.rates
+    yield (
+        f"{seen.version} steps: per second {rates.steps:.1f} steps, {rates.samples:.0f} samples, "
+        f"{rates.pushes:.1f} pushes, {rates.pulls:.1f} pulls, {rates.drops:.1f} drops; "
+        f"busy {100 * rates.busy:.0f} %, memory {seen.memory_bytes / _MB:.0f} MiB, "
+        f"received {seen.traffic.received / _MB:.1f} MiB, sent {seen.traffic.sent / _MB:.1f} MiB, "
+        f"{seen.damaged_frames} damaged frames"
+    )
+    for question, latency in seen.latencies.items():
+        if latency.count:
+            yield (
+                f"{question}: {latency.count} answered, half within {seconds(latency.within(0.5))}, "
+                f"99 % within {seconds(latency.within(0.99))}"
+            )
+    for table in seen.tables:
+        yield f"table {table.name}: {table.rows} rows, {table.bytes / _MB:.1f} MiB"
+    for trainer in seen.trainers:
+        yield (
+            f"trainer {trainer.trainer_id} {trainer.state}: {trainer.pushes} pushes, "
+            f"{trainer.staleness} behind, {trainer.dropped} discarded"
+        )
+    if seen.waiting_for:
+        yield f"waiting since {seen.waiting_s:.0f} s for {named(seen.waiting_for)}"
+
+
+def named(trainers: tuple[int, ...]) -> str:
+    """Trainers, for people."""
+    return ", ".join(f"trainer {id}" for id in trainers)
+
+
+def seconds(bound: float) -> str:
+    """A bound of the histograms, for people."""
+    return f"{bound * 1000:g} ms" if bound < 1 else f"{bound:g} s"

@@ -1,0 +1,123 @@
+"""Service: all pservers of one node. One process for every (address, port): real cores, no shared lock.
+
+On every address, the dense shards have ports ``port`` to ``port + ports_num - 1`` and the sparse ones the
+``ports_num_for_sparse`` ports that follow. It must never know a parameter.
+
+Guarantee: either all ports are served or none; no process is left when ``serve`` returns. Where snapshots
+are kept, a shard whose process is killed is started again on the same port and goes on from its newest one.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import socket
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+from paddle._pserver.memory import memory
+from paddle._pserver.options import ServerOptions, ShardOptions, SnapshotOptions
+from paddle._pserver.service.children import Children
+from paddle._pserver.service.ports import listen
+from paddle._pserver.trust import nearby
+from paddle._pserver.trust.auth import Token
+from paddle._pserver.trust.tls import Certificate
+from paddle._pserver.watcher import Unwatched, Watcher
+
+__all__ = ["ServerOptions", "SnapshotOptions", "serve"]
+
+_log = logging.getLogger("paddle.pserver")
+
+
+def serve(
+    options: ServerOptions,
+    on_ready: Callable[[list[tuple[str, int]]], None],
+    watcher: Watcher | None = None,
+    token: Token | None = None,
+    certificate: Certificate | None = None,
+) -> int:
+    """Serve until the job is over; returns the exit status: 0 only if all went well. ``token``: trainers must
+    have it. ``certificate``: it is shown to them, and what comes over TCP is encrypted.
+
+    To be called in the main thread. ``on_ready`` gets all (address, port), once all are served. Raises
+    PortInUse before anything is served. SIGINT, SIGTERM and SIGHUP end all processes.
+    """
+    watcher = watcher or Unwatched()
+    listeners = _listeners(options)
+    children = Children(on_death=lambda name, how: watcher.broken(name, how, (), is_own=True))
+    serving = secrets.token_hex(8)
+    for index, (address, port, _) in enumerate(options.places):
+        work = partial(_shard, options, index, listeners, watcher, token, certificate, serving)
+        children.fork(f"{address}:{port}", work, restarts=options.restarts if options.snapshots else 0)
+    if not options.snapshots:  # else a shard that is started again needs its own
+        _close(listeners)
+    return children.wait(lambda: on_ready([(address, port) for address, port, _ in options.places]))
+
+
+def _listeners(options: ServerOptions) -> list[list[socket.socket]]:
+    """Those of every shard: that of its TCP port last, so that its name is free before the port is."""
+    listeners: list[list[socket.socket]] = []
+    try:
+        for address, port, _ in options.places:
+            listeners.append([listen(address, port)])
+    except BaseException:
+        _close(listeners)
+        raise
+    for own, (address, port, _) in zip(listeners, options.places, strict=True):
+        near = nearby.beside(own[0]) if options.is_nearby else None
+        if near is not None:
+            own.insert(0, near)
+        elif options.is_nearby:
+            text = "another process has the name of its unix socket: all trainers come over TCP"
+            _log.warning("%s:%d: %s", address, port, text)
+    return listeners
+
+
+def _close(listeners: Iterable[Sequence[socket.socket]]) -> None:
+    for listener in chain.from_iterable(listeners):
+        listener.close()
+
+
+def _snapshots(options: ServerOptions, index: int) -> SnapshotOptions | None:
+    """Those of shard number ``index``, in a folder of its own: as anybody finds it, since whoever asks for
+    one (demand.py) is told of it."""
+    if options.snapshots is None:
+        return None
+    return replace(options.snapshots, folder=str(Path(options.snapshot_folders[index]).absolute()))
+
+
+def _shard(
+    options: ServerOptions,
+    index: int,
+    listeners: Sequence[Sequence[socket.socket]],
+    watcher: Watcher,
+    token: Token | None,
+    certificate: Certificate | None,
+    serving: str,
+    ready: Callable[[], None],
+) -> int:
+    """The life of shard number ``index`` of this node, in its own process."""
+    _close(other for other in listeners if other is not listeners[index])
+    # Loaded here, so that the parent stays small and forks no threads of a numeric library.
+    from paddle._pserver.service.process import run
+
+    address, port, role = options.places[index]
+    shard = ShardOptions(
+        num_gradient_servers=options.num_gradient_servers,
+        roles=frozenset({role}),
+        min_trainers=options.min_trainers,
+        barrier_timeout_s=options.barrier_timeout_s,
+        log_period_server=options.log_period_server,
+        # A snapshot is cut as a copy of all that the shard keeps.
+        memory_limit_bytes=(options.memory_limit_bytes or memory.limit_bytes())
+        // len(options.places)
+        // (2 if options.snapshots else 1),
+        snapshots=_snapshots(options, index),
+        is_shown=options.is_nearby,
+        serving=serving,
+    )
+    name = f"{role} shard at {address}:{port}"
+    return run(shard, listeners[index], name, ready, watcher, options.places, token, certificate)

@@ -1,0 +1,97 @@
+"""Arrival: what a shard makes of a trainer that says Hello: one that is new, comes back, or takes another's
+place.
+
+1.  A trainer that comes back, in step, sends again what the shard lacks. Otherwise that is lost, and told.
+2.  A process may take the place of one that is not connected: where that has pushed nothing; where trainers
+    are not in step; or where it was lost between two passes, and so owes nothing of the one that has begun.
+    In the last case it is in once a snapshot knows it: else a shard that is restored would count the steps
+    of the one before as its own.
+3.  Where the first to come to a restored shard is a process that it does not know and that has done nothing,
+    a new job begins: unless this job made the snapshot.
+
+It must never know a message other than Hello. Guarantee: nothing changes where a trainer is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from paddle._pserver.protocol.messages import Hello, Mark
+from paddle._pserver.shard.clocks import Clocks
+from paddle._pserver.shard.roster import Roster, Standing, Trainer
+from paddle._pserver.shard.saving import Saving
+from paddle._pserver.shard.state import marks
+
+
+class Arrivals:
+    """See the module's text. ``note`` tells people. ``is_in_step``: None before anything is trained;
+    ``may_be_new_job``: the shard was restored, and nobody has come who is of either job."""
+
+    def __init__(self, clocks: Clocks, roster: Roster, saving: Saving, note: Callable[[str], None]) -> None:
+        self.is_in_step: bool | None = None
+        self._clocks, self._roster, self._saving, self._note = clocks, roster, saving, note
+        self.may_be_new_job = False
+        self.is_new_job = False  # one has begun (rule 3)
+        self.is_kept = True  # whether snapshots know all that took a place (rule 2)
+        self._known = 0  # so many places were in the job that made the snapshot
+
+    def restored(self, trainers: int) -> None:
+        """The shard was restored from a snapshot of so many trainers that another job may have made."""
+        self.may_be_new_job, self._known = True, trainers
+        if all(trainer.state is Standing.GONE for trainer in self._roster.trainers[:trainers]):
+            self._begin_job()
+
+    def come(self, hello: Hello, session: int, peer: str, now: float) -> int | None:
+        """Let a trainer in; gives the connection that it had until now, if it had one. Raises Stale and
+        DuplicateTrainer."""
+        trainer = self._roster.trainers[hello.trainer_id]
+        if self._is_new_job(trainer, hello):
+            self._begin_job()
+        comes_back = trainer.is_again(hello.incarnation)
+        self._roster.check(trainer.id, hello.incarnation, now, is_free=self._is_free(trainer, hello))
+        self.may_be_new_job = self.may_be_new_job and not trainer.incarnation
+        before = self._roster.join(trainer.id, session, peer, hello.incarnation, now)
+        self._go_on_with(trainer, hello.answered, comes_back=comes_back)
+        self._note(f"trainer {trainer.id} {'came back' if comes_back else 'joined'} from {peer}")
+        return before
+
+    def _is_new_job(self, trainer: Trainer, hello: Hello) -> bool:
+        """Rule 3."""
+        is_known = not trainer.incarnation or hello.incarnation in (trainer.incarnation, *trainer.past)
+        is_of_old = is_known and trainer.id < self._known
+        return self.may_be_new_job and not is_of_old and not hello.answered.pushes
+
+    def _begin_job(self) -> None:
+        self.may_be_new_job, self.is_new_job = False, True
+        self._roster.begin_job()
+        for trainer in self._roster.trainers:
+            self._clocks.move(trainer.id, Mark())
+        self._note(f"a new job goes on from version {self._clocks.version}")
+
+    def _is_free(self, trainer: Trainer, hello: Hello) -> bool:
+        """Rule 2."""
+        id = trainer.id
+        has_begun = id not in self._roster.present or self._clocks.unsettled[id] or hello.answered.pushes
+        is_between = trainer.state is Standing.LOST and not has_begun
+        return self.is_in_step is False or is_between or not self._clocks.pushes[id]
+
+    def _go_on_with(self, trainer: Trainer, answered: Mark, *, comes_back: bool) -> None:
+        """Rule 1."""
+        id = trainer.id
+        if self.is_in_step is None:
+            return
+        trainer.owed = answered.pushes
+        if self.is_in_step and not comes_back and (self._clocks.pushes[id] or self._clocks.passes[id]):
+            self._clocks.move(id, answered)
+            self.is_kept = False
+            self._saving.forget(id)
+        known = marks(self._clocks, self._roster)[id]
+        is_behind = answered.pushes > known.pushes or answered.passes > known.passes
+        if not self.is_in_step and (is_behind or not comes_back):
+            steps = self._clocks.move(id, answered)
+            self._roster.present |= {id}
+            if not comes_back:  # it joined after the snapshot, if it has done anything
+                steps = answered.pushes
+            if steps:
+                first, last = answered.pushes - steps + 1, answered.pushes
+                self._note(f"steps {first} to {last} of trainer {id} are lost: they came after the snapshot")

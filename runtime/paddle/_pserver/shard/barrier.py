@@ -1,0 +1,109 @@
+"""Barrier: the questions that wait for other trainers, for how long, and when patience ends.
+
+It must never know what an answer will be; it knows the kinds of questions only to tell for whom they wait:
+a Declare for trainer 0, the others for those in the pass whom the mode names. Guarantee: while anything
+waits, ``verdict`` ends it no later than ``timeout_s`` after the oldest question was asked; where all that
+waits has ended its pass, after the last that was heard of one that has not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set
+from typing import NamedTuple
+
+from paddle._pserver.protocol.messages import Declare, EndPass, Push
+from paddle._pserver.shard.roster import Roster, Standing, Trainer
+
+FIRST_NOTICE_S = 5.0
+LONGEST_NOTICE_S = 60.0
+
+Question = Declare | Push | EndPass
+Awaited = Callable[[Set[int], Set[int]], Set[int]]
+"""For whom of those in the pass those who wait do."""
+
+
+class Wait(NamedTuple):
+    """A question that is not answered yet."""
+
+    question: Question
+    since: float
+
+
+class Barrier:
+    """The open questions of one shard, by trainer: each has at most one. ``awaited``: the mode's, once there
+    is one."""
+
+    def __init__(self, timeout_s: float) -> None:
+        self.awaited: Awaited = lambda present, waiting: present - waiting
+        self._timeout_s = timeout_s
+        self._waits: dict[int, Wait] = {}
+        self._noticed_since = -1.0  # which oldest question the last notice was about
+        self._notice_at = 0.0
+
+    def __contains__(self, trainer: int) -> bool:
+        return trainer in self._waits
+
+    def __bool__(self) -> bool:
+        return bool(self._waits)
+
+    @property
+    def waiting(self) -> list[int]:
+        """The trainers with an open question."""
+        return list(self._waits)
+
+    @property
+    def oldest(self) -> float:
+        """When the oldest open question was asked."""
+        return min(wait.since for wait in self._waits.values())
+
+    def add(self, trainer: int, question: Question, now: float) -> None:
+        """A trainer's question cannot be answered yet."""
+        self._waits[trainer] = Wait(question, now)
+
+    def remove(self, trainer: int) -> None:
+        """It is answered, or nobody is there any more to hear the answer."""
+        self._waits.pop(trainer, None)
+
+    def waiting_for(self, question: type[Question]) -> list[int]:
+        """The trainers with a question of this kind."""
+        return [id for id, wait in self._waits.items() if isinstance(wait.question, question)]
+
+    def missing(self, roster: Roster) -> list[int]:
+        """Who could answer the questions, and has not."""
+        if self.waiting_for(Declare):
+            return [0]
+        return sorted(self.awaited(roster.present, self._waits.keys()))
+
+    def verdict(self, roster: Roster, now: float) -> str | None:
+        """Why the barrier will not be met, once patience has ended."""
+        if not self._waits:
+            return None
+        missing = self.missing(roster)
+        waited = now - min((self._since(roster.trainers[id]) for id in missing), default=self.oldest)
+        if waited < self._timeout_s:
+            return None
+        return (
+            f"gave up after {waited:.0f} s (barrier_timeout is {self._timeout_s:.0f} s): missing "
+            f"{roster.describe_all(missing, now)}. Look into that trainer's log; all trainers must be "
+            "started, and num_gradient_servers must be their number."
+        )
+
+    def _since(self, missing: Trainer) -> float:
+        """Since when one is waited for. One that has more batches than others takes its time, while it is
+        heard."""
+        if missing.state is Standing.LOST:
+            return min(self.oldest, missing.since)
+        only_pass_ends = len(self.waiting_for(EndPass)) == len(self._waits)
+        return max(self.oldest, missing.heard) if only_pass_ends else self.oldest
+
+    def notice(self, roster: Roster, now: float) -> str | None:
+        """From time to time, for whom the open questions wait."""
+        if not self._waits:
+            return None
+        oldest = self.oldest
+        if oldest != self._noticed_since:
+            self._noticed_since, self._notice_at = oldest, oldest + FIRST_NOTICE_S
+        if now < self._notice_at:
+            return None
+        self._notice_at = now + min(now - oldest, LONGEST_NOTICE_S)
+        return f"waiting since {now - oldest:.0f} s for {roster.describe_all(self.missing(roster), now)}"

@@ -1,0 +1,79 @@
+"""Clocks: what a shard has counted. Steps applied, samples in them, pushes of every trainer.
+
+It must never know a value or a connection.
+
+Guarantee: a trainer's pushes and ends of passes are admitted in order, each once; a repeated one is told from
+a new one, a gap is an error.
+"""
+
+from __future__ import annotations
+
+from paddle._pserver.errors import BadMessage
+from paddle._pserver.protocol.messages import Mark
+
+
+class Clocks:
+    """The counters of one shard."""
+
+    def __init__(self, trainers: int) -> None:
+        self.version = 0  # steps applied
+        self.samples = 0  # in these steps
+        self.pushes = [0] * trainers  # admitted
+        self.decided = [0] * trainers  # of these, the ones that were applied or discarded
+        self.passes = [0] * trainers  # ended
+        self.dropped = [0] * trainers
+        self.last_dropped = [False] * trainers  # whether the last one that was decided was discarded
+        self.unsettled = [0] * trainers  # pushes since the trainer's last pass ended
+        self.paces = [0] * trainers  # pushes in this pass, as a mode counts them (modes)
+        self.durable = [Mark()] * trainers  # what the newest snapshot holds
+
+    def admit(self, trainer: int, step: int) -> bool:
+        """Whether the push of ``step`` is new: False for one that was admitted before."""
+        if step > self.pushes[trainer] + 1:
+            raise BadMessage(f"trainer {trainer} pushed step {step} after step {self.pushes[trainer]}")
+        if step <= self.pushes[trainer]:
+            return False
+        self.pushes[trainer] = step
+        self.unsettled[trainer] += 1
+        return True
+
+    def __str__(self) -> str:
+        dropped = f", discarded per trainer {self.dropped}" if any(self.dropped) else ""
+        return f"{self.version} steps, {self.samples} samples, pushes per trainer {self.pushes}{dropped}"
+
+    def apply(self, samples: int) -> None:
+        """One step more is about to be applied."""
+        self.version += 1
+        self.samples += samples
+
+    def decide(self, trainer: int, *, dropped: bool) -> None:
+        """The trainer's open push was applied or discarded."""
+        self.decided[trainer] = self.pushes[trainer]
+        self.dropped[trainer] += dropped
+        self.last_dropped[trainer] = dropped
+
+    def end_pass(self, trainer: int, number: int) -> bool:
+        """The trainer ends its pass ``number`` (0: the next) and owes nothing; False: it had before."""
+        number = number or self.passes[trainer] + 1
+        if number > self.passes[trainer] + 1:
+            raise BadMessage(f"trainer {trainer} ended pass {number} after pass {self.passes[trainer]}")
+        if number <= self.passes[trainer]:
+            return False
+        self.passes[trainer] = number
+        self.unsettled[trainer] = 0
+        return True
+
+    def is_past(self, trainer: int, mark: Mark) -> bool:
+        """Whether the trainer has told more than ``mark``, decided or not."""
+        return self.pushes[trainer] > mark.pushes or self.passes[trainer] > mark.passes
+
+    def move(self, trainer: int, mark: Mark) -> int:
+        """The trainer goes on from ``mark``, whatever was known of it; returns the pushes passed over."""
+        lost = max(0, mark.pushes - self.decided[trainer])
+        self.paces[trainer] = mark.pace
+        self.pushes[trainer] = self.decided[trainer] = mark.pushes
+        self.passes[trainer] = mark.passes
+        self.unsettled[trainer] = 0
+        self.last_dropped[trainer] = False
+        self.durable[trainer] = Mark()
+        return lost

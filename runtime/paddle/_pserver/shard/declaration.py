@@ -1,0 +1,151 @@
+"""A declaration: the model that all trainers of a job must agree on, checked before anything is allocated for
+it.
+
+It must never know a shard's state. Guarantee: what ``check`` lets through can be placed and trained.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from paddle._engine.averages import ARRAYS
+from paddle._engine.errors import EngineError
+from paddle._engine.exchange import ParameterSpec, UpdateSpec
+from paddle._engine.rows import OPEN
+from paddle._engine.rules import rule
+from paddle._engine.schedules import schedule
+from paddle._pserver.errors import BadMessage, Refused, TooManyParameters
+from paddle._pserver.protocol.messages import Declare
+from paddle._pserver.protocol.placement import DenseLayout, RowRange
+from paddle._pserver.protocol.wire import HALF_BYTES, WireSpec
+from paddle._pserver.shard.changes import stamp_bytes
+from paddle._pserver.shard.finite import not_finite
+
+SESSION_BYTES = 1 << 20  # what a connection has of its own: a slice each way, twice where it is encrypted
+_MAX_VALUES = 1 << 48
+
+
+def check(declare: Declare) -> None:
+    """Raise where a declaration cannot be placed or trained."""
+    if declare.shard >= declare.shards:
+        raise BadMessage(f"shard {declare.shard} of {declare.shards}")
+    for name, times in Counter(parameter.name for parameter in declare.parameters).items():
+        if times > 1:
+            raise Refused(f"parameter {name!r} is declared {times} times")
+    for parameter in declare.parameters:
+        _check_parameter(parameter, declare.update)
+    if declare.wire.name == "topk" and declare.update.mode.is_local:
+        raise Refused(
+            f"--wire=topk does not go with the mode {declare.update.mode.name!r}: a trainer that updates by "
+            "itself and pushes what it has moved would take back most of that. Take bfloat16 or float16, or "
+            "let trainers meet less often"
+        )
+    if declare.wire.answers != "float32" and declare.update.mode.is_local:
+        raise Refused(
+            f"--wire_answers={declare.wire.answers} does not go with the mode {declare.update.mode.name!r}: "
+            "a trainer that updates by itself would take the rounding for what the others have moved"
+        )
+    if (wrong := not_finite((declare.update, *declare.parameters))) is not None:
+        raise Refused(f"{wrong} in what this job declares: parameters would be lost with the first step")
+    try:
+        schedule(declare.update.schedule)
+    except (EngineError, ValueError) as error:
+        raise Refused(f"this job's learning rate cannot be computed: {error}") from error
+
+
+def _check_parameter(parameter: ParameterSpec, update: UpdateSpec) -> None:
+    if parameter.rows is not None:
+        _check_open(parameter, update)
+    values = 1
+    for size in parameter.shape[1:] if parameter.is_open else parameter.shape:
+        values *= size
+        if size < 1 or values > _MAX_VALUES:
+            raise Refused(f"parameter {parameter.name!r} has shape {parameter.shape}")
+    if parameter.sparse and len(parameter.shape) != 2:
+        raise Refused(
+            f"sparse parameter {parameter.name!r} must be (height, width), and is {parameter.shape}"
+        )
+    try:
+        rule(update.rule, parameter.momentum)
+    except (EngineError, TypeError, ValueError) as error:
+        raise Refused(f"parameter {parameter.name!r} cannot be updated: {error}") from error
+
+
+def _check_open(parameter: ParameterSpec, update: UpdateSpec) -> None:
+    if not parameter.sparse or len(parameter.shape) != 2 or parameter.shape[0] != OPEN:
+        raise Refused(
+            f"open table {parameter.name!r} must be sparse, of shape {(OPEN, 'width')}, and is "
+            f"{parameter.shape}"
+        )
+    if update.average is not None:
+        raise Refused(
+            f"parameters are to be averaged, and {parameter.name!r} is an open table: its rows come and go, "
+            "and there is no average over them. Take ModelAverage away"
+        )
+    if update.mode.is_local and parameter.rows is not None and parameter.rows.entry.kind != "always":
+        raise Refused(
+            f"trainers that update by themselves (mode {update.mode.name}) learn a row from when they first "
+            f"meet it, which the entry policy of {parameter.name!r} would not let them share: take that "
+            "away, or choose a mode that sends gradients"
+        )
+
+
+def check_size(
+    declare: Declare, layout: DenseLayout, ranges: tuple[RowRange, ...], trainers: int, limit_bytes: int
+) -> int:
+    """How many bytes a shard needs from the start; raises where that is more than ``limit_bytes``."""
+    each = coded_bytes(declare.wire, layout) + SESSION_BYTES
+    need = need_bytes(declare.update, layout, ranges, trainers) + trainers * each
+    if need > limit_bytes:
+        raise TooManyParameters(
+            f"this shard's part of the model needs {need >> 20} MiB, with optimizer state and the gradients "
+            f"of {trainers} trainers, and may have {limit_bytes >> 20} MiB: use more pservers, or give this "
+            "one more (--memory_limit)"
+        )
+    return need
+
+
+def need_bytes(update: UpdateSpec, layout: DenseLayout, ranges: tuple[RowRange, ...], trainers: int) -> int:
+    """The arrays of a shard, and room for a dense gradient of every trainer. Gradient rows come on top: they
+    are as many as a batch touches. So do rows of open tables, once they are made (table_room.py)."""
+    copies = trainers + (
+        not update.mode.is_in_step
+    )  # the values that end a pass, where they change meanwhile
+    need = 4 * layout.size * copies
+    for segment in layout.segments:
+        need += 4 * segment.size * _arrays(segment.parameter, update)
+    for held in ranges:
+        marks = 8 if update.average is None else 16  # the row's last step, and the last in its average
+        need += held.count * (4 * held.width * _arrays(held.parameter, update) + marks)
+        need += held.count * stamp_bytes(update)
+    return need
+
+
+def coded_bytes(wire: WireSpec, layout: DenseLayout) -> int:
+    """Room for one trainer's gradient before it is decoded, and for its answer, of dense values."""
+    rounded = 0 if wire.answers == "float32" else HALF_BYTES * layout.size
+    if wire.name == "float32":
+        return rounded
+    return rounded + sum(wire.most_bytes(segment.parameter, segment.size) for segment in layout.segments)
+
+
+def _arrays(parameter: ParameterSpec, update: UpdateSpec) -> int:
+    """The values, the optimizer's state and the average: so many arrays of the parameter's size."""
+    return 1 + len(rule(update.rule, parameter.momentum).slots) + (ARRAYS if update.average else 0)
+
+
+def difference(mine: Declare, theirs: Declare) -> str:
+    """Where two declarations first differ, for people."""
+    if mine.wire != theirs.wire:
+        return f"--wire, --wire_topk and --wire_answers: {mine.wire} and {theirs.wire}"
+    if mine.update != theirs.update:
+        return f"optimizer settings {mine.update} and {theirs.update}"
+    if (mine.shard, mine.shards) != (theirs.shard, theirs.shards):
+        return (
+            f"shard {mine.shard} of {mine.shards} and shard {theirs.shard} of {theirs.shards}: "
+            "their lists of pservers or numbers of ports differ"
+        )
+    for one, other in zip(mine.parameters, theirs.parameters, strict=False):
+        if one != other:
+            return f"{one} and {other}"
+    return f"{len(mine.parameters)} and {len(theirs.parameters)} parameters"

@@ -1,0 +1,53 @@
+"""Ending: when a shard's work is over, and whether it was done well.
+
+It must never end a process. Guarantee: once no trainer is connected, or the job is broken, there is an
+outcome within ``patience_s``; while the first trainer is still awaited there is none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paddle._pserver.shard.clocks import Clocks
+from paddle._pserver.shard.roster import Roster, Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a shard ended: its process's exit status, and why."""
+
+    exit_status: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Why a job cannot go on, and since when.
+
+    ``culprits``: the trainers that failed, or that others waited for in vain. ``is_own``: this side broke it.
+    Neither: a trainer failed because of another shard, and that one knows why.
+    """
+
+    reason: str
+    since: float
+    culprits: tuple[int, ...] = ()
+    is_own: bool = False
+
+
+def outcome(
+    roster: Roster, clocks: Clocks, broken: Broken | None, now: float, patience_s: float
+) -> Outcome | None:
+    """The outcome, or None while there is more to come."""
+    connected, gone, lost = (roster.ids(state) for state in (Standing.JOINED, Standing.GONE, Standing.LOST))
+    if broken is not None and (not connected or now - broken.since >= patience_s):
+        return Outcome(1, f"the job is broken: {broken.reason}")
+    if connected or not (gone or lost):
+        return None
+    if len(gone) == len(roster.trainers):
+        return Outcome(0, f"all trainers have said goodbye: {clocks}")
+    if now - max(roster.trainers[id].since for id in gone + lost) < patience_s:
+        return None
+    owing = [id for id in lost if clocks.unsettled[id]] + roster.ids(Standing.EXPECTED)
+    if owing:
+        return Outcome(1, f"the job is not complete: {roster.describe_all(owing, now)}")
+    return Outcome(0, f"no trainer has come back: {clocks}")

@@ -1,0 +1,36 @@
+"""Synchronous: a step is due when every trainer in the pass has pushed it; all its gradients count as one.
+
+Trainers that have ended their pass are not waited for.
+
+Guarantee: what is due holds the pushes in the order of trainers, whatever order they came in, so that the
+outcome does not depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from paddle._pserver.shard.modes.mode import Due, Mode, Offer
+
+
+class Sync(Mode):
+    """See the module's text."""
+
+    is_in_step = True
+
+    def __init__(self) -> None:
+        self._offers: dict[int, Offer] = {}
+
+    def offer(self, offer: Offer) -> None:
+        """See :class:`Mode`."""
+        self._offers[offer.trainer] = offer
+
+    def due(self, present: Set[int]) -> Due | None:
+        """See :class:`Mode`."""
+        offers = self._offers
+        if not offers or len(offers) < len(present):  # most pushes of many trainers end here
+            return None
+        if not present <= offers.keys():
+            return None
+        self._offers = {}
+        return Due(tuple([offers[trainer] for trainer in sorted(offers)]))

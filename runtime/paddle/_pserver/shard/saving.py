@@ -1,0 +1,136 @@
+"""Saving: when a shard's state is cut to be written, and who waits until it lasts.
+
+1.  A cut is due at every version that ``period`` divides, so that all shards of a synchronous job are cut at
+    the same versions; where trainers are not in step, also ``interval_s`` after the last one.
+2.  Whoever asks gets a cut of its own time: one that is being written when it asks is too old. Not to a
+    trainer that asks to have its words last (its journal is full), where the cut holds all of them.
+3.  One cut is written at a time. One that is due meanwhile is left out; one that is asked for waits.
+4.  One that cannot be written is told, and answered to those who asked as one that could: training goes on,
+    and what lasts is what lasted before.
+5.  Every cut has a cause, which is told and counted: what asked first, else what was due.
+6.  A cut that somebody wants of one version is held first, and written when told so (demand.py): then it is
+    the one of rule 3, and serves nobody else. While it is expected none is begun that is only due.
+
+It must never know a disk. Without options nothing is ever due, and nobody waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from paddle._pserver.options import SnapshotOptions
+from paddle._pserver.protocol.messages import Mark
+
+Then = Callable[[bool], None]
+"""What happens once a cut lasts (True) or could not be written."""
+
+CauseKind = Literal["start", "period", "interval", "journal", "resume", "goodbye", "demand"]
+CAUSES: tuple[CauseKind, ...] = get_args(CauseKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why there is a cut; ``text``: for people."""
+
+    kind: CauseKind
+    text: str
+
+
+class Saving:
+    """See the module's text."""
+
+    def __init__(self, options: SnapshotOptions | None) -> None:
+        self.options = options
+        self._marks: Sequence[Mark] | None = None  # of the trainers, in the cut that is being written
+        self.counts: dict[str, int] = dict.fromkeys(CAUSES, 0)  # of cuts that last
+        self.failed = 0  # cuts that could not be written
+        self._cause = Cause("start", "")  # of the cut that is being written
+        self._asked: list[tuple[Cause, Then]] = []
+        self._served: list[Then] = []  # by the cut that is being written
+        self._last_version = -1
+        self._last_at = 0.0
+        self._before_held: tuple[int, float] | None = None  # the last ones, while a cut is held
+        self.is_expecting = False  # a cut to hold
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is being written, or will be."""
+        return self._marks is not None or bool(self._asked)
+
+    def ask(self, cause: Cause, then: Then) -> None:
+        """Cut as soon as possible, and call ``then`` when that is over."""
+        if self.options is None:
+            then(True)
+        else:
+            self._asked.append((cause, then))
+
+    def join(self, trainer: int, mark: Mark, then: Then) -> None:
+        """The journal of ``trainer`` is full: the same, where a cut will do that holds ``mark`` of it."""
+        if self._marks is not None and self._before_held is None and self._marks[trainer] == mark:
+            self._served.append(then)
+        else:
+            self.ask(Cause("journal", f"the journal of trainer {trainer} is full (journal_limit)"), then)
+
+    def is_due(self, version: int) -> bool:
+        """Whether ``version`` is one at which all shards are cut."""
+        return self.options is not None and version > self._last_version and not version % self.options.period
+
+    def wants(self, version: int, now: float, *, in_step: bool) -> bool:
+        """Whether to cut now."""
+        if self.options is None or self._marks is not None:
+            return False
+        if self._asked or self.is_expecting:
+            return bool(self._asked)
+        is_late = not in_step and now - self._last_at >= self.options.interval_s
+        return self.is_due(version) or (is_late and version > self._last_version)
+
+    def begin(self, version: int, marks: Sequence[Mark], now: float) -> Cause:
+        """A cut is being written; why."""
+        self._cause = self._asked[0][0] if self._asked else self._due(version)
+        self._marks, self._last_version, self._last_at = marks, version, now
+        self._served, self._asked = [then for _, then in self._asked], []
+        return self._cause
+
+    def _due(self, version: int) -> Cause:
+        """Why there is one that nobody asked for."""
+        assert self.options is not None
+        if self.is_due(version):
+            return Cause("period", f"one is due every {self.options.period} steps (--snapshot_period)")
+        every = f"{self.options.interval_s:.0f} s"
+        return Cause("interval", f"one is due every {every} (--snapshot_interval)")
+
+    def hold(self, version: int, marks: Sequence[Mark], now: float) -> None:
+        """A cut is there that may be written: :meth:`keep` or :meth:`let_go` is next."""
+        self._before_held = self._last_version, self._last_at
+        self._marks, self._last_version, self._last_at = marks, version, now
+
+    def keep(self, cause: Cause, then: Then) -> None:
+        """The cut that is held is being written."""
+        self._cause, self._served, self._before_held = cause, [then], None
+
+    def let_go(self) -> None:
+        """The cut that is held is no one."""
+        assert self._before_held is not None
+        self._last_version, self._last_at = self._before_held
+        self._marks = self._before_held = None
+
+    def forget(self, trainer: int) -> None:
+        """Another process has its place: what is being written holds nothing of that one."""
+        if self._marks is not None:
+            self._marks = [Mark() if id == trainer else mark for id, mark in enumerate(self._marks)]
+
+    def end(self, *, lasts: bool) -> tuple[Sequence[Mark], list[Then]]:
+        """It is not any more: what it holds of the trainers, and what happens now. ``lasts``: it was
+        written."""
+        assert self._marks is not None
+        self.counts[self._cause.kind] += lasts
+        self.failed += not lasts
+        marks, served = self._marks, self._served
+        self._marks, self._served = None, []
+        return marks, served
+
+    def resume(self, version: int, now: float) -> None:
+        """The shard was restored from a cut at ``version``."""
+        self._last_version, self._last_at = version, now

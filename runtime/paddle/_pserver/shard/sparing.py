@@ -1,0 +1,52 @@
+"""Sparing: whom a job goes on without, where ``min_trainers`` lets it.
+
+A trainer that would break the job, because it is missing when patience ends or says that it failed, is left
+out instead while ``min_trainers`` others are connected. It owes nothing any more, and cannot come back.
+
+It must never know why a trainer is missing. Guarantee: with ``min_trainers`` 0 nobody is left out; a step
+counts what was pushed, so that a trainer's last push may count in some shards and not in others.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from paddle._pserver.errors import TrainerLost
+from paddle._pserver.protocol.messages import failure
+from paddle._pserver.shard.barrier import Barrier
+from paddle._pserver.shard.clocks import Clocks
+from paddle._pserver.shard.outbox import Outbox
+from paddle._pserver.shard.roster import Roster, Standing
+
+
+class Sparing:
+    """See the module's text."""
+
+    def __init__(
+        self, min_trainers: int, clocks: Clocks, roster: Roster, barrier: Barrier, outbox: Outbox
+    ) -> None:
+        self._min_trainers = min_trainers
+        self._clocks, self._roster, self._barrier, self._outbox = clocks, roster, barrier, outbox
+
+    def can_spare(self, ids: Sequence[int]) -> bool:
+        """Whether the job goes on without these."""
+        rest = set(self._roster.ids(Standing.JOINED)) - set(ids)
+        return bool(self._min_trainers) and len(rest) >= self._min_trainers
+
+    def leave_out(self, ids: Sequence[int], why: str, now: float) -> None:
+        """They are not in the job any more."""
+        names = self._roster.describe_all(ids, now)
+        text = f"goes on without {names}, as min_trainers={self._min_trainers} allows: {why}"
+        self._outbox.note(text, logging.WARNING)
+        for id in ids:
+            trainer = self._roster.trainers[id]
+            self._clocks.unsettled[id] = 0
+            self._barrier.remove(id)
+            if trainer.session is not None:
+                self._outbox.drop(
+                    trainer.session
+                )  # or it would take half an old step and half a new one for values
+                self._outbox.send(trainer.session, failure(TrainerLost(text)))
+                self._outbox.close(trainer.session)
+            self._roster.leave(trainer, now)

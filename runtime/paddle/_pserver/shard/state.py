@@ -1,0 +1,111 @@
+"""State: all that a shard must remember to go on as if it had never stopped, as plain values.
+
+Held questions and pushes that no mode has decided yet are no part of it: their trainers ask again. Modes keep
+nothing of their own from step to step that matters to a shard that starts anew (modes).
+
+It must never know a file or a connection. Guarantee: a state that was cut is never changed by later steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
+import numpy as np
+
+from paddle._pserver.protocol.messages import Count, Declare, Mark
+from paddle._pserver.shard.clocks import Clocks
+from paddle._pserver.shard.model import Model
+from paddle._pserver.shard.roster import Roster, Standing, Trainer
+
+
+class TrainerState(msgspec.Struct, frozen=True, array_like=True):
+    """What a shard knows of a trainer. ``incarnation``: the process that has its place, "" before any came;
+    ``past``: those that had it before. ``is_present``: it owes a gradient for the next step. ``pace``: see
+    Clocks."""
+
+    incarnation: str = ""
+    past: tuple[str, ...] = ()
+    pushes: Count = 0
+    passes: Count = 0
+    dropped: Count = 0
+    unsettled: Count = 0
+    is_present: bool = True
+    is_gone: bool = False
+    pace: Count = 0
+
+
+class Facts(msgspec.Struct, frozen=True, array_like=True):
+    """What is not an array. ``declaration``: the model, and which shard of how many this is. ``serving``: see
+    ShardOptions."""
+
+    declaration: Declare
+    version: Count
+    samples: Annotated[int, msgspec.Meta(ge=0)]
+    trainers: tuple[TrainerState, ...]
+    serving: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A shard's state. ``arrays``: see :meth:`paddle._pserver.tables.Tables.state`.
+
+    ``is_regular``: cut at a version at which all shards of the job are cut.
+    """
+
+    facts: Facts
+    arrays: Mapping[str, np.ndarray]
+    is_regular: bool = True
+
+
+def marks(clocks: Clocks, roster: Roster) -> tuple[Mark, ...]:
+    """What a state that is cut now holds of every trainer. A pass is not over for one that waits for the
+    others."""
+    waits = [t.id not in roster.present and t.state is not Standing.GONE for t in roster.trainers]
+    return tuple(
+        Mark(clocks.decided[id], clocks.passes[id] - is_waiting) for id, is_waiting in enumerate(waits)
+    )
+
+
+def cut(model: Model, clocks: Clocks, roster: Roster, *, is_regular: bool, serving: str = "") -> State:
+    """The state now."""
+    facts = Facts(
+        declaration=model.declaration,
+        version=clocks.version,
+        samples=clocks.samples,
+        trainers=tuple(_trainer(trainer, clocks, roster) for trainer in roster.trainers),
+        serving=serving,
+    )
+    return State(facts, model.tables.cut(), is_regular)
+
+
+def _trainer(trainer: Trainer, clocks: Clocks, roster: Roster) -> TrainerState:
+    id = trainer.id
+    undecided = clocks.pushes[id] - clocks.decided[id]
+    return TrainerState(
+        incarnation=trainer.incarnation,
+        past=trainer.past,
+        pushes=clocks.decided[id],
+        passes=clocks.passes[id],
+        dropped=clocks.dropped[id],
+        unsettled=clocks.unsettled[id] - undecided,
+        is_present=id in roster.present,
+        is_gone=trainer.state is Standing.GONE,
+        pace=clocks.paces[id],
+    )
+
+
+def restore(facts: Facts, clocks: Clocks, roster: Roster, now: float) -> None:
+    """Make ``clocks`` and ``roster``, which are new, what they were. Nobody is connected."""
+    clocks.version, clocks.samples = facts.version, facts.samples
+    for trainer, was in zip(roster.trainers, facts.trainers, strict=False):
+        id = trainer.id
+        trainer.incarnation, trainer.past, trainer.since = was.incarnation, was.past, now
+        trainer.state = Standing.GONE if was.is_gone else Standing.EXPECTED
+        clocks.move(id, Mark(was.pushes, was.passes))
+        clocks.dropped[id], clocks.unsettled[id] = was.dropped, was.unsettled
+        clocks.paces[id] = was.pace
+    roster.present = frozenset(id for id, was in enumerate(facts.trainers) if was.is_present)
+    clocks.durable = list(marks(clocks, roster))

@@ -1,0 +1,236 @@
+"""Training: what a shard does with the questions of its trainers once the model is ready.
+
+1.  A push is answered when its mode has decided and lets it be answered (modes): with the values as they
+    are then. The tables apply a step (tables.py).
+2.  A push that was admitted before is answered again, then too, and not applied again (clocks.py); so is the
+    end of a pass. Nothing is answered that is not asked on the connection that there is now.
+3.  Rows are given as they are when they are asked for; to a trainer that knows of steps that a restored shard
+    lacks, only once it has sent them again. Rows that were read catch up then: a read that the shard has not
+    made is made again, and no other, so that they do so in the same portions.
+4.  A day of open tables ends with the step, or the end of a pass, with which that was told: in the order
+    that steps have, so that it is the same day for all trainers.
+5.  Ending a pass is answered when all trainers in it have ended it, to all with the same dense values; nobody
+    waits for one that has (roster.py).
+
+It must never know a session, or why a job ends. Guarantee: whatever has become possible has happened when a
+call returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from paddle._pserver.errors import BadMessage, NotCounted
+from paddle._pserver.protocol.messages import (
+    Answer,
+    CountChanges,
+    EndPass,
+    Export,
+    Mark,
+    Pull,
+    PullChanges,
+    PullRows,
+    Push,
+    Request,
+)
+from paddle._pserver.shard.barrier import Barrier
+from paddle._pserver.shard.changes import Changes
+from paddle._pserver.shard.clocks import Clocks
+from paddle._pserver.shard.modes import Due, Mode, Offer
+from paddle._pserver.shard.outbox import Outbox
+from paddle._pserver.shard.roster import Roster, Trainer
+from paddle._pserver.shard.row_listing import exported
+from paddle._pserver.tables.gradient import Gradient
+from paddle._pserver.tables.tables import Tables
+
+
+class Training:
+    """See the module's text. ``log_period_server``: steps between two lines of the log. ``changes``: where
+    trainers are told of changed rows."""
+
+    def __init__(
+        self,
+        tables: Tables,
+        mode: Mode,
+        *,
+        clocks: Clocks,
+        roster: Roster,
+        barrier: Barrier,
+        outbox: Outbox,
+        log_period_server: int,
+        changes: Changes | None = None,
+    ) -> None:
+        self._tables, self._mode, self._changes = tables, mode, changes
+        self._clocks, self._roster, self._barrier, self._outbox = clocks, roster, barrier, outbox
+        self._log_period_server = log_period_server
+        self.is_in_step = mode.is_in_step
+        self._pass_id = self._shrink = 0
+        # In synchronous mode the arrays of an answer stay as they are until all of it is sent: a step changes
+        # them, which waits for all trainers in the pass; this one is in it, and pushes only once it has the
+        # answer. (One that breaks this rule harms itself alone; one that is left out is cut off, sparing.py.)
+        outbox.live = not mode.is_in_step
+        barrier.awaited = mode.awaited
+
+    def handle(
+        self, trainer: Trainer, message: Request, gradient: Gradient, ids: Sequence[np.ndarray], now: float
+    ) -> None:
+        """A trainer asks; see :meth:`paddle._pserver.shard.Shard.handle`."""
+        if isinstance(message, Push):
+            return self._push(trainer, message, gradient, now)
+        if isinstance(message, Pull | PullRows):
+            if message.again is not None:
+                return self._read_again(trainer, message, message.again, ids)
+            self._check_caught_up(trainer)
+        match message:
+            case PullRows():
+                self._pull_rows(trainer, message, ids)
+            case Pull(average=True):
+                self._outbox.tell(trainer.id, Answer(self._clocks.version), self._averages(message.table))
+            case Pull(table=None):
+                self._answer(trainer.id, self._tables.values)
+            case Pull(table=str(name)):
+                values = self._tables.table(name).refresh()
+                self._outbox.tell(trainer.id, Answer(self._clocks.version), (values,))
+            case Export():
+                body = exported(self._tables, message)
+                self._outbox.tell(trainer.id, Answer(self._clocks.version), body)
+            case CountChanges() | PullChanges():
+                self._tell_changes(trainer, message)
+            case EndPass():
+                self._end_pass(trainer, message, now)
+        return None
+
+    def _averages(self, table: str | None) -> tuple[np.ndarray, ...]:
+        if not self._tables.is_averaged:
+            raise BadMessage("averages were asked for in a job that keeps none")
+        values = self._tables.averages() if table is None else self._tables.table(table).average()
+        return (values,) if values.size else ()
+
+    def _push(self, trainer: Trainer, push: Push, gradient: Gradient, now: float) -> None:
+        for table, rows in zip(self._tables.rows.values(), gradient.rows, strict=True):
+            table.check(rows.ids)
+        id = trainer.id
+        is_new = self._clocks.admit(id, push.step)
+        self._barrier.add(id, push, now)
+        if is_new:
+            self._mode.offer(Offer(id, push, gradient))
+        elif push.step <= self._clocks.decided[id] and not self._mode.holds(id, self._roster.present):
+            return self._answer_open(id)
+        return self.advance()
+
+    def _check_caught_up(self, trainer: Trainer) -> None:
+        if self.is_in_step and self._clocks.decided[trainer.id] < trainer.owed:
+            raise BadMessage(f"trainer {trainer.id} pulls before it has sent step {trainer.owed} again")
+
+    def joined(self, id: int) -> None:
+        """A process that was not in the job before is trainer ``id``."""
+        self._mode.joined(id, self._roster.present)
+        self.advance()
+
+    def _pull_rows(self, trainer: Trainer, pull: PullRows, ids: Sequence[np.ndarray]) -> None:
+        rows = self._rows(pull, ids)  # refreshes nothing: the trainer computes with dense values too
+        self._outbox.tell(trainer.id, Answer(self._clocks.version), rows)
+
+    def _rows(self, pull: PullRows, ids: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+        pairs = list(zip(self._tables.rows.values(), ids, strict=True))
+        for table, wanted in pairs:
+            table.check(wanted)
+        return tuple(table.peek(wanted) if pull.peeks else table.gather(wanted) for table, wanted in pairs)
+
+    def _read_again(
+        self, trainer: Trainer, message: Pull | PullRows, before: Mark, ids: Sequence[np.ndarray]
+    ) -> None:
+        """Do to rows what a read did, unless what the trainer told after it is known: then so is it."""
+        if not self._clocks.is_past(trainer.id, before):
+            if isinstance(message, PullRows):
+                self._rows(message, ids)
+            elif message.table is not None:
+                self._tables.table(message.table).refresh()
+        self._outbox.tell(trainer.id, Answer(self._clocks.version))
+
+    def _tell_changes(self, trainer: Trainer, message: CountChanges | PullChanges) -> None:
+        if self._changes is None:
+            raise BadMessage(
+                f"{type(message).__name__} came in a job whose trainers do not update by themselves"
+            )
+        if isinstance(message, CountChanges):
+            counts = [len(ids) for ids in self._changes.take(trainer.id, message.told)]
+            return self._outbox.tell(trainer.id, Answer(self._clocks.version), (np.array(counts, np.int64),))
+        changed = self._changes.sent(trainer.id)
+        if message.counts != tuple(len(ids) for ids in changed):
+            raise NotCounted("rows were asked for that were not counted before")
+        rows = [table.gather(ids) for table, ids in zip(self._tables.rows.values(), changed, strict=True)]
+        return self._outbox.tell(trainer.id, Answer(self._clocks.version), (*changed, *rows))
+
+    def _end_pass(self, trainer: Trainer, end: EndPass, now: float) -> None:
+        if not self._clocks.end_pass(trainer.id, end.number) and trainer.id in self._roster.present:
+            return self._answer(trainer.id, self._tables.values)
+        self._pass_id, self._shrink = end.pass_id, max(self._shrink, end.shrink)
+        self._roster.end_pass(trainer)
+        self._barrier.add(trainer.id, end, now)
+        return self.advance()
+
+    def advance(self) -> None:
+        """Do all that has become possible: settle what is due, release a pass that all have ended."""
+        while (due := self._mode.due(self._roster.present)) is not None:
+            self._settle(due)
+        for id in self._mode.released(self._roster.present):
+            self._answer_open(id)
+        ended = self._barrier.waiting_for(EndPass) if not self._roster.present else []
+        if ended:
+            self._end_day(self._shrink)
+            self._shrink = 0
+            self._roster.begin_pass()
+            self._mode.begin_pass()
+            self._outbox.note(f"pass {self._pass_id} ended: {self._clocks}")
+            values = self._snapshot()
+            for id in ended:
+                self._answer(id, values)
+
+    def _settle(self, due: Due) -> None:
+        """Apply pushes as one step, or discard them, and answer them unless they are held."""
+        if not due.discard:
+            self._apply(due.offers)
+        if self._tables.open:
+            self._end_day(max([offer.push.shrink for offer in due.offers]))
+        for offer in due.offers:
+            self._clocks.decide(offer.trainer, dropped=due.discard)
+        for offer in () if due.held else due.offers:
+            self._answer_open(offer.trainer)
+
+    def _apply(self, offers: Sequence[Offer]) -> None:
+        self._clocks.apply(sum([offer.push.samples for offer in offers]))
+        self._tables.apply(
+            [offer.gradient for offer in offers],
+            samples=self._clocks.samples,
+            passes=max([offer.push.pass_id for offer in offers]),
+            step=self._clocks.version,
+        )
+        if self._changes is not None:
+            for offer in offers:
+                self._changes.add(offer.trainer, offer.gradient.rows)
+        if self._clocks.version % self._log_period_server == 0:
+            self._outbox.note(str(self._clocks))
+
+    def _end_day(self, threshold: int) -> None:
+        """Of open tables, where somebody asked for that."""
+        for table in self._tables.open.values() if threshold else ():
+            table.shrink(threshold)
+
+    def _answer_open(self, id: int) -> None:
+        """Answer a push; later, where its trainer has come back and has not asked again yet: it would take
+        the answer for that to something else."""
+        if id in self._barrier:
+            self._answer(id, self._tables.values, dropped=self._clocks.last_dropped[id])
+
+    def _snapshot(self) -> np.ndarray:
+        """The dense values, as they will still be when the last trainer has taken them."""
+        return self._tables.values if self._mode.is_in_step else self._tables.values.copy()
+
+    def _answer(self, id: int, values: np.ndarray, *, dropped: bool = False) -> None:
+        """Give a trainer the dense ``values``; a shard without any says only that it is done."""
+        self._mode.refreshed(id)
+        body = (values,) if values.size else ()
+        self._outbox.tell(id, Answer(self._clocks.version, dropped, self._clocks.durable[id]), body)

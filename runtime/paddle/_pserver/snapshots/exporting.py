@@ -1,0 +1,104 @@
+"""Exporting: a job's parameters as values of a model, from its shards' state.
+
+Rows are brought up to date as they are for a trainer that reads them; where parameters are averaged, the
+averages can be had in their place. It must never know a file.
+
+Guarantee: what a trainer would have got by fetching at the version that was gathered; nothing lies in memory
+but the piece that is being written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from paddle._engine.averages import Average
+from paddle._engine.checkpoint.parameter_config import ParameterConfig
+from paddle._engine.exchange import ParameterSpec
+from paddle._pserver.errors import CannotExport
+from paddle._pserver.protocol.placement import RowRange
+from paddle._pserver.snapshots.gathering import Gathered
+from paddle._pserver.snapshots.resharding import Resharding, rows_at_once
+from paddle._pserver.snapshots.snapshot_file import Streamed
+from paddle._pserver.tables.packed_table import PackedTable
+
+
+@dataclass(frozen=True, slots=True)
+class Exporting:
+    """See the module's text. Raises CannotExport for what has no values."""
+
+    gathered: Gathered
+    is_averaged: bool = False
+
+    def __post_init__(self) -> None:
+        declared = self.gathered.declaration
+        if self.is_averaged and declared.update.average is None:
+            raise CannotExport("this job keeps no averages of its parameters: leave --average out")
+        for parameter in declared.parameters:
+            if parameter.is_open:
+                raise CannotExport(
+                    f"{parameter.name!r} is a table without a height, whose rows are no array: no layout has "
+                    "a place for it. Have a trainer of the job write it, by its ids"
+                )
+
+    def parameters(self) -> Iterator[tuple[ParameterSpec, Iterator[np.ndarray]]]:
+        """Each parameter, as declared, and its values piece by piece, in order."""
+        one = Resharding(self.gathered)
+        dense = one.arrays("dense", 0, 1)
+        for parameter in self.gathered.declaration.parameters:
+            if parameter.sparse:
+                yield parameter, self._rows(one, parameter)
+            elif self.is_averaged:
+                yield parameter, iter([self._mean(dense, parameter.name)])
+            else:
+                yield parameter, _pieces(dense[f"values/{parameter.name}"])
+
+    def _rows(self, one: Resharding, table: ParameterSpec) -> Iterator[np.ndarray]:
+        declared, height = self.gathered.declaration, table.shape[0]
+        portion = rows_at_once(table.shape[1])
+        for begin in range(0, height, portion):
+            end = min(begin + portion, height)
+            some = PackedTable(RowRange(table, 0, 1, end - begin), declared.update)
+            some.restore(one.rows_of(table, begin, end), self.gathered.version)
+            yield some.average() if self.is_averaged else some.refresh()
+
+    def _mean(self, dense: dict[str, np.ndarray | Streamed], name: str) -> np.ndarray:
+        values = _whole(dense[f"values/{name}"])
+        spec = self.gathered.declaration.update.average
+        assert spec is not None
+        average = Average(values, spec)
+        for kind, array in average.state().items():
+            array[...] = _whole(dense[f"{kind}/{name}"])
+        return average.mean(values)
+
+
+def _pieces(array: np.ndarray | Streamed) -> Iterator[np.ndarray]:
+    return array.pieces() if isinstance(array, Streamed) else iter([array])
+
+
+def _whole(array: np.ndarray | Streamed) -> np.ndarray:
+    if not isinstance(array, Streamed):
+        return array
+    flat = np.concatenate([piece.reshape(-1) for piece in array.pieces()])
+    return flat.reshape(array.shape)
+
+
+def config_of(parameter: ParameterSpec) -> ParameterConfig:
+    """What a v2 model says of a parameter, as far as pservers know it; how it began only trainers know."""
+    config = ParameterConfig(
+        name=parameter.name, size=parameter.size, learning_rate=parameter.learning_rate, dims=parameter.shape
+    )
+    numbers = {
+        "momentum": parameter.momentum,
+        "decay_rate": parameter.l2_rate,
+        "decay_rate_l1": parameter.l1_rate,
+        "gradient_clipping_threshold": parameter.gradient_clipping_threshold,
+    }
+    for field, value in numbers.items():
+        if value is not None:
+            setattr(config, field, value)
+    if parameter.sparse:
+        config.sparse_remote_update = config.sparse_update = True
+    return config

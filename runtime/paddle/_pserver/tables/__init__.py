@@ -1,0 +1,1 @@
+"""Tables: values, dense and sparse, and the state of their rules."""

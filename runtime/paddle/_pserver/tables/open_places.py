@@ -1,0 +1,44 @@
+"""OpenPlaces: numbers for the ids of an open table that somebody has named, 0, 1, 2... as they come.
+
+It must never know what is kept of an id. Guarantee: an id keeps its number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paddle._pserver.tables.hash_index import HashIndex
+
+_GROWTH = 1.25
+
+
+class OpenPlaces:
+    """``ids``: int64, each once, that have a number from the start."""
+
+    def __init__(self, ids: np.ndarray) -> None:
+        self._index = HashIndex()
+        self._ids = np.empty(0, np.int64)
+        self._name(ids)
+
+    @property
+    def count(self) -> int:
+        """How many numbers are given."""
+        return self._index.rows
+
+    def of(self, ids: np.ndarray) -> np.ndarray:
+        """The numbers of ``ids``, each once; they are given one where they have none."""
+        self._name(ids)
+        return self._index.find(ids)[0]
+
+    def ids(self, places: np.ndarray) -> np.ndarray:
+        """The ids of these numbers, ascending."""
+        found: np.ndarray = np.sort(self._ids[places])
+        return found
+
+    def _name(self, ids: np.ndarray) -> None:
+        first = self._index.rows
+        born = self._index.admit(ids, np.zeros(len(ids), np.int64))
+        if self._index.rows > len(self._ids):
+            room = max(self._index.rows, int(len(self._ids) * _GROWTH))
+            self._ids = np.concatenate([self._ids[:first], np.empty(room - first, np.int64)])
+        self._ids[first : self._index.rows] = born

@@ -1,0 +1,136 @@
+"""PackedTable: one sparse table's share of a shard, of a declared height: its rows packed into one array.
+
+It must never know who sent a gradient or when a step is due. Guarantee: as tables.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from paddle._engine.averages import average_of, state_of
+from paddle._engine.exchange import UpdateSpec
+from paddle._engine.rates import Rates
+from paddle._pserver.errors import BadMessage
+from paddle._pserver.protocol.placement import RowRange
+from paddle._pserver.tables.gradient import Rows
+from paddle._pserver.tables.slots import fill, how, slots_of
+
+
+class PackedTable:
+    """See the module's text.
+
+    A row that steps pass by is brought up to date when it is next needed; until then its values are those of
+    the step that it is at.
+    """
+
+    def __init__(self, held: RowRange, update: UpdateSpec) -> None:
+        self.held = held
+        self.values = np.zeros((held.count, held.width), np.float32)
+        self._rule, self._penalties, self._multiplier = how(held.parameter, update)
+        self._slots = [np.zeros_like(self.values) for _ in self._rule.slots]
+        self._last_step = np.zeros(held.count, np.int64)
+        self._rates, self._step = Rates(), 0
+        self._average = average_of(self.values, update.average)
+
+    @property
+    def name(self) -> str:
+        """The parameter's."""
+        return self.held.parameter.name
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.held.count
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of these and their state."""
+        return sum(array.nbytes for array in self.state().values())
+
+    def state(self) -> dict[str, np.ndarray]:
+        """See :meth:`Tables.state`."""
+        counted = {"last_step": self._last_step, "rates": self._rates.state()}
+        slots = slots_of(self._rule, self._slots)
+        return {"values": self.values, **slots, **counted, **state_of(self._average)}
+
+    def restore(self, state: Mapping[str, np.ndarray], step: int) -> None:
+        """See :meth:`Tables.restore`."""
+        own = self.state()
+        del own["rates"]
+        fill(own, state, self.name)
+        self._rates, self._step = Rates.restored(state[f"rates/{self.name}"]), step
+
+    def check(self, ids: np.ndarray) -> None:
+        """Whether all ``ids`` are rows that live here; raises BadMessage."""
+        held = self.held
+        height = held.parameter.shape[0]
+        if len(ids) and (ids.min() < 0 or ids.max() >= height or not held.pick(ids).all()):
+            raise BadMessage(
+                f"an id of {held.parameter.name!r} is outside 0..{height - 1} or belongs to another shard"
+            )
+
+    def gather(self, ids: np.ndarray) -> np.ndarray:
+        """A copy of rows ``ids``, which have been checked, up to date."""
+        local = self.held.local(ids)
+        self._catch_up(local)
+        return self.values.take(local, axis=0)
+
+    def peek(self, ids: np.ndarray) -> np.ndarray:
+        """The same: all rows are there."""
+        return self.gather(ids)
+
+    def refresh(self, ids: np.ndarray | None = None) -> np.ndarray:
+        """Bring rows ``ids``, all if None, up to date in ``values``, and return these."""
+        self._catch_up(None if ids is None else self.held.local(ids))
+        return self.values
+
+    def average(self) -> np.ndarray:
+        """What ``refresh`` of all rows would return if they were the averages of the last steps; a new
+        array."""
+        values = self.refresh()
+        return values.copy() if self._average is None else self._average.mean(values)
+
+    def _catch_up(self, local: np.ndarray | None) -> None:
+        if self._average is None:
+            self._make_up(local)
+        else:
+            for rows in self._average.behind(local, self._step):
+                before = self.values[rows]
+                self._make_up(rows)
+                self._average.add_idle(rows, before, self.values[rows], self._step)
+        if local is None:
+            self._rates.forget()
+
+    def _make_up(self, local: np.ndarray | None) -> None:
+        rule, penalties = self._rule, self._penalties
+        rule.catch_up(self.values, local, self._slots, self._last_step, self._rates, penalties, self._step)
+
+    def apply(self, parts: Sequence[Rows], scale: np.float32 | None, learning_rate: float, step: int) -> None:
+        """Apply the sum of ``parts``, times ``scale``, to the rows they name, which have been checked."""
+        rate = learning_rate * self._multiplier
+        self._update(parts, scale, rate, step)
+        self._step = step
+        self._rates.add(rate)
+        if self._average is not None and self._average.end_step():
+            self._catch_up(None)
+            self._average.roll()
+
+    def _update(self, parts: Sequence[Rows], scale: np.float32 | None, rate: float, step: int) -> None:
+        ids = parts[0].ids if len(parts) == 1 else np.concatenate([part.ids for part in parts])
+        if not len(ids):
+            return
+        values = parts[0].values if len(parts) == 1 else np.concatenate([part.values for part in parts])
+        if not (ids[1:] > ids[:-1]).all():
+            from paddle._engine.kernels.rows import merge_rows  # numba is loaded only where rows meet
+
+            ids, values = merge_rows(ids, values)
+        if scale is not None:
+            values = values * scale
+        local = self.held.local(ids)
+        self._catch_up(local)
+        rule, penalties = self._rule, self._penalties
+        rule.rows(self.values, local, values, self._slots, self._last_step, rate, penalties, step)
+        if self._average is not None:
+            self._average.add_rows(self.values, local, step)

@@ -1,0 +1,179 @@
+"""Tables: the values of one shard, their optimizer state, and a step's gradients applied to them.
+
+Dense values are one flat array, in the canonical order of placement.py; every sparse table keeps the shard's
+rows of it (packed_table.py). It must never know who sent a gradient or when a step is due.
+
+Guarantee: gradients are added in the order given, and clipped, scaled and applied element by element, so that
+neither arrival order nor the number of shards changes a bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paddle._engine.averages import average_of, state_of
+from paddle._engine.exchange import UpdateSpec
+from paddle._engine.schedules import Progress, schedule
+from paddle._pserver.errors import BadMessage
+from paddle._pserver.memory.shown import Shown
+from paddle._pserver.protocol.placement import DenseLayout, RowRange, Segment
+from paddle._pserver.tables.gradient import Gradient
+from paddle._pserver.tables.packed_table import PackedTable
+from paddle._pserver.tables.slots import fill, how, slots_of
+from paddle._pserver.tables.sparse_table import SparseTable
+from paddle._pserver.tables.table_room import TableRoom
+
+if TYPE_CHECKING:
+    from paddle._pserver.tables.hash_table import HashTable
+
+
+class Tables:
+    """All that one shard keeps. ``rows``: its tables as declared, the ``packed`` and the ``open`` ones.
+
+    ``room_bytes``: what the open ones may come to need. ``shown``: where the dense values are seen by others.
+    """
+
+    def __init__(
+        self,
+        update: UpdateSpec,
+        layout: DenseLayout,
+        ranges: Sequence[RowRange],
+        room_bytes: int = 1 << 62,
+        shown: Shown | None = None,
+    ) -> None:
+        self.layout = layout
+        self.room = TableRoom(room_bytes)
+        self.shown = shown
+        self.values = np.zeros(layout.size, np.float32) if shown is None else shown.values
+        self.packed = {h.parameter.name: PackedTable(h, update) for h in ranges if not h.parameter.is_open}
+        self.open = _open(update, ranges, self.room)
+        both: dict[str, SparseTable] = {**self.packed, **self.open}
+        self.rows = {held.parameter.name: both[held.parameter.name] for held in ranges}
+        self._blocks = [_Blocks(segment, update, self.values[segment.span]) for segment in layout.segments]
+        self._learning_rate = schedule(update.schedule)
+        self.is_averaged = update.average is not None
+        self._mean = update.reduce == "mean"
+        self._total = np.empty(0, np.float32)
+
+    def table(self, name: str) -> PackedTable:
+        """The part of the table ``name``, of a declared height, that lives here."""
+        if name not in self.packed:
+            raise BadMessage(f"this shard keeps no rows of {name!r}")
+        return self.packed[name]
+
+    def open_table(self, name: str) -> HashTable:
+        """The part of the open table ``name`` that lives here."""
+        if name not in self.open:
+            raise BadMessage(f"this shard keeps no open table {name!r}")
+        return self.open[name]
+
+    def most(self, table: SparseTable) -> int:
+        """How many rows of a table one message may name."""
+        held = table.held
+        return self.room.limit_bytes // (8 + 4 * held.width) if held.parameter.is_open else held.count
+
+    def apply(self, gradients: Sequence[Gradient], *, samples: int, passes: int, step: int) -> None:
+        """Apply the sum (or mean) of ``gradients`` as update number ``step``, each step once, in order.
+
+        ``samples``: processed so far, ``passes``: finished; the learning rate depends on them.
+        """
+        learning_rate = self._learning_rate(Progress(samples, passes, step - 1))
+        scale = np.float32(1 / len(gradients)) if self._mean and len(gradients) > 1 else None
+        if self.shown is not None:
+            self.shown.begin(step)
+        for blocks, total in zip(self._blocks, self._totals(gradients, scale), strict=True):
+            blocks.apply(total, learning_rate, step)
+        for index, table in enumerate(self.rows.values()):
+            table.apply([gradient.rows[index] for gradient in gradients], scale, learning_rate, step)
+
+    def _totals(self, gradients: Sequence[Gradient], scale: np.float32 | None) -> Iterable[np.ndarray]:
+        """Per segment what is applied; good until the next one is asked for."""
+        if len(gradients) == 1:
+            return gradients[0].dense
+        parts = zip(*[gradient.dense for gradient in gradients], strict=True)
+        return (self._sum(of_one, scale) for of_one in parts)
+
+    def _sum(self, gradients: Sequence[np.ndarray], scale: np.float32 | None) -> np.ndarray:
+        """Their sum times ``scale``, in the first one's memory; in ours where that is a trainer's own, which
+        may tell it again."""
+        total = gradients[0] if gradients[0].flags.writeable else self._own(gradients[0].size)
+        np.add(gradients[0], gradients[1], out=total)
+        for other in gradients[2:]:
+            np.add(total, other, out=total)
+        return total if scale is None else np.multiply(total, scale, out=total)
+
+    def _own(self, size: int) -> np.ndarray:
+        if len(self._total) < size:
+            self._total = np.empty(size, np.float32)
+        return self._total[:size]
+
+    def averages(self) -> np.ndarray:
+        """What ``values`` would be if they were the averages of the last steps; a new array."""
+        parts = [blocks.average() for blocks in self._blocks]
+        return np.concatenate(parts) if parts else np.zeros(0, np.float32)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Everything there is, by kind and parameter, as in ``values/w``; these arrays change with the
+        next step, but for those of open tables."""
+        parts: list[_Blocks | SparseTable] = [*self._blocks, *self.rows.values()]
+        return {f"{kind}/{part.name}": array for part in parts for kind, array in part.state().items()}
+
+    def cut(self) -> dict[str, np.ndarray]:
+        """The state now, in arrays that no step changes."""
+        return {
+            name: array if name.partition("/")[2] in self.open else array.copy()
+            for name, array in self.state().items()
+        }
+
+    @property
+    def dense_bytes(self) -> int:
+        """Bytes of the dense values and their state."""
+        return sum(array.nbytes for blocks in self._blocks for array in blocks.state().values())
+
+    def restore(self, state: Mapping[str, np.ndarray], step: int) -> None:
+        """Become what gave ``state`` after update number ``step``. Raises ValueError where it does not
+        fit."""
+        for part in self._blocks:
+            fill(part.state(), state, part.name)
+        if self.shown is not None:
+            self.shown.begin(step)
+        for table in self.rows.values():
+            table.restore(state, step)
+
+
+def _open(update: UpdateSpec, ranges: Sequence[RowRange], room: TableRoom) -> dict[str, HashTable]:
+    held = [each for each in ranges if each.parameter.is_open]
+    if not held:
+        return {}
+    from paddle._pserver.tables.hash_table import HashTable  # loads numba
+
+    return {each.parameter.name: HashTable(each, update, room) for each in held}
+
+
+class _Blocks:
+    """One dense parameter's share of a shard."""
+
+    def __init__(self, segment: Segment, update: UpdateSpec, values: np.ndarray) -> None:
+        self.name = segment.parameter.name
+        self._values = values
+        self._rule, penalties, self._multiplier = how(segment.parameter, update)
+        self._slots = [np.zeros_like(values) for _ in self._rule.slots]
+        self._vector = self._rule.vector(values, self._slots, penalties)
+        self._average = average_of(values, update.average)
+
+    def apply(self, gradient: np.ndarray, learning_rate: float, step: int) -> None:
+        self._vector.step(gradient, learning_rate * self._multiplier, step)
+        if self._average is not None:
+            self._average.add(self._values)
+            if self._average.end_step():
+                self._average.roll()
+
+    def average(self) -> np.ndarray:
+        return self._values if self._average is None else self._average.mean(self._values)
+
+    def state(self) -> dict[str, np.ndarray]:
+        slots = slots_of(self._rule, self._slots)
+        return {"values": self._values, **slots, **state_of(self._average)}

@@ -1,0 +1,101 @@
+"""Approach: one attempt of a trainer to come to a shard: by its name (nearby.py) if it is here, or its port.
+
+1.  A name under which nobody answers in ``NEAR_S`` is left for the port.
+2.  Whoever is silent at both has not begun to serve, or was stopped: the attempt fails, and the next one
+    begins with the name.
+3.  Where the port answers after the name was silent, the name is tried once more: what kept the shard from
+    answering is over, and who came over TCP would stay there for the whole job.
+4.  Whoever goes over TCP though there is a name is told so.
+
+It must never know what a session carries.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from paddle._pserver.errors import GARBLED, PserverError
+from paddle._pserver.protocol import link
+from paddle._pserver.trust import handshake, nearby
+from paddle._pserver.trust.auth import Token
+from paddle._pserver.trust.handshake import Stream, left
+from paddle._pserver.trust.tls_socket import TlsSocket
+
+NEAR_S = 1.0
+
+
+class Arrived(NamedTuple):
+    """Where an attempt came to. ``can_damage``: whether bytes can be damaged on the way."""
+
+    stream: Stream
+    can_damage: bool
+
+
+class Approach:
+    """See the module's text. ``what``: the shard, for people; ``token``: the job's; ``trust``: whose
+    certificates are good, where TCP is encrypted."""
+
+    def __init__(
+        self,
+        address: tuple[str, int],
+        what: str,
+        token: Token | None,
+        trust: ssl.SSLContext | None,
+        notice: Callable[[str], None],
+    ) -> None:
+        self._address, self._what, self._token, self._trust = address, what, token, trust
+        self._notice = notice
+
+    def attempt(self, deadline: float) -> Arrived:
+        """Come there by ``deadline``; raises OSError or PserverError."""
+        near, why = self._near(deadline)
+        if near is not None:
+            return near
+        far = self._far(deadline)
+        if isinstance(why, TimeoutError):
+            near, why = self._near(time.monotonic() + 2 * NEAR_S)
+            if near is not None:
+                far.stream.close()
+                return near
+        if why is not None:
+            self._notice(f"{self._what} is met over TCP, though it is on this machine: by its name, {why}")
+        return far
+
+    def _near(self, deadline: float) -> tuple[Arrived | None, Exception | None]:
+        """By its name; or why not, where it has one."""
+        sock = nearby.connect(*self._address, min(NEAR_S, left(deadline) / 2))
+        if sock is None:
+            return None, None
+        try:
+            return self._introduced(sock, time.monotonic() + min(NEAR_S, left(deadline) / 2)), None
+        except (OSError, PserverError) as error:
+            return None, error
+
+    def _far(self, deadline: float) -> Arrived:
+        for _ in range(2):
+            with contextlib.suppress(*GARBLED):  # by a damaged bit, perhaps: the third is believed
+                return self._by_port(deadline)
+        return self._by_port(deadline)
+
+    def _by_port(self, deadline: float) -> Arrived:
+        sock = socket.create_connection(self._address, timeout=left(deadline))
+        return self._introduced(sock, deadline, self._trust)
+
+    def _introduced(
+        self, sock: socket.socket, deadline: float, trust: ssl.SSLContext | None = None
+    ) -> Arrived:
+        host = self._address[0]
+        try:
+            link.tune(sock)
+            can_damage = link.can_damage(sock)
+            stream: Stream = sock if trust is None else TlsSocket(sock, trust, host, self._what, deadline)
+            handshake.upgrade(stream, host, self._what, self._token, deadline)
+        except BaseException:
+            sock.close()
+            raise
+        return Arrived(stream, can_damage)

@@ -1,0 +1,367 @@
+"""Client: one trainer's connection to one shard. Blocking, and never for ever.
+
+It must never know what its messages mean for training. On the shard's own machine it goes by the shard's
+name (nearby.py), else over TCP.
+
+Guarantee: every call ends: with its answer, or, ``call_timeout_s`` after the last sign of the shard, with an
+error that names it, what was asked and for how long. Bodies are sent from and received into the arrays that
+the caller names; after an error nothing more is asked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import socket
+import ssl
+import time
+from collections.abc import Callable, Sequence
+from typing import NoReturn, get_args
+
+import msgspec
+
+from paddle._pserver.errors import (
+    BadMessage,
+    ConnectionLost,
+    FrameError,
+    NotCounted,
+    PserverError,
+    ShardUnreachable,
+    TrainerLost,
+    error_named,
+    nobody_listens,
+    unreachable,
+)
+from paddle._pserver.memory import shown
+from paddle._pserver.memory.shown import Seen
+from paddle._pserver.protocol import link
+from paddle._pserver.protocol.framing import FrameReader, Limits, pieces
+from paddle._pserver.protocol.messages import (
+    REPLY_BYTES,
+    Answer,
+    Failure,
+    Goodbye,
+    Reply,
+    Request,
+    Share,
+    Shared,
+    Waiting,
+    decode,
+    encode,
+)
+from paddle._pserver.trainer.approach import Approach
+from paddle._pserver.trainer.last_words import last_words
+from paddle._pserver.trust.auth import Token
+from paddle._pserver.trust.handshake import Stream, left
+from paddle._pserver.trust.tls_socket import TlsSocket
+from paddle._visible import paragraph
+
+Notice = Callable[[str], None]
+Told = Callable[[int], None]
+
+_REPLIES = get_args(Reply)
+_ATTEMPT_S = 5.0
+_RETRY_S = 0.2
+_FIRST_NOTICE_S = 2.0
+_LONGEST_NOTICE_S = 30.0
+_LAST_WORDS_S = 1.0
+_IDLE_S = 0.5
+_PARTING_S = 5.0
+_NOT_YET = (TimeoutError, BlockingIOError)
+
+_log = logging.getLogger("paddle.pserver")
+
+
+class Client:
+    """See the module's text. ``what``: the shard, for people; ``token``: the job's, where it has one;
+    ``trust``: whose certificates are good, where TCP is encrypted."""
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        what: str,
+        *,
+        call_timeout_s: float,
+        notice: Notice,
+        token: Token | None = None,
+        trust: ssl.SSLContext | None = None,
+    ) -> None:
+        self.what = f"{what} at {host}:{port}"
+        self._address = (host, port)
+        self._call_timeout_s = call_timeout_s
+        self._notice = notice
+        self._approach = Approach(self._address, self.what, token, trust, notice)
+        self._socket: Stream | None = None
+        self._reader = FrameReader(self._place, Limits(meta_bytes=REPLY_BYTES))
+        self._into: Sequence[memoryview] = ()
+        self._seen: Seen | None = None  # the shard's values, where this trainer reads them itself
+        self._is_to_read = False  # before the next reply is handed out
+        self.takes_gradients = False  # from memory: a push needs no body
+        self._told: Told | None = None
+        self._timeout_s: float | None = None  # the socket's, where this set it last
+        self._asked = "anything"
+        self._asked_at = time.monotonic()
+        self.failure: PserverError | None = None  # after which nothing can be asked
+        self._given_up = False
+        self._whole = True  # whether the last message went out whole
+        # Called now and then while it waits for the other side.
+        self.on_idle: Callable[[], None] = lambda: None
+
+    # Connecting.
+
+    def connect(self, deadline: float, *, insists: bool = True) -> None:
+        """Try until it works or ``time.monotonic()`` passes ``deadline``; tell now and then that it waits.
+
+        Unless it ``insists``, not any longer where nothing listens.
+        """
+        began = time.monotonic()
+        notice_at = began + _FIRST_NOTICE_S
+        host, port = self._address
+        why: OSError = TimeoutError("timed out")
+        while self._socket is None:
+            try:
+                arrived = self._approach.attempt(min(deadline, time.monotonic() + _ATTEMPT_S))
+                self._socket, self._reader.checks_body = arrived
+            except OSError as error:
+                now = time.monotonic()
+                if now < deadline or not isinstance(error, TimeoutError):
+                    why = error  # and not that the last attempt was cut short
+                if now >= deadline or (isinstance(error, ConnectionRefusedError) and not insists):
+                    raise nobody_listens(host, port, now - began, why) from why
+                if now >= notice_at:
+                    self._notice(f"waiting for pserver {host}:{port} since {now - began:.0f} s")
+                    notice_at = now + min(now - began, _LONGEST_NOTICE_S)
+                time.sleep(min(_RETRY_S, deadline - now))
+
+    # Asking.
+
+    def send(
+        self,
+        message: Request,
+        body: Sequence[memoryview] = (),
+        *,
+        asking: str,
+        within_s: float | None = None,
+    ) -> None:
+        """Ask; the answer must be received before the next question. ``asking``: in words, for errors;
+        ``within_s``: how long sending may take, if not as long as any call."""
+        self._asked, self._asked_at = asking, time.monotonic()
+        deadline = self._asked_at + (self._call_timeout_s if within_s is None else within_s)
+        kind, meta = encode(message)
+        self._whole = False
+        try:
+            for group in pieces(kind, meta, body, checks_body=self._reader.checks_body):
+                self._send_all(group, deadline)
+        except OSError as error:
+            self._hear_last_words()
+            raise self._unreachable(error) from error
+        self._whole = True
+
+    def receive(self, into: Sequence[memoryview] = (), told: Told | None = None) -> Reply:
+        """The answer; its body is written into ``into``, byte views that it must fill exactly. Meanwhile
+        ``told`` is called with the number of bytes of it that have come and are right.
+
+        A shard that says for whom it waits is alive, and ends the wait itself (barrier.py).
+        """
+        self._into, self._told = into, told
+        while True:
+            reply = self._next(time.monotonic() + self._call_timeout_s)
+            if isinstance(reply, Answer):
+                self._look(reply)
+                return reply
+            if isinstance(reply, Failure):
+                raise self._failed(reply)
+            if not isinstance(reply, Waiting):
+                return reply
+            self._notice(f"{self.what} was asked {self._asked}: it is {paragraph(reply.text)}")
+
+    def share(self, share: Share, *, is_in_step: bool) -> None:
+        """Have the shard read gradients from memory, and read values from its own, as far as both can."""
+        if not self.is_near:
+            return
+        shared = self._shared(share)
+        if shared.values is not None:
+            self._seen = shown.find(shared.process, shared.values, is_still=is_in_step)
+            if self._seen is None:
+                shared = self._shared(msgspec.structs.replace(share, reads=False))
+        self.takes_gradients = shared.takes
+
+    def _shared(self, share: Share) -> Shared:
+        self.send(share, asking="to share memory")
+        shared = self.receive()
+        if not isinstance(shared, Shared):
+            raise BadMessage(f"{self.what} was asked {self._asked} and answered {type(shared).__name__}")
+        return shared
+
+    def answer(self, into: Sequence[memoryview] = ()) -> Answer:
+        """As :meth:`receive`, for questions whose answer is an Answer."""
+        reply = self.receive(into)
+        if not isinstance(reply, Answer):
+            raise BadMessage(f"{self.what} was asked {self._asked} and answered {type(reply).__name__}")
+        return reply
+
+    def say_goodbye(self, message: Goodbye) -> None:
+        """Say it, as far as the other side can still understand it. Idempotent; takes seconds at most, and
+        raises nothing."""
+        if self._socket is None:
+            return
+        try:
+            if self._whole:
+                self.send(message, asking="to say goodbye", within_s=_LAST_WORDS_S)
+        except PserverError:
+            self.close()
+
+    def part(self) -> None:
+        """After the goodbye: hear the other side out, unless it was given up, and close. Idempotent, as brief
+        and as quiet."""
+        until = time.monotonic() + _PARTING_S
+        try:
+            # Answers to what was asked before, then to the goodbye, then the end, with which it is given up.
+            while self._socket is not None and self._whole and not self._given_up:
+                self._next(until)
+        except PserverError:
+            pass
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Close without a word. Idempotent."""
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def shut(self) -> None:
+        """End what another thread is sending or receiving here."""
+        if self._socket is not None:
+            with contextlib.suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+
+    def is_broken(self) -> bool:
+        """Whether the other side has closed the connection, or it failed, whatever it said before. Nothing
+        may be asked meanwhile."""
+        return self._socket is None or link.has_ended(self._socket) or self._peek() == b""
+
+    def hear_out(self) -> NoReturn:
+        """It is broken: raise why, as the shard told before it ended, if it did."""
+        told = last_words(self._socket) if self._socket is not None else None
+        raise self._failed(told) if told else ConnectionLost(f"{self.what} closed the connection.")
+
+    def hear_unasked(self) -> None:
+        """Raise what the shard says though nothing was asked: that the job is broken."""
+        if not self._reader.idle or self._peek():
+            reply = self._next(time.monotonic() + _LAST_WORDS_S)
+            if isinstance(reply, Failure):
+                raise self._failed(reply)
+
+    def _peek(self) -> bytes | None:
+        """The next byte; None while there is none, nothing where none will come any more."""
+        if self._socket is None:
+            return b""
+        self._socket.settimeout(0.0)
+        self._timeout_s = None
+        try:
+            return self._socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return None
+        except OSError:
+            return b""
+
+    @property
+    def is_sent_away(self) -> bool:
+        """Whether the shard told an error with which it closes the connection, and hears nothing on it."""
+        return self.failure is not None and not isinstance(self.failure, TrainerLost | ShardUnreachable)
+
+    @property
+    def is_near(self) -> bool:
+        """Whether it is connected by the shard's name: both are of one machine and user."""
+        return isinstance(self._socket, socket.socket) and self._socket.family == socket.AF_UNIX
+
+    def _ready(self, deadline: float, most_s: float = _IDLE_S) -> Stream:
+        """The connection, for a call of ``most_s``; raises TimeoutError after ``deadline``."""
+        sock = self._socket
+        if sock is None:
+            raise ShardUnreachable(f"{self.what}: the connection is closed: nothing can be asked any more")
+        timeout_s = min(left(deadline), most_s)
+        if timeout_s != self._timeout_s:  # as seldom as it can be, since that asks the system
+            self._timeout_s = timeout_s
+            if isinstance(sock, TlsSocket):
+                sock.settimeout(timeout_s)
+            else:
+                link.wait_at_most(sock, timeout_s)
+        return sock
+
+    def _next(self, deadline: float) -> Reply:
+        """The next reply; one frame may come in many pieces, and many frames in one."""
+        reader = self._reader
+        try:
+            while (reply := reader.message()) is None:
+                if reader.checked and self._told is not None:
+                    self._told(reader.checked)
+                sock = self._ready(deadline)
+                try:
+                    count = sock.recvmsg_into(reader.buffers())[0]
+                except _NOT_YET:
+                    self.on_idle()
+                    continue
+                if not count:
+                    raise ConnectionResetError("it closed the connection")
+                reader.received(count)
+        except OSError as error:
+            raise self._unreachable(error) from error
+        except FrameError as error:
+            raise type(error)(f"{self.what}: {error}") from error
+        return reply
+
+    def _look(self, answer: Answer) -> None:
+        """Read the values that an answer did not bring."""
+        if self._is_to_read and self._seen is not None:
+            self._is_to_read = False
+            if not self._seen.read(self._into, answer.version):
+                raise ConnectionLost(f"{self.what} went on without this trainer while that read new values.")
+
+    def _place(self, kind: int, meta: memoryview, body_length: int) -> tuple[Reply, Sequence[memoryview]]:
+        message = decode(kind, meta)
+        if isinstance(message, Answer):
+            self._is_to_read = not body_length and self._seen is not None and bool(self._into)
+            return message, () if self._is_to_read else self._into
+        if not isinstance(message, _REPLIES):
+            raise BadMessage(f"it does not answer but asks: {type(message).__name__}")
+        return message, ()
+
+    def _send_all(self, group: list[memoryview], deadline: float) -> None:
+        is_patient = isinstance(self._socket, TlsSocket)  # which cannot go on after a timeout
+        while group:
+            sock = self._ready(deadline, math.inf if is_patient else _IDLE_S)
+            try:
+                sent = sock.sendmsg(group)
+            except _NOT_YET:
+                if is_patient:
+                    raise
+                self.on_idle()
+                continue
+            while group and sent >= group[0].nbytes:
+                sent -= group.pop(0).nbytes
+            if sent:
+                group[0] = group[0][sent:]
+
+    def _hear_last_words(self) -> None:
+        """Raise the error that the shard told before it closed, if there is one."""
+        try:
+            reply = self._next(time.monotonic() + _LAST_WORDS_S)
+        except ShardUnreachable:
+            return
+        if isinstance(reply, Failure):
+            raise self._failed(reply)
+
+    def _failed(self, failure: Failure) -> PserverError:
+        error = error_named(paragraph(failure.code), f"{self.what}: {paragraph(failure.text)}")
+        if not isinstance(error, NotCounted):
+            self.failure = error
+        return error
+
+    def _unreachable(self, error: OSError) -> ShardUnreachable:
+        self._given_up = True
+        self.failure = unreachable(self.what, self._asked, time.monotonic() - self._asked_at, error)
+        return self.failure

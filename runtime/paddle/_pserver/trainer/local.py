@@ -1,0 +1,167 @@
+"""LocalExchange: training in one process. One shard keeps everything, and no byte travels.
+
+It calls the same Shard that a pserver calls, with arrays that both sides share: the parameters that ``start``
+returns are the shard's own values, and it reads gradients where the caller computed them.
+
+Guarantee: a job with one trainer and any number of pservers gives the same bits.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
+
+import numpy as np
+
+from paddle._engine.exchange import ModeSpec, ParameterSpec, StepReport, UpdateSpec
+from paddle._engine.rows import OPEN, SparseRows
+from paddle._pserver.errors import error_named
+from paddle._pserver.options import ShardOptions
+from paddle._pserver.protocol.messages import (
+    PROTOCOL,
+    Answer,
+    Declare,
+    EndPass,
+    Failure,
+    Goodbye,
+    Hello,
+    Push,
+    Request,
+    Seed,
+)
+from paddle._pserver.shard.effects import Note, Send
+from paddle._pserver.shard.shard import Shard
+from paddle._pserver.tables.gradient import NOTHING, Gradient, Rows
+from paddle._pserver.tables.tables import Tables
+from paddle._pserver.trainer import given
+
+_SESSION = 1
+_log = logging.getLogger("paddle.trainer")
+
+
+class LocalExchange:
+    """The :class:`paddle._engine.exchange.Exchange` of a job without pservers."""
+
+    def __init__(self) -> None:
+        self._shard = Shard(ShardOptions())
+        self._parameters: Sequence[ParameterSpec] = ()
+        self._names: Set[str] = frozenset()
+        self._update: UpdateSpec | None = None
+        self._steps = self._pass_id = self._shrink = 0
+        self._closed = False
+
+    def start(
+        self, parameters: Sequence[ParameterSpec], update: UpdateSpec, values: Mapping[str, np.ndarray]
+    ) -> Mapping[str, np.ndarray]:
+        """See Exchange."""
+        given.check_values(values, parameters)
+        self._parameters, self._update = tuple(parameters), update
+        self._names = {parameter.name for parameter in parameters}
+        self._ask(Hello(PROTOCOL, 0, 1, "dense"))
+        # One trainer: there is nobody to wait for, and none whose commits make a gradient old.
+        self._ask(Declare(self._parameters, replace(update, mode=ModeSpec()), 0, 1))
+        arrays = self._arrays()
+        for name, array in arrays.items():
+            array[...] = values[name]
+        for part in (None, *self._tables.packed):
+            if not self._shard.ready:
+                self._ask(Seed(part))
+        return arrays
+
+    @property
+    def _tables(self) -> Tables:
+        assert self._shard.tables is not None  # Declare was answered
+        return self._shard.tables
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        arrays = {name: table.values for name, table in self._tables.packed.items()}
+        return arrays | self._cut(self._tables.values)
+
+    def _cut(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        """The dense parameters in the shard's flat ``values``."""
+        segments = self._tables.layout.segments
+        return {s.parameter.name: values[s.span].reshape(s.parameter.shape) for s in segments}
+
+    def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
+        """See Exchange."""
+        for name, ids in rows.items():
+            self._tables.table(name).refresh(given.ids(name, ids).reshape(-1))
+
+    def lookup(self, ids: Mapping[str, np.ndarray], *, training: bool) -> Mapping[str, np.ndarray]:
+        """See Exchange."""
+        given.open_tables(ids, self._parameters)
+        tables = {name: self._tables.open_table(name) for name in ids}
+        return {name: t.gather(ids[name]) if training else t.peek(ids[name]) for name, t in tables.items()}
+
+    def room(self) -> Mapping[str, np.ndarray]:
+        """See Exchange. The shard reads gradients wherever they are."""
+        return {}
+
+    def step(self, gradients: given.Gradients, samples: int) -> StepReport:
+        """See Exchange."""
+        given.check_names(gradients, self._names)
+        dense, rows = [], []
+        for parameter in self._parameters:
+            if parameter.sparse:
+                gradient = given.rows(gradients, parameter)
+                rows.append(Rows(gradient.ids, gradient.values))
+            else:
+                dense.append(given.flat(gradients, parameter))
+        push = Push(self._steps + 1, self._pass_id, given.count(samples, "samples"), shrink=self._shrink)
+        answer = self._ask(push, Gradient(dense, rows))
+        self._steps, self._shrink = self._steps + 1, 0
+        return StepReport(answer.version, int(answer.dropped))
+
+    def begin_pass(self, pass_id: int) -> None:
+        """See Exchange."""
+        self._pass_id = given.count(pass_id, "passes")
+
+    def end_pass(self, pass_id: int) -> None:
+        """See Exchange."""
+        self._ask(EndPass(given.count(pass_id, "passes"), shrink=self._shrink))
+        self._shrink = 0
+
+    def fetch(self) -> None:
+        """See Exchange. What is dense always is up to date here."""
+        for table in self._tables.packed.values():
+            table.refresh()
+
+    def put(self, name: str, rows: SparseRows) -> None:
+        """Give rows of an open table, each id once, other values; what their rule remembers stays."""
+        self._tables.open_table(name).put(rows.ids, rows.values)
+
+    def export(self, name: str) -> SparseRows:
+        """See Exchange."""
+        ids, values = self._tables.open_table(name).export(None, 1 << 62)
+        order = np.argsort(ids)
+        return SparseRows(ids[order], values[order], OPEN)
+
+    def shrink(self, threshold: int) -> None:
+        """See Exchange."""
+        given.check_threshold(threshold)
+        self._shrink = threshold
+
+    def averages(self) -> Mapping[str, np.ndarray]:
+        """See Exchange."""
+        given.check_averaged(self._update)
+        averages = {name: table.average() for name, table in self._tables.packed.items()}
+        return averages | self._cut(self._tables.averages())
+
+    def close(self, failure: str | None = None) -> None:
+        """See Exchange. One that was never started has nobody to say goodbye to."""
+        if not self._closed and self._update is not None:
+            self._ask(Goodbye(failure))
+        self._closed = True
+
+    def _ask(self, message: Request, gradient: Gradient = NOTHING) -> Answer:
+        answer = Answer(0)
+        for effect in self._shard.handle(_SESSION, message, gradient, now=0.0):
+            if isinstance(effect, Send):
+                if isinstance(effect.message, Failure):
+                    raise error_named(effect.message.code, effect.message.text)
+                if isinstance(effect.message, Answer):
+                    answer = effect.message
+            elif isinstance(effect, Note) and effect.level > logging.INFO:
+                _log.log(effect.level, effect.text)
+        return answer

@@ -1,0 +1,398 @@
+"""RemoteExchange: training with parameter servers. Splits what a trainer gives over shards and joins the
+answers.
+
+It must never know a rule or a mode: shards do. It asks all shards before it waits for any. A step is under
+way from ``commit`` until it is settled: whatever else is asked settles it first, or as much as it needs.
+
+Guarantee: see :class:`paddle._engine.exchange.Overlapping`; dense gradients are sent from where they were
+computed (with another wire than float32: from where they were encoded), and new values are received where
+they are used; with a shard of this machine and user neither travels (loan.py); a connection that breaks
+changes nothing (line.py). After an error only ``close`` may be called.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+import time
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+
+import numpy as np
+
+from paddle._engine.errors import ExchangeError
+from paddle._engine.exchange import ModeSpec, ParameterSpec, StepReport, UpdateSpec
+from paddle._engine.rows import OPEN, SparseRows
+from paddle._engine.rules import needs_whole
+from paddle._pserver.errors import FORSAKEN, RESHARD, PserverError, told
+from paddle._pserver.memory.gradient_room import GradientRoom, room_for
+from paddle._pserver.options import Role
+from paddle._pserver.protocol.encoding import Encoder
+from paddle._pserver.protocol.messages import PROTOCOL, Declare, EndPass, GoBack, Goodbye, Hello, Push
+from paddle._pserver.protocol.placement import check_ports
+from paddle._pserver.protocol.wire import WireSpec
+from paddle._pserver.trainer import given
+from paddle._pserver.trainer.account import Account
+from paddle._pserver.trainer.client import Client, Notice
+from paddle._pserver.trainer.flight import Flight
+from paddle._pserver.trainer.line import Line
+from paddle._pserver.trainer.question import Patience
+from paddle._pserver.trainer.remote_shards import DenseShard, SparseShard
+from paddle._pserver.trainer.sieve import Sieve
+from paddle._pserver.trust.tls import read_trust
+from paddle._pserver.trust.token_file import token_of
+
+_WORD_S = 0.5  # for a last word to pservers, which may not be there
+
+
+def _print(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+class RemoteExchange:
+    """The :class:`paddle._engine.exchange.Overlapping` of a job with pservers on the hosts ``pservers``."""
+
+    def __init__(
+        self,
+        pservers: Sequence[str],
+        *,
+        port: int,
+        ports_num: int,
+        ports_num_for_sparse: int,
+        num_gradient_servers: int,
+        trainer_id: int,
+        connect_timeout_s: float = 60.0,
+        call_timeout_s: float = 600.0,
+        reconnect_timeout_s: float = 60.0,
+        journal_bytes: int = 512 << 20,
+        notice: Notice = _print,
+        token_file: str = "",
+        wire: WireSpec | None = None,
+        tls_ca: str = "",
+        shares_memory: bool = True,
+    ) -> None:
+        self._wire = wire or WireSpec()
+        self._encoder = Encoder(self._wire, ModeSpec())
+        self._connect_timeout_s = connect_timeout_s
+        token = token_of(token_file, notice)
+        trust = read_trust(tls_ca) if tls_ca else None
+        incarnation = secrets.token_hex(8)
+        dense = [(host, port + i) for host in pservers for i in range(ports_num)]
+        sparse = [(host, port + ports_num + i) for host in pservers for i in range(ports_num_for_sparse)]
+        patience = Patience(reconnect_timeout_s, Account(journal_bytes))
+
+        client = partial(Client, call_timeout_s=call_timeout_s, notice=notice, token=token, trust=trust)
+
+        def line(role: Role, place: tuple[str, int]) -> Line:
+            hello = Hello(PROTOCOL, trainer_id, num_gradient_servers, role, incarnation)
+            return Line(partial(client, *place, f"{role} shard"), hello, notice, patience)
+
+        self._dense = [DenseShard(line("dense", place), i, len(dense)) for i, place in enumerate(dense)]
+        self._sparse = [SparseShard(line("sparse", place), i, len(sparse)) for i, place in enumerate(sparse)]
+        self._flight = Flight(self._dense, self._sparse)
+        for shard in self._shards:
+            shard.line.on_idle = self._look_around
+        self._name(())
+        self._update: UpdateSpec | None = None
+        self._arrays: dict[str, np.ndarray] = {}
+        self._room: GradientRoom | None = None
+        self._steps = self._passes = self._pass_id = self._shrink = self._pace = 0
+        self._is_in_step, self._shares = True, shares_memory
+        self._report = StepReport(0)
+        self._is_first, self._notice = not trainer_id, notice
+        self._process = os.getpid()
+
+    @property
+    def _shards(self) -> list[DenseShard | SparseShard]:
+        return [*self._dense, *self._sparse]
+
+    def _look_around(self) -> None:
+        """While one shard is waited for another may have lost this trainer, and others may wait for that."""
+        for shard in self._shards:
+            shard.line.look()
+
+    def start(
+        self, parameters: Sequence[ParameterSpec], update: UpdateSpec, values: Mapping[str, np.ndarray]
+    ) -> Mapping[str, np.ndarray]:
+        """See Exchange."""
+        given.check_values(values, parameters)
+        self._name(parameters)
+        self._update = update
+        self._is_in_step = update.mode.is_in_step
+        self._encoder = Encoder(self._wire, update.mode)
+        self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters if not p.is_open}
+        try:
+            check_ports(parameters, dense=len(self._dense), sparse=len(self._sparse))
+        except PserverError:  # those that are there hear of it, and why
+            with suppress(PserverError):
+                self._meet(time.monotonic() + _WORD_S)
+            raise
+        self._greet()
+        for delivery in self._flight.deliveries:
+            delivery.bind(self._parameters, self._arrays, self._wire, whole=needs_whole(update.rule))
+        for sparse in self._sparse:
+            sparse.bind(self._parameters, self._arrays, self._wire)
+        for shard in self._shards:
+            declare = Declare(self._parameters, update, shard.index, shard.count, self._wire)
+            shard.line.declare(declare)
+        for shard in self._shards:
+            if shard.line.hear_declared().seed:
+                shard.seed(values)
+        for shard in self._shards:
+            shard.line.begin(in_step=self._is_in_step)
+        self._share()
+        self.pull()
+        return self._arrays
+
+    def _name(self, parameters: Sequence[ParameterSpec]) -> None:
+        self._parameters, self._names = tuple(parameters), {p.name for p in parameters}
+        self._dense_ones = [p for p in parameters if not p.sparse]
+        self._sparse_ones = [p for p in parameters if p.sparse]
+
+    def _share(self) -> None:
+        """Share memory with dense shards of this machine."""
+        near = [shard for shard in self._dense if shard.line.client.is_near] if self._shares else []
+        if near and self._wire.is_plain:  # in other numbers they are made to travel
+            self._room = room_for(self._parameters)
+        for shard in near:
+            shard.line.share(self._room)
+
+    def room(self) -> Mapping[str, np.ndarray]:
+        """See Exchange."""
+        return self._room.arrays if self._room is not None else {}
+
+    def _meet(self, deadline: float) -> None:
+        for shard in self._shards:
+            shard.line.connect(deadline)
+        for shard in self._shards:
+            shard.line.greet()
+
+    def _greet(self) -> None:
+        self._meet(time.monotonic() + self._connect_timeout_s)
+        self._check_begun()
+        self._pace = max(shard.line.welcome.pace for shard in self._shards)
+        versions: Sequence[int] = [shard.line.welcome.version for shard in self._shards]
+        differ = self._is_in_step and len(set(versions)) > 1
+        versions = self._go_back(versions) if differ else versions
+        self._check_versions(versions)
+        if self._is_first and any(versions) and all(shard.line.welcome.ready for shard in self._shards):
+            self._notice(f"training goes on from step {max(versions)}, with the values that pservers have")
+
+    def _check_begun(self) -> None:
+        """No part of the model is begun anew while the rest goes on. Where nobody waits for anybody only the
+        one that begins it can tell: to the others, who are welcomed one after another, it may just have."""
+        if not self._is_in_step and not self._is_first:
+            return
+        new = [shard.line.what for shard in self._shards if not shard.line.welcome.ready]
+        old = [shard.line.what for shard in self._shards if shard.line.welcome.version]
+        if new and old:
+            raise ExchangeError(
+                f"some pservers go on from an earlier job's snapshots ({', '.join(old)}), and some have none "
+                f"of it ({', '.join(new)}). See what became of the latter's --snapshot_dir; or, {RESHARD}; "
+                "or, to begin anew, empty the folders of all."
+            )
+
+    def _go_back(self, versions: Sequence[int]) -> Sequence[int]:
+        """Have shards that go on from snapshots of different ``versions`` go back to the newest that all of
+        them have, if there is one; what they are at then."""
+        welcomes = [shard.line.welcome for shard in self._shards]
+        common = set.intersection(*({welcome.version, *welcome.older} for welcome in welcomes))
+        if not common:
+            return versions
+        goal = max(common)
+        ahead = [shard for shard, version in zip(self._shards, versions, strict=True) if version != goal]
+        for shard in ahead:
+            shard.line.send(GoBack(goal), asking=f"to go back to version {goal}, the newest all shards have")
+        for shard in ahead:
+            shard.line.answer()
+        return [goal for _ in versions]
+
+    def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
+        """See Exchange."""
+        wanted = Sieve({name: self._unique(name, ids) for name, ids in rows.items()})
+        self._flight.settle_sparse()
+        for shard in self._sparse:
+            shard.ask_rows(wanted)
+        for shard in self._sparse:
+            shard.hear_rows()
+
+    def lookup(self, ids: Mapping[str, np.ndarray], *, training: bool) -> Mapping[str, np.ndarray]:
+        """See Exchange."""
+        given.open_tables(ids, self._parameters)
+        self._flight.settle_sparse()
+        widths = {table.name: table.shape[1] for table in self._sparse_ones if table.is_open}
+        rows = {name: np.empty((len(ids[name]), widths[name]), np.float32) for name in ids}
+        asked = Sieve(ids)
+        for shard in self._sparse:
+            shard.ask_rows(asked, peeks=not training)
+        for shard in self._sparse:
+            shard.hear_rows(rows)
+        return rows
+
+    def _unique(self, name: str, ids: np.ndarray) -> np.ndarray:
+        unique: np.ndarray = np.unique(given.ids(name, ids))
+        table = next((p for p in self._sparse_ones if p.name == name and not p.is_open), None)
+        if table is None:
+            raise ExchangeError(f"prefetch of {name!r}, which is no sparse parameter of this job")
+        if len(unique) and not 0 <= unique[0] <= unique[-1] < table.shape[0]:
+            raise ExchangeError(
+                f"prefetch of row {unique[0]} to {unique[-1]} of {name!r}, which is {table.shape}"
+            )
+        return unique
+
+    def step(self, gradients: given.Gradients, samples: int) -> StepReport:
+        """See Exchange."""
+        self.commit(gradients, samples)
+        return self.settle()
+
+    def begin_step(self) -> None:
+        """See Overlapping."""
+        self._flight.begin()
+
+    def give(self, name: str, gradient: np.ndarray) -> None:
+        """See Overlapping."""
+        self.settle()
+        if not self._encoder.keeps:  # what a batch that is given up has cut off must not be
+            parameter = next(p for p in self._parameters if p.name == name)
+            held = given.dense({name: gradient}, parameter).reshape(-1)
+            self._flight.give(name, self._encoder.dense(parameter, held))
+
+    def commit(self, gradients: given.Gradients, samples: int) -> None:
+        """See Overlapping."""
+        self.settle()
+        given.check_names(gradients, self._names)
+        samples = given.count(samples, "samples")
+        merged = {p.name: given.merged(gradients, p) for p in self._sparse_ones}
+        held, encoder = self._held(gradients), self._encoder
+        dense = {p.name: encoder.dense(p, held[p.name]) for p in self._dense_ones}
+        rows = {name: encoder.rows(part) for name, part in merged.items()}
+        self._steps, self._pace = self._steps + 1, self._pace + 1
+        push = Push(self._steps, self._pass_id, samples, shrink=self._shrink, pace=self._pace)
+        self._shrink = 0
+        self._flight.push(push, dense, rows, forms=encoder.has_forms, is_in_room=self._room is not None)
+
+    def settle(self, names: Collection[str] | None = None) -> StepReport:
+        """See Overlapping."""
+        if self._flight.is_under_way:
+            self._flight.settle(names)
+            if names is None or any(p.name in names for p in self._sparse_ones):
+                self._flight.settle_sparse()
+            if names is None and (answers := self._flight.end()):
+                self._check_versions(versions := [answer.version for answer in answers])
+                self._report = StepReport(max(versions), sum([answer.dropped for answer in answers]))
+        return self._report
+
+    def _held(self, gradients: given.Gradients) -> Mapping[str, np.ndarray]:
+        """The dense gradients, flat, in the room for them where there is one."""
+        if self._room is not None:
+            return self._room.hold({p.name: given.dense(gradients, p) for p in self._dense_ones})
+        return {p.name: given.flat(gradients, p) for p in self._dense_ones}
+
+    def _check_versions(self, versions: Sequence[int]) -> None:
+        """Where trainers are in step all shards have applied the same steps."""
+        if self._is_in_step and len(versions) > 1 and len(set(versions)) > 1:
+            told = ", ".join(
+                f"{shard.line.what}: {version}" for shard, version in zip(self._shards, versions, strict=True)
+            )
+            raise ExchangeError(
+                f"after step {self._steps} of this trainer the pservers have applied different numbers of "
+                f"steps ({told}): their parameters do not belong together. Start all pservers and trainers "
+                "again: they serve one job."
+            )
+
+    def begin_pass(self, pass_id: int) -> None:
+        """See Exchange."""
+        self._pass_id = given.count(pass_id, "passes")
+
+    def end_pass(self, pass_id: int) -> None:
+        """See Exchange."""
+        end = EndPass(given.count(pass_id, "passes"), self._passes + 1, self._shrink)
+        self.settle()
+        self._passes, self._shrink, self._pace = self._passes + 1, 0, 0
+        for shard in self._shards:
+            shard.line.send(end, asking=f"to end pass {pass_id}")
+        for dense in self._dense:
+            dense.hear_values()
+        for sparse in self._sparse:
+            sparse.hear_done()
+
+    def fetch(self) -> None:
+        """See Exchange."""
+        self.pull()
+        self._pull_tables()
+
+    def export(self, name: str) -> SparseRows:
+        """See Exchange."""
+        given.open_tables({name: np.empty(0, np.int64)}, self._parameters)
+        self.settle()
+        rows = SparseRows.concatenate([shard.export(name) for shard in self._sparse])
+        order = np.argsort(rows.ids)
+        return SparseRows(rows.ids[order], rows.values[order], OPEN)
+
+    def shrink(self, threshold: int) -> None:
+        """See Exchange."""
+        given.check_threshold(threshold)
+        self._shrink = threshold
+
+    def averages(self) -> Mapping[str, np.ndarray]:
+        """See Exchange."""
+        given.check_averaged(self._update)
+        self.settle()
+        arrays = {p.name: np.zeros(p.shape, np.float32) for p in self._parameters}
+        for shard in self._dense:
+            shard.ask_values(average=True)
+        for shard in self._dense:
+            shard.hear_averages(arrays)
+        self._pull_tables(arrays)
+        return arrays
+
+    def _pull_tables(self, averages: Mapping[str, np.ndarray] | None = None) -> None:
+        """All rows of all tables that are not open; of ``averages``, where given, and into these."""
+        for index in (index for index, table in enumerate(self._sparse_ones) if not table.is_open):
+            for shard in self._sparse:
+                shard.ask_table(index, average=averages is not None)
+            for shard in self._sparse:
+                shard.hear_table(index, averages)
+
+    def pull(self) -> None:
+        """Bring the dense parameters up to date."""
+        self.settle()
+        counting = [] if self._is_in_step else self._sparse  # how old a gradient is
+        for dense in self._dense:
+            dense.ask_values()
+        for sparse in counting:
+            sparse.ask_values()
+        for dense in self._dense:
+            dense.hear_values()
+        for sparse in counting:
+            sparse.hear_done()
+
+    def changes(self) -> Mapping[str, SparseRows]:
+        """The rows of sparse parameters that were changed since this was last asked; see changes.py."""
+        self.settle()
+        names = [parameter.name for parameter in self._sparse_ones]
+        asked = self._sparse if names else []
+        for shard in asked:
+            shard.ask_changes()
+        for shard in asked:
+            shard.hear_count()
+        parts = [shard.hear_changes() for shard in asked]
+        return {name: SparseRows.concatenate([part[name] for part in parts]) for name in names}
+
+    def close(self, failure: str | None = None) -> None:
+        """See Exchange. What failed is told, though the caller may not. In a forked process, which has these
+        connections too: says nothing."""
+        if os.getpid() == self._process:
+            failure = failure or self._flight.failure()
+            self._flight.leave()
+            failures = [shard.line.failure for shard in self._shards]
+            failure = failure or next((told(error) for error in failures if error is not None), None)
+            follows = failure is not None and any(isinstance(error, FORSAKEN) for error in failures)
+            for shard in self._shards:
+                shard.line.say_goodbye(Goodbye(failure, follows))
+            for shard in self._shards:
+                shard.line.part()
+        for shard in self._shards:
+            shard.line.close()

@@ -1,0 +1,20 @@
+"""Trainer modes: what of a mode is the trainer's part, as an Exchange around the one that reaches the shards.
+
+It must never know a shard: what of a mode is theirs is in modes.
+"""
+
+from __future__ import annotations
+
+from paddle._engine.exchange import Exchange, ModeSpec
+from paddle._pserver.trainer.local import LocalExchange
+from paddle._pserver.trainer.local_updates import Center, LocalUpdates
+from paddle._pserver.trainer.merging import Merging
+
+
+def in_mode(exchange: Center, mode: ModeSpec, trainers: int) -> Exchange:
+    """What a trainer of ``trainers`` that trains in ``mode`` talks to."""
+    if mode.is_local:
+        return LocalUpdates(exchange, LocalExchange(), mode, trainers)
+    if mode.name == "half_async":
+        return Merging(exchange, mode)
+    return exchange

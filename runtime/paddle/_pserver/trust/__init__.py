@@ -1,0 +1,1 @@
+"""Trust: who may speak to whom, shown by tokens, certificates and the owner of a socket."""

@@ -1,0 +1,109 @@
+"""Which rows a trainer is told of, against a reference that keeps every change for every trainer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paddle._engine.exchange import ModeSpec, ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._pserver.protocol.placement import row_ranges
+from paddle._pserver.shard.changes import Changes, PackedPlaces, Places, stamp_bytes
+from paddle._pserver.tables.gradient import Rows
+from paddle._pserver.tables.open_places import OpenPlaces
+
+TABLES = (
+    ParameterSpec(name="t", shape=(400, 2), sparse=True),
+    ParameterSpec(name="u", shape=(9, 1), sparse=True),
+)
+HELD = row_ranges(TABLES, 1, 3)
+
+
+def rows(ids: list[int]) -> Rows:
+    return Rows(np.array(ids, np.int64), np.zeros((len(ids), 1), np.float32))
+
+
+def ids_of(index: int) -> list[int]:
+    held = HELD[index]
+    return list(range(held.first, held.parameter.shape[0], held.stride))
+
+
+def packed(restored: bool = False) -> list[Places]:
+    return [PackedPlaces(held) for held in HELD]
+
+
+def opened(restored: bool) -> list[Places]:
+    """As if the tables had no height, and the same rows."""
+    return [OpenPlaces(np.array(ids_of(index) if restored else [], np.int64)) for index in (0, 1)]
+
+
+PLACES = {"packed": packed, "open": opened}
+
+
+class Reference:
+    """Sets of ids: what each trainer has not been told of, and what was on the way to it last."""
+
+    def __init__(self, trainers: int, *, own: bool, restored: bool) -> None:
+        self._own = own
+        known = [set(ids_of(index)) if restored else set() for index in range(len(HELD))]
+        self._pending = [[set(ids) for ids in known] for _ in range(trainers)]
+        self._sent: list[list[set[int]]] = [[set() for _ in HELD] for _ in range(trainers)]
+
+    def add(self, by: int, pushed: list[list[int]]) -> None:
+        for trainer, pending in enumerate(self._pending):
+            if self._own or trainer != by:
+                for ids, changed in zip(pending, pushed, strict=True):
+                    ids.update(changed)
+
+    def take(self, trainer: int, *, heard: bool) -> list[list[int]]:
+        if not heard:
+            for ids, lost in zip(self._pending[trainer], self._sent[trainer], strict=True):
+                ids.update(lost)
+        self._sent[trainer] = self._pending[trainer]
+        self._pending[trainer] = [set() for _ in HELD]
+        return [sorted(ids) for ids in self._sent[trainer]]
+
+
+TRAINER = st.integers(0, 2)
+PUSHED = st.tuples(*(st.lists(st.sampled_from(ids_of(index)), unique=True, max_size=6) for index in (0, 1)))
+EVENT = st.one_of(st.tuples(TRAINER, PUSHED), st.tuples(TRAINER, st.booleans()))
+
+
+@pytest.mark.parametrize("kind", PLACES)
+@settings(max_examples=200, deadline=None)
+@given(events=st.lists(EVENT, max_size=40), own=st.booleans(), restored=st.booleans())
+def test_each_trainer_is_told_once_of_what_others_changed_and_again_of_what_was_lost(
+    kind, events, own, restored
+):
+    changes = Changes(3, PLACES[kind](restored), own=own, restored=restored)
+    reference, told = Reference(3, own=own, restored=restored), [0, 0, 0]
+    for trainer, what in events:
+        if isinstance(what, bool):  # whether it heard what it was told last
+            told[trainer] += what and changes.sent(trainer) != []
+            heard = what or changes.sent(trainer) == []
+            taken = changes.take(trainer, told[trainer])
+            assert [ids.tolist() for ids in taken] == reference.take(trainer, heard=heard)
+            assert changes.sent(trainer) is taken
+        else:
+            changes.add(trainer, [rows(ids) for ids in what])
+            reference.add(trainer, [list(ids) for ids in what])
+
+
+def test_what_is_pushed_may_be_overwritten_by_the_next_push():
+    changes, ids = Changes(2, packed(), own=False), np.array([ids_of(0)[3]])
+    changes.add(0, [Rows(ids, np.zeros((1, 2), np.float32)), rows([])])
+    ids[0] = ids_of(0)[5]
+    assert changes.take(1, 0)[0].tolist() == [ids_of(0)[3]]
+
+
+@pytest.mark.parametrize(("mode", "each"), [("geo", 20), ("average", 8), ("elastic_average", 8), ("sync", 0)])
+def test_what_is_kept_for_a_row_does_not_grow_with_the_trainers(mode, each):
+    update = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(), mode=ModeSpec(name=mode))
+    assert stamp_bytes(update) == each
+    if each:
+        few, many = (Changes(trainers, packed(), own=mode != "geo") for trainers in (1, 500))
+        for changes in (few, many):
+            stamps = changes._tables[0]
+            kept = (stamps._last, stamps._by, stamps._before)
+            assert sum(array.nbytes for array in kept) == each * HELD[0].count

@@ -1,0 +1,144 @@
+"""The inlet and the shard behind it stand whatever well-formed messages come, with whatever bodies
+announced."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import get_args
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paddle._pserver.errors import BadMessage, PserverError
+from paddle._pserver.protocol.framing import FrameReader, bytes_of, pieces
+from paddle._pserver.protocol.messages import (
+    Answer,
+    Declare,
+    EndPass,
+    Goodbye,
+    Hello,
+    Lies,
+    Part,
+    Pull,
+    PullRows,
+    Push,
+    Request,
+    Seed,
+    Share,
+    encode,
+)
+from paddle._pserver.shard.inlet import Inbound, Inlet
+
+from ..talk import MODEL, Talk, update
+
+NUMBER = st.one_of(st.integers(0, 6), st.integers(0, 1 << 62))
+COUNTS = st.lists(NUMBER, max_size=3).map(tuple)
+NAMES = st.sampled_from([None, "t", "w", "x"])
+MESSAGES = st.one_of(
+    st.builds(
+        Hello, st.integers(0, 2), st.integers(-1, 3), st.integers(0, 3), st.sampled_from(["dense", "sparse"])
+    ),
+    st.builds(
+        Declare, st.sampled_from([MODEL, MODEL[:1], ()]), st.just(update()), st.integers(0, 2), st.just(1)
+    ),
+    st.builds(Seed, NAMES),
+    st.builds(Pull, NAMES),
+    st.builds(PullRows, COUNTS),
+    st.builds(Push, st.integers(1, 3), NUMBER, NUMBER, COUNTS),
+    st.builds(Push, st.integers(1, 3), NUMBER, NUMBER, COUNTS, st.just(()), st.just(0), NUMBER),
+    st.builds(Part, st.integers(1, 3), COUNTS),
+    st.builds(EndPass, NUMBER),
+    st.builds(Goodbye, st.sampled_from([None, "why"])),
+    st.builds(Share, st.none() | st.builds(Lies, NUMBER, NUMBER, NUMBER), st.just({"w": 0}), st.booleans()),
+)
+
+
+def arrive(talk: Talk, inlets: dict[int, Inlet], trainer: int, message: Request, length: int) -> None:
+    """What a session does with a frame."""
+    inlet = inlets.setdefault(trainer, Inlet(talk.shard, trainer + 1))
+    kind, meta = encode(message)
+    try:
+        inbound, buffers = inlet.place(kind, memoryview(meta), length)
+    except PserverError as error:
+        assert isinstance(error, BadMessage)
+        return
+    if sum(buffer.nbytes for buffer in buffers) != length:
+        return  # which the reader refuses
+    for buffer in buffers:
+        buffer[:] = bytes(buffer.nbytes)
+    talk.ask(trainer, inbound.message, inbound.gradient, ids=inbound.ids)
+
+
+@given(
+    st.booleans(),
+    st.lists(
+        st.tuples(st.integers(0, 1), MESSAGES, st.one_of(st.integers(0, 70), st.integers(0, 1 << 63))),
+        max_size=12,
+    ),
+)
+def test_no_course_of_messages_breaks_a_shard(ready: bool, course: list[tuple[int, Request, int]]) -> None:
+    talk = Talk(2)
+    if ready:
+        talk.start()
+    inlets: dict[int, Inlet] = {}
+    for trainer, message, length in course:
+        arrive(talk, inlets, trainer, message, length)
+        talk.wait(1)
+
+
+@pytest.mark.parametrize(
+    ("message", "length"),
+    [
+        (Push(1, 0, 1, (1 << 40,)), 1 << 43),
+        (Push(1, 0, 1, (0,)), 1 << 43),
+        (Part(1, (1 << 40,)), 1 << 43),
+        (PullRows((1 << 40,)), 1 << 43),
+        (Goodbye(), 1 << 43),
+    ],
+)
+def test_no_room_is_made_for_a_body_that_the_model_does_not_explain(message: Request, length: int) -> None:
+    inlet = Inlet(Talk(1).start().shard, 1)
+    kind, meta = encode(message)
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadMessage):
+            inlet.place(kind, memoryview(meta), length)
+        assert tracemalloc.get_traced_memory()[1] < 100_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_trainer_cannot_answer() -> None:
+    kind, meta = encode(Answer(1))
+    with pytest.raises(BadMessage, match="a trainer does not send Answer"):
+        Inlet(Talk(1).shard, 1).place(kind, memoryview(meta), 0)
+
+
+def test_gradients_are_received_into_the_same_memory_every_time() -> None:
+    inlet = Inlet(Talk(1).start().shard, 1)
+    kind, meta = encode(Push(1, 0, 1, (2,)))
+    length = 4 * 4 + 2 * (8 + 2 * 4)
+    first, second = (inlet.place(kind, memoryview(meta), length)[0] for _ in range(2))
+    assert isinstance(first, Inbound)
+    assert first.gradient.dense[0].ctypes.data == second.gradient.dense[0].ctypes.data
+    assert [len(rows.ids) for rows in first.gradient.rows] == [2]
+    assert {type(first.message)} <= set(get_args(Request))
+
+
+def test_a_frame_that_came_along_with_another_does_not_overwrite_its_gradient() -> None:
+    talk = Talk(1).start()
+    frames = b"".join(
+        b"".join(group)
+        for step, value in ((1, 1), (2, 100))
+        for group in pieces(*encode(Push(step, 0, 1, (0,))), [bytes_of(np.full(4, value, np.float32))])
+    )
+    reader = FrameReader(Inlet(talk.shard, 1).place)
+    staging = reader.buffers()[0]
+    staging[: len(frames)] = frames
+    reader.received(len(frames))
+    for inbound in iter(reader.message, None):
+        talk.ask(0, inbound.message, inbound.gradient, ids=inbound.ids)
+    assert talk.shard.clocks.version == 2
+    assert talk.w == [-0.5 * 101] * 4

@@ -1,0 +1,92 @@
+"""A job goes on without trainers that are lost, where min_trainers lets it."""
+
+from __future__ import annotations
+
+import pytest
+
+from paddle._engine.exchange import ModeSpec
+from paddle._pserver.options import ServerOptions
+from paddle._pserver.protocol.messages import Answer
+
+from ..talk import ONE, Fails, Talk, update
+
+
+def job(min_trainers: int = 2, **changes: object) -> Talk:
+    return Talk(3, update(**changes), min_trainers=min_trainers, barrier_timeout_s=10).start()
+
+
+def test_a_step_that_waits_for_a_lost_trainer_goes_on_without_it_once_patience_ends() -> None:
+    talk = job(reduce="mean")
+    talk.lose(2)
+    assert talk.push(0, ONE) == talk.push(1, ONE) == []
+    talk.wait(9)
+    assert talk.told(0) != Answer(1)
+    talk.wait(2)
+    assert talk.told(0) == talk.told(1) == Answer(1)
+    assert talk.w[0] == -0.5  # the mean of two
+    assert any("goes on without trainer 2" in note and "min_trainers=2" in note for note in talk.notes)
+    assert talk.push(0, ONE) == []
+    assert talk.push(1, ONE) == [Answer(2)]
+
+
+def test_the_end_of_a_pass_and_of_the_job_need_it_no_more() -> None:
+    talk = job(mode=ModeSpec(name="async"))
+    talk.push(2, ONE)
+    talk.lose(2)
+    talk.end_pass(0)
+    talk.end_pass(1)
+    talk.wait(11)
+    assert talk.told(0) == talk.told(1) == Answer(1)
+    talk.goodbye(0)
+    talk.goodbye(1)
+    assert talk.shard.outcome is not None
+    assert talk.shard.outcome.exit_status == 0
+
+
+def test_one_that_is_silent_is_told_and_parted_from() -> None:
+    talk = job()
+    talk.push(0, ONE)
+    talk.push(1, ONE)
+    talk.wait(11)
+    assert talk.told(2) == Fails("TrainerLost", "goes on without trainer 2")
+    assert talk.dropped == [2]  # what it has not read yet of an answer is of the step before
+    assert talk.closed == [2]
+    assert talk.told(0) == Answer(1)
+    assert talk.hello(2) == [Fails("DuplicateTrainer", "trainer_id=2 is taken")]
+
+
+def test_one_that_says_it_failed_is_left_out_at_once() -> None:
+    talk = job()
+    talk.push(0, ONE)
+    talk.push(1, ONE)
+    talk.goodbye(2, "ValueError: no such file")
+    assert talk.told(0) == talk.told(1) == Answer(1)
+    assert talk.shard.broken is None
+
+
+@pytest.mark.parametrize("min_trainers", [0, 3])
+def test_where_all_are_needed_the_job_breaks(min_trainers: int) -> None:
+    talk = job(min_trainers)
+    talk.lose(2)
+    talk.push(0, ONE)
+    talk.wait(11)
+    assert talk.shard.broken is not None
+
+
+def test_too_few_that_are_left_break_it() -> None:
+    talk = job()
+    talk.lose(2)
+    talk.push(0, ONE)
+    talk.push(1, ONE)
+    talk.wait(11)
+    assert talk.shard.broken is None
+    talk.lose(1)
+    talk.push(0, ONE)
+    talk.wait(11)
+    assert talk.shard.broken is not None
+    assert talk.shard.broken.culprits == (1,)
+
+
+def test_more_than_there_are_is_refused() -> None:
+    with pytest.raises(ValueError, match="--min_trainers is at most --num_gradient_servers"):
+        ServerOptions(addresses=("127.0.0.1",), num_gradient_servers=2, min_trainers=3)

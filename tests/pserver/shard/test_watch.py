@@ -1,0 +1,82 @@
+"""What a shard's watcher is told: that trainers came, for whom the others wait, and who broke the job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from paddle._pserver.shard.watch import Watch
+
+from ..talk import Talk, gradient
+
+G = gradient([1.0, 2.0, 3.0, 4.0])
+
+
+class Told:
+    """Keeps what it is told."""
+
+    def __init__(self, talk: Talk) -> None:
+        self.talk = talk
+        self.watch = Watch("shard", self)
+        self.all: list[tuple[object, ...]] = []
+
+    def joined(self) -> None:
+        self.all.append(("joined",))
+
+    def waiting(self, trainers: Sequence[int], seconds: float) -> None:
+        self.all.append(("waiting", *trainers, seconds))
+
+    def broken(self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
+        assert (shard, bool(reason)) == ("shard", True)
+        self.all.append(("broken", *trainers, is_own))
+
+    def look(self) -> list[tuple[object, ...]]:
+        """What it is told now."""
+        known = len(self.all)
+        self.watch.look(self.talk.shard)
+        self.watch.look_at_clock(self.talk.shard, self.talk.now)
+        return self.all[known:]
+
+
+@pytest.fixture
+def told() -> Told:
+    watched = Told(Talk(trainers=2, barrier_timeout_s=20.0))
+    assert watched.look() == []
+    watched.talk.start()
+    assert watched.look() == [("joined",)]
+    return watched
+
+
+def test_a_trainer_that_failed_is_named_once(told: Told) -> None:
+    told.talk.goodbye(1, "SystemExit: 7")
+    assert told.look() == [("broken", 1, False)]
+    told.talk.goodbye(0, "TrainerLost: trainer 1 failed")
+    assert told.look() == []
+
+
+def test_a_trainer_that_failed_because_of_another_shard_is_not_named(told: Told) -> None:
+    told.talk.goodbye(0, "TrainerLost: trainer 1 failed", follows=True)
+    assert told.look() == [("broken", False)]
+
+
+def test_for_whom_the_others_wait_is_told_every_second_and_who_never_came_in_the_end(told: Told) -> None:
+    told.talk.push(0, G)
+    told.talk.wait(4.0)
+    assert told.look() == []
+    for seconds in (5.0, 6.0):
+        told.talk.wait(1.0)
+        assert told.look() == [("waiting", 1, seconds)]
+    told.talk.wait(14.0)
+    assert told.look() == [("broken", 1, False)]
+
+
+def test_a_server_that_ends_early_did_it_itself(told: Told) -> None:
+    told.talk.shard.stop("the pserver was told to stop", now=told.talk.now)
+    assert told.look() == [("broken", True)]
+
+
+def test_a_server_that_no_trainer_came_to_has_no_job_to_tell_of() -> None:
+    told = Told(Talk(trainers=2))
+    told.talk.shard.stop("the pserver was told to stop", now=0.0)
+    assert told.look() == []
