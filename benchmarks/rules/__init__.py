@@ -54,6 +54,6 @@ BENCHMARK = Benchmark(
         _large("adagrad", numpy=2.5),
         _large("adam", numpy=2.6),
         _small("adagrad", numpy=2.6, torch=1.1),
-        _small("adam", numpy=3.0, torch=1.4),
+        _small("adam", numpy=3.0, torch=1.3),
     ),
 )
