@@ -49,7 +49,7 @@ SIGHT = "_pserver.service.{meter, report, status}"
 # How both prove to have the job's token.
 TOKENS = "_pserver.trust.{auth, handshake, tls, tls_socket, token_file}"
 # Flags and who reads them: light enough for every program that asks for its settings.
-FLAGS = "_launch.{arguments, dialects, environ, errors, flags, manual, report}"
+FLAGS = "_launch.{arguments, dialects, environ, errors, flag, flags, manual, report}"
 # A launch as data, and who decides by it.
 SUPERVISOR = "_launch.{actions, cause, events, phases, supervisor}"
 

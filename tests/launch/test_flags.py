@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from paddle._absent import NotInThisRelease
 from paddle._launch.errors import FlagError
+from paddle._launch.flag import Flag
 from paddle._launch.flags import (
     BY_CONF_NAME,
     BY_NAME,
     FLAGS,
     MASTER_FLAGS,
-    Flag,
     check_ports,
     check_supported,
     flags_of,

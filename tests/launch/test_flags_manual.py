@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from paddle._launch.flags import User, flags_of
+from paddle._launch.flag import User
+from paddle._launch.flags import flags_of
 from paddle._launch.manual import flags_not_of, page
 
 

@@ -12,7 +12,8 @@ import pytest
 
 import paddle
 from paddle import __main__ as command
-from paddle._launch.flags import User, flags_of
+from paddle._launch.flag import User
+from paddle._launch.flags import flags_of
 from paddle._launch.infolog import InfoLog
 from paddle._pserver.errors import PortInUse, PserverError
 from paddle._pserver.service import service

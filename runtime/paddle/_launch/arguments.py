@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from paddle._launch.errors import FlagError
-from paddle._launch.flags import BY_NAME, Flag, User, Value, check_supported, flags_of, unknown
+from paddle._launch.flag import Flag, User, Value
+from paddle._launch.flags import BY_NAME, check_supported, flags_of, unknown
 
 _HELP = frozenset({"--help", "-help", "-h"})
 

@@ -17,10 +17,10 @@ from typing import Any
 
 from paddle._launch.dialects import VARIABLES, ClusterEnvironment, assignments, check_trainer_id, read
 from paddle._launch.errors import FlagError
+from paddle._launch.flag import Value
 from paddle._launch.flags import (
     BY_NAME,
     FLAGS,
-    Value,
     check_ports,
     check_supported,
     defaults_of,

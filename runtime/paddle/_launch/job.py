@@ -15,7 +15,8 @@ from pathlib import Path
 
 from paddle._launch.arguments import Arguments, parse_arguments
 from paddle._launch.errors import NotInThisRelease, UsageError
-from paddle._launch.flags import BY_NAME, Value, flags_of, nearest
+from paddle._launch.flag import Value
+from paddle._launch.flags import BY_NAME, flags_of, nearest
 from paddle._launch.settings import Settings
 from paddle._launch.workspace import Entry, listing, locate
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from paddle._launch.flags import Effect, Flag, User, flags_of
+from paddle._launch.flag import Effect, Flag, User
+from paddle._launch.flags import flags_of
 
 _WIDTH = 100
 _COLUMN = 32

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from paddle._launch.errors import SettingsError
-from paddle._launch.flags import BY_CONF_NAME, Flag, Value, check_ports, check_supported, flags_of
+from paddle._launch.flag import Flag, Value
+from paddle._launch.flags import BY_CONF_NAME, check_ports, check_supported, flags_of
 
 _SSH = re.compile(
     r"(?P<user>[A-Za-z_][\w.-]*)@(?P<host>[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?)(:(?P<port>\d+))?"
