@@ -318,7 +318,7 @@ TABLE = (
     Row(FLAGS, f"{FLAGS} _absent _complaint", "os time"),
     Row(SUPERVISOR, SUPERVISOR, "signal"),  # for the names of signals
     Row("_launch.authority", theirs="cryptography ipaddress"),
-    Row("_launch.news", theirs="pathlib"),
+    Row("_launch.news"),
     Row("_launch.spillway", "", STANDARD),
     Row("_launch.infolog", "_visible _launch.spillway", STANDARD),
     Row(
@@ -327,6 +327,7 @@ TABLE = (
         "msgspec os pathlib",
     ),
     Row("_launch.status", "_launch.news", "rich"),
-    Row("_launch.logs", "_launch.news", f"matplotlib {STANDARD}"),
+    Row("_launch.logs", "_launch.{errors, news}", f"matplotlib {STANDARD}"),
+    Row("_launch.backends.{crew, node}", "_launch", STANDARD),
     Row("_launch.backends.local", "_launch", f"invoke {STANDARD}"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -63,6 +63,9 @@ class Ready:
 
     def kill(self, node: int) -> None:
         self.stop(node, 0.0)
+
+    def withdraw(self, nodes: Iterable[int]) -> None:
+        self.withdrawn = list(nodes)
 
     def close(self) -> None:
         pass

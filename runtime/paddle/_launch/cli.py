@@ -13,7 +13,7 @@ import os
 import secrets
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from paddle._launch.launch import Launch
 from paddle._launch.printer import Printer, own
 from paddle._launch.settings import settle
 from paddle._launch.status import screen
-from paddle._launch.workspace import Claim, remove
+from paddle._launch.workspace import Claim
 from paddle._visible import visible
 
 RUNTIME = Path(__file__).resolve().parents[2]
@@ -111,20 +111,11 @@ def _carry_out(launch: plan.LaunchPlan) -> int:
     _explain(running, launch)
     if running.has_trained and (again := _again(launch, status)):
         shown.say(f"to go on from the snapshots: {again}")
-    if launch.package is not None and not running.has_trained:
-        _withdraw(running, launch)
     curve = None
     with contextlib.suppress(KeyboardInterrupt):  # the job is over; only the picture is given up
         curve = running.draw_curve()
     shown.say(_last_line(launch, status, curve, running))
     return status
-
-
-def _withdraw(running: Launch, launch: plan.LaunchPlan) -> None:
-    """Remove what was sent and nothing was trained in, once the logs of it are here."""
-    for node in launch.nodes:
-        if not running.has_started or (launch.home / "log" / f"node-{node.node}").is_dir():
-            remove(node.workspace)
 
 
 def _explain(running: Launch, launch: plan.LaunchPlan) -> None:
@@ -167,18 +158,28 @@ def _last_line(launch: plan.LaunchPlan, status: int, curve: Path | None, running
     if not running.has_started:
         return f"ended with status {status}, before any role was started"
     head = "done" if status == 0 else f"ended with status {status}"
-    output = launch.nodes[0].workspace / "output"
-    folders = [*(node.workspace / "log" for node in launch.nodes), output]
-    left = [str(path) for path in folders if path.is_dir() and path not in running.collected]
+    left = list(_left(launch, running))
     parts = [f"{head}: logs in {launch.home / 'log'}"]
     parts += [f"loss curve {curve}"] if curve else []
     model = launch.home / "output"
-    if output in running.collected:
+    if (0, "output") in running.collected:
         parts.append(f"model in {model}")
-    elif model.is_dir() and model != output:
+    elif model.is_dir() and model != launch.nodes[0].workspace / "output":
         parts.append(f"the model in {model} is of an earlier job")
     parts += [f"not collected, so to be found where it was made: {' '.join(left)}"] if left else []
     return ", ".join(parts)
+
+
+def _left(launch: plan.LaunchPlan, running: Launch) -> Iterator[str]:
+    """The folders that could not be collected, and how the user reaches them."""
+    for node, folder in (*((node, "log") for node in launch.nodes), (launch.nodes[0], "output")):
+        place = node.workspace / folder
+        if (node.node, folder) in running.collected:
+            continue
+        if node.host.is_local and place.is_dir():
+            yield str(place)
+        elif not node.host.is_local and folder == "log":  # what else is there, only the node could say
+            yield f"{node.host.user}@{node.host.name}:{place}"
 
 
 def _open_streams() -> None:

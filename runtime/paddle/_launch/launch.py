@@ -74,7 +74,9 @@ class Launch:
             limits=Limits(serve_s=plan.ready_timeout_s),
         )
         self._board = Board(tuple(role.name for role in plan.roles("trainer")))
-        self.collected: set[Path] = set()  # folders of the nodes that are where the user looks for them
+        self.collected: set[tuple[int, str]] = (
+            set()
+        )  # of which node which folder is where the user looks for it
         self._is_unread = False
         self._tails = logs.Tails()
         self._curve: logs.LossCurve | None = None
@@ -88,6 +90,7 @@ class Launch:
                 while self._supervisor.phase is not Phase.END:
                     self._turn()
             finally:
+                self._withdraw()
                 self._carrier.close()
                 self._screen.close()
         return self._supervisor.exit_status
@@ -97,6 +100,12 @@ class Launch:
         with contextlib.suppress(Empty):
             self._take(self._inbox.get(timeout=_TICK_S))
         self._tick()
+
+    def _withdraw(self) -> None:
+        """Remove what was sent and nothing was trained in, once the logs of it are here."""
+        if self._plan.package is not None and not self.has_trained:
+            nodes = range(len(self._plan.nodes))
+            self._carrier.withdraw(n for n in nodes if not self.has_started or (n, "log") in self.collected)
 
     @property
     def cause(self) -> Cause | None:
@@ -145,8 +154,8 @@ class Launch:
                     self._curve.add(message, self._clock() - self._training_since)
             case Waiting():
                 self._board.wait(message)
-            case Collected(path):
-                self.collected.add(path)
+            case Collected(node, folder):
+                self.collected.add((node, folder))
             case Told(source, text):
                 self._screen.say(f"{source}: {visible(text)}")
             case _:

@@ -15,14 +15,17 @@ import shutil
 import stat
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import accumulate
 from math import isfinite, nan
 from pathlib import Path
 
+from paddle._launch.errors import DeliveryError
 from paddle._launch.news import Progress
 
 TAIL = 20
 _Tell = Callable[[str], None]
+Fetch = Callable[[Path, Path], bool]  # a node's folder, to a place here that is made; False: it has none
 _PART, _OLD, _PREVIOUS = ".{}.part", ".{}.old", "{}.previous"
 # In the log folder of a workspace that is its own home:
 _COLLECTED = ("node-*", "loss.*", _PART.format("node-*"), _OLD.format("node-*"))
@@ -103,20 +106,27 @@ def clear(home: Path) -> Path:
     return folder
 
 
-def collect(workspace: Path, home: Path, node: int, tell: _Tell) -> tuple[Path, ...]:
-    """Copy a node's logs, and node 0's output, to where the user looks; gives those that are there now."""
+def collect(
+    workspace: Path, home: Path, node: int, tell: _Tell, fetch: Fetch | None = None
+) -> tuple[str, ...]:
+    """Bring a node's logs, and node 0's output, to where the user looks; gives which are there now.
+
+    ``fetch``: how folders come from the node; None where they are copied, within this machine.
+    """
     log, output = workspace / "log", workspace / "output"
-    there = [log] if _replace(log, home / "log" / f"node-{node}", tell, leave_out=_COLLECTED) else []
-    if node == 0 and output.is_dir():
-        is_home = workspace.resolve() == home.resolve()
-        if is_home or _replace(output, home / "output", tell, keeps_previous=True):
-            there.append(output)
+    is_home = fetch is None and workspace.resolve() == home.resolve()
+    fetch = fetch or partial(_copied, tell=tell)
+    there = ["log"] if _replace(log, home / "log" / f"node-{node}", tell, fetch) else []
+    if node == 0:
+        if is_home:
+            is_there = output.is_dir()
+        else:
+            is_there = _replace(output, home / "output", tell, fetch, keeps_previous=True)
+        there += ["output"] if is_there else []
     return tuple(there)
 
 
-def _replace(
-    source: Path, place: Path, tell: _Tell, *, leave_out: Sequence[str] = (), keeps_previous: bool = False
-) -> bool:
+def _replace(source: Path, place: Path, tell: _Tell, fetch: Fetch, *, keeps_previous: bool = False) -> bool:
     """Put a copy of ``source`` in place, if that can be done; gives whether it is there.
 
     Whenever this is cut short, all that was there is there still.
@@ -127,18 +137,28 @@ def _replace(
     try:
         for unfinished in (part, old):
             _remove(unfinished)
-        shutil.copytree(source, part, symlinks=True, ignore=_all_but(leave_out, tell))
+        if not fetch(source, part):
+            return False
         if place.exists():
             if keeps_previous and previous.exists():
                 previous.rename(old)
             place.rename(previous if keeps_previous else old)
         part.rename(place)
         is_there = True
-    except (OSError, shutil.Error) as error:
+    except (OSError, shutil.Error, DeliveryError) as error:
         _remove(part)
         tell(f"cannot collect {source} to {place}: {error}. It can be read where it is.")
     _remove(old)
     return is_there
+
+
+def _copied(source: Path, part: Path, tell: _Tell) -> bool:
+    """Copy a folder; one that is missing is worth a word where it is that of the logs."""
+    if source.name == "output" and not source.is_dir():
+        return False
+    leave_out = _COLLECTED if source.name == "log" else ()
+    shutil.copytree(source, part, symlinks=True, ignore=_all_but(leave_out, tell))
+    return True
 
 
 def _all_but(patterns: Sequence[str], tell: _Tell) -> Callable[[str, list[str]], set[str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +42,10 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """A folder of a node is now where the user looks for it. ``path``: where it was."""
+    """A folder of a node's workspace, ``log`` or ``output``, is now where the user looks for it."""
 
-    path: Path
+    node: int
+    folder: str
 
 
 News = Printed | Progress | Waiting | Told | Collected

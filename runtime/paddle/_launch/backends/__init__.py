@@ -5,7 +5,8 @@ A carrier must never decide: it does what the supervisor says and posts what it 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Protocol
 
 from paddle._launch.events import Event
@@ -17,7 +18,7 @@ Post = Callable[[Event | News], None]
 
 
 class Carrier(Protocol):
-    """One launch's hands. No call waits: what comes of it is posted, from any thread."""
+    """One launch's hands. No call but ``withdraw`` waits: what comes of it is posted, from any thread."""
 
     def step(self, node: int, phase: Phase) -> None:
         """Do a node's part of REACH, DELIVER, OPEN or COLLECT; posts ``Answered`` or ``NodeFailed``."""
@@ -35,6 +36,10 @@ class Carrier(Protocol):
         """End all that goes on at a node by force; posts ``NodeEnded`` if that succeeds."""
         ...
 
+    def withdraw(self, nodes: Iterable[int]) -> None:
+        """Remove from nodes what this launch has sent there. Waits for it, but not for long."""
+        ...
+
     def close(self) -> None:
         """Let go of every node. What still runs there ends by itself, without its leash."""
         ...
@@ -42,6 +47,7 @@ class Carrier(Protocol):
 
 def carrier(plan: LaunchPlan, post: Post) -> Carrier:
     """Make the carrier for the nodes of a plan."""
-    from paddle._launch.backends.local import LocalCarrier  # which loads Invoke: only where it is needed
+    from paddle._launch.backends.crew import Crew
+    from paddle._launch.backends.local import LocalMachine  # which loads Invoke: only where it is needed
 
-    return LocalCarrier(plan, post)
+    return Crew(plan, post, partial(LocalMachine, plan))

@@ -1,0 +1,69 @@
+"""All nodes of a launch together: the carrier that the launch speaks to, whatever its nodes are made of.
+
+It must never know how a node is reached. Guarantee: every node of a launch has the same token, and papers of
+its own where they encrypt; neither is written anywhere here.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+
+from paddle._launch.backends import Post
+from paddle._launch.backends.node import Machine, Node
+from paddle._launch.phases import Phase
+from paddle._launch.plan import LaunchPlan, NodePlan
+
+_WITHDRAWAL_S = 3.0  # for all nodes together: the user waits for the prompt
+
+
+class Crew:
+    """Carries a plan out on the machines that ``equip`` makes for its nodes."""
+
+    def __init__(self, plan: LaunchPlan, post: Post, equip: Callable[[NodePlan], Machine]) -> None:
+        self._nodes = [
+            Node(node, equip(node), post, own) for node, own in zip(plan.nodes, _secrets(plan), strict=True)
+        ]
+        self._node_of = {role.name: self._nodes[node.node] for node in plan.nodes for role in node.roles}
+
+    def step(self, node: int, phase: Phase) -> None:
+        self._nodes[node].step(phase)
+
+    def start(self, role: str) -> None:
+        self._node_of[role].start(role)
+
+    def stop(self, node: int, grace_s: float) -> None:
+        self._nodes[node].stop(grace_s)
+
+    def kill(self, node: int) -> None:
+        self._nodes[node].kill()
+
+    def withdraw(self, nodes: Iterable[int]) -> None:
+        end = time.monotonic() + _WITHDRAWAL_S
+        for is_done in [self._nodes[node].withdraw() for node in nodes]:
+            is_done.wait(max(0.0, end - time.monotonic()))
+
+    def close(self) -> None:
+        for node in self._nodes:
+            node.close()
+
+
+def _secrets(plan: LaunchPlan) -> Iterator[dict[str, str]]:
+    """Of every node: the token, and where they encrypt, papers of its own."""
+    token = secrets.token_hex(32)
+    if not plan.encrypts:
+        yield from ({"token": token} for _ in plan.nodes)
+        return
+    from paddle._launch.authority import Authority  # takes a moment to load
+
+    authority = Authority(plan.name, datetime.now(UTC))
+    for node in plan.nodes:
+        papers = authority.issue([node.address])
+        yield {
+            "token": token,
+            "tls_ca": papers.authority,
+            "tls_cert": papers.certificate,
+            "tls_key": papers.key,
+        }
