@@ -17,5 +17,5 @@ stage $python -m mypy
 (cd runtime && stage ../.venv/bin/lint-imports --config ../pyproject.toml)  # from the root it would find paddle.py
 [ $# -eq 0 ] || { stage $python -m pytest "$@"; exit; }
 # Tests within one process share the cores; those that start clusters have the machine to themselves.
-stage $python -m pytest -n 2 --dist loadfile tests/contracts tests/engine tests/faces tests/launch tests/pserver
+stage $python -m pytest -n 2 --dist loadfile tests/contracts tests/engine tests/faces tests/lab tests/launch tests/pserver
 stage $python -m pytest tests/cluster tests/faults

@@ -1,0 +1,221 @@
+"""What a test may ask of a cluster: programs at its places, faults, and what is left on its nodes.
+
+A place is ``head``, where launchers run, or the name of a node. Back ends say how one gets to a place and how
+faults are made; all the rest is here, so that a test never knows which back end it has.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.lab import namespaces
+from tests.lab.home import Home
+from tests.lab.processes import Process
+from tests.waiting import PATIENCE_S
+
+HEAD = "head"
+USERS = ("root", "paddle")
+PORTS = (22, 2222)  # sshd answers at both
+
+
+@dataclass(frozen=True)
+class Node:
+    """A machine to log in to."""
+
+    name: str
+    address: str
+    users: tuple[str, ...] = USERS
+    ports: tuple[int, ...] = PORTS
+
+
+class Cluster(ABC):
+    """Nodes by name, in their order. Leave it by ``with``: nothing is left of it then."""
+
+    nodes: dict[str, Node]
+    home: Home
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.nodes)
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @abstractmethod
+    def close(self) -> None:
+        """End all that runs, and leave nothing."""
+
+    # What runs
+
+    @abstractmethod
+    def way(self, place: str, cwd: str) -> list[str]:
+        """What to write before a command so that it runs at a place, in a folder of it."""
+
+    @abstractmethod
+    def holder(self, place: str) -> int:
+        """The process whose namespaces are the place's."""
+
+    @abstractmethod
+    def processes(self, place: str) -> list[Process]:
+        """What runs there now, but the place itself (a node's process 1)."""
+
+    def start(
+        self,
+        *argv: str | Path,
+        at: str = HEAD,
+        cwd: str | Path = "/",
+        environ: Mapping[str, str] | None = None,
+        **popen: Any,
+    ) -> subprocess.Popen[Any]:
+        """Start a program at a place; its environment is the place's, and ``environ``.
+
+        At ``head`` the process is the program itself, to be sent any signal. On a node it is what brought the
+        program there: it hands input, output and exit status on; a kill kills both; other signals reach the
+        program only by ``os.kill`` of a ``Process.host_pid``.
+        """
+        return subprocess.Popen(
+            [*self.way(place=at, cwd=str(cwd)), *map(str, argv)],
+            env={**self._environ(at), **(environ or {})},
+            **popen,
+        )
+
+    def run(
+        self,
+        *argv: str | Path,
+        at: str = HEAD,
+        cwd: str | Path = "/",
+        environ: Mapping[str, str] | None = None,
+        input: str = "",
+        check: bool = True,
+        timeout_s: float = PATIENCE_S,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a program at a place to its end; where it fails and ``check``, its words are in the error."""
+        with self.start(
+            *argv, at=at, cwd=cwd, environ=environ, text=True, stdin=-1, stdout=-1, stderr=-1
+        ) as started:
+            try:
+                output, errors = started.communicate(input, timeout=timeout_s)
+            finally:
+                started.kill()
+        done = subprocess.CompletedProcess(argv, started.returncode, output, errors)
+        assert not check or done.returncode == 0, f"{argv} at {at} ended with {done}"
+        return done
+
+    def ssh(
+        self, node: str, *command: str, user: str = "root", **how: Any
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command on a node by OpenSSH's client at the head."""
+        return self.run("ssh", "-F", self.home.ssh_config, f"{user}@{node}", *command, **how)
+
+    def _environ(self, place: str) -> dict[str, str]:
+        if place == HEAD:
+            return {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": str(self.home.folder)}
+        return {
+            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "LANG": "C.UTF-8",
+            "HOME": str(Path("~root").expanduser()),
+        }
+
+    # What a place sees of the network
+
+    @contextlib.contextmanager
+    def inside(self, place: str = HEAD) -> Iterator[None]:
+        """Let this thread, and the threads it starts meanwhile, make their sockets at a place. There names of
+        nodes are known to ssh only: use addresses."""
+        with namespaces.network(self.holder(place)):
+            yield
+
+    def dial(
+        self, node: str, port: int = 22, *, at: str = HEAD, timeout_s: float = PATIENCE_S
+    ) -> socket.socket:
+        """A connection from a place to a node."""
+        with self.inside(at):
+            return socket.create_connection((self.nodes[node].address, port), timeout_s)
+
+    # What lies on a node
+
+    def path(self, node: str, path: str | Path) -> Path:
+        """A file of a node, to be read and written from here. Mind its absolute symbolic links: they lead
+        astray."""
+        return Path(f"/proc/{self.holder(node)}/root") / str(path).lstrip("/")
+
+    def files(self, node: str, folder: str | Path) -> list[str]:
+        """All that lies below a folder of a node, folders with a slash at their end; nothing where there is
+        none."""
+        top = self.path(node, folder)
+        return sorted(
+            str(Path(here, name).relative_to(top)) + end
+            for here, folders, files in os.walk(top)
+            for names, end in ((folders, "/"), (files, ""))
+            for name in names
+        )
+
+    def fill_disk(self, node: str, leave_bytes: int = 0) -> None:
+        """Leave so much of a node's disk, which is one for its system, home and ``/tmp``."""
+        full = self.path(node, "/var/full")
+        free = shutil.disk_usage(full.parent).free - leave_bytes
+        with full.open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, free)
+
+    def free_disk(self, node: str) -> None:
+        """Take away what filled it."""
+        self.path(node, "/var/full").unlink()
+
+    # Faults
+
+    @abstractmethod
+    def kill(self, node: str) -> None:
+        """All processes of a node end at once; its peers are told so by its kernel."""
+
+    @abstractmethod
+    def power_off(self, node: str) -> None:
+        """A node ends without a word to anybody."""
+
+    @abstractmethod
+    def reboot(self, node: str) -> None:
+        """Start a node, after killing it where it runs; its disk is as it was, ``/tmp`` is empty."""
+
+    @abstractmethod
+    def freeze(self, node: str) -> None:
+        """Stop all processes of a node; its kernel goes on answering for them."""
+
+    @abstractmethod
+    def thaw(self, node: str) -> None:
+        """Let them go on."""
+
+    @abstractmethod
+    def cut(self, node: str) -> None:
+        """Pull a node's cable."""
+
+    @abstractmethod
+    def plug(self, node: str) -> None:
+        """Plug it in again."""
+
+    @abstractmethod
+    def partition(self, groups: Sequence[Sequence[str]]) -> None:
+        """Let through only what places of one group say to each other. Groups may overlap; whoever is in none
+        is with all others that are in none."""
+
+    @abstractmethod
+    def heal(self) -> None:
+        """End a partition."""
+
+    @abstractmethod
+    def rate(self, node: str, mbit: float | None) -> None:
+        """Let a node's cable carry so much each way, or all it can."""
+
+    @abstractmethod
+    def delay(self, node: str, ms: float, jitter_ms: float = 0.0, loss_percent: float = 0.0) -> None:
+        """Make a node's cable so long, each way; connections last."""

@@ -1,0 +1,234 @@
+"""A cluster of namespaces: comes up in the blink of an eye, and ends with the tests, however they end.
+
+Every process of a lab is in a control group of its own place, below one of the lab; interfaces, mounts and
+namespaces hang on these processes alone. A keeper outside kills that group when the tests close the lab or
+are gone: what is left then is nothing, and the machine around was never touched.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.lab import ground, partition
+from tests.lab.cluster import HEAD, PORTS, Cluster, Node
+from tests.lab.group import Group, groups
+from tests.lab.home import Home, make_key
+from tests.lab.machine import Machine
+from tests.lab.processes import Process, depth, look
+from tests.lab.switch import ADDRESS, Switch, configure
+
+HERE = Path(__file__).resolve().parent
+MOST_NODES = 250
+_SSHD = "\n".join(
+    [
+        *(f"Port {port}" for port in PORTS),
+        "HostKey /etc/ssh/host_key",
+        "PermitRootLogin prohibit-password",
+        "PasswordAuthentication no",
+        "KbdInteractiveAuthentication no",
+        "UsePAM no",
+        "UseDNS no",
+        "PrintMotd no",
+        "PrintLastLog no",
+        "PidFile none",
+        "MaxStartups 200:30:400",  # by default new ones are dropped at random beyond ten at a time
+        "MaxSessions 200",
+        "Subsystem sftp internal-sftp",
+        "",
+    ]
+)
+
+
+class Lab(Cluster):
+    """So many nodes, ``n1`` on, each a copy on write of this machine, with a home, ``/tmp`` and disk of its
+    own.
+
+    ``disk_mb``: the size of each. ``shares``: folders of this machine that nodes see, at the same place, and
+    cannot write; without them none sees the project, root's home and ``/tmp`` as they are here. By default
+    these are the running Python and its packages.
+    """
+
+    def __init__(self, count: int = 3, *, disk_mb: int = 1024, shares: Sequence[Path] | None = None) -> None:
+        if lacking := ground.missing():
+            raise RuntimeError(f"no lab can be made here: {'; '.join(lacking)}")
+        if not 1 <= count <= MOST_NODES:
+            raise ValueError(f"a lab has 1 to {MOST_NODES} nodes, not {count}")
+        self.nodes = {f"n{i}": Node(f"n{i}", f"10.77.0.{i}") for i in range(1, count + 1)}
+        self.addresses = {HEAD: ADDRESS} | {name: node.address for name, node in self.nodes.items()}
+        self.host_keys: dict[str, str] = {}
+        self._shares = _outermost([Path(sys.prefix), Path(sys.base_prefix)] if shares is None else shares)
+        self._begin()
+        try:
+            self._seed()
+            self._start(disk_mb)
+        except BaseException:
+            self.close()
+            raise
+
+    # From here to nothing
+
+    def _begin(self) -> None:
+        top = groups()
+        assert top
+        self.folder = Path(tempfile.mkdtemp(prefix="lab-"))
+        self._group = Group(top / self.folder.name)
+        self._keeper = subprocess.Popen(
+            [sys.executable, "-I", "-S", HERE / "keeper.py", self._group.path, self.folder],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,  # what kills the group of the tests' process does not kill this
+        )
+        self._groups = {name: Group(self._group.path / name) for name in (*self.nodes, HEAD, "switch")}
+        self._machines: dict[str, Machine] = {}
+        self._switch: Switch | None = None
+
+    def close(self) -> None:
+        assert self._keeper.stdin and self._keeper.stdout
+        self._keeper.stdin.close()
+        status = self._keeper.wait()
+        self._keeper.stdout.close()
+        for machine in self._machines.values():
+            machine.close()
+        if self._switch:
+            self._switch.close()
+        if status:
+            raise RuntimeError(f"the lab in {self.folder} did not end, see above")
+
+    def _seed(self) -> None:
+        """What nodes find on their first day."""
+        for name in self.nodes:
+            seed = self.folder / "seed" / name
+            seed.mkdir(parents=True)
+            self.host_keys[name] = make_key(seed / "host_key")
+            (self.folder / "disks" / name).mkdir(parents=True)
+        hosts = "".join(f"{address} {name}\n" for name, address in self.addresses.items())
+        (self.folder / "hosts").write_text(f"127.0.0.1 localhost\n{hosts}")
+        (self.folder / "sshd_config").write_text(_SSHD)
+        self._key = self.folder / "key"
+        make_key(self._key)
+        self.home = self.new_home(self.folder / "head")
+
+    def new_home(self, folder: Path) -> Home:
+        """A home for the head in a folder that is not there yet; a test may spoil it."""
+        home = Home(folder)
+        addresses = {name: node.address for name, node in self.nodes.items()}
+        home.furnish(self._key, addresses, PORTS, self.host_keys)
+        return home
+
+    def _start(self, disk_mb: int) -> None:
+        assert self._keeper.stdout
+        disks = [self.folder / "disks" / name for name in self.nodes]
+        self._switch = Switch(self._groups["switch"], self.folder, disks, disk_mb)
+        self._switch.wait()
+        for name, node in self.nodes.items():
+            machine = Machine(node, self.folder, self._groups[name], self._groups["switch"], self._switch)
+            self._machines[name] = machine
+        self._boot(list(self._machines.values()))
+        assert self._keeper.stdout.readline() == b"here\n"
+
+    def _boot(self, machines: list[Machine]) -> None:
+        for machine in machines:
+            machine.boot(self._shares)
+        for machine in machines:
+            machine.until_booted()
+        self._bridge.ip(*(line for machine in machines for line in machine.cabling()))
+        for machine in machines:
+            machine.go()
+        for machine in machines:
+            machine.wait()
+
+    @property
+    def _bridge(self) -> Switch:
+        assert self._switch
+        return self._switch
+
+    # Places
+
+    def holder(self, place: str) -> int:
+        return self._bridge.pid if place == HEAD else self._machines[place].pid
+
+    def way(self, place: str, cwd: str) -> list[str]:
+        go_to = ["/bin/sh", "-c", 'cd "$0" && exec "$@"', cwd]
+        joined = self._groups[place].joining()
+        if place == HEAD:
+            return [*joined, *self._bridge.within(*go_to, mounts=True)]
+        spaces = ("--mount", "--uts", "--ipc", "--net", "--pid", "--")
+        return [*joined, *self._machines[place].within(*spaces, "setpriv", "--pdeathsig", "KILL", *go_to)]
+
+    def processes(self, place: str) -> list[Process]:
+        pids = self._groups[place].pids()
+        if place == HEAD:
+            return list(look(pids))
+        first = self._machines[place].pid
+        if first not in pids:
+            return []
+        inside = depth(first)
+        return [one for one in look(pids) if one.host_pid != first and _is_within(one, inside)]
+
+    # Faults
+
+    def kill(self, node: str) -> None:
+        self._machines[node].end()
+
+    def power_off(self, node: str) -> None:
+        self.cut(node)
+        self._machines[node].end()
+
+    def reboot(self, node: str) -> None:
+        machine = self._machines[node]
+        if machine.runs:
+            machine.end()
+        self._boot([machine])
+
+    def freeze(self, node: str) -> None:
+        self._groups[node].freeze(True)
+
+    def thaw(self, node: str) -> None:
+        self._groups[node].freeze(False)
+
+    def cut(self, node: str) -> None:
+        self._bridge.ip(f"link set {self._machines[node].port} down")
+
+    def plug(self, node: str) -> None:
+        self._bridge.ip(f"link set {self._machines[node].port} up")
+
+    def partition(self, groups: Sequence[Sequence[str]]) -> None:
+        configure(self._bridge.within("nft", "-f", "-"), partition.rules(self.addresses, groups))
+
+    def heal(self) -> None:
+        self.partition([self.addresses.keys()])  # type: ignore[list-item]
+
+    def rate(self, node: str, mbit: float | None) -> None:
+        self._machines[node].rate(mbit)
+
+    def delay(self, node: str, ms: float, jitter_ms: float = 0.0, loss_percent: float = 0.0) -> None:
+        self._machines[node].lengthen(ms, jitter_ms, loss_percent)
+
+    def change_host_key(self, node: str) -> str:
+        """Give a node a new one, of which no home knows; gives what it shows to others."""
+        shown = make_key(key := self.folder / "seed" / node / "host_key")
+        self.path(node, "/etc/ssh/host_key").write_bytes(key.read_bytes())
+        self.run("/bin/kill", "-HUP", "1", at=node)
+        return shown
+
+
+def _is_within(process: Process, inside: int) -> bool:
+    """Whether it is on the node itself, and not what we brought a command there with."""
+    try:
+        return depth(process.host_pid) >= inside
+    except OSError:
+        return False
+
+
+def _outermost(folders: Sequence[Path]) -> list[Path]:
+    """Without those that others have in them: what is mounted later would hide them."""
+    folders = [folder.resolve() for folder in folders]
+    return [
+        one
+        for one in dict.fromkeys(folders)
+        if not any(one != other and one.is_relative_to(other) for other in folders)
+    ]

@@ -1,0 +1,50 @@
+"""A process of a place, as its kernel tells it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Process:
+    """One that runs. ``pid`` is what its own place calls it, ``host_pid`` what the tests may signal."""
+
+    pid: int
+    host_pid: int
+    argv: tuple[str, ...]
+    started: int  # in ticks since the machine's start: no two processes have both this and the pid
+    environ: dict[str, str] = field(repr=False)
+
+
+def look(host_pids: Iterable[int]) -> Iterator[Process]:
+    """Those of them that still run."""
+    for pid in host_pids:
+        with contextlib.suppress(OSError):
+            yield _read(pid, Path(f"/proc/{pid}"))
+
+
+def depth(host_pid: int) -> int:
+    """In how many process namespaces it is, one in another."""
+    return len(_own_pids(Path(f"/proc/{host_pid}")))
+
+
+def _own_pids(entry: Path) -> list[int]:
+    lines = (entry / "status").read_text().splitlines()
+    return next([int(pid) for pid in line.split()[1:]] for line in lines if line.startswith("NSpid:"))
+
+
+def _read(host_pid: int, entry: Path) -> Process:
+    after_name = (entry / "stat").read_text().rpartition(")")[2].split()
+    if after_name[0] in "ZX":
+        raise ProcessLookupError(host_pid)
+    pairs = (pair.partition(b"=") for pair in (entry / "environ").read_bytes().split(b"\0") if pair)
+    return Process(
+        pid=_own_pids(entry)[-1],
+        host_pid=host_pid,
+        argv=tuple((entry / "cmdline").read_bytes().decode(errors="replace").rstrip("\0").split("\0")),
+        started=int(after_name[19]),
+        environ={name.decode(errors="replace"): value.decode(errors="replace") for name, _, value in pairs},
+    )
