@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import ModeName, ModeSpec
 from paddle._pserver.protocol.messages import Answer, Declare, Declared, GoBack, Mark, Push, Welcome
+from paddle._pserver.service.status import status
 from paddle._pserver.shard.effects import Load
 from paddle._pserver.shard.state import State
 from paddle._pserver.snapshots.snapshot import Snapshots
@@ -38,6 +39,16 @@ def cut_of(talk: Talk, version: int) -> State:
 def load(talk: Talk, before: Talk, trainer: int, version: int) -> None:
     """The disk gives what was asked for."""
     talk._take(talk.shard.loaded(trainer + 1, cut_of(before, version), now=0.0))
+
+
+@pytest.mark.parametrize("trainers", [1, 2, 3])
+def test_whoever_looks_before_a_new_job_has_come_sees_its_own_number_of_trainers(trainers: int) -> None:
+    talk = Talk(trainers, snapshots=KEPT)
+    talk._take(talk.shard.restore(cut_of(trained(6), 6), "a folder", now=0.0))
+    assert [(one.state, one.in_pass) for one in status(talk.shard, 0.0).trainers] == [
+        ("expected", True)
+    ] * trainers
+    assert talk.shard.clocks.durable[2:] == [Mark()] * (trainers - 2)
 
 
 # Going back.

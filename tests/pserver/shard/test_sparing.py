@@ -7,6 +7,8 @@ import pytest
 from paddle._engine.exchange import ModeSpec
 from paddle._pserver.options import ServerOptions
 from paddle._pserver.protocol.messages import Answer
+from paddle._pserver.shard.state import Facts, cut
+from paddle._pserver.snapshots.snapshot_file import decoded, encoded
 
 from ..talk import ONE, Fails, Talk, update
 
@@ -62,6 +64,26 @@ def test_one_that_says_it_failed_is_left_out_at_once() -> None:
     talk.goodbye(2, "ValueError: no such file")
     assert talk.told(0) == talk.told(1) == Answer(1)
     assert talk.shard.broken is None
+
+
+def test_a_snapshot_of_that_moment_can_be_read_again() -> None:
+    talk = job(min_trainers=1)
+    talk.push(2, ONE)
+    talk.goodbye(2, "ValueError: no such file")  # its push waits for the others' still
+    kept = restored_of(talk)
+    assert kept.trainers[2].is_gone and not kept.trainers[2].unsettled
+    talk.push(0, ONE)
+    assert talk.push(1, ONE) == [Answer(1)]
+    assert not restored_of(talk).trainers[2].unsettled
+
+
+def restored_of(talk: Talk) -> Facts:
+    """What a snapshot that is written now says when it is read."""
+    model = talk.shard._beginning.model
+    assert model is not None
+    written = cut(model, talk.shard.clocks, talk.shard.roster, is_regular=True)
+    data = b"".join(encoded(written.facts, written.arrays))
+    return decoded(data, is_regular=True).facts
 
 
 @pytest.mark.parametrize("min_trainers", [0, 3])

@@ -90,7 +90,7 @@ def _trainer(trainer: Trainer, clocks: Clocks, roster: Roster) -> TrainerState:
         pushes=clocks.decided[id],
         passes=clocks.passes[id],
         dropped=clocks.dropped[id],
-        unsettled=clocks.unsettled[id] - undecided,
+        unsettled=max(0, clocks.unsettled[id] - undecided),  # one that is left out owes nothing of it
         is_present=id in roster.present,
         is_gone=trainer.state is Standing.GONE,
         pace=clocks.paces[id],
@@ -107,5 +107,6 @@ def restore(facts: Facts, clocks: Clocks, roster: Roster, now: float) -> None:
         clocks.move(id, Mark(was.pushes, was.passes))
         clocks.dropped[id], clocks.unsettled[id] = was.dropped, was.unsettled
         clocks.paces[id] = was.pace
-    roster.present = frozenset(id for id, was in enumerate(facts.trainers) if was.is_present)
+    away = {id for id, was in enumerate(facts.trainers) if not was.is_present}
+    roster.present = frozenset(range(len(roster.trainers))) - away  # there may be more or fewer than before
     clocks.durable = list(marks(clocks, roster))
