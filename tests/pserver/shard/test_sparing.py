@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from paddle._engine.exchange import ModeSpec
-from paddle._pserver.options import ServerOptions
-from paddle._pserver.protocol.messages import Answer
+from paddle._pserver.options import ServerOptions, SnapshotOptions
+from paddle._pserver.protocol.messages import Answer, Mark, Welcome
 from paddle._pserver.shard.state import Facts, cut
 from paddle._pserver.snapshots.snapshot_file import decoded, encoded
 
 from ..talk import ONE, Fails, Talk, update
 
+SELDOM = SnapshotOptions(folder="a folder", period=1000)
 
-def job(min_trainers: int = 2, **changes: object) -> Talk:
+
+def job(min_trainers: int = 2, **changes: Any) -> Talk:
     return Talk(3, update(**changes), min_trainers=min_trainers, barrier_timeout_s=10).start()
 
 
@@ -84,6 +88,52 @@ def restored_of(talk: Talk) -> Facts:
     written = cut(model, talk.shard.clocks, talk.shard.roster, is_regular=True)
     data = b"".join(encoded(written.facts, written.arrays))
     return decoded(data, is_regular=True).facts
+
+
+def left_out(**options: Any) -> Talk:
+    """Trainer 2's connection broke after a step, and the others went on."""
+    talk = Talk(3, update(reduce="mean"), min_trainers=1, barrier_timeout_s=10, **options)
+    for trainer in range(3):
+        talk.hello(trainer, f"process {trainer}")
+        talk.declare(trainer)
+    talk.seed()
+    for trainer in range(3):
+        talk.push(trainer, ONE)
+    talk.lose(2)
+    talk.push(0, ONE)
+    talk.push(1, ONE)
+    talk.wait(11)
+    assert talk.told(0) == Answer(2)
+    return talk
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_one_whose_connection_is_whole_again_is_refused(is_restarted: bool) -> None:
+    talk = left_out(snapshots=SELDOM)
+    assert [cut.facts.version for cut in talk.cuts] == [0, 2]  # before the first step, and without trainer 2
+    if is_restarted:
+        talk = talk.restart()
+        for trainer in range(2):
+            talk.hello(trainer, f"process {trainer}", Mark(2, 0))
+            talk.declare(trainer)
+    assert talk.hello(2, "process 2", Mark(1, 0)) == [Fails("Stale", "goes on without trainer 2 (was left")]
+    assert talk.closed == [2]
+    assert talk.hello(2, "another") == [Fails("DuplicateTrainer", "trainer 2 (was left out")]
+    assert talk.push(0, ONE) == []
+    assert isinstance(talk.push(1, ONE)[0], Answer)
+    assert talk.w[0] == -1.5
+
+
+@pytest.mark.parametrize("first", range(3))
+def test_the_next_job_has_all_places_whoever_comes_first(first: int) -> None:
+    before = left_out(snapshots=SELDOM)
+    talk = Talk(3, before.spec, snapshots=SELDOM)
+    talk._take(talk.shard.restore(before.cuts[-1], "a folder", now=0.0))
+    for trainer in (first, *(id for id in range(3) if id != first)):
+        assert isinstance(talk.hello(trainer, f"new {trainer}")[0], Welcome)
+        talk.declare(trainer)
+    assert talk.push(0, ONE) == talk.push(1, ONE) == []
+    assert isinstance(talk.push(2, ONE)[0], Answer)
 
 
 @pytest.mark.parametrize("min_trainers", [0, 3])

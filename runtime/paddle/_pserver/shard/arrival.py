@@ -57,7 +57,8 @@ class Arrivals:
 
     def _is_new_job(self, trainer: Trainer, hello: Hello) -> bool:
         """Rule 3."""
-        is_known = not trainer.incarnation or hello.incarnation in (trainer.incarnation, *trainer.past)
+        is_free = not trainer.incarnation and not trainer.is_left_out
+        is_known = is_free or hello.incarnation in (trainer.incarnation, *trainer.past)
         is_of_old = is_known and trainer.id < self._known
         return self.may_be_new_job and not is_of_old and not hello.answered.pushes
 

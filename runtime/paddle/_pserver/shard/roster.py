@@ -12,6 +12,7 @@ Guarantee: a trainer id is held by at most one connection, and by one process at
    another connection: it is known by its incarnation.
 5. Its id is free for another process while it has pushed nothing, or where the mode lets one take its place;
    that process is in the pass, and the one before it is refused from then on: it is stale.
+6. A trainer that is left out is in no pass any more; neither its process nor another may have its id.
 """
 
 from __future__ import annotations
@@ -53,6 +54,11 @@ class Trainer:
     past: tuple[str, ...] = ()
     owed: int = 0
 
+    @property
+    def is_left_out(self) -> bool:
+        """Rule 6. One that said goodbye keeps its place: it may have to say it again."""
+        return self.state is Standing.GONE and not self.incarnation
+
     def is_again(self, incarnation: str) -> bool:
         """Whether this is the process that has the place."""
         return bool(incarnation) and incarnation == self.incarnation
@@ -75,10 +81,9 @@ class Roster:
         connected."""
         trainer = self.trainers[id]
         if incarnation in trainer.past:
-            raise Stale(
-                f"a newer process has trainer_id={id}: {self.describe(id, now)}. This one ends; what it has "
-                "not pushed yet is lost."
-            )
+            why = f"a newer process has trainer_id={id}: {self.describe(id, now)}"
+            why = f"the job goes on without {self.describe(id, now)}" if trainer.is_left_out else why
+            raise Stale(f"{why}. This process ends; what it has not pushed yet is lost.")
         if trainer.is_again(incarnation) or (is_free and trainer.state in (Standing.EXPECTED, Standing.LOST)):
             return
         half = "It has trained a part of this pass, which no other process can take up. "
@@ -102,10 +107,13 @@ class Roster:
         return before
 
     def _replace(self, trainer: Trainer, incarnation: str) -> None:
+        self._retire(trainer, incarnation)
+        self.present |= {trainer.id}
+
+    def _retire(self, trainer: Trainer, successor: str) -> None:
         if trainer.incarnation:
             trainer.past = (*trainer.past, trainer.incarnation)[-_PAST:]
-        trainer.incarnation = incarnation
-        self.present |= {trainer.id}
+        trainer.incarnation = successor
 
     def begin_job(self) -> None:
         """All are expected anew: those that are known from before are stale."""
@@ -123,6 +131,11 @@ class Roster:
         """It said goodbye."""
         self._disconnect(trainer, Standing.GONE, now)
         self.end_pass(trainer)
+
+    def leave_out(self, trainer: Trainer, now: float) -> None:
+        """The job goes on without it."""
+        self.leave(trainer, now)
+        self._retire(trainer, "")
 
     def _disconnect(self, trainer: Trainer, state: Standing, now: float) -> None:
         if trainer.session is not None:
@@ -149,7 +162,7 @@ class Roster:
             case Standing.EXPECTED:
                 return f"trainer {id} (has not {'come back' if trainer.incarnation else 'joined'})"
             case Standing.GONE:
-                return f"trainer {id} (left {ago})"
+                return f"trainer {id} ({'was left out' if trainer.is_left_out else 'left'} {ago})"
             case Standing.LOST:
                 return f"trainer {id} (its connection from {trainer.peer} broke {ago})"
             case Standing.JOINED:

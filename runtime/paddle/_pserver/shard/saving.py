@@ -26,7 +26,7 @@ from paddle._pserver.protocol.messages import Mark
 Then = Callable[[bool], None]
 """What happens once a cut lasts (True) or could not be written."""
 
-CauseKind = Literal["start", "period", "interval", "journal", "resume", "goodbye", "demand"]
+CauseKind = Literal["start", "period", "interval", "journal", "resume", "left_out", "goodbye", "demand"]
 CAUSES: tuple[CauseKind, ...] = get_args(CauseKind)
 
 

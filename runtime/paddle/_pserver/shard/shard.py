@@ -92,8 +92,9 @@ class Shard:
         self.roster = Roster(options.num_gradient_servers)
         self.barrier = Barrier(options.barrier_timeout_s)
         self._outbox = Outbox(self.roster, self.barrier)
-        self._sparing = Sparing(options.min_trainers, self.clocks, self.roster, self.barrier, self._outbox)
         self.saving = Saving(options.snapshots)
+        told = self.clocks, self.roster, self.barrier, self._outbox, self.saving
+        self._sparing = Sparing(options.min_trainers, *told)
         self._arrivals = Arrivals(self.clocks, self.roster, self.saving, self._outbox.note)
         self._resuming = Resuming(self.clocks, self.roster, self._arrivals, self._outbox, self.saving)
         self._beginning = Beginning(

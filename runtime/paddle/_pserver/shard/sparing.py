@@ -1,7 +1,8 @@
 """Sparing: whom a job goes on without, where ``min_trainers`` lets it.
 
 A trainer that would break the job, because it is missing when patience ends or says that it failed, is left
-out instead while ``min_trainers`` others are connected. It owes nothing any more, and cannot come back.
+out instead while ``min_trainers`` others are connected. It owes nothing any more, and cannot come back. Where
+snapshots are kept one is made of that: a shard that starts anew from an older one would wait for it again.
 
 It must never know why a trainer is missing. Guarantee: with ``min_trainers`` 0 nobody is left out; a step
 counts what was pushed, so that a trainer's last push may count in some shards and not in others.
@@ -18,15 +19,22 @@ from paddle._pserver.shard.barrier import Barrier
 from paddle._pserver.shard.clocks import Clocks
 from paddle._pserver.shard.outbox import Outbox
 from paddle._pserver.shard.roster import Roster, Standing
+from paddle._pserver.shard.saving import Cause, Saving
 
 
 class Sparing:
     """See the module's text."""
 
     def __init__(
-        self, min_trainers: int, clocks: Clocks, roster: Roster, barrier: Barrier, outbox: Outbox
+        self,
+        min_trainers: int,
+        clocks: Clocks,
+        roster: Roster,
+        barrier: Barrier,
+        outbox: Outbox,
+        saving: Saving,
     ) -> None:
-        self._min_trainers = min_trainers
+        self._min_trainers, self._saving = min_trainers, saving
         self._clocks, self._roster, self._barrier, self._outbox = clocks, roster, barrier, outbox
 
     def can_spare(self, ids: Sequence[int]) -> bool:
@@ -49,4 +57,5 @@ class Sparing:
                 )  # or it would take half an old step and half a new one for values
                 self._outbox.send(trainer.session, failure(TrainerLost(text)))
                 self._outbox.close(trainer.session)
-            self._roster.leave(trainer, now)
+            self._roster.leave_out(trainer, now)
+        self._saving.ask(Cause("left_out", f"the job goes on without {names}"), lambda _: None)
