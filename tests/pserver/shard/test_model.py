@@ -33,7 +33,8 @@ def test_trainers_with_different_models_are_told_where_they_differ() -> None:
         talk.hello(trainer)
     talk.declare(0)
     other = (MODEL[0], ParameterSpec(name="t", shape=(6, 2), sparse=True))
-    assert talk.ask(1, Declare(other, talk.spec, 0, 1)) == [Fails("DeclarationMismatch", "shape=(6, 2)")]
+    told = Fails("DeclarationMismatch", "they differ in parameter 't': shape (5, 2) and (6, 2)")
+    assert talk.ask(1, Declare(other, talk.spec, 0, 1)) == [told]
     assert talk.closed == [1]
 
 

@@ -132,20 +132,3 @@ def coded_bytes(wire: WireSpec, layout: DenseLayout) -> int:
 def _arrays(parameter: ParameterSpec, update: UpdateSpec) -> int:
     """The values, the optimizer's state and the average: so many arrays of the parameter's size."""
     return 1 + len(rule(update.rule, parameter.momentum).slots) + (ARRAYS if update.average else 0)
-
-
-def difference(mine: Declare, theirs: Declare) -> str:
-    """Where two declarations first differ, for people."""
-    if mine.wire != theirs.wire:
-        return f"--wire, --wire_topk and --wire_answers: {mine.wire} and {theirs.wire}"
-    if mine.update != theirs.update:
-        return f"optimizer settings {mine.update} and {theirs.update}"
-    if (mine.shard, mine.shards) != (theirs.shard, theirs.shards):
-        return (
-            f"shard {mine.shard} of {mine.shards} and shard {theirs.shard} of {theirs.shards}: "
-            "their lists of pservers or numbers of ports differ"
-        )
-    for one, other in zip(mine.parameters, theirs.parameters, strict=False):
-        if one != other:
-            return f"{one} and {other}"
-    return f"{len(mine.parameters)} and {len(theirs.parameters)} parameters"

@@ -22,6 +22,7 @@ from paddle._pserver.options import ShardOptions
 from paddle._pserver.protocol.messages import Declare
 from paddle._pserver.protocol.placement import dense_layout, row_ranges
 from paddle._pserver.shard import declaration
+from paddle._pserver.shard.difference import difference
 from paddle._pserver.tables.tables import Tables
 
 
@@ -64,7 +65,7 @@ class Model:
         if declare != self.declaration:
             raise DeclarationMismatch(
                 f"trainer {trainer} does not train the same model as {self._origin}: they differ in "
-                f"{declaration.difference(self.declaration, declare)}"
+                f"{difference(self.declaration, declare)}"
             )
 
     def _take_up(self, declare: Declare) -> None:
