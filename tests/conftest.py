@@ -1,4 +1,6 @@
-"""Clusters for tests: whoever asks for one is marked `lab`."""
+"""What holds for all tests. No example of hypothesis fails for the time that it took: no test asserts speed,
+and a machine that does something else for a fifth of a second is no defect. And clusters for tests: whoever
+asks for one is marked `lab`."""
 
 from __future__ import annotations
 
@@ -8,12 +10,16 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.lab import ground
 from tests.lab.cluster import Cluster
 from tests.lab.lab import Lab
 
 FIXTURES = {"cluster", "make_lab"}
+
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
