@@ -7,9 +7,10 @@ import logging
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -28,14 +29,17 @@ from paddle._pserver.service.lobby import Lobby
 from paddle._pserver.service.ports import listen
 from paddle._pserver.service.refusals import Refusals
 from paddle._pserver.shard.ending import Outcome
+from paddle._pserver.shard.roster import Standing
 from paddle._pserver.shard.shard import Shard
 from paddle._pserver.trainer.remote import RemoteExchange
 from paddle._pserver.trust import nearby
 from paddle._pserver.trust.auth import Gate, Token
 from paddle._pserver.trust.tls import Certificate
+from tests.waiting import until
 
 HOSTS = ("127.0.0.1", "127.0.0.2")
 TIMEOUT_S = 30.0
+GIVEN_TO_NOBODY = range(10000, 32000)
 DENSE_ONLY = (ParameterSpec(name="w", shape=(300,)),)
 ONES = {"w": np.ones(300, np.float32)}
 
@@ -110,6 +114,17 @@ class Pservers:
 
         return self._on_loop(run())
 
+    def lose_patience(self, hub: Hub) -> None:
+        """Let ``barrier_timeout_s`` pass for its shard, once a trainer waits there for one that was lost. So
+        no test depends on how fast trainers came so far."""
+        shard = hub.shard
+
+        def is_waiting() -> bool:
+            return bool(shard.barrier) and bool(shard.roster.ids(Standing.LOST))
+
+        until(lambda: self.call(is_waiting), f"{hub.name} to wait for a trainer that was lost")
+        self.call(lambda: hub._do(shard.tick(time.monotonic() + shard.options.barrier_timeout_s)))
+
 
 Start = Callable[..., Pservers]
 
@@ -154,11 +169,13 @@ def start_pservers() -> Iterator[Start]:
 
 
 def free_ports(hosts: Sequence[str], count: int) -> list[socket.socket]:
-    """Listening sockets on ``count`` consecutive ports, the same on every host."""
+    """Listening sockets on ``count`` consecutive ports, the same on every host.
+
+    None of them is one of those that the system gives to connections: a test may close them and start a
+    process there, and by then any connection of any other could have one.
+    """
     while True:
-        with closing(socket.socket()) as probe:
-            probe.bind((hosts[0], 0))
-            first = probe.getsockname()[1]
+        first = GIVEN_TO_NOBODY.start + secrets.randbelow(len(GIVEN_TO_NOBODY) - count)
         sockets: list[socket.socket] = []
         with suppress(PortInUse):
             for host in hosts:

@@ -115,9 +115,12 @@ def test_a_trainer_that_fails_ends_the_others_at_once(start_pservers: Start) -> 
 def test_who_waits_at_one_shard_hears_of_another_that_a_trainer_failed(start_pservers: Start) -> None:
     """Trainer 1 can tell the first shard, and sends nothing more to the second."""
     pservers = start_pservers(ports_num=2, num_gradient_servers=2)
+    first, second = (hub.shard for hub in pservers.hubs)
+    has_started, told = threading.Event(), threading.Event()
 
     def good(exchange: RemoteExchange) -> None:
         start(exchange)
+        has_started.set()  # one that still starts would hear it there
         with pytest.raises(TrainerLost, match=rf":{pservers.port}: trainer 1 at .* failed: no way there"):
             exchange.step(ONES, 1)
         told.set()
@@ -125,13 +128,17 @@ def test_who_waits_at_one_shard_hears_of_another_that_a_trainer_failed(start_pse
 
     def bad(exchange: RemoteExchange) -> None:
         start(exchange)
+        assert has_started.wait(TIMEOUT_S)
         exchange._dense[1].ask_push = Mock(side_effect=ValueError)  # type: ignore[method-assign]
         with pytest.raises(ValueError):
             exchange.step(ONES, 1)
+        until(
+            lambda: pservers.call(lambda: first.clocks.version == 1 and 0 in second.barrier),
+            "the first shard to have answered trainer 0, and the second to keep it waiting",
+        )
         exchange._dense[0].line.say_goodbye(Goodbye("no way there"))
-        told.wait(20)
+        assert told.wait(TIMEOUT_S)
 
-    told = threading.Event()
     with pytest.raises(TrainerLost, match="as it should"):
         pservers.train(good, bad)
 
@@ -142,8 +149,9 @@ def test_a_trainer_whose_connection_breaks_ends_the_others_after_the_timeout(
     monkeypatch.setattr("paddle._pserver.shard.barrier.FIRST_NOTICE_S", 0.0)
     monkeypatch.setattr("paddle._pserver.service.hub.TICK_S", 0.1)
     notices: list[str] = []
-    pservers = start_pservers(num_gradient_servers=2, barrier_timeout_s=1.0)
+    pservers = start_pservers(num_gradient_servers=2)
     broken = threading.Event()
+    waited = "was asked to take the gradient of step 2: it is waiting since "
 
     def good(exchange: Exchange) -> None:
         start(exchange)
@@ -151,8 +159,6 @@ def test_a_trainer_whose_connection_breaks_ends_the_others_after_the_timeout(
         broken.wait()
         with pytest.raises(TrainerLost, match=r"missing trainer 1 \(its connection from .* broke"):
             exchange.step(ONES, 1)
-        waited = "was asked to take the gradient of step 2: it is waiting since "
-        assert any(waited in notice and "for trainer 1 (" in notice for notice in notices)
 
     def bad(exchange: RemoteExchange) -> None:
         start(exchange)
@@ -160,6 +166,11 @@ def test_a_trainer_whose_connection_breaks_ends_the_others_after_the_timeout(
         for shard in exchange._shards:
             shard.line.close()
         broken.set()
+        until(
+            lambda: any(waited in notice and "for trainer 1 (" in notice for notice in notices),
+            "trainer 0 to be told for whom it waits",
+        )
+        pservers.lose_patience(pservers.hubs[0])
 
     pservers.train(good, bad, notice=notices.append)
     assert pservers.statuses() == [1]
