@@ -248,10 +248,13 @@ TABLE = (
         f"{SHARD} {WIRE} _pserver.protocol.link _pserver.service.meter",
         "asyncio numpy",
     ),
-    Row("_pserver.service.warming", f"{SHARD} {WIRE} {EXCHANGE}", "asyncio numpy"),
+    Row("_pserver.service.shard_clock", "", "time"),
+    Row(
+        "_pserver.service.warming", f"{SHARD} {WIRE} {EXCHANGE} _pserver.service.shard_clock", "asyncio numpy"
+    ),
     Row(
         "_pserver.service.hub",
-        f"{SHARD} {WIRE} {SIGHT} _pserver.protocol.outlet _pserver.service.{{session, warming}} "
+        f"{SHARD} {WIRE} {SIGHT} _pserver.protocol.outlet _pserver.service.{{session, shard_clock, warming}} "
         "_pserver.snapshots.recovery _pserver.trust.{auth, nearby}",
         "asyncio numpy time",
     ),

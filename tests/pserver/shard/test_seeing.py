@@ -35,7 +35,13 @@ NASTY = '<script>"x"</script>&\n\\'
 
 def seen(talk: Talk, meter: Meter | None = None) -> Report:
     return report(
-        talk.shard, meter or Meter(), name="shard <1>", damaged_frames=2, since=talk.now - 60, now=talk.now
+        talk.shard,
+        meter or Meter(),
+        name="shard <1>",
+        damaged_frames=2,
+        since=talk.now - 60,
+        now=talk.now,
+        shard_now=talk.now,
     )
 
 

@@ -24,6 +24,7 @@ from paddle._pserver.protocol.outlet import Outlet
 from paddle._pserver.service.meter import Meter
 from paddle._pserver.service.report import Report, lines, report
 from paddle._pserver.service.session import Session
+from paddle._pserver.service.shard_clock import ShardClock
 from paddle._pserver.service.warming import Warming
 from paddle._pserver.shard.effects import Close, Drop, Effect, Load, Note, Send, Write
 from paddle._pserver.shard.ending import Outcome
@@ -58,13 +59,14 @@ class Hub:
         self._meter = Meter()
         self._outlet = Outlet()
         self._since = time.monotonic()
+        self._clock = ShardClock()
         self._tells_at = self._next_after(shard.clocks.version)  # a restored shard has told of those before
         self._watch = Watch(name, watcher or Unwatched())
         self._sessions: dict[int, Session] = {}
         self._inlets: dict[int, Inlet] = {}  # of the same
         self._ids = itertools.count(1)
         self._purses = Purses()
-        self._warming = Warming(self._do)
+        self._warming = Warming(self._do, self._clock)
         self._over = asyncio.Event()
 
     @property
@@ -93,7 +95,7 @@ class Hub:
         now = time.monotonic()
         self._meter.asked(session.id, message, now)
         self._outlet.asked(session.id, message)
-        self._do(self.shard.handle(session.id, message, gradient, ids, now=now))
+        self._do(self.shard.handle(session.id, message, gradient, ids, now=self._clock.now()))
         self._meter.worked(time.monotonic() - now)
         self._tell_progress()
         return None
@@ -117,7 +119,7 @@ class Hub:
         self._meter.lost(session.id, session.traffic)
         self._outlet.lost(session.id)
         try:
-            self._do(self.shard.lost(session.id, reason, now=time.monotonic()))
+            self._do(self.shard.lost(session.id, reason, now=self._clock.now()))
         except Exception as error:
             self.failed(error)
 
@@ -130,6 +132,7 @@ class Hub:
             damaged_frames=self.damaged_frames,
             since=self._since,
             now=time.monotonic(),
+            shard_now=self._clock.now(),
             traffic=self._meter.total(session.traffic for session in self._sessions.values()),
         )
 
@@ -149,7 +152,7 @@ class Hub:
     def stop(self, reason: str) -> None:
         """Tell all trainers that this shard ends before its time."""
         self._over.set()
-        self._do(self.shard.stop(reason, now=time.monotonic()))
+        self._do(self.shard.stop(reason, now=self._clock.now()))
 
     async def outcome(self) -> Outcome:
         """Run until the shard is over and its last words are out."""
@@ -163,9 +166,9 @@ class Hub:
 
     def _tick(self) -> None:
         try:
-            self._do(self.shard.tick(time.monotonic()))
+            self._do(self.shard.tick(self._clock.now()))
             self._meter.look(self.shard.clocks.version, self.shard.clocks.samples, time.monotonic())
-            self._watch.look_at_clock(self.shard, time.monotonic())
+            self._watch.look_at_clock(self.shard, self._clock.now())
         except Exception as error:
             self.failed(error)
 
@@ -190,7 +193,7 @@ class Hub:
         except OSError as failure:
             error = str(failure)
         try:
-            self._do(self.shard.saved(error, now=time.monotonic()))
+            self._do(self.shard.saved(error, now=self._clock.now()))
         except Exception as failure:
             self.failed(failure)
 
@@ -199,7 +202,7 @@ class Hub:
         assert self._kept is not None
         try:
             state = await asyncio.to_thread(self._kept.state_of, version)
-            self._do(self.shard.loaded(session, state, now=time.monotonic()))
+            self._do(self.shard.loaded(session, state, now=self._clock.now()))
         except (OSError, ValueError) as error:
             self.stop(f"the snapshot of version {version} cannot be used: {error}")
         except Exception as failure:

@@ -55,10 +55,11 @@ def report(
     damaged_frames: int,
     since: float,
     now: float,
+    shard_now: float,
     traffic: Traffic = _NONE,
 ) -> Report:
-    """The process at ``now``; it began ``since``."""
-    own = msgspec.structs.asdict(status(shard, now))
+    """The process at ``now``; it began ``since``. ``shard_now``: on the clock by which the shard waits."""
+    own = msgspec.structs.asdict(status(shard, shard_now))
     return Report(
         **own,
         name=name,

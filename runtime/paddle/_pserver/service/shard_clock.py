@@ -1,4 +1,4 @@
-"""Shard clock: the time by which a shard waits for its trainers. It stands while the shard does not hear them.
+"""Shard clock: the time by which a shard waits for its trainers. It stands while it could not hear them.
 
 1.  While the shard loads what it needs before it answers (warming.py), the clock stands.
 2.  A hub reads it about once a second. What passes between two readings beyond ``MOST_S`` is left out: the

@@ -22,6 +22,7 @@ from paddle._engine.rows import OPEN
 from paddle._engine.rules.rule import kernels
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.protocol.messages import Declare, Declared
+from paddle._pserver.service.shard_clock import ShardClock
 from paddle._pserver.shard.effects import Send
 from paddle._pserver.shard.model import Model
 from paddle._pserver.shard.shard import Shard
@@ -33,10 +34,10 @@ _log = logging.getLogger("paddle.pserver")
 
 
 class Warming:
-    """See the module's text. ``release(told)``: tell these now."""
+    """See the module's text. ``release(told)``: tell these now; ``clock``: the shard's."""
 
-    def __init__(self, release: Callable[[Sequence[Send]], None]) -> None:
-        self._release = release
+    def __init__(self, release: Callable[[Sequence[Send]], None], clock: ShardClock) -> None:
+        self._release, self._clock = release, clock
         self._declared: Declare | None = None  # for which it was begun
         self._held: dict[int, Send] = {}
         self._task: asyncio.Task[None] | None = None
@@ -61,7 +62,8 @@ class Warming:
 
     async def _load(self, declared: Declare, options: ShardOptions) -> None:
         try:
-            await asyncio.to_thread(warm, declared, options)
+            with self._clock.standing():  # nobody can do what the others wait for
+                await asyncio.to_thread(warm, declared, options)
         except Exception:
             _log.exception("the code of the first step could not be loaded before it")
         if self._declared is declared:
