@@ -91,6 +91,18 @@ def test_that_a_gradient_was_discarded_is_told_again() -> None:
     assert talk.push(1, ONE) == [Answer(4)]
 
 
+def test_a_shard_that_is_started_again_tells_again_what_it_discarded() -> None:
+    talk = joined(spec=update(mode=ModeSpec(name="async", discard_ratio=1.0)), snapshots=KEPT)
+    for _ in range(3):
+        talk.push(0, ONE)
+    assert talk.push(1, ONE) == [Answer(3, dropped=True)]
+    talk.ask(0, Save())
+    again = talk.restart()
+    assert welcome(again, 1, "process 1").settled == Mark(1)
+    told = again.ask(1, Push(1, 0, 1), ONE)[-1]
+    assert isinstance(told, Answer) and told.dropped and told.version == 3
+
+
 def test_an_answer_that_was_lost_is_given_again_also_to_the_end_of_a_pass() -> None:
     talk = joined()
     assert talk.ask(1, EndPass(0, 1)) == []

@@ -23,8 +23,8 @@ from paddle._pserver.shard.roster import Roster, Standing, Trainer
 
 class TrainerState(msgspec.Struct, frozen=True, array_like=True):
     """What a shard knows of a trainer. ``incarnation``: the process that has its place, "" before any came;
-    ``past``: those that had it before. ``is_present``: it owes a gradient for the next step. ``pace``: see
-    Clocks."""
+    ``past``: those that had it before. ``is_present``: it owes a gradient for the next step. ``pace``,
+    ``last_dropped``: see Clocks; where the answer to its last push was lost, it asks for that again."""
 
     incarnation: str = ""
     past: tuple[str, ...] = ()
@@ -35,6 +35,7 @@ class TrainerState(msgspec.Struct, frozen=True, array_like=True):
     is_present: bool = True
     is_gone: bool = False
     pace: Count = 0
+    last_dropped: bool = False
 
 
 class Facts(msgspec.Struct, frozen=True, array_like=True):
@@ -94,6 +95,7 @@ def _trainer(trainer: Trainer, clocks: Clocks, roster: Roster) -> TrainerState:
         is_present=id in roster.present,
         is_gone=trainer.state is Standing.GONE,
         pace=clocks.paces[id],
+        last_dropped=clocks.last_dropped[id],
     )
 
 
@@ -106,7 +108,7 @@ def restore(facts: Facts, clocks: Clocks, roster: Roster, now: float) -> None:
         trainer.state = Standing.GONE if was.is_gone else Standing.EXPECTED
         clocks.move(id, Mark(was.pushes, was.passes))
         clocks.dropped[id], clocks.unsettled[id] = was.dropped, was.unsettled
-        clocks.paces[id] = was.pace
+        clocks.paces[id], clocks.last_dropped[id] = was.pace, was.last_dropped
     away = {id for id, was in enumerate(facts.trainers) if not was.is_present}
     roster.present = frozenset(range(len(roster.trainers))) - away  # there may be more or fewer than before
     clocks.durable = list(marks(clocks, roster))
