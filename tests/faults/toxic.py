@@ -28,11 +28,12 @@ _RESET = struct.pack("ii", 1, 0)  # of SO_LINGER: closing is a reset then
 @dataclass(frozen=True, slots=True)
 class Harm:
     """What happens once ``after`` bytes more have passed ``way``: a flipped bit, a reset, or all that comes
-    after it is swallowed."""
+    after it is swallowed. ``name``: by which it is counted, if not by its kind."""
 
     kind: Literal["flip", "reset", "swallow"]
     way: Way
     after: int
+    name: str = ""
 
 
 @dataclass(slots=True, eq=False)
@@ -161,7 +162,7 @@ class Link:
             (due if rest < 0 else left).append((harm, rest))
         self._harms = left
         for harm, rest in due:
-            self.done[harm.kind] += 1
+            self.done[harm.name or harm.kind] += 1
             at = len(data) + rest
             match harm.kind:
                 case "flip":

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import signal
 import ssl
 import subprocess
@@ -23,10 +22,12 @@ import msgspec
 from paddle._pserver.trust.tls import read_trust
 from tests.cluster.by_hand import free_port
 from tests.faults.conftest import ROOT, Marked
+from tests.faults.random_faults.account import Fate
 from tests.faults.random_faults.counting import SHARDS_OF_A_ROLE, SLOTS
 from tests.faults.random_faults.goal import Goal
 from tests.faults.random_faults.job import TRAINERS, Job
 from tests.faults.random_faults.papers import issue
+from tests.faults.random_faults.said import FIRST_NET, NEAR, Said
 from tests.faults.toxic import Link, Links
 from tests.waiting import until
 
@@ -39,9 +40,6 @@ FLAGS = (
     "--snapshot_restarts=1000",
     "--barrier_timeout=100",
 )
-_FIRST_NET = 10  # trainers of slot n reach the pservers at 127.0.(10 + n).1 and .2
-_NEAR = -_FIRST_NET
-"""The slot of lines in a log about trainers that have no links: which process it was they do not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +107,11 @@ class TrainerProcess:
     def pid(self) -> int:
         return self.output.process.pid
 
+    @property
+    def ended_early(self) -> bool:
+        """Whether another has its place."""
+        return self.is_killed or self.is_replaced
+
 
 class Cluster(Marked):
     """See the module's text. ``flags``: of the pservers, besides the usual ones. ``begin``: called in the
@@ -145,7 +148,7 @@ class Cluster(Marked):
 
     @staticmethod
     def _link_host(slot: int, n: int) -> str:
-        return f"127.0.{_FIRST_NET + slot}.{1 + n}"
+        return f"127.0.{FIRST_NET + slot}.{1 + n}"
 
     def __enter__(self) -> Cluster:
         for host in self.hosts:
@@ -171,7 +174,7 @@ class Cluster(Marked):
     @property
     def living(self) -> list[TrainerProcess]:
         """The trainers that are to go on to the end."""
-        return [one for one in self.trainers if not one.is_killed and not one.is_replaced]
+        return [one for one in self.trainers if not one.ended_early]
 
     def start_trainer(self, id: int) -> TrainerProcess:
         """A process more that is trainer ``id``."""
@@ -212,26 +215,17 @@ class Cluster(Marked):
         return (int(text[:12]), int(text[12:24])) if len(text) == 24 else (0, 0)
 
     @property
-    def says_lost(self) -> bool:
-        """Whether anything is said to be lost."""
-        return any(self._lost().values())
+    def said(self) -> Said:
+        """What pservers have said so far."""
+        return Said([list(pserver.lines) for pserver in self.pservers])
 
-    def lost_pushes(self, shard: str, trainer: TrainerProcess) -> set[int]:
-        """Those that a shard has said to be lost, of a near one perhaps another's that was before it."""
-        return self._lost().get((shard, trainer.slot if trainer.links else _NEAR), set())
-
-    def _lost(self) -> dict[tuple[str, int], set[int]]:
-        found: dict[tuple[str, int], set[int]] = {}
-        for n, pserver in enumerate(self.pservers):
-            pending: dict[tuple[str, str], range] = {}
-            for line in list(pserver.lines):
-                role = "dense" if "dense shard" in line else "sparse"
-                if lost := re.search(r"steps (\d+) to (\d+) of trainer (\d+) are lost", line):
-                    pending[role, lost[3]] = range(int(lost[1]), int(lost[2]) + 1)
-                elif came := re.search(r"trainer (\d+) (?:joined|came back) from 127\.0\.(\d+)\.", line):
-                    key = (f"{role} {n}", int(came[2]) - _FIRST_NET)
-                    found.setdefault(key, set()).update(pending.pop((role, came[1]), ()))
-        return found
+    def fate(self, said: Said, shard: str, trainer: TrainerProcess) -> Fate:
+        """What became of the pushes of a process."""
+        near = [one for one in self.trainers if not one.links]
+        slot = trainer.slot if trainer.links else NEAR
+        is_sure = trainer not in near or len(near) == 1
+        may_forget = trainer.ended_early and (not is_sure or said.has_restarted(shard, slot))
+        return Fate(said.lost(shard, slot), is_sure, may_forget)
 
     def replace(self, old: TrainerProcess, *, by: int) -> TrainerProcess:
         """Another process takes a trainer's place, which ``by`` a signal has come to stand still."""

@@ -21,6 +21,8 @@ Gradients = dict[str, np.ndarray | SparseRows]
 
 SLOTS = 16  # processes that count for themselves
 SHARDS_OF_A_ROLE = 2
+SHARDS = tuple(f"{role} {n}" for role in ("dense", "sparse") for n in range(SHARDS_OF_A_ROLE))
+"""In the order in which a trainer has their answers."""
 _BLOCK = 1024  # dense values that stay together (placement.py)
 _FIRST_ID = 1 << 40  # of the open table
 _WIDTH = 2
@@ -68,11 +70,20 @@ def counted(result: Mapping[str, np.ndarray], slot: int) -> dict[str, np.ndarray
     return found
 
 
-def first_values(dense: np.ndarray) -> np.ndarray:
-    """Of dense values those that tell of all: by shard, one for each slot."""
-    parameters = model(has_open=False)
-    slices = [dense_layout(parameters, n, SHARDS_OF_A_ROLE).slices[0] for n in range(SHARDS_OF_A_ROLE)]
-    return np.array([dense[block.start : block.start + SLOTS] for block in slices], np.float32)
+def moves(pushed: Mapping[str, np.ndarray | SparseRows]) -> np.ndarray:
+    """By how much a push moves what every slot counts with: a row for each of ``SHARDS``."""
+    dense, rows = pushed["w"], pushed["t"]
+    assert isinstance(dense, np.ndarray) and isinstance(rows, SparseRows)
+    parameters, found = model(has_open=False), np.zeros((len(SHARDS), SLOTS), np.float32)
+    for shard in range(SHARDS_OF_A_ROLE):
+        (block,) = dense_layout(parameters, shard, SHARDS_OF_A_ROLE).slices
+        found[shard] = -dense[block.start : block.start + SLOTS]
+        (held,) = row_ranges(parameters, shard, SHARDS_OF_A_ROLE)
+        mine = held.pick(rows.ids)
+        np.subtract.at(
+            found[SHARDS_OF_A_ROLE + shard], rows.ids[mine] // SHARDS_OF_A_ROLE, rows.values[mine, 0]
+        )
+    return found
 
 
 def moved(scenario: Scenario, steps: int, trainers: int, *, is_ended: bool) -> list[float]:

@@ -10,9 +10,11 @@ import signal
 
 
 class Disk:
-    """See the module's text. It is asked in a thread of its own (failing_disk.py)."""
+    """See the module's text. It is asked in a thread of its own (failing_disk.py). ``failed``: how many calls
+    have; ``killed``: how many processes were."""
 
     def __init__(self) -> None:
+        self.failed = self.killed = 0
         self._every = 0
         self._kill_at: int | None = None
         self._calls = 0
@@ -23,7 +25,10 @@ class Disk:
         if self._kill_at is not None and number >= self._kill_at:
             self._kill_at = None
             os.kill(pid, signal.SIGKILL)
-        return bool(self._every and number % self._every == 0)
+            self.killed += 1
+        fails = bool(self._every and number % self._every == 0)
+        self.failed += fails
+        return fails
 
     def fail(self, *, every: int) -> None:
         """From now on every so-manieth call fails; 0: none."""

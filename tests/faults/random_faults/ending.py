@@ -4,10 +4,12 @@
     it stood still with 1, saying that it is stale.
 2.  The parameters of all trainers are equal. In step they equal, bit for bit, those of a job to which nothing
     happened (undisturbed.py); so does the version of the newest snapshots.
-3.  Out of step the pushes of a process were applied once each, but for those that it was told to be discarded
-    and those that the log says to be lost. (Of a killed process one may be on the way.)
-4.  The newest snapshots load, and hold what trainers ended with; so do the others that are kept. No half
-    written one is left that is not the newest.
+3.  Out of step every process pushed what it had to, once, and was told what was discarded of it. On every
+    shard each push counts once, but for those that the shard said to be discarded or, in its log, to be lost.
+    (Of a process that ended early one may be on the way, and a shard that is started again after it forgets
+    what its newest snapshot has not.)
+4.  The newest snapshots load, and hold what trainers ended with; the others that are kept load, too. No shard
+    ever met one that is worse than cut short, and no half written one is left that is not the newest.
 """
 
 from __future__ import annotations
@@ -27,10 +29,11 @@ from paddle._pserver.shard.shard import Shard
 from paddle._pserver.snapshots.snapshot import Snapshots
 from paddle._pserver.snapshots.storage import Folder
 from tests.faults.random_faults import counting, undisturbed
+from tests.faults.random_faults.account import span, together
 from tests.faults.random_faults.cluster import Cluster, ShardProcess, TrainerProcess, newest_version, rest
-from tests.faults.random_faults.counting import SHARDS_OF_A_ROLE
+from tests.faults.random_faults.counting import SHARDS, SHARDS_OF_A_ROLE
 from tests.faults.random_faults.job import TRAINERS, Job
-from tests.faults.random_faults.ledger import between, pushed
+from tests.faults.random_faults.ledger import Pushes, pushes
 
 _END_S = 120.0
 _ROUNDED = 0.1
@@ -91,6 +94,7 @@ def right(cluster: Cluster, steps: int) -> Iterator[str]:
         yield from different(cluster, first, steps)
     else:
         yield from miscounted(cluster, first)
+    yield from cluster.said.torn
     for shard in cluster.shards:
         yield from unsaved(cluster.job, shard, first)
         names = sorted(path.name for path in shard.folder.iterdir() if path.name != "lock")
@@ -120,54 +124,53 @@ def different(cluster: Cluster, result: dict[str, np.ndarray], steps: int) -> It
 
 def miscounted(cluster: Cluster, result: dict[str, np.ndarray]) -> Iterator[str]:
     """Rule 3."""
+    said = cluster.said
+    told = {one.slot: pushes_of(cluster, one) for one in cluster.trainers}
     for trainer in cluster.trainers:
-        ended_early = trainer.is_killed or trainer.is_replaced
-        dropped, missing = cluster.counted(trainer.slot)[1], 0.0
-        for shard, values in counting.counted(result, trainer.slot).items():
-            if np.ptp(values) > _ROUNDED:
-                yield f"{shard} applied parts of pushes of process {trainer.slot}: {values}"
-            lost, (least, most) = cluster.lost_pushes(shard, trainer), bounds(cluster, trainer, shard)
-            missing += most - float(values[0]) if least == most else 0.0
-            if not least - dropped - _ROUNDED <= values[0] <= most + _ROUNDED:
+        yield from mistaken(cluster, trainer, told[trainer.slot])
+    for number, shard in enumerate(SHARDS):
+        fates = {one.slot: cluster.fate(said, shard, one) for one in cluster.trainers}
+        expected = together(span(told[slot], number, fate) for slot, fate in fates.items())
+        for slot, fate in fates.items():
+            values, least, most = (
+                counting.counted(result, slot)[shard],
+                expected.least[slot],
+                expected.most[slot],
+            )
+            if values.min() < least - _ROUNDED or values.max() > most + _ROUNDED:
                 yield (
-                    f"{shard} moved by {values[0]} for process {trainer.slot} (trainer {trainer.id}), not by "
-                    f"{least - dropped} to {most}: it made {cluster.counted(trainer.slot)[0]} steps, pushes "
-                    f"{sorted(lost)} are said to be lost, and {dropped} by all shards to be discarded"
+                    f"{shard} moved by {values.min()} to {values.max()} for process {slot}, not by {least} "
+                    f"to {most}: of its {len(told[slot].moves)} pushes {sorted(fate.lost)} are said to be "
+                    f"lost, and {told[slot].is_dropped[:, number].sum()} to be discarded"
                 )
-        if not ended_early and not cluster.says_lost and abs(missing - dropped) > _ROUNDED:
-            yield f"{missing} steps of process {trainer.slot} do not count, and {dropped} are discarded"
 
 
-def bounds(cluster: Cluster, trainer: TrainerProcess, shard: str) -> tuple[float, float]:
-    """By how much a process must have moved a shard at least, where none is discarded, and at most."""
-    job, ended_early = cluster.job.scenario, trainer.is_killed or trainer.is_replaced
-    if cluster.job.ledger and shard.startswith("dense"):
-        return drawn(cluster, trainer.slot, shard)
-    steps, lost = cluster.counted(trainer.slot)[0], cluster.lost_pushes(shard, trainer)
-    if ended_early:
-        return 0.0, sum(counting.moved(job, steps + job.push_steps, TRAINERS, is_ended=False))
-    pushes = counting.moved(job, steps, TRAINERS, is_ended=True)
-    gone = sum(size for number, size in enumerate(pushes, 1) if number in lost)
-    # Who looks where the center is before it pushes gives again what was lost; of a near one it may be
-    # another's.
-    is_sure = job.spec.name != "elastic_average" and bool(trainer.links)
-    return sum(pushes) - gone, sum(pushes) - (gone if is_sure else 0.0)
+def pushes_of(cluster: Cluster, trainer: TrainerProcess) -> Pushes:
+    ledger = msgspec.structs.replace(cluster.job, slot=trainer.slot).ledger
+    assert ledger is not None
+    return pushes(ledger)
 
 
-def drawn(cluster: Cluster, slot: int, shard: str) -> tuple[float, float]:
-    """By how much all must have moved what one process counts with, at least and at most."""
-    least = most = 0.0
-    for one in cluster.trainers:
-        ledger = msgspec.structs.replace(cluster.job, slot=one.slot).ledger
-        assert ledger is not None
-        low, high = between(
-            pushed(ledger, int(shard.split()[1]), slot),
-            cluster.lost_pushes(shard, one),
-            is_sure=bool(one.links),
-            ended_early=one.is_killed or one.is_replaced,
-        )
-        least, most = least + low, most + high
-    return least, most
+def mistaken(cluster: Cluster, trainer: TrainerProcess, told: Pushes) -> Iterator[str]:
+    """Whether a process pushed what it had to push, and heard what was said to it."""
+    job, (steps, dropped) = cluster.job.scenario, cluster.counted(trainer.slot)
+    who = f"process {trainer.slot} (trainer {trainer.id})"
+    steps, is_ended = (steps + job.push_steps, False) if trainer.ended_early else (steps, True)
+    expected = np.array(counting.moved(job, steps, TRAINERS, is_ended=is_ended))
+    own = told.moves[:, :, trainer.slot]
+    if not len(expected) - trainer.ended_early <= len(own) <= len(expected):
+        yield f"{who} made {len(own)} pushes of {steps} steps, not {len(expected)}"
+    elif job.spec.name != "elastic_average" and far(own, expected[: len(own), None]):
+        yield f"{who} pushed {own.sum(0)} in {steps} steps, not {expected.sum()}"
+    if not trainer.ended_early and told.answered < len(own):
+        yield f"{who} ended with pushes that were not answered"
+    if not trainer.ended_early and job.push_steps == 1 and told.is_dropped.sum() != dropped:
+        yield f"{who} was told of {dropped} discarded pushes, and shards answered {told.is_dropped.sum()}"
+
+
+def far(values: np.ndarray, expected: np.ndarray) -> bool:
+    """Whether any of them is further than rounding explains."""
+    return bool(np.abs(values - expected).max(initial=0) > _ROUNDED)
 
 
 def unsaved(job: Job, process: ShardProcess, result: dict[str, np.ndarray]) -> Iterator[str]:
@@ -182,6 +185,11 @@ def unsaved(job: Job, process: ShardProcess, result: dict[str, np.ndarray]) -> I
     except (OSError, ValueError, NoValidCheckpoint) as error:
         yield f"snapshots of {process.name} do not load: {error}"
         return
+    yield from (
+        f"{process.name} has a snapshot that is damaged: {damaged}"
+        for damaged in loaded.damaged
+        if "cut short while it was written" not in damaged
+    )
     assert loaded.state is not None
     shard.restore(loaded.state, str(process.folder), now=0.0)
     for name, values, expected in (kept if role == "dense" else kept_rows)(job, shard, int(number), result):

@@ -21,14 +21,15 @@ from tests.faults.toxic import Harm, Link
 _FULL_BYTES = 2048
 _LONGEST_S = 2.0
 _OPERATIONS = 12  # of two snapshots
+_OF_BYTES = ("cut link", "flip bit", "flip bit in handshake", "swallow answers")
+_OFTEN = 5
 
 
 class Harms:
-    """See the module's text. ``disk``: of the first pserver. ``done``: how often each fault really came to
-    pass."""
+    """See the module's text. ``disk``: of the first pserver. ``begun``: how often each fault was begun."""
 
     def __init__(self, cluster: Cluster, disk: Disk) -> None:
-        self.done: Counter[str] = Counter()
+        self.begun: Counter[str] = Counter()
         self._cluster, self._disk = cluster, disk
         self._later: list[tuple[float, int, Callable[[], object]]] = []
         self._numbers = iter(range(1 << 30))
@@ -52,7 +53,30 @@ class Harms:
 
     def do(self, fault: Fault) -> None:
         """Do it, now."""
-        self.done[fault.kind] += self._kinds[fault.kind](fault)
+        self.begun[fault.kind] += self._kinds[fault.kind](fault)
+
+    @property
+    def done(self) -> Counter[str]:
+        """How often each fault really came to pass: what is to happen to bytes or calls that come later may
+        not, where none come."""
+        seen = Counter(self.begun)
+        links = [link for trainer in self._cluster.trainers for link in trainer.links]
+        for kind in _OF_BYTES:
+            seen[kind] = sum(link.done[kind] for link in links)
+        seen["failing disk"] = self._disk.failed
+        seen["kill shard as it writes"] = self._disk.killed
+        seen["full disk"] = self._cluster.said.full_disks
+        return seen
+
+    @property
+    def idle(self) -> list[str]:
+        """The kinds that were begun often and never came to pass: of these nothing is known."""
+        done = self.done
+        return [
+            f"{count} x {kind} never came to pass"
+            for kind, count in self.begun.items()
+            if count >= _OFTEN and not done[kind]
+        ]
 
     def pass_by(self, now: float) -> None:
         """Take back what is due."""
@@ -113,7 +137,7 @@ class Harms:
 
     def _plan(self, fault: Fault, kind: str) -> bool:
         way = "up" if fault.side < 0.5 else "down"
-        self._link(fault).plan(Harm(kind, way, int(fault.size * 40_000)))  # type: ignore[arg-type]
+        self._link(fault).plan(Harm(kind, way, int(fault.size * 40_000), fault.kind))  # type: ignore[arg-type]
         return True
 
     def _cut_link(self, fault: Fault) -> bool:
@@ -125,12 +149,12 @@ class Harms:
     def _flip_in_handshake(self, fault: Fault) -> bool:
         link = self._link(fault)
         link.reset()
-        link.plan(Harm("flip", "up" if fault.side < 0.5 else "down", int(fault.size * 160)))
+        link.plan(Harm("flip", "up" if fault.side < 0.5 else "down", int(fault.size * 160), fault.kind))
         return True
 
     def _swallow(self, fault: Fault) -> bool:
         link = self._link(fault)
-        link.plan(Harm("swallow", "down", int(fault.size * 20_000)))
+        link.plan(Harm("swallow", "down", int(fault.size * 20_000), fault.kind))
         return self._in(0.2 + 0.6 * fault.side, link.heal)
 
     def _delay(self, fault: Fault) -> bool:

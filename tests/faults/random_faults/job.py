@@ -57,9 +57,8 @@ class Job(msgspec.Struct, frozen=True):
 
     @property
     def ledger(self) -> Path | None:
-        """A file: what this process has pushed, where all move the values of each; see ledger.py."""
-        is_drawn = self.scenario.spec.name == "elastic_average" and not self.in_step
-        return Path(self.folder) / f"ledger-{self.slot}" if is_drawn else None
+        """A file, out of step: what this process has pushed; see ledger.py."""
+        return None if self.in_step else Path(self.folder) / f"ledger-{self.slot}"
 
     @property
     def result(self) -> Path:

@@ -1,12 +1,17 @@
-"""Ledger: what every push of a process adds to the dense values, noted before it is made.
+"""Ledger: what every push of a process adds to what is counted, and what each shard said to it; in a file.
 
-Where trainers are drawn to the center and it to them, each moves the values of all: what becomes of one no
-formula tells, but that it is the sum of what was pushed.
+A push is noted before it is made, and the answers once all shards have answered: so it tells of a killed
+process, too, and where all trainers move the values of each, as in elastic averaging, of which no formula
+tells what becomes of them.
+
+It must never know what became of a push: see account.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,44 +20,49 @@ import numpy as np
 from paddle._engine.exchange import StepReport
 from paddle._engine.rows import SparseRows
 from paddle._pserver.trainer.remote import RemoteExchange
-from tests.faults.random_faults.counting import SHARDS_OF_A_ROLE, SLOTS, first_values
+from tests.faults.random_faults.counting import SHARDS, SLOTS, moves
 
-_SHAPE = (-1, SHARDS_OF_A_ROLE, SLOTS)
+_ENTRY = np.dtype([("moves", "<f4", (len(SHARDS), SLOTS)), ("is_dropped", "?", (len(SHARDS),))])
 
 
 class NotedExchange(RemoteExchange):
-    """Notes every push in the file ``ledger``, if there is to be one: it tells of a killed process, too."""
+    """Notes every push in the file ``ledger``, if there is to be one."""
 
     def __init__(self, hosts: Sequence[str], *, ledger: Path | None, **options: Any) -> None:
         super().__init__(hosts, **options)
-        self._ledger = ledger
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        self._ledger = None if ledger is None else os.open(ledger, flags, 0o600)
 
-    def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
-        """See Exchange."""
-        if self._ledger:
-            gradient = gradients["w"]
-            assert isinstance(gradient, np.ndarray)
-            with self._ledger.open("ab") as file:
-                file.write(-first_values(gradient))
-        return super().step(gradients, samples)
+    def commit(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> None:
+        """See Overlapping."""
+        if self._ledger is not None:
+            self.settle()
+            os.write(self._ledger, moves(gradients).tobytes())
+        super().commit(gradients, samples)
+
+    def settle(self, names: Collection[str] | None = None) -> StepReport:
+        """See Overlapping."""
+        was_under_way = self._flight.is_under_way
+        report = super().settle(names)
+        if self._ledger is not None and was_under_way and not self._flight.is_under_way:
+            os.write(self._ledger, bytes(answer.dropped for answer in self._flight.end()))
+        return report
 
 
-def pushed(ledger: Path, shard: int, slot: int) -> np.ndarray:
-    """By how much every push of a process moves the dense values that ``slot`` counts with, in order."""
+@dataclass(frozen=True, slots=True)
+class Pushes:
+    """Those of a process, in order. ``moves``: by push, shard (SHARDS) and slot; ``is_dropped``: by push and
+    shard; ``answered``: how many of them all shards have answered."""
+
+    moves: np.ndarray
+    is_dropped: np.ndarray
+    answered: int
+
+
+def pushes(ledger: Path) -> Pushes:
+    """All that the file tells; an answer that was not noted is one that was not dropped."""
     content = ledger.read_bytes() if ledger.exists() else b""
-    pushes: np.ndarray = np.frombuffer(content, np.float32).reshape(_SHAPE)[:, shard, slot]
-    return pushes.astype(np.float64)
-
-
-def between(pushes: np.ndarray, lost: set[int], *, is_sure: bool, ended_early: bool) -> tuple[float, float]:
-    """By how much these pushes have moved a value, at least and at most.
-
-    ``lost``: the numbers, from 1, of those that have not, as far as that ``is_sure``. ``ended_early``: what a
-    shard forgot of the last ones nobody has told it again.
-    """
-    if ended_early:
-        sums = np.cumsum([0.0, *pushes])
-        return float(sums.min()), float(sums.max())
-    is_lost = np.isin(np.arange(1, len(pushes) + 1), list(lost))
-    kept, doubted = float(pushes[~is_lost].sum()), pushes[is_lost & (not is_sure)]
-    return kept + float(doubted[doubted < 0].sum()), kept + float(doubted[doubted > 0].sum())
+    answered, rest = divmod(len(content), _ENTRY.itemsize)
+    padding = bytes(_ENTRY.itemsize - rest if rest else 0)
+    entries = np.frombuffer(content + padding, _ENTRY)
+    return Pushes(entries["moves"].astype(np.float64), entries["is_dropped"], answered)

@@ -1,9 +1,10 @@
-"""Monitor: looks at all shards while faults happen, and says which promise is broken.
+"""Monitor: looks at all shards while faults happen, and says which promise is broken; also where it could not
+look.
 
 1.  A shard's version never goes back; where its process was killed, not behind its newest snapshot.
 2.  In step every step counts all trainers' samples once: samples are always version times what a step has.
     Out of step each applied gradient is a step of one trainer's samples. A push of several steps brings the
-    samples of as many, or of less at the end of a pass.
+    samples of as many, but for the last one of a trainer, which may bring less.
 3.  In step no shard is more than one step from another, but for one that is being told again what it lacks.
 4.  The metrics say what the status says.
 5.  Memory stays within bounds, of shards and trainers.
@@ -18,6 +19,7 @@ import re
 import threading
 import time
 import urllib.request
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +50,8 @@ class Monitor:
     def __init__(self, cluster: Cluster) -> None:
         self.broken: list[str] = []
         self.looks = 0
-        self._cluster = cluster
+        self.looked: Counter[str] = Counter()  # how often each rule was looked at that needs more than a look
+        self._cluster, self._in_step = cluster, cluster.job.in_step
         self._last: dict[str, Seen] = {}
         self._first_bytes: dict[str | int, int] = {}
         self._behind: dict[str, int] = {}  # shards that were killed, and where the others were then
@@ -72,8 +75,13 @@ class Monitor:
 
     @property
     def blind(self) -> list[str]:
-        """The shards of which nothing was ever seen: of these nothing is known to hold."""
-        return [f"nothing was seen of {s.name}" for s in self._cluster.shards if s.name not in self._last]
+        """The shards of which nothing was ever seen, and the rules at which it never could look: of these
+        nothing is known to hold."""
+        rules = ["metrics", "another look at a process", *(["two shards"] if self._in_step else [])]
+        return [
+            *(f"nothing was seen of {s.name}" for s in self._cluster.shards if s.name not in self._last),
+            *(f"the monitor never saw {rule}" for rule in rules if not self.looked[rule]),
+        ]
 
     def _run(self) -> None:
         try:
@@ -90,7 +98,7 @@ class Monitor:
         for name, seen in now.items():
             self._look_at(name, seen, before.get(name))
         self._floors = {name: max(floor, self._floors.get(name, 0)) for name, floor in floors.items()}
-        if self._cluster.job.in_step:
+        if self._in_step:
             self._compare(now)
         self._look_at_metrics(self._cluster.shards[self.looks % len(self._cluster.shards)])
         self._look_at_memory()
@@ -104,11 +112,13 @@ class Monitor:
             if seen.version < floor and seen.state != "waiting":
                 self.broken.append(f"{name} came back at version {seen.version}, and had saved {floor}")
             self._behind[name] = max(one.version for one in self._last.values())
-        elif before is not None and seen.version < before.version:
-            self.broken.append(f"{name} went back from version {before.version} to {seen.version}")
-        scenario = self._cluster.job.scenario
-        most = seen.version * SAMPLES * scenario.push_steps * (TRAINERS if scenario.in_step else 1)
-        if seen.samples > most or (scenario.mode == "sync" and seen.samples != most):
+        elif before is not None:
+            self.looked["another look at a process"] += 1
+            if seen.version < before.version:
+                self.broken.append(f"{name} went back from version {before.version} to {seen.version}")
+        steps = self._cluster.job.scenario.push_steps
+        most = seen.version * SAMPLES * steps * (TRAINERS if self._in_step else 1)
+        if not most - (steps - 1) * SAMPLES * TRAINERS <= seen.samples <= most:
             self.broken.append(f"{name} counts {seen.samples} samples in {seen.version} steps")
 
     def _look_at_progress(self, before: dict[str, Seen], *, sees_all: bool) -> None:
@@ -134,6 +144,7 @@ class Monitor:
             for name in first
             if name in second and name not in self._behind and first[name].pid == second[name].pid
         ]
+        self.looked["two shards"] += len(good) > 1
         for one in good:
             for other in good:
                 if first[one].version > second[other].version + 1:
@@ -147,6 +158,7 @@ class Monitor:
         before, text, after = status(shard), read(shard, "/metrics"), status(shard)
         if before is None or after is None or text is None or after.pid != before.pid:
             return
+        self.looked["metrics"] += 1
         for name, low, high in (
             ("steps_total", before.version, after.version),
             ("samples_total", before.samples, after.samples),
