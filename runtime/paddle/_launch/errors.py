@@ -10,6 +10,7 @@ LaunchError                     every one has an ``exit_status`` for the command
 │   └── WorkspaceError          the folder to train in does not exist, or lacks what a job needs
 ├── PreparationFailed           the program that prepares a package did not end well (its own status)
 └── DeliveryError               a workspace could not be put in place, or files not be fetched (1)
+    ├── DeliveryRefused         a node does not do what a dispatch asks of it, such as to write elsewhere
     └── DeliveryStopped         because the launch was stopped meanwhile
 """
 
@@ -63,6 +64,10 @@ class PreparationFailed(LaunchError):
 
 class DeliveryError(LaunchError):
     """A workspace could not be put in place, or files not be fetched; the message names the path."""
+
+
+class DeliveryRefused(DeliveryError):
+    """A node refused what a dispatch asked of it; nothing was written there."""
 
 
 class DeliveryStopped(DeliveryError):

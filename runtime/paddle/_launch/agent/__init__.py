@@ -4,7 +4,8 @@ It is started by path, ``python -I -S .../_launch/agent``, so that nothing of ou
 and it is standard library only: to be kept clean, a node needs a Python and no more. It must never know what
 a job is for. It starts commands, keeps their logs, passes on what they report, and ends them.
 
-With a command as its arguments it does nothing else than run that one: see errand.py.
+With a command as its arguments it does nothing else than run that one: see errand.py. With ``--receive`` it
+receives a workspace: see receiver.py.
 
 It speaks JSON, one object per line. The launcher says on standard input
 

@@ -6,4 +6,5 @@ from pathlib import Path
 
 sys.path[0:1] = []  # this folder: its files are reached through the package only
 sys.path.append(str(Path(__file__).resolve().parent.parent))
-sys.exit(importlib.import_module("agent.errand" if sys.argv[1:] else "agent.halves").main())
+name = {(): "halves", ("--receive",): "receiver"}.get(tuple(sys.argv[1:]), "errand")
+sys.exit(importlib.import_module(f"agent.{name}").main())

@@ -1,0 +1,121 @@
+"""The digests of a package's files, and a cache of them, so that a second launch hashes nothing anew.
+
+It must never know where files go. Guarantee: a digest is that of the bytes that a file had when it was asked
+for. One is taken from the cache only for a file that has not been written to since: its size, its times and
+its number are those under which it was kept, and none is kept of a file that changed so shortly before that
+another change could have the same time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from io import FileIO
+from pathlib import Path
+from typing import NamedTuple
+
+from paddle._launch.errors import DeliveryError, DeliveryStopped
+
+_CHUNK = 1 << 20
+_SETTLED_NS, _COARSE_NS = 20_000_000, 2_000_000_000  # what a clock of a file system takes to go on
+
+
+class Digest(NamedTuple):
+    """A file as it was when it was hashed."""
+
+    mode: int
+    mtime_ns: int
+    size: int
+    sha256: str
+
+
+class DigestCache:
+    """Keeps digests in the file ``path``; ``clock`` gives nanoseconds since 1970."""
+
+    def __init__(self, path: Path, clock: Callable[[], int] = time.time_ns) -> None:
+        self._path = path
+        self._clock = clock
+        self._kept: Mapping[str, list[object]] = _read(path)
+        self._read: list[int] = []
+
+    @property
+    def hashed(self) -> int:
+        """How many bytes had to be read."""
+        return sum(self._read)
+
+    def of_all(self, paths: Iterable[Path], is_stopped: Callable[[], bool]) -> dict[Path, Digest]:
+        """Give the digest of every file, hashing several at once."""
+        kept: dict[str, list[object]] = {}
+
+        def of(path: Path) -> Digest:
+            return self._of(path, kept, is_stopped)
+
+        with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+            wanted = list(dict.fromkeys(paths))
+            try:
+                digests = dict(zip(wanted, pool.map(of, wanted), strict=True))
+            except OSError as error:
+                raise DeliveryError(
+                    f"cannot read {error.filename}: {error.strerror}. Mend it, or take it out."
+                ) from error
+        if kept != self._kept:
+            self._keep(kept)
+        return digests
+
+    def _of(self, path: Path, kept: dict[str, list[object]], is_stopped: Callable[[], bool]) -> Digest:
+        with path.open("rb", buffering=0) as file:
+            status = os.fstat(file.fileno())
+            note = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+            known = self._kept.get(str(path), [])
+            is_settled = self._is_settled(status)
+            digest = str(known[4]) if known[:4] == note else self._hashed(file, is_stopped)
+        if is_settled:
+            kept[str(path)] = [*note, digest]
+        return Digest(status.st_mode & 0o777, status.st_mtime_ns, status.st_size, digest)
+
+    def _hashed(self, file: FileIO, is_stopped: Callable[[], bool]) -> str:
+        hasher = hashlib.sha256()
+        while data := file.read(_CHUNK):
+            hasher.update(data)
+            self._read.append(len(data))
+            if is_stopped():
+                raise DeliveryStopped(f"{file.name!r} was not read to its end: the launch was stopped.")
+        return hasher.hexdigest()
+
+    def _is_settled(self, status: os.stat_result) -> bool:
+        changed = max(status.st_ctime_ns, status.st_mtime_ns)
+        return self._clock() - changed > (_SETTLED_NS if changed % 1_000_000_000 else _COARSE_NS)
+
+    def _keep(self, kept: Mapping[str, list[object]]) -> None:
+        temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        with contextlib.suppress(OSError):  # then they are hashed again
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_text(json.dumps(kept))
+            temporary.replace(self._path)
+
+
+def cache_of(package: Path, environ: Mapping[str, str]) -> Path:
+    """Where the digests of a package are kept."""
+    base = environ.get("XDG_CACHE_HOME") or "~/.cache"
+    try:
+        folder = Path(base).expanduser()
+    except RuntimeError:
+        folder = Path(f"/tmp/.cache-{os.getuid()}")
+    name = hashlib.sha256(os.fsencode(package)).hexdigest()[:32]
+    return folder / "paddle-fabric" / "digests" / f"{name}.json"
+
+
+def _read(path: Path) -> Mapping[str, list[object]]:
+    try:
+        read = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    is_sound = isinstance(read, dict) and all(
+        isinstance(row, list) and len(row) == 5 for row in read.values()
+    )
+    return read if is_sound else {}

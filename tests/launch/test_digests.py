@@ -1,0 +1,99 @@
+"""Digests of a package's files: read once, and taken from the cache for what was not written to since."""
+
+import hashlib
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from paddle._launch.digests import DigestCache, cache_of
+from paddle._launch.errors import DeliveryError, DeliveryStopped
+
+LATER_S = 10
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    for number in range(20):
+        (tmp_path / f"f{number}").write_bytes(bytes([number]) * 1000)
+    return sorted(tmp_path.iterdir())
+
+
+def later() -> int:
+    return time.time_ns() + LATER_S * 1_000_000_000
+
+
+def never() -> bool:
+    return False
+
+
+def test_a_second_launch_hashes_nothing_anew_and_one_changed_file_alone(files, tmp_path) -> None:
+    kept = tmp_path / "deep" / "digests.json"
+    first = DigestCache(kept, later)
+    digests = first.of_all(files, never)
+    assert first.hashed == 20_000
+    assert all(
+        digest.sha256 == hashlib.sha256(path.read_bytes()).hexdigest() for path, digest in digests.items()
+    )
+    second = DigestCache(kept, later)
+    assert second.of_all(files, never) == digests
+    assert second.hashed == 0
+    files[3].write_bytes(b"x" * 1000)
+    third = DigestCache(kept, later)
+    assert third.of_all(files, never)[files[3]].sha256 == hashlib.sha256(b"x" * 1000).hexdigest()
+    assert third.hashed == 1000
+
+
+def test_a_file_whose_time_was_set_back_is_hashed_again(files, tmp_path) -> None:
+    kept = tmp_path / "digests.json"
+    status = files[0].stat()
+    DigestCache(kept, later).of_all(files, never)
+    with files[0].open("r+b") as file:
+        file.write(b"other")
+    os.utime(files[0], ns=(status.st_atime_ns, status.st_mtime_ns))
+    again = DigestCache(kept, later)
+    again.of_all(files, never)
+    assert again.hashed == 1000
+
+
+def test_what_changed_only_now_is_not_kept(files, tmp_path) -> None:
+    kept = tmp_path / "digests.json"
+    changed = max(path.stat().st_ctime_ns for path in files)
+    for _ in range(2):
+        cache = DigestCache(kept, lambda: changed + 1)
+        cache.of_all(files, never)
+        assert cache.hashed == 20_000
+
+
+@pytest.mark.parametrize("damage", [b"", b"[1]", b'{"x": 1}', b'{"x": [1]}', b"\xff", b"[" * 100_000])
+def test_a_damaged_cache_costs_time_only(files, tmp_path, damage) -> None:
+    kept = tmp_path / "digests.json"
+    kept.write_bytes(damage)
+    cache = DigestCache(kept, later)
+    assert len(cache.of_all(files, never)) == 20
+    assert cache.hashed == 20_000
+
+
+def test_where_nothing_can_be_kept_it_goes_on_without(files) -> None:
+    cache = DigestCache(Path("/proc/nowhere/digests"), later)
+    assert len(cache.of_all(files, never)) == 20
+
+
+def test_what_cannot_be_read_is_named(files) -> None:
+    files[0].unlink()
+    with pytest.raises(DeliveryError, match=f"cannot read {files[0]}"):
+        DigestCache(files[0].parent / "digests", later).of_all(files, never)
+
+
+def test_a_launch_that_is_stopped_reads_no_further(files, tmp_path) -> None:
+    with pytest.raises(DeliveryStopped):
+        DigestCache(tmp_path / "digests", later).of_all(files, lambda: True)
+
+
+def test_every_package_has_its_own(tmp_path) -> None:
+    environ = {"XDG_CACHE_HOME": str(tmp_path)}
+    one, other = (cache_of(Path(name), environ) for name in ("/a", "/b"))
+    assert one != other
+    assert one.is_relative_to(tmp_path)
+    assert str(cache_of(Path("/a"), {})).startswith(str(Path("~/.cache").expanduser()))
