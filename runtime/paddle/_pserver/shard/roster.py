@@ -7,7 +7,8 @@ Guarantee: a trainer id is held by at most one connection, and by one process at
 1. Every id below num_gradient_servers is expected from the start, and in the pass until it ends it.
 2. A trainer that ends its pass is not in it until all have; then all that are still in the job are in the
    next one.
-3. A trainer that said goodbye is in no pass any more.
+3. A trainer that said goodbye is in no pass any more, also when its connection broke meanwhile and it comes
+   back to say it again.
 4. A trainer whose connection broke stays in the pass: it still owes its gradients. It may come back on
    another connection: it is known by its incarnation.
 5. Its id is free for another process while it has pushed nothing, or where the mode lets one take its place;
@@ -40,7 +41,8 @@ class Trainer:
     """One place in the roster. ``since``: when its state last changed; ``heard``: its last message.
 
     ``incarnation``: the process that has it, ``past``: those that had it before. ``owed``: pushes that it has
-    had answers to, and that a shard that was restored may lack until it has sent them again.
+    had answers to, and that a shard that was restored may lack until it has sent them again. ``has_left``: it
+    said goodbye, and may be here to say it again.
     """
 
     id: int
@@ -53,6 +55,7 @@ class Trainer:
     incarnation: str = ""
     past: tuple[str, ...] = ()
     owed: int = 0
+    has_left: bool = False
 
     @property
     def is_left_out(self) -> bool:
@@ -114,6 +117,7 @@ class Roster:
         if trainer.incarnation:
             trainer.past = (*trainer.past, trainer.incarnation)[-_PAST:]
         trainer.incarnation = successor
+        trainer.has_left = False
 
     def begin_job(self) -> None:
         """All are expected anew: those that are known from before are stale."""
@@ -125,17 +129,19 @@ class Roster:
 
     def lose(self, trainer: Trainer, now: float, *, forget: bool) -> None:
         """Its connection broke. ``forget``: it has done nothing yet, so that another may take its place."""
-        self._disconnect(trainer, Standing.EXPECTED if forget else Standing.LOST, now)
+        state = Standing.EXPECTED if forget else Standing.LOST
+        self._disconnect(trainer, Standing.GONE if trainer.has_left else state, now)
 
     def leave(self, trainer: Trainer, now: float) -> None:
         """It said goodbye."""
         self._disconnect(trainer, Standing.GONE, now)
+        trainer.has_left = True
         self.end_pass(trainer)
 
     def leave_out(self, trainer: Trainer, now: float) -> None:
         """The job goes on without it."""
-        self.leave(trainer, now)
         self._retire(trainer, "")
+        self.leave(trainer, now)
 
     def _disconnect(self, trainer: Trainer, state: Standing, now: float) -> None:
         if trainer.session is not None:
@@ -148,7 +154,7 @@ class Roster:
 
     def begin_pass(self) -> None:
         """All have ended the pass: all that are left are in the next one."""
-        self.present = frozenset(t.id for t in self.trainers if t.state is not Standing.GONE)
+        self.present = frozenset(trainer.id for trainer in self.trainers if not trainer.has_left)
 
     def ids(self, *states: Standing) -> list[int]:
         """The trainers in any of ``states``."""

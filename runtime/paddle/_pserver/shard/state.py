@@ -64,7 +64,7 @@ class State:
 def marks(clocks: Clocks, roster: Roster) -> tuple[Mark, ...]:
     """What a state that is cut now holds of every trainer. A pass is not over for one that waits for the
     others."""
-    waits = [t.id not in roster.present and t.state is not Standing.GONE for t in roster.trainers]
+    waits = [t.id not in roster.present and not t.has_left for t in roster.trainers]
     return tuple(
         Mark(clocks.decided[id], clocks.passes[id] - is_waiting) for id, is_waiting in enumerate(waits)
     )
@@ -93,7 +93,7 @@ def _trainer(trainer: Trainer, clocks: Clocks, roster: Roster) -> TrainerState:
         dropped=clocks.dropped[id],
         unsettled=max(0, clocks.unsettled[id] - undecided),  # one that is left out owes nothing of it
         is_present=id in roster.present,
-        is_gone=trainer.state is Standing.GONE,
+        is_gone=trainer.has_left,
         pace=clocks.paces[id],
         last_dropped=clocks.last_dropped[id],
     )
@@ -105,7 +105,7 @@ def restore(facts: Facts, clocks: Clocks, roster: Roster, now: float) -> None:
     for trainer, was in zip(roster.trainers, facts.trainers, strict=False):
         id = trainer.id
         trainer.incarnation, trainer.past, trainer.since = was.incarnation, was.past, now
-        trainer.state = Standing.GONE if was.is_gone else Standing.EXPECTED
+        trainer.state, trainer.has_left = Standing.GONE if was.is_gone else Standing.EXPECTED, was.is_gone
         clocks.move(id, Mark(was.pushes, was.passes))
         clocks.dropped[id], clocks.unsettled[id] = was.dropped, was.unsettled
         clocks.paces[id], clocks.last_dropped[id] = was.pace, was.last_dropped
