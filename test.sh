@@ -5,6 +5,7 @@ set -eu
 cd "$(dirname "$0")"
 extras=dev,plot
 . ./venv.sh
+[ $# -ne 0 ] || . ./packages.sh # tests that are asked for by name say themselves what they lack
 
 stage() {
     echo "== $*"

@@ -58,7 +58,8 @@ if [ ! -e "$disk/installed" ]; then
         cp "$lab/head/.ssh/id_ed25519" "$dot/id_ed25519" # nodes log in to nodes too: mpirun does
         printf 'Host *\n    StrictHostKeyChecking no\n    UserKnownHostsFile /dev/null\n    LogLevel ERROR\n' >"$dot/config"
         chmod 600 "$dot"/*
-        chmod 700 "${owner#*:}" "$dot"
+        chmod 711 "${owner#*:}" # whoever else logs in reaches a Python that is shown there
+        chmod 700 "$dot"
         [ "${owner%%:*}" = root ] || chown -R 7164:7164 "${owner#*:}"
     done
     : >"$disk/installed"

@@ -99,7 +99,7 @@ def _carry(bad: Bad, ways: dict[int, Way]) -> None:
 
 
 def _frames(descriptor: int) -> list[bytes]:
-    frames = []
+    frames: list[bytes] = []
     try:
         while len(frames) < BURST:
             frames.append(os.read(descriptor, FRAME_BYTES))

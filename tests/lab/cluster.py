@@ -11,11 +11,12 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Self
 
 from tests.lab import namespaces
 from tests.lab.home import Home
@@ -42,12 +43,13 @@ class Cluster(ABC):
 
     nodes: dict[str, Node]
     home: Home
+    shares: tuple[Path, ...] = ()  # folders of this machine that nodes are shown
 
     @property
     def names(self) -> list[str]:
         return list(self.nodes)
 
-    def __enter__(self) -> Cluster:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -85,6 +87,7 @@ class Cluster(ABC):
         program there: it hands input, output and exit status on; a kill kills both; other signals reach the
         program only by ``os.kill`` of a ``Process.host_pid``.
         """
+        popen.setdefault("stdin", subprocess.DEVNULL)
         return subprocess.Popen(
             [*self.way(place=at, cwd=str(cwd)), *map(str, argv)],
             env={**self._environ(at), **(environ or {})},
@@ -101,15 +104,17 @@ class Cluster(ABC):
         check: bool = True,
         timeout_s: float = PATIENCE_S,
     ) -> subprocess.CompletedProcess[str]:
-        """Run a program at a place to its end; where it fails and ``check``, its words are in the error."""
-        with self.start(
-            *argv, at=at, cwd=cwd, environ=environ, text=True, stdin=-1, stdout=-1, stderr=-1
-        ) as started:
-            try:
-                output, errors = started.communicate(input, timeout=timeout_s)
-            finally:
-                started.kill()
-        done = subprocess.CompletedProcess(argv, started.returncode, output, errors)
+        """Run a program at a place to its end, whoever it leaves behind; where it fails and ``check``, its
+        words are in the error."""
+        with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as complained:
+            streams = {"stdin": subprocess.PIPE, "stdout": said, "stderr": complained}
+            with self.start(*argv, at=at, cwd=cwd, environ=environ, text=True, **streams) as started:
+                try:
+                    started.communicate(input, timeout=timeout_s)
+                finally:
+                    started.kill()
+            texts = [_whole(said), _whole(complained)]
+        done = subprocess.CompletedProcess(argv, started.returncode, *texts)
         assert not check or done.returncode == 0, f"{argv} at {at} ended with {done}"
         return done
 
@@ -152,15 +157,16 @@ class Cluster(ABC):
         return Path(f"/proc/{self.holder(node)}/root") / str(path).lstrip("/")
 
     def files(self, node: str, folder: str | Path) -> list[str]:
-        """All that lies below a folder of a node, folders with a slash at their end; nothing where there is
-        none."""
-        top = self.path(node, folder)
-        return sorted(
-            str(Path(here, name).relative_to(top)) + end
-            for here, folders, files in os.walk(top)
-            for names, end in ((folders, "/"), (files, ""))
-            for name in names
-        )
+        """All that lies below a folder of a node, folders with a slash at their end, but for what the node is
+        shown of this machine; nothing where there is no such folder."""
+        top, root = self.path(node, folder), self.path(node, "/")
+        hidden = {root / str(above).lstrip("/") for show in self.shares for above in (show, *show.parents)}
+        found: list[Path | str] = []
+        for here, folders, files in os.walk(top):
+            folders[:] = [name for name in folders if Path(here, name) not in hidden]
+            found += [Path(here, name).relative_to(top) for name in files]
+            found += [f"{Path(here, name).relative_to(top)}/" for name in folders]
+        return sorted(map(str, found))
 
     def fill_disk(self, node: str, leave_bytes: int = 0) -> None:
         """Leave so much of a node's disk, which is one for its system, home and ``/tmp``."""
@@ -185,7 +191,8 @@ class Cluster(ABC):
 
     @abstractmethod
     def reboot(self, node: str) -> None:
-        """Start a node, after killing it where it runs; its disk is as it was, ``/tmp`` is empty."""
+        """Start a node, after killing it where it runs. Its disk is as it was, ``/tmp`` is empty, its
+        cable a new one."""
 
     @abstractmethod
     def freeze(self, node: str) -> None:
@@ -219,3 +226,8 @@ class Cluster(ABC):
     @abstractmethod
     def delay(self, node: str, ms: float, jitter_ms: float = 0.0, loss_percent: float = 0.0) -> None:
         """Make a node's cable so long, each way; connections last."""
+
+
+def _whole(file: IO[str]) -> str:
+    file.seek(0)
+    return file.read()

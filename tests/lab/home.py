@@ -39,6 +39,10 @@ class Home:
         hosts = [f"Host {name}\n    HostName {address}\n" for name, address in addresses.items()]
         self.ssh_config.write_text("".join(hosts) + _FOR_ALL.format(home=self))
 
+    def renew_key(self) -> None:
+        """Have one that no node knows."""
+        make_key(self.key)
+
 
 _FOR_ALL = """
 Host *

@@ -24,14 +24,22 @@ def main(group: Path, folder: Path) -> None:
     print("here", flush=True)
     select.select([parent, 0], [], [])  # nobody writes: input can only end
     end = time.monotonic() + PATIENCE_S
+    groups = [path for path in group.iterdir() if path.is_dir()]
+    for path in sorted(
+        groups, key=lambda path: path.name == "frame"
+    ):  # which takes notice of the ends of others
+        _kill(path, end)
+    for path in (*groups, group):
+        path.rmdir()
+    shutil.rmtree(folder)
+
+
+def _kill(group: Path, end: float) -> None:
     (group / "cgroup.kill").write_text("1")
     while "populated 1" in (group / "cgroup.events").read_text():
         if time.monotonic() > end:
             sys.exit(f"processes of {group} do not end: {(group / 'cgroup.procs').read_text().split()}")
         select.select([], [], [], 0.002)
-    for path in [*(path for path in group.iterdir() if path.is_dir()), group]:
-        path.rmdir()
-    shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

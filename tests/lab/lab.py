@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.lab import ground, partition
 from tests.lab.cluster import HEAD, PORTS, Cluster, Node
-from tests.lab.group import Group, groups
+from tests.lab.group import FRAME, Group, groups
 from tests.lab.home import Home, make_key
 from tests.lab.machine import Machine
 from tests.lab.processes import Process, depth, look
@@ -60,7 +60,7 @@ class Lab(Cluster):
         self.nodes = {f"n{i}": Node(f"n{i}", f"10.77.0.{i}") for i in range(1, count + 1)}
         self.addresses = {HEAD: ADDRESS} | {name: node.address for name, node in self.nodes.items()}
         self.host_keys: dict[str, str] = {}
-        self._shares = _outermost([Path(sys.prefix), Path(sys.base_prefix)] if shares is None else shares)
+        self.shares = _outermost([Path(sys.prefix), Path(sys.base_prefix)] if shares is None else shares)
         self._begin()
         try:
             self._seed()
@@ -75,14 +75,14 @@ class Lab(Cluster):
         top = groups()
         assert top
         self.folder = Path(tempfile.mkdtemp(prefix="lab-"))
-        self._group = Group(top / self.folder.name)
+        self.group = Group(top / self.folder.name)
         self._keeper = subprocess.Popen(
-            [sys.executable, "-I", "-S", HERE / "keeper.py", self._group.path, self.folder],
+            [sys.executable, "-I", "-S", HERE / "keeper.py", self.group.path, self.folder],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,  # what kills the group of the tests' process does not kill this
         )
-        self._groups = {name: Group(self._group.path / name) for name in (*self.nodes, HEAD, "switch")}
+        self._groups = {name: Group(self.group.path / name) for name in (*self.nodes, HEAD, FRAME)}
         self._machines: dict[str, Machine] = {}
         self._switch: Switch | None = None
 
@@ -122,17 +122,17 @@ class Lab(Cluster):
     def _start(self, disk_mb: int) -> None:
         assert self._keeper.stdout
         disks = [self.folder / "disks" / name for name in self.nodes]
-        self._switch = Switch(self._groups["switch"], self.folder, disks, disk_mb)
+        self._switch = Switch(self._groups[FRAME], self.folder, disks, disk_mb)
         self._switch.wait()
         for name, node in self.nodes.items():
-            machine = Machine(node, self.folder, self._groups[name], self._groups["switch"], self._switch)
+            machine = Machine(node, self.folder, self._groups[name], self._groups[FRAME], self._switch)
             self._machines[name] = machine
         self._boot(list(self._machines.values()))
         assert self._keeper.stdout.readline() == b"here\n"
 
     def _boot(self, machines: list[Machine]) -> None:
         for machine in machines:
-            machine.boot(self._shares)
+            machine.boot(self.shares)
         for machine in machines:
             machine.until_booted()
         self._bridge.ip(*(line for machine in machines for line in machine.cabling()))
@@ -149,7 +149,12 @@ class Lab(Cluster):
     # Places
 
     def holder(self, place: str) -> int:
-        return self._bridge.pid if place == HEAD else self._machines[place].pid
+        if place == HEAD:
+            return self._bridge.pid
+        machine = self._machines[place]
+        if not machine.runs:
+            raise ProcessLookupError(f"{place} is down")
+        return machine.pid
 
     def way(self, place: str, cwd: str) -> list[str]:
         go_to = ["/bin/sh", "-c", 'cd "$0" && exec "$@"', cwd]
@@ -157,7 +162,8 @@ class Lab(Cluster):
         if place == HEAD:
             return [*joined, *self._bridge.within(*go_to, mounts=True)]
         spaces = ("--mount", "--uts", "--ipc", "--net", "--pid", "--")
-        return [*joined, *self._machines[place].within(*spaces, "setpriv", "--pdeathsig", "KILL", *go_to)]
+        enter = ["nsenter", "--target", str(self.holder(place)), *spaces]
+        return [*joined, *enter, "setpriv", "--pdeathsig", "KILL", *go_to]
 
     def processes(self, place: str) -> list[Process]:
         pids = self._groups[place].pids()
@@ -165,7 +171,7 @@ class Lab(Cluster):
             return list(look(pids))
         first = self._machines[place].pid
         if first not in pids:
-            return []
+            return []  # it is down
         inside = depth(first)
         return [one for one in look(pids) if one.host_pid != first and _is_within(one, inside)]
 
@@ -209,8 +215,8 @@ class Lab(Cluster):
         self._machines[node].lengthen(ms, jitter_ms, loss_percent)
 
     def change_host_key(self, node: str) -> str:
-        """Give a node a new one, of which no home knows; gives what it shows to others."""
-        shown = make_key(key := self.folder / "seed" / node / "host_key")
+        """Give a node a new one, of which only homes made later know; gives what it shows to others."""
+        self.host_keys[node] = shown = make_key(key := self.folder / "seed" / node / "host_key")
         self.path(node, "/etc/ssh/host_key").write_bytes(key.read_bytes())
         self.run("/bin/kill", "-HUP", "1", at=node)
         return shown
@@ -224,11 +230,11 @@ def _is_within(process: Process, inside: int) -> bool:
         return False
 
 
-def _outermost(folders: Sequence[Path]) -> list[Path]:
+def _outermost(folders: Sequence[Path]) -> tuple[Path, ...]:
     """Without those that others have in them: what is mounted later would hide them."""
     folders = [folder.resolve() for folder in folders]
-    return [
+    return tuple(
         one
         for one in dict.fromkeys(folders)
         if not any(one != other and one.is_relative_to(other) for other in folders)
-    ]
+    )

@@ -21,13 +21,13 @@ FRESH = ("--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--propagation
 class Machine:
     """One, with a disk that outlives it. ``boot``, then ``plug_in``, then ``wait``."""
 
-    def __init__(self, node: Node, folder: Path, group: Group, cables: Group, switch: Switch) -> None:
+    def __init__(self, node: Node, folder: Path, group: Group, frame: Group, switch: Switch) -> None:
         self.node = node
         self.group = group
         self.log = folder / f"{node.name}.log"
         self.pid = 0  # of its process 1, as we count
         self._folder = folder
-        self._cables = cables
+        self._frame = frame  # of what is the lab's own and no place's
         self._switch = switch
         self._shell: subprocess.Popen[bytes] | None = None
         self._cable: subprocess.Popen[bytes] | None = None
@@ -48,20 +48,21 @@ class Machine:
         init = ["unshare", *FRESH, "/bin/sh", HERE / "boot.sh", *arguments]
         with self.log.open("ab") as log:
             self._shell = subprocess.Popen(
-                [*self.group.joining(), *self._switch.within(*map(str, init), mounts=True)],
+                [*self._frame.joining(), *self._switch.within(*map(str, init), mounts=True)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
             )
 
     def until_booted(self) -> None:
-        """It waits to be plugged in now."""
+        """Wait until it waits to be plugged in."""
         assert self._shell and self._shell.stdout
         said = self._shell.stdout.readline()
         if said != b"here\n":
             raise RuntimeError(f"{self.node.name} does not start: {self.log.read_text()}")
         pid = self._shell.pid
         self.pid = int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+        self.group.add(self.pid)  # without what started it, which is to take notice of its end
 
     def cabling(self) -> list[str]:
         """What ip is to do for a plain cable."""
@@ -91,20 +92,21 @@ class Machine:
 
     @property
     def runs(self) -> bool:
-        return bool(self.group.pids())
+        return self.pid in self.group.pids()
 
     def end(self) -> None:
         """Kill all that runs on it, and pull its cable out of the bridge."""
         self.group.kill()
+        self.group.freeze(False)  # it would be frozen when it starts again
         self.settle()
         self._unplug()
+        self.pid = 0
 
     def settle(self) -> None:
         """Take notice of the end of what was started for it."""
         if self._shell:
             with self._shell:
-                self._shell.kill()
-            self._shell = None
+                self._shell = None
 
     def _unplug(self) -> None:
         """The kernel takes away a dead network in its own time; its cable is to be gone now."""
@@ -128,7 +130,7 @@ class Machine:
         self._unplug()
         script = [sys.executable, "-I", "-S", HERE / "cable.py", self.node.name, self.pid, self._card]
         cable = subprocess.Popen(
-            [*self._cables.joining(), *self._switch.within(*map(str, script))],
+            [*self._frame.joining(), *self._switch.within(*map(str, script))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
@@ -141,10 +143,9 @@ class Machine:
 
     def rate(self, mbit: float | None) -> None:
         """Limit both ends of its cable."""
-        narrow = f"root tbf rate {mbit}mbit burst 128kb latency 100ms".split()
+        wide = ["noqueue"] if mbit is None else f"tbf rate {mbit}mbit burst 128kb latency 100ms".split()
         for enter, card in ((self._switch.within(), self.port), (self.within("--net", "--"), "eth0")):
-            device = ["tc", "qdisc", "replace" if mbit else "del", "dev", card]
-            configure([*enter, *device, *(narrow if mbit else ["root"])])
+            configure([*enter, "tc", "qdisc", "replace", "dev", card, "root", *wide])
 
     def within(self, *argv: str) -> list[str]:
         """A command of nsenter at this node."""
