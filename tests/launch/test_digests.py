@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from paddle._launch.digests import DigestCache, cache_of
+from paddle._launch.digests import DigestCache
 from paddle._launch.errors import DeliveryError, DeliveryStopped
 
 LATER_S = 10
@@ -91,9 +91,10 @@ def test_a_launch_that_is_stopped_reads_no_further(files, tmp_path) -> None:
         DigestCache(tmp_path / "digests", later).of_all(files, lambda: True)
 
 
-def test_every_package_has_its_own(tmp_path) -> None:
-    environ = {"XDG_CACHE_HOME": str(tmp_path)}
-    one, other = (cache_of(Path(name), environ) for name in ("/a", "/b"))
-    assert one != other
-    assert one.is_relative_to(tmp_path)
-    assert str(cache_of(Path("/a"), {})).startswith(str(Path("~/.cache").expanduser()))
+def test_packages_share_a_cache(files, tmp_path) -> None:
+    kept = tmp_path / "digests"
+    DigestCache(kept, later).of_all(files[:10], never)
+    DigestCache(kept, later).of_all(files[10:], never)
+    again = DigestCache(kept, later)
+    again.of_all(files, never)
+    assert again.hashed == 0

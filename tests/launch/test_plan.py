@@ -332,3 +332,25 @@ def test_a_workspace_that_is_missing_is_said_to_be_so(folder) -> None:
 def test_a_root_that_cannot_be_is_refused_by_name(folder, root) -> None:
     with pytest.raises(UsageError, match=r"^--root_dir: .*File name too long"):
         planned(folder, f"--root_dir={root}")
+
+
+def test_each_node_is_sent_its_shard_and_the_plan_says_so(folder) -> None:
+    data = folder / "package" / "train_data_dir"
+    data.mkdir()
+    for number in range(3):
+        (data / f"train.txt-{number:05}").write_text("")
+    launch = planned(folder, "--shard_data=train_data_dir/")
+    sent = [{entry.path for entry in launch.sent_to(node) if entry.kind == "file"} for node in range(2)]
+    assert sent[0] == {"train.py", "train_data_dir/train.txt-00000", "train_data_dir/train.txt-00002"}
+    assert sent[1] == {"train.py", "train_data_dir/train.txt-00001"}
+    assert describe(launch)[0].endswith(", each sent its shard of train_data_dir")
+    assert planned(folder).sent_to(0) == planned(folder).package
+
+
+def test_shards_of_what_is_not_sent_are_refused(folder) -> None:
+    with pytest.raises(UsageError, match=r"has no folder 'train\.py'"):
+        planned(folder, "--shard_data=train.py")
+    with pytest.raises(UsageError, match="--shard_data: a workspace that is there already is not sent"):
+        (folder / "conf.py").write_text("HOSTS = ['local']\n")
+        spec(folder, "--job_workspace=package", "--shard_data=x")
+    assert spec(folder, "--job_dispatch_package=package", "--shard_data=x", "--job_prepare=prepare.py")

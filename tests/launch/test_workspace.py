@@ -197,3 +197,43 @@ def test_what_cannot_be_read_is_refused_by_its_path_before_anything_is_sent(pack
         (folder / closed).chmod(0o755)
     assert str(caught.value).startswith(f"cannot read {folder / closed}")
     assert str(caught.value).endswith(": Permission denied. Mend it, or take it out.")
+
+
+def ignoring(package: Path, *lines: str) -> set[str]:
+    (package / ".paddleignore").write_text("\n".join(lines))
+    return {entry.path for entry in workspace.listing(package) if entry.kind != "folder"}
+
+
+def test_what_paddleignore_names_is_not_sent_by_the_rules_of_gitignore(package) -> None:
+    (package / "lib" / "notes.tmp").write_text("")
+    (package / "raw").mkdir()
+    (package / "raw" / "big").write_text("")
+    (package / "lib" / "raw").mkdir()
+    (package / "lib" / "raw" / "kept").write_text("")
+    all_of_it = {"train.py", "tool.sh", "train_data_dir/deep/train.txt-00000", "lib/log/kept"}
+    everything = all_of_it | {"lib/notes.tmp", "raw/big", "lib/raw/kept"}
+    assert ignoring(package, "") == everything
+    assert ignoring(package, "# words", "/raw/", "*.tmp") == everything - {"raw/big", "lib/notes.tmp"}
+    assert ignoring(package, "raw/") == everything - {"raw/big", "lib/raw/kept"}
+    assert ignoring(package, "*.tmp", "!notes.tmp") == everything
+    assert ignoring(package, "lib/**", "!lib/log/kept") == {"train.py", "tool.sh", "raw/big"} | {
+        "train_data_dir/deep/train.txt-00000"
+    }
+
+
+def test_a_link_to_what_is_ignored_is_replaced_by_that(package, tmp_path) -> None:
+    (package / "raw").mkdir()
+    (package / "raw" / "words").write_text("words")
+    (package / "words").symlink_to("raw/words")
+    (package / ".paddleignore").write_text("raw/\n")
+    deliver(package, tmp_path / "node-0")
+    assert not (tmp_path / "node-0" / "words").is_symlink()
+    assert (tmp_path / "node-0" / "words").read_text() == "words"
+
+
+def test_a_paddleignore_that_leaves_out_the_program_or_is_no_text_is_refused(package) -> None:
+    with pytest.raises(WorkspaceError, match=r"leaves out train\.py"):
+        ignoring(package, "*.py")
+    (package / ".paddleignore").write_bytes(b"\xff\n")
+    with pytest.raises(WorkspaceError, match="not understood"):
+        workspace.listing(package)

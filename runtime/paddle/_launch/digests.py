@@ -12,8 +12,9 @@ import contextlib
 import hashlib
 import json
 import os
+import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from io import FileIO
 from pathlib import Path
@@ -22,6 +23,7 @@ from typing import NamedTuple
 from paddle._launch.errors import DeliveryError, DeliveryStopped
 
 _CHUNK = 1 << 20
+_MOST = 1_000_000  # digests of other packages are kept, too, while they are fewer
 _SETTLED_NS, _COARSE_NS = 20_000_000, 2_000_000_000  # what a clock of a file system takes to go on
 
 
@@ -42,6 +44,7 @@ class DigestCache:
         self._clock = clock
         self._kept: Mapping[str, list[object]] = _read(path)
         self._read: list[int] = []
+        self._lock = threading.Lock()
 
     @property
     def hashed(self) -> int:
@@ -50,21 +53,26 @@ class DigestCache:
 
     def of_all(self, paths: Iterable[Path], is_stopped: Callable[[], bool]) -> dict[Path, Digest]:
         """Give the digest of every file, hashing several at once."""
+        with self._lock:
+            return self._of_all(list(dict.fromkeys(paths)), is_stopped)
+
+    def _of_all(self, wanted: Sequence[Path], is_stopped: Callable[[], bool]) -> dict[Path, Digest]:
         kept: dict[str, list[object]] = {}
 
         def of(path: Path) -> Digest:
             return self._of(path, kept, is_stopped)
 
         with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-            wanted = list(dict.fromkeys(paths))
             try:
                 digests = dict(zip(wanted, pool.map(of, wanted), strict=True))
             except OSError as error:
                 raise DeliveryError(
                     f"cannot read {error.filename}: {error.strerror}. Mend it, or take it out."
                 ) from error
-        if kept != self._kept:
-            self._keep(kept)
+        if any(self._kept.get(path) != row for path, row in kept.items()):
+            others = self._kept if len(self._kept) < _MOST else {}
+            self._kept = {**others, **kept}
+            self._keep()
         return digests
 
     def _of(self, path: Path, kept: dict[str, list[object]], is_stopped: Callable[[], bool]) -> Digest:
@@ -91,23 +99,12 @@ class DigestCache:
         changed = max(status.st_ctime_ns, status.st_mtime_ns)
         return self._clock() - changed > (_SETTLED_NS if changed % 1_000_000_000 else _COARSE_NS)
 
-    def _keep(self, kept: Mapping[str, list[object]]) -> None:
+    def _keep(self) -> None:
         temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         with contextlib.suppress(OSError):  # then they are hashed again
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_text(json.dumps(kept))
+            temporary.write_text(json.dumps(self._kept))
             temporary.replace(self._path)
-
-
-def cache_of(package: Path, environ: Mapping[str, str]) -> Path:
-    """Where the digests of a package are kept."""
-    base = environ.get("XDG_CACHE_HOME") or "~/.cache"
-    try:
-        folder = Path(base).expanduser()
-    except RuntimeError:
-        folder = Path(f"/tmp/.cache-{os.getuid()}")
-    name = hashlib.sha256(os.fsencode(package)).hexdigest()[:32]
-    return folder / "paddle-fabric" / "digests" / f"{name}.json"
 
 
 def _read(path: Path) -> Mapping[str, list[object]]:

@@ -67,6 +67,7 @@ FLAGS: tuple[Flag, ...] = (
     # The job
     _job("job_dispatch_package", "str", "", "Local workspace folder that is sent to every node", short="p"),
     _job("job_workspace", "str", "", "Workspace folder that every node has already; none is sent", short="j"),
+    _job("shard_data", "str", "", "Folder of the package; of its files -0000i a node is sent only its own"),
     _job("job_prepare", "str", "", "Python program of the package that is run here before it is sent"),
     _job("conf", "str", "conf.py", "Settings file: nodes, folders, ports"),
     _job("dry_run", "bool", False, "Print the plan and stop before anything is started or changed"),

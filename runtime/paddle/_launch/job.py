@@ -72,6 +72,8 @@ def describe(
     is_local = settings.hosts[0].is_local  # else a deployed workspace is a folder of other machines
     own = locate(deployed, len(settings.hosts)) if deployed and is_local else None
     content = listing(package, leave_out=root) if package else None
+    if is_free or not settings["job_prepare"]:  # else the folder may be yet to be made
+        _check_shards(settings, content)
     home = _writable(package or (deployed if is_local else None) or cwd)
     name = _free_name(root, now, is_free if is_free and package and is_local else _looks_free)
     return JobSpec(
@@ -150,6 +152,21 @@ def _check_ranks(trainers: Arguments) -> None:
                 f"--{name} cannot be given to {COMMAND}: every process gets its own, by the order of HOSTS, "
                 "and a token of the job. Leave it out."
             )
+
+
+def _check_shards(settings: Settings, content: tuple[Entry, ...] | None) -> None:
+    folder = settings["shard_data"]
+    if not folder:
+        return
+    written = settings.written("shard_data")
+    if content is None:
+        raise UsageError(f"{written}: a workspace that is there already is not sent. Leave it out.")
+    folders = {entry.path for entry in content if entry.kind == "folder"}
+    if folder.strip("/") not in folders:
+        raise UsageError(
+            f"{written}: the package has no folder {folder!r} that is sent. Give its path within the "
+            "package, such as train_data_dir."
+        )
 
 
 def _root(settings: Settings) -> Path:

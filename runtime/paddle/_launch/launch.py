@@ -19,7 +19,7 @@ from paddle._launch.actions import Action, Kill, StartRole, Step, Stop
 from paddle._launch.backends import Carrier, Post
 from paddle._launch.cause import Cause
 from paddle._launch.events import Answered, Event, Signalled, Tick
-from paddle._launch.news import Collected, News, Printed, Progress, Told, Waiting
+from paddle._launch.news import Collected, News, Printed, Progress, Sent, Told, Waiting
 from paddle._launch.phases import Limits, Phase
 from paddle._launch.plan import LaunchPlan, count
 from paddle._launch.signals import heard
@@ -154,6 +154,8 @@ class Launch:
                     self._curve.add(message, self._clock() - self._training_since)
             case Waiting():
                 self._board.wait(message)
+            case Sent():
+                self._board.sending.add(message)
             case Collected(node, folder):
                 self.collected.add((node, folder))
             case Told(source, text):

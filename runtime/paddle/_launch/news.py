@@ -41,6 +41,15 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
+class Sent:
+    """How much of a package a node has been sent, of what it lacks, in bytes."""
+
+    node: int
+    sent: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Collected:
     """A folder of a node's workspace, ``log`` or ``output``, is now where the user looks for it."""
 
@@ -48,4 +57,4 @@ class Collected:
     folder: str
 
 
-News = Printed | Progress | Waiting | Told | Collected
+News = Printed | Progress | Waiting | Told | Sent | Collected

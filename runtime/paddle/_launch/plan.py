@@ -18,6 +18,7 @@ from paddle._launch.environ import ClusterEnvironment, child_environment
 from paddle._launch.flags import BY_NAME
 from paddle._launch.job import SNAPSHOT_FLAGS, JobSpec
 from paddle._launch.settings import Host, Settings
+from paddle._launch.shards import share
 from paddle._launch.workspace import PROGRAM, Entry
 
 JOB_VARIABLE = "PADDLE_JOB_ID"  # by which a process shows whose it is
@@ -52,7 +53,8 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
     """A whole launch.
 
     ``prepare``: the command that makes the package, once, where it is launched. ``package``: what is sent to
-    the workspaces, or None. ``home``, ``snapshots`` and ``encrypts``: see JobSpec.
+    the workspaces, or None. ``home``, ``snapshots`` and ``encrypts``: see JobSpec. ``shard_data``: a folder
+    of the package, of which each node is sent its shard (shards.py).
     """
 
     name: str
@@ -65,6 +67,11 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
     origins: tuple[str, ...]
     ready_timeout_s: float
     encrypts: bool = False
+    shard_data: str = ""
+
+    def sent_to(self, node: int) -> tuple[Entry, ...]:
+        """What of the package a node is sent."""
+        return share(self.package or (), self.shard_data, node, len(self.nodes))
 
     def roles(self, kind: str) -> tuple[RolePlan, ...]:
         """All roles of a kind, by rank."""
@@ -94,6 +101,7 @@ def plan(spec: JobSpec, *, python: str, runtime: Path, token: str) -> LaunchPlan
         ),
         prepare=preparation(spec, python),
         package=spec.package,
+        shard_data=settings["shard_data"].strip("/"),
         home=spec.home,
         snapshots=spec.snapshots,
         ports=(settings["port"], settings["ports_num"], settings["ports_num_for_sparse"]),
@@ -221,7 +229,8 @@ def describe(launch: LaunchPlan) -> list[str]:
     nodes, carrier = launch.nodes, "local" if launch.nodes[0].host.is_local else "SSH"
     shown = nodes if len(nodes) <= _SHOWN_NODES else (*nodes[:2], nodes[-1])
     what = [count(len(launch.roles(kind)), kind) for kind in LOGS]
-    lines = [f"{launch.name}: {' and '.join(what)} on {count(len(nodes), f'{carrier} node')}"]
+    shards = f", each sent its shard of {launch.shard_data}" if launch.shard_data else ""
+    lines = [f"{launch.name}: {' and '.join(what)} on {count(len(nodes), f'{carrier} node')}{shards}"]
     for node in shown:
         if node is not nodes[0] and node is shown[-1] and len(shown) < len(nodes):
             lines.append(f"  ... nodes {shown[1].node + 1} to {node.node - 1} likewise")

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from paddle._launch.news import Progress, Waiting
+from paddle._launch.sending import Sending
 
 if TYPE_CHECKING:  # loaded only where there is a terminal
     from rich.table import Table
@@ -32,6 +33,7 @@ class Board:
         self._costs: dict[str, tuple[float, ...]] = {}
         self._waiting: Waiting | None = None
         self._since_told = 0.0
+        self.sending = Sending()
 
     def add(self, progress: Progress) -> None:
         """Take a report."""
@@ -45,6 +47,7 @@ class Board:
         copied = Board(self._trainers)
         copied._latest, copied._costs = self._latest.copy(), self._costs.copy()
         copied._waiting, copied._since_told = self._waiting, self._since_told
+        copied.sending = self.sending.copy()
         return copied
 
     def wait(self, waiting: Waiting) -> None:
@@ -70,7 +73,7 @@ class Board:
     def _progress(self) -> str:
         rows = self.rows()
         if not rows:
-            return ""
+            return self.sending.line()
         rate = f"{sum(row.samples_per_s for row in rows):,.0f} samples/s"
         if len(rows) <= _SINGLY:
             parts = [
@@ -184,7 +187,8 @@ class LiveScreen:
             if not self._is_started:
                 self._is_started = True
                 self._live.start()
-            self._live.update(Group(_table(board), *filter(None, [board.waiting])), refresh=True)
+            progress = _table(board) if board.rows() else board.sending.table()
+            self._live.update(Group(progress, *filter(None, [board.waiting])), refresh=True)
 
     def fix(self) -> None:
         """Leave the last state standing."""

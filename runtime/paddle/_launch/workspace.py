@@ -6,8 +6,9 @@ Guarantee: a workspace appears under its name whole or not at all. It is written
 when the last byte is there; when that fails or is stopped, nothing of it is left.
 
 What travels is everything in the package but ``log``, ``output`` and ``output.previous`` at its top, which
-belong to the jobs that ran in it, and ``__pycache__`` anywhere. A link that stays within the package remains
-a link; one that leads out of it is replaced by what it leads to, because a node does not have that.
+belong to the jobs that ran in it, ``__pycache__`` anywhere, and what ``.paddleignore`` names. A link that
+stays within the package remains a link; one that leads out of it is replaced by what it leads to, because a
+node does not have that.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from paddle._launch import ignored
 from paddle._launch.agent import private_files
 from paddle._launch.errors import DeliveryError, DeliveryStopped, WorkspaceError
 
 PROGRAM = "train.py"
 _NOT_SENT_FROM_TOP = frozenset(
-    {"log", "output", "output.previous", ".output.part", ".output.old", *private_files.NAMES}
+    {"log", "output", "output.previous", ".output.part", ".output.old", ".paddle", ignored.NAME}
+    | private_files.NAMES
 )
 _NEVER_SENT = frozenset({"__pycache__"})
 _CHUNK = 1 << 24
@@ -51,7 +54,10 @@ def listing(package: Path, leave_out: Path | None = None) -> tuple[Entry, ...]:
             raise WorkspaceError(f"{package} is not a folder. Give the folder that holds your {PROGRAM}.")
         check(package)
         root = package.resolve()
-        return tuple(_walk(root, root, "", frozenset({root}), leave_out))
+        ignores = ignored.read(root)
+        if ignores(PROGRAM):
+            raise WorkspaceError(f"{root / ignored.NAME} leaves out {PROGRAM}, which every trainer runs.")
+        return tuple(_walk(root, root, "", frozenset({root}), leave_out, ignores))
 
 
 @contextlib.contextmanager
@@ -212,14 +218,21 @@ def _put(entry: Entry, place: Path, is_stopped: Callable[[], bool]) -> None:
 
 
 def _walk(
-    root: Path, folder: Path, prefix: str, above: frozenset[Path], leave_out: Path | None
+    root: Path,
+    folder: Path,
+    prefix: str,
+    above: frozenset[Path],
+    leave_out: Path | None,
+    ignores: ignored.Ignores = ignored.nothing,
 ) -> Iterator[Entry]:
     """List ``folder``; ``above``: the real folders that led here, none of which may come again."""
     for path in sorted(folder.iterdir()):
         name = f"{prefix}{path.name}"
         if path.name in _NEVER_SENT or name in _NOT_SENT_FROM_TOP or path == leave_out:
             continue
-        if path.is_symlink() and (inside := _inside(path, root)):
+        if ignores(f"{name}/" if path.is_dir() else name):
+            continue
+        if path.is_symlink() and (inside := _inside(path, root, ignores)):
             yield Entry(name, "link", inside)
             continue
         status = path.stat()
@@ -235,15 +248,18 @@ def _walk(
             )
         else:
             yield Entry(name, "folder", path)
-            yield from _walk(root, path, f"{name}/", above | {real}, leave_out)
+            yield from _walk(root, path, f"{name}/", above | {real}, leave_out, ignores)
 
 
-def _inside(link: Path, root: Path) -> Path | None:
+def _inside(link: Path, root: Path, ignores: ignored.Ignores) -> Path | None:
     """Where a link leads, seen from its own folder, if both are within ``root`` and are sent."""
     target, folder = Path(os.path.realpath(link)), link.parent.resolve()
     if not target.is_relative_to(root) or not folder.is_relative_to(root) or not target.exists():
         return None
     parts = target.relative_to(root).parts
     if not parts or parts[0] in _NOT_SENT_FROM_TOP or _NEVER_SENT & set(parts):
+        return None
+    steps = ["/".join(parts[: end + 1]) for end in range(len(parts))]
+    if any(ignores(f"{step}/" if (root / step).is_dir() else step) for step in steps):
         return None
     return Path(os.path.relpath(target, folder))

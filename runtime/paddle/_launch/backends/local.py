@@ -50,12 +50,12 @@ class LocalMachine:
 
     def reach(self) -> None:
         if self._launch.package is not None:
-            size = sum(entry.size for entry in self._launch.package)
+            size = sum(entry.size for entry in self._launch.sent_to(self._plan.node))
             workspace.check_room(self._plan.workspace, size)
 
     def deliver(self, is_stopped: Callable[[], bool]) -> None:
         if self._launch.package is not None:
-            workspace.deliver(self._launch.package, self._plan.workspace, is_stopped)
+            workspace.deliver(self._launch.sent_to(self._plan.node), self._plan.workspace, is_stopped)
             self._has_delivered = True
 
     def open(self, leash: Leash, hear: Callable[[bytes], None]) -> None:

@@ -1,0 +1,58 @@
+"""How far the sending of a package is, as a line and as bars."""
+
+import io
+
+from rich.console import Console
+
+from paddle._launch.news import Progress, Sent
+from paddle._launch.sending import Sending
+from paddle._launch.status import Board, PlainScreen
+
+
+def sending(*pairs: tuple[int, int]) -> Sending:
+    of = Sending()
+    for node, (sent, total) in enumerate(pairs):
+        of.add(Sent(node, sent, total))
+    return of
+
+
+def drawn(of: Sending) -> list[str]:
+    stream = io.StringIO()
+    Console(file=stream, width=80).print(of.table())
+    return stream.getvalue().splitlines()
+
+
+def test_a_line_says_it_for_all_nodes_together() -> None:
+    of = sending((5_000_000, 10_000_000), (10_000_000, 10_000_000))
+    assert of.line() == "sent 15.0 MB of 20.0 MB (75 %), 1 of 2 nodes have all they lacked"
+
+
+def test_where_nothing_is_lacked_nothing_is_said() -> None:
+    assert sending().line() == sending((0, 0), (0, 0)).line() == ""
+
+
+def test_every_node_has_a_bar_that_grows() -> None:
+    early, late = drawn(sending((1_000_000, 4_000_000), (4_000_000, 4_000_000)))
+    assert early.startswith("node 0")
+    assert early.endswith("1.0 MB of 4.0 MB")
+    assert late.endswith("4.0 MB of 4.0 MB")
+
+
+def test_of_many_nodes_those_that_are_behind_have_a_bar() -> None:
+    lines = drawn(sending(*((1_000_000 * node, 40_000_000) for node in range(40))))
+    assert [line.split()[1] for line in lines] == [str(node) for node in range(8)]
+
+
+def test_a_screen_shows_it_until_trainers_make_progress() -> None:
+    board, stream = Board(("trainer-0",)), io.StringIO()
+    screen = PlainScreen(stream)
+    board.sending.add(Sent(0, 1_000_000, 2_000_000))
+    copied = board.copy()
+    board.sending.add(Sent(0, 2_000_000, 2_000_000))
+    screen.show(copied, 0.0)
+    board.add(Progress("trainer-0", 0, 1, 2.0, 3.0))
+    screen.show(board, 10.0)
+    assert stream.getvalue().splitlines() == [
+        "sent 1.0 MB of 2.0 MB (50 %), 0 of 1 nodes have all they lacked",
+        "trainer-0 pass 0 batch 1 cost 2.0000 | 3 samples/s",
+    ]
