@@ -12,11 +12,17 @@ HOSTS = [
 #     "root@192.168.100.17",
 #     "root@192.168.100.18:2222",
 # ]
+# They are reached as ssh reaches them: by keys, an agent and ~/.ssh/config. Their host keys must be known to
+# this machine; "new" takes those that were never seen and remembers them. One that changed is always refused.
+# HOST_KEYS = "known"
+# The Python that runs jobs there: that of ROOT_DIR/.paddle/venv, or python3, unless another is named.
+# NODE_PYTHON = ""
 
-# Where the JOB<date> folders are made. A relative one lies beside this file.
+# Where the JOB<date> folders are made. A relative one lies beside this file; on machines it begins with /.
 ROOT_DIR = "jobs"
 
-# The network device that parameter servers listen on. Local nodes have the loopback device alone.
+# The network device that parameter servers listen on, eth0 for instance. Local nodes have the loopback device
+# alone.
 PADDLE_NIC = "lo"
 
 # Parameter servers listen on PADDLE_PORT and the ports after it: first PADDLE_PORTS_NUM for dense parameters,

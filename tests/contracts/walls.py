@@ -326,8 +326,16 @@ TABLE = (
     Row("_launch.infolog", "_visible _launch.spillway", STANDARD),
     Row(
         "_launch.{job, plan, settings}",
-        f"_launch.{{job, plan, settings, shards, workspace}} {FLAGS}",
+        f"_launch.{{job, plan, remote, settings, shards, workspace}} {FLAGS}",
         "msgspec os pathlib",
+    ),
+    Row("_launch.remote", "_launch.{settings, workspace}", "msgspec pathlib"),
+    Row("_launch.machines.fitness", "_launch.{errors, workspace}", "msgspec pathlib"),
+    Row("_launch.machines.refusals", "_launch.errors"),
+    Row(
+        "_launch.machines.transport",
+        "_launch.{errors, machines.refusals, settings}",
+        f"fabric paramiko {STANDARD}",
     ),
     Row("_launch.ignored", "_launch.errors", "pathlib pathspec"),
     Row("_launch.shards", "_launch.workspace"),

@@ -199,6 +199,7 @@ def test_a_workspace_serves_one_job_at_a_time(agent) -> None:
     other = type(agent)(agent.workspace)
     try:
         other.plan(trainer=agent.RUNAWAY)
+        assert other.hear("begun")["pid"] == other.process.pid
         frame = json.loads(other.process.stdout.readline())
         assert frame["event"] == "failed"
         assert f"{agent.workspace} is in use by another job" in frame["text"]

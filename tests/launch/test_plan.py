@@ -8,7 +8,7 @@ import pytest
 from paddle._launch import cli, job
 from paddle._launch.arguments import parse_arguments
 from paddle._launch.environ import read
-from paddle._launch.errors import NotInThisRelease, UsageError, WorkspaceError
+from paddle._launch.errors import UsageError, WorkspaceError
 from paddle._launch.plan import LONGEST_PRINT, LaunchPlan, agent_order, describe, plan
 from paddle._launch.settings import settle
 from paddle._launch.workspace import Claim
@@ -182,7 +182,7 @@ def test_flags_of_snapshots_that_nobody_makes_are_told(folder) -> None:
 
 
 def test_the_home_folder_of_other_machines_is_not_this_ones(folder) -> None:
-    argv = ["--hosts=root@a", "--root_dir=/srv", "--dry_run", "--snapshot_dir=~/kept"]
+    argv = ["--hosts=root@a", "--root_dir=/srv", "--nics=eth0", "--snapshot_dir=~/kept"]
     with pytest.raises(UsageError, match=r"^--snapshot_dir: '~/kept' .* Write the path out"):
         planned(folder, *argv)
 
@@ -244,7 +244,7 @@ def test_a_device_means_nothing_to_local_nodes(folder, words) -> None:
 
 
 def test_machines_listen_on_the_device_and_have_one_workspace_name(folder) -> None:
-    argv = ["--dry_run", "--hosts=root@a,root@b:2222", "--root_dir=/srv/paddle", "--nics=eth0"]
+    argv = ["--hosts=root@a,root@b:2222", "--root_dir=/srv/paddle", "--nics=eth0"]
     launch = planned(folder, *argv)
     assert "--nics=eth0" in launch.roles("pserver")[0].argv
     assert {str(node.workspace) for node in launch.nodes} == {"/srv/paddle/JOB20261121073822"}
@@ -253,7 +253,7 @@ def test_machines_listen_on_the_device_and_have_one_workspace_name(folder) -> No
 
 def test_machines_want_an_absolute_root(folder) -> None:
     with pytest.raises(UsageError, match="ROOT_DIR"):
-        planned(folder, "--hosts=root@a", "--dry_run")
+        planned(folder, "--hosts=root@a", "--nics=eth0")
 
 
 def test_libraries_go_before_those_of_the_node(folder) -> None:
@@ -275,8 +275,8 @@ def test_the_agent_gets_the_whole_plan_of_its_node(folder) -> None:
     [
         ((), False),
         (("--tls=auto",), True),
-        (("--hosts=root@a,root@b", "--root_dir=/jobs", "--dry_run"), True),
-        (("--hosts=root@a,root@b", "--root_dir=/jobs", "--dry_run", "--tls=off"), False),
+        (("--hosts=root@a,root@b", "--root_dir=/jobs", "--nics=eth0"), True),
+        (("--hosts=root@a,root@b", "--root_dir=/jobs", "--nics=eth0", "--tls=off"), False),
     ],
 )
 def test_what_leaves_this_machine_is_encrypted_unless_somebody_says_no(folder, argv, encrypts) -> None:
@@ -304,11 +304,10 @@ def test_a_plan_of_any_size_is_said_in_ten_lines(folder, nodes) -> None:
     assert "7164 dense, none sparse" in text
 
 
-def test_machines_are_refused_by_name_whatever_else_is_wrong_but_for_a_dry_run(folder) -> None:
-    for more in ([], ["--nics=eth7"], ["--job_workspace=other"]):
-        with pytest.raises(NotInThisRelease, match=r"HOSTS names root@a, .* local nodes only"):
-            planned(folder, "--hosts=root@a", *more)
-    assert planned(folder, "--hosts=root@a", "--root_dir=/srv", "--dry_run").nodes[0].address == "a"
+@pytest.mark.parametrize("devices", ["", "lo"])
+def test_machines_want_a_network_device_by_which_they_reach_each_other(folder, devices) -> None:
+    with pytest.raises(UsageError, match=r"PADDLE_NIC = 'eth0' in conf\.py"):
+        planned(folder, "--hosts=root@a,root@b", "--root_dir=/srv", f"--nics={devices}")
 
 
 def test_a_home_folder_may_be_written_short(folder, monkeypatch) -> None:

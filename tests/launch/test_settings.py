@@ -48,7 +48,7 @@ def test_flags_win_over_the_environment_which_wins_over_conf(tmp_path) -> None:
 
 def test_machines_are_named_by_user_host_and_port(tmp_path) -> None:
     hosts = settled(tmp_path, "HOSTS = ['root@192.168.100.17', 'me@node-1.lab:2222']").hosts
-    assert hosts == (Host("192.168.100.17", "root", 22), Host("node-1.lab", "me", 2222))
+    assert hosts == (Host("192.168.100.17", "root", 0), Host("node-1.lab", "me", 2222))
 
 
 @pytest.mark.parametrize(

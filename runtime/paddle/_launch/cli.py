@@ -18,7 +18,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from paddle._launch import job, manual, plan, prepare, signals
+from paddle._launch import job, manual, plan, prepare, remote, signals
 from paddle._launch.arguments import parse_arguments
 from paddle._launch.backends import carrier
 from paddle._launch.errors import LaunchError, UsageError
@@ -97,7 +97,9 @@ def _help() -> str:
 
 
 def _plan(spec: job.JobSpec, runtime: Path) -> plan.LaunchPlan:
-    return plan.plan(spec, python=sys.executable, runtime=runtime, token=secrets.token_hex(4))
+    needs = None if spec.settings.hosts[0].is_local else remote.needs(spec.settings, runtime)
+    token = secrets.token_hex(4)
+    return plan.plan(spec, python=sys.executable, runtime=runtime, token=token, remote=needs)
 
 
 def _carry_out(launch: plan.LaunchPlan) -> int:

@@ -158,20 +158,25 @@ class _Answers:
 
     def _next(self) -> dict[str, Any]:
         said = b""
-        while data := self._line.receive():
-            *lines, self._rest = (self._rest + data).split(b"\n")
-            for number, line in enumerate(lines):
-                if answer := _answer(line):
-                    self._rest = b"\n".join([*lines[number + 1 :], self._rest])
-                    return _sound(answer)
-                said = line
-            if len(self._rest) > _LONGEST_ANSWER:
-                break
+        while (line := self._whole_line()) is not None:
+            if answer := _answer(line):
+                return _sound(answer)
+            said = line
         words = visible((self._rest or said)[-300:].decode("utf-8", "replace").strip())
         raise DeliveryError(
             f"its receiver ended before the workspace was in place{f', and said: {words}' if words else ''}. "
             "What arrived is kept there: start again, and only the rest is sent."
         )
+
+    def _whole_line(self) -> bytes | None:
+        """The next one, which may have come with the one before; None where no whole one comes."""
+        while b"\n" not in self._rest:
+            data = self._line.receive()
+            if not data or len(self._rest) > _LONGEST_ANSWER:
+                return None
+            self._rest += data
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line
 
 
 def _answer(line: bytes) -> dict[str, Any] | None:

@@ -9,6 +9,13 @@ LaunchError                     every one has an ``exit_status`` for the command
 │   ├── SettingsError           conf.py cannot be read, or a setting in it cannot be
 │   └── WorkspaceError          the folder to train in does not exist, or lacks what a job needs
 ├── PreparationFailed           the program that prepares a package did not end well (its own status)
+├── NodeError                   a node cannot be used (1)
+│   ├── NodeUnreachable         no connection to it, or none that speaks SSH
+│   ├── HostKeyUnknown          nobody has said that the host that answers is the one that is meant
+│   ├── HostKeyChanged          it is not the one that it was
+│   ├── LoginRefused            no key opens it
+│   ├── NodeUnfit               it lacks what a job needs: a Python, packages, room
+│   └── NodeLost                a connection to it broke, or nothing comes by it any more
 └── DeliveryError               a workspace could not be put in place, or files not be fetched (1)
     ├── DeliveryRefused         a node does not do what a dispatch asks of it, such as to write elsewhere
     └── DeliveryStopped         because the launch was stopped meanwhile
@@ -60,6 +67,38 @@ class PreparationFailed(LaunchError):
     def __init__(self, text: str, exit_status: int) -> None:
         super().__init__(text)
         self.exit_status = exit_status
+
+
+class NodeError(LaunchError):
+    """A node cannot be used; whoever shows it names the node, the message says why and what to do."""
+
+
+class NodeUnreachable(NodeError):
+    """No connection to it, or none that speaks SSH. ``may_pass``: another try could go better."""
+
+    def __init__(self, text: str, may_pass: bool = False) -> None:
+        super().__init__(text)
+        self.may_pass = may_pass
+
+
+class HostKeyUnknown(NodeError):
+    """Nobody has said that the host that answers is the one that is meant."""
+
+
+class HostKeyChanged(NodeError):
+    """The host is not the one that it was; refused always."""
+
+
+class LoginRefused(NodeError):
+    """No key opens it."""
+
+
+class NodeUnfit(NodeError):
+    """It lacks what a job needs: a Python, packages, room, a network device."""
+
+
+class NodeLost(NodeError):
+    """A connection to it broke, or nothing comes by it any more."""
 
 
 class DeliveryError(LaunchError):

@@ -75,6 +75,10 @@ FLAGS: tuple[Flag, ...] = (
          conf="HOSTS"),
     _job("root_dir", "str", "jobs", "Folder on every node for the JOB folders", conf="ROOT_DIR"),
     _job("ld_library_path", "str", "", "Put before LD_LIBRARY_PATH on every node", conf="LD_LIBRARY_PATH"),
+    _job("host_keys", "str", "known", "Machines to log in to: those of known_hosts; new ones, too; or any",
+         conf="HOST_KEYS", choices=("known", "new", "any")),
+    _job("node_python", "str", "", "Python of the nodes (unset: that of ROOT_DIR/.paddle/venv, or python3)",
+         conf="NODE_PYTHON"),
     _job("tls", "str", "", "Encrypt, by an authority of this job: auto or off (unset: auto over SSH)"),
     _row("l", "absent", "max_restart", "int", 0, "How often a process that died is started again", low=0),
     # Where parameter servers listen and trainers find them

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from paddle._launch.arguments import Arguments, parse_arguments
-from paddle._launch.errors import NotInThisRelease, UsageError
+from paddle._launch.errors import UsageError
 from paddle._launch.flag import Value
 from paddle._launch.flags import BY_NAME, flags_of, nearest
 from paddle._launch.settings import Settings
@@ -57,7 +57,6 @@ def describe(
     is_free: Callable[[Path], bool] | None = None,
 ) -> JobSpec:
     """Describe the job that ``given`` asks for. ``is_free`` is asked, last of all, for a JOB folder here."""
-    _check_nodes(settings)
     _check_enough(settings)
     package, deployed = (_folder(settings, name, cwd) for name in ("job_dispatch_package", "job_workspace"))
     if (package is None) == (deployed is None):
@@ -105,16 +104,6 @@ def _expanded(settings: Settings, name: str) -> Path:
         ) from error
 
 
-def _check_nodes(settings: Settings) -> None:
-    remote = [host for host in settings.hosts if not host.is_local]
-    if remote and not settings["dry_run"]:
-        raise NotInThisRelease(
-            f"HOSTS names {remote[0].user}@{remote[0].name}, but this release launches local nodes only: "
-            "machines reached over SSH come with a later one. --dry_run shows the plan for them. To train on "
-            "this machine, say HOSTS = ['local', 'local']."
-        )
-
-
 def _check_enough(settings: Settings) -> None:
     least, nodes = settings["min_trainers"], len(settings.hosts)
     if least > nodes:
@@ -131,6 +120,12 @@ def _check_nics(settings: Settings) -> None:
             f"{settings.written('nics')}: {devices!r} is no device of local nodes: they have the loopback "
             "device alone, each with its own address. Leave it out or say 'lo', or name the nodes in HOSTS "
             "as user@host."
+        )
+    if not settings.hosts[0].is_local and devices in ("", "lo"):
+        raise UsageError(
+            f"{settings.written('nics')}: with {devices or 'none'}, pservers would be heard by their own "
+            "node alone. Give the network device by which nodes reach each other, which `ip -br address` "
+            "shows there: PADDLE_NIC = 'eth0' in conf.py, say."
         )
 
 

@@ -17,6 +17,7 @@ import msgspec
 from paddle._launch.environ import ClusterEnvironment, child_environment
 from paddle._launch.flags import BY_NAME
 from paddle._launch.job import SNAPSHOT_FLAGS, JobSpec
+from paddle._launch.remote import Remote
 from paddle._launch.settings import Host, Settings
 from paddle._launch.shards import share
 from paddle._launch.workspace import PROGRAM, Entry
@@ -54,7 +55,8 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     ``prepare``: the command that makes the package, once, where it is launched. ``package``: what is sent to
     the workspaces, or None. ``home``, ``snapshots`` and ``encrypts``: see JobSpec. ``shard_data``: a folder
-    of the package, of which each node is sent its shard (shards.py).
+    of the package, of which each node is sent its shard (shards.py). ``remote``: None where all nodes are
+    embedded in this machine.
     """
 
     name: str
@@ -68,6 +70,7 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
     ready_timeout_s: float
     encrypts: bool = False
     shard_data: str = ""
+    remote: Remote | None = None
 
     def sent_to(self, node: int) -> tuple[Entry, ...]:
         """What of the package a node is sent."""
@@ -78,15 +81,18 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(role for node in self.nodes for role in node.roles if role.kind == kind)
 
 
-def plan(spec: JobSpec, *, python: str, runtime: Path, token: str) -> LaunchPlan:
+def plan(
+    spec: JobSpec, *, python: str, runtime: Path, token: str, remote: Remote | None = None
+) -> LaunchPlan:
     """Plan a job: one pserver and one trainer on every node.
 
-    ``python``: the interpreter on the nodes. ``runtime``: the folder there that holds the package ``paddle``.
-    ``token``: tells this job from others of the same name.
+    ``python``: the interpreter here. ``runtime``: the folder here that holds the package ``paddle``.
+    ``token``: tells this job from others of the same name. ``remote``: where nodes are other machines.
     """
     settings = spec.settings
     addresses = [_address(host, node) for node, host in enumerate(settings.hosts)]
-    writer = _Writer(spec, addresses, python, runtime, f"{spec.name}-{token}")
+    theirs = (remote.pythons[0], remote.runtime) if remote else (python, runtime)
+    writer = _Writer(spec, addresses, *theirs, f"{spec.name}-{token}")
     return LaunchPlan(
         name=spec.name,
         nodes=tuple(
@@ -108,6 +114,7 @@ def plan(spec: JobSpec, *, python: str, runtime: Path, token: str) -> LaunchPlan
         origins=tuple(settings.origins[name] for name in ("port", "ports_num", "ports_num_for_sparse")),
         ready_timeout_s=settings["connect_timeout"],
         encrypts=spec.encrypts,
+        remote=remote,
     )
 
 
@@ -203,10 +210,18 @@ def _snapshot_flags(spec: JobSpec, node: int) -> Iterator[str]:
             yield f"--{name}={BY_NAME[name].render(spec.settings[name])}"
 
 
-def agent_order(node: NodePlan, lease_s: float, secrets: Mapping[str, str]) -> dict[str, Any]:
-    """Write a node's plan as its agent reads it. ``secrets``: its own, in no plan that is shown."""
+def agent_order(
+    node: NodePlan, lease_s: float, secrets: Mapping[str, str], python: str | None = None
+) -> dict[str, Any]:
+    """Write a node's plan as its agent reads it. ``secrets``: its own, in no plan that is shown. ``python``:
+    the one that the node has, where that is not the first that was planned."""
     roles = {
-        role.name: {"argv": role.argv, "env": role.env, "prepend": role.prepend, "log": role.log}
+        role.name: {
+            "argv": (python or role.argv[0], *role.argv[1:]),
+            "env": role.env,
+            "prepend": role.prepend,
+            "log": role.log,
+        }
         for role in node.roles
     }
     return {

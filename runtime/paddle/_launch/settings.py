@@ -33,7 +33,7 @@ class Host:
 
     name: str
     user: str = ""
-    ssh_port: int = 22
+    ssh_port: int = 0  # none is said: that of ~/.ssh/config, or 22
 
     @property
     def is_local(self) -> bool:
@@ -114,8 +114,8 @@ def _host(name: str, origin: str) -> Host:
     if name == "local":
         return Host(name)
     found = _SSH.fullmatch(name)
-    port = int(found["port"] or 22) if found else 0
-    if not found or not 1 <= port <= 65535:
+    port = int(found["port"] or 0) if found else 0
+    if not found or (found["port"] and not 1 <= port <= 65535):
         raise SettingsError(
             f"HOSTS ({origin}): {name!r} is no node. Write 'local', 'user@host' or 'user@host:sshport', "
             "with a port from 1 to 65535."

@@ -60,6 +60,13 @@ def listing(package: Path, leave_out: Path | None = None) -> tuple[Entry, ...]:
         return tuple(_walk(root, root, "", frozenset({root}), leave_out, ignores))
 
 
+def contents(folder: Path) -> tuple[Entry, ...]:
+    """List a folder's content, whatever it is, as ``listing`` does."""
+    with _reading():
+        root = folder.resolve()
+        return tuple(_walk(root, root, "", frozenset({root}), None))
+
+
 @contextlib.contextmanager
 def _reading() -> Iterator[None]:
     """What cannot be read is told as whatever else is wrong with a folder."""

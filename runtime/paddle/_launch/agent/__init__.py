@@ -21,6 +21,7 @@ It speaks JSON, one object per line. The launcher says on standard input
 
 and hears on standard output
 
+    {"event": "begun", "pid", "start"}                              the first one: which process it is
     {"event": "up"}                                                 the plan is accepted
     {"event": "started", "role", "pid"}
     {"event": "report", "role", "report"}                           what the runtime said to PADDLE_REPORT_FD

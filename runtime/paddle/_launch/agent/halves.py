@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 from . import private_files
 from .logfile import LogFile
 from .loop import Agent
-from .processes import become_subreaper, sweep
+from .processes import become_subreaper, look_up, sweep
 from .role import CHUNK, die_with_parent
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # who starts an agent may hold them back from it
@@ -27,6 +28,9 @@ def main() -> int:
     become_subreaper()
     will, testament = os.pipe()
     outer = os.getpid()
+    if found := look_up(outer):
+        begun = {"event": "begun", "pid": outer, "start": found[1].start}
+        os.write(1, json.dumps(begun).encode() + b"\n")
     inner = os.fork()
     if inner:
         os.close(testament)

@@ -47,7 +47,17 @@ class Carrier(Protocol):
 
 def carrier(plan: LaunchPlan, post: Post) -> Carrier:
     """Make the carrier for the nodes of a plan."""
-    from paddle._launch.backends.crew import Crew
-    from paddle._launch.backends.local import LocalMachine  # which loads Invoke: only where it is needed
+    from paddle._launch.backends.crew import (
+        Crew,
+    )  # what it takes to run loads slowly: only where it is needed
 
-    return Crew(plan, post, partial(LocalMachine, plan))
+    if plan.remote is None:
+        from paddle._launch.backends.local import LocalMachine
+
+        return Crew(plan, post, partial(LocalMachine, plan))
+    from paddle._launch.backends.cargo import Cargo
+    from paddle._launch.backends.ssh import SshMachine
+    from paddle._launch.machines.transport import Transport
+
+    transport = Transport(plan.remote.host_keys)
+    return Crew(plan, post, partial(SshMachine, plan, transport, Cargo(plan, plan.remote, post)))

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from threading import Event
 
 from paddle._launch.backends import Post
 from paddle._launch.backends.node import Machine, Node
 from paddle._launch.phases import Phase
 from paddle._launch.plan import LaunchPlan, NodePlan
 
-_WITHDRAWAL_S = 3.0  # for all nodes together: the user waits for the prompt
+_LAST_S = 3.0  # for the last things, of all nodes together: the user waits for the prompt
 
 
 class Crew:
@@ -41,13 +42,16 @@ class Crew:
         self._nodes[node].kill()
 
     def withdraw(self, nodes: Iterable[int]) -> None:
-        end = time.monotonic() + _WITHDRAWAL_S
-        for is_done in [self._nodes[node].withdraw() for node in nodes]:
-            is_done.wait(max(0.0, end - time.monotonic()))
+        _await([self._nodes[node].withdraw() for node in nodes])
 
     def close(self) -> None:
-        for node in self._nodes:
-            node.close()
+        _await([node.close() for node in self._nodes])
+
+
+def _await(done: Sequence[Event]) -> None:
+    end = time.monotonic() + _LAST_S
+    for is_done in done:
+        is_done.wait(max(0.0, end - time.monotonic()))
 
 
 def _secrets(plan: LaunchPlan) -> Iterator[dict[str, str]]:

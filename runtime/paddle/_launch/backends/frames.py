@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from paddle._launch.agent.processes import Process
 from paddle._launch.events import (
     Answered,
     Event,
@@ -26,12 +27,13 @@ from paddle._launch.plan import role_name
 
 
 class FrameReader:
-    """Reads one agent's output. ``last_words``: why it ended, once it said so."""
+    """Reads one agent's output. ``last_words``: why it ended, ``agent``: its outer half, once it said so."""
 
     def __init__(self, node: int) -> None:
         self._node = node
         self._rest = b""
         self.last_words = ""
+        self.agent: Process | None = None
 
     def feed(self, data: bytes) -> Iterator[Event | News]:
         """Take the next bytes; gives what is whole now."""
@@ -44,6 +46,8 @@ class FrameReader:
         match _parsed(line):
             case {"event": "beat" | "started"}:
                 pass
+            case {"event": "begun", "pid": int(pid), "start": int(start)}:
+                self.agent = Process(pid, start)
             case {"event": "up"}:
                 yield Answered(self._node, Phase.OPEN)
             case {"event": "report", "role": str(role), "report": report}:

@@ -17,7 +17,7 @@ from invoke import Config, Context, Local, Promise
 
 import paddle._launch.agent as agent
 from paddle._launch import logs, workspace
-from paddle._launch.agent.processes import sweep
+from paddle._launch.agent.processes import Process, sweep
 from paddle._launch.backends.leash import Leash
 from paddle._launch.plan import LaunchPlan, NodePlan
 
@@ -47,6 +47,8 @@ class LocalMachine:
         self._promise: Promise | None = None
         self._has_ended = False
         self._has_delivered = False
+        self.python: str | None = None
+        self.lost = ""
 
     def reach(self) -> None:
         if self._launch.package is not None:
@@ -80,7 +82,7 @@ class LocalMachine:
         if self._has_delivered:
             workspace.remove(self._plan.workspace)
 
-    def kill(self) -> None:
+    def kill(self, agent: Process | None) -> None:
         if self._promise is None:
             return
         outer = self._promise.runner.process.pid

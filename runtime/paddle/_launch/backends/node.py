@@ -22,6 +22,7 @@ from queue import SimpleQueue
 from typing import Protocol
 
 from paddle._launch.agent.halves import SIGNALS
+from paddle._launch.agent.processes import Process
 from paddle._launch.backends import Post
 from paddle._launch.backends.frames import FrameReader
 from paddle._launch.backends.leash import Leash
@@ -36,7 +37,14 @@ LEASE_S = 10.0
 
 
 class Machine(Protocol):
-    """What a node is made of. Every call but ``interrupt`` and ``close`` may take its time."""
+    """What a node is made of. Every call but ``interrupt`` may take its time.
+
+    ``python``: what runs roles there, where it is another than planned. ``lost``: why nothing is heard from
+    the agent any more, where that is known here.
+    """
+
+    python: str | None
+    lost: str
 
     def reach(self) -> None:
         """Find out whether the node can be used; changes nothing there."""
@@ -58,8 +66,8 @@ class Machine(Protocol):
         """Remove what ``deliver`` has sent for this launch alone, as far as that can be done."""
         ...
 
-    def kill(self) -> None:
-        """End the agent and all below it by force."""
+    def kill(self, agent: Process | None) -> None:
+        """End the agent and all below it by force. ``agent``: its outer half, if it has said so much."""
         ...
 
     def interrupt(self) -> None:
@@ -106,15 +114,19 @@ class Node:
 
     def withdraw(self) -> threading.Event:
         """Remove what was sent; gives what is set when that is done."""
+        return self._do(self._machine.withdraw)
+
+    def close(self) -> threading.Event:
+        """Let go; gives what is set when that is done."""
+        self._leash.close()
+        self._machine.interrupt()
+        return self._do(self._machine.close)
+
+    def _do(self, task: Callable[[], None]) -> threading.Event:
         is_done = threading.Event()
-        self._todo.put(self._machine.withdraw)
+        self._todo.put(task)
         self._todo.put(is_done.set)
         return is_done
-
-    def close(self) -> None:
-        """Let go."""
-        self._leash.close()
-        self._machine.close()
 
     def _work(self) -> None:
         # They are the main thread's to answer. An agent that is started here inherits that they wait, which
@@ -148,7 +160,7 @@ class Node:
     def _open(self) -> None:
         if self._is_stopped.is_set():
             return
-        self._leash.say(agent_order(self._plan, LEASE_S, self._secrets))
+        self._leash.say(agent_order(self._plan, LEASE_S, self._secrets, self._machine.python))
         self._machine.open(self._leash, self._hear)
         self._is_open = True
 
@@ -156,7 +168,7 @@ class Node:
         for message in self._reader.feed(data):
             self._post(message)
         if not data:  # both halves are gone
-            self._post(NodeEnded(self._plan.node, self._reader.last_words))
+            self._post(NodeEnded(self._plan.node, self._reader.last_words or self._machine.lost))
 
     def _stop(self, grace_s: float) -> None:
         if self._is_open:
@@ -166,4 +178,4 @@ class Node:
 
     def _kill(self) -> None:
         if self._is_open:
-            self._machine.kill()
+            self._machine.kill(self._reader.agent)

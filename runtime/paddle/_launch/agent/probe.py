@@ -1,0 +1,110 @@
+"""What a node is like, before anything is changed there.
+
+It reads a line of JSON on standard input
+
+    {"workspace", "program", "runtime", "names", "packages"}
+        program: of the workspace, which is there already or not; runtime: a folder; names: of nodes;
+        packages: to look for
+
+and says on standard output, in a line of JSON
+
+    {"python", "version", "packages", "is_there", "has_program", "has_runtime", "ground", "is_writable",
+     "free", "devices", "addresses"}
+        packages: name -> version or null, as the same Python sees them without -I; ground: the nearest folder
+        above the workspace that is there; free: bytes there, null where a disk does not say; devices: network
+        device -> IPv4 address; addresses: name -> those it has here
+
+It must never judge: what of this is wrong, the launcher says. Guarantee: nothing is changed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+_PATIENCE_S = 20.0
+_SIOCGIFADDR = 0x8915
+_VERSIONS = """
+import importlib.metadata, json, sys
+found = {}
+for name in json.loads(sys.argv[1]):
+    try:
+        found[name] = importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        found[name] = None
+print(json.dumps(found))
+"""
+
+
+def main() -> int:
+    """Look, and say what was seen."""
+    order = json.loads(sys.stdin.readline())
+    workspace = Path(order["workspace"])
+    print(
+        json.dumps(
+            {
+                "python": sys.executable,
+                "version": sys.version_info[:3],
+                "packages": _packages(order["packages"]),
+                "is_there": workspace.exists(),
+                "has_program": (workspace / order["program"]).is_file(),
+                "has_runtime": Path(order["runtime"]).is_dir(),
+                **_ground(workspace),
+                "devices": _devices(),
+                "addresses": {name: _addresses(name) for name in order["names"]},
+            }
+        ),
+        flush=True,
+    )
+    return 0
+
+
+def _packages(names: Iterable[str]) -> dict[str, str | None]:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", _VERSIONS, json.dumps(names)],
+        capture_output=True,
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        timeout=_PATIENCE_S,
+        check=True,
+    )
+    found: dict[str, str | None] = json.loads(done.stdout)
+    return found
+
+
+def _ground(workspace: Path) -> dict[str, Any]:
+    ground = next(parent for parent in workspace.parents if parent.exists())
+    disk = shutil.disk_usage(ground)
+    return {
+        "ground": str(ground),
+        "is_writable": ground.is_dir() and os.access(ground, os.W_OK | os.X_OK),
+        "free": disk.free if disk.total else None,
+    }
+
+
+def _devices() -> dict[str, str]:
+    found = {}
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        for _, name in socket.if_nameindex():
+            try:
+                answer = fcntl.ioctl(any_socket, _SIOCGIFADDR, struct.pack("256s", os.fsencode(name)[:15]))
+            except OSError:  # it has none
+                continue
+            found[name] = socket.inet_ntoa(answer[20:24])
+    return found
+
+
+def _addresses(name: str) -> list[str]:
+    try:
+        return sorted({found[4][0] for found in socket.getaddrinfo(name, None, socket.AF_INET)})  # type: ignore[misc]
+    except OSError:
+        return []

@@ -1,0 +1,89 @@
+"""Sends a folder of this node to the launcher: logs, a model. Files may grow and shrink meanwhile.
+
+It reads a line of JSON, {"folder"}, on standard input, and says on standard output, each in a line of JSON,
+
+    {"kind": "none"}                                          there is no such folder; nothing follows
+    {"kind": "folder", "path", "mode", "mtime_ns"}            path: below the folder
+    {"kind": "link", "path", "target"}
+    {"kind": "special", "path"}                               neither file nor folder: not sent
+    {"kind": "file", "path", "mode", "mtime_ns", "size"}      behind it the bytes
+    {"kind": "end"}                                           that was all
+
+The bytes of a file come in pieces, each behind its length (4 bytes, most significant first); a length of 0
+ends them, ``BROKEN`` says that the rest could not be read. Guarantee: no more of a file is sent than it had
+when it was begun, and no link is followed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import BinaryIO
+
+from .role import CHUNK
+
+BROKEN = (1 << 32) - 1
+_PIECE = CHUNK * 4
+
+
+def main() -> int:
+    """Send the folder that was asked for."""
+    order = json.loads(sys.stdin.readline())
+    with os.fdopen(sys.stdout.fileno(), "wb", buffering=_PIECE, closefd=False) as out:
+        send(Path(order["folder"]), out)
+    return 0
+
+
+def send(folder: Path, out: BinaryIO) -> None:
+    """Send a folder."""
+    if not folder.is_dir():
+        _say(out, kind="none")
+        return
+    _send_below(folder, "", out)
+    _say(out, kind="end")
+
+
+def _send_below(folder: Path, prefix: str, out: BinaryIO) -> None:
+    for path in sorted(folder.iterdir()):
+        name = f"{prefix}{path.name}"
+        try:
+            status = path.lstat()
+        except FileNotFoundError:  # meanwhile
+            continue
+        mode = stat.S_IMODE(status.st_mode)
+        if stat.S_ISDIR(status.st_mode):
+            _say(out, kind="folder", path=name, mode=mode, mtime_ns=status.st_mtime_ns)
+            _send_below(path, f"{name}/", out)
+        elif stat.S_ISLNK(status.st_mode):
+            _say(out, kind="link", path=name, target=os.readlink(path))  # noqa: PTH115  as it is written
+        elif stat.S_ISREG(status.st_mode):
+            _send_file(path, name, out)
+        else:
+            _say(out, kind="special", path=name)
+
+
+def _send_file(path: Path, name: str, out: BinaryIO) -> None:
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return
+    try:
+        status = os.fstat(file)
+        mode, left = stat.S_IMODE(status.st_mode), status.st_size
+        _say(out, kind="file", path=name, mode=mode, mtime_ns=status.st_mtime_ns, size=left)
+        while left and (data := os.read(file, min(left, _PIECE))):
+            out.write(len(data).to_bytes(4, "big"))
+            out.write(data)
+            left -= len(data)
+        out.write(b"\0\0\0\0")
+    except OSError:
+        out.write(BROKEN.to_bytes(4, "big"))
+    finally:
+        os.close(file)
+
+
+def _say(out: BinaryIO, **words: object) -> None:
+    out.write(json.dumps(words).encode() + b"\n")

@@ -1,0 +1,78 @@
+"""What a launch sends to its nodes, the package and the runtime: hashed and read once for all of them.
+
+It must never know how a node is reached; a ``Wire`` is all that it sees of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from paddle._launch.backends import Post
+from paddle._launch.digests import DigestCache
+from paddle._launch.dispatch import Dispatch
+from paddle._launch.errors import NodeLost
+from paddle._launch.news import Sent
+from paddle._launch.plan import LaunchPlan
+from paddle._launch.remote import Remote
+
+_KEPT = 4 << 30  # bytes of earlier dispatches that a node keeps, to be sent less the next time
+_DIGESTS = Path("~/.cache/paddle/digests")
+_CHUNK = 1 << 16
+
+
+class Wire(Protocol):
+    """A program on a node; see transport.Stream."""
+
+    def send(self, data: bytes | memoryview) -> None: ...
+
+    def receive(self, most: int) -> bytes: ...
+
+
+class Cargo:
+    """See the module's text."""
+
+    def __init__(self, launch: LaunchPlan, remote: Remote, post: Post) -> None:
+        self._post = post
+        digests = DigestCache(_DIGESTS.expanduser())
+        nodes = len(launch.nodes)
+        home = remote.runtime.parent
+        self._runtime_place = remote.runtime
+        self._package = Dispatch(
+            launch.package or (),
+            root=remote.root,
+            nodes=nodes,
+            digests=digests,
+            limit=_KEPT,
+            shard_data=launch.shard_data,
+        )
+        self._runtime = Dispatch(remote.contents, root=home, nodes=nodes, digests=digests, limit=0)
+
+    def bring_workspace(self, wire: Wire, node: int, place: Path, is_stopped: Callable[[], bool]) -> None:
+        """Send the package by a receiver that reads at ``wire``."""
+
+        def tell(sent: int, total: int) -> None:
+            self._post(Sent(node, sent, total))
+
+        self._package.deliver(_Line(wire), node, place, tell=tell, is_stopped=is_stopped)
+
+    def bring_runtime(self, wire: Wire, node: int, is_stopped: Callable[[], bool]) -> None:
+        """Send the runtime likewise."""
+        self._runtime.deliver(_Line(wire), node, self._runtime_place, is_stopped=is_stopped)
+
+
+class _Line:
+    """A wire as a dispatch sees it."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+
+    def send(self, data: memoryview) -> None:
+        try:
+            self._wire.send(data)
+        except NodeLost as error:
+            raise OSError(str(error)) from error
+
+    def receive(self) -> bytes:
+        return self._wire.receive(_CHUNK)

@@ -1,0 +1,190 @@
+"""A node that is another machine, reached over SSH: nothing is installed there but sshd and a Python.
+
+It must never know what comes next in a launch, nor which library speaks SSH. Every call but ``interrupt`` is
+made in the node's own thread.
+
+Guarantee, by five rules:
+
+1. ``reach`` changes nothing on the node.
+2. Whatever runs there for this launch, other than roles, is a module of the agent, from this launcher's own
+   text (machines/parcel.py), and reads its standard input: it ends when that does.
+3. A step that is interrupted lets go of its program; the agent's own connection is not touched by that.
+4. Files come back also where the agent has ended, or the connection: then another one is opened, once.
+5. Killing goes past the agent: by another program on the node, for it may be the agent that hangs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+from paddle._launch import logs
+from paddle._launch.agent.processes import Process
+from paddle._launch.backends.cargo import Cargo
+from paddle._launch.backends.leash import Leash
+from paddle._launch.errors import DeliveryError, DeliveryRefused, NodeError, NodeLost
+from paddle._launch.machines import arrivals, fitness, parcel, refusals
+from paddle._launch.machines.transport import Line, Stream, Transport
+from paddle._launch.plan import LaunchPlan, NodePlan
+from paddle._launch.remote import Remote
+
+_CHUNK = 1 << 16
+_AGAIN_S = 5.0  # to reach a node anew whose connection broke
+
+
+class SshMachine:
+    """Another machine."""
+
+    def __init__(self, launch: LaunchPlan, transport: Transport, cargo: Cargo, plan: NodePlan) -> None:
+        assert launch.remote
+        self._launch = launch
+        self._remote: Remote = launch.remote
+        self._plan = plan
+        self._transport = transport
+        self._cargo = cargo
+        self._opening = transport.line(plan.host)
+        self._line: Line | None = None
+        self._step: Stream | None = None  # what a step talks to
+        self._pythons = self._remote.pythons
+        self._has_runtime = False
+        self._has_delivered = False
+        self.python: str | None = None
+        self.lost = ""
+
+    def reach(self) -> None:
+        self._line = self._opening.open()
+        self._look()
+
+    def deliver(self, is_stopped: Callable[[], bool]) -> None:
+        if self._launch.package is not None:
+            with self._talking("agent.receiver") as stream:
+                self._has_delivered = True  # for what a cut leaves
+                self._cargo.bring_workspace(stream, self._plan.node, self._plan.workspace, is_stopped)
+        if not self._has_runtime:
+            self._bring_runtime(is_stopped)
+
+    def open(self, leash: Leash, hear: Callable[[bytes], None]) -> None:
+        stream = self._begin("agent.halves", errors_too=True)
+        stream.is_patient()
+        for task in (partial(_lead, stream, leash), partial(self._listen, stream, hear)):
+            threading.Thread(target=task, daemon=True).start()
+
+    def collect(self, tell: Callable[[str], None]) -> Iterable[str]:
+        if self._line is None or not self._line.is_open:
+            self._opening = self._transport.line(self._plan.host)
+            try:
+                self._line = self._opening.open(_AGAIN_S)
+            except NodeError as error:
+                tell(f"nothing could be collected: {error}")
+                return ()
+        fetch = partial(self._fetch, tell)
+        return logs.collect(self._plan.workspace, self._launch.home, self._plan.node, tell, fetch)
+
+    def withdraw(self) -> None:
+        if self._has_delivered and self._line is not None:
+            order = {"root": str(self._remote.root), "place": str(self._plan.workspace)}
+            with contextlib.suppress(NodeError):
+                self._ask("agent.remover", order)
+
+    def kill(self, agent: Process | None) -> None:
+        if agent is not None:
+            self._ask("agent.killer", {"pid": agent.pid, "start": agent.start})
+
+    def interrupt(self) -> None:
+        self._opening.call_off()
+        if self._step is not None:
+            self._step.close()
+
+    def close(self) -> None:
+        if self._line is not None:
+            self._line.close()
+
+    # What a step consists of
+
+    def _look(self) -> None:
+        """Find out what the node is like, and whether that will do."""
+        wanted = self._wanted()
+        facts = self._facts(wanted)
+        fitness.check(facts, wanted)
+        self.python, self._pythons = facts.python, (facts.python,)
+        self._has_runtime = facts.has_runtime
+
+    def _wanted(self) -> fitness.Wanted:
+        sent = self._launch.sent_to(self._plan.node)
+        return fitness.Wanted(
+            workspace=self._plan.workspace,
+            size=None if self._launch.package is None else sum(entry.size for entry in sent),
+            address=self._plan.address,
+            others=tuple(node.address for node in self._launch.nodes if node is not self._plan),
+            nics=self._remote.nics,
+            runtime=self._remote.runtime,
+        )
+
+    def _facts(self, wanted: fitness.Wanted) -> fitness.Facts:
+        return fitness.read(self._ask("agent.probe", fitness.order(wanted)))
+
+    def _bring_runtime(self, is_stopped: Callable[[], bool]) -> None:
+        """Send the runtime, unless another launch has just done so."""
+        try:
+            with self._talking("agent.receiver") as stream:
+                self._cargo.bring_runtime(stream, self._plan.node, is_stopped)
+        except DeliveryRefused:
+            if not self._facts(self._wanted()).has_runtime:
+                raise
+
+    def _fetch(self, tell: Callable[[str], None], source: Path, part: Path) -> bool:
+        try:
+            with self._talking("agent.sender") as stream:
+                stream.send(json.dumps({"folder": str(source)}).encode() + b"\n")
+                return arrivals.receive(stream.receive, part, tell)
+        except NodeError as error:
+            raise DeliveryError(str(error)) from error
+
+    def _ask(self, entry: str, order: Mapping[str, object]) -> bytes:
+        """Have a program do something; gives the line that it says, if it says one."""
+        with self._talking(entry) as stream:
+            stream.send(json.dumps(order).encode() + b"\n")
+            answer = b""
+            while data := stream.receive(_CHUNK):
+                answer += data
+            if status := stream.status():
+                raise refusals.no_program(status, stream.complaint(), self._pythons)
+            return answer
+
+    @contextlib.contextmanager
+    def _talking(self, entry: str) -> Iterator[Stream]:
+        """A program that is let go of in the end, and by ``interrupt``."""
+        stream = self._step = self._begin(entry)
+        try:
+            yield stream
+        finally:
+            self._step = None
+            stream.close()
+
+    def _begin(self, entry: str, *, errors_too: bool = False) -> Stream:
+        if self._line is None:
+            raise NodeLost("it was not reached: the launch was stopped.")
+        stream = self._line.begin(parcel.COMMAND, errors_too=errors_too)
+        stream.send(parcel.call(self._pythons, entry))
+        return stream
+
+    def _listen(self, stream: Stream, hear: Callable[[bytes], None]) -> None:
+        """Hear an agent until it has ended, or its connection."""
+        try:
+            while data := stream.receive(_CHUNK):
+                hear(data)
+        except NodeLost as error:
+            self.lost = str(error)
+        hear(b"")
+
+
+def _lead(stream: Stream, leash: Leash) -> None:
+    """Pass on what the launcher says to an agent. That its connection broke, who listens notices, too."""
+    with contextlib.suppress(NodeLost):
+        while order := leash.read(_CHUNK):
+            stream.send(order.encode())
+    stream.end()

@@ -1,0 +1,148 @@
+"""Whether a node is fit for a job, judged by what it says of itself (agent/probe.py).
+
+It must never know how a node is asked, and nothing it judges by is changed. Guarantee: a node that passes has
+a Python and packages that the runtime runs on, the room and the right to make a workspace or a workspace that
+is there, the network device of the job, and a pserver there is heard under the address that trainers use.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from paddle._launch.errors import NodeUnfit
+from paddle._launch.workspace import PROGRAM
+
+# What the runtime needs on a node; what only launchers need is not among it.
+PACKAGES: Mapping[str, str] = {
+    "aiohttp": "3.9",
+    "cryptography": "42",
+    "msgspec": "0.18",
+    "numba": "0.60",
+    "numpy": "1.26",
+    "safetensors": "0.4",
+    "xxhash": "3.4",
+}
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """What a node says of itself; see agent/probe.py."""
+
+    python: str
+    version: tuple[int, int, int]
+    packages: dict[str, str | None]
+    is_there: bool
+    has_program: bool
+    has_runtime: bool
+    ground: str
+    is_writable: bool
+    free: int | None
+    devices: dict[str, str]
+    addresses: dict[str, list[str]]
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What a job wants of a node. ``size``: bytes to send, None where the workspace is to be there."""
+
+    workspace: Path
+    size: int | None
+    address: str
+    others: tuple[str, ...]
+    nics: tuple[str, ...]
+    runtime: Path
+
+
+def read(line: bytes) -> Facts:
+    """Read what a node said."""
+    try:
+        return msgspec.json.decode(line, type=Facts)
+    except msgspec.MsgspecError as error:
+        raise NodeUnfit(f"it says of itself what is not understood ({error}): {line[:200]!r}") from error
+
+
+def order(wanted: Wanted) -> dict[str, Any]:
+    """What the node is asked."""
+    return {
+        "workspace": str(wanted.workspace),
+        "program": PROGRAM,
+        "runtime": str(wanted.runtime),
+        "names": [wanted.address, *wanted.others],
+        "packages": list(PACKAGES),
+    }
+
+
+def check(facts: Facts, wanted: Wanted) -> None:
+    """Refuse a node that is not fit."""
+    _check_packages(facts)
+    _check_place(facts, wanted)
+    _check_network(facts, wanted)
+
+
+def _check_packages(facts: Facts) -> None:
+    lacking = [
+        f"{name}>={least}" + (f" (has {has})" if has else "")
+        for name, least in PACKAGES.items()
+        if not (has := facts.packages.get(name)) or _release(has) < _release(least)
+    ]
+    if lacking:
+        names = " ".join(f"'{name}>={least}'" for name, least in PACKAGES.items())
+        raise NodeUnfit(
+            f"its Python {facts.python} ({'.'.join(map(str, facts.version))}) lacks {', '.join(lacking)}. "
+            f"Install them there (`{facts.python} -m pip install {names}`), or name a Python that has them: "
+            "NODE_PYTHON in conf.py."
+        )
+
+
+def _check_place(facts: Facts, wanted: Wanted) -> None:
+    place = wanted.workspace
+    if wanted.size is None:
+        if not facts.has_program:
+            what = f"{place} has no {PROGRAM}" if facts.is_there else f"there is no {place}"
+            raise NodeUnfit(
+                f"{what}: --job_workspace takes a folder that every node has. --job_dispatch_package sends "
+                "one."
+            )
+        return
+    if facts.is_there:
+        raise NodeUnfit(f"{place} exists already: another launch has just made it. Start this one again.")
+    if not facts.is_writable:
+        raise NodeUnfit(
+            f"cannot make {place}: {facts.ground} is not a folder that its user can write to. --root_dir=DIR "
+            "(ROOT_DIR in conf.py) puts JOB folders elsewhere."
+        )
+    if facts.free is not None and facts.free < wanted.size:
+        raise NodeUnfit(
+            f"no room for {place}: it needs {wanted.size:,} bytes, {facts.ground} has {facts.free:,} left. "
+            "Make room there, or put JOB folders elsewhere: --root_dir=DIR (ROOT_DIR in conf.py)."
+        )
+
+
+def _check_network(facts: Facts, wanted: Wanted) -> None:
+    having = ", ".join(f"{name} ({address})" for name, address in facts.devices.items())
+    for name in wanted.nics:
+        if name not in facts.devices:
+            raise NodeUnfit(
+                f"it has no network device {name!r} with an IPv4 address. It has {having or 'none'}. Name "
+                "one that all nodes have: PADDLE_NIC in conf.py."
+            )
+    unknown = [name for name in (wanted.address, *wanted.others) if not facts.addresses.get(name)]
+    if unknown:
+        raise NodeUnfit(
+            f"its trainer would not find {unknown[0]}: the name has no address there. Give all nodes all "
+            "names (/etc/hosts, DNS), or write addresses in HOSTS."
+        )
+    own, bound = facts.addresses[wanted.address], [facts.devices[name] for name in wanted.nics]
+    if not set(own) & set(bound):
+        raise NodeUnfit(
+            f"its pserver would not be heard: trainers look for it at {wanted.address} ({', '.join(own)}), "
+            f"and {','.join(wanted.nics)} has {', '.join(bound)}. It has {having}. Name the device that has "
+            "that address (PADDLE_NIC in conf.py), or write the address of that device in HOSTS."
+        )
+
+
+def _release(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version.partition("+")[0])[:3])

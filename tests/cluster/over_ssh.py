@@ -1,0 +1,181 @@
+"""Launches from the head of a lab to its nodes, and what is left of them there."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.lab.cluster import Cluster
+from tests.lab.machine import ROOT
+from tests.lab.processes import Process
+from tests.waiting import until
+
+ROOT_DIR = "/srv/jobs"
+PATIENCE_S = 60.0
+
+# A role with a child in a session of its own and an orphan of a double fork; says so, and waits for its end.
+RUNAWAY = """
+import os, signal
+reader, writer = os.pipe()
+
+def stay():
+    os.setsid()
+    os.write(writer, b".")
+    signal.pause()
+
+if os.fork() == 0:
+    if os.fork() == 0:
+        stay()
+    os._exit(0)
+if os.fork() == 0:
+    stay()
+there = b""
+while len(there) < 2:
+    there += os.read(reader, 2)
+print("family", flush=True)
+signal.pause()
+"""
+READY = """
+import os, signal
+os.write(int(os.environ["PADDLE_REPORT_FD"]), b'{"report": "ready", "ports": []}\\n')
+"""
+PSERVER = READY + "signal.pause()\n"
+ENDS = READY + "signal.alarm(1)\nsignal.signal(signal.SIGALRM, lambda *_: os._exit(0))\nsignal.pause()\n"
+
+
+class Job:
+    """A launcher at the head. Its pservers only pretend, or are real where none is given."""
+
+    def __init__(
+        self,
+        lab: Cluster,
+        folder: Path,
+        *argv: str | Path,
+        train: str = RUNAWAY,
+        pserver: str | None = PSERVER,
+        hosts: Sequence[str] = (),
+        conf: str = "",
+        environ: dict[str, str] | None = None,
+        package: Path | None = None,
+    ) -> None:
+        self.lab = lab
+        self.package = package or folder / "package"
+        self.output: list[str] = []
+        folder.mkdir(parents=True, exist_ok=True)
+        self.package.mkdir(exist_ok=True)
+        if package is None:
+            (self.package / "train.py").write_text(train)
+        hosts = hosts or [f"root@{name}" for name in lab.names]
+        (folder / "conf.py").write_text(
+            f"HOSTS = {list(hosts)}\nROOT_DIR = {ROOT_DIR!r}\nPADDLE_NIC = 'eth0'\n"
+            f"PADDLE_PORTS_NUM_FOR_SPARSE = 1\n" + (conf or f"NODE_PYTHON = {sys.executable!r}\n")
+        )
+        runtime = ROOT / "runtime" if pserver is None else pretended(folder / "runtime", pserver)
+        entry = (
+            "import sys; from pathlib import Path; from paddle._launch.cli import main; "
+            f"sys.exit(main(sys.argv[1:], runtime=Path({str(runtime)!r})))"
+        )
+        self.process = lab.start(
+            *(sys.executable, "-c", entry, f"--conf={folder / 'conf.py'}", "-p", self.package, *argv),
+            cwd=folder,
+            environ={"PYTHONPATH": str(ROOT / "runtime"), **(environ or {})},
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def wait_for(self, words: str) -> None:
+        """Read its output up to a line with ``words``."""
+        assert self.process.stdout
+        assert self.process.stderr
+        for line in self.process.stdout:
+            self.output.append(line)
+            if words in line:
+                return
+        raise AssertionError(f"it ended without saying {words!r}: {self.output} {self.process.stderr.read()}")
+
+    def wait_until_trained(self) -> None:
+        """Wait until every trainer has printed ``family``."""
+        self.wait_for("trainer")
+        for node in self.lab.names:
+            until(
+                lambda node=node: "family" in self.log(node, "train.log"), f"words of the trainer on {node}"
+            )
+
+    def end(self) -> tuple[int, str, str]:
+        """Wait for its end; gives status, output and error output."""
+        rest, errors = self.process.communicate(timeout=PATIENCE_S)
+        print("".join(self.output) + rest, errors)
+        return self.process.returncode, "".join(self.output) + rest, errors
+
+    def stop(self, signum: int) -> tuple[str, float]:
+        """Send a signal; gives the output, and how long it took until nothing of the job was left."""
+        began = time.monotonic()
+        self.process.send_signal(signum)
+        all_gone(self.lab)
+        took = time.monotonic() - began
+        status, output, _ = self.end()
+        assert status == 128 + signum
+        assert f"stopped by {signal.Signals(signum).name}" in output
+        return output, took
+
+    def log(self, node: str, name: str) -> str:
+        """A log of the one job on a node, as it is there now."""
+        with contextlib.suppress(FileNotFoundError, ValueError):
+            (job,) = self.lab.path(node, ROOT_DIR).glob("JOB*")
+            return (job / "log" / name).read_text()
+        return ""
+
+    def clean_up(self) -> None:
+        """Leave nothing of it here."""
+        self.process.kill()
+        with contextlib.suppress(ValueError, BrokenPipeError), self.process:
+            pass
+
+
+def pretended(runtime: Path, pserver: str) -> Path:
+    """A runtime whose ``python -m paddle`` is ``pserver``."""
+    (runtime / "paddle").mkdir(parents=True, exist_ok=True)
+    (runtime / "paddle" / "__init__.py").write_text("")
+    (runtime / "paddle" / "__main__.py").write_text(pserver)
+    return runtime
+
+
+def left(lab: Cluster, nodes: Sequence[str] = ()) -> dict[str, list[tuple[str, ...]]]:
+    """What runs on nodes that sshd itself does not need."""
+    return {
+        node: words
+        for node in nodes or lab.names
+        if (words := [one.argv for one in lab.processes(node) if not _is_sshd(one)])
+    }
+
+
+def all_gone(lab: Cluster, patience_s: float = PATIENCE_S, nodes: Sequence[str] = ()) -> None:
+    """Wait until nothing of any job runs."""
+    until(lambda: not left(lab, nodes), f"the end of all that runs: {left(lab, nodes)}", patience_s)
+
+
+def jobs(lab: Cluster, node: str) -> list[str]:
+    """The JOB folders on a node."""
+    folder = lab.path(node, ROOT_DIR)
+    return sorted(path.name for path in folder.glob("JOB*")) if folder.is_dir() else []
+
+
+def clear(lab: Cluster) -> None:
+    """Remove what earlier jobs left on the nodes."""
+    for node in lab.names:
+        lab.run("rm", "-rf", ROOT_DIR, at=node)
+
+
+def _is_sshd(process: Process) -> bool:
+    return process.argv[0].startswith(("sshd", "/usr/sbin/sshd"))
+
+
+Options = dict[str, Any]

@@ -1,0 +1,136 @@
+"""A job on machines that are reached over SSH, from the command line to the model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.over_ssh import ENDS, ROOT_DIR, Job, all_gone, clear, jobs, left
+from tests.lab.cluster import Cluster
+
+pytestmark = pytest.mark.cluster
+
+TRAINS = """
+import json, os, pathlib, sys
+descriptor = int(os.environ["PADDLE_REPORT_FD"])
+for batch in range(3):
+    report = {"report": "progress", "pass_id": 0, "batch_id": batch, "cost": 7.0 - batch, "samples_per_s": 9}
+    os.write(descriptor, json.dumps(report).encode() + bytes([10]))
+print("argv", sys.argv[1:], "data", pathlib.Path("data/words").read_text())
+if os.environ["PADDLE_INIT_TRAINER_ID"] == "0":
+    pathlib.Path("output/pass-00000").mkdir(parents=True)
+    pathlib.Path("output/pass-00000/params.tar").write_bytes(bytes(range(256)) * 4096)
+    pathlib.Path("output/pass-00000/done").write_text("")
+    pathlib.Path("output/outside").symlink_to("/etc/passwd")
+"""
+FAILS = """
+import os, signal
+if os.environ["PADDLE_INIT_TRAINER_ID"] == "1":
+    for number in range(30):
+        print("line", number)
+    raise SystemExit(7)
+signal.pause()
+"""
+
+
+@pytest.fixture
+def launch(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[..., Job]]:
+    """Start a launcher on nodes on which there was none; whatever it leaves is removed in the end."""
+    clear(cluster)
+    started: list[Job] = []
+
+    def start(*argv: str | Path, folder: str = "one", **how: object) -> Job:
+        started.append(Job(cluster, tmp_path / folder, *argv, **how))  # type: ignore[arg-type]
+        return started[-1]
+
+    yield start
+    for job in started:
+        job.clean_up()
+    all_gone(cluster)
+
+
+def packed(folder: Path) -> Path:
+    (folder / "data").mkdir(parents=True)
+    (folder / "data" / "words").write_text("a b; exit 3")
+    (folder / "train.py").write_text(TRAINS)
+    return folder
+
+
+def test_a_job_that_goes_well_leaves_logs_curve_and_model(launch, cluster, tmp_path) -> None:
+    package = packed(tmp_path / "package")
+    job = launch("--words", "a b; exit 3", "$(id)", "--num_passes=1", pserver=ENDS, package=package)
+    status, output, errors = job.end()
+    assert (status, errors) == (0, "")
+    assert "3 pservers and 3 trainers on 3 SSH nodes" in output
+    assert output.splitlines()[-1].endswith(f"model in {package}/output")
+    for node in range(3):
+        log = (package / f"log/node-{node}/train.log").read_text()
+        assert log == "argv ['--words', 'a b; exit 3', '$(id)', '--num_passes=1'] data a b; exit 3\n"
+        assert (
+            (package / f"log/node-{node}/agent.log").read_text().endswith("stopped: asked by the launcher\n")
+        )
+    assert (package / "output/pass-00000/params.tar").read_bytes() == bytes(range(256)) * 4096
+    assert (package / "output/pass-00000/done").exists()
+    assert not (package / "output/outside").is_symlink()
+    assert "outside is not collected: it is a link that leads elsewhere" in output
+    assert len((package / "log/loss.csv").read_text().splitlines()) > 3
+    for number, node in enumerate(cluster.names):
+        (name,) = jobs(cluster, node)
+        workspace = cluster.path(node, ROOT_DIR) / name
+        assert (workspace / "nodefile").read_text() == f"{number}\n"
+        assert not list(workspace.glob(".job.*")), "the token is gone"
+    assert left(cluster) == {}
+
+
+def test_the_runtime_is_sent_once(launch, cluster, tmp_path) -> None:
+    for turn in ("one", "two"):
+        package = packed(tmp_path / turn / "package")
+        assert launch(pserver=ENDS, package=package, folder=turn).end()[0] == 0
+        for node in cluster.names:
+            (runtime,) = (cluster.path(node, ROOT_DIR) / ".paddle").glob("runtime-*")
+            assert (runtime / "paddle" / "__main__.py").read_text() == ENDS
+            mark = runtime / "paddle" / "mark"
+            assert mark.exists() == (turn == "two")
+            mark.touch()
+
+
+def test_a_deployed_workspace_is_used_without_sending(launch, cluster, tmp_path) -> None:
+    for node in cluster.names:
+        cluster.run("mkdir", "-p", f"{ROOT_DIR}/mine/data", at=node)
+        (cluster.path(node, ROOT_DIR) / "mine/data/words").write_text(node)
+        (cluster.path(node, ROOT_DIR) / "mine/train.py").write_text(TRAINS)
+    job = launch("-p", "", f"--job_workspace={ROOT_DIR}/mine", pserver=ENDS)
+    status, output, _ = job.end()
+    assert status == 0
+    assert "sending" not in output
+    assert "data n2" in (tmp_path / "one/log/node-1/train.log").read_text()
+    assert (tmp_path / "one/output/pass-00000/done").exists()
+
+
+def test_a_trainer_that_fails_gives_the_job_its_status_and_is_shown(launch, cluster) -> None:
+    job = launch(train=FAILS)
+    status, _, errors = job.end()
+    assert status == 7
+    assert "trainer-1 ended with status 7 on node 1 (n2)" in errors
+    assert re.findall(r"\| line (\d+)", errors) == [str(number) for number in range(10, 30)]
+    assert str(job.package / "log/node-1/train.log") in errors
+    assert left(cluster) == {}
+
+
+def test_two_jobs_side_by_side_do_not_know_each_other(launch, cluster) -> None:
+    first = launch("--port=7164", folder="first")
+    first.wait_until_trained()
+    second = launch("--port=7264", folder="second")
+    second.wait_for("starting 3 trainers")
+    running = {node: len(cluster.processes(node)) for node in cluster.names}
+    second.process.send_signal(2)
+    assert second.end()[0] == 130
+    for node in cluster.names:
+        now = [one.environ.get("PADDLE_JOB_ID", "") for one in cluster.processes(node)]
+        assert len({name for name in now if name}) == 1
+        assert len(now) < running[node]
+        assert sum(map(bool, now)) == 4, "a pserver and the trainer's family of three"
+    first.stop(15)

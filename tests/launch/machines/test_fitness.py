@@ -1,0 +1,94 @@
+"""Whether a node will do is judged by what it says of itself, and what it lacks is named with what to do."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from paddle._launch.errors import NodeUnfit
+from paddle._launch.machines import fitness
+from tests.fresh import ROOT
+
+FIT = fitness.Facts(
+    python="/usr/bin/python3",
+    version=(3, 11, 2),
+    packages={name: f"{least}.1" for name, least in fitness.PACKAGES.items()},
+    is_there=False,
+    has_program=False,
+    has_runtime=False,
+    ground="/srv",
+    is_writable=True,
+    free=1000,
+    devices={"lo": "127.0.0.1", "eth0": "10.0.0.1", "eth1": "10.1.0.1"},
+    addresses={"n1": ["10.0.0.1"], "n2": ["10.0.0.2"]},
+)
+WANTED = fitness.Wanted(
+    workspace=Path("/srv/JOB1"),
+    size=1000,
+    address="n1",
+    others=("n2",),
+    nics=("eth0",),
+    runtime=Path("/srv/.paddle/runtime-1"),
+)
+
+
+def changed(value: msgspec.Struct, **how: object) -> object:
+    return msgspec.structs.replace(value, **how)
+
+
+def test_one_that_has_all_will_do() -> None:
+    fitness.check(FIT, WANTED)
+
+
+def test_one_whose_workspace_is_there_will_do_for_a_deployed_one() -> None:
+    fitness.check(changed(FIT, is_there=True, has_program=True, free=0), changed(WANTED, size=None))
+
+
+def test_what_it_says_is_read_back() -> None:
+    assert fitness.read(msgspec.json.encode(FIT)) == FIT
+
+
+@pytest.mark.parametrize("said", [b"", b"{}", b"Welcome!", b'{"python": 1}'])
+def test_what_is_no_answer_is_told(said: bytes) -> None:
+    with pytest.raises(NodeUnfit, match="not understood"):
+        fitness.read(said)
+
+
+@pytest.mark.parametrize(
+    ("facts", "wanted", "words"),
+    [
+        (
+            {"packages": {**FIT.packages, "numba": None}},
+            {},
+            ["lacks numba>=0.60.", "pip install 'aiohttp>=3.9'"],
+        ),
+        ({"packages": {**FIT.packages, "numpy": "1.9.3"}}, {}, ["numpy>=1.26 (has 1.9.3)", "NODE_PYTHON"]),
+        ({"is_there": True}, {}, ["/srv/JOB1 exists already"]),
+        ({"is_writable": False}, {}, ["/srv is not a folder that its user can write to", "ROOT_DIR"]),
+        ({"free": 999}, {}, ["needs 1,000 bytes, /srv has 999 left"]),
+        ({}, {"size": None}, ["there is no /srv/JOB1", "--job_dispatch_package sends one"]),
+        ({"is_there": True}, {"size": None}, ["/srv/JOB1 has no train.py"]),
+        ({}, {"nics": ("ib0",)}, ["no network device 'ib0'", "eth0 (10.0.0.1)", "PADDLE_NIC"]),
+        ({"addresses": {"n1": ["10.0.0.1"]}}, {}, ["would not find n2", "write addresses in HOSTS"]),
+        ({}, {"nics": ("eth1",)}, ["would not be heard", "n1 (10.0.0.1)", "eth1 has 10.1.0.1"]),
+    ],
+)
+def test_what_it_lacks_is_named_with_what_to_do(facts: dict, wanted: dict, words: list[str]) -> None:
+    with pytest.raises(NodeUnfit) as caught:
+        fitness.check(changed(FIT, **facts), changed(WANTED, **wanted))
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_a_disk_that_does_not_say_how_much_room_it_has_is_tried() -> None:
+    fitness.check(changed(FIT, free=None), WANTED)
+
+
+def test_the_packages_are_those_of_the_project_but_for_what_only_launchers_need() -> None:
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    declared = dict(line.partition(",")[0].split(">=") for line in project["dependencies"])
+    for name in ("fabric", "invoke", "pathspec", "rich"):
+        del declared[name]
+    assert declared == fitness.PACKAGES

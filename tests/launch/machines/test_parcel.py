@@ -1,0 +1,136 @@
+"""The agent as a node gets it: by one constant command, whatever shell, and as it was sent or not at all."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from paddle._launch.agent.processes import look_up
+from paddle._launch.machines import parcel
+
+SHELLS = [shell for shell in ("sh", "bash", "dash", "csh", "tcsh", "fish", "zsh") if shutil.which(shell)]
+
+
+def run(said: bytes, shell: str = "sh", **how: object) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [shell, "-c", parcel.COMMAND], input=said, capture_output=True, timeout=30, cwd="/", **how
+    )
+
+
+def test_the_command_is_a_constant_that_no_shell_reads_in_another_way() -> None:
+    *_, python = parcel.COMMAND.split(' -c "')
+    assert python.endswith("\"'")
+    assert not set(python.removesuffix("\"'")) & set("\"'`$\\!\n")
+    assert "\n" not in parcel.COMMAND
+    assert "!" not in parcel.COMMAND
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_module_of_the_agent_runs_from_memory_and_reads_on_behind_its_text(shell) -> None:
+    order = {
+        "workspace": "/no/such",
+        "program": "x",
+        "runtime": "/no",
+        "names": [],
+        "packages": ["numpy", "no-x"],
+    }
+    done = run(parcel.call([sys.executable], "agent.probe") + json.dumps(order).encode() + b"\n", shell)
+    assert (done.returncode, done.stderr) == (0, b"")
+    facts = json.loads(done.stdout)
+    assert facts["python"] == sys.executable
+    assert facts["packages"]["numpy"]
+    assert facts["packages"]["no-x"] is None
+
+
+def test_the_first_python_that_is_there_is_taken() -> None:
+    order = b'{"workspace": "/x", "program": "x", "runtime": "/no", "names": [], "packages": []}\n'
+    done = run(parcel.call(["/no/python", sys.executable, "python3"], "agent.probe") + order)
+    assert json.loads(done.stdout)["python"] == sys.executable
+
+
+def test_where_there_is_none_the_status_is_127() -> None:
+    assert run(parcel.call(["/no/python", "no-python"], "agent.probe")).returncode == 127
+
+
+def test_a_name_of_a_python_is_never_a_command(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    done = run(parcel.call([f"x; touch {mark}", f"$(touch {mark})"], "agent.probe"))
+    assert done.returncode == 127
+    assert not mark.exists()
+
+
+def test_an_agent_that_was_damaged_on_its_way_does_not_run() -> None:
+    said = bytearray(parcel.call([sys.executable], "agent.probe"))
+    said[-10] ^= 1
+    done = run(bytes(said) + b"{}\n")
+    assert (done.returncode, done.stdout) == (65, b"")
+
+
+def test_half_an_agent_ends_with_its_connection() -> None:
+    done = run(parcel.call([sys.executable], "agent.halves")[:20_000])
+    assert (done.returncode, done.stdout) == (65, b"")
+
+
+def test_an_older_python_says_that_it_is(tmp_path: Path) -> None:
+    """It is this one, which is told that it was older."""
+    old = tmp_path / "python"
+    claim = "import sys; sys.version_info = (3, 9, 2); exec(sys.argv[1])"
+    old.write_text(f'#!/bin/sh\nfor text in "$@"; do :; done\nexec {sys.executable} -c \'{claim}\' "$text"\n')
+    old.chmod(0o755)
+    done = run(parcel.call([str(old)], "agent.probe") + b"{}\n")
+    assert done.returncode == 1
+    assert b"is 3.9" in done.stderr
+
+
+def test_the_loader_is_read_by_old_pythons() -> None:
+    import ast
+
+    from paddle._launch.agent import memory
+
+    ast.parse(Path(memory.__file__).read_text(), feature_version=(3, 7))
+
+
+def test_an_agent_from_memory_says_who_it_is_and_ends_with_its_leash(tmp_path: Path) -> None:
+    with subprocess.Popen(["sh", "-c", parcel.COMMAND], stdin=-1, stdout=-1, cwd="/") as agent:
+        assert agent.stdin
+        assert agent.stdout
+        roles = {"trainer": {"argv": ["sleep", "60"], "env": {}, "prepend": {}, "log": "log/train.log"}}
+        plan = {
+            "do": "plan",
+            "node": 0,
+            "workspace": str(tmp_path),
+            "lease_s": 60,
+            "secrets": {},
+            "roles": roles,
+        }
+        orders = json.dumps(plan) + "\n" + json.dumps({"do": "start", "role": "trainer"}) + "\n"
+        agent.stdin.write(parcel.call([sys.executable], "agent.halves") + orders.encode())
+        agent.stdin.flush()
+        frames = [json.loads(agent.stdout.readline()) for _ in range(3)]
+        assert [frame["event"] for frame in frames] == ["begun", "up", "started"]
+        assert frames[0]["pid"] == agent.pid
+        assert look_up(agent.pid)[1].start == frames[0]["start"]  # type: ignore[index]
+        agent.stdin.close()
+        assert agent.wait(timeout=10) == 0
+        assert look_up(frames[2]["pid"]) is None
+    assert "stopped: leash" in (tmp_path / "log" / "agent.log").read_text()
+
+
+@pytest.mark.parametrize("of", ["itself", "another process of its number"])
+def test_an_agent_that_hangs_is_ended_by_another(tmp_path: Path, of: str) -> None:
+    with subprocess.Popen(["sh", "-c", parcel.COMMAND], stdin=-1, stdout=-1, cwd="/") as agent:
+        assert agent.stdin
+        assert agent.stdout
+        agent.stdin.write(parcel.call([sys.executable], "agent.halves"))
+        agent.stdin.flush()
+        begun = json.loads(agent.stdout.readline())
+        os.kill(agent.pid, 19)  # SIGSTOP
+        order = {"pid": begun["pid"], "start": begun["start"] + (of != "itself")}
+        killer = parcel.call([sys.executable], "agent.killer") + json.dumps(order).encode() + b"\n"
+        assert run(killer).returncode == 0
+        assert (look_up(agent.pid) is None) == (of == "itself")
+        agent.kill()

@@ -1,0 +1,264 @@
+"""Connections to nodes: opened side by side with a bound, and every way in which one fails has its words."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from paramiko import (
+    AuthenticationException,
+    BadHostKeyException,
+    ChannelException,
+    ECDSAKey,
+    PasswordRequiredException,
+    SSHException,
+)
+from paramiko.ssh_exception import NoValidConnectionsError
+
+from paddle._launch.errors import (
+    HostKeyChanged,
+    HostKeyUnknown,
+    LoginRefused,
+    NodeError,
+    NodeLost,
+    NodeUnreachable,
+)
+from paddle._launch.machines import transport
+from paddle._launch.machines.refusals import Door, no_program, unknown_key
+from paddle._launch.machines.transport import Transport
+from paddle._launch.settings import Host
+from tests.waiting import until
+
+DOOR = Door(user="root", host="10.0.0.2", port=2222, keys=("~/.ssh/id_rsa", "2 of the ssh agent"))
+KEY = ECDSAKey.generate()
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "words"),
+    [
+        (socket.gaierror(-2, "Name or service not known"), NodeUnreachable, ["has no address", "HOSTS"]),
+        (
+            ConnectionRefusedError(111, "refused"),
+            NodeUnreachable,
+            ["no sshd listens there", "user@host:sshport"],
+        ),
+        (
+            NoValidConnectionsError({("10.0.0.2", 2222): ConnectionRefusedError(111, "refused")}),
+            NodeUnreachable,
+            ["no sshd listens there"],
+        ),
+        (
+            NoValidConnectionsError({("10.0.0.2", 22): OSError(errno.EHOSTUNREACH, "No route to host")}),
+            NodeUnreachable,
+            ["No route to host", "Is the machine on"],
+        ),
+        (
+            TimeoutError("timed out"),
+            NodeUnreachable,
+            ["no answer within 10 s", "`ssh -p 2222 root@10.0.0.2`"],
+        ),
+        (SSHException("Error reading SSH protocol banner"), NodeUnreachable, ["no sshd", "MaxStartups"]),
+        (EOFError(), NodeUnreachable, ["EOFError"]),
+        (ChannelException(2, "Connect failed"), NodeUnreachable, ["the jump host says", "Connect failed"]),
+        (
+            BadHostKeyException("10.0.0.2", KEY, KEY),
+            HostKeyChanged,
+            ["has changed", "ssh-keygen -R '[10.0.0.2]:2222'", KEY.fingerprint],
+        ),
+        (
+            AuthenticationException("Authentication failed."),
+            LoginRefused,
+            ["Keys tried: ~/.ssh/id_rsa, 2 of the ssh agent", "ssh-copy-id", "Authentication failed. Keys"],
+        ),
+        (PasswordRequiredException("encrypted"), LoginRefused, ["passphrase", "ssh-add"]),
+        (SSHException("No authentication methods available"), LoginRefused, ["nothing to log in with"]),
+    ],
+)
+def test_every_failure_is_typed_and_says_what_to_do(error: Exception, kind: type, words: list[str]) -> None:
+    found = transport._refusal(error, DOOR)
+    assert type(found) is kind
+    assert "root@10.0.0.2 port 2222" in str(found) or kind is HostKeyChanged
+    for word in words:
+        assert word in str(found)
+
+
+def test_an_unknown_key_is_said_with_the_line_that_makes_it_known() -> None:
+    assert "`ssh-keyscan n1 >> ~/.ssh/known_hosts`" in str(unknown_key("n1", "ssh-ed25519", "SHA256:x"))
+    text = str(unknown_key("[10.0.0.2]:2222", "ssh-ed25519", "SHA256:x"))
+    assert "`ssh-keyscan -p 2222 10.0.0.2 >> ~/.ssh/known_hosts`" in text
+    assert "ssh-ed25519 SHA256:x" in text
+
+
+def test_no_python_is_told_apart_from_no_shell() -> None:
+    assert "it has no Python: there is no /opt/python or python3" in str(
+        no_program(127, "", ("/opt/python", "python3"))
+    )
+    shell = str(no_program(1, "This account is currently not available.", ("python3",)))
+    assert "status 1: This account is currently not available. Its user needs a login shell" in shell
+
+
+class FakeConnection:
+    """A connection that opens when the test says so. ``now`` and ``most``: how many do at a time."""
+
+    now = most = 0
+    lock = threading.Lock()
+    gate = threading.Event()
+    failures: Callable[[str], Exception | None]
+
+    def __init__(self, host: Host) -> None:
+        self.host, self.user, self.port, self.gateway = host.name, host.user, 22, None
+        self.connect_kwargs = {"allow_agent": False, "look_for_keys": False}
+        self.is_connected = False
+        self.client = self
+
+    def open(self) -> None:
+        kind = type(self)
+        with kind.lock:
+            kind.now += 1
+            kind.most = max(kind.most, kind.now)
+        assert kind.gate.wait(30)
+        with kind.lock:
+            kind.now -= 1
+        if error := kind.failures(self.host):
+            raise error
+        self.is_connected = True
+
+    def close(self) -> None:
+        self.is_connected = False
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakeConnection]:
+    class Fresh(FakeConnection):
+        gate = threading.Event()
+        failures = staticmethod(lambda _: None)
+
+    monkeypatch.setattr(transport, "_hops", lambda connection: iter([connection]))
+    monkeypatch.setattr(transport, "_connection", lambda host, _: Fresh(host))
+    monkeypatch.setattr(transport, "_PAUSE_S", 0.001)
+    return Fresh
+
+
+@pytest.mark.parametrize("nodes", [1, 3, 64])
+def test_nodes_are_opened_side_by_side_and_never_more_than_the_bound(fake, nodes: int) -> None:
+    opener = Transport("known", parallel=16)
+    lines: dict[int, object] = {}
+
+    def go(node: int) -> None:
+        lines[node] = opener.line(Host(f"n{node}", "root")).open()
+
+    for node in range(nodes):
+        threading.Thread(target=go, args=(node,), daemon=True).start()
+    until(lambda: fake.now == min(nodes, 16), "as many as may")
+    fake.gate.set()
+    until(lambda: len(lines) == nodes, "all of them")
+    assert fake.most == min(nodes, 16)
+
+
+def test_one_that_fails_keeps_no_other_from_opening(fake) -> None:
+    fake.gate.set()
+    fake.failures = staticmethod(
+        lambda host: ConnectionRefusedError(111, "refused") if host == "n1" else None
+    )
+    opener = Transport("known", parallel=1)
+    with pytest.raises(NodeUnreachable, match=r"root@n1 port 22: the connection was refused"):
+        opener.line(Host("n1", "root")).open()
+    assert opener.line(Host("n2", "root")).open().is_open
+
+
+def test_a_login_that_was_dropped_among_many_is_tried_again(fake) -> None:
+    fake.gate.set()
+    tries: list[str] = []
+
+    def fails(host: str) -> Exception | None:
+        tries.append(host)
+        return SSHException("Error reading SSH protocol banner") if len(tries) < 3 else None
+
+    fake.failures = staticmethod(fails)
+    assert Transport("known").line(Host("n1", "root")).open().is_open
+    assert len(tries) == 3
+
+
+def test_what_was_called_off_is_not_opened(fake) -> None:
+    opening = Transport("known").line(Host("n1", "root"))
+    opening.call_off()
+    with pytest.raises(NodeLost, match="the launch was stopped"):
+        opening.open()
+    assert fake.most == 0
+
+
+def policy(host_keys: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    monkeypatch.setenv("HOME", str(home))
+    return lambda name: transport._Unknown(host_keys).missing_host_key(None, name, KEY)
+
+
+def test_an_unknown_host_is_refused(tmp_path, monkeypatch) -> None:
+    with pytest.raises(HostKeyUnknown, match=r"\[n1\]:2222"):
+        policy("known", tmp_path, monkeypatch)("[n1]:2222")
+
+
+def test_an_unknown_host_is_enrolled_where_new_ones_are_taken(tmp_path, monkeypatch) -> None:
+    (tmp_path / ".ssh").mkdir()
+    known = tmp_path / ".ssh" / "known_hosts"
+    known.write_text("# no newline at its end")
+    policy("new", tmp_path, monkeypatch)("n1")
+    lines = known.read_text().splitlines()
+    assert lines == ["# no newline at its end", f"n1 {KEY.get_name()} {KEY.get_base64()}"]
+
+
+def test_any_host_is_taken_and_none_remembered(tmp_path, monkeypatch) -> None:
+    policy("any", tmp_path, monkeypatch)("n1")
+    assert not (tmp_path / ".ssh").exists()
+
+
+def connection(config: str, home: Path, monkeypatch: pytest.MonkeyPatch, host: Host):
+    monkeypatch.setenv("HOME", str(home))
+    (home / ".ssh").mkdir()
+    (home / ".ssh" / "config").write_text(config)
+    return transport._connection(host, "known")
+
+
+def test_names_users_ports_keys_and_jump_hosts_are_those_of_ssh(tmp_path, monkeypatch) -> None:
+    config = """
+Host gate
+    HostName 10.0.0.254
+    User door
+    Port 2200
+Host n*
+    HostName 10.0.0.9
+    Port 2222
+    ProxyJump gate
+    IdentityFile /keys/one
+    IdentitiesOnly yes
+"""
+    (tmp_path / "home").mkdir()
+    found = connection(config, tmp_path / "home", monkeypatch, Host("n1", "me"))
+    assert (found.user, found.host, found.port) == ("me", "10.0.0.9", 2222)
+    assert (found.connect_kwargs["key_filename"], found.connect_kwargs["allow_agent"]) == (
+        ["/keys/one"],
+        False,
+    )
+    hops = list(transport._hops(found))
+    assert [(hop.host, hop.port) for hop in hops] == [("10.0.0.9", 2222), ("10.0.0.254", 2200)]
+    for hop in hops:
+        assert isinstance(hop.client._policy, transport._Unknown), "Fabric's own takes any key"
+        assert hop.connect_kwargs["banner_timeout"] == transport.CONNECT_S
+    assert transport._door(found).name == "me@10.0.0.9 port 2222 by door@10.0.0.254:2200"
+
+
+def test_a_port_in_hosts_goes_before_that_of_ssh(tmp_path, monkeypatch) -> None:
+    (tmp_path / "home").mkdir()
+    found = connection("Host n1\n    Port 2222\n", tmp_path / "home", monkeypatch, Host("n1", "me", 22))
+    assert found.port == 22
+
+
+def test_a_configuration_that_cannot_be_read_is_named(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh" / "config").write_text("Host n1\n    Port twenty\n")
+    with pytest.raises(NodeError, match=r"~/\.ssh/config or known_hosts of this machine"):
+        Transport("known").line(Host("n1", "root")).open()
