@@ -51,7 +51,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A shard's state. ``arrays``: see :meth:`paddle._pserver.tables.Tables.state`.
+    """A shard's state. ``arrays``: see :meth:`paddle._pserver.tables.tables.Tables.state`.
 
     ``is_regular``: cut at a version at which all shards of the job are cut.
     """

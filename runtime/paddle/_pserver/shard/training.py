@@ -76,7 +76,7 @@ class Training:
     def handle(
         self, trainer: Trainer, message: Request, gradient: Gradient, ids: Sequence[np.ndarray], now: float
     ) -> None:
-        """A trainer asks; see :meth:`paddle._pserver.shard.Shard.handle`."""
+        """A trainer asks; see :meth:`paddle._pserver.shard.shard.Shard.handle`."""
         if isinstance(message, Push):
             return self._push(trainer, message, gradient, now)
         if isinstance(message, Pull | PullRows):

@@ -45,11 +45,11 @@ class SparseTable(Protocol):
         ...
 
     def state(self) -> dict[str, np.ndarray]:
-        """See :meth:`paddle._pserver.tables.Tables.state`; by kind."""
+        """See :meth:`paddle._pserver.tables.tables.Tables.state`; by kind."""
         ...
 
     def restore(self, state: Mapping[str, np.ndarray], step: int) -> None:
-        """See :meth:`paddle._pserver.tables.Tables.restore`."""
+        """See :meth:`paddle._pserver.tables.tables.Tables.restore`."""
         ...
 
     def apply(self, parts: Sequence[Rows], scale: np.float32 | None, learning_rate: float, step: int) -> None:
