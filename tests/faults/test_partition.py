@@ -50,8 +50,7 @@ try:
         step += 1
         assert set(w.tolist()) == {-2.0 * step}, (step, set(w.tolist()))
         if step == 5:  # until then without haste: this loads kernels
-            for shard in exchange._shards:
-                shard.line.client._call_timeout_s = float(sys.argv[3])
+            exchange._shards[1].line.client._call_timeout_s = float(sys.argv[3])
         print("step", step, flush=True)
     exchange.end_pass(0)
     exchange.fetch()
@@ -166,6 +165,8 @@ class Job:
 
 @contextlib.contextmanager
 def job(folder: Path, made: Networks, patience_s: float) -> Iterator[Job]:
+    """``patience_s``: trainer 1's with the second pserver, behind the cable that is cut; with the first one,
+    where it waits for trainer 0, it has as much as any machine needs."""
     (folder / "train.py").write_text(TRAIN)
     running = Job(folder, Goal(folder / "goal"), {})
 
@@ -185,7 +186,7 @@ def job(folder: Path, made: Networks, patience_s: float) -> Iterator[Job]:
                 f"--port={PORT}",
                 "--num_gradient_servers=2",
                 "--ports_num_for_sparse=0",
-                "--barrier_timeout=5",
+                "--barrier_timeout=15",  # one trainer may start so much later than the other
             ]
             start(host, made.servers, *PSERVER, f"--host={host}", *flags)
         for id, holder in enumerate((made.servers, made.trainer)):
@@ -216,7 +217,9 @@ def test_one_that_sees_one_pserver_only_gives_up_at_its_deadline_and_nobody_sees
         running.goal.raise_to(50)
         assert running.statuses() == {"trainer 0": 1, "trainer 1": 1, HOSTS[0]: 1, HOSTS[1]: 1}
         asked = f"dense shard at {HOSTS[1]}:{PORT} was asked to take the gradient of step 6"
-        assert f"ShardUnreachable {asked}, and no answer came within 2." in running.said("trainer 1")
+        said = rf"ShardUnreachable {re.escape(asked)}, and no answer came within ([\d.]+) s"
+        (waited_s,) = re.findall(said, running.said("trainer 1"))
+        assert float(waited_s) >= 2
         assert "TrainerLost" in (first := running.said("trainer 0"))
         assert "trainer 1 at 10.77.1.1" in first, "the pserver that trainer 1 sees knows, and has told"
         assert [running.steps(id) for id in (0, 1)] == [5, 5]
