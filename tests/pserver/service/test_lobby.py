@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import logging
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -12,10 +13,11 @@ import pytest
 
 from paddle._pserver.protocol.link import SESSION_PATH, UPGRADE
 from paddle._pserver.service import lobby
+from paddle._pserver.service.refusals import Refusals
 from paddle._pserver.trust.auth import Token
 from tests.waiting import until
 
-from ..conftest import ONES, Pservers, Start, start
+from ..conftest import ONES, Pservers, Start, free_ports, start
 
 DEADLINE_S = 20.0
 
@@ -133,6 +135,30 @@ def test_of_those_who_have_left_no_more_is_kept_than_of_those_who_are_there(
     until(
         lambda: pservers.call(lambda: len(asyncio.all_tasks())) < few, "those who have left to be forgotten"
     )
+
+
+def test_nothing_of_it_is_left_when_it_closes_not_even_of_one_that_has_just_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lobby, "MAX_CALLERS", 4)
+
+    async def run() -> None:
+        opened = lobby.Lobby(asyncio.Protocol, Refusals(logging.getLogger("paddle.pserver"), "shard"))
+        (listener,) = free_ports(("127.0.0.1",), 1)
+        place = listener.getsockname()
+        opened.open(listener)
+        with ExitStack() as stack:
+            come = [stack.enter_context(socket.create_connection(place, DEADLINE_S)) for _ in range(9)]
+            while opened._callers.keys() != {3, 4, 5, 6, 7, 8}:
+                await asyncio.sleep(0)
+            await opened.close()
+            assert asyncio.all_tasks() == {asyncio.current_task()}
+            assert not opened._callers
+            assert all(is_closed(connection) for connection in come)
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(place, DEADLINE_S)
+
+    asyncio.run(run())
 
 
 def test_who_comes_and_goes_is_no_news(

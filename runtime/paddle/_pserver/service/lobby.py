@@ -21,8 +21,9 @@ import itertools
 import socket
 import ssl
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 
 from paddle._pserver.service.refusals import Refusals
 from paddle._pserver.trust.auth import host_of
@@ -86,37 +87,43 @@ class Lobby:
         self._most = MAX_CALLERS + 2 * trainers
         self._callers: dict[int, _Caller] = {}  # oldest first
         self._numbers = itertools.count()
-        self._accepting: list[asyncio.Task[None]] = []
+        self._tasks: set[asyncio.Task[None]] = set()  # all that are not over, whoever is forgotten
 
     def open(self, listener: socket.socket) -> None:
         """Accept what comes to ``listener``, which belongs to this then."""
         listener.setblocking(False)
-        self._accepting.append(asyncio.get_running_loop().create_task(self._accept(listener)))
+        self._begin(self._accept(listener)).add_done_callback(lambda _: listener.close())
 
     async def close(self) -> None:
-        """Accept nothing any more, and end who is nobody yet."""
-        tasks = self._accepting + [caller.task for caller in self._callers.values() if caller.task]
-        for task in tasks:
+        """Accept nothing any more, and end who is nobody yet. No task of this is left then, nor a socket that
+        no transport has."""
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _accept(self, listener: socket.socket) -> None:
         loop = asyncio.get_running_loop()
-        with listener:
-            while True:
-                try:
-                    sock, name = await loop.sock_accept(listener)
-                except OSError as error:
-                    self._refusals.tell("", f"cannot take a connection: {error}")
-                    await asyncio.sleep(_BREATH_S)
-                    continue
-                near = sock.family == socket.AF_UNIX
-                caller = _Caller("" if near else host_of(name[0]), sock)
-                number = next(self._numbers)
-                self._callers[number] = caller
-                caller.task = loop.create_task(self._receive(number, caller, near))
-                self._make_room()
-                await asyncio.sleep(0)  # others have their turn, however many come
+        while True:
+            try:
+                sock, name = await loop.sock_accept(listener)
+            except OSError as error:
+                self._refusals.tell("", f"cannot take a connection: {error}")
+                await asyncio.sleep(_BREATH_S)
+                continue
+            near = sock.family == socket.AF_UNIX
+            caller = _Caller("" if near else host_of(name[0]), sock)
+            number = next(self._numbers)
+            self._callers[number] = caller
+            caller.task = self._begin(self._receive(caller, near))
+            caller.task.add_done_callback(partial(self._over, number, caller))
+            self._make_room()
+            await asyncio.sleep(0)  # others have their turn, however many come
 
     def _make_room(self) -> None:
         """Rule 2."""
@@ -131,7 +138,7 @@ class Lobby:
             self._callers.pop(oldest).end()
             self._refusals.tell(crowd, "too many connections are nobody's: the oldest was closed")
 
-    async def _receive(self, number: int, caller: _Caller, near: bool) -> None:
+    async def _receive(self, caller: _Caller, near: bool) -> None:
         """One caller's time here."""
         try:
             if await self._enter(caller, near):
@@ -141,10 +148,12 @@ class Lobby:
         except (OSError, TimeoutError) as error:
             why = f"TLS: {error.reason or error}" if isinstance(error, ssl.SSLError) else str(error)
             self._refusals.tell(caller.host, why or "it was silent")
-        finally:
-            self._callers.pop(number, None)
-            if caller.transport is None:
-                caller.sock.close()
+
+    def _over(self, number: int, caller: _Caller, task: asyncio.Task[None]) -> None:
+        """Its time is over, also where that was cancelled before it began."""
+        self._callers.pop(number, None)
+        if caller.transport is None:
+            caller.sock.close()
 
     async def _enter(self, caller: _Caller, near: bool) -> bool:
         """Hand it to HTTP, unless it is turned away."""
