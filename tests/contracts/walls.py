@@ -250,7 +250,9 @@ TABLE = (
     ),
     Row("_pserver.service.shard_clock", "", "time"),
     Row(
-        "_pserver.service.warming", f"{SHARD} {WIRE} {EXCHANGE} _pserver.service.shard_clock", "asyncio numpy"
+        "_pserver.service.warming",
+        f"{SHARD} {WIRE} {EXCHANGE} _pserver.protocol.outlet _pserver.service.shard_clock",
+        "asyncio numpy",
     ),
     Row(
         "_pserver.service.hub",

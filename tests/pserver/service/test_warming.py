@@ -55,6 +55,60 @@ assert before and compiled() == before, (before, compiled())
 """
 
 
+A_CODED_PUSH = """
+import gc, sys
+import numpy as np
+from numba.core.registry import CPUDispatcher
+from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._pserver.options import ShardOptions
+from paddle._pserver.protocol.encoding import Encoder
+from paddle._pserver.protocol.messages import Answer, Declare, PullRows, Push
+from paddle._pserver.protocol.outlet import Outlet
+from paddle._pserver.protocol.wire import WireSpec
+from paddle._pserver.service.warming import warm
+from paddle._pserver.shard.decoding import Decoder
+from paddle._pserver.shard.model import Model
+
+parameters = (
+    ParameterSpec(name="w", shape=(70, 60)),
+    ParameterSpec(name="b", shape=(60,)),
+    ParameterSpec(name="rows", shape=(50, 6), sparse=True),
+)
+update = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_rate=0.1))
+WIRE = WireSpec(name=sys.argv[1], answers=sys.argv[2])
+declared, options = Declare(parameters, update, 0, 1, WIRE), ShardOptions(is_shown=True)
+
+def compiled():
+    return {d.py_func.__qualname__: len(d.signatures) for d in gc.get_objects() if type(d) is CPUDispatcher}
+
+warm(declared, options)
+before = compiled()
+tables = Model(declared, options).tables
+decoder, outlet = Decoder(WIRE, update.mode, tables), Outlet()
+for step in range(1, 4):
+    push = Push(step, 0, 1, (2,), forms=(step, 60, 2))
+    gradient, into, decode = decoder.place(push, (2,), decoder.length(push, (2,)))
+    for part in into:
+        part[:] = bytes(part.nbytes)
+    if WIRE.name == "topk":
+        into[0].cast("I")[:step] = memoryview(np.arange(step, dtype=np.uint32))
+    if WIRE.name != "float32":
+        decode()
+    rows = tables.rows["rows"].gather(np.array([1, 4]))
+    for asked, values in ((push, tables.values), (PullRows((2,)), rows)):
+        outlet.asked(1, asked)
+        told = outlet.body(1, Answer(step), [values], WIRE)
+        assert (told is None) == (WIRE.answers == "float32")
+assert before and compiled() == before, (before, compiled())
+"""
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float16", "topk", "float32"])
+def test_a_push_after_it_in_whatever_numbers_loads_and_compiles_nothing(name: str) -> None:
+    answers = "float32" if name == "topk" else "bfloat16"
+    subprocess.run([sys.executable, "-c", A_CODED_PUSH, name, answers], check=True, timeout=300)
+
+
 @pytest.mark.parametrize("rule", ["sgd", "momentum", "adam"])
 def test_a_step_after_it_loads_and_compiles_nothing(rule: str) -> None:
     code = IN_A_NEW_PROCESS.replace("RULE", repr(rule), 1)

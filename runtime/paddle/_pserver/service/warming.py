@@ -21,12 +21,16 @@ from paddle._engine.exchange import ParameterSpec
 from paddle._engine.rows import OPEN
 from paddle._engine.rules.rule import kernels
 from paddle._pserver.options import ShardOptions
-from paddle._pserver.protocol.messages import Declare, Declared
+from paddle._pserver.protocol.messages import Answer, Declare, Declared, PullRows, Push
+from paddle._pserver.protocol.outlet import Outlet
+from paddle._pserver.protocol.wire import WHOLE, WireSpec
 from paddle._pserver.service.shard_clock import ShardClock
+from paddle._pserver.shard.decoding import Decoder
 from paddle._pserver.shard.effects import Send
 from paddle._pserver.shard.model import Model
 from paddle._pserver.shard.shard import Shard
 from paddle._pserver.tables.gradient import Gradient, Rows
+from paddle._pserver.tables.tables import Tables
 
 _HEIGHT, _WIDTH = 3, 2
 
@@ -73,7 +77,8 @@ class Warming:
 
 def warm(declared: Declare, options: ShardOptions) -> None:
     """Take some steps with a model of the same kinds, as small as can be."""
-    kinds = {repr(small): small for small in map(_small, declared.parameters)}
+    all_small = (_small(parameter, declared.wire) for parameter in declared.parameters)
+    kinds = {repr(small): small for small in all_small}
     parameters = tuple(replace(kind, name=str(number)) for number, kind in enumerate(kinds.values()))
     small = Declare(parameters, declared.update, 0, 1, declared.wire)
     tables = Model(small, ShardOptions(roles=options.roles)).tables
@@ -88,10 +93,27 @@ def warm(declared: Declare, options: ShardOptions) -> None:
             Rows(index, np.zeros((len(ids), table.held.width), np.float32)) for table in tables.rows.values()
         ]
         tables.apply([Gradient(dense, rows)] * (2 if step == 3 else 1), samples=step, passes=0, step=step)
+    _take_and_tell(small, tables)
 
 
-def _small(parameter: ParameterSpec) -> ParameterSpec:
+def _take_and_tell(small: Declare, tables: Tables) -> None:
+    """A push, and answers, in the numbers of the job's wire."""
+    wire, layout, counts = small.wire, tables.layout, (1,) * len(tables.rows)
+    push = Push(1, 0, 1, counts, forms=(1,) * (len(layout.segments) + len(counts)))
+    if wire.name != "float32":
+        decoder = Decoder(wire, small.update.mode, tables)
+        _, into, decode = decoder.place(push, counts, decoder.length(push, counts))
+        for part in into:
+            part[:] = bytes(part.nbytes)
+        decode()
+    outlet = Outlet()
+    for asked, values in ((push, [tables.values]), (PullRows(counts), [np.zeros((1, _WIDTH), np.float32)])):
+        outlet.asked(0, asked)
+        outlet.body(0, Answer(1), values, wire)
+
+
+def _small(parameter: ParameterSpec, wire: WireSpec) -> ParameterSpec:
     """One with the same code."""
     if not parameter.sparse:
-        return replace(parameter, name="", shape=(_WIDTH,))
+        return replace(parameter, name="", shape=(WHOLE + 1 if wire.picks(parameter) else _WIDTH,))
     return replace(parameter, name="", shape=(OPEN if parameter.is_open else _HEIGHT, _WIDTH))

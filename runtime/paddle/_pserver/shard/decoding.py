@@ -46,7 +46,7 @@ class Decoder:
         ``counts``: checked, how many rows of each table.
         """
         forms = self._forms(push)
-        lengths = [*self._dense_lengths(forms), 8 * sum(counts), *self._row_lengths(counts)]
+        lengths = self._lengths(forms, counts)
         if sum(lengths) != body_length:
             raise BadMessage(f"this push should bring {sum(lengths)} bytes and brings {body_length}")
         parts = self._room(lengths)
@@ -62,6 +62,13 @@ class Decoder:
                 self._widen(raw, form, each.values.reshape(-1), is_half=self._halves_rows)
 
         return Gradient(self._dense, rows), [bytes_of(part) for part in parts], decode
+
+    def length(self, push: Push, counts: Sequence[int]) -> int:
+        """How many bytes ``push`` should bring."""
+        return sum(self._lengths(self._forms(push), counts))
+
+    def _lengths(self, forms: Sequence[int], counts: Sequence[int]) -> list[int]:
+        return [*self._dense_lengths(forms), 8 * sum(counts), *self._row_lengths(counts)]
 
     def _forms(self, push: Push) -> Sequence[int]:
         """One for each segment and table; 0 where the wire needs none."""
