@@ -65,6 +65,34 @@ def test_nothing_is_delivered_before_all_nodes_are_reached() -> None:
     ]
 
 
+def test_all_that_is_wrong_with_nodes_is_found_out_before_the_launch_is_given_up() -> None:
+    supervisor = Supervisor((0, 1, 2), PSERVERS, TRAINERS)
+    supervisor.begin(0.0)
+    assert supervisor.handle(NodeFailed(2, "no python"), 0.1) == []
+    assert supervisor.handle(NodeFailed(1, "wrong key"), 0.2) == []
+    assert supervisor.phase is Phase.REACH
+    actions = supervisor.handle(Answered(0, Phase.REACH), 0.3)
+    assert {type(action) for action in actions} == {Stop}
+    assert (supervisor.cause.node, supervisor.cause.text) == (1, "wrong key")
+    assert supervisor.unfit == {2: "no python", 1: "wrong key"}
+    assert supervisor.exit_status == 1
+
+
+def test_a_node_that_never_answers_is_among_those_that_cannot_be_used() -> None:
+    supervisor = launch()
+    supervisor.handle(NodeFailed(1, "wrong key"), 0.2)
+    assert supervisor.handle(Tick(), Limits().reach_s + 1.0)
+    assert supervisor.unfit[1] == "wrong key"
+    assert "did not answer within 60 s" in supervisor.unfit[0]
+
+
+def test_a_signal_is_not_kept_waiting_by_nodes_that_do_not_answer() -> None:
+    supervisor = launch()
+    supervisor.handle(NodeFailed(1, "wrong key"), 0.2)
+    supervisor.handle(Signalled(2), 0.3)
+    assert (supervisor.phase, supervisor.exit_status) == (Phase.STOP, 130)
+
+
 def test_trainers_start_when_all_pservers_are_ready() -> None:
     supervisor = led_to(Phase.SERVE)
     assert supervisor.handle(RoleReady("pserver-1"), 1.0) == []

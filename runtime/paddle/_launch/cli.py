@@ -125,6 +125,10 @@ def _explain(running: Launch, launch: plan.LaunchPlan) -> None:
     cause = running.cause
     if cause is None or cause.signum is not None:
         return
+    if launch.remote is not None and running.unfit:
+        for line in _unfit(running.unfit, launch):
+            _complain(line)
+        return
     node = next((node for node in launch.nodes if node.node == cause.node), None)
     where = f" on node {node.node} ({node.address})" if node else ""
     if cause.role is None:
@@ -140,6 +144,16 @@ def _explain(running: Launch, launch: plan.LaunchPlan) -> None:
         _complain(f"Why: {cause.detail}")
     log = next(role.log for one in launch.nodes for role in one.roles if role.name == cause.role)
     _complain(f"All it printed: {launch.home / 'log' / f'node-{cause.node}' / Path(log).name}")
+
+
+def _unfit(unfit: dict[int, str], launch: plan.LaunchPlan) -> Iterator[str]:
+    """A table of the nodes that cannot be used."""
+    shown = {node.node: f"{node.host.user}@{node.host.name}" for node in launch.nodes if node.node in unfit}
+    width = max(map(len, shown.values()))
+    of = plan.count(len(launch.nodes), "node")
+    yield f"paddle.py: {len(unfit)} of {of} cannot be used; nothing was started or changed on any."
+    for node, name in shown.items():
+        yield f"  node {node:<3} {name:<{width}}  {unfit[node]}"
 
 
 def _again(launch: plan.LaunchPlan, status: int) -> str:

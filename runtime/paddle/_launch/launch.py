@@ -113,6 +113,11 @@ class Launch:
         return self._supervisor.cause
 
     @property
+    def unfit(self) -> dict[int, str]:
+        """Nodes that cannot be used, and why; nothing was changed anywhere then."""
+        return self._supervisor.unfit
+
+    @property
     def has_started(self) -> bool:
         """Whether any role was started."""
         return Phase.SERVE in self._supervisor.history

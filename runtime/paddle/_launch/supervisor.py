@@ -8,7 +8,8 @@ Rules:
 1.  The phases of a launch follow each other: REACH, DELIVER, OPEN, SERVE, TRAIN, FINISH, SETTLE, STOP, KILL,
     COLLECT, END. A phase is left forwards only.
 2.  REACH, DELIVER and OPEN ask every node for one step, and the next phase begins when all have answered. So
-    no node is changed before all were reached, and no role is started before all agents are up.
+    no node is changed before all were reached, and no role is started before all agents are up. In REACH one
+    that fails has answered, too: the user is to hear of all that is wrong at once.
 3.  SERVE starts every pserver and ends when all are ready. TRAIN starts every trainer and ends when all have
     ended well. FINISH waits for the pservers to end by themselves, if a trainer ever joined them; those that
     do not are stopped, which is no failure.
@@ -71,6 +72,7 @@ class Supervisor:
         self._since = 0.0
         self._waiting: set[int | str] = set()  # for whom the phase lasts: nodes or roles
         self._up: set[int] = set()
+        self.unfit: dict[int, str] = {}  # nodes that cannot be used, and why
         self._over: set[int | str] = set()  # nodes and roles that have ended
         self._heard: dict[int, float] = {}
         self._is_collecting_on = False  # after a signal
@@ -153,6 +155,9 @@ class Supervisor:
 
     def _leave(self, now: float) -> list[Action]:
         """Go on from a phase that waits for nobody any more."""
+        if self.phase is Phase.REACH and self.unfit:
+            node = min(self.unfit)
+            return self._fail(Cause(status=1, text=self.unfit[node], node=node), now)
         skipping = {Phase.FINISH: Phase.STOP, Phase.STOP: Phase.COLLECT}
         return self._enter(skipping.get(self.phase) or Phase(self.phase + 1), now)
 
@@ -203,6 +208,9 @@ class Supervisor:
         return self._fail(end_of(role, node, status, when=when), now)
 
     def _failed(self, node: int, text: str, now: float) -> list[Action]:
+        if self.phase is Phase.REACH:
+            self.unfit[node] = text
+            return self._arrived(node, now)
         actions = []
         if self.phase not in (Phase.STOP, Phase.KILL, Phase.END):
             actions = self._fail(Cause(status=1, text=text, node=node), now)
@@ -234,4 +242,7 @@ class Supervisor:
             text = f"{late} was not ready within {limit:.0f} s"
             return self._fail(Cause(status=1, text=text, node=self._pservers[late], role=late), now)
         text = f"it did not answer within {limit:.0f} s"
+        if self.phase is Phase.REACH:
+            self.unfit |= {node: text for node in self._nodes if node in self._waiting}
+            return self._leave(now)
         return self._fail(Cause(status=1, text=text, node=late), now)

@@ -23,6 +23,7 @@ LEASH_GRACE_S = 1.0  # without a launcher nobody waits for last words
 BEAT_S = 1.0
 SCAN_S = 0.05
 _ASKED = "asked by the launcher"
+_HALVED = "the outer half was killed"  # upon which an sshd ends our standard input, too
 _DOING = {"plan": "take the workspace", "start": "start", "stop": "stop"}
 _MEANING = {"lease": "it heard nothing from the launcher for longer than its lease"}
 
@@ -83,7 +84,7 @@ class Agent:
         data = os.read(sys.stdin.fileno(), CHUNK)
         if not data:
             self._selector.unregister(sys.stdin.fileno())
-            self._stop("leash", LEASH_GRACE_S)
+            self._stop("leash" if os.getppid() == self._outer else _HALVED, LEASH_GRACE_S)
             return
         self._heard = time.monotonic()
         *orders, self._orders = (self._orders + data).split(b"\n")
@@ -191,7 +192,7 @@ class Agent:
             self._heard = min(now, self._heard + now - self._looked)
         self._looked = now
         if os.getppid() != self._outer:
-            self._stop("the outer half was killed", LEASH_GRACE_S)
+            self._stop(_HALVED, LEASH_GRACE_S)
         elif self._signals:
             self._stop(f"signal {self._signals[0]}", LEASH_GRACE_S)
         elif self._plan and now - self._heard > self._plan["lease_s"]:

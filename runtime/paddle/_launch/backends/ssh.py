@@ -177,6 +177,8 @@ class SshMachine:
         try:
             while data := stream.receive(_CHUNK):
                 hear(data)
+            if stream.status() < 0 and self._line is not None and self._line.has_broken():
+                self.lost = "its connection broke"
         except NodeLost as error:
             self.lost = str(error)
         hear(b"")

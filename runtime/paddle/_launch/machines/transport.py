@@ -50,6 +50,7 @@ CONNECT_S = 10.0
 OPEN_S = 25.0  # for all of it: connecting, by a jump host perhaps, and logging in
 _TRIES, _PAUSE_S = 3, 0.3  # sshd drops connections at random while many log in: MaxStartups
 _STALL_S = 15.0
+_ENDING_S = 0.5
 _WINDOW = 1 << 24
 _KNOWN_HOSTS = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2", "/etc/ssh/ssh_known_hosts")
 _KEYS = ("~/.ssh/id_rsa", "~/.ssh/id_ecdsa", "~/.ssh/id_ed25519")
@@ -125,6 +126,11 @@ class Line:
     def is_open(self) -> bool:
         """Whether it can be used still, as far as is known here."""
         return bool(self._connection.is_connected)
+
+    def has_broken(self) -> bool:
+        """Whether it has ended just now, asked when a program has ended that gave no status."""
+        self._connection.transport.join(_ENDING_S)
+        return not self.is_open
 
     def close(self) -> None:
         """Let go, whoever uses it."""
