@@ -19,7 +19,7 @@ from benchmarks.environment import contender_environment, pins
 from benchmarks.machine import machine_facts
 from benchmarks.table import header, libraries, outcome_table
 
-NAMES = ("transport", "models", "rules", "tables", "wire", "overlap", "safety")  # with BENCHMARK
+NAMES = ("transport", "models", "rules", "tables", "wire", "overlap", "safety", "dispatch")  # with BENCHMARK
 STUDIES = ("scale", "memory")  # no contests: each a package here with a module ``study``
 
 

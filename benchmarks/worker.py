@@ -23,19 +23,25 @@ def _nothing() -> None:
     pass
 
 
+def _none() -> float:
+    return 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """A case, ready to be done: ``run(n)`` does n units of it.
 
     ``answer`` was computed on the way; contenders that do not all have the same do not do the same work. A
     limit, which stands beside the contenders and does no such work, has None.
-    ``servers`` are other processes whose CPU time counts. ``close`` ends whatever ``prepare`` started.
+    ``servers`` are other processes whose CPU time counts; ``beside`` gives that of those which come and go.
+    ``close`` ends whatever ``prepare`` started.
     """
 
     run: Callable[[int], None]
     answer: float | None
     servers: tuple[int, ...] = ()
     close: Callable[[], None] = _nothing
+    beside: Callable[[], float] = _none
 
 
 class Worker:
@@ -62,9 +68,9 @@ class Worker:
 
 
 def _timed(work: Work, count: int) -> dict[str, object]:
-    cpu, wall = cpu_seconds(work.servers), time.perf_counter()
+    cpu, wall = cpu_seconds(work.servers) + work.beside(), time.perf_counter()
     work.run(count)
-    wall, cpu = time.perf_counter() - wall, cpu_seconds(work.servers) - cpu
+    wall, cpu = time.perf_counter() - wall, cpu_seconds(work.servers) + work.beside() - cpu
     return {"wall_s": wall / count, "cpu_s": cpu / count}
 
 

@@ -306,54 +306,6 @@ def test_a_launch_that_is_stopped_leaves_no_workspace(package, tmp_path) -> None
     assert tree(root / "JOB1") is None
 
 
-@pytest.mark.parametrize(
-    ("said", "words"),
-    [
-        (b"", "ended before the workspace was in place"),
-        (b"bash: python3: command not found\n", "said: bash: python3: command not found"),
-        (b"welcome\n[1]\n", r"said: \[1\]"),
-        (b'{"need": 5}\n', "not understood"),
-        (b'{"need": [[9999, 0]]}\n', "does not have"),
-        (b'{"need": [[0, 0]]}\n', "does not have"),
-        (b'{"need": [[1, -1]]}\n', "does not have"),
-        (b'{"need": [["1", 0]]}\n', "no package has"),
-        (b'{"done": 1}\n', "not understood"),
-        (b'{"failed": "no\\u001b[2J room", "refused": false}\n', "no"),
-        (b"x" * (1 << 27), "ended before"),
-    ],
-)
-def test_a_node_that_says_anything_else_is_an_error_of_that_node(package, tmp_path, said, words) -> None:
-    class Odd:
-        def __init__(self) -> None:
-            self.parts = [said[at : at + 1000000] for at in range(0, len(said), 1000000)]
-
-        def send(self, data: memoryview) -> None:
-            pass
-
-        def receive(self) -> bytes:
-            return self.parts.pop(0) if self.parts else b""
-
-        def close(self) -> None:
-            pass
-
-    with pytest.raises(DeliveryError, match=words) as caught:
-        deliver(dispatch_of(package, tmp_path / "root"), tmp_path / "root" / "JOB1", Odd())
-    assert "\x1b" not in str(caught.value)
-
-
-def test_a_shells_greeting_is_passed_over(package, tmp_path) -> None:
-    class Greeted(ThreadLine):
-        greeting = b"Welcome to node 1!\nLast login: today\n"
-
-        def receive(self) -> bytes:
-            said, self.greeting = self.greeting, b""
-            return said or super().receive()
-
-    root = tmp_path / "root"
-    deliver(dispatch_of(package, root), root / "JOB1", Greeted())
-    assert tree(root / "JOB1") == tree(package)
-
-
 NAMES = st.text(
     st.characters(blacklist_characters="/\0\n", blacklist_categories=("Cs",)), min_size=1, max_size=20
 )

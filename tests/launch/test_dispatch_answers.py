@@ -1,9 +1,92 @@
-"""What a receiver answers, however its bytes are cut or come together."""
+"""What a node says to a dispatch: heard while it works, told where it fails, and else never believed."""
 
-from tests.launch.receiving import ThreadLine, tree
-from tests.launch.test_dispatch import deliver, dispatch_of, package
+import threading
+from pathlib import Path
 
-__all__ = ["package"]
+import pytest
+
+from paddle._launch.agent import receiver, staging
+from paddle._launch.errors import DeliveryError
+from tests.launch.receiving import ThreadLine, dispatch_of, tree
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    (tmp_path / "package" / "lib").mkdir(parents=True)
+    (tmp_path / "package" / "train.py").write_text("train")
+    return tmp_path / "package"
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (b"", "ended before the workspace was in place"),
+        (b"bash: python3: command not found\n", "said: bash: python3: command not found"),
+        (b"welcome\n[1]\n", r"said: \[1\]"),
+        (b'{"need": 5}\n', "not understood"),
+        (b'{"need": [[9999, 0]]}\n', "does not have"),
+        (b'{"need": [[0, 0]]}\n', "does not have"),
+        (b'{"need": [[1, -1]]}\n', "does not have"),
+        (b'{"need": [["1", 0]]}\n', "no package has"),
+        (b'{"done": 1}\n', "not understood"),
+        (b'{"failed": "no\\u001b[2J room", "refused": false}\n', "no"),
+        (b"x" * (1 << 27), "ended before"),
+    ],
+)
+def test_a_node_that_says_anything_else_is_an_error_of_that_node(package, tmp_path, said, words) -> None:
+    class Odd:
+        def __init__(self) -> None:
+            self.parts = [said[at : at + 1000000] for at in range(0, len(said), 1000000)]
+
+        def send(self, data: memoryview) -> None:
+            pass
+
+        def receive(self) -> bytes:
+            return self.parts.pop(0) if self.parts else b""
+
+        def close(self) -> None:
+            pass
+
+    with pytest.raises(DeliveryError, match=words) as caught:
+        dispatch_of(package, tmp_path / "root").deliver(Odd(), 0, tmp_path / "root" / "JOB1")
+    assert "\x1b" not in str(caught.value)
+
+
+def test_while_a_node_works_it_is_heard(package, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(receiver, "BEAT_S", 0.01)
+    heard = threading.Event()
+    sync = staging._sync
+
+    def slow(tree: Path) -> None:
+        assert heard.wait(20)
+        sync(tree)
+
+    class Listening(ThreadLine):
+        def receive(self) -> bytes:
+            said = super().receive()
+            if b'{"beat": 1}' in said:
+                heard.set()
+            return said
+
+    monkeypatch.setattr(staging, "_sync", slow)
+    root = tmp_path / "root"
+    dispatch_of(package, root).deliver(line := Listening(), 0, root / "JOB1")
+    line.close()
+    assert tree(root / "JOB1") == tree(package)
+
+
+def test_a_shells_greeting_is_passed_over(package, tmp_path) -> None:
+    class Greeted(ThreadLine):
+        greeting = b"Welcome to node 1!\nLast login: today\n"
+
+        def receive(self) -> bytes:
+            said, self.greeting = self.greeting, b""
+            return said or super().receive()
+
+    root = tmp_path / "root"
+    dispatch_of(package, root).deliver(line := Greeted(), 0, root / "JOB1")
+    line.close()
+    assert tree(root / "JOB1") == tree(package)
 
 
 def test_answers_that_come_together_are_two_where_a_node_lacks_nothing(package, tmp_path) -> None:
@@ -12,6 +95,9 @@ def test_answers_that_come_together_are_two_where_a_node_lacks_nothing(package, 
             return b"".join(iter(super().receive, b""))  # all at once, and no more
 
     root = tmp_path / "root"
-    deliver(dispatch_of(package, root), root / "JOB1")
-    assert deliver(dispatch_of(package, root), root / "JOB2", Late()) == 0
+    dispatch_of(package, root).deliver(line := ThreadLine(), 0, root / "JOB1")
+    line.close()
+    sent = dispatch_of(package, root).deliver(line := Late(), 0, root / "JOB2")
+    line.close()
+    assert sent == 0
     assert tree(root / "JOB2") == tree(package)

@@ -13,6 +13,7 @@ and says on standard output, in lines of JSON
 
     {"need": [[item, offset], ...]}         item: its number in the manifest, the first with its bytes
     {"done": bytes}                         that were received
+    {"beat": 1}                             now and then, while it works
     {"failed": text, "refused": bool}       in place of those; refused: what was asked for is not done
 
 It must never know what a file is for. Guarantee: nothing is written but in ``.paddle`` of ROOT_DIR, and the
@@ -29,6 +30,7 @@ import os
 import select
 import shutil
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,8 @@ from .staging import Staging
 from .store import CHUNK, Part, Store, copy, finish, own_folder
 
 VERSION = 1
+BEAT_S = 2.0
+_FIRST_PATIENCE_S = 3600.0  # while the launcher reads its package; its end is seen at once
 _LONGEST_LINE = 1 << 16
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -52,7 +56,7 @@ class Source:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._rest = b""
-        self.patience_s = 60.0
+        self.patience_s = _FIRST_PATIENCE_S
 
     def line(self) -> bytes:
         """Read a line."""
@@ -98,9 +102,17 @@ class Receiver:
         self._now = now
         self._received = 0
         self._bad: list[str] = []
+        self._saying = threading.Lock()
+        self._has_ended = threading.Event()
 
     def run(self) -> int:
         """Receive a workspace; gives the exit status."""
+        threading.Thread(target=self._beat, daemon=True).start()
+        status = self._run()
+        self._has_ended.set()
+        return status
+
+    def _run(self) -> int:
         try:
             self._receive()
         except Refused as error:
@@ -117,8 +129,15 @@ class Receiver:
 
     def _say(self, **words: object) -> None:
         data = memoryview(json.dumps(words).encode() + b"\n")
-        while data:
-            data = data[os.write(self._answers, data) :]
+        with self._saying:
+            while data:
+                data = data[os.write(self._answers, data) :]
+
+    def _beat(self) -> None:
+        """Show who waits for an answer that there will be one: copying may take long, and so may a disk."""
+        with contextlib.suppress(OSError):  # nobody listens
+            while not self._has_ended.wait(BEAT_S):
+                self._say(beat=1)
 
     def _fail(self, text: str, refused: bool = False) -> int:
         with contextlib.suppress(OSError):
