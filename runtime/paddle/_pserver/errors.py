@@ -210,12 +210,14 @@ class SparsePortsMissing(Complaint, PserverError):
     """A sparse parameter, and no port to keep it."""
 
 
-def nobody_listens(host: str, port: int, waited_s: float, why: OSError) -> NobodyListens:
-    """What a trainer is told that found no pserver."""
+def nobody_listens(host: str, port: int, waited_s: float, why: OSError, *, waits: bool) -> NobodyListens:
+    """What a trainer is told that found no pserver; ``waits``: it would have, for longer."""
+    since = f" since {waited_s:.0f} s" if waits else ""
+    later = " One that comes later is waited for with a longer connect_timeout." if waits else ""
     return NobodyListens(
-        f"no pserver answers at {host}:{port} since {waited_s:.0f} s ({why}). Is it started there, with the "
-        "same port, ports_num and ports_num_for_sparse? What it printed says more; in a launched job that is "
-        "in its node's server.log. One that comes later is waited for with a longer connect_timeout."
+        f"no pserver answers at {host}:{port}{since} ({why}). Is it started there, with the same port, "
+        "ports_num and ports_num_for_sparse? What it printed says more; in a launched job that is in its "
+        f"node's server.log.{later}"
     )
 
 

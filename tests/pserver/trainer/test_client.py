@@ -14,6 +14,7 @@ import pytest
 
 from paddle._pserver.errors import (
     ConnectionLost,
+    NobodyListens,
     ProtocolMismatch,
     PserverError,
     ShardUnreachable,
@@ -228,3 +229,15 @@ def test_connecting_waits_for_a_pserver_and_says_so_then_gives_up(monkeypatch: p
     with pytest.raises(ShardUnreachable, match=rf"no pserver answers at 127\.0\.0\.1:{port} since"):
         start(alone(port, connect_timeout_s=0.4, notice=notices.append))
     assert f"waiting for pserver 127.0.0.1:{port} since 0 s" in notices
+
+
+@pytest.mark.parametrize("insists", [False, True])
+def test_who_gives_up_at_once_is_not_told_to_wait_longer(insists: bool) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # where nothing listens, nor will
+        port = taken.getsockname()[1]
+        client = Client("127.0.0.1", port, "shard", call_timeout_s=1, notice=lambda text: None)
+        with pytest.raises(NobodyListens) as raised:
+            client.connect(time.monotonic() + (0.3 if insists else 60), insists=insists)
+    assert f"no pserver answers at 127.0.0.1:{port}" in str(raised.value)
+    assert ("with a longer connect_timeout" in str(raised.value)) is insists

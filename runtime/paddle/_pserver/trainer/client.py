@@ -128,8 +128,9 @@ class Client:
                 now = time.monotonic()
                 if now < deadline or not isinstance(error, TimeoutError):
                     why = error  # and not that the last attempt was cut short
-                if now >= deadline or (isinstance(error, ConnectionRefusedError) and not insists):
-                    raise nobody_listens(host, port, now - began, why) from why
+                is_refused = isinstance(error, ConnectionRefusedError) and not insists
+                if now >= deadline or is_refused:
+                    raise nobody_listens(host, port, now - began, why, waits=not is_refused) from why
                 if now >= notice_at:
                     self._notice(f"waiting for pserver {host}:{port} since {now - began:.0f} s")
                     notice_at = now + min(now - began, _LONGEST_NOTICE_S)
