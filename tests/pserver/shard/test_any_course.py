@@ -45,7 +45,13 @@ from ..talk import LEARNING_RATE, Fails, Talk, gradient, update
 
 SOMEBODY = 9
 KEPT = SnapshotOptions(folder="a folder", period=2)
-MODES = [ModeSpec(), ModeSpec(name="async"), ModeSpec(name="ssp", staleness=1)]
+MODES = [
+    ModeSpec(),
+    ModeSpec(name="async"),
+    ModeSpec(name="ssp", staleness=1),
+    ModeSpec(name="geo"),
+    ModeSpec(name="average", k_steps=2),
+]
 PASSES = st.lists(st.integers(0, 3), min_size=1, max_size=3)
 """How many steps each pass of a trainer has."""
 
