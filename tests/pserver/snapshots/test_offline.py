@@ -85,6 +85,24 @@ def test_folders_are_found_by_pserver_by_job_and_all_together(tmp_path: Path) ->
         assert gather(folders, print).version == 3
 
 
+def test_a_folder_of_several_names_in_a_jobs_workspaces_is_found(tmp_path: Path) -> None:
+    kept(tmp_path / "old", cluster(MODEL, SPEC, 2, 2), 2)
+    for node in ("node-0", "node-1"):
+        deep = tmp_path / "JOB" / node / "output" / "of mine" / "kept"
+        deep.parent.mkdir(parents=True)
+        (tmp_path / "old" / node).rename(deep)
+    assert len(gather([tmp_path / "JOB"], print).shards) == 4
+
+
+def test_where_no_pserver_runs_nobody_looks_twice(tmp_path: Path) -> None:
+    kept(tmp_path, cluster(MODEL, SPEC, 2, 2), 2)
+    damage(tmp_path / "node-0" / "dense-0", 2)
+    told: list[str] = []
+    with pytest.raises(NoValidCheckpoint, match=r"no snapshot in .*dense-0 is whole"):
+        gather([tmp_path], told.append, is_running=True)
+    assert len(told) == 1 and told[0].startswith("passes over snapshot 000001")
+
+
 def test_the_newest_version_that_all_have_is_taken_and_what_is_damaged_is_passed_over_by_name(
     tmp_path: Path,
 ) -> None:

@@ -27,7 +27,7 @@ from paddle._pserver.snapshots.snapshot_file import Opened, opened
 from paddle._pserver.snapshots.storage import FolderToRead
 
 _SHARD = re.compile(r"(dense|sparse)-\d+")
-_DEPTH = 3
+_DEPTH = 5  # JOB/node-0, a --snapshot_dir of up to three folders in it, dense-0
 _TRIES = 5  # to read what a running pserver takes away when it has newer ones
 Notice = Callable[[str], None]
 
@@ -89,12 +89,14 @@ def gather(folders: Sequence[Path], notice: Notice, *, is_running: bool = False)
         try:
             return _gathered(folders, notice, is_running=True)
         except NoValidCheckpoint as error:
+            if not any(FolderToRead(path).is_in_use() for path in _shards_in(folders)):
+                raise  # what nobody writes to stays as it is
             notice(f"looks again: {error}")
     return _gathered(folders, notice, is_running=is_running)
 
 
 def _gathered(folders: Sequence[Path], notice: Notice, *, is_running: bool) -> Gathered:
-    paths = dict.fromkeys(path for folder in folders for path in _shards_below(folder))
+    paths = _shards_in(folders)
     if not paths:
         listed = ", ".join(str(folder) for folder in folders)
         raise NotOneJob(
@@ -109,6 +111,10 @@ def _gathered(folders: Sequence[Path], notice: Notice, *, is_running: bool) -> G
             notice(f"passes over {error}")
         else:
             return _joined(sources, states)
+
+
+def _shards_in(folders: Sequence[Path]) -> list[Path]:
+    return list(dict.fromkeys(path for folder in folders for path in _shards_below(folder)))
 
 
 def _shards_below(folder: Path) -> Iterator[Path]:
