@@ -38,10 +38,17 @@ def need_lab() -> None:
 
 
 @pytest.fixture(scope="module")
-def cluster(need_lab: None) -> Iterator[Cluster]:
-    """Three nodes for all tests of a module. Whoever breaks them mends them."""
+def standing_cluster(need_lab: None) -> Iterator[Cluster]:
+    """Three nodes for all tests of a module."""
     with Lab(3) as made:
         yield made
+
+
+@pytest.fixture
+def cluster(standing_cluster: Cluster) -> Iterator[Cluster]:
+    """Those nodes for a test, whose faults are mended when it ends; what it ran and wrote stays."""
+    yield standing_cluster
+    standing_cluster.mend()
 
 
 @pytest.fixture

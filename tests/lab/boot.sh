@@ -41,10 +41,10 @@ done
 if [ ! -e "$disk/installed" ]; then
     echo "$name" >"$root/etc/hostname"
     cp "$lab/hosts" "$root/etc/hosts"
-    cp "$lab/sshd_config" "$root/etc/ssh/sshd_config"
+    cp "$project/cluster/compose/sshd_config" "$root/etc/ssh/sshd_config"
     rm -f "$root"/etc/ssh/ssh_host_*
-    cp "$seed/host_key" "$root/etc/ssh/host_key"
-    chmod 600 "$root/etc/ssh/host_key"
+    cp "$seed/host_key" "$root/etc/ssh/ssh_host_ed25519_key"
+    chmod 600 "$root/etc/ssh/ssh_host_ed25519_key"
     grep -q ^paddle: "$root/etc/passwd" || {
         echo 'paddle:x:7164:7164::/srv/paddle:/bin/bash' >>"$root/etc/passwd"
         echo 'paddle:*:20000:0:99999:7:::' >>"$root/etc/shadow"

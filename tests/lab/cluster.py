@@ -13,12 +13,13 @@ import socket
 import subprocess
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import IO, Any, Self
 
-from tests.lab import namespaces
+from tests.lab import namespaces, partition
 from tests.lab.home import Home
 from tests.lab.processes import Process
 from tests.waiting import PATIENCE_S
@@ -26,6 +27,7 @@ from tests.waiting import PATIENCE_S
 HEAD = "head"
 USERS = ("root", "paddle")
 PORTS = (22, 2222)  # sshd answers at both
+HEAD_ADDRESS = "10.77.255.254"
 
 
 @dataclass(frozen=True)
@@ -42,12 +44,36 @@ class Cluster(ABC):
     """Nodes by name, in their order. Leave it by ``with``: nothing is left of it then."""
 
     nodes: dict[str, Node]
-    home: Home
+    folder: Path  # of the cluster
+    home: Home  # of the head
+    key: Path  # which lets its owner in
+    host_keys: dict[str, str]  # of nodes, as others see them
     shares: tuple[Path, ...] = ()  # folders of this machine that nodes are shown
+
+    def __init__(self) -> None:
+        self.host_keys = {}
+        self.broken: set[str] = set()
+        self._is_whole = True
 
     @property
     def names(self) -> list[str]:
         return list(self.nodes)
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """Of all places."""
+        return {HEAD: HEAD_ADDRESS} | {name: node.address for name, node in self.nodes.items()}
+
+    def hosts(self) -> str:
+        """What all places know of each other."""
+        return "127.0.0.1 localhost\n" + "".join(f"{at} {name}\n" for name, at in self.addresses.items())
+
+    def new_home(self, folder: Path) -> Home:
+        """A home for the head in a folder that is not there yet; a test may spoil it."""
+        home = Home(folder)
+        addresses = {name: node.address for name, node in self.nodes.items()}
+        home.furnish(self.key, addresses, PORTS, self.host_keys)
+        return home
 
     def __enter__(self) -> Self:
         return self
@@ -210,14 +236,19 @@ class Cluster(ABC):
     def plug(self, node: str) -> None:
         """Plug it in again."""
 
-    @abstractmethod
     def partition(self, groups: Sequence[Sequence[str]]) -> None:
         """Let through only what places of one group say to each other. Groups may overlap; whoever is in none
         is with all others that are in none."""
+        self.filter(partition.rules(self.addresses, groups))
+        self._is_whole = not groups
 
-    @abstractmethod
     def heal(self) -> None:
         """End a partition."""
+        self.partition([])
+
+    @abstractmethod
+    def filter(self, rules: str) -> None:
+        """Give rules to the firewall of the bridge that all cables end in."""
 
     @abstractmethod
     def rate(self, node: str, mbit: float | None) -> None:
@@ -226,6 +257,26 @@ class Cluster(ABC):
     @abstractmethod
     def delay(self, node: str, ms: float, jitter_ms: float = 0.0, loss_percent: float = 0.0) -> None:
         """Make a node's cable so long, each way; connections last."""
+
+    def mend(self) -> None:
+        """Undo all faults: nodes that had any start anew, with what was on their disks."""
+        if not self._is_whole:
+            self.heal()
+        for node in self.nodes:
+            if node in self.broken:
+                self.reboot(node)
+        self.broken.clear()
+
+
+def breaks(fault: Callable[..., None]) -> Callable[..., None]:
+    """A fault of a node, to be mended."""
+
+    @wraps(fault)
+    def noted(cluster: Cluster, node: str, *how: Any, **more: Any) -> None:
+        cluster.broken.add(node)
+        fault(cluster, node, *how, **more)
+
+    return noted
 
 
 def _whole(file: IO[str]) -> str:

@@ -7,40 +7,19 @@ are gone: what is left then is nothing, and the machine around was never touched
 
 from __future__ import annotations
 
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.lab import ground, partition
-from tests.lab.cluster import HEAD, PORTS, Cluster, Node
-from tests.lab.group import FRAME, Group, groups
-from tests.lab.home import Home, make_key
+from tests.lab import ground
+from tests.lab.cluster import HEAD, Cluster, Node, breaks
+from tests.lab.home import make_key
 from tests.lab.machine import Machine
+from tests.lab.premises import Premises
 from tests.lab.processes import Process, depth, look
-from tests.lab.switch import ADDRESS, Switch, configure
+from tests.lab.switch import Switch, configure
 
-HERE = Path(__file__).resolve().parent
 MOST_NODES = 250
-_SSHD = "\n".join(
-    [
-        *(f"Port {port}" for port in PORTS),
-        "HostKey /etc/ssh/host_key",
-        "PermitRootLogin prohibit-password",
-        "PasswordAuthentication no",
-        "KbdInteractiveAuthentication no",
-        "UsePAM no",
-        "UseDNS no",
-        "PrintMotd no",
-        "PrintLastLog no",
-        "PidFile none",
-        "MaxStartups 200:30:400",  # by default new ones are dropped at random beyond ten at a time
-        "MaxSessions 200",
-        "Subsystem sftp internal-sftp",
-        "",
-    ]
-)
 
 
 class Lab(Cluster):
@@ -57,11 +36,13 @@ class Lab(Cluster):
             raise RuntimeError(f"no lab can be made here: {'; '.join(lacking)}")
         if not 1 <= count <= MOST_NODES:
             raise ValueError(f"a lab has 1 to {MOST_NODES} nodes, not {count}")
+        super().__init__()
         self.nodes = {f"n{i}": Node(f"n{i}", f"10.77.0.{i}") for i in range(1, count + 1)}
-        self.addresses = {HEAD: ADDRESS} | {name: node.address for name, node in self.nodes.items()}
-        self.host_keys: dict[str, str] = {}
         self.shares = _outermost([Path(sys.prefix), Path(sys.base_prefix)] if shares is None else shares)
-        self._begin()
+        self._machines: dict[str, Machine] = {}
+        self._switch: Switch | None = None
+        self._premises = Premises((HEAD, *self.nodes))
+        self.folder, self.group = self._premises.folder, self._premises.group
         try:
             self._seed()
             self._start(disk_mb)
@@ -71,32 +52,14 @@ class Lab(Cluster):
 
     # From here to nothing
 
-    def _begin(self) -> None:
-        top = groups()
-        assert top
-        self.folder = Path(tempfile.mkdtemp(prefix="lab-"))
-        self.group = Group(top / self.folder.name)
-        self._keeper = subprocess.Popen(
-            [sys.executable, "-I", "-S", HERE / "keeper.py", self.group.path, self.folder],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,  # what kills the group of the tests' process does not kill this
-        )
-        self._groups = {name: Group(self.group.path / name) for name in (*self.nodes, HEAD, FRAME)}
-        self._machines: dict[str, Machine] = {}
-        self._switch: Switch | None = None
-
     def close(self) -> None:
-        assert self._keeper.stdin and self._keeper.stdout
-        self._keeper.stdin.close()
-        status = self._keeper.wait()
-        self._keeper.stdout.close()
-        for machine in self._machines.values():
-            machine.close()
-        if self._switch:
-            self._switch.close()
-        if status:
-            raise RuntimeError(f"the lab in {self.folder} did not end, see above")
+        try:
+            self._premises.close()
+        finally:
+            for machine in self._machines.values():
+                machine.close()
+            if self._switch:
+                self._switch.close()
 
     def _seed(self) -> None:
         """What nodes find on their first day."""
@@ -105,30 +68,20 @@ class Lab(Cluster):
             seed.mkdir(parents=True)
             self.host_keys[name] = make_key(seed / "host_key")
             (self.folder / "disks" / name).mkdir(parents=True)
-        hosts = "".join(f"{address} {name}\n" for name, address in self.addresses.items())
-        (self.folder / "hosts").write_text(f"127.0.0.1 localhost\n{hosts}")
-        (self.folder / "sshd_config").write_text(_SSHD)
-        self._key = self.folder / "key"
-        make_key(self._key)
+        (self.folder / "hosts").write_text(self.hosts())
+        self.key = self.folder / "key"
+        make_key(self.key)
         self.home = self.new_home(self.folder / "head")
 
-    def new_home(self, folder: Path) -> Home:
-        """A home for the head in a folder that is not there yet; a test may spoil it."""
-        home = Home(folder)
-        addresses = {name: node.address for name, node in self.nodes.items()}
-        home.furnish(self._key, addresses, PORTS, self.host_keys)
-        return home
-
     def _start(self, disk_mb: int) -> None:
-        assert self._keeper.stdout
         disks = [self.folder / "disks" / name for name in self.nodes]
-        self._switch = Switch(self._groups[FRAME], self.folder, disks, disk_mb)
+        self._switch = Switch(self._premises.frame, self.folder, disks, disk_mb)
         self._switch.wait()
         for name, node in self.nodes.items():
-            machine = Machine(node, self.folder, self._groups[name], self._groups[FRAME], self._switch)
+            machine = Machine(node, self._premises, self._switch)
             self._machines[name] = machine
         self._boot(list(self._machines.values()))
-        assert self._keeper.stdout.readline() == b"here\n"
+        self._premises.wait()
 
     def _boot(self, machines: list[Machine]) -> None:
         for machine in machines:
@@ -158,7 +111,7 @@ class Lab(Cluster):
 
     def way(self, place: str, cwd: str) -> list[str]:
         go_to = ["/bin/sh", "-c", 'cd "$0" && exec "$@"', cwd]
-        joined = self._groups[place].joining()
+        joined = self._premises.groups[place].joining()
         if place == HEAD:
             return [*joined, *self._bridge.within(*go_to, mounts=True)]
         spaces = ("--mount", "--uts", "--ipc", "--net", "--pid", "--")
@@ -166,7 +119,7 @@ class Lab(Cluster):
         return [*joined, *enter, "setpriv", "--pdeathsig", "KILL", *go_to]
 
     def processes(self, place: str) -> list[Process]:
-        pids = self._groups[place].pids()
+        pids = self._premises.groups[place].pids()
         if place == HEAD:
             return list(look(pids))
         first = self._machines[place].pid
@@ -177,47 +130,53 @@ class Lab(Cluster):
 
     # Faults
 
+    @breaks
     def kill(self, node: str) -> None:
         self._machines[node].end()
 
+    @breaks
     def power_off(self, node: str) -> None:
         self.cut(node)
         self._machines[node].end()
 
+    @breaks
     def reboot(self, node: str) -> None:
         machine = self._machines[node]
         if machine.runs:
             machine.end()
         self._boot([machine])
 
+    @breaks
     def freeze(self, node: str) -> None:
-        self._groups[node].freeze(True)
+        self._premises.groups[node].freeze(True)
 
+    @breaks
     def thaw(self, node: str) -> None:
-        self._groups[node].freeze(False)
+        self._premises.groups[node].freeze(False)
 
+    @breaks
     def cut(self, node: str) -> None:
         self._bridge.ip(f"link set {self._machines[node].port} down")
 
+    @breaks
     def plug(self, node: str) -> None:
         self._bridge.ip(f"link set {self._machines[node].port} up")
 
-    def partition(self, groups: Sequence[Sequence[str]]) -> None:
-        configure(self._bridge.within("nft", "-f", "-"), partition.rules(self.addresses, groups))
+    def filter(self, rules: str) -> None:
+        configure(self._bridge.within("nft", "-f", "-"), rules)
 
-    def heal(self) -> None:
-        self.partition([self.addresses.keys()])  # type: ignore[list-item]
-
+    @breaks
     def rate(self, node: str, mbit: float | None) -> None:
         self._machines[node].rate(mbit)
 
+    @breaks
     def delay(self, node: str, ms: float, jitter_ms: float = 0.0, loss_percent: float = 0.0) -> None:
         self._machines[node].lengthen(ms, jitter_ms, loss_percent)
 
     def change_host_key(self, node: str) -> str:
         """Give a node a new one, of which only homes made later know; gives what it shows to others."""
         self.host_keys[node] = shown = make_key(key := self.folder / "seed" / node / "host_key")
-        self.path(node, "/etc/ssh/host_key").write_bytes(key.read_bytes())
+        self.path(node, "/etc/ssh/ssh_host_ed25519_key").write_bytes(key.read_bytes())
         self.run("/bin/kill", "-HUP", "1", at=node)
         return shown
 

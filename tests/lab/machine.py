@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.lab.cluster import PORTS, Node
-from tests.lab.group import Group
+from tests.lab.premises import Premises
 from tests.lab.switch import Switch, configure
 from tests.waiting import until
 
@@ -21,13 +21,13 @@ FRESH = ("--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--propagation
 class Machine:
     """One, with a disk that outlives it. ``boot``, then ``plug_in``, then ``wait``."""
 
-    def __init__(self, node: Node, folder: Path, group: Group, frame: Group, switch: Switch) -> None:
+    def __init__(self, node: Node, premises: Premises, switch: Switch) -> None:
         self.node = node
-        self.group = group
-        self.log = folder / f"{node.name}.log"
+        self.group = premises.groups[node.name]
+        self.log = premises.folder / f"{node.name}.log"
         self.pid = 0  # of its process 1, as we count
-        self._folder = folder
-        self._frame = frame  # of what is the lab's own and no place's
+        self._folder = premises.folder
+        self._frame = premises.frame
         self._switch = switch
         self._shell: subprocess.Popen[bytes] | None = None
         self._cable: subprocess.Popen[bytes] | None = None

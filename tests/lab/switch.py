@@ -10,16 +10,14 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
+from tests.lab.cluster import HEAD_ADDRESS
 from tests.lab.group import Group
-
-NETWORK = "10.77.0.0/16"
-ADDRESS = "10.77.255.254"
 
 # The first question for a node's address may come before its card is up: ask again soon, not in a second.
 _BRIDGE = f"""
 ip link set lo up
 ip link add br0 type bridge forward_delay 0 stp_state 0
-ip addr add {ADDRESS}/16 dev br0
+ip addr add {HEAD_ADDRESS}/16 dev br0
 ip link set br0 up
 echo 20 >/proc/sys/net/ipv4/neigh/br0/retrans_time_ms
 echo 50 >/proc/sys/net/ipv4/neigh/br0/mcast_solicit
