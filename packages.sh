@@ -3,6 +3,7 @@
 
 of_clusters="sshd:openssh-server ssh:openssh-client ip:iproute2 tc:iproute2 nft:nftables
     unshare:util-linux nsenter:util-linux setpriv:util-linux"
+of_containers="dockerd:docker.io docker:docker.io docker-compose:docker-compose"
 of_benchmarks="rsync:rsync"
 
 packages_without() { # the packages of those programs that are not there
@@ -28,7 +29,8 @@ leave_out() { # what, and the packages that are missing for it
     echo "$said"
 }
 
-missing=$(packages_without $of_clusters $of_benchmarks)
+missing=$(packages_without $of_clusters $of_containers $of_benchmarks)
 [ -z "$missing" ] || install_packages $missing
 leave_out "tests on clusters of nodes" "$(packages_without $of_clusters)"
+leave_out "tests on clusters of containers" "$(packages_without $of_containers)"
 leave_out "benchmarks against rsync" "$(packages_without $of_benchmarks)"

@@ -20,3 +20,4 @@ stage $python -m mypy
 # Tests within one process share the cores; those that start clusters have the machine to themselves.
 stage $python -m pytest -n 2 --dist loadfile tests/contracts tests/engine tests/faces tests/lab tests/launch tests/pserver
 stage $python -m pytest tests/cluster tests/faults
+[ -n "$(packages_without $of_containers)" ] || stage sh cluster/compose/test.sh

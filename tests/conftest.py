@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.lab import ground
 from tests.lab.cluster import Cluster
+from tests.lab.compose import Compose
 from tests.lab.lab import Lab
 
 settings.register_profile(
@@ -24,23 +25,34 @@ settings.register_profile(
 settings.load_profile("unhurried")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--cluster",
+        choices=("namespaces", "compose"),
+        default="namespaces",
+        help="of what `cluster` is made; compose: of containers, and only tests that use it are run",
+    )
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if "need_lab" in getattr(item, "fixturenames", ()):
             item.add_marker("lab")
+    if config.getoption("--cluster") == "compose":
+        items[:] = [item for item in items if "standing_cluster" in getattr(item, "fixturenames", ())]
 
 
 @pytest.fixture(scope="session")
-def need_lab() -> None:
+def need_lab(request: pytest.FixtureRequest) -> None:
     """For tests that make a lab in their own way."""
-    ground.require()
+    ground.require(of_containers=request.config.getoption("--cluster") == "compose")
 
 
 @pytest.fixture(scope="module")
-def standing_cluster(need_lab: None) -> Iterator[Cluster]:
+def standing_cluster(need_lab: None, request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """Three nodes for all tests of a module."""
-    with Lab(3) as made:
+    with Compose() if request.config.getoption("--cluster") == "compose" else Lab(3) as made:
         yield made
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -22,12 +23,13 @@ PROGRAMS = {  # program: Debian's package
     "nsenter": "util-linux",
     "setpriv": "util-linux",
 }
+OF_CONTAINERS = {"dockerd": "docker.io", "docker": "docker.io", "docker-compose": "docker-compose"}
 SYSTEM_PATHS = ":/usr/sbin:/sbin"
 
 
-def require() -> None:
+def require(*, of_containers: bool = False) -> None:
     """Leave a test out where no lab can be made, saying why; in continuous integration it fails."""
-    if lacking := missing():
+    if lacking := missing() + (missing_programs(OF_CONTAINERS) if of_containers else ()):
         said = f"no cluster can be made here: {'; '.join(lacking)}"
         if os.environ.get("CI"):
             pytest.fail(said)  # there it is known to be possible: left out would look like passed
@@ -44,12 +46,7 @@ def find_missing() -> tuple[str, ...]:
     """Look for it now."""
     if os.geteuid() != 0:
         return ("namespaces of a whole machine are made by root only",)
-    path = os.environ.get("PATH", "") + SYSTEM_PATHS
-    lacking = [
-        f"there is no {program} (package {package})"
-        for program, package in PROGRAMS.items()
-        if not shutil.which(program, path=path)
-    ]
+    lacking = list(missing_programs(PROGRAMS))
     top = groups()
     if not Path("/dev/net/tun").exists():
         lacking.append("there is no /dev/net/tun, for cables that can be made long")
@@ -58,6 +55,16 @@ def find_missing() -> tuple[str, ...]:
     if not lacking and (trial := _try_namespaces()):
         lacking.append(f"namespaces cannot be made here: {trial}")
     return tuple(lacking)
+
+
+def missing_programs(programs: Mapping[str, str]) -> tuple[str, ...]:
+    """Those that are not here, each with its package."""
+    path = os.environ.get("PATH", "") + SYSTEM_PATHS
+    return tuple(
+        f"there is no {program} (package {package})"
+        for program, package in programs.items()
+        if not shutil.which(program, path=path)
+    )
 
 
 def _try_namespaces() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +23,26 @@ def groups() -> Path | None:
     return None
 
 
+def hierarchies() -> list[Path]:
+    """Where this machine keeps control groups of any version."""
+    mounts = (line.split() for line in Path("/proc/self/mounts").read_text().splitlines())
+    return [Path(place) for _, place, kind, *_ in mounts if kind in ("cgroup", "cgroup2")]
+
+
+def joining(groups: Iterable[Path]) -> list[str]:
+    """What to write before a command so that it is in those groups. Whoever comes when they are gone does not
+    start."""
+    join = 'while [ "$1" != -- ]; do echo $$ >"$1" || exit; shift; done; shift; exec "$@"'
+    return ["/bin/sh", "-c", join, "sh", *(str(group / "cgroup.procs") for group in groups), "--"]
+
+
+def groups_of(pid: int) -> list[Path]:
+    """All that a process is in."""
+    lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+    names = {line.split(":", 2)[2].lstrip("/") for line in lines} - {""}
+    return [top / name for top in hierarchies() for name in names if (top / name).is_dir()]
+
+
 class Group:
     """One, made here. What is started with ``joining`` before its command is in it, and so are all its
     children."""
@@ -31,8 +52,7 @@ class Group:
         path.mkdir()
 
     def joining(self) -> list[str]:
-        """Whoever comes too late, when it is gone, does not start."""
-        return ["/bin/sh", "-c", 'echo $$ >"$0" && exec "$@"', str(self.path / "cgroup.procs")]
+        return joining([self.path])
 
     def add(self, pid: int) -> None:
         """Take one in that is elsewhere now."""

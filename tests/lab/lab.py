@@ -16,7 +16,7 @@ from tests.lab.cluster import HEAD, Cluster, Node, breaks
 from tests.lab.home import make_key
 from tests.lab.machine import Machine
 from tests.lab.premises import Premises
-from tests.lab.processes import Process, depth, look
+from tests.lab.processes import Process, depth, is_within, look
 from tests.lab.switch import Switch, configure
 
 MOST_NODES = 250
@@ -53,13 +53,11 @@ class Lab(Cluster):
     # From here to nothing
 
     def close(self) -> None:
-        try:
-            self._premises.close()
-        finally:
-            for machine in self._machines.values():
-                machine.close()
-            if self._switch:
-                self._switch.close()
+        self._premises.close()
+        for machine in self._machines.values():
+            machine.close()
+        if self._switch:
+            self._switch.close()
 
     def _seed(self) -> None:
         """What nodes find on their first day."""
@@ -75,7 +73,7 @@ class Lab(Cluster):
 
     def _start(self, disk_mb: int) -> None:
         disks = [self.folder / "disks" / name for name in self.nodes]
-        self._switch = Switch(self._premises.frame, self.folder, disks, disk_mb)
+        self._switch = Switch(self._premises, disks, disk_mb)
         self._switch.wait()
         for name, node in self.nodes.items():
             machine = Machine(node, self._premises, self._switch)
@@ -126,7 +124,7 @@ class Lab(Cluster):
         if first not in pids:
             return []  # it is down
         inside = depth(first)
-        return [one for one in look(pids) if one.host_pid != first and _is_within(one, inside)]
+        return [one for one in look(pids) if one.host_pid != first and is_within(one, inside)]
 
     # Faults
 
@@ -179,14 +177,6 @@ class Lab(Cluster):
         self.path(node, "/etc/ssh/ssh_host_ed25519_key").write_bytes(key.read_bytes())
         self.run("/bin/kill", "-HUP", "1", at=node)
         return shown
-
-
-def _is_within(process: Process, inside: int) -> bool:
-    """Whether it is on the node itself, and not what we brought a command there with."""
-    try:
-        return depth(process.host_pid) >= inside
-    except OSError:
-        return False
 
 
 def _outermost(folders: Sequence[Path]) -> tuple[Path, ...]:

@@ -143,9 +143,7 @@ class Machine:
 
     def rate(self, mbit: float | None) -> None:
         """Limit both ends of its cable."""
-        wide = ["noqueue"] if mbit is None else f"tbf rate {mbit}mbit burst 128kb latency 100ms".split()
-        for enter, card in ((self._switch.within(), self.port), (self.within("--net", "--"), "eth0")):
-            configure([*enter, "tc", "qdisc", "replace", "dev", card, "root", *wide])
+        self._switch.narrow(self.port, self.within("--net", "--"), mbit)
 
     def within(self, *argv: str) -> list[str]:
         """A command of nsenter at this node."""

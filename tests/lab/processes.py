@@ -31,6 +31,13 @@ def depth(host_pid: int) -> int:
     return len(_own_pids(Path(f"/proc/{host_pid}")))
 
 
+def is_within(process: Process, inside: int) -> bool:
+    """Whether it is on a node so deep itself, and not what we brought a command there with."""
+    with contextlib.suppress(OSError):
+        return depth(process.host_pid) >= inside
+    return False
+
+
 def _own_pids(entry: Path) -> list[int]:
     lines = (entry / "status").read_text().splitlines()
     return next([int(pid) for pid in line.split()[1:]] for line in lines if line.startswith("NSpid:"))

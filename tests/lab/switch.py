@@ -11,18 +11,18 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tests.lab.cluster import HEAD_ADDRESS
-from tests.lab.group import Group
+from tests.lab.premises import Premises
 
 # The first question for a node's address may come before its card is up: ask again soon, not in a second.
 _BRIDGE = f"""
-ip link set lo up
 ip link add br0 type bridge forward_delay 0 stp_state 0
 ip addr add {HEAD_ADDRESS}/16 dev br0
 ip link set br0 up
 echo 20 >/proc/sys/net/ipv4/neigh/br0/retrans_time_ms
 echo 50 >/proc/sys/net/ipv4/neigh/br0/mcast_solicit
 """
-_MOUNTS = """
+_HEAD = """
+ip link set lo up
 mount -t sysfs sysfs /sys
 mount --bind "$1/hosts" /etc/hosts
 shift
@@ -33,14 +33,16 @@ done
 
 
 class Switch:
-    """The process that holds them."""
+    """The process that holds them; ``bridge`` where nobody else makes one there."""
 
-    def __init__(self, group: Group, folder: Path, disks: Iterable[Path], disk_mb: int) -> None:
-        script = "set -eu\n" + _BRIDGE + _MOUNTS + "echo here\nexec sleep infinity\n"
-        arguments = [str(folder), *(f"{disk_mb}:{disk}" for disk in disks)]
+    def __init__(
+        self, premises: Premises, disks: Iterable[Path] = (), disk_mb: int = 0, *, bridge: bool = True
+    ) -> None:
+        script = "\n".join(["set -eu", _HEAD, _BRIDGE if bridge else "", "echo here", "exec sleep infinity"])
+        arguments = [str(premises.folder), *(f"{disk_mb}:{disk}" for disk in disks)]
         self._process = subprocess.Popen(
             [
-                *(*group.joining(), "unshare", "--net", "--mount", "--propagation", "private"),
+                *(*premises.frame.joining(), "unshare", "--net", "--mount", "--propagation", "private"),
                 *("/bin/sh", "-c", script, "sh", *arguments),
             ],
             stdin=subprocess.DEVNULL,
@@ -76,6 +78,12 @@ class Switch:
     def ip(self, *lines: str) -> None:
         """Run lines of ``ip -batch``."""
         configure(self.within("ip", "-batch", "-"), "\n".join(lines))
+
+    def narrow(self, port: str, node_network: list[str], mbit: float | None) -> None:
+        """Let a cable carry so much each way, or all it can: the bridge's end of it, and the node's card."""
+        width = ["noqueue"] if mbit is None else f"tbf rate {mbit}mbit burst 128kb latency 100ms".split()
+        for enter, card in ((self.within(), port), (node_network, "eth0")):
+            configure([*enter, "tc", "qdisc", "replace", "dev", card, "root", *width])
 
 
 def configure(command: list[str], text: str = "") -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab.cluster import HEAD
+from tests.lab.compose import Compose
 from tests.lab.lab import Lab
 from tests.lab.machine import ROOT
 from tests.waiting import until
@@ -29,7 +30,7 @@ class Traces:
     spaces: list[str]
 
     @classmethod
-    def of(cls, lab: Lab) -> Traces:
+    def of(cls, lab: Lab | Compose) -> Traces:
         holders = [Path(f"/proc/{lab.holder(place)}") for place in (HEAD, *lab.names)]
         spaces = {_link(holder, space) for holder in holders for space in SPACES}
         ours = {_link(Path("/proc/self"), space) for space in SPACES}

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,7 +36,8 @@ def test_sshd_answers_at_every_port_by_name_and_by_address(cluster: Cluster) -> 
         assert said.stdout == "n2\n"
 
 
-def test_nodes_log_in_to_nodes(cluster: Cluster) -> None:
+def test_nodes_log_in_to_nodes(make_lab: Callable[..., Lab]) -> None:
+    cluster = make_lab(3)
     assert cluster.run("ssh", "n3", "hostname", at="n1").stdout == "n3\n"
 
 
@@ -94,7 +96,7 @@ def test_a_program_of_the_head_has_its_home_its_names_and_the_signals_it_is_sent
         assert program.stdout
         said = program.stdout.readline().split()
         assert said[:4] == [str(ROOT), str(cluster.home.folder), "b", cluster.nodes["n2"].address]
-        assert "br0" in said[4:] and "v-n2" in said[4:]
+        assert "lo" in said[4:] and any(name.startswith("br") for name in said[4:])
         assert [one.host_pid for one in cluster.processes(HEAD)] == [program.pid]
         program.send_signal(signal.SIGINT)
     assert program.returncode == -signal.SIGINT
@@ -144,8 +146,10 @@ def test_labs_stand_side_by_side_and_do_not_meet(make_lab: Callable[..., Lab]) -
         socket.create_connection((other.nodes["n2"].address, 22), timeout=0.3).close()
 
 
-def test_a_lab_that_cannot_start_says_why_and_is_gone(need_lab: None, tmp_path: Path) -> None:
-    before = set(Path("/tmp").glob("lab-*"))
+def test_a_lab_that_cannot_start_says_why_and_is_gone(
+    need_lab: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(RuntimeError, match=r"n1 does not start: (.|\n)*nowhere"):
         Lab(1, shares=[tmp_path / "nowhere"])
-    assert set(Path("/tmp").glob("lab-*")) <= before
+    assert list(tmp_path.iterdir()) == []
