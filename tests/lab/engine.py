@@ -41,7 +41,7 @@ class Engine:
     @property
     def socket(self) -> str:
         """Where it listens, as seen from anywhere."""
-        return f"/proc/{self._children[0]}/root/run/docker.sock"
+        return str(Path("/proc", self._children[0], "root") / "run/docker.sock")
 
     def wait(self) -> None:
         """Until it answers."""
