@@ -1,11 +1,13 @@
 """What holds for all tests. No example of hypothesis fails for the time that it took: no test asserts speed,
 and a machine that does something else for a fifth of a second is no defect. And clusters for tests: whoever
-asks for one is marked `lab`."""
+asks for one is marked `lab`. Launches keep their records in a folder of the test run."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -74,3 +76,16 @@ def make_lab(need_lab: None) -> Iterator[Callable[..., Lab]]:
             return lab
 
         yield make
+
+
+@pytest.fixture(scope="session", autouse=True)
+def state_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder that ``XDG_STATE_HOME`` names for every process that tests start."""
+    before = os.environ.get("XDG_STATE_HOME")
+    folder = tmp_path_factory.mktemp("state")
+    os.environ["XDG_STATE_HOME"] = str(folder)
+    yield folder
+    if before is None:
+        del os.environ["XDG_STATE_HOME"]
+    else:
+        os.environ["XDG_STATE_HOME"] = before

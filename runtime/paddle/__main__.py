@@ -369,6 +369,9 @@ class _Watcher:
         print(f"paddle pserver: {text}", file=sys.stderr, flush=True)
         reporter().broken(text, trainers, is_own=is_own)
 
+    def restarted(self, shard: str, how: str) -> None:
+        reporter().restarted(f"{shard}: {how}")
+
 
 if __name__ == "__main__":
     sys.exit(main())

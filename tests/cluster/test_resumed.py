@@ -151,6 +151,41 @@ def assert_unbroken(folder: Path, start: Callable[..., Job], steps: int, workspa
     assert_same(np.load(unbroken), np.load(workspace / "after.npz"))
 
 
+def test_a_job_is_gone_on_from_by_its_name_alone_with_the_flags_it_had(
+    tmp_path: Path, start: Callable[..., Job]
+) -> None:
+    job = start("-p", "package", "--snapshot_dir=kept", "--snapshot_period=7", "--steps=1000000")
+    places = [f"jobs/JOB*/node-{node}/kept" for node in (0, 1)]
+    until(lambda: all(any(map(saved, tmp_path.glob(place))) for place in places), "snapshots", PATIENCE_S)
+    name = next((tmp_path / "jobs").iterdir()).name
+    refused, output = start(f"--resume={name}").end()
+    assert (refused, f"{name}-" in output, "runs still" in output) == (1, True, True)
+    assert interrupt(job) == job.end()[0]
+
+    (tmp_path / "conf.py").write_text("HOSTS = ['local']\n")  # what it says by now is of other jobs
+    status, output = start(f"--resume={name}", "--steps=3").end()
+    assert status == 0, output
+    log = (tmp_path / "package" / "log" / "node-1" / "train.log").read_text()
+    found = re.search(r"training goes on from step (\d+)", log)
+    assert found is not None and not int(found[1]) % 7
+    (tmp_path / "conf.py").write_text("HOSTS = ['local', 'local']\nPADDLE_PORTS_NUM_FOR_SPARSE = 1\n")
+    assert_unbroken(tmp_path, start, int(found[1]) + 3, tmp_path / "jobs" / name / "node-0")
+
+
+def test_what_cannot_be_gone_on_from_is_refused_with_the_reason(
+    tmp_path: Path, start: Callable[..., Job]
+) -> None:
+    status, output = start("-p", "package", "--steps=3").end()
+    assert status == 0, output
+    name = next((tmp_path / "jobs").iterdir()).name
+    status, output = start(f"--resume={name}").end()
+    assert (status, "kept no snapshots" in output) == (1, True)
+    status, output = start(f"--resume={name}", "-p", "package").end()
+    assert (status, "a job goes on in the workspaces it has" in output) == (2, True)
+    status, output = start("--resume=JOB1").end()
+    assert (status, "there is no job JOB1 of this user" in output, name in output) == (1, True, True)
+
+
 def test_the_next_job_has_more_pservers_once_the_snapshots_are_cut_for_them(
     tmp_path: Path, start: Callable[..., Job]
 ) -> None:
@@ -191,5 +226,4 @@ def test_the_last_lines_of_a_job_that_failed_say_how_to_go_on(
     interrupt(job)
     _, output = job.end()
     (folder,) = (tmp_path / "jobs").iterdir()
-    words = f"to go on from the snapshots: python paddle.py --job_workspace={folder} --snapshot_dir=kept"
-    assert words in output
+    assert f"to go on from the snapshots: python paddle.py --resume={folder.name}\n" in output

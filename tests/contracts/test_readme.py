@@ -22,7 +22,7 @@ OF_COMMAND = {"paddle.py": ("launcher", "trainer"), "pserver": ("pserver",), "ma
 
 def test_there_is_something_to_hold_it_to() -> None:
     assert len(PROGRAMS) == 1
-    assert {"sh", "python", "paddle", "export"} == {words[0] for words in COMMANDS}
+    assert {"sh", "python", "paddle", "export", "fab"} == {words[0] for words in COMMANDS}
 
 
 def test_its_program_trains(tmp_path: Path) -> None:

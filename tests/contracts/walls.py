@@ -53,6 +53,9 @@ FLAGS = "_launch.{arguments, dialects, environ, errors, flag, flags, manual, rep
 # A launch as data, and who decides by it.
 SUPERVISOR = "_launch.{actions, cause, events, phases, supervisor}"
 
+# What a launch tells, and who it tells it to.
+BULLETINS = "_launch.{board, bulletins, errors, events, news, plan, status}"
+
 TABLE = (
     # The top.
     Row("__init__", "_absent batch", "importlib"),
@@ -342,8 +345,19 @@ TABLE = (
     Row("_launch.ignored", "_launch.errors", "pathlib pathspec"),
     Row("_launch.shards", "_launch.workspace"),
     Row("_launch.sending", "_launch.news", "rich"),
-    Row("_launch.status", "_launch.{news, sending}", "rich"),
-    Row("_launch.logs", "_launch.{errors, news}", f"matplotlib {STANDARD}"),
     Row("_launch.backends.{crew, node}", "_launch", STANDARD),
+    Row("_launch.board", "_launch.{news, plan, sending}"),
+    Row("_launch.bulletins", "_launch.news", "msgspec"),
+    Row("_launch.status", "_launch.{board, bulletins, news}", "rich time"),
+    Row("_launch.logs", "_launch.{errors, news, plan}", f"matplotlib {STANDARD}"),
+    Row("_launch.jobs", f"_launch.jobs _launch.agent.processes {BULLETINS} _visible", f"msgspec {STANDARD}"),
+    Row("_launch.jobs.register", f"_launch.jobs _launch.settings {FLAGS} {BULLETINS}", f"msgspec {STANDARD}"),
+    Row("_launch.jobs.shared", BULLETINS),
+    Row("_launch.jobs.background", "_launch.{errors, news, signals}", STANDARD),
+    Row("_launch.jobs.explanation", "_launch.{launch, news, plan} _visible", "pathlib"),
+    Row("_launch.jobs.resumption", f"_launch.jobs.index _launch.plan {FLAGS}", "pathlib"),
+    Row("_launch.jobs.watching", f"_launch.jobs {BULLETINS}", f"rich {STANDARD}"),
+    Row("_launch.jobs.collecting", f"{BULLETINS} _launch.backends _launch.phases", STANDARD),
+    Row("_launch.jobs.commands", f"_launch.jobs _launch.backends {FLAGS}", STANDARD),
     Row("_launch.backends.local", "_launch", f"invoke {STANDARD}"),
 )

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from paddle._launch import logs
+from paddle._launch.board import Board, Row
 from paddle._launch.news import Progress
-from paddle._launch.status import EVERY_S, Board, LiveScreen, PlainScreen, screen
+from paddle._launch.status import EVERY_S, LiveScreen, PlainScreen, screen
 
 
 def progress(rank: int = 0, batch_id: int = 0, cost: float = 7.0) -> Progress:
@@ -207,10 +208,16 @@ def test_the_last_lines_of_each_role_are_kept() -> None:
     assert tails.of("trainer-1") == ()
 
 
+def trainers(number: int) -> list[Row]:
+    return [
+        Row(node=n, address="127.0.0.1", role=f"trainer-{n}", kind="trainer", rank=n) for n in range(number)
+    ]
+
+
 def board(*rows: Progress) -> Board:
-    board = Board(tuple(f"trainer-{rank}" for rank in range(20)))
+    board = Board(trainers(20))
     for row in rows:
-        board.add(row)
+        board.take(row)
     return board
 
 
@@ -256,7 +263,8 @@ def test_a_terminal_has_a_line_per_trainer_that_changes(monkeypatch) -> None:
     shown.close()
     text = stream.getvalue()
     assert "starting [2] trainers" in text
-    assert text.count("trainer-0") == 3  # drawn, drawn anew, and left standing
+    assert text.count("samples/s") == 3  # drawn, drawn anew, and left standing
+    assert "and 2 more, of which there is nothing to be seen" in text  # of 20, on a terminal of 25 lines
     assert "\x1b[1A" in text
 
 

@@ -1,14 +1,16 @@
 """From a command line to a plan: what runs where, with which arguments and environment."""
 
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from paddle._launch import cli, job
+from paddle._launch import job
 from paddle._launch.arguments import parse_arguments
 from paddle._launch.environ import read
 from paddle._launch.errors import UsageError, WorkspaceError
+from paddle._launch.jobs.resumption import again
 from paddle._launch.plan import LONGEST_PRINT, LaunchPlan, agent_order, describe, plan
 from paddle._launch.settings import settle
 from paddle._launch.workspace import Claim
@@ -162,10 +164,12 @@ def test_snapshots_in_any_other_folder_do_not_meet(folder) -> None:
 
 def test_who_can_go_on_from_snapshots_is_told_how_and_a_wrong_call_is_not_to_be_repeated(folder) -> None:
     launch = planned(folder, "--snapshot_dir=/kept")
-    assert cli._again(launch, 137) == "the same command again, with --snapshot_dir=/kept"
-    assert "--job_workspace=" in cli._again(planned(folder, "--snapshot_dir=kept"), 1)
-    assert [cli._again(launch, status) for status in (0, UsageError.exit_status)] == ["", ""]
-    assert not cli._again(planned(folder), 1)
+    said = partial(again, is_registered=False)
+    assert said(launch, 137) == "the same command again, with --snapshot_dir=/kept"
+    assert "--job_workspace=" in said(planned(folder, "--snapshot_dir=kept"), 1)
+    assert [said(launch, status) for status in (0, UsageError.exit_status)] == ["", ""]
+    assert not said(planned(folder), 1)
+    assert again(launch, 137, is_registered=True) == f"python paddle.py --resume={launch.name}"
 
 
 def test_conf_asks_for_snapshots_too(folder) -> None:

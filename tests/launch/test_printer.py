@@ -6,9 +6,9 @@ import threading
 import pytest
 
 from paddle._launch import printer
+from paddle._launch.board import Board, Row
 from paddle._launch.news import Progress
 from paddle._launch.printer import Printer, own
-from paddle._launch.status import Board
 
 
 class Paused:
@@ -42,8 +42,9 @@ def terminal():
 
 
 def board() -> Board:
-    board = Board(("trainer-0",))
-    board.add(Progress("trainer-0", 0, 1, 2.0, 3.0))
+    row = Row(node=0, address="127.0.0.1", role="trainer-0", kind="trainer", rank=0)
+    board = Board([row])
+    board.take(Progress("trainer-0", 0, 1, 2.0, 3.0))
     return board
 
 
@@ -69,7 +70,7 @@ def test_progress_is_shown_as_it_was_when_told_and_not_before_a_line_that_was_to
     shown.show(told, 1.0)
     assert terminal.is_reached.wait(30)  # and it reads the board only when it goes on
     shown.say("a second one reports")
-    told.add(Progress("trainer-0", 0, 2, 4.0, 3.0))
+    told.take(Progress("trainer-0", 0, 2, 4.0, 3.0))
     shown.show(told, 2.0)
     terminal.goes_on.set()
     shown.close()

@@ -4,9 +4,12 @@ import io
 
 from rich.console import Console
 
+from paddle._launch.board import Board, Row
 from paddle._launch.news import Progress, Sent
 from paddle._launch.sending import Sending
-from paddle._launch.status import Board, PlainScreen
+from paddle._launch.status import PlainScreen
+
+TRAINER = Row(node=0, address="127.0.0.1", role="trainer-0", kind="trainer", rank=0)
 
 
 def sending(*pairs: tuple[int, int]) -> Sending:
@@ -44,13 +47,13 @@ def test_of_many_nodes_those_that_are_behind_have_a_bar() -> None:
 
 
 def test_a_screen_shows_it_until_trainers_make_progress() -> None:
-    board, stream = Board(("trainer-0",)), io.StringIO()
+    board, stream = Board([TRAINER]), io.StringIO()
     screen = PlainScreen(stream)
-    board.sending.add(Sent(0, 1_000_000, 2_000_000))
+    board.take(Sent(0, 1_000_000, 2_000_000))
     copied = board.copy()
-    board.sending.add(Sent(0, 2_000_000, 2_000_000))
+    board.take(Sent(0, 2_000_000, 2_000_000))
     screen.show(copied, 0.0)
-    board.add(Progress("trainer-0", 0, 1, 2.0, 3.0))
+    board.take(Progress("trainer-0", 0, 1, 2.0, 3.0))
     screen.show(board, 10.0)
     assert stream.getvalue().splitlines() == [
         "sent 1.0 MB of 2.0 MB (50 %), 0 of 1 nodes have all they lacked",

@@ -11,21 +11,29 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import shlex
+import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from paddle._launch import job, manual, plan, prepare, remote, signals
-from paddle._launch.arguments import parse_arguments
+from paddle._launch.arguments import Arguments, parse_arguments
 from paddle._launch.backends import carrier
-from paddle._launch.errors import LaunchError, UsageError
+from paddle._launch.errors import JobError, LaunchError, UsageError
 from paddle._launch.flags import flags_of
+from paddle._launch.jobs import background, explanation
+from paddle._launch.jobs.desk import Desk
+from paddle._launch.jobs.index import Index, choose
+from paddle._launch.jobs.register import register
+from paddle._launch.jobs.resumption import again, resumed
+from paddle._launch.jobs.shared import SharedScreen
 from paddle._launch.launch import Launch
+from paddle._launch.logs import LAUNCHER
+from paddle._launch.news import Ended, Failed, Place, Planned
 from paddle._launch.printer import Printer, own
-from paddle._launch.settings import settle
+from paddle._launch.settings import Settings, settle
 from paddle._launch.status import screen
 from paddle._launch.workspace import Claim
 from paddle._visible import visible
@@ -34,13 +42,19 @@ RUNTIME = Path(__file__).resolve().parents[2]
 _HEAD = """
 usage: python paddle.py --job_dispatch_package=DIR [flags]
        python paddle.py --job_workspace=DIR [flags]
+       python paddle.py --resume=JOB [flags]
 
 Starts a parameter server and a trainer on every node of conf.py, watches them, and collects logs and model.
 Any other argument is handed to the training program, train.py, of every trainer.
 """
 _TAIL = """
-Exit status: 0 when all trainers ended well; 2 for a wrong call; 130, 143 or 129 when stopped by INT, TERM or
-HUP; otherwise that of the process that failed first.
+Exit status:
+  0    all trainers ended well; with --detach: the job trains in the background
+  1    a node failed: it could not be reached, was lost, or a workspace could not be put in place
+  2    a wrong call, or settings that cannot be; nothing was started
+  98   a port is taken on a node; nothing was trained
+  129, 130, 143   stopped by HUP, INT (Ctrl+C), or TERM, which is also what `fab stop` gives
+  else that of the process that failed first, 128 + n where signal n killed it: 137 for SIGKILL
 """
 
 
@@ -63,9 +77,13 @@ def _run(argv: Sequence[str], runtime: Path) -> int:
     given = parse_arguments(argv, "launcher", command=job.COMMAND, pass_on=True)
     if given.help:
         return _print(_help().rstrip())
+    home = None
+    if name := str(given.values.get("resume", "")):
+        earlier = choose(Index().jobs(), name, None, what="go on from", running=False)
+        given, home = resumed(given, earlier), earlier.record.plan.home
     conf = Path(str(given.values.get("conf", runtime.parent / "conf.py")))
     settings = settle(conf, os.environ, given.values)
-    describe = partial(job.describe, settings, given, cwd=_here())
+    describe = partial(job.describe, settings, given, cwd=_here(), home=home)
     spec = describe(datetime.now())
     for notice in spec.notices:
         _complain(f"paddle.py: {notice}")
@@ -78,9 +96,37 @@ def _run(argv: Sequence[str], runtime: Path) -> int:
     prepare.run(spec, python=sys.executable, runtime=runtime)
     claim = Claim()
     try:
-        return _carry_out(_plan(describe(datetime.now(), is_free=claim.take), runtime))
+        launch = _plan(describe(datetime.now(), is_free=claim.take), runtime)
+        side = background.split(launch.home / "log" / LAUNCHER) if settings["detach"] else None
+        if isinstance(side, background.Foreground):
+            return _leave(side, launch)
+        return _carry_out(launch, settings["format"], side, _register(launch, settings, given, conf))
     finally:
         claim.release()
+
+
+def _register(launch: plan.LaunchPlan, settings: Settings, given: Arguments, conf: Path) -> Desk | None:
+    """Keep a record of this job. Without one a job can be launched, but not be left to itself."""
+    try:
+        return register(launch, settings, given, Path(os.path.realpath(conf)), os.environ)
+    except JobError as error:
+        if settings["detach"]:
+            raise
+        _complain(f"paddle.py: warning: {error}")
+    return None
+
+
+def _leave(side: background.Foreground, launch: plan.LaunchPlan) -> int:
+    """Show how the job begins; once it trains, leave it to itself."""
+    status = side.wait()
+    if status is not None:
+        return status
+    return _print(
+        f"{launch.name} goes on in the background, process {side.launcher}; what it says is in {side.log}\n"
+        f"  fab status --job={launch.name}\n"
+        f"  fab logs --job={launch.name} --follow\n"
+        f"  fab stop --job={launch.name}"
+    )
 
 
 def _here() -> Path:
@@ -102,72 +148,59 @@ def _plan(spec: job.JobSpec, runtime: Path) -> plan.LaunchPlan:
     return plan.plan(spec, python=sys.executable, runtime=runtime, token=token, remote=needs)
 
 
-def _carry_out(launch: plan.LaunchPlan) -> int:
-    shown = Printer(screen(own(sys.stdout)))
+def _carry_out(
+    launch: plan.LaunchPlan, form: str, behind: background.Background | None, desk: Desk | None
+) -> int:
+    printer = Printer(screen(own(sys.stdout), form))
+    listeners = [listener for listener in (behind, desk) if listener is not None]
+    shown = SharedScreen(printer, *listeners)
     running = Launch(launch, shown, carrier)
+    if desk:
+        desk.open(running.ask)
+    shown.tell(_planned(launch))
     for line in plan.describe(launch):
         shown.say(line)
     status = running.run()
     if shown.is_gone:
         _complain("paddle.py: nobody reads what it prints any more, so the job was stopped. A file would do.")
-    _explain(running, launch)
-    if running.has_trained and (again := _again(launch, status)):
-        shown.say(f"to go on from the snapshots: {again}")
+    if failed := explanation.failure(running):
+        shown.tell(failed)
+        _explain(failed, launch, running.unfit)
+    if running.has_trained and (go_on := again(launch, status, is_registered=desk is not None)):
+        shown.say(f"to go on from the snapshots: {go_on}")
     curve = None
     with contextlib.suppress(KeyboardInterrupt):  # the job is over; only the picture is given up
         curve = running.draw_curve()
     shown.say(_last_line(launch, status, curve, running))
+    shown.tell(_ended(launch, status, curve, running))
+    if desk:
+        desk.close()
     return status
 
 
-def _explain(running: Launch, launch: plan.LaunchPlan) -> None:
-    """After a failure: what failed, where, its last lines, and where all of them are."""
-    cause = running.cause
-    if cause is None or cause.signum is not None:
-        return
-    if launch.remote is not None and running.unfit:
-        for line in _unfit(running.unfit, launch):
-            _complain(line)
-        return
-    node = next((node for node in launch.nodes if node.node == cause.node), None)
-    where = f" on node {node.node} ({node.address})" if node else ""
-    if cause.role is None:
-        _complain(f"paddle.py: the job failed{where}: {cause.text}")
-        return
-    tail = running.last_lines(cause.role)
-    _complain(
-        f"paddle.py: {cause.text}{where}. Its last lines:" if tail else f"paddle.py: {cause.text}{where}."
+def _planned(launch: plan.LaunchPlan) -> Planned:
+    places = (
+        Place(node.node, node.address, str(node.workspace), tuple(role.name for role in node.roles))
+        for node in launch.nodes
     )
-    for line in tail:
-        _complain(f"  | {line}")
-    if cause.detail:
-        _complain(f"Why: {cause.detail}")
-    log = next(role.log for one in launch.nodes for role in one.roles if role.name == cause.role)
-    _complain(f"All it printed: {launch.home / 'log' / f'node-{cause.node}' / Path(log).name}")
+    return Planned(launch.name, launch.id, str(launch.home), tuple(places))
 
 
-def _unfit(unfit: dict[int, str], launch: plan.LaunchPlan) -> Iterator[str]:
-    """A table of the nodes that cannot be used."""
-    shown = {node.node: f"{node.host.user}@{node.host.name}" for node in launch.nodes if node.node in unfit}
-    width = max(map(len, shown.values()))
-    of = plan.count(len(launch.nodes), "node")
-    yield f"paddle.py: {len(unfit)} of {of} cannot be used; nothing was started or changed on any."
-    for node, name in shown.items():
-        yield f"  node {node:<3} {name:<{width}}  {unfit[node]}"
+def _ended(launch: plan.LaunchPlan, status: int, curve: Path | None, running: Launch) -> Ended:
+    log = str(launch.home / "log") if running.has_started else ""
+    model = str(launch.home / "output") if (0, "output") in running.collected else ""
+    return Ended(status, log, str(curve or ""), model)
 
 
-def _again(launch: plan.LaunchPlan, status: int) -> str:
-    """How the next launch finds the snapshots of this one; empty where there is no reason for one, or it
-    would be as wrong as this one was."""
-    snapshots = launch.snapshots
-    if snapshots is None or status in (0, UsageError.exit_status):
-        return ""
-    if snapshots.is_absolute():
-        return f"the same command again, with --snapshot_dir={snapshots}"
-    place = launch.nodes[0].workspace
-    place = place.parent if place.name == "node-0" else place
-    command = f"python paddle.py --job_workspace={shlex.quote(str(place))}"
-    return f"{command} --snapshot_dir={shlex.quote(str(snapshots))}, with the other flags of this job"
+def _explain(failed: Failed, launch: plan.LaunchPlan, unfit: Mapping[int, str]) -> None:
+    """After a failure: what failed, where, its last lines, and where all of them are."""
+    if failed.is_asked_for:
+        return
+    width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
+    is_table = launch.remote is not None and unfit
+    lines = explanation.table(unfit, launch) if is_table else explanation.paragraphs(failed, launch, width)
+    for line in lines:
+        _complain(line)
 
 
 def _last_line(launch: plan.LaunchPlan, status: int, curve: Path | None, running: Launch) -> str:

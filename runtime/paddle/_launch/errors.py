@@ -16,6 +16,7 @@ LaunchError                     every one has an ``exit_status`` for the command
 │   ├── LoginRefused            no key opens it
 │   ├── NodeUnfit               it lacks what a job needs: a Python, packages, room
 │   └── NodeLost                a connection to it broke, or nothing comes by it any more
+├── JobError                    a job that is not there, runs, or does not run; or does not answer (1)
 └── DeliveryError               a workspace could not be put in place, or files not be fetched (1)
     ├── DeliveryRefused         a node does not do what a dispatch asks of it, such as to write elsewhere
     └── DeliveryStopped         because the launch was stopped meanwhile
@@ -99,6 +100,10 @@ class NodeUnfit(NodeError):
 
 class NodeLost(NodeError):
     """A connection to it broke, or nothing comes by it any more."""
+
+
+class JobError(LaunchError):
+    """What was asked of a job cannot be done with it; the message says which jobs there are."""
 
 
 class DeliveryError(LaunchError):

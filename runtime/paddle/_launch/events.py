@@ -77,6 +77,16 @@ class Signalled:
 
 
 @dataclass(frozen=True, slots=True)
+class StopAsked:
+    """Somebody asks, from elsewhere, that the job be stopped. ``grace_s``: for roles to end by themselves,
+    None for the usual; ``is_killing``: at once, by force; ``by``: in words, who asks."""
+
+    grace_s: float | None = None
+    is_killing: bool = False
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """Time has passed."""
 
@@ -91,5 +101,6 @@ Event = (
     | NodeFailed
     | NodeEnded
     | Signalled
+    | StopAsked
     | Tick
 )

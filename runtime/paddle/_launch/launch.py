@@ -17,13 +17,24 @@ from queue import Empty, SimpleQueue
 from paddle._launch import logs
 from paddle._launch.actions import Action, Kill, StartRole, Step, Stop
 from paddle._launch.backends import Carrier, Post
+from paddle._launch.board import Board, rows_of
 from paddle._launch.cause import Cause
-from paddle._launch.events import Answered, Event, Signalled, Tick
-from paddle._launch.news import Collected, News, Printed, Progress, Sent, Told, Waiting
+from paddle._launch.events import Answered, Event, RoleExited, RoleReady, Signalled, Tick
+from paddle._launch.news import (
+    Bulletin,
+    Changed,
+    Collected,
+    Entered,
+    News,
+    Printed,
+    Progress,
+    Restarted,
+    Told,
+)
 from paddle._launch.phases import Limits, Phase
 from paddle._launch.plan import LaunchPlan, count
 from paddle._launch.signals import heard
-from paddle._launch.status import Board, Screen
+from paddle._launch.status import Screen
 from paddle._launch.supervisor import Supervisor
 from paddle._visible import visible
 
@@ -73,14 +84,13 @@ class Launch:
             trainers={role.name: role.node for role in plan.roles("trainer")},
             limits=Limits(serve_s=plan.ready_timeout_s),
         )
-        self._board = Board(tuple(role.name for role in plan.roles("trainer")))
-        self.collected: set[tuple[int, str]] = (
-            set()
-        )  # of which node which folder is where the user looks for it
+        self._board = Board(rows_of(plan))
+        self.collected: set[tuple[int, str]] = set()  # of which node which folder is where the user looks
         self._is_unread = False
         self._tails = logs.Tails()
         self._curve: logs.LossCurve | None = None
-        self._since = self._training_since = self._ticked = self._clock()
+        self._arriving: logs.Arriving | None = None
+        self._began = self._since = self._training_since = self._ticked = self._clock()
 
     def run(self) -> int:
         """Run the job to its end; gives the exit status."""
@@ -106,6 +116,10 @@ class Launch:
         if self._plan.package is not None and not self.has_trained:
             nodes = range(len(self._plan.nodes))
             self._carrier.withdraw(n for n in nodes if not self.has_started or (n, "log") in self.collected)
+
+    def ask(self, event: Event) -> None:
+        """Have the launch take an event from elsewhere, soon. Any thread may ask."""
+        self._inbox.put(event)
 
     @property
     def cause(self) -> Cause | None:
@@ -148,28 +162,37 @@ class Launch:
                 self._take(Signalled(signal.SIGHUP))  # as when a terminal is gone
 
     def _take(self, message: Event | News) -> None:
+        if not isinstance(message, News):
+            self._decide(message)
+            return
         match message:
             case Printed(role, lines):
                 self._tails.add(role, lines)
+                if self._arriving:
+                    self._arriving.add(role, lines)
             case Progress():
-                if not self._board.rows():
+                if not self._board.moving():
                     self._screen.say(f"first step after {self._clock() - self._training_since:.1f} s")
-                self._board.add(message)
                 if self._curve:
                     self._curve.add(message, self._clock() - self._training_since)
-            case Waiting():
-                self._board.wait(message)
-            case Sent():
-                self._board.sending.add(message)
             case Collected(node, folder):
                 self.collected.add((node, folder))
-            case Told(source, text):
+            case Restarted(source, text) | Told(source, text):
                 self._screen.say(f"{source}: {visible(text)}")
-            case _:
-                self._decide(message)
+        self._tell(message)
+
+    def _tell(self, bulletin: Bulletin) -> None:
+        self._board.take(bulletin)
+        self._screen.tell(bulletin)
 
     def _decide(self, event: Event) -> None:
         known, cause = len(self._supervisor.history), self._supervisor.cause
+        match event:
+            case RoleReady(role):
+                self._tell(Changed(role, "serves"))
+            case RoleExited(role, status):
+                is_over = self._supervisor.phase >= Phase.STOP
+                self._tell(Changed(role, "stopped" if is_over else "failed" if status else "ended", status))
         actions = self._supervisor.handle(event, self._clock())
         if self._supervisor.cause is not cause and self._supervisor.cause:
             self._tell_cause(self._supervisor.cause)
@@ -191,11 +214,13 @@ class Launch:
     def _enter(self, phase: Phase) -> None:
         now = self._clock()
         took, self._since = now - self._since, now
+        self._tell(Entered(phase.name.lower(), round(now - self._began, 3)))
         match phase:
             case Phase.DELIVER if self._plan.package is not None:
                 self._screen.say(f"sending the workspace to {count(len(self._plan.nodes), 'node')}")
             case Phase.SERVE:
                 logs.clear(self._plan.home)
+                self._arriving = logs.Arriving(self._plan, self._screen.say)
                 self._screen.say(f"starting {count(len(self._plan.roles('pserver')), 'pserver')}")
             case Phase.TRAIN:
                 self._training_since = now
@@ -221,6 +246,7 @@ class Launch:
                 case Step(node, phase):
                     self._carrier.step(node, phase)
                 case StartRole(role):
+                    self._tell(Changed(role, "starts"))
                     self._carrier.start(role)
                 case Stop(node, grace_s):
                     self._carrier.stop(node, grace_s)

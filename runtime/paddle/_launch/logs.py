@@ -22,13 +22,16 @@ from pathlib import Path
 
 from paddle._launch.errors import DeliveryError
 from paddle._launch.news import Progress
+from paddle._launch.plan import LaunchPlan
 
 TAIL = 20
+LAUNCHER = "launcher.log"  # of one that went into the background (jobs/background.py)
 _Tell = Callable[[str], None]
 Fetch = Callable[[Path, Path], bool]  # a node's folder, to a place here that is made; False: it has none
 _PART, _OLD, _PREVIOUS = ".{}.part", ".{}.old", "{}.previous"
 # In the log folder of a workspace that is its own home:
 _COLLECTED = ("node-*", "loss.*", _PART.format("node-*"), _OLD.format("node-*"))
+_NOT_OF_NODES = (*_COLLECTED, LAUNCHER)
 _FINE = 2000  # points of the curve in the time so far: dense at first, never too many
 
 
@@ -45,6 +48,35 @@ class Tails:
     def of(self, role: str) -> tuple[str, ...]:
         """Give the last lines of a role."""
         return tuple(self._lines[role])
+
+
+class Arriving:
+    """What roles print, written beside the collected logs while the job runs: ``log/node-i/train.log``.
+
+    It is as whole as what the launcher hears, which may lack lines where it is late; what is collected takes
+    its place.
+    """
+
+    def __init__(self, plan: LaunchPlan, tell: _Tell) -> None:
+        self._places = {
+            role.name: plan.home / "log" / f"node-{node.node}" / Path(role.log).name
+            for node in plan.nodes
+            for role in node.roles
+        }
+        self._tell = tell
+        self._is_failing = False
+
+    def add(self, role: str, lines: Iterable[str]) -> None:
+        """Write ``lines`` behind those before."""
+        place = self._places[role]
+        try:
+            place.parent.mkdir(exist_ok=True)
+            with place.open("a", errors="backslashreplace") as file:
+                file.writelines(f"{line}\n" for line in lines)
+        except OSError as error:
+            if not self._is_failing:
+                self._is_failing = True
+                self._tell(f"cannot write {place}: {error.strerror}; logs are collected at the end only")
 
 
 class LossCurve:
@@ -156,7 +188,7 @@ def _copied(source: Path, part: Path, tell: _Tell) -> bool:
     """Copy a folder; one that is missing is worth a word where it is that of the logs."""
     if source.name == "output" and not source.is_dir():
         return False
-    leave_out = _COLLECTED if source.name == "log" else ()
+    leave_out = _NOT_OF_NODES if source.name == "log" else ()
     shutil.copytree(source, part, symlinks=True, ignore=_all_but(leave_out, tell))
     return True
 

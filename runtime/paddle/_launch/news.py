@@ -1,4 +1,7 @@
-"""News of a launch: what roles and nodes tell people. What the supervisor decides by are its events."""
+"""News of a launch: what roles and nodes tell people, and what the launch itself does. Data only.
+
+What the supervisor decides by are its events (events.py). How news are written for programs: bulletins.py.
+"""
 
 from __future__ import annotations
 
@@ -57,4 +60,86 @@ class Collected:
     folder: str
 
 
-News = Printed | Progress | Waiting | Told | Sent | Collected
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """A process of a role was killed and is started again. ``text``: how it ended."""
+
+    role: str
+    text: str
+
+
+News = Printed | Progress | Waiting | Told | Sent | Collected | Restarted
+
+
+# What the launch itself tells, to those who watch it.
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A node of a launch, as it is told: ``roles`` by name."""
+
+    node: int
+    address: str
+    workspace: str
+    roles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What is launched. ``id``: what tells it from other jobs of its name; ``home``: where results come."""
+
+    job: str
+    id: str
+    home: str
+    nodes: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """The launch is in another phase, ``seconds`` after it began."""
+
+    phase: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A role is in another state (board.py). ``status``: its exit status, minus the signal that killed it."""
+
+    role: str
+    state: str
+    status: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A line that is shown."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Why the job does not end well, as far as that is known. ``lines``: the last of the role to blame;
+    ``is_asked_for``: somebody stopped it."""
+
+    status: int
+    text: str
+    node: int | None
+    role: str | None
+    detail: str
+    lines: tuple[str, ...]
+    is_asked_for: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The launch is over. ``log``, ``curve`` and ``model``: where these are, empty where there are none."""
+
+    status: int
+    log: str
+    curve: str
+    model: str
+
+
+Bulletin = News | Planned | Entered | Changed | Said | Failed | Ended

@@ -76,6 +76,12 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
         """What of the package a node is sent."""
         return share(self.package or (), self.shard_data, node, len(self.nodes))
 
+    @property
+    def id(self) -> str:
+        """What tells this job from any other: processes of it show it as ``JOB_VARIABLE``."""
+        shown = [role.env.get(JOB_VARIABLE) for node in self.nodes for role in node.roles]
+        return next(filter(None, shown), self.name)
+
     def roles(self, kind: str) -> tuple[RolePlan, ...]:
         """All roles of a kind, by rank."""
         return tuple(role for node in self.nodes for role in node.roles if role.kind == kind)

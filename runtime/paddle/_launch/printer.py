@@ -15,10 +15,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import TextIO
 
-from paddle._launch.status import Board, Screen
+from paddle._launch.board import Board
+from paddle._launch.news import Bulletin, Printed
+from paddle._launch.status import Screen
 
 MOST = 1000  # lines that wait to be read
-_Item = str | tuple[Board, float] | Callable[[], None]  # a line, progress, or what ends it
+_Item = str | Bulletin | tuple[Board, float] | Callable[[], None]  # a line, news, progress, or what ends it
 
 
 class Printer:
@@ -35,8 +37,16 @@ class Printer:
 
     def say(self, text: str) -> None:
         """Show a line that stays, soon."""
+        self._put_off(text)
+
+    def tell(self, bulletin: Bulletin) -> None:
+        """Tell news, soon, should the screen be one for news."""
+        if not isinstance(bulletin, Printed):  # which may be as many as there are lines in all logs
+            self._put_off(bulletin)
+
+    def _put_off(self, item: str | Bulletin) -> None:
         with self._changed:
-            self._todo.append(text)
+            self._todo.append(item)
             if len(self._todo) > MOST:
                 self._todo.popleft()
                 self._lost += 1
@@ -93,8 +103,10 @@ class Printer:
                 self._screen.say(text)
             case (board, now):
                 self._screen.show(board, now)
-            case end:
-                end()
+            case _ if callable(item):
+                item()
+            case bulletin:
+                self._screen.tell(bulletin)
 
 
 def own(stream: TextIO) -> TextIO:

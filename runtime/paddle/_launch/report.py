@@ -3,6 +3,7 @@
     {"report": "ready", "ports": [["127.0.0.1", 7164], ...]}
     {"report": "progress", "pass_id": 0, "batch_id": 12, "cost": 6.1, "samples_per_s": 5120.0}
     {"report": "message", "text": "waiting for ..."}
+    {"report": "restarted", "text": "its process 71 ..."}           a pserver: one of its processes
     {"report": "joined"}                                            a pserver: the first trainer is there
     {"report": "waiting", "trainers": [1], "seconds": 30.0}         a pserver: others wait for these
     {"report": "broken", "reason": "...", "trainers": [1], "is_own": false}
@@ -49,6 +50,10 @@ class Reporter:
     def message(self, text: str) -> None:
         """Tell the user something in plain words."""
         self._tell({"report": "message", "text": text[:_LONGEST_TEXT]})
+
+    def restarted(self, text: str) -> None:
+        """Tell that a process of this pserver was killed, and is started again."""
+        self._tell({"report": "restarted", "text": text[:_LONGEST_TEXT]})
 
     def joined(self) -> None:
         """Tell that a trainer has come to this pserver."""

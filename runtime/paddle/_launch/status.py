@@ -7,93 +7,23 @@ ends no job.
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
+import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, TextIO
 
-from paddle._launch.news import Progress, Waiting
-from paddle._launch.sending import Sending
+from paddle._launch import bulletins
+from paddle._launch.board import HEADINGS, Board, Row, cells, shortened
+from paddle._launch.news import Bulletin, Said
 
 if TYPE_CHECKING:  # loaded only where there is a terminal
+    from rich.console import Console
     from rich.table import Table
 
 EVERY_S = 5.0
-_MEANT = 25  # reports that a cost is the mean of: they come five times a second at most
-_SINGLY = 4  # trainers that a plain line shows one by one
-
-
-class Board:
-    """How far each trainer is, as far as it has said.
-
-    The cost is the mean over a trainer's last reports, which is where it goes; that of one batch hides it.
-    """
-
-    def __init__(self, trainers: tuple[str, ...]) -> None:
-        self._trainers = trainers
-        self._latest: dict[str, Progress] = {}
-        self._costs: dict[str, tuple[float, ...]] = {}
-        self._waiting: Waiting | None = None
-        self._since_told = 0.0
-        self.sending = Sending()
-
-    def add(self, progress: Progress) -> None:
-        """Take a report."""
-        costs = (*self._costs.get(progress.role, ())[1 - _MEANT :], progress.cost)
-        self._costs[progress.role] = costs
-        self._latest[progress.role] = replace(progress, cost=sum(costs) / len(costs))
-        self._waiting = None
-
-    def copy(self) -> Board:
-        """What it says now, whatever is added to it later."""
-        copied = Board(self._trainers)
-        copied._latest, copied._costs = self._latest.copy(), self._costs.copy()
-        copied._waiting, copied._since_told = self._waiting, self._since_told
-        copied.sending = self.sending.copy()
-        return copied
-
-    def wait(self, waiting: Waiting) -> None:
-        """Nothing goes on: others wait for some trainers. The next progress ends that."""
-        same = self._waiting is not None and self._waiting.trainers == waiting.trainers
-        if not same or waiting.seconds >= 2 * self._since_told:
-            self._since_told = waiting.seconds
-        self._waiting = waiting
-
-    @property
-    def waiting(self) -> str:
-        """For whom the others wait, and how long they have; empty when nobody does."""
-        return _waits(self._waiting)
-
-    def rows(self) -> list[Progress]:
-        """Give the latest report of each trainer, by rank, with its mean cost."""
-        return [self._latest[role] for role in self._trainers if role in self._latest]
-
-    def line(self) -> str:
-        """Say it all in one line, empty when nothing was reported yet. While all wait it changes rarely."""
-        return " | ".join(filter(None, [self._progress(), _waits(self._waiting, self._since_told)]))
-
-    def _progress(self) -> str:
-        rows = self.rows()
-        if not rows:
-            return self.sending.line()
-        rate = f"{sum(row.samples_per_s for row in rows):,.0f} samples/s"
-        if len(rows) <= _SINGLY:
-            parts = [
-                f"{row.role} pass {row.pass_id} batch {row.batch_id} cost {row.cost:.4f}" for row in rows
-            ]
-            return " | ".join([*parts, rate])
-        costs = [row.cost for row in rows]
-        places = sorted((row.pass_id, row.batch_id) for row in rows)
-        (first_pass, first), (last_pass, last) = places[0], places[-1]
-        return (
-            f"{len(rows)} trainers from pass {first_pass} batch {first} to pass {last_pass} batch {last} | "
-            f"cost {min(costs):.4f} to {max(costs):.4f} | {rate}"
-        )
-
-
-def _waits(waiting: Waiting | None, seconds: float | None = None) -> str:
-    if waiting is None:
-        return ""
-    seconds = waiting.seconds if seconds is None else seconds
-    return f"waiting for {', '.join(waiting.trainers)} since {seconds:.0f} s"
+_AROUND = 6  # lines of a terminal that the rows of a table leave free
+_LEAST = 3
+_WIDE = 100  # columns of a terminal that has room for addresses
+_STYLES = {"failed": "red", "stopped": "dim", "ended": "dim", "trains": "green", "serves": "green"}
 
 
 class Screen(Protocol):
@@ -104,6 +34,10 @@ class Screen(Protocol):
 
     def say(self, text: str) -> None:
         """Show a line that stays."""
+        ...
+
+    def tell(self, bulletin: Bulletin) -> None:
+        """Take news for those who want all of it, one by one; people see what is said and the board."""
         ...
 
     def show(self, board: Board, now: float) -> None:
@@ -139,6 +73,9 @@ class PlainScreen:
         except (OSError, ValueError):
             pass  # a disk is full, or the stream is closed
 
+    def tell(self, bulletin: Bulletin) -> None:
+        """People read the lines that are said."""
+
     def show(self, board: Board, now: float) -> None:
         """Write the line of progress, if it is time and there is news."""
         line, waited, self._waits = board.line(), self._waits, bool(board.waiting)
@@ -155,7 +92,7 @@ class PlainScreen:
 
 
 class LiveScreen:
-    """A terminal: what stays scrolls up, and below it one line per trainer keeps changing."""
+    """A terminal: what stays scrolls up, and below it a table with a line per role keeps changing."""
 
     is_gone = False  # a terminal that goes away says so itself, by HUP
 
@@ -167,7 +104,7 @@ class LiveScreen:
         self._live = Live(
             console=self._console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
         )
-        self._shown: tuple[str, str] | None = None
+        self._shown: object = None
         self._is_started = self._is_fixed = False
 
     def say(self, text: str) -> None:
@@ -175,10 +112,13 @@ class LiveScreen:
         with contextlib.suppress(OSError, ValueError):
             self._console.print(text, soft_wrap=True)
 
+    def tell(self, bulletin: Bulletin) -> None:
+        """People see the board."""
+
     def show(self, board: Board, now: float) -> None:
         """Draw the changing lines anew, when they have changed."""
-        state = (board.line(), board.waiting)
-        if self._is_fixed or not state[0] or state == self._shown:
+        state = (board.rows(), board.waiting)
+        if self._is_fixed or not board.line() or state == self._shown:
             return
         self._shown = state
         from rich.console import Group
@@ -187,7 +127,7 @@ class LiveScreen:
             if not self._is_started:
                 self._is_started = True
                 self._live.start()
-            progress = _table(board) if board.rows() else board.sending.table()
+            progress = table(board.rows(), self._console) if board.moving() else board.sending.table()
             self._live.update(Group(progress, *filter(None, [board.waiting])), refresh=True)
 
     def fix(self) -> None:
@@ -202,23 +142,51 @@ class LiveScreen:
         self.fix()
 
 
-def _table(board: Board) -> Table:
+def table(rows: Sequence[Row], console: Console) -> Table:
+    """Draw the rows of a board as a terminal has room for them."""
     from rich.table import Table
 
-    table = Table.grid(padding=(0, 2))
-    for _ in range(5):
-        table.add_column(justify="right")
-    for row in board.rows():
-        table.add_row(
-            row.role,
-            f"pass {row.pass_id}",
-            f"batch {row.batch_id}",
-            f"cost {row.cost:.4f}",
-            f"{row.samples_per_s:,.0f} samples/s",
-        )
-    return table
+    shown, left_out = shortened(rows, max(console.height - _AROUND, _LEAST))
+    left_out_column = HEADINGS.index("address") if console.width < _WIDE else len(HEADINGS)
+    drawn = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in _without(HEADINGS, left_out_column):
+        is_number = heading not in ("address", "role", "state")
+        drawn.add_column(heading, justify="right" if is_number else "left", no_wrap=True)
+    for row in shown:
+        style = "yellow" if row.restarts and row.is_ordinary else _STYLES.get(row.state)
+        drawn.add_row(*_without(cells(row), left_out_column), style=style)
+    if left_out:
+        drawn.caption = f"and {left_out} more, of which there is nothing to be seen"
+        drawn.caption_justify = "left"
+    return drawn
 
 
-def screen(stream: TextIO) -> Screen:
-    """Make the screen that suits a stream."""
+def _without(texts: tuple[str, ...], column: int) -> tuple[str, ...]:
+    return texts[:column] + texts[column + 1 :]
+
+
+class JsonScreen(PlainScreen):
+    """A program that reads: one JSON object per line, and nothing else (bulletins.py)."""
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.time) -> None:
+        super().__init__(stream)
+        self._clock = clock
+
+    def say(self, text: str) -> None:
+        """Write a line that is for people, as such."""
+        self.tell(Said(text))
+
+    def tell(self, bulletin: Bulletin) -> None:
+        """Write news, but for what roles print, which is in their logs."""
+        if not isinstance(bulletin, bulletins.OF_LOGS):
+            super().say(bulletins.line(bulletin, self._clock()))
+
+    def show(self, board: Board, now: float) -> None:
+        """Nothing: how far trainers are was told."""
+
+
+def screen(stream: TextIO, form: str = "text") -> Screen:
+    """Make the screen that suits a stream, in a form that was asked for."""
+    if form == "json":
+        return JsonScreen(stream)
     return LiveScreen(stream) if stream.isatty() else PlainScreen(stream)

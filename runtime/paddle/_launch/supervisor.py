@@ -26,12 +26,15 @@ Rules:
 9.  From TRAIN and FINISH a role's failure leads to STOP through SETTLE, in which the others may end, too, and
     say why. It lasts until the cause is clear (cause.py), or all trainers have ended, or its limit. Whatever
     else ends it, the roles' failure came first.
+10. Who asks from elsewhere that the job be stopped is obeyed as TERM is, with the grace that was asked for.
+    Asking again changes nothing; asking to kill leads to KILL at once, and never further.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from signal import Signals
+from dataclasses import replace
+from signal import SIGTERM, Signals
 
 from paddle._launch.actions import Action, Kill, StartRole, Step, Stop
 from paddle._launch.cause import Blame, Cause, end_of
@@ -46,6 +49,7 @@ from paddle._launch.events import (
     RoleJoined,
     RoleReady,
     Signalled,
+    StopAsked,
     Tick,
 )
 from paddle._launch.phases import Limits, Phase
@@ -93,6 +97,8 @@ class Supervisor:
                 return self._look_at_clock(now)
             case Signalled(signum):
                 return self._signalled(signum, now)
+            case StopAsked():
+                return self._asked_to_stop(event, now)
             case Heard(node):
                 self._heard[node] = now
             case Answered(node, phase):
@@ -181,6 +187,20 @@ class Supervisor:
             self._is_collecting_on = True
             return []
         return self._enter(Phase.KILL if before is Phase.STOP else Phase.END, now)
+
+    def _asked_to_stop(self, asked: StopAsked, now: float) -> list[Action]:
+        """Rule 10."""
+        actions: list[Action] = []
+        if self.phase < Phase.STOP:
+            if asked.grace_s is not None:
+                limits = self._limits
+                more = asked.grace_s - limits.grace_s
+                self._limits = replace(limits, grace_s=asked.grace_s, stop_s=limits.stop_s + more)
+            text = f"stopped by {asked.by or 'request'}"
+            actions = self._fail(Cause(status=128 + SIGTERM, text=text, signum=SIGTERM), now)
+        if asked.is_killing and self.phase is Phase.STOP:
+            actions += self._enter(Phase.KILL, now)
+        return actions
 
     def _settle(self, now: float) -> list[Action]:
         """Rule 9, with what is known now."""

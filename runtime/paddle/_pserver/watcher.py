@@ -21,6 +21,9 @@ class Watcher(Protocol):
     def broken(self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
         """A shard's job broke: by what these trainers did, or did not do; or by the shard's own doing."""
 
+    def restarted(self, shard: str, how: str) -> None:
+        """A shard's process was killed and is started again; ``how`` it ended."""
+
 
 class Unwatched:
     """Nobody listens."""
@@ -32,4 +35,7 @@ class Unwatched:
         """See :class:`Watcher`."""
 
     def broken(self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
+        """See :class:`Watcher`."""
+
+    def restarted(self, shard: str, how: str) -> None:
         """See :class:`Watcher`."""

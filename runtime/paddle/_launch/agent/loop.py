@@ -24,6 +24,7 @@ BEAT_S = 1.0
 SCAN_S = 0.05
 _ASKED = "asked by the launcher"
 _HALVED = "the outer half was killed"  # upon which an sshd ends our standard input, too
+_SPARED = ("agent.log", "launcher.log")  # a launcher of this machine may be writing its own
 _DOING = {"plan": "take the workspace", "start": "start", "stop": "stop"}
 _MEANING = {"lease": "it heard nothing from the launcher for longer than its lease"}
 
@@ -118,7 +119,7 @@ class Agent:
             self._outbox.put("failed", text=f"{workspace} is in use by another job; stop that one first")
             return
         for path in logs.iterdir():
-            if path.name != "agent.log" and not path.is_dir():
+            if path.name not in _SPARED and not path.is_dir():
                 path.unlink()
         os.ftruncate(log.descriptor, 0)
         (workspace / "nodefile").write_text(f"{plan['node']}\n")

@@ -21,7 +21,7 @@ from paddle._launch.events import (
     RoleJoined,
     RoleReady,
 )
-from paddle._launch.news import News, Printed, Progress, Told, Waiting
+from paddle._launch.news import News, Printed, Progress, Restarted, Told, Waiting
 from paddle._launch.phases import Phase
 from paddle._launch.plan import role_name
 
@@ -92,6 +92,8 @@ def _known(role: str, report: object) -> Event | News:
             "samples_per_s": float(rate) | int(rate),
         }:
             return Progress(role, pass_id, batch_id, float(cost), float(rate))
+        case {"report": "restarted", "text": str(text)}:
+            return Restarted(role, text)
         case {"report": "message", "text": str(text)}:
             return Told(role, text)
     return Told(role, f"reported what is not understood: {report!r:.200}")

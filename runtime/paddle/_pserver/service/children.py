@@ -38,9 +38,14 @@ _log = logging.getLogger("paddle.pserver")
 class Children:
     """Processes that live and die together."""
 
-    def __init__(self, on_death: Callable[[str, str], None] = lambda name, how: None) -> None:
-        """``on_death(name, how)`` hears of a child that died or crashed, before the others are ended."""
-        self._on_death = on_death
+    def __init__(
+        self,
+        on_death: Callable[[str, str], None] = lambda name, how: None,
+        on_restart: Callable[[str, str], None] = lambda name, how: None,
+    ) -> None:
+        """``on_death(name, how)`` hears of a child that died or crashed, before the others are ended,
+        ``on_restart`` of one that is started again."""
+        self._on_death, self._on_restart = on_death, on_restart
         self._work: dict[str, Work] = {}
         self._restarts: dict[str, int] = {}  # that are left
         self._names: dict[int, str] = {}  # of those that run
@@ -134,6 +139,7 @@ class Children:
             self._pauses[name] = min(2 * self._pauses.get(name, _FIRST_PAUSE_S / 2), _LONGEST_PAUSE_S)
             self._due[name] = time.monotonic() + self._pauses[name]
             again = f"is started again in {self._pauses[name]:g} s, and {self._restarts[name]} times more"
+            self._on_restart(name, f"its process {pid} {_how(code)}; it {again}")
             return _say(logging.WARNING, "%s: its process %d %s; it %s", name, pid, _how(code), again)
         _say(logging.ERROR, "%s (process %d) ended with %d", name, pid, code)
         if self._status is None and (code < 0 or code == _CRASHED):

@@ -47,7 +47,9 @@ def serve(
     """
     watcher = watcher or Unwatched()
     listeners = _listeners(options)
-    children = Children(on_death=lambda name, how: watcher.broken(name, how, (), is_own=True))
+    children = Children(
+        on_death=lambda name, how: watcher.broken(name, how, (), is_own=True), on_restart=watcher.restarted
+    )
     serving = secrets.token_hex(8)
     for index, (address, port, _) in enumerate(options.places):
         work = partial(_shard, options, index, listeners, watcher, token, certificate, serving)

@@ -1,0 +1,16 @@
+"""Jobs: what is kept of a user's launches, and how somebody in another shell speaks with one that runs.
+
+    record.py       what is kept of one launch: what it is, and how it stands
+    launcher.py     which process a launch is, and whether it lives
+    index.py        where records are, and which one is meant
+    chronicle.py    the news of a launch, for those who come late or read slowly
+    desk.py         the launch's side: keeps its record, answers who asks
+    caller.py       the other side: asks, and listens
+    background.py   a launcher that leaves its terminal
+    explanation.py  why a job failed, in words
+    resumption.py   a job that goes on from the snapshots of another
+    looking.py, reading.py, stopping.py, collecting.py      what `fab status`, `logs`, `stop` and `collect` do
+
+It must never know how a node is reached, but for collecting.py, which asks a carrier. A launch goes on as
+well when nothing can be kept and nobody asks.
+"""

@@ -1,0 +1,62 @@
+"""What `fab collect` does: brings the logs and the model of a job from its nodes, whether it runs, has ended
+or has lost its launcher.
+
+It must never know how a node is reached: a carrier does. Guarantee: the job is not touched, and what is
+collected replaces what was collected before, whole or not at all.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from queue import Empty, SimpleQueue
+
+from paddle._launch.backends import Carrier, Post
+from paddle._launch.errors import JobError
+from paddle._launch.events import Answered, Event, NodeEnded, NodeFailed
+from paddle._launch.news import Collected, News, Told
+from paddle._launch.phases import Phase
+from paddle._launch.plan import LaunchPlan
+
+_PATIENCE_S = 600.0
+
+
+def collect(plan: LaunchPlan, carry: Callable[[LaunchPlan, Post], Carrier]) -> Iterator[str]:
+    """Collect from all nodes at once; gives what happens, in lines. Raises JobError where a node gave none.
+
+    ``plan`` has no package: to reach a node is all that is done before."""
+    heard: SimpleQueue[Event | News] = SimpleQueue()
+    carrier = carry(plan, heard.put)
+    waiting = {node.node for node in plan.nodes}
+    failed: list[str] = []
+    there: list[str] = []
+    end = time.monotonic() + _PATIENCE_S
+    try:
+        for each in plan.nodes:
+            carrier.step(each.node, Phase.REACH)
+        while waiting:
+            match _next(heard, end, waiting):
+                case Answered(node, Phase.REACH):
+                    carrier.step(node, Phase.COLLECT)
+                case Answered(node, Phase.COLLECT):
+                    waiting.discard(node)
+                case NodeFailed(node, text) | NodeEnded(node, text):
+                    waiting.discard(node)
+                    failed.append(f"node {node}: {text}")
+                case Told(source, text):
+                    yield f"{source}: {text}"
+                case Collected(node, folder):
+                    there.append(f"{folder} of node {node}")
+    finally:
+        carrier.close()
+    yield f"collected into {plan.home}: {', '.join(sorted(there)) or 'nothing'}"
+    if failed:
+        raise JobError(f"not collected: {'; '.join(failed)}")
+
+
+def _next(heard: SimpleQueue[Event | News], end: float, waiting: set[int]) -> Event | News:
+    try:
+        return heard.get(timeout=max(0.0, end - time.monotonic()))
+    except Empty:
+        names = ", ".join(f"node {node}" for node in sorted(waiting))
+        raise JobError(f"{names} did not answer within {_PATIENCE_S:.0f} s; the others were asked.") from None

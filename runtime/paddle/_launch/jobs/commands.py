@@ -1,0 +1,103 @@
+"""The tasks of `fab` that speak with jobs, one function each: values in, lines out.
+
+It must never know Fabric: the face does (fabfile/job.py). What cannot be done is a LaunchError.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shlex
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from paddle._launch.backends import carrier
+from paddle._launch.errors import UsageError
+from paddle._launch.flag import Flag
+from paddle._launch.flags import BY_NAME
+from paddle._launch.jobs import collecting, reading, stopping
+from paddle._launch.jobs.index import Index, Standing, choose
+from paddle._launch.jobs.looking import as_json, headline, in_words, look
+from paddle._launch.jobs.watching import watch
+
+_GRACE = Flag(name="grace", kind="duration", default=2.0, help="", users=frozenset(), low=0, high=3600)
+ROOT = Path(__file__).resolve().parents[4]
+
+
+def start(package: str, flags: str, conf: str, *, detach: bool) -> None:
+    """Launch a package, in place of this process."""
+    own = ["--detach"] if detach else []
+    _launch([f"--conf={_conf(conf)}", f"--job_dispatch_package={package}", *own, *shlex.split(flags)])
+
+
+def resume(job: str, flags: str, conf: str, *, detach: bool) -> None:
+    """Launch a job that goes on from the snapshots of another, in place of this process."""
+    found = choose(Index().jobs(), job, _conf(conf), what="go on from", running=False)
+    own = ["--detach"] if detach else []
+    _launch([f"--resume={found.record.id}", *own, *shlex.split(flags)])
+
+
+def stop(job: str, conf: str, grace: str, *, kill: bool) -> None:
+    """Stop a job."""
+    grace_s = float(str(_GRACE.parse(grace, "--grace"))) if grace else None
+    found = choose(Index().jobs(), job, _conf(conf), what="stop", running=not job)
+    by = f"fab stop ({getpass.getuser()}, process {os.getpid()})"
+    _print(stopping.stop(found, grace_s=grace_s, kill=kill, by=by))
+
+
+def status(job: str, conf: str, form: str, *, of_all: bool, follow: bool) -> None:
+    """Say how jobs stand: one in full, several by a line each."""
+    BY_NAME["format"].parse(form, "--format")
+    jobs = Index().jobs()
+    mine = [one for one in jobs if of_all or one.record.conf == _conf(conf)]
+    live = [one for one in mine if one.standing is Standing.RUNS]
+    if not job and (of_all or len(live) > 1):
+        looks = [look(one) for one in (mine if of_all else live)]
+        _print(as_json(seen) if form == "json" else headline(seen) for seen in looks)
+        return
+    found = choose(jobs, job, _conf(conf), what="show", running=False)
+    if follow:
+        watch(found, sys.stdout, form)
+        return
+    seen = look(found)
+    _print([as_json(seen)] if form == "json" else in_words(seen))
+
+
+def logs(job: str, conf: str, role: str, tail: int | None, grep: str, *, follow: bool) -> None:
+    """Show what the roles of a job print."""
+    wanted = reading.choice(tail=tail, role=role, grep=grep)
+    found = choose(Index().jobs(), job, _conf(conf), what="read", running=False)
+    prefix = reading.prefixes(found, is_coloured=sys.stdout.isatty())
+    lines = reading.lines(found, wanted, follow=follow)
+    _print(reading.shown(line, prefix) for line in lines)
+
+
+def collect(job: str, conf: str) -> None:
+    """Collect logs and model of a job."""
+    found = choose(Index().jobs(), job, _conf(conf), what="collect", running=False)
+    _print(collecting.collect(found.record.plan, carrier))
+
+
+def _conf(given: str) -> Path:
+    """The settings file by which jobs are told apart: the one that is given, or this project's."""
+    return Path(os.path.realpath(given or ROOT / "conf.py"))
+
+
+def _launch(arguments: list[str]) -> None:
+    launcher = ROOT / "paddle.py"
+    if not launcher.is_file():
+        raise UsageError(
+            f"there is no {launcher}. `fab start` is of the project's folder, with conf.py in it."
+        )
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, str(launcher), *arguments])
+
+
+def _print(lines: Iterable[str]) -> None:
+    """Print as it comes. Who read this, `head` perhaps, may have enough."""
+    try:
+        for line in lines:
+            print(line, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
