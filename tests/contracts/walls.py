@@ -108,7 +108,7 @@ TABLE = (
     Row("testing", "_engine.{registry, single}", "numpy"),
     # What one step computes.
     Row("_engine", "_engine", "numpy"),
-    Row("_engine.checkpoint", "_engine.{checkpoint, protobuf}", "numpy tarfile"),
+    Row("_engine.checkpoint", "_engine.{checkpoint, protobuf}", "numpy pathlib tarfile"),
     Row("_engine.kernels", "_engine.kernels", "numpy"),
     Row("_engine.kernels.kernel", theirs="numba pathlib threading"),
     Row("_engine.kernels.prefetch", theirs="llvmlite numba"),
@@ -215,8 +215,9 @@ TABLE = (
     Row(
         "_pserver.snapshots.exporting",
         f"{WIRE} {EXCHANGE} _engine.checkpoint "
-        "_pserver.snapshots.{gathering, resharding, snapshot_file} _pserver.tables.packed_table",
-        "numpy",
+        "_pserver.snapshots.{gathering, resharding, snapshot_file} "
+        "_pserver.tables.{hash_table, packed_table, table_room}",
+        "numpy sys",
     ),
     Row(
         "_pserver.snapshots.offline",

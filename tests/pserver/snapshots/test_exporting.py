@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from paddle import __main__ as command
-from paddle._engine.checkpoint import lod_tensor
+from paddle._engine.checkpoint import lod_tensor, sparse_text
 from paddle._engine.exchange import AverageSpec, ParameterSpec, UpdateSpec
 from paddle._pserver.snapshots.storage import Folder
 from paddle.v2.parameters import Parameters
@@ -18,7 +18,7 @@ from tests.cluster.by_hand import environment
 
 from ..test_equality import MODEL, RULE_SPECS, update
 from .test_offline import kept
-from .test_resharding import OPEN_TABLE, cluster
+from .test_resharding import OPEN_TABLE, cluster, train_open
 
 
 def fetched(spec: UpdateSpec, steps: int, *, is_averaged: bool = False) -> dict[str, np.ndarray]:
@@ -115,10 +115,39 @@ def test_a_place_where_no_file_can_be_is_named_as_it_was_asked_for(tmp_path: Pat
     assert "/.model.tar." not in error
 
 
-def test_open_tables_are_refused_by_name(tmp_path: Path, capsys) -> None:
+WITH_OPEN = (ParameterSpec(name="w", shape=(3, 5)), OPEN_TABLE)
+
+
+@pytest.mark.parametrize("rule", ["momentum", "adam"])
+def test_an_open_table_is_written_by_its_ids(
+    tmp_path: Path, rule: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paddle._pserver.snapshots.exporting.rows_at_once", lambda width: 4)
+    old = cluster(WITH_OPEN, update(rule), 1, 3)
+    train_open(old, range(1, 8))
+    kept(tmp_path / "old", old, 7, model=WITH_OPEN)
+    assert command.main(["export", str(tmp_path), f"--to={tmp_path / 'new'}", "--format=persistables"]) == 0
+    assert {path.name for path in (tmp_path / "new").iterdir()} == {"w", "t_txt"}
+    exports = [model.tables.open["t"].export(None, 1000) for model in old.models[1:]]
+    expected = {id: row.tolist() for ids, rows in exports for id, row in zip(ids.tolist(), rows, strict=True)}
+    ids, rows = sparse_text.read(tmp_path / "new" / "t_txt")
+    assert dict(zip(ids.tolist(), rows.tolist(), strict=True)) == expected
+    assert len(expected) > 12 and min(expected) < 0
+    for block in range(3):
+        meta = (tmp_path / "new" / "t_txt" / f"t.block{block}.meta").read_text()
+        lines = (tmp_path / "new" / "t_txt" / f"t.block{block}.txt").read_text().splitlines()
+        assert meta == f"param=t\nshard_id={block}\nrow_names=Param\nrow_dims=3\ncount={len(lines)}\n"
+        assert {int(line.split("\t")[0]) % 3 for line in lines} == {block}
+        assert {tuple(line.split("\t")[1:4]) for line in lines} == {("1", "0", "1")}
+
+
+@pytest.mark.parametrize("layout", ["tar", "combined"])
+def test_where_open_tables_have_no_place_another_layout_is_named(tmp_path: Path, layout: str, capsys) -> None:
     kept(tmp_path / "old", cluster((OPEN_TABLE,), update("sgd"), 1, 2), 0, model=(OPEN_TABLE,))
-    assert command.main(["export", str(tmp_path / "old"), f"--to={tmp_path / 'model'}"]) == 2
-    assert "'t' is a table without a height" in capsys.readouterr().err
+    argv = ["export", str(tmp_path / "old"), f"--to={tmp_path / 'model'}", f"--format={layout}"]
+    assert command.main(argv) == 2
+    error = capsys.readouterr().err
+    assert "'t' is a table without a height" in error and "--format=persistables" in error
 
 
 # May use so much more memory of its own than it has once all is loaded.

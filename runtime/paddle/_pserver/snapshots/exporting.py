@@ -9,6 +9,7 @@ but the piece that is being written.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -22,7 +23,9 @@ from paddle._pserver.protocol.placement import RowRange
 from paddle._pserver.snapshots.gathering import Gathered
 from paddle._pserver.snapshots.resharding import Resharding, rows_at_once
 from paddle._pserver.snapshots.snapshot_file import Streamed
+from paddle._pserver.tables.hash_table import HashTable
 from paddle._pserver.tables.packed_table import PackedTable
+from paddle._pserver.tables.table_room import TableRoom
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +39,19 @@ class Exporting:
         declared = self.gathered.declaration
         if self.is_averaged and declared.update.average is None:
             raise CannotExport("this job keeps no averages of its parameters: leave --average out")
-        for parameter in declared.parameters:
-            if parameter.is_open:
-                raise CannotExport(
-                    f"{parameter.name!r} is a table without a height, whose rows are no array: no layout has "
-                    "a place for it. Have a trainer of the job write it, by its ids"
-                )
+
+    @property
+    def open_tables(self) -> list[ParameterSpec]:
+        """Those without a height, whose rows are no array."""
+        return [parameter for parameter in self.gathered.declaration.parameters if parameter.is_open]
 
     def parameters(self) -> Iterator[tuple[ParameterSpec, Iterator[np.ndarray]]]:
-        """Each parameter, as declared, and its values piece by piece, in order."""
+        """Each parameter but open tables, as declared, and its values piece by piece, in order."""
         one = Resharding(self.gathered)
         dense = one.arrays("dense", 0, 1)
         for parameter in self.gathered.declaration.parameters:
+            if parameter.is_open:
+                continue
             if parameter.sparse:
                 yield parameter, self._rows(one, parameter)
             elif self.is_averaged:
@@ -63,6 +67,16 @@ class Exporting:
             some = PackedTable(RowRange(table, 0, 1, end - begin), declared.update)
             some.restore(one.rows_of(table, begin, end), self.gathered.version)
             yield some.average() if self.is_averaged else some.refresh()
+
+    def rows_of(self, table: ParameterSpec) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The rows of an open table piece by piece: ids int64 (k,), and values float32 (k, width)."""
+        one, update = Resharding(self.gathered), self.gathered.declaration.update
+        portion = rows_at_once(table.shape[1])
+        for shard in range(len(self.gathered.sparse)):
+            for begin in range(0, one.rows_on(table, shard), portion):
+                some = HashTable(RowRange(table, 0, 1, 0), update, TableRoom(sys.maxsize))
+                some.restore(one.rows_from(table, shard, begin, begin + portion), self.gathered.version)
+                yield some.export(None, portion)
 
     def _mean(self, dense: dict[str, np.ndarray | Streamed], name: str) -> np.ndarray:
         values = _whole(dense[f"values/{name}"])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from paddle._engine.checkpoint import lod_tensor, parameter_tar
+from paddle._engine.checkpoint import lod_tensor, parameter_tar, sparse_text
 from paddle._pserver.errors import CannotExport, CannotReshard
 from paddle._pserver.options import Role
 from paddle._pserver.snapshots.exporting import Exporting, config_of
@@ -109,6 +109,8 @@ def export(
     """
     _check_free(to)
     exporting = Exporting(gather(folders, notice, is_running=True), is_averaged)
+    if layout != "persistables":
+        _check_heights(exporting, layout)
     with _making(to, is_folder=layout == "persistables") as part:
         if layout == "persistables":
             _write_files(exporting, part)
@@ -118,6 +120,14 @@ def export(
     notice(f"version {exporting.gathered.version} is in {to}")
 
 
+def _check_heights(exporting: Exporting, layout: Layout) -> None:
+    for table in exporting.open_tables:
+        raise CannotExport(
+            f"{table.name!r} is a table without a height, whose rows are no array: the layout {layout} has "
+            "no place for it. --format=persistables writes its rows by their ids"
+        )
+
+
 def _write_tar(exporting: Exporting, file: IO[bytes]) -> None:
     with parameter_tar.open_to_write(file) as tar:
         for parameter, pieces in exporting.parameters():
@@ -125,14 +135,22 @@ def _write_tar(exporting: Exporting, file: IO[bytes]) -> None:
 
 
 def _write_files(exporting: Exporting, folder: Path) -> None:
-    """One file for each variable."""
+    """One file for each variable; of an open table a folder, with two for each sparse shard."""
     for parameter, pieces in exporting.parameters():
-        path = folder / parameter.name
-        if not path.resolve().is_relative_to(folder.resolve()) or path == folder:
-            raise CannotExport(f"parameter {parameter.name!r} has a name that no file of the folder can have")
+        path = _place(folder, parameter.name)
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as file:
             lod_tensor.write(file, parameter.shape, pieces)
+    for table in exporting.open_tables:
+        place, blocks = _place(folder, table.name), len(exporting.gathered.sparse)
+        sparse_text.write(place.parent, place.name, table.shape[1], blocks, exporting.rows_of(table))
+
+
+def _place(folder: Path, name: str) -> Path:
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()) or path == folder:
+        raise CannotExport(f"parameter {name!r} has a name that no file of the folder can have")
+    return path
 
 
 def _write_combined(exporting: Exporting, file: IO[bytes]) -> None:

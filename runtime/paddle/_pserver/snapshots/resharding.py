@@ -35,6 +35,7 @@ from paddle._pserver.snapshots.snapshot_file import Opened, Streamed
 
 _VALUES_AT_ONCE = 1 << 20
 _KEYS = {"candidates": ("candidates", "seen", "seen_on"), "entered": ("entered",)}  # else it is "ids"
+_OF_NO_ROWS = {kind for kinds in _KEYS.values() for kind in kinds}
 _STEPS = ("last_step", "average rows")  # a row's, by the count of its shard
 _COMMON = ("rates", "days", "average counts")
 
@@ -185,6 +186,23 @@ class Resharding:
             else:
                 parts = [self._some_rows(kind, table, which, ids) for which in np.ndindex(several)]
                 found[key] = np.stack(parts).reshape(*several, *parts[0].shape)
+        return found
+
+    def rows_on(self, table: ParameterSpec, shard: int) -> int:
+        """How many rows of an open table an old shard has."""
+        return len(self._old.sparse[shard].arrays[f"ids/{table.name}"])
+
+    def rows_from(self, table: ParameterSpec, shard: int, begin: int, end: int) -> dict[str, np.ndarray]:
+        """All that an old shard keeps of some rows of an open table, as if there were nothing else."""
+        old, found = self._old.sparse[shard], dict[str, np.ndarray]()
+        for kind, array in _kinds(old.arrays, table.name).items():
+            key = f"{kind}/{table.name}"
+            if kind in _COMMON:
+                found[key] = self._common(key)
+            elif kind in _OF_NO_ROWS:
+                found[key] = array[:0]
+            else:
+                found[key] = self._counted(kind, array[begin:end], old)
         return found
 
     def _of_ids(self, kind: str, like: np.ndarray, held: RowRange) -> Streamed:
