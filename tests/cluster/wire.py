@@ -7,13 +7,17 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 
+_APPLICATION_DATA, _LENGTH_AT, _MORE = 0x17, 3, 0x20
+
 
 class Wire:
-    """From ``host`` to ``to``, at the same ``ports``."""
+    """From ``host`` to ``to``, at the same ``ports``. ``lengthens``: ways ("up", "down") on each of which the
+    next record of TLS is said to be 8 KiB longer than it is."""
 
     def __init__(self, host: str, ports: Sequence[int], to: str) -> None:
         self.ports = ports
         self.seen = bytearray()
+        self.lengthens: set[str] = set()
         self._ends: list[socket.socket] = []
         self._listeners = [socket.create_server((host, port)) for port in ports]
         for listener in self._listeners:
@@ -44,13 +48,16 @@ class Wire:
                 near.close()
                 continue
             self._ends += [near, far]
-            for one, other in ((near, far), (far, near)):
-                threading.Thread(target=self._pass, args=(one, other), daemon=True).start()
+            for one, other, way in ((near, far, "up"), (far, near, "down")):
+                threading.Thread(target=self._pass, args=(one, other, way), daemon=True).start()
 
-    def _pass(self, one: socket.socket, other: socket.socket) -> None:
+    def _pass(self, one: socket.socket, other: socket.socket, way: str) -> None:
         try:
-            while data := one.recv(1 << 16):
+            while data := bytearray(one.recv(1 << 16)):
                 self.seen += data
+                if way in self.lengthens and data[0] == _APPLICATION_DATA:
+                    self.lengthens.discard(way)
+                    data[_LENGTH_AT] |= _MORE
                 other.sendall(data)
             other.shutdown(socket.SHUT_WR)
         except OSError:

@@ -117,6 +117,38 @@ def test_a_connection_that_is_cut_comes_back_over_tls_and_no_bit_is_different(
     assert np.array_equal(remote, run(LocalExchange(), lambda: None))
 
 
+@pytest.mark.parametrize("way", ["up", "down"])
+def test_a_record_that_is_said_to_be_longer_than_it_is_is_found_long_before_the_deadline(
+    start_pservers: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """Nobody sees it: one side waits for the rest, the other for an answer, which call_timeout_s is for."""
+    monkeypatch.setattr("paddle._pserver.trainer.sign.SILENT_S", 0.1)
+    own = Files(tmp_path / "own", Authority("job", datetime.now(UTC)).issue(["127.0.0.3"]))
+    pservers = start_pservers(ports_num_for_sparse=0, certificate=own.certificate)
+
+    def run(exchange: Exchange, disturb: Callable[[], None]) -> np.ndarray:
+        values = exchange.start(*_alike())["w"]
+        exchange.begin_pass(0)
+        for step in range(3):
+            disturb()
+            exchange.step({"w": np.full(300, 0.1 + step, np.float32)}, 1)
+        exchange.end_pass(0)
+        exchange.fetch()
+        return values.copy()
+
+    with wire(pservers) as between:
+        pservers.hosts = ("127.0.0.3",)
+        notices: list[str] = []
+        (remote,) = pservers.train(
+            lambda exchange: run(exchange, lambda: between.lengthens.add(way)),
+            tls_ca=own.ca,
+            notice=notices.append,
+        )
+        assert not between.lengthens, "each was on its way"
+    assert len([text for text in notices if "Trying to come back" in text]) >= 3
+    assert np.array_equal(remote, run(LocalExchange(), lambda: None))
+
+
 def test_a_trainer_trusts_no_other_authority(
     secret: Pservers, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -1,8 +1,9 @@
 """What trainers and pservers say to each other: small structs, and how they are encoded as a frame's meta.
 
 A trainer asks, the pserver answers each question once, in order; it may send ``Waiting`` before an answer
-that takes long. ``Part`` is no question: it has no answer. Raw values travel in the body of the frame: of
-which message, and in which layout, stands with the message. It must never know a socket or a state.
+that takes long. ``Part`` and ``Sign`` are no questions: the one has no answer, the other comes back. Raw
+values travel in the body of the frame: of which message, and in which layout, stands with the message. It
+must never know a socket or a state.
 
 Guarantee: what ``decode`` returns is valid in types and ranges; anything else is a BadMessage.
 """
@@ -18,7 +19,7 @@ from paddle._pserver.errors import BadMessage, PserverError
 from paddle._pserver.options import Role
 from paddle._pserver.protocol.wire import WireSpec
 
-PROTOCOL = 5
+PROTOCOL = 6
 """Raised when a message changes its meaning; both sides must agree."""
 
 LONGEST_TEXT = 1 << 14
@@ -303,6 +304,12 @@ class Waiting(msgspec.Struct, frozen=True, array_like=True):
     text: str
 
 
+class Sign(msgspec.Struct, frozen=True, array_like=True):
+    """Said while an answer is waited for, and said again at once by who hears it (sign.py)."""
+
+    filler: Annotated[bytes, msgspec.Meta(max_length=1 << 15)]
+
+
 class Failure(msgspec.Struct, frozen=True, array_like=True):
     """The answer is an error: ``code`` is the name of its class in errors.py."""
 
@@ -333,8 +340,9 @@ Request = (
     | Part
     | Hold
     | Keep
+    | Sign
 )
-Reply = Welcome | Declared | Shared | Answer | Waiting | Failure | Held
+Reply = Welcome | Declared | Shared | Answer | Waiting | Failure | Held | Sign
 
 KINDS: dict[int, type[Request] | type[Reply]] = {
     1: Hello,
@@ -354,6 +362,7 @@ KINDS: dict[int, type[Request] | type[Reply]] = {
     15: Part,
     16: Hold,
     17: Keep,
+    18: Sign,
     64: Welcome,
     65: Declared,
     66: Answer,

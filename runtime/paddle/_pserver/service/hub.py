@@ -19,7 +19,7 @@ from collections.abc import Coroutine, Sequence
 import numpy as np
 
 from paddle._pserver.errors import FrameError
-from paddle._pserver.protocol.messages import Share, failure
+from paddle._pserver.protocol.messages import Share, Sign, failure
 from paddle._pserver.protocol.outlet import Outlet
 from paddle._pserver.service.meter import Meter
 from paddle._pserver.service.report import Report, lines, report
@@ -89,6 +89,8 @@ class Hub:
         message, gradient, ids, decode = inbound
         if decode is not None:
             decode()
+        if isinstance(message, Sign) and session.known:
+            return session.send(message)
         if isinstance(message, Share):
             loan = self._inlets[session.id].loan
             return session.send(loan.share(message, self.shard.expecting(session.id).tables))

@@ -46,12 +46,14 @@ from paddle._pserver.protocol.messages import (
     Request,
     Share,
     Shared,
+    Sign,
     Waiting,
     decode,
     encode,
 )
 from paddle._pserver.trainer.approach import Approach
 from paddle._pserver.trainer.last_words import last_words
+from paddle._pserver.trainer.sign import SIGN, Silence
 from paddle._pserver.trust.auth import Token
 from paddle._pserver.trust.handshake import Stream, left
 from paddle._pserver.trust.tls_socket import TlsSocket
@@ -105,6 +107,7 @@ class Client:
         self._asked_at = time.monotonic()
         self.failure: PserverError | None = None  # after which nothing can be asked
         self._given_up = False
+        self._silence = Silence()
         self._whole = True  # whether the last message went out whole
         # Called now and then while it waits for the other side.
         self.on_idle: Callable[[], None] = lambda: None
@@ -252,7 +255,7 @@ class Client:
     def hear_unasked(self) -> None:
         """Raise what the shard says though nothing was asked: that the job is broken."""
         if not self._reader.idle or self._peek():
-            reply = self._next(time.monotonic() + _LAST_WORDS_S)
+            reply = self._one(time.monotonic() + _LAST_WORDS_S)
             if isinstance(reply, Failure):
                 raise self._failed(reply)
 
@@ -294,7 +297,14 @@ class Client:
         return sock
 
     def _next(self, deadline: float) -> Reply:
-        """The next reply; one frame may come in many pieces, and many frames in one."""
+        """The next reply that is not only a sign."""
+        self._silence.begin()
+        while isinstance(reply := self._one(deadline), Sign):
+            self._silence.answered()
+        return reply
+
+    def _one(self, deadline: float) -> Reply:
+        """The next message; one frame may come in many pieces, and many frames in one."""
         reader = self._reader
         try:
             while (reply := reader.message()) is None:
@@ -305,7 +315,9 @@ class Client:
                     count = sock.recvmsg_into(reader.buffers())[0]
                 except _NOT_YET:
                     self.on_idle()
+                    self._want_sign(sock, deadline)
                     continue
+                self._silence.heard()
                 if not count:
                     raise ConnectionResetError("it closed the connection")
                 reader.received(count)
@@ -314,6 +326,13 @@ class Client:
         except FrameError as error:
             raise type(error)(f"{self.what}: {error}") from error
         return reply
+
+    def _want_sign(self, sock: Stream, deadline: float) -> None:
+        """See sign.py."""
+        is_open = isinstance(sock, TlsSocket) and self._whole and not self._given_up
+        if is_open and self._silence.wants_sign(time.monotonic()):
+            for group in pieces(*encode(SIGN), checks_body=self._reader.checks_body):
+                self._send_all(group, deadline)
 
     def _look(self, answer: Answer) -> None:
         """Read the values that an answer did not bring."""
