@@ -1,6 +1,6 @@
-"""A minute of random faults, half of it in step and half of it out of step.
+"""Half a minute of random faults, a few seconds in every mode, with every wire and every way to the pservers.
 
-The seed is the same in every run, for a run must be repeatable; RANDOM_FAULTS_SEED=0 draws another.
+The seeds are the same in every run, for a run must be repeatable; RANDOM_FAULTS_SEED=0 draws others.
 What fails tells its seed, which gives the same faults again: see CONTRIBUTING.md.
 """
 
@@ -8,28 +8,89 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tests.faults.random_faults.run import run
-from tests.faults.random_faults.scenario import ModeName
-from tests.faults.random_faults.schedule import schedule
+from tests.faults.random_faults.scenario import MODES, WIRES, ModeName, scenario
+from tests.faults.random_faults.schedule import OUT_OF_STEP, schedule
 
 pytestmark = pytest.mark.faults
 
-SECONDS = 30.0
-SEED = "1819575946"  # which found trainers that waited for each other for ever
+SECONDS = 3.5  # besides what it takes to start and to end a job
+IN_TIME_S = 2.8  # for what is to happen while it trains
+SHARDS = 4
 
 
-@pytest.mark.parametrize("mode", ["sync", "out of step"])
-def test_half_a_minute_of_random_faults_breaks_no_promise(tmp_path: Path, mode: str) -> None:
-    seed = int(os.environ.get("RANDOM_FAULTS_SEED", SEED)) or secrets.randbelow(1 << 31)
-    others: list[ModeName] = ["async", "ssp", "async, patient"]
-    print(run(seed, "sync" if mode == "sync" else others[seed % 3], SECONDS, tmp_path))
+class Turn(NamedTuple):
+    """A job of a few seconds. ``what``: the scenario that the seed draws, so that it can be read here."""
+
+    mode: ModeName
+    seed: int
+    what: str
+
+
+TURNS = (
+    Turn("sync", 1746, "sync; topk, bfloat16 back; near; open table"),
+    Turn("average", 260, "average; bfloat16; token and TLS; open table"),
+    Turn("elastic", 4613, "elastic; float16; near"),
+    Turn("async", 256, "async; topk; token and TLS; open table"),
+    Turn("async, patient", 994, "async, patient; float32; near"),
+    Turn("ssp", 3320, "ssp; bfloat16 both ways; near; token and TLS; open table"),
+    Turn("half_async", 3758, "half_async; float16; open table"),
+    Turn("geo", 4537, "geo; bfloat16; near; open table"),
+    Turn("average, async", 1188, "average, async; float32; token and TLS"),
+    Turn("elastic, async", 1733, "elastic, async; float16; open table"),
+)
+
+
+@pytest.fixture(scope="module")
+def done() -> dict[str, Counter[str]]:
+    """What came to pass in each turn."""
+    return {}
+
+
+@pytest.mark.parametrize("turn", TURNS, ids=[turn.what for turn in TURNS])
+def test_a_few_seconds_of_random_faults_break_no_promise(
+    tmp_path: Path, turn: Turn, done: dict[str, Counter[str]]
+) -> None:
+    seed = int(os.environ.get("RANDOM_FAULTS_SEED", turn.seed)) or secrets.randbelow(1 << 31)
+    ran = run(seed, turn.mode, SECONDS, tmp_path)
+    print(ran)
+    done[turn.mode] = ran.done
+
+
+def test_in_these_turns_faults_of_most_kinds_came_to_pass(done: dict[str, Counter[str]]) -> None:
+    """Not of all: what is to happen to a snapshot or to a byte does not where none is written in time."""
+    if len(done) < len(TURNS):
+        pytest.skip("not all of them were run, or one of them failed")
+    total = sum(done.values(), Counter[str]())
+    missing = [kind for kind in OUT_OF_STEP if not total[kind]]
+    assert len(missing) <= 3, f"never came to pass: {missing}"
+    assert total["kill shard"] >= len(TURNS) / 2
+
+
+def test_these_turns_have_every_mode_wire_and_way_and_every_kind_of_fault() -> None:
+    drawn = [scenario(turn.seed, turn.mode) for turn in TURNS]
+    assert [str(one) for one in drawn] == [turn.what for turn in TURNS]
+    assert [turn.mode for turn in TURNS] == list(MODES)
+    assert all(wire in [one.wire for one in drawn] for wire in WIRES.values())
+    assert {(one.in_step, one.has_near) for one in drawn} == {(a, b) for a in (0, 1) for b in (0, 1)}
+    assert {(one.in_step, one.is_locked) for one in drawn} == {(a, b) for a in (0, 1) for b in (0, 1)}
+    assert {(one.in_step, one.has_open) for one in drawn} == {(a, b) for a in (0, 1) for b in (0, 1)}
+    plans = [
+        schedule(turn.seed, SECONDS, in_step=one.in_step, shards=SHARDS)
+        for turn, one in zip(TURNS, drawn, strict=True)
+    ]
+    kinds = [{fault.kind for fault in plan if fault.at_s < IN_TIME_S} for plan in plans]
+    assert all("kill shard" in those for those in kinds)
+    assert set.union(*kinds) == set(OUT_OF_STEP)
 
 
 def test_a_seed_gives_the_same_faults_again() -> None:
-    one, again = (schedule(5, 60.0, in_step=False, shards=4) for _ in range(2))
-    assert one == again != schedule(6, 60.0, in_step=False, shards=4)
+    one, again = (schedule(5, 60.0, in_step=False, shards=SHARDS) for _ in range(2))
+    assert one == again != schedule(6, 60.0, in_step=False, shards=SHARDS)
     assert {fault.kind for fault in one} >= {"kill shard", "flip bit", "replace paused trainer"}

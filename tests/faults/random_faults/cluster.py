@@ -125,8 +125,9 @@ class Cluster(Marked):
         self.environ |= {"OPENBLAS_NUM_THREADS": "1", "GLOG_logtostderr": "1"}  # all that pservers log
         self.folder = Path(job.folder)
         self.hosts = [f"127.0.0.{1 + n}" for n in range(SHARDS_OF_A_ROLE)]
-        self.job = msgspec.structs.replace(job, port=free_port(self.hosts))
-        self._flags = (*FLAGS, *flags, *self._lock())
+        at_links = [self._link_host(slot, n) for slot in range(SLOTS) for n in range(SHARDS_OF_A_ROLE)]
+        self.job = msgspec.structs.replace(job, port=free_port([*self.hosts, *at_links]))
+        self._flags = (*FLAGS, *flags, *self._lock([*self.hosts, *at_links]))
         self.pservers: list[Output] = []
         self.trainers: list[TrainerProcess] = []  # all there ever were, by slot
         trust = read_trust(self.job.tls_ca) if self.job.tls_ca else None
@@ -137,12 +138,11 @@ class Cluster(Marked):
         ]
         self._links = links
 
-    def _lock(self) -> tuple[str, ...]:
+    def _lock(self, addresses: list[str]) -> tuple[str, ...]:
         """The flags of pservers that are; the job is told of it, too."""
         if not self.job.scenario.is_locked:
             return ()
-        links = [self._link_host(slot, n) for slot in range(SLOTS) for n in range(SHARDS_OF_A_ROLE)]
-        papers = issue(self.folder, [*self.hosts, *links])
+        papers = issue(self.folder, addresses)
         self.job = msgspec.structs.replace(self.job, token_file=papers.token_file, tls_ca=papers.tls_ca)
         return papers.flags
 
