@@ -31,6 +31,7 @@ from tests.faults.random_faults.said import FIRST_NET, NEAR, Said
 from tests.faults.toxic import Link, Links
 from tests.waiting import until
 
+_HERE = "tests.faults.random_faults"
 FLAGS = (
     "--ports_num=1",
     "--ports_num_for_sparse=1",
@@ -115,11 +116,19 @@ class TrainerProcess:
 
 class Cluster(Marked):
     """See the module's text. ``flags``: of the pservers, besides the usual ones. ``begin``: called in the
-    first of them before it becomes one."""
+    first of them before it becomes one. ``defect``: what is wrong with them (defects.py)."""
 
-    def __init__(self, job: Job, links: Links, *flags: str, begin: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        job: Job,
+        links: Links,
+        *flags: str,
+        begin: Callable[[], None] | None = None,
+        defect: str | None = None,
+    ) -> None:
         super().__init__()
         self._begin = begin
+        self._program = ["-m", "paddle"] if defect is None else ["-m", f"{_HERE}.defects", defect]
         self.goal = Goal(job.goal)
         self.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "runtime"), str(ROOT)])
         self.environ |= {"OPENBLAS_NUM_THREADS": "1", "GLOG_logtostderr": "1"}  # all that pservers log
@@ -154,7 +163,7 @@ class Cluster(Marked):
         for host in self.hosts:
             flags = [f"--host={host}", f"--port={self.job.port}", f"--snapshot_dir={self.folder / host}"]
             begin = None if self.pservers else self._begin
-            argv = ["-m", "paddle", "pserver", *flags, *self._flags]
+            argv = [*self._program, "pserver", *flags, *self._flags]
             self.pservers.append(self._start(host, *argv, begin=begin))
         for pserver in self.pservers:
             until(lambda pserver=pserver: "listening on" in "".join(pserver.lines), "pservers to listen", 120)
@@ -189,7 +198,7 @@ class Cluster(Marked):
         hosts = self.hosts if is_near else hosts
         job = msgspec.structs.replace(self.job, hosts=tuple(hosts), trainer_id=id, slot=slot)
         text = msgspec.json.encode(job).decode()
-        output = self._start(f"trainer-{slot}", "-m", "tests.faults.random_faults.trainer", text)
+        output = self._start(f"trainer-{slot}", "-m", f"{_HERE}.trainer", text)
         self.trainers.append(TrainerProcess(id, slot, output, links))
         return self.trainers[-1]
 

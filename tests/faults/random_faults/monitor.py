@@ -8,7 +8,7 @@ look.
 3.  In step no shard is more than one step from another, but for one that is being told again what it lacks.
 4.  The metrics say what the status says.
 5.  Memory stays within bounds, of shards and trainers.
-6.  While something can go on something goes on: versions stand still for ``PATIENCE_S`` at most, of time in
+6.  Once training has begun something goes on: versions stand still for ``PATIENCE_S`` at most, of time in
     which all shards are seen.
 """
 
@@ -124,7 +124,7 @@ class Monitor:
     def _look_at_progress(self, before: dict[str, Seen], *, sees_all: bool) -> None:
         """Rule 6."""
         now, versions = time.monotonic(), {name: seen.version for name, seen in self._last.items()}
-        if versions != {name: seen.version for name, seen in before.items()}:
+        if not any(versions.values()) or versions != {name: seen.version for name, seen in before.items()}:
             self._moved_at = now
         elif not sees_all:
             self._moved_at += now - self._looked_at

@@ -46,13 +46,13 @@ class Ran:
         return f"seed {self.seed}, {self.scenario}: {self.versions} steps, {self.looks} looks; {kinds}"
 
 
-def run(seed: int, mode: ModeName, seconds: float, folder: Path) -> Ran:
-    """Raises Broken."""
+def run(seed: int, mode: ModeName, seconds: float, folder: Path, *, defect: str | None = None) -> Ran:
+    """Raises Broken. ``defect``: of the pservers, to see that it does."""
     job = Job(seed, scenario(seed, mode), str(folder))
     with (
         failing_disk((disk := Disk()).fails) as calls,
         Links(seed) as links,
-        Cluster(job, links, begin=calls.begin) as cluster,
+        Cluster(job, links, begin=calls.begin, defect=defect) as cluster,
     ):
         faults = schedule(seed, seconds, in_step=job.in_step, shards=len(cluster.shards))
         harms, done = Harms(cluster, disk), []
