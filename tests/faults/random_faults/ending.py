@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -34,22 +34,26 @@ from tests.faults.random_faults.cluster import Cluster, ShardProcess, TrainerPro
 from tests.faults.random_faults.counting import SHARDS, SHARDS_OF_A_ROLE
 from tests.faults.random_faults.job import TRAINERS, Job
 from tests.faults.random_faults.ledger import Pushes, pushes
+from tests.faults.random_faults.monitor import Monitor
 
 _END_S = 120.0
 _ROUNDED = 0.1
 """How far from the sum of what was pushed a value may be; a push moves it by 1/3 at least."""
 
 
-def wrong(cluster: Cluster, steps: int, *, is_hopeless: Callable[[], bool] = lambda: False) -> list[str]:
-    """What is wrong with a job that ends after so many steps. ``is_hopeless``: not to be waited for."""
-    return ended_badly(cluster, is_hopeless) or list(right(cluster, steps))
+def wrong(cluster: Cluster, steps: int, monitor: Monitor) -> list[str]:
+    """What is wrong with a job that ends after so many steps, and is waited for while all is well with it."""
+    return ended_badly(cluster, monitor) or list(right(cluster, steps))
 
 
-def ended_badly(cluster: Cluster, is_hopeless: Callable[[], bool]) -> list[str]:
-    """Rule 1."""
-    end, said = time.monotonic() + _END_S, []
+def ended_badly(cluster: Cluster, monitor: Monitor) -> list[str]:
+    """Rule 1. In time is so long after the last step that was seen."""
+    said: list[str] = []
+    end, version = time.monotonic() + _END_S, monitor.version
     for name, process in processes(cluster):
-        while process.poll() is None and time.monotonic() < end and not is_hopeless():
+        while process.poll() is None and time.monotonic() < end and not monitor.broken:
+            if monitor.version > version:
+                end, version = time.monotonic() + _END_S, monitor.version
             rest()
         if process.poll() is None:
             said.append(f"{name} has not ended")
