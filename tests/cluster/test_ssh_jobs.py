@@ -1,0 +1,106 @@
+"""A job on machines in the background: seen, read, collected and stopped from another shell."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from paddle._launch.jobs.index import Index
+from paddle._launch.jobs.launcher import Launcher
+from tests.cluster.over_ssh import PATIENCE_S, Job, all_gone, clear, left
+from tests.lab.cluster import Cluster
+from tests.lab.machine import ROOT
+from tests.waiting import until
+
+pytestmark = pytest.mark.cluster
+
+TRAINS = """
+import json, os, threading
+descriptor = int(os.environ["PADDLE_REPORT_FD"])
+for batch in range(100000):
+    told = {"report": "progress", "pass_id": 0, "batch_id": batch, "cost": 1.0, "samples_per_s": 9}
+    os.write(descriptor, json.dumps(told).encode() + bytes([10]))
+    print("batch", batch, flush=True)
+    threading.Event().wait(0.1)
+"""
+
+
+class Head:
+    """Shells at the head of a lab."""
+
+    def __init__(self, lab: Cluster, folder: Path) -> None:
+        self._lab, self._folder = lab, folder
+        self._environ = {"XDG_STATE_HOME": str(folder / "state"), "PYTHONPATH": str(ROOT / "runtime")}
+        self.index = Index(self._environ)
+
+    def detach(self) -> Job:
+        """Launch a job into the background."""
+        job = Job(self._lab, self._folder, "--detach", train=TRAINS, environ=self._environ)
+        status, output, errors = job.end()
+        assert status == 0, output + errors
+        return job
+
+    def fab(self, task: str, *argv: str) -> str:
+        """Run a task to its end; gives what it printed."""
+        command = (sys.executable, "-m", "fabric", task, f"--conf={self._folder / 'conf.py'}", *argv)
+        shell = self._lab.start(
+            *command,
+            cwd=ROOT,
+            environ=self._environ,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        output, _ = shell.communicate(timeout=PATIENCE_S)
+        assert shell.returncode == 0, output
+        return str(output)
+
+    def launcher(self) -> Launcher:
+        """The process of the one job."""
+        (job,) = self.index.jobs()
+        return job.record.launcher
+
+
+@pytest.fixture
+def head(cluster: Cluster, tmp_path: Path) -> Iterator[Head]:
+    clear(cluster)
+    head = Head(cluster, tmp_path)
+    yield head
+    for job in head.index.jobs():
+        job.record.launcher.signal(signal.SIGKILL)
+    all_gone(cluster)
+
+
+def test_it_is_seen_read_collected_and_stopped_from_another_shell(head: Head, cluster: Cluster) -> None:
+    job = head.detach()
+    found = json.loads(head.fab("status", "--format=json"))
+    assert (found["standing"], found["phase"]) == ("runs", "train")
+    assert [row["node"] for row in found["rows"] if row["state"] == "trains"]
+    for node, name in enumerate(cluster.names):
+        lines = head.fab("logs", f"--role=trainer-{node}", "--grep=batch 0$").splitlines()
+        assert lines == [f"[trainer-{node} {name}] batch 0"]
+    head.fab("collect")
+    for node in range(3):
+        assert (job.package / "log" / f"node-{node}" / "agent.log").is_file()
+    assert left(cluster), "collecting stops nothing"
+    assert "it ended with status 143" in head.fab("stop")
+    assert left(cluster) == {}
+
+
+def test_a_killed_launcher_is_told_and_what_it_left_is_collected(head: Head, cluster: Cluster) -> None:
+    job = head.detach()
+    head.launcher().signal(signal.SIGKILL)
+    until(lambda: not head.launcher().lives, "the launcher's end")
+    all_gone(cluster, 5.0)
+    assert json.loads(head.fab("status", "--format=json"))["standing"] == "lost"
+    assert "has lost its launcher" in head.fab("stop", f"--job={head.index.jobs()[0].record.name}")
+    head.fab("collect")
+    for node in range(3):
+        assert "stopped: leash" in (job.package / "log" / f"node-{node}" / "agent.log").read_text()

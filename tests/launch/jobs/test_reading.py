@@ -1,0 +1,100 @@
+"""Lines of a job: from files, chosen, and fit for a terminal; and how a job is described."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from paddle._launch.arguments import Arguments
+from paddle._launch.errors import JobError
+from paddle._launch.jobs.looking import as_json, headline, in_words, look
+from paddle._launch.jobs.reading import Line, choice, lines, prefixes, shown
+from paddle._launch.jobs.resumption import resumed
+from paddle._launch.jobs.stopping import of_job, stop
+
+ALL = choice(tail=None, role="", grep="")
+
+
+@pytest.fixture
+def ended(keep, gone, tmp_path: Path):
+    """A job that is over, of which node 0 was collected and node 1 was not."""
+    job = keep("JOB1", launcher=gone, exit_status=0)
+    log = tmp_path / "log" / "node-0"
+    log.mkdir(parents=True)
+    (log / "server.log").write_text("serves\n")
+    (log / "train.log").write_text("one\n\x1b[2Jtwo\nthree")
+    log = tmp_path / "jobs" / "JOB1" / "node-1" / "log"
+    log.mkdir(parents=True)
+    (log / "train.log").write_bytes(b"one\xff\nfour\n")
+    return job
+
+
+def test_the_lines_of_files_come_role_by_role_from_where_they_are(ended) -> None:
+    assert list(lines(ended, ALL, follow=True)) == [
+        Line("pserver-0", "serves"),
+        Line("trainer-0", "one"),
+        Line("trainer-0", "\x1b[2Jtwo"),
+        Line("trainer-0", "three"),
+        Line("trainer-1", "one\ufffd"),
+        Line("trainer-1", "four"),
+    ]
+
+
+def test_a_tail_is_the_last_of_each_role_that_is_found(ended) -> None:
+    last = lines(ended, choice(tail=1, role="", grep=""), follow=False)
+    assert [line.text for line in last] == ["serves", "three", "four"]
+    found = lines(ended, choice(tail=2, role="trainer-0", grep="^t"), follow=False)
+    assert [line.text for line in found] == ["three"]
+
+
+def test_no_byte_of_a_line_is_obeyed_and_its_role_stands_before_it(ended) -> None:
+    prefix = prefixes(ended, is_coloured=False)
+    assert shown(Line("trainer-0", "\x1b[2Jtwo"), prefix) == "[trainer-0 127.0.0.1] two"
+    assert shown(Line("", "left out"), prefix) == "left out"
+    coloured = prefixes(ended, is_coloured=True)
+    assert shown(Line("trainer-1", "x"), coloured).startswith("\x1b[")
+    assert len({text[:5] for text in coloured.values()}) == 4
+
+
+@pytest.mark.parametrize(("tail", "grep"), [(0, ""), (-3, ""), (1, "("), (1, "[")])
+def test_a_choice_that_cannot_be_is_refused(tail: int, grep: str) -> None:
+    with pytest.raises(JobError, match=r"--tail|--grep"):
+        choice(tail=tail, role="", grep=grep)
+
+
+def test_a_job_is_described_in_words_and_as_json(keep, gone) -> None:
+    lost = look(keep("JOB1", launcher=gone))
+    assert "lost in phase train: its launcher" in headline(lost)
+    text = "\n".join(in_words(lost))
+    assert "--resume=JOB1" in text and "was: waits" in text
+    fields = json.loads(as_json(lost))
+    assert (fields["standing"], fields["id"], len(fields["rows"])) == ("lost", "JOB1-aa", 4)
+    hung = look(keep("JOB2"))  # this process lives, and has no desk
+    assert "does not answer" in hung.trouble
+    assert "how it stood when that was last written" in "\n".join(in_words(hung))
+    assert headline(look(keep("JOB3", exit_status=7))).startswith("JOB3: ended with status 7")
+
+
+def test_what_has_ended_is_not_stopped_and_what_is_elsewhere_cannot_be(keep, gone) -> None:
+    words = list(stop(keep("JOB1", exit_status=0), grace_s=None, kill=False, by=""))
+    assert words == ["JOB1 has ended already, with status 0"]
+    assert of_job("JOB1-aa") == []
+    lost = list(stop(keep("JOB2", launcher=gone), grace_s=None, kill=True, by=""))
+    assert lost[-1] == "no process of it is left on this machine"
+
+
+def test_who_goes_on_has_the_flags_and_arguments_of_before_but_for_those_given_anew(
+    keep, gone, tmp_path: Path
+) -> None:
+    job = keep("JOB1", launcher=gone)
+    for node in job.record.plan.nodes:
+        node.workspace.mkdir(parents=True)
+    given = Arguments(values={"resume": "JOB1", "port": 8000}, others=("--steps=9", "--more"))
+    found = resumed(given, job)
+    assert found.others == ("--steps=9", "--more")
+    assert found.values["port"] == 8000
+    assert found.values["hosts"] == ("local", "local")
+    assert found.values["job_workspace"] == str(tmp_path / "jobs" / "JOB1")
+    assert resumed(Arguments(values={}), job).others == ("--steps=3",)
