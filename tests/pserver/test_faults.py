@@ -143,6 +143,34 @@ def test_who_waits_at_one_shard_hears_of_another_that_a_trainer_failed(start_pse
         pservers.train(good, bad)
 
 
+def test_who_waits_at_one_shard_hears_of_a_failure_behind_an_answer_of_another(start_pservers: Start) -> None:
+    """Trainer 1 sends nothing more to the first shard. The second one has answered trainer 0, which reads the
+    first one's answer first."""
+    pservers = start_pservers(ports_num=2, num_gradient_servers=2)
+    first, second = (hub.shard for hub in pservers.hubs)
+    told = threading.Event()
+
+    def good(exchange: RemoteExchange) -> None:
+        start(exchange)
+        failed = rf":{pservers.port + 1}: trainer 1 at .* failed: no way there"
+        with pytest.raises(TrainerLost, match=failed):
+            exchange.step(ONES, 1)
+        told.set()
+
+    def bad(exchange: RemoteExchange) -> None:
+        start(exchange)
+        exchange._dense[0].ask_push = Mock()  # type: ignore[method-assign]
+        exchange.commit(ONES, 1)
+        until(
+            lambda: pservers.call(lambda: second.clocks.version == 1 and 0 in first.barrier),
+            "the second shard to have answered trainer 0, and the first to keep it waiting",
+        )
+        exchange._dense[1].line.say_goodbye(Goodbye("no way there"))
+        assert told.wait(TIMEOUT_S / 2), "it did not wait until the first shard's patience had ended"
+
+    pservers.train(good, bad)
+
+
 def test_a_trainer_whose_connection_breaks_ends_the_others_after_the_timeout(
     start_pservers: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 import time
@@ -15,6 +16,7 @@ import pytest
 from paddle._pserver.errors import (
     ConnectionLost,
     NobodyListens,
+    NotCounted,
     ProtocolMismatch,
     PserverError,
     ShardUnreachable,
@@ -168,6 +170,42 @@ def test_the_end_of_a_connection_is_seen_behind_what_nobody_has_read(
         until(client.is_broken, "that it has ended is seen")
         with pytest.raises(error, match=says):
             client.hear_out()
+        client.close()
+
+
+def test_a_failure_is_heard_behind_an_answer_and_that_is_still_there_to_be_read() -> None:
+    head = f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {UPGRADE}\r\n\r\n".encode()
+    body = b"values that somebody needs"
+    frames = [*pieces(*encode(Answer(7)), [memoryview(body)]), *pieces(*encode(LAST_WORDS))]
+    with silent(head + b"".join(b"".join(group) for group in frames)) as port:
+        client = Client("127.0.0.1", port, "shard", call_timeout_s=10, notice=lambda text: None)
+        client.connect(time.monotonic() + 10)
+
+        def is_heard() -> bool:
+            try:
+                client.hear_ahead()
+            except TrainerLost as error:
+                return "trainer 1 failed" in str(error)
+            return False
+
+        until(is_heard, "the failure behind the answer to be heard")
+        into = bytearray(len(body))
+        assert client.answer([memoryview(into)]) == Answer(7)
+        assert into == body
+        client.close()
+
+
+@pytest.mark.parametrize("said", [Waiting("waiting for others"), Failure("NotCounted", "ask anew")])
+def test_what_is_for_whoever_asked_is_left_to_them(said: Any) -> None:
+    head = f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {UPGRADE}\r\n\r\n".encode()
+    frames = [*pieces(*encode(said)), *pieces(*encode(Answer(7)))]
+    with silent(head + b"".join(b"".join(group) for group in frames)) as port:
+        client = Client("127.0.0.1", port, "shard", call_timeout_s=10, notice=lambda text: None)
+        client.connect(time.monotonic() + 10)
+        until(client._peek, "it to come")
+        client.hear_ahead()
+        with contextlib.suppress(NotCounted):
+            client.answer()
         client.close()
 
 

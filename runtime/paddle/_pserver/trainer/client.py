@@ -52,7 +52,7 @@ from paddle._pserver.protocol.messages import (
     encode,
 )
 from paddle._pserver.trainer.approach import Approach
-from paddle._pserver.trainer.last_words import last_words
+from paddle._pserver.trainer.last_words import last_words, words_ahead
 from paddle._pserver.trainer.sign import SIGN, Silence
 from paddle._pserver.trust.auth import Token
 from paddle._pserver.trust.handshake import Stream, left
@@ -251,6 +251,15 @@ class Client:
         """It is broken: raise why, as the shard told before it ended, if it did."""
         told = last_words(self._socket) if self._socket is not None else None
         raise self._failed(told) if told else ConnectionLost(f"{self.what} closed the connection.")
+
+    def hear_ahead(self) -> None:
+        """Raise what the shard says behind an answer that is still to be read: that the job is broken."""
+        if self._socket is None or not self._reader.idle:
+            return
+        self._timeout_s = None  # it will be another one
+        told = words_ahead(self._socket)
+        if told is not None and isinstance(error_named(paragraph(told.code), ""), TrainerLost):
+            raise self._failed(told)
 
     def hear_unasked(self) -> None:
         """Raise what the shard says though nothing was asked: that the job is broken."""

@@ -230,8 +230,8 @@ class Line:
             self._attempt(self.client.hear_out)
         if self._broken is not None:
             self._come_back()
-        elif self._open is None:
-            self._attempt(self.client.hear_unasked)
+        else:
+            self._attempt(self.client.hear_unasked if self._open is None else self.client.hear_ahead)
 
     def _hear(self, landing: Landing) -> Reply:
         while True:
