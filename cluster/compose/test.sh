@@ -1,10 +1,11 @@
 #!/bin/sh
 # Brings the cluster of docker-compose.yml up in an engine of its own, tests it and takes it down; nothing is left of it.
-# Its nodes are shown this machine's programs, for speed. As root; arguments go to pytest: which tests, by default those of
-# the cluster itself and of jobs on it.
+# Its nodes are shown this machine's programs, for speed. As root; arguments go to pytest. Without any it is a stage of
+# test.sh: faults as peers see them, and jobs that are trained, or killed and leave nothing.
 set -eu
 cd "$(dirname "$0")/../.."
 extras=dev,plot
 . ./venv.sh
-[ $# -ne 0 ] || set -- tests/lab
+[ $# -ne 0 ] || set -- tests/lab tests/cluster/test_ssh.py tests/cluster/test_ssh_faults.py \
+    -k "test_faults or test_lab or word2vec or killed_launcher"
 exec $python -m pytest --cluster=compose "$@"

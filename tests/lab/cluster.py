@@ -27,6 +27,7 @@ from tests.waiting import PATIENCE_S
 HEAD = "head"
 USERS = ("root", "paddle")
 PORTS = (22, 2222)  # sshd answers at both
+FULL = "/var/full"  # what fills a disk
 HEAD_ADDRESS = "10.77.255.254"
 
 
@@ -53,6 +54,7 @@ class Cluster(ABC):
     def __init__(self) -> None:
         self.host_keys = {}
         self.broken: set[str] = set()
+        self.full: set[str] = set()
         self._is_whole = True
 
     @property
@@ -196,14 +198,16 @@ class Cluster(ABC):
 
     def fill_disk(self, node: str, leave_bytes: int = 0) -> None:
         """Leave so much of a node's disk, which is one for its system, home and ``/tmp``."""
-        full = self.path(node, "/var/full")
+        full = self.path(node, FULL)
+        self.full.add(node)
         free = shutil.disk_usage(full.parent).free - leave_bytes
         with full.open("wb") as file:
             os.posix_fallocate(file.fileno(), 0, free)
 
     def free_disk(self, node: str) -> None:
         """Take away what filled it."""
-        self.path(node, "/var/full").unlink()
+        self.path(node, FULL).unlink()
+        self.full.discard(node)
 
     # Faults
 
@@ -265,6 +269,8 @@ class Cluster(ABC):
         for node in self.nodes:
             if node in self.broken:
                 self.reboot(node)
+            if node in self.full:
+                self.free_disk(node)
         self.broken.clear()
 
 

@@ -16,6 +16,7 @@ import pytest
 from tests.lab.cluster import HEAD, Cluster
 from tests.lab.lab import Lab
 from tests.lab.machine import ROOT
+from tests.lab.processes import Process
 from tests.waiting import until
 
 
@@ -27,6 +28,12 @@ def test_the_head_logs_in_to_every_node_as_every_user(cluster: Cluster) -> None:
     for name, node in cluster.nodes.items():
         for user in node.users:
             assert cluster.ssh(name, "hostname; whoami", user=user).stdout.split() == [name, user]
+
+
+def test_every_node_has_a_host_key_of_its_own(cluster: Cluster) -> None:
+    assert len(set(cluster.host_keys.values())) == len(cluster.nodes)
+    scanned = cluster.run("ssh-keyscan", "-t", "ed25519", cluster.nodes["n3"].address).stdout
+    assert cluster.host_keys["n3"] in scanned
 
 
 def test_sshd_answers_at_every_port_by_name_and_by_address(cluster: Cluster) -> None:
@@ -122,11 +129,15 @@ def test_what_runs_on_a_node_is_seen_with_its_environment_whoever_its_parents_ar
     os.kill(other.host_pid, signal.SIGKILL)
 
 
+def sleepers(cluster: Cluster) -> list[Process]:
+    return [one for one in cluster.processes("n3") if one.argv == ("sleep", "2000")]
+
+
 def test_a_program_started_on_a_node_ends_with_who_brought_it_there(cluster: Cluster) -> None:
     with cluster.start("sleep", "2000", at="n3") as brought:
-        until(lambda: cluster.processes("n3"), "the program to run")
+        until(lambda: sleepers(cluster), "the program to run")
         brought.kill()
-    until(lambda: not cluster.processes("n3"), "the end of the program")
+    until(lambda: not sleepers(cluster), "the end of the program")
 
 
 def test_a_failed_program_is_told_with_its_words(cluster: Cluster) -> None:
