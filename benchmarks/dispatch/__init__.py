@@ -41,8 +41,13 @@ BENCHMARK = Benchmark(
     ),
     cases=(
         _case("all of 20 MB in 50 files", 20, 50, "full"),
-        _case("one file of 200 MB in 500, replaced", 200, 500, "replaced", _at_most(_RSYNC, 0.7)),
-        _case("one file of 200 MB in 500, to a new folder", 200, 500, "beside", _at_most(_RSYNC, 0.7)),
+        _case("one file of 20 MB in 50, replaced", 20, 50, "replaced"),
+        _case(
+            "one file of 200 MB in 500, replaced", 200, 500, "replaced", _at_most(_RSYNC, 0.7), is_long=True
+        ),
+        _case(
+            "one file of 200 MB in 500, new folder", 200, 500, "beside", _at_most(_RSYNC, 0.7), is_long=True
+        ),
         _case(
             "all of 200 MB in 500 files",
             200,

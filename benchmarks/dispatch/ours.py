@@ -1,47 +1,43 @@
-"""A dispatch, each node by a channel of a Fabric connection that is opened for it."""
+"""A dispatch as a launch makes it: each node by a channel of a Fabric connection, which is opened for it."""
 
 from __future__ import annotations
 
-import shlex
-import socket
+import os
 import sys
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
-from fabric import Config, Connection
-from paramiko import Transport
-
-import paddle._launch.agent as agent
 from benchmarks.dispatch.field import PLACE, Field
 from benchmarks.worker import Work
 from paddle._launch import workspace
 from paddle._launch.digests import DigestCache
 from paddle._launch.dispatch import Dispatch
-
-_COMMAND = (sys.executable, "-I", "-S", "-X", "utf8", str(Path(agent.__file__).parent), "--receive")
-_WINDOW = 1 << 24
+from paddle._launch.machines import parcel
+from paddle._launch.machines.transport import Stream, Transport
+from paddle._launch.settings import Host
 
 
 class _Line:
-    """A channel as a dispatch sees it."""
+    """A program on a node as a dispatch sees it."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._channel = connection.transport.open_session(window_size=_WINDOW)
-        self._channel.exec_command(shlex.join(_COMMAND))
-
-    def send(self, data: memoryview) -> None:
-        self._channel.sendall(data)
+    def __init__(self, stream: Stream) -> None:
+        stream.send(parcel.call((sys.executable,), "agent.receiver"))
+        self._stream = stream
+        self.send = stream.send
 
     def receive(self) -> bytes:
-        return self._channel.recv(1 << 16)
+        return self._stream.receive(1 << 16)
 
 
 def prepare(settings: Mapping[str, object]) -> Work:
-    return Field(settings, _deploy).work()
+    field = Field(settings, _deploy)
+    os.environ["HOME"] = str(field.lab.home.folder)  # where the configuration of ssh is
+    return field.work()
 
 
 def _deploy(field: Field, last: Path | None, place: Path) -> None:
+    transport = Transport("known")
     dispatch = Dispatch(
         workspace.listing(field.package),
         root=PLACE,
@@ -51,31 +47,7 @@ def _deploy(field: Field, last: Path | None, place: Path) -> None:
     )
 
     def serve(node: int, name: str) -> None:
-        with closing(_connection(field, name)) as connection:
-            dispatch.deliver(_Line(connection), node, place, replaces=place == last)
+        with closing(transport.line(Host(name, "root", 22)).open()) as line:
+            dispatch.deliver(_Line(line.begin(parcel.COMMAND)), node, place, replaces=place == last)
 
     field.each(serve)
-
-
-def _connection(field: Field, name: str) -> Connection:
-    connection = Connection(
-        field.lab.nodes[name].address,
-        user="root",
-        config=Config(overrides={"load_ssh_configs": False}),
-        connect_kwargs={
-            "key_filename": str(field.lab.home.key),
-            "look_for_keys": False,
-            "allow_agent": False,
-            "transport_factory": _transport,
-        },
-    )
-    connection.open()
-    return connection
-
-
-def _transport(sock: socket.socket, **options: object) -> Transport:
-    """With those ciphers first that need no other pass for a checksum: they take half of the time."""
-    transport = Transport(sock, **options)
-    known = transport.get_security_options()
-    known.ciphers = sorted(known.ciphers, key=lambda name: "gcm" not in name)
-    return transport

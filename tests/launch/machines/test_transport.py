@@ -262,3 +262,13 @@ def test_a_configuration_that_cannot_be_read_is_named(tmp_path, monkeypatch) -> 
     (tmp_path / ".ssh" / "config").write_text("Host n1\n    Port twenty\n")
     with pytest.raises(NodeError, match=r"~/\.ssh/config or known_hosts of this machine"):
         Transport("known").line(Host("n1", "root")).open()
+
+
+def test_ciphers_that_need_no_other_pass_for_a_checksum_come_first() -> None:
+    one, other = socket.socketpair()
+    with one, other:
+        ciphers = transport._quick(one).get_security_options().ciphers
+    kinds = ["gcm" in name for name in ciphers]
+    assert kinds == sorted(kinds, reverse=True)
+    assert kinds[0]
+    assert not kinds[-1]

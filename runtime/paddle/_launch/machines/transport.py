@@ -38,6 +38,7 @@ from paramiko import (
     SSHClient,
     SSHException,
 )
+from paramiko import Transport as Protocol
 from paramiko.ssh_exception import NoValidConnectionsError
 
 from paddle._launch.errors import NodeError, NodeLost, NodeUnreachable
@@ -241,11 +242,20 @@ def _connection(host: Host, host_keys: str) -> Connection:
             **patience,
             "allow_agent": not only,
             "look_for_keys": not only,
+            "transport_factory": _quick,
         }
         hop.client.set_missing_host_key_policy(_Unknown(host_keys))
         for place in _known_hosts(hop):
             hop.client.load_system_host_keys(str(place))
     return connection
+
+
+def _quick(sock: socket.socket, **options: object) -> Protocol:
+    """Prefer ciphers that need no other pass for a checksum: a package costs half of the time here."""
+    transport = Protocol(sock, **options)
+    known = transport.get_security_options()
+    known.ciphers = sorted(known.ciphers, key=lambda name: "gcm" not in name)
+    return transport
 
 
 def _hops(connection: Connection) -> Iterator[Connection]:
