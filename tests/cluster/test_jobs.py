@@ -177,6 +177,21 @@ def test_a_job_in_the_background_is_seen_read_and_followed_to_its_end(shell: She
     assert re.fullmatch(r"\[trainer-0 127\.0\.0\.1\] trainer 0 batch \d+\n", last)
 
 
+def test_a_package_is_started_from_a_folder_below_and_its_end_is_waited_for(shell: Shell) -> None:
+    package = shell.folder / "package"
+    package.mkdir()
+    (package / "train.py").write_text(SAYS + "report(0)\nprint('words')\n")
+    flags = f"--flags=--port={free_port(HOSTS)} --words='a b'"
+    output = shell.fab("start", str(package), flags, cwd=ROOT / "docs" / "decisions")
+    (job,) = shell.index.jobs()
+    assert f"fab logs --job={job.record.name} --follow" in output
+    assert job.record.arguments == ("--words=a b",)
+    last = shell.fab("status", "--watch", "--format=json").splitlines()[-1]
+    assert json.loads(last)["exit_status"] == 0
+    line = shell.fab("status", "--all").splitlines()
+    assert len(line) == 1 and line[0].startswith(f"{job.record.name}: ended with status 0; began ")
+
+
 def test_a_killed_launcher_in_the_background_leaves_no_process_and_is_told(shell: Shell) -> None:
     job = shell.detached("package")
     assert len(of_job(job.record.id)) >= 4

@@ -101,6 +101,7 @@ def test_a_killed_launcher_is_told_and_what_it_left_is_collected(head: Head, clu
     all_gone(cluster, 5.0)
     assert json.loads(head.fab("status", "--format=json"))["standing"] == "lost"
     assert "has lost its launcher" in head.fab("stop", f"--job={head.index.jobs()[0].record.name}")
+    assert "[trainer-2 " in head.fab("logs", "--role=trainer-2", "--grep=batch 0$"), "what came while it ran"
     head.fab("collect")
     for node in range(3):
         assert "stopped: leash" in (job.package / "log" / f"node-{node}" / "agent.log").read_text()

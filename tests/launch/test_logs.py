@@ -14,6 +14,7 @@ from paddle._launch import logs
 from paddle._launch.board import Board, Row
 from paddle._launch.news import Progress
 from paddle._launch.status import EVERY_S, LiveScreen, PlainScreen, screen
+from tests.launch.jobs.conftest import plan
 
 
 def progress(rank: int = 0, batch_id: int = 0, cost: float = 7.0) -> Progress:
@@ -280,3 +281,20 @@ def test_a_screen_that_is_gone_ends_nothing(make, monkeypatch) -> None:
     shown.say("words")
     shown.show(board(progress()), 0.0)
     shown.close()
+
+
+def test_what_roles_print_is_beside_the_collected_logs_while_they_run(tmp_path: Path) -> None:
+    told: list[str] = []
+    launch = plan(tmp_path)
+    (tmp_path / "log").mkdir()
+    arriving = logs.Arriving(launch, told.append)
+    arriving.add("trainer-1", ["one", "tw\udc80o"])
+    arriving.add("trainer-1", ["three"])
+    place = tmp_path / "log" / "node-1" / "train.log"
+    assert place.read_text() == "one\ntw\\udc80o\nthree\n"
+    assert not (tmp_path / "log" / "node-0").exists()
+    (tmp_path / "log" / "node-0").write_text("in the way")
+    for _ in range(3):
+        arriving.add("pserver-0", ["lost"])
+    assert len(told) == 1
+    assert "logs are collected at the end only" in told[0]

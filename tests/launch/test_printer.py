@@ -26,6 +26,9 @@ class Paused:
         self._wait()
         self.shown.append(text)
 
+    def tell(self, bulletin: object) -> None:
+        self.shown.append(str(bulletin))
+
     def show(self, board: Board, now: float) -> None:
         self._wait()
         self.shown.append(f"{board.line()} at {now}")
@@ -112,3 +115,18 @@ def test_a_stream_of_its_own_leads_to_the_same_file(tmp_path) -> None:
             other.write("words")
         os.fstat(stream.fileno())  # it is still open
     assert (tmp_path / "file").read_text() == "words"
+
+
+@pytest.mark.parametrize("takes_news", [False, True])
+def test_news_that_a_screen_does_not_take_cost_no_line(terminal, takes_news: bool) -> None:
+    terminal.takes_news = takes_news
+    shown = Printer(terminal, patience_s=30)
+    shown.say("one")
+    assert terminal.is_reached.wait(30)
+    shown.say("two")
+    for batch in range(2 * printer.MOST):
+        shown.tell(Progress("trainer-0", 0, batch, 2.0, 3.0))
+    terminal.goes_on.set()
+    shown.close()
+    assert ("two" in terminal.shown) is not takes_news
+    assert any("that nobody read are left out" in line for line in terminal.shown) is takes_news

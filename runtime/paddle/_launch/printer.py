@@ -16,7 +16,8 @@ from collections.abc import Callable
 from typing import TextIO
 
 from paddle._launch.board import Board
-from paddle._launch.news import Bulletin, Printed
+from paddle._launch.bulletins import OF_LOGS
+from paddle._launch.news import Bulletin
 from paddle._launch.status import Screen
 
 MOST = 1000  # lines that wait to be read
@@ -40,9 +41,14 @@ class Printer:
         self._put_off(text)
 
     def tell(self, bulletin: Bulletin) -> None:
-        """Tell news, soon, should the screen be one for news."""
-        if not isinstance(bulletin, Printed):  # which may be as many as there are lines in all logs
+        """Tell news, soon, where the screen takes them: else they would take the place of lines."""
+        if self._screen.takes_news and not isinstance(bulletin, OF_LOGS):
             self._put_off(bulletin)
+
+    @property
+    def takes_news(self) -> bool:
+        """Whether the screen does."""
+        return self._screen.takes_news
 
     def _put_off(self, item: str | Bulletin) -> None:
         with self._changed:

@@ -36,8 +36,13 @@ class Screen(Protocol):
         """Show a line that stays."""
         ...
 
+    @property
+    def takes_news(self) -> bool:
+        """Whether it is for programs, which want all news, one by one; people see lines and the board."""
+        ...
+
     def tell(self, bulletin: Bulletin) -> None:
-        """Take news for those who want all of it, one by one; people see what is said and the board."""
+        """Take news."""
         ...
 
     def show(self, board: Board, now: float) -> None:
@@ -56,6 +61,8 @@ class Screen(Protocol):
 class PlainScreen:
     """Lines for a file or a pipe: of progress one every ``EVERY_S``, and none that says nothing new. That
     others begin to wait for a trainer is said at once."""
+
+    takes_news = False
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -94,6 +101,7 @@ class PlainScreen:
 class LiveScreen:
     """A terminal: what stays scrolls up, and below it a table with a line per role keeps changing."""
 
+    takes_news = False
     is_gone = False  # a terminal that goes away says so itself, by HUP
 
     def __init__(self, stream: TextIO) -> None:
@@ -167,6 +175,8 @@ def _without(texts: tuple[str, ...], column: int) -> tuple[str, ...]:
 
 class JsonScreen(PlainScreen):
     """A program that reads: one JSON object per line, and nothing else (bulletins.py)."""
+
+    takes_news = True
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.time) -> None:
         super().__init__(stream)

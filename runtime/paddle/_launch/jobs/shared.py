@@ -31,6 +31,11 @@ class SharedScreen:
         """Whether whoever read the screen went away."""
         return self._screen.is_gone
 
+    @property
+    def takes_news(self) -> bool:
+        """Listeners do."""
+        return True
+
     def say(self, text: str) -> None:
         """Show a line that stays."""
         self._screen.say(text)
