@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from tests.lab.cluster import Cluster
 from tests.lab.machine import ROOT
@@ -109,9 +108,9 @@ class Job:
                 lambda node=node: "family" in self.log(node, "train.log"), f"words of the trainer on {node}"
             )
 
-    def end(self) -> tuple[int, str, str]:
+    def end(self, patience_s: float = PATIENCE_S) -> tuple[int, str, str]:
         """Wait for its end; gives status, output and error output."""
-        rest, errors = self.process.communicate(timeout=PATIENCE_S)
+        rest, errors = self.process.communicate(timeout=patience_s)
         print("".join(self.output) + rest, errors)
         return self.process.returncode, "".join(self.output) + rest, errors
 
@@ -176,6 +175,3 @@ def clear(lab: Cluster) -> None:
 
 def _is_sshd(process: Process) -> bool:
     return process.argv[0].startswith(("sshd", "/usr/sbin/sshd"))
-
-
-Options = dict[str, Any]

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cluster.by_hand import free_port
 from tests.cluster.over_ssh import ENDS, ROOT_DIR, Job, all_gone, clear, jobs, left
+from tests.fresh import ROOT
 from tests.lab.cluster import Cluster
 
 pytestmark = pytest.mark.cluster
@@ -134,3 +136,32 @@ def test_two_jobs_side_by_side_do_not_know_each_other(launch, cluster) -> None:
         assert len(now) < running[node]
         assert sum(map(bool, now)) == 4, "a pserver and the trainer's family of three"
     first.stop(15)
+
+
+def test_word2vec_on_machines_equals_word2vec_on_embedded_nodes(launch, cluster, tmp_path) -> None:
+    """The job of the documents, real pservers and all; what it shuffles, it shuffles alike in both."""
+    environ = {"PADDLE_DATASET_HOME": str(tmp_path / "dataset"), "http_proxy": "http://127.0.0.1:9"}
+    prints = []
+    for carrier in ("ssh", "local"):
+        package = tmp_path / carrier / "package"
+        package.mkdir(parents=True)
+        for path in (ROOT / "workspace_template").glob("*.py"):
+            (package / path.name).write_text(path.read_text())
+        text = (package / "train.py").read_text()
+        assert "BATCH_SIZE = 32\n" in text
+        seeded = text.replace("BATCH_SIZE = 32\n", "BATCH_SIZE = 256\n")  # a few steps less
+        (package / "train.py").write_text(f"import random\n\nrandom.seed(7)\n{seeded}")
+        argv = ["--job_prepare=prepare.py", "--num_passes=1"]
+        if carrier == "local":
+            addresses = [f"127.0.0.{node}" for node in (1, 2, 3)]
+            argv += ["--hosts=local,local,local", "--nics=lo", f"--port={free_port(addresses)}"]
+            argv += [f"--root_dir={tmp_path / 'jobs'}"]
+        job = launch(*argv, pserver=None, package=package, folder=carrier, environ=environ)
+        assert job.end(240.0)[0] == 0
+        for node in range(3):
+            log = (package / f"log/node-{node}/train.log").read_text()
+            prints += re.findall(r"^parameters ([0-9a-f]{16})$", log, re.MULTILINE)
+            assert "Test cost" in log
+        assert (package / "output/pass-00000/params.tar").stat().st_size > 0
+    assert len(prints) == 6
+    assert len(set(prints)) == 1
