@@ -83,6 +83,14 @@ def test_a_pipe_is_told_and_left_out(tmp_path: Path, place: Path) -> None:
     assert told == ["pipe is not collected: it is neither file nor folder"]
 
 
+def test_a_shells_greeting_is_passed_over(tmp_path: Path, place: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    out = io.BytesIO()
+    sender.send(tmp_path / "folder", out)
+    greeting = b'Welcome to node 1!\n{"not": "ours"}\n\n'
+    assert arrivals.receive(reader(greeting + out.getvalue()), place, pytest.fail)
+
+
 def test_a_file_that_shrinks_meanwhile_arrives_as_far_as_it_goes(place: Path) -> None:
     shrunk = said({**FILE, "path": "a", "size": 10}, BODY, {"kind": "end"})
     assert arrivals.receive(reader(shrunk), place, pytest.fail)

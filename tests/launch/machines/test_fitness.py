@@ -45,6 +45,7 @@ def test_one_whose_workspace_is_there_will_do_for_a_deployed_one() -> None:
 
 
 def test_what_it_says_is_read_back() -> None:
+    assert fitness.read(b"Welcome to node 1!\n" + msgspec.json.encode(FIT) + b"\n") == FIT
     assert fitness.read(msgspec.json.encode(FIT)) == FIT
 
 

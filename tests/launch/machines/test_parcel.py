@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -75,6 +76,16 @@ def test_half_an_agent_ends_with_its_connection() -> None:
     assert (done.returncode, done.stdout) == (65, b"")
 
 
+def test_what_does_not_come_is_not_waited_for_for_ever() -> None:
+    assert "signal.alarm(60)" in parcel.COMMAND
+    hasty = parcel.COMMAND.replace("signal.alarm(60)", "signal.alarm(1)")
+    with subprocess.Popen(["sh", "-c", hasty], stdin=-1) as waiting:
+        assert waiting.stdin
+        waiting.stdin.write(parcel.call([sys.executable], "agent.halves")[:2000])
+        waiting.stdin.flush()
+        assert waiting.wait(timeout=20) == -signal.SIGALRM
+
+
 def test_an_older_python_says_that_it_is(tmp_path: Path) -> None:
     """It is this one, which is told that it was older."""
     old = tmp_path / "python"
@@ -128,7 +139,7 @@ def test_an_agent_that_hangs_is_ended_by_another(tmp_path: Path, of: str) -> Non
         agent.stdin.write(parcel.call([sys.executable], "agent.halves"))
         agent.stdin.flush()
         begun = json.loads(agent.stdout.readline())
-        os.kill(agent.pid, 19)  # SIGSTOP
+        os.kill(agent.pid, signal.SIGSTOP)
         order = {"pid": begun["pid"], "start": begun["start"] + (of != "itself")}
         killer = parcel.call([sys.executable], "agent.killer") + json.dumps(order).encode() + b"\n"
         assert run(killer).returncode == 0

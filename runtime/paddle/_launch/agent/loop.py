@@ -20,6 +20,7 @@ from .processes import GIVE_UP_S, Process, descendants, send_signal
 from .role import CHUNK, Role
 
 LEASH_GRACE_S = 1.0  # without a launcher nobody waits for last words
+FIRST_LEASE_S = 60.0  # until the plan says it
 BEAT_S = 1.0
 SCAN_S = 0.05
 _ASKED = "asked by the launcher"
@@ -196,7 +197,7 @@ class Agent:
             self._stop(_HALVED, LEASH_GRACE_S)
         elif self._signals:
             self._stop(f"signal {self._signals[0]}", LEASH_GRACE_S)
-        elif self._plan and now - self._heard > self._plan["lease_s"]:
+        elif now - self._heard > self._plan.get("lease_s", FIRST_LEASE_S):
             self._stop("lease", LEASH_GRACE_S)
 
     def _stop(self, why: str, grace_s: float) -> None:

@@ -23,6 +23,7 @@ import fcntl
 import json
 import os
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -31,7 +32,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-_PATIENCE_S = 20.0
+from .killer import PATIENCE_S
+
+_LOOKING_S = 20.0
 _SIOCGIFADDR = 0x8915
 _VERSIONS = """
 import importlib.metadata, json, sys
@@ -47,6 +50,7 @@ print(json.dumps(found))
 
 def main() -> int:
     """Look, and say what was seen."""
+    signal.alarm(PATIENCE_S)
     order = json.loads(sys.stdin.readline())
     workspace = Path(order["workspace"])
     print(
@@ -74,7 +78,7 @@ def _packages(names: Iterable[str]) -> dict[str, str | None]:
         capture_output=True,
         cwd="/",
         stdin=subprocess.DEVNULL,
-        timeout=_PATIENCE_S,
+        timeout=_LOOKING_S,
         check=True,
     )
     found: dict[str, str | None] = json.loads(done.stdout)

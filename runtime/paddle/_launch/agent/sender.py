@@ -18,11 +18,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
+from .killer import PATIENCE_S
 from .role import CHUNK
 
 BROKEN = (1 << 32) - 1
@@ -31,22 +34,23 @@ _PIECE = CHUNK * 4
 
 def main() -> int:
     """Send the folder that was asked for."""
+    signal.alarm(PATIENCE_S)
     order = json.loads(sys.stdin.readline())
     with os.fdopen(sys.stdout.fileno(), "wb", buffering=_PIECE, closefd=False) as out:
-        send(Path(order["folder"]), out)
+        send(Path(order["folder"]), out, lambda: signal.alarm(PATIENCE_S))
     return 0
 
 
-def send(folder: Path, out: BinaryIO) -> None:
-    """Send a folder."""
+def send(folder: Path, out: BinaryIO, go_on: Callable[[], object] = lambda: None) -> None:
+    """Send a folder; ``go_on`` is called before every piece, which may be the last that is waited for."""
     if not folder.is_dir():
         _say(out, kind="none")
         return
-    _send_below(folder, "", out)
+    _send_below(folder, "", out, go_on)
     _say(out, kind="end")
 
 
-def _send_below(folder: Path, prefix: str, out: BinaryIO) -> None:
+def _send_below(folder: Path, prefix: str, out: BinaryIO, go_on: Callable[[], object]) -> None:
     for path in sorted(folder.iterdir()):
         name = f"{prefix}{path.name}"
         try:
@@ -56,16 +60,16 @@ def _send_below(folder: Path, prefix: str, out: BinaryIO) -> None:
         mode = stat.S_IMODE(status.st_mode)
         if stat.S_ISDIR(status.st_mode):
             _say(out, kind="folder", path=name, mode=mode, mtime_ns=status.st_mtime_ns)
-            _send_below(path, f"{name}/", out)
+            _send_below(path, f"{name}/", out, go_on)
         elif stat.S_ISLNK(status.st_mode):
             _say(out, kind="link", path=name, target=os.readlink(path))  # noqa: PTH115  as it is written
         elif stat.S_ISREG(status.st_mode):
-            _send_file(path, name, out)
+            _send_file(path, name, out, go_on)
         else:
             _say(out, kind="special", path=name)
 
 
-def _send_file(path: Path, name: str, out: BinaryIO) -> None:
+def _send_file(path: Path, name: str, out: BinaryIO, go_on: Callable[[], object]) -> None:
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
@@ -75,6 +79,7 @@ def _send_file(path: Path, name: str, out: BinaryIO) -> None:
         mode, left = stat.S_IMODE(status.st_mode), status.st_size
         _say(out, kind="file", path=name, mode=mode, mtime_ns=status.st_mtime_ns, size=left)
         while left and (data := os.read(file, min(left, _PIECE))):
+            go_on()
             out.write(len(data).to_bytes(4, "big"))
             out.write(data)
             left -= len(data)

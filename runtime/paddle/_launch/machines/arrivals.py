@@ -27,6 +27,7 @@ MOST_ENTRIES = 1_000_000
 _LONGEST_LINE = 1 << 16
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _LONGEST_PIECE = 1 << 20
+_LONGEST_GREETING = 1000  # lines
 
 
 class Reader:
@@ -45,6 +46,16 @@ class Reader:
         line, _, self._rest = self._rest.partition(b"\n")
         return line
 
+    def pass_over_greeting(self) -> None:
+        """Drop what a login shell says before anything else, if it does."""
+        for _ in range(_LONGEST_GREETING):
+            if b"\n" in self._rest and self._rest.startswith(b'{"kind": '):
+                return
+            line = self.line()
+            if line.startswith(b'{"kind": '):
+                self._rest = line + b"\n" + self._rest
+                return
+
     def exactly(self, size: int) -> bytes:
         """Take so many bytes."""
         while len(self._rest) < size:
@@ -62,6 +73,7 @@ class Reader:
 def receive(read: Callable[[int], bytes], place: Path, tell: Callable[[str], None]) -> bool:
     """Make ``place`` of what comes; False where the node has no such folder, and then nothing is made."""
     reader = Reader(read)
+    reader.pass_over_greeting()
     arrival: _Arrival | None = None
     for _ in range(MOST_ENTRIES):
         match _parsed(reader.line()):

@@ -57,7 +57,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read(line: bytes) -> Facts:
-    """Read what a node said."""
+    """Read what a node said; its last line, for a login shell may have greeted first."""
+    line = line.rstrip(b"\n").rpartition(b"\n")[2]
     try:
         return msgspec.json.decode(line, type=Facts)
     except msgspec.MsgspecError as error:

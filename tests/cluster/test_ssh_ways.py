@@ -1,0 +1,128 @@
+"""Ways to a node that are not the shortest: jump hosts, other users and ports, greetings, many nodes."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.over_ssh import ENDS, ROOT_DIR, Job, all_gone, clear, jobs, left
+from tests.lab.cluster import Cluster
+
+pytestmark = pytest.mark.cluster
+
+TRAINS = """
+import os, pathlib
+print("trained as", os.environ["PADDLE_INIT_TRAINER_ID"])
+pathlib.Path("output").mkdir(exist_ok=True)
+"""
+
+
+@pytest.fixture
+def launch(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[..., Job]]:
+    """Start a launcher on nodes on which there was none; whatever it leaves is removed in the end."""
+    clear(cluster)
+    started: list[Job] = []
+
+    def start(*argv: str | Path, lab: Cluster = cluster, **how: object) -> Job:
+        options = {"train": TRAINS, "pserver": ENDS, **how}
+        started.append(Job(lab, tmp_path / "one", *argv, **options))  # type: ignore[arg-type]
+        return started[-1]
+
+    yield start
+    for job in started:
+        job.clean_up()
+    all_gone(cluster)
+
+
+def trained(job: Job, nodes: int = 3) -> str:
+    status, output, errors = job.end()
+    assert (status, errors) == (0, "")
+    for node in range(nodes):
+        log = (job.package / f"log/node-{node}/train.log").read_text()
+        assert log == f"trained as {node}\n"
+    return output
+
+
+def test_by_a_jump_host(launch, cluster, tmp_path) -> None:
+    """The nodes let nobody but n1 in."""
+    home = cluster.new_home(tmp_path / "home")  # type: ignore[attr-defined]
+    config = home.ssh_config.read_text()
+    jump = "Host n2 n3\n    ProxyJump root@n1\n\n"
+    home.ssh_config.write_text(jump + config)
+    addresses = {name: node.address for name, node in cluster.nodes.items()}
+    for node in ("n2", "n3"):
+        rule = ["-i", "eth0", "-p", "tcp", "--dport", "22", "!", "-s", addresses["n1"], "-j", "DROP"]
+        cluster.run("iptables", "-I", "INPUT", *rule, at=node)
+    try:
+        trained(launch(environ={"HOME": str(home.folder)}))
+    finally:
+        for node in ("n2", "n3"):
+            cluster.run("iptables", "-F", at=node)
+
+
+def test_a_jump_host_that_cannot_reach_the_node_is_named(launch, cluster, tmp_path) -> None:
+    home = cluster.new_home(tmp_path / "home")  # type: ignore[attr-defined]
+    jump = "Host n2\n    ProxyJump root@n1\n\n"
+    home.ssh_config.write_text(jump + home.ssh_config.read_text())
+    hosts = ["root@n1", "root@n2:2223", "root@n3"]
+    status, _, errors = launch(environ={"HOME": str(home.folder)}, hosts=hosts).end()
+    assert status == 1
+    assert (
+        "node 1   root@n2  cannot reach root@10.77.0.2 port 2223 by root@10.77.0.1:22: the jump host says"
+        in errors
+    )
+
+
+def test_as_another_user_by_another_port(launch, cluster) -> None:
+    for node in cluster.names:
+        cluster.run("install", "-d", "-o", "paddle", ROOT_DIR, at=node)
+    output = trained(launch(hosts=[f"paddle@{name}:2222" for name in cluster.names]))
+    assert "sending the workspace to 3 nodes" in output
+    for node in cluster.names:
+        (name,) = jobs(cluster, node)
+        assert (cluster.path(node, ROOT_DIR) / name).stat().st_uid != 0
+
+
+def test_past_a_greeting_of_the_login_shell(launch, cluster) -> None:
+    rc = cluster.run("sh", "-c", "echo ~/.bashrc", at="n2").stdout.strip()
+    before = cluster.path("n2", rc).read_text() if cluster.path("n2", rc).exists() else ""
+    cluster.path("n2", rc).write_text("echo Welcome to n2\necho to you >&2\n")
+    try:
+        if "Welcome" not in cluster.ssh("n2", "true").stdout:
+            pytest.skip("the shell of this node reads no file before a command")
+        job = launch()
+        status, _, errors = job.end()
+    finally:
+        cluster.path("n2", rc).write_text(before)
+    assert (status, errors) == (0, "")
+    assert (job.package / "log/node-1/train.log").read_text() == "trained as 1\n"
+
+
+def test_sixteen_nodes_at_once(launch, make_lab) -> None:
+    lab = make_lab(16)
+    output = trained(launch(lab=lab), nodes=16)
+    assert "16 pservers and 16 trainers on 16 SSH nodes" in output
+    assert left(lab) == {}
+
+
+def test_a_signal_while_a_node_does_not_answer(launch, make_lab) -> None:
+    lab = make_lab(3)
+    lab.freeze("n2")
+    try:
+        job = launch(lab=lab)
+        job.wait_for("results")
+        began = time.monotonic()
+        job.process.send_signal(signal.SIGINT)
+        status, output, _ = job.end()
+        assert time.monotonic() - began < 8.0
+    finally:
+        lab.thaw("n2")
+    assert status == 130
+    assert output.endswith("ended with status 130, before any role was started\n")
+    all_gone(lab)
+    for node in lab.names:
+        assert not lab.path(node, ROOT_DIR).exists()
