@@ -118,7 +118,7 @@ def test_a_signal_while_a_node_does_not_answer(launch, make_lab) -> None:
         began = time.monotonic()
         job.process.send_signal(signal.SIGINT)
         status, output, _ = job.end()
-        assert time.monotonic() - began < 8.0
+        assert time.monotonic() - began < 15.0, "long before the connection is given up by itself"
     finally:
         lab.thaw("n2")
     assert status == 130

@@ -17,7 +17,7 @@ from paddle._launch.backends.node import Machine, Node
 from paddle._launch.phases import Phase
 from paddle._launch.plan import LaunchPlan, NodePlan
 
-_LAST_S = 3.0  # for the last things, of all nodes together: the user waits for the prompt
+_WITHDRAWAL_S, _GOODBYE_S = 3.0, 1.0  # of all nodes together: the user waits for the prompt
 
 
 class Crew:
@@ -42,14 +42,14 @@ class Crew:
         self._nodes[node].kill()
 
     def withdraw(self, nodes: Iterable[int]) -> None:
-        _await([self._nodes[node].withdraw() for node in nodes])
+        _await([self._nodes[node].withdraw() for node in nodes], _WITHDRAWAL_S)
 
     def close(self) -> None:
-        _await([node.close() for node in self._nodes])
+        _await([node.close() for node in self._nodes], _GOODBYE_S)
 
 
-def _await(done: Sequence[Event]) -> None:
-    end = time.monotonic() + _LAST_S
+def _await(done: Sequence[Event], patience_s: float) -> None:
+    end = time.monotonic() + patience_s
     for is_done in done:
         is_done.wait(max(0.0, end - time.monotonic()))
 

@@ -96,8 +96,8 @@ class SshMachine:
 
     def interrupt(self) -> None:
         self._opening.call_off()
-        if self._step is not None:
-            self._step.close()
+        if (step := self._step) is not None:  # saying so may wait for the network
+            threading.Thread(target=step.close, daemon=True).start()
 
     def close(self) -> None:
         if self._line is not None:

@@ -52,6 +52,7 @@ OPEN_S = 25.0  # for all of it: connecting, by a jump host perhaps, and logging 
 _TRIES, _PAUSE_S = 3, 0.3  # sshd drops connections at random while many log in: MaxStartups
 _STALL_S = 15.0
 _ENDING_S = 0.5
+_WATCH_S = 0.1
 _WINDOW = 1 << 24
 _KNOWN_HOSTS = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2", "/etc/ssh/ssh_known_hosts")
 _KEYS = ("~/.ssh/id_rsa", "~/.ssh/id_ecdsa", "~/.ssh/id_ed25519")
@@ -157,7 +158,6 @@ class Opening:
         self._host = host
         self._host_keys = host_keys
         self._gate = gate
-        self._connection: Connection | None = None
         self._is_off = False
 
     def open(self, patience_s: float = OPEN_S) -> Line:
@@ -180,15 +180,19 @@ class Opening:
     def call_off(self) -> None:
         """Let ``open`` end early, from another thread."""
         self._is_off = True
-        if (connection := self._connection) is not None:
-            _close(connection)
+
+    def _watch(self, connection: Connection, end: float, is_over: threading.Event) -> None:
+        """Close what takes too long to open, or was called off; again, where it had not begun to open."""
+        while not is_over.wait(_WATCH_S):
+            if self._is_off or time.monotonic() > end:
+                _close(connection)
 
     def _open_once(self, patience_s: float) -> Line:
         with _typed(self._host):
-            connection = self._connection = _connection(self._host, self._host_keys)
-        watchdog = threading.Timer(patience_s, _close, [connection])
-        watchdog.daemon = True
-        watchdog.start()
+            connection = _connection(self._host, self._host_keys)
+        is_over = threading.Event()
+        watch = (connection, time.monotonic() + patience_s, is_over)
+        threading.Thread(target=self._watch, args=watch, daemon=True).start()
         try:
             connection.open()
         except Exception as error:  # Paramiko raises many kinds, and others when it is closed meanwhile
@@ -197,8 +201,7 @@ class Opening:
             _close(connection)
             raise _refusal(error, _door(failed)) from error
         finally:
-            watchdog.cancel()
-        self._connection = None  # it is the line's from now on
+            is_over.set()
         return Line(connection, _door(connection))
 
 
