@@ -63,7 +63,7 @@ def run(seed: int, mode: ModeName, seconds: float, folder: Path, *, defect: str 
             with Monitor(cluster) as monitor:
                 steps = disturb(cluster, harms, faults, done, seconds)
                 broken = wrong(cluster, steps, monitor)
-            broken = [*monitor.broken, *broken, *monitor.blind, *harms.idle]
+            broken = [*monitor.broken, *broken, *monitor.blind, *harms.idle(monitor.version)]
         except Exception as error:  # of this side; a seed must be told all the same
             broken = [f"{type(error).__name__}: {error}"]
         if broken:
