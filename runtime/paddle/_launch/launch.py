@@ -202,6 +202,7 @@ class Launch:
 
     def _tell_cause(self, cause: Cause) -> None:
         """Say why it ends. What failed before anything ran is said once, when all is over."""
+        self._screen.show(self._board, self._clock())
         self._screen.fix()
         if self.has_started or cause.signum is not None:
             what_then = _WHAT_THEN.get(self._supervisor.phase, "; stopping every process")
