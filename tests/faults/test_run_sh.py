@@ -181,11 +181,15 @@ def test_a_signal_to_it_alone_behind_an_ampersand(run_sh, phase, signum) -> None
     assert f"stopped by {signum.name}" in running.shown
 
 
-def test_on_a_terminal_progress_is_one_line_a_trainer_that_is_drawn_anew(run_sh) -> None:
+def test_on_a_terminal_progress_is_a_table_of_all_roles_that_is_drawn_anew(run_sh) -> None:
     running = run_sh("terminal", [PREPARED])
-    row = r"trainer-{} +pass 0 +batch +\d+ +cost +\d+\.\d+ +[\d,]+ samples/s"
-    both = rf"{row.format(0)}\s+{row.format(1)}"
-    drawn_anew = rf"{both}\r(\x1b\[\w+)+{both}"
+    gap = r"(?:\s|\x1b\[[\d;]*m)+"  # spaces and colours
+    rows = [
+        gap.join([rank, "trainer", rank, "trains", "0", r"\d+", r"\d+\.\d+", r"[\d,]+"])
+        for rank in ("0", "1")
+    ]
+    both = ".*?".join(rows)
+    drawn_anew = rf"{both}.*?\r(\x1b\[\w+)+.*?{both}"
     running.wait_for(drawn_anew)
     os.write(running.screen, CTRL_C)
     assert running.end() == 128 + signal.SIGINT
