@@ -165,7 +165,7 @@ def test_a_job_is_gone_on_from_by_its_name_alone_with_the_flags_it_had(
     (tmp_path / "conf.py").write_text("HOSTS = ['local']\n")  # what it says by now is of other jobs
     status, output = start(f"--resume={name}", "--steps=3").end()
     assert status == 0, output
-    log = (tmp_path / "package" / "log" / "node-1" / "train.log").read_text()
+    log = (tmp_path / "package" / "log" / "node-0" / "train.log").read_text()
     found = re.search(r"training goes on from step (\d+)", log)
     assert found is not None and not int(found[1]) % 7
     (tmp_path / "conf.py").write_text("HOSTS = ['local', 'local']\nPADDLE_PORTS_NUM_FOR_SPARSE = 1\n")
