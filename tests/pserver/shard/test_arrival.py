@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from paddle._engine.exchange import ModeSpec
@@ -23,6 +24,7 @@ from paddle._pserver.protocol.messages import (
     Welcome,
 )
 from paddle._pserver.protocol.wire import WireSpec
+from paddle._pserver.shard.effects import Close, Send
 
 from ..talk import MODEL, ONE, TWO, Fails, Talk, update
 
@@ -145,6 +147,34 @@ def test_a_shard_that_is_started_again_takes_another_process_in_a_trainers_place
     other = other.restart()
     welcome(other, 1, "the newer")
     assert "a new job goes on from version 4" in other.notes
+
+
+def test_out_of_step_a_process_has_its_place_also_where_the_one_before_woke_up_and_came_first() -> None:
+    talk = trained(2, spec=update(mode=ModeSpec(name="async")), serving="this pserver")
+    talk.lose(1)
+    before = welcome(talk, 1, "the newer").before
+    assert before == ("process 1",)
+    again = talk.restart()  # of which no snapshot knew
+    welcome(again, 1, "process 1", Mark(2))
+    again.shard.connected(9, "host1")
+    newer = Hello(PROTOCOL, 1, 2, "dense", "the newer", Mark(3))
+    refused = again.shard.handle(9, newer, now=0.0)[0]
+    assert isinstance(refused, Send) and refused.message == Fails("DuplicateTrainer", "trainer_id=1 is taken")
+    again.shard.connected(10, "host1")
+    told = again.shard.handle(10, msgspec.structs.replace(newer, before=before), now=0.0)
+    assert Close(2) in told
+    assert [one.message.before for one in told if isinstance(one, Send)] == [before]
+    again.shard.connected(11, "host1")
+    stale = again.shard.handle(11, hello_of(again, 1, "process 1"), now=0.0)[0]
+    assert isinstance(stale, Send) and stale.message == Fails("Stale", "a newer process has trainer_id=1")
+
+
+def test_in_step_nobody_loses_a_place_to_one_that_says_it_is_newer() -> None:
+    talk = joined()
+    talk.shard.connected(9, "host1")
+    newer = Hello(PROTOCOL, 1, 2, "dense", "the newer", Mark(), ("process 1",))
+    refused = talk.shard.handle(9, newer, now=0.0)[0]
+    assert isinstance(refused, Send) and refused.message == Fails("DuplicateTrainer", "trainer_id=1 is taken")
 
 
 def test_all_steps_are_lost_of_a_process_that_took_a_trainers_place_after_the_snapshot() -> None:

@@ -28,6 +28,9 @@ REPLY_BYTES = 8 * LONGEST_TEXT
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 62)]
 Incarnation = Annotated[str, msgspec.Meta(max_length=64)]
+MOST_BEFORE = 4
+Before = Annotated[tuple[Incarnation, ...], msgspec.Meta(max_length=MOST_BEFORE)]
+"""The processes whose place another one took, the last ones."""
 
 
 class Mark(msgspec.Struct, frozen=True, array_like=True):
@@ -43,7 +46,8 @@ class Hello(msgspec.Struct, frozen=True, array_like=True):
     """First on every connection. Answer: Welcome.
 
     ``incarnation``: which of all processes that ever had this trainer_id this is; "": one that never comes
-    back when its connection breaks. ``answered``: what it has had answers to.
+    back when its connection breaks. ``answered``: what it has had answers to. ``before``: whose place it
+    took, as shards have told it.
     """
 
     protocol: int
@@ -52,6 +56,7 @@ class Hello(msgspec.Struct, frozen=True, array_like=True):
     role: Role
     incarnation: Incarnation = ""
     answered: Mark = Mark()
+    before: Before = ()
 
 
 class Declare(msgspec.Struct, frozen=True, array_like=True):
@@ -244,7 +249,7 @@ class Welcome(msgspec.Struct, frozen=True, array_like=True):
 
     ``ready``: the shard has its initial values. ``settled``: what it has of this trainer. ``keeps``: it
     writes snapshots. ``version``: steps applied so far. ``older``: versions that it may go back to. ``pace``:
-    after how many pushes of the pass it counts as beginning; see Push.
+    after how many pushes of the pass it counts as beginning; see Push. ``before``: whose place it took.
     """
 
     barrier_timeout_s: float
@@ -254,6 +259,7 @@ class Welcome(msgspec.Struct, frozen=True, array_like=True):
     version: Count = 0
     older: tuple[Count, ...] = ()
     pace: Count = 0
+    before: Before = ()
 
 
 class Declared(msgspec.Struct, frozen=True, array_like=True):

@@ -6,7 +6,9 @@ place.
     are not in step; or where it was lost between two passes, and so owes nothing of the one that has begun.
     In the last case it is in once a snapshot knows it: else a shard that is restored would count the steps
     of the one before as its own.
-3.  Where the first to come to a restored shard is a process that it does not know and that has done nothing,
+3.  Out of step a snapshot need not know it. A shard that is restored from one may let the process before in
+    again, which woke up just then: that loses the place when the newer one comes, which tells whose it took.
+4.  Where the first to come to a restored shard is a process that it does not know and that has done nothing,
     a new job begins: unless this job made the snapshot.
 
 It must never know a message other than Hello. Guarantee: nothing changes where a trainer is refused.
@@ -31,7 +33,7 @@ class Arrivals:
         self.is_in_step: bool | None = None
         self._clocks, self._roster, self._saving, self._note = clocks, roster, saving, note
         self.may_be_new_job = False
-        self.is_new_job = False  # one has begun (rule 3)
+        self.is_new_job = False  # one has begun (rule 4)
         self.is_kept = True  # whether snapshots know all that took a place (rule 2)
         self._known = 0  # so many places were in the job that made the snapshot
 
@@ -48,7 +50,9 @@ class Arrivals:
         if self._is_new_job(trainer, hello):
             self._begin_job()
         comes_back = trainer.is_again(hello.incarnation)
-        self._roster.check(trainer.id, hello.incarnation, now, is_free=self._is_free(trainer, hello))
+        is_successor = self.is_in_step is False and trainer.incarnation in hello.before
+        is_free = self._is_free(trainer, hello)
+        self._roster.check(trainer.id, hello.incarnation, now, is_free=is_free, is_successor=is_successor)
         self.may_be_new_job = self.may_be_new_job and not trainer.incarnation
         before = self._roster.join(trainer.id, session, peer, hello.incarnation, now)
         self._go_on_with(trainer, hello.answered, comes_back=comes_back)
@@ -56,7 +60,7 @@ class Arrivals:
         return before
 
     def _is_new_job(self, trainer: Trainer, hello: Hello) -> bool:
-        """Rule 3."""
+        """Rule 4."""
         is_free = not trainer.incarnation and not trainer.is_left_out
         is_known = is_free or hello.incarnation in (trainer.incarnation, *trainer.past)
         is_of_old = is_known and trainer.id < self._known

@@ -79,15 +79,18 @@ class Roster:
         """Who speaks on this connection."""
         return self._sessions.get(session)
 
-    def check(self, id: int, incarnation: str, now: float, *, is_free: bool) -> None:
+    def check(
+        self, id: int, incarnation: str, now: float, *, is_free: bool, is_successor: bool = False
+    ) -> None:
         """Raise where this process may not have the place. ``is_free``: another may lose it when it is not
-        connected."""
+        connected; ``is_successor``: or also when it is."""
         trainer = self.trainers[id]
         if incarnation in trainer.past:
             why = f"a newer process has trainer_id={id}: {self.describe(id, now)}"
             why = f"the job goes on without {self.describe(id, now)}" if trainer.is_left_out else why
             raise Stale(f"{why}. This process ends; what it has not pushed yet is lost.")
-        if trainer.is_again(incarnation) or (is_free and trainer.state in (Standing.EXPECTED, Standing.LOST)):
+        is_open = is_free and trainer.state in (Standing.EXPECTED, Standing.LOST)
+        if trainer.is_again(incarnation) or is_successor or is_open:
             return
         half = "It has trained a part of this pass, which no other process can take up. "
         half = half if trainer.state is Standing.LOST else ""

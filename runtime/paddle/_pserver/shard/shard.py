@@ -45,6 +45,7 @@ import numpy as np
 from paddle._pserver.errors import BadMessage, NotCounted, PserverError, TableFull, TrainerLost
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.protocol.messages import (
+    MOST_BEFORE,
     Answer,
     Declare,
     GoBack,
@@ -307,7 +308,9 @@ class Shard:
         settled, older = marks(self.clocks, self.roster)[hello.trainer_id], self._resuming.older
         keeps, patience = self.options.snapshots is not None, self.options.barrier_timeout_s
         version, pace = self.clocks.version, self.clocks.paces[hello.trainer_id]
-        self._outbox.send(session, Welcome(patience, self.ready, settled, keeps, version, older, pace))
+        past = self.roster.trainers[hello.trainer_id].past[-MOST_BEFORE:]
+        welcome = Welcome(patience, self.ready, settled, keeps, version, older, pace, past)
+        self._outbox.send(session, welcome)
 
     def _goodbye(self, trainer: Trainer, goodbye: Goodbye) -> None:
         session, was_in = trainer.session, trainer.declared

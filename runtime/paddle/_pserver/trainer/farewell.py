@@ -16,9 +16,9 @@ import time
 from collections.abc import Callable
 
 from paddle._pserver.errors import BROKEN, PserverError
-from paddle._pserver.protocol.messages import Declare, Goodbye
+from paddle._pserver.protocol.messages import Declare, Goodbye, Mark
 from paddle._pserver.trainer.client import Client
-from paddle._pserver.trainer.greeting import hear_welcome
+from paddle._pserver.trainer.greeting import Greeting
 
 WITHIN_S = 10.0  # for a shard that is being started again; one that is not there is known at once
 _PARTING_S = 6.0
@@ -29,9 +29,15 @@ class Farewell:
     """See the module's text. It begins at once, in a thread; :meth:`wait` next."""
 
     def __init__(
-        self, make: Callable[[], Client], hello: Callable[[Client], None], declare: Declare, goodbye: Goodbye
+        self,
+        make: Callable[[], Client],
+        greeting: Greeting,
+        answered: Mark,
+        declare: Declare,
+        goodbye: Goodbye,
     ) -> None:
-        self._make, self._hello, self._declare, self._goodbye = make, hello, declare, goodbye
+        self._make, self._greeting, self._answered = make, greeting, answered
+        self._declare, self._goodbye = declare, goodbye
         self._thread = threading.Thread(target=self._run, name="farewell", daemon=True)
         self._thread.start()
 
@@ -49,8 +55,8 @@ class Farewell:
         client = self._make()
         try:
             client.connect(deadline, insists=False)
-            self._hello(client)
-            hear_welcome(client)
+            self._greeting.say(client, self._answered)
+            self._greeting.hear(client)
             client.send(self._declare, asking="to let it leave")
             client.say_goodbye(self._goodbye)
         except BROKEN:

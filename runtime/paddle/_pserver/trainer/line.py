@@ -41,7 +41,6 @@ from paddle._pserver.protocol.messages import (
     Declare,
     Declared,
     Goodbye,
-    Hello,
     Mark,
     Push,
     Reply,
@@ -53,7 +52,7 @@ from paddle._pserver.protocol.messages import (
 )
 from paddle._pserver.trainer.client import Client, Notice
 from paddle._pserver.trainer.farewell import Farewell
-from paddle._pserver.trainer.greeting import declare_again, hear_welcome, say_hello
+from paddle._pserver.trainer.greeting import Greeting, declare_again
 from paddle._pserver.trainer.journal import Entry, is_told_again
 from paddle._pserver.trainer.question import Patience, Question, Recalled, ReplyBytes, Return, Short, Start
 
@@ -64,14 +63,16 @@ _RETRY_S = 0.2
 class Line:
     """See the module's text. ``connect`` makes a client that is not connected yet."""
 
-    def __init__(self, make: Callable[[], Client], hello: Hello, notice: Notice, patience: Patience) -> None:
+    def __init__(
+        self, make: Callable[[], Client], greeting: Greeting, notice: Notice, patience: Patience
+    ) -> None:
         self.client = make()
         self.client.on_idle = self._idle
         self.welcome = Welcome(0.0)
         self.on_idle: Callable[[], None] = lambda: None
         self.reply_bytes = ReplyBytes()
         self.journals = False  # whether the shard can be told again what it has forgotten
-        self._make, self._hello, self._notice, self._patience = make, hello, notice, patience
+        self._make, self._greeting, self._notice, self._patience = make, greeting, notice, patience
         self._journal = patience.account.open()
         self._answered = Mark()
         self._start = Start()
@@ -96,7 +97,7 @@ class Line:
         """Try until ``time.monotonic()`` passes ``deadline``, and say Hello."""
         self.client.connect(deadline)
         # At once: the next one may take long to connect, and a pserver waits for Hello only seconds.
-        self._try(lambda: say_hello(self.client, self._hello, self._answered))
+        self._try(lambda: self._greeting.say(self.client, self._answered))
 
     def greet(self) -> None:
         """Hear whether this trainer is let in."""
@@ -205,8 +206,7 @@ class Line:
         if is_there and not (can and self.client.is_sent_away):
             self.client.say_goodbye(goodbye)
         elif declare is not None and can:
-            hello = partial(say_hello, hello=self._hello, answered=self._answered)
-            self._farewell = Farewell(self._make, hello, declare, goodbye)
+            self._farewell = Farewell(self._make, self._greeting, self._answered, declare, goodbye)
 
     def close(self) -> None:
         """Close without a word. Idempotent."""
@@ -350,7 +350,7 @@ class Line:
         client = self._make()
         try:
             self._connect_again(client)
-            say_hello(client, self._hello, self._answered)
+            self._greeting.say(client, self._answered)
             self._hear_welcome(client)
             declare_again(client, self._start, self._open)
             self._share_again(client)
@@ -381,7 +381,7 @@ class Line:
             raise ConnectionLost("it is left")
 
     def _hear_welcome(self, client: Client) -> None:
-        welcome = hear_welcome(client)
+        welcome = self._greeting.hear(client)
         lacks = not self._journal.reaches(welcome.settled, self._answered)
         if self._start.is_over and (not welcome.ready or lacks):
             raise state_lost(self.what, self._answered.pushes)

@@ -37,6 +37,7 @@ from paddle._pserver.trainer import given
 from paddle._pserver.trainer.account import Account
 from paddle._pserver.trainer.client import Client, Notice
 from paddle._pserver.trainer.flight import Flight
+from paddle._pserver.trainer.greeting import Greeting
 from paddle._pserver.trainer.line import Line
 from paddle._pserver.trainer.question import Patience
 from paddle._pserver.trainer.remote_shards import DenseShard, SparseShard
@@ -81,13 +82,13 @@ class RemoteExchange:
         incarnation = secrets.token_hex(8)
         dense = [(host, port + i) for host in pservers for i in range(ports_num)]
         sparse = [(host, port + ports_num + i) for host in pservers for i in range(ports_num_for_sparse)]
-        patience = Patience(reconnect_timeout_s, Account(journal_bytes))
+        patience, before = Patience(reconnect_timeout_s, Account(journal_bytes)), list[str]()
 
         client = partial(Client, call_timeout_s=call_timeout_s, notice=notice, token=token, trust=trust)
 
         def line(role: Role, place: tuple[str, int]) -> Line:
             hello = Hello(PROTOCOL, trainer_id, num_gradient_servers, role, incarnation)
-            return Line(partial(client, *place, f"{role} shard"), hello, notice, patience)
+            return Line(partial(client, *place, f"{role} shard"), Greeting(hello, before), notice, patience)
 
         self._dense = [DenseShard(line("dense", place), i, len(dense)) for i, place in enumerate(dense)]
         self._sparse = [SparseShard(line("sparse", place), i, len(sparse)) for i, place in enumerate(sparse)]
