@@ -114,18 +114,22 @@ def test_what_runs_on_a_node_is_seen_with_its_environment_whoever_its_parents_ar
     cluster.ssh(
         "n1", "JOB=7 setsid -f sleep 1000 </dev/null >/dev/null 2>&1; JOB=8 setsid -f sleep 1001 >&- 2>&-"
     )
-    mine = [one for one in cluster.processes("n1") if one.environ.get("JOB") == "7"]
-    (sleeper,) = mine
+
+    def sleepers(job: str) -> list[Process]:
+        """What setsid has become."""
+        return [
+            one for one in cluster.processes("n1") if one.environ.get("JOB") == job and one.argv[0] == "sleep"
+        ]
+
+    until(lambda: sleepers("7") and sleepers("8"), "both to sleep")
+    (sleeper,) = sleepers("7")
     assert sleeper.argv == ("sleep", "1000")
     assert cluster.run("cat", f"/proc/{sleeper.pid}/comm", at="n1").stdout == "sleep\n"
     assert f" {sleeper.started} " in Path(f"/proc/{sleeper.host_pid}/stat").read_text()
     assert all(one.environ.get("JOB") != "7" for one in cluster.processes("n2"))
     cluster.run("kill", str(sleeper.pid), at="n1")
-    until(
-        lambda: not [one for one in cluster.processes("n1") if one.environ.get("JOB") == "7"],
-        "the end of what was killed",
-    )
-    (other,) = [one for one in cluster.processes("n1") if one.environ.get("JOB") == "8"]
+    until(lambda: not sleepers("7"), "the end of what was killed")
+    (other,) = sleepers("8")
     os.kill(other.host_pid, signal.SIGKILL)
 
 

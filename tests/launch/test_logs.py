@@ -254,7 +254,8 @@ class Terminal(io.StringIO):
 
 
 def test_a_terminal_has_a_line_per_trainer_that_changes(monkeypatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
+    for name, value in (("TERM", "xterm"), ("COLUMNS", "80"), ("LINES", "25")):
+        monkeypatch.setenv(name, value)
     stream = Terminal()
     shown = screen(stream)
     assert isinstance(shown, LiveScreen)
