@@ -13,39 +13,11 @@ from pathlib import Path
 from tests.lab.cluster import Cluster
 from tests.lab.machine import ROOT
 from tests.lab.processes import Process
+from tests.pretenders import PSERVER, RUNAWAY
 from tests.waiting import until
 
 ROOT_DIR = "/srv/jobs"
 PATIENCE_S = 60.0
-
-# A role with a child in a session of its own and an orphan of a double fork; says so, and waits for its end.
-RUNAWAY = """
-import os, signal
-reader, writer = os.pipe()
-
-def stay():
-    os.setsid()
-    os.write(writer, b".")
-    signal.pause()
-
-if os.fork() == 0:
-    if os.fork() == 0:
-        stay()
-    os._exit(0)
-if os.fork() == 0:
-    stay()
-there = b""
-while len(there) < 2:
-    there += os.read(reader, 2)
-print("family", flush=True)
-signal.pause()
-"""
-READY = """
-import os, signal
-os.write(int(os.environ["PADDLE_REPORT_FD"]), b'{"report": "ready", "ports": []}\\n')
-"""
-PSERVER = READY + "signal.pause()\n"
-ENDS = READY + "signal.alarm(1)\nsignal.signal(signal.SIGALRM, lambda *_: os._exit(0))\nsignal.pause()\n"
 
 
 class Job:

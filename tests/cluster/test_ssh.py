@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.by_hand import free_port
-from tests.cluster.over_ssh import ENDS, ROOT_DIR, Job, all_gone, clear, jobs, left
+from tests.cluster.over_ssh import ROOT_DIR, Job, all_gone, clear, jobs, left
 from tests.fresh import ROOT
 from tests.lab.cluster import Cluster
+from tests.pretenders import ENDS
 
 pytestmark = pytest.mark.cluster
 

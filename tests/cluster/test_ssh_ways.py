@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.over_ssh import ENDS, ROOT_DIR, Job, all_gone, clear, jobs, left
+from tests.cluster.over_ssh import ROOT_DIR, Job, all_gone, clear, jobs, left
 from tests.lab.cluster import Cluster
+from tests.pretenders import ENDS
 
 pytestmark = pytest.mark.cluster
 

@@ -19,39 +19,12 @@ import pytest
 
 from paddle._launch.agent.processes import look_up
 from tests.cluster.by_hand import free_port
+from tests.pretenders import PSERVER, READY, RUNAWAY
 from tests.waiting import PATIENCE_S, until
 
 ROOT = Path(__file__).resolve().parents[2]
 AGENT = ROOT / "runtime" / "paddle" / "_launch" / "agent"
 MARK = "LAUNCH_TEST_MARK"
-
-# A role with a child in a session of its own and an orphan of a double fork; says so, and waits for its end.
-RUNAWAY = """
-import os, signal
-reader, writer = os.pipe()
-
-def stay():
-    os.setsid()
-    os.write(writer, b".")
-    signal.pause()
-
-if os.fork() == 0:
-    if os.fork() == 0:
-        stay()
-    os._exit(0)
-if os.fork() == 0:
-    stay()
-there = b""
-while len(there) < 2:
-    there += os.read(reader, 2)
-print("family", flush=True)
-signal.pause()
-"""
-READY = """
-import os, signal
-os.write(int(os.environ["PADDLE_REPORT_FD"]), b'{"report": "ready", "ports": []}\\n')
-"""
-PSERVER = READY + "signal.pause()\n"
 
 
 class Marked:

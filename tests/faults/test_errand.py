@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.faults.conftest import AGENT, RUNAWAY, Marked
+from tests.faults.conftest import AGENT, Marked
+from tests.pretenders import RUNAWAY
 
 pytestmark = pytest.mark.faults
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.conftest import ROOT, RUNAWAY, Marked
+from tests.faults.conftest import ROOT, Marked
+from tests.pretenders import RUNAWAY
 from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.faults

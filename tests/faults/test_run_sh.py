@@ -17,8 +17,9 @@ from typing import NamedTuple
 import pytest
 
 from tests.cluster.by_hand import free_port
-from tests.faults.conftest import RUNAWAY, Marked
+from tests.faults.conftest import Marked
 from tests.fresh import copy_to, share_venv, venv_is_current
+from tests.pretenders import RUNAWAY
 from tests.waiting import until
 
 pytestmark = pytest.mark.faults

@@ -11,9 +11,10 @@ pages that are never copied (pages.py). It must never know who sent a gradient o
     zeros, pushes are ignored. One that enters with a later sighting than its first is shown from the next
     step on: so all trainers of a step see the same, whoever came first.
 3.  ``shrink`` ends a day, and forgets rows that were neither made nor pushed in the last ``threshold`` days,
-    and candidates not seen in them. Days of rows are counted in steps: one made before the first step of a
-    day belongs to it. (PaddlePaddle's shrink, which goes by pulls, as this does where idle rows change; decay
-    by shows and clicks is not here.) A forgotten row that is asked for again begins anew.
+    of which the one that begins is the first, and candidates not seen in them: with 1 all, with 2 those not
+    used in the day that ends. Days of rows are counted in steps: one made before the first step of a day
+    belongs to it. (PaddlePaddle's shrink, which goes by pulls, as this does where idle rows change; decay by
+    shows and clicks is not here.) A forgotten row that is asked for again begins anew.
 4.  Steps of rows are counted where somebody asks for them: the rule, an entry policy or, once a day has
     ended, ``shrink``. Where nobody does, ``last_step`` of all rows is the table's last step, but for those
     made after it.

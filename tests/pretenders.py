@@ -1,0 +1,32 @@
+"""Programs that pretend to be roles of a job, for tests of who starts and ends them."""
+
+from __future__ import annotations
+
+# A role with a child in a session of its own and an orphan of a double fork; says so, and waits for its end.
+RUNAWAY = """
+import os, signal
+reader, writer = os.pipe()
+
+def stay():
+    os.setsid()
+    os.write(writer, b".")
+    signal.pause()
+
+if os.fork() == 0:
+    if os.fork() == 0:
+        stay()
+    os._exit(0)
+if os.fork() == 0:
+    stay()
+there = b""
+while len(there) < 2:
+    there += os.read(reader, 2)
+print("family", flush=True)
+signal.pause()
+"""
+READY = """
+import os, signal
+os.write(int(os.environ["PADDLE_REPORT_FD"]), b'{"report": "ready", "ports": []}\\n')
+"""
+PSERVER = READY + "signal.pause()\n"
+ENDS = READY + "signal.alarm(1)\nsignal.signal(signal.SIGALRM, lambda *_: os._exit(0))\nsignal.pause()\n"
