@@ -120,6 +120,6 @@ def test_a_replaced_trainer_that_goes_on_is_refused_and_ends_by_itself(tmp_path:
         assert old.output.end(60) == 1
         assert "Stale: " in (said := "".join(old.output.lines))
         assert "a newer process has trainer_id=1" in said
-        assert "This one ends; what it has not pushed yet is lost." in said
+        assert "This process ends; what it has not pushed yet is lost." in said
         until(lambda: min(counts(cluster)) == 20, "the others to go on", 60)
         finish(cluster, 20)

@@ -95,8 +95,9 @@ def _run(argv: Sequence[str], runtime: Path) -> int:
         _print(f"preparing: {settings['job_prepare']} in {spec.home}")
     prepare.run(spec, python=sys.executable, runtime=runtime)
     claim = Claim()
+    is_free = claim.take if settings.hosts[0].is_local else claim.by_name(Index().names)
     try:
-        launch = _plan(describe(datetime.now(), is_free=claim.take), runtime)
+        launch = _plan(describe(datetime.now(), is_free=is_free), runtime)
         side = background.split(launch.home / "log" / LAUNCHER) if settings["detach"] else None
         if isinstance(side, background.Foreground):
             return _leave(side, launch)

@@ -57,7 +57,7 @@ def describe(
     is_free: Callable[[Path], bool] | None = None,
     home: Path | None = None,
 ) -> JobSpec:
-    """Describe the job that ``given`` asks for. ``is_free`` is asked, last of all, for a JOB folder here.
+    """Describe the job that ``given`` asks for. ``is_free`` is asked, last of all, for a JOB folder.
     ``home``: where results come, if that is not the workspace given."""
     _check_enough(settings)
     package, deployed = (_folder(settings, name, cwd) for name in ("job_dispatch_package", "job_workspace"))
@@ -76,7 +76,7 @@ def describe(
     if is_free or not settings["job_prepare"]:  # else the folder may be yet to be made
         _check_shards(settings, content)
     home = _writable(home or package or (deployed if is_local else None) or cwd)
-    name = _free_name(root, now, is_free if is_free and package and is_local else _looks_free)
+    name = _free_name(root, now, is_free if is_free and package else _looks_free)
     return JobSpec(
         name=name,
         settings=settings,

@@ -41,18 +41,19 @@ _ROUNDED = 0.1
 """How far from the sum of what was pushed a value may be; a push moves it by 1/3 at least."""
 
 
-def wrong(cluster: Cluster, steps: int, monitor: Monitor) -> list[str]:
-    """What is wrong with a job that ends after so many steps, and is waited for while all is well with it."""
+def wrong(cluster: Cluster, steps: int, monitor: Monitor | None = None) -> list[str]:
+    """What is wrong with a job that ends after so many steps. ``monitor``: it is waited for while that sees
+    steps, and nothing wrong."""
     return ended_badly(cluster, monitor) or list(right(cluster, steps))
 
 
-def ended_badly(cluster: Cluster, monitor: Monitor) -> list[str]:
+def ended_badly(cluster: Cluster, monitor: Monitor | None) -> list[str]:
     """Rule 1. In time is so long after the last step that was seen."""
     said: list[str] = []
-    end, version = time.monotonic() + _END_S, monitor.version
+    end, version = time.monotonic() + _END_S, monitor.version if monitor else 0
     for name, process in processes(cluster):
-        while process.poll() is None and time.monotonic() < end and not monitor.broken:
-            if monitor.version > version:
+        while process.poll() is None and time.monotonic() < end and not (monitor and monitor.broken):
+            if monitor and monitor.version > version:
                 end, version = time.monotonic() + _END_S, monitor.version
             rest()
         if process.poll() is None:

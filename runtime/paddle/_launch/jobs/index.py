@@ -69,6 +69,7 @@ class Index:
         own = environ.get("XDG_STATE_HOME", "")
         state = Path(own) if own.startswith("/") else Path("~/.local/state").expanduser()
         self.folder = state / "paddle-fabric" / "jobs"
+        self.names = self.folder.with_name("names")  # taken by launches on other machines; see Claim
 
     def add(self, id: str) -> Path:
         """Make the folder of a launch; gives it. Raises OSError, also where it is not this user's alone."""
