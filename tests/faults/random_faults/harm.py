@@ -18,6 +18,7 @@ from tests.faults.random_faults.disk import Disk
 from tests.faults.random_faults.schedule import Fault
 from tests.faults.toxic import Harm, Link
 
+OF_DISKS = ("full disk", "failing disk")
 _FULL_BYTES = 2048
 _LONGEST_S = 2.0
 _OPERATIONS = 12  # of two snapshots
@@ -82,6 +83,13 @@ class Harms:
         """Take back what is due."""
         while self._later and self._later[0][0] <= now:
             heapq.heappop(self._later)[2]()
+
+    def mend_disks(self) -> None:
+        """A job that ends needs them: what they do not take is told, and not there in the end."""
+        self._disk.heal()
+        for shard in self._cluster.shards:
+            if (pid := shard.pid()) is not None:
+                self._limit(pid, resource.RLIM_INFINITY)
 
     def heal(self) -> None:
         """Take everything back."""

@@ -15,7 +15,7 @@ from tests.faults.failing_disk import failing_disk
 from tests.faults.random_faults.cluster import Cluster, rest, tail
 from tests.faults.random_faults.disk import Disk
 from tests.faults.random_faults.ending import wrong
-from tests.faults.random_faults.harm import Harms
+from tests.faults.random_faults.harm import OF_DISKS, Harms
 from tests.faults.random_faults.job import Job
 from tests.faults.random_faults.monitor import Monitor
 from tests.faults.random_faults.scenario import ModeName, Scenario, scenario
@@ -86,11 +86,14 @@ def disturb(cluster: Cluster, harms: Harms, faults: list[Fault], done: list[Faul
         elif not is_ended:
             is_ended = cluster.job.in_step
             if is_ended:
+                harms.mend_disks()
                 goal.end(at_once=False)
         harms.pass_by(time.monotonic())
         while waiting and waiting[-1].at_s <= now:
-            done.append(waiting.pop())
-            harms.do(done[-1])
+            fault = waiting.pop()
+            if not (is_ended and fault.kind in OF_DISKS):
+                done.append(fault)
+                harms.do(fault)
         rest()
     if not cluster.job.in_step:  # one that was replaced after its last push finds that out with another one
         goal.raise_to(goal.steps + cluster.job.scenario.push_steps)
