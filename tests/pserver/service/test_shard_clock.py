@@ -6,19 +6,18 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from paddle._pserver.errors import TrainerLost
-from paddle._pserver.service import warming
 from paddle._pserver.service.shard_clock import MOST_S, ShardClock
 from paddle._pserver.trainer.remote import RemoteExchange
 from tests.waiting import until
 
 from ..conftest import ONES, TIMEOUT_S, Start, start
+from .slow_warming import SlowWarming
 
 
 class Time:
@@ -81,13 +80,7 @@ def test_trainers_are_not_given_up_for_time_in_which_the_shard_loads_its_code(
     start_pservers: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Trainer 1 waits for trainer 0, which the shard itself keeps waiting, for longer than its patience."""
-    loading, may_end = threading.Event(), threading.Event()
-
-    def slow(*declared: Any) -> None:
-        loading.set()
-        assert may_end.wait(TIMEOUT_S)
-
-    monkeypatch.setattr(warming, "warm", slow)
+    loading = SlowWarming(monkeypatch)
     pservers = start_pservers(num_gradient_servers=2)
     (hub,) = pservers.hubs
     clock = Time(time.monotonic())
@@ -105,13 +98,13 @@ def test_trainers_are_not_given_up_for_time_in_which_the_shard_loads_its_code(
 
     with ThreadPoolExecutor(1) as pool, closing(pservers.exchange(1)) as other:
         training = pool.submit(pservers.train, run)
-        assert loading.wait(TIMEOUT_S)
+        assert loading.has_begun.wait(TIMEOUT_S)
         started = threading.Thread(target=start, args=[other])
         started.start()
         until(lambda: pservers.call(lambda: 1 in hub.shard.barrier), "trainer 1 to wait for trainer 0")
         pass_by(2 * TIMEOUT_S)
         assert hub.shard.broken is None
-        may_end.set()
+        loading.may_end.set()
         started.join(TIMEOUT_S)
         until(lambda: pservers.call(lambda: 0 in hub.shard.barrier), "trainer 0 to wait for trainer 1")
         pass_by(TIMEOUT_S + 1)  # who keeps others waiting now is a trainer

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,6 +13,7 @@ from paddle._pserver.service import warming
 
 from ..conftest import ONES, TIMEOUT_S, Start, start
 from ..test_token import door_of
+from .slow_warming import SlowWarming
 
 IN_A_NEW_PROCESS = """
 import gc
@@ -118,21 +118,15 @@ def test_a_step_after_it_loads_and_compiles_nothing(rule: str) -> None:
 def test_a_trainer_may_push_once_all_is_loaded_and_meanwhile_the_shard_answers(
     start_pservers: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loading, may_end = threading.Event(), threading.Event()
-
-    def slow(*declared: Any) -> None:
-        loading.set()
-        assert may_end.wait(TIMEOUT_S)
-
-    monkeypatch.setattr(warming, "warm", slow)
+    loading = SlowWarming(monkeypatch)
     pservers = start_pservers()
     trainer = pservers.exchange(0)
     with ThreadPoolExecutor(1) as pool:
         started = pool.submit(start, trainer)
-        assert loading.wait(TIMEOUT_S)
+        assert loading.has_begun.wait(TIMEOUT_S)
         assert door_of(pservers) == {"locked": False, "challenges": 0, "admitted": 0, "denied": {}}
         assert not started.done()
-        may_end.set()
+        loading.may_end.set()
         started.result(TIMEOUT_S)
     assert trainer.step(ONES, 1).version == 1
     trainer.close()
