@@ -22,14 +22,14 @@ def test_what_comes_begins_the_while_anew() -> None:
     assert silence.wants_sign(100.0 + 2 * SILENT_S)
 
 
-def test_no_other_is_said_before_it_came_back() -> None:
+def test_each_that_does_not_come_back_doubles_the_wait_for_the_next() -> None:
+    """The damage may be in the sign itself, and a shard that is stopped must not be flooded."""
     silence = Silence()
-    silence.wants_sign(0.0)
-    assert silence.wants_sign(SILENT_S)
-    silence.heard()
-    assert not silence.wants_sign(100.0) and not silence.wants_sign(200.0)
+    said = [second for second in range(3600) if silence.wants_sign(float(second))]
+    assert said == [SILENT_S * (2**count - 1) for count in range(1, 10)]
     silence.answered()
-    assert silence.wants_sign(200.0)
+    assert not silence.wants_sign(said[-1] + SILENT_S - 1)
+    assert silence.wants_sign(said[-1] + SILENT_S)
 
 
 def test_it_ends_the_longest_record_that_there_can_be() -> None:

@@ -4,8 +4,9 @@ Where a byte is damaged on the way that says how long a record of TLS is, one si
 record that has come whole, and the other for an answer. Frames check their lengths; of a record nobody sees
 it. As much as a record can have at most ends it, and the damage is found.
 
-It must never know a socket or a clock. Guarantee: one at a time is said, and only where nothing else is, so
-that it fits into the buffers of a connection.
+It must never know a socket or a clock. Guarantee: while none comes back (the damage may be in the sign
+itself), each next one is waited with for twice as long, so that all of an hour fit into the buffers of a
+connection.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Silence:
 
     def __init__(self) -> None:
         self._since: float | None = None
-        self._is_asked = False
+        self._unanswered = 0
 
     def begin(self) -> None:
         """Something is waited for from now on."""
@@ -36,13 +37,14 @@ class Silence:
 
     def answered(self) -> None:
         """A sign came back."""
-        self._is_asked = False
+        self._unanswered = 0
 
     def wants_sign(self, now: float) -> bool:
         """Nothing has come until ``now``: whether to say one. If so it has been said."""
         if self._since is None:
             self._since = now
-        if self._is_asked or now - self._since < SILENT_S:
+        if now - self._since < SILENT_S * 2**self._unanswered:
             return False
-        self._is_asked = True
+        self._since = now
+        self._unanswered += 1
         return True
