@@ -2,7 +2,7 @@
 
     fab --list          fab --help stop
 
-Tasks are a few lines each and have no logic; what they do is in runtime/paddle/_launch/jobs.
+Tasks are a few lines each and have no logic; what they do is in runtime/paddle/_launch, jobs and nodes.
 """
 
 import sys
@@ -12,6 +12,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runtime"))
 
 from invoke import Collection
 
-from fabfile import job
+from fabfile import job, nodes
 
-ns = Collection.from_module(job)
+ns = Collection()
+for module in (job, nodes):
+    for task in Collection.from_module(module).tasks.values():
+        ns.add_task(task)

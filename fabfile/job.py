@@ -1,12 +1,9 @@
 """Jobs: start, stop, status, logs, collect, resume."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from fabric import task
-from invoke import Context, Exit
+from invoke import Context
 
-from paddle._launch.errors import LaunchError
+from fabfile.answer import answered
 from paddle._launch.jobs import commands
 
 _JOB = {
@@ -20,26 +17,17 @@ _START = {
 }
 
 
-@contextmanager
-def _answered() -> Iterator[None]:
-    """What cannot be done is said in one paragraph."""
-    try:
-        yield
-    except LaunchError as error:
-        raise Exit(f"fab: {error}", error.exit_status) from error
-
-
 @task(help=_START | {"package": "Folder with a train.py, which is sent to every node"})
 def start(c: Context, package: str, flags: str = "", conf: str = "", detach: bool = True) -> None:
     """Launch a package: python paddle.py --job_dispatch_package=PACKAGE --detach."""
-    with _answered():
+    with answered():
         commands.start(package, flags, conf, detach=detach)
 
 
 @task(help=_JOB | {"grace": "Time for its processes to end by themselves, such as 30s", "kill": "At once"})
 def stop(c: Context, job: str = "", conf: str = "", grace: str = "", kill: bool = False) -> None:
     """Stop a job: the one that runs, or the one that is named."""
-    with _answered():
+    with answered():
         commands.stop(job, conf, grace, kill=kill)
 
 
@@ -51,7 +39,7 @@ def status(
     c: Context, job: str = "", conf: str = "", format: str = "text", all: bool = False, watch: bool = False
 ) -> None:
     """Show how a job stands; of several that run, a line each."""
-    with _answered():
+    with answered():
         commands.status(job, conf, format, of_all=all, follow=watch)
 
 
@@ -74,19 +62,19 @@ def logs(
     follow: bool = False,
 ) -> None:
     """Show what all roles print, merged."""
-    with _answered():
+    with answered():
         commands.logs(job, conf, role, tail or None, grep, follow=follow)
 
 
 @task(help=_JOB)
 def collect(c: Context, job: str = "", conf: str = "") -> None:
     """Bring logs and model here from the nodes, whether the job runs or not."""
-    with _answered():
+    with answered():
         commands.collect(job, conf)
 
 
 @task(help=_START | {"job": "The job that has ended, the newest if none is named"})
 def resume(c: Context, job: str = "", flags: str = "", conf: str = "", detach: bool = True) -> None:
     """Launch a job that goes on from the snapshots of one that has ended."""
-    with _answered():
+    with answered():
         commands.resume(job, flags, conf, detach=detach)

@@ -338,9 +338,10 @@ TABLE = (
     Row("_launch.remote", "_launch.{settings, workspace}", "msgspec pathlib"),
     Row("_launch.machines.fitness", "_launch.{errors, workspace}", "msgspec pathlib"),
     Row("_launch.machines.refusals", "_launch.errors"),
+    Row("_launch.machines.known_hosts", "_launch.errors", STANDARD),
     Row(
-        "_launch.machines.transport",
-        "_launch.{errors, machines.refusals, settings}",
+        "_launch.machines.{host_keys, transport, ways}",
+        "_launch.{errors, settings} _launch.machines.{known_hosts, refusals, ways}",
         f"fabric paramiko {STANDARD}",
     ),
     Row("_launch.ignored", "_launch.errors", "pathlib pathspec"),
@@ -361,4 +362,34 @@ TABLE = (
     Row("_launch.jobs.collecting", f"{BULLETINS} _launch.backends _launch.phases", STANDARD),
     Row("_launch.jobs.commands", f"_launch.jobs _launch.backends {FLAGS}", STANDARD),
     Row("_launch.backends.local", "_launch", f"invoke {STANDARD}"),
+    # What is done with nodes between jobs.
+    Row("_launch.nodes.{__init__, findings}", "_visible"),
+    Row("_launch.nodes.together", "_launch.errors", STANDARD),
+    Row(
+        "_launch.nodes.trusting",
+        "_launch.{errors, settings} _launch.nodes.together "
+        "_launch.machines.{host_keys, known_hosts, refusals}",
+        "pathlib",
+    ),
+    Row("_launch.nodes.survey", "_launch.errors _launch.machines.fitness", "msgspec pathlib"),
+    Row(
+        "_launch.nodes.diagnosis",
+        "_launch.machines.{fitness, transport} _launch.nodes.{findings, survey}",
+        "pathlib",
+    ),
+    Row(
+        "_launch.nodes.place",
+        "_launch.{agent.survey, errors, settings} _launch.machines.{parcel, refusals, transport}",
+        STANDARD,
+    ),
+    Row(
+        "_launch.nodes.checking",
+        "_launch.{errors, job, plan, remote, settings, shards, workspace} _launch.machines _launch.nodes",
+        STANDARD,
+    ),
+    Row(
+        "_launch.nodes.commands",
+        f"{FLAGS} _launch.{{settings, jobs.index, machines.known_hosts, nodes}} _visible",
+        STANDARD,
+    ),
 )

@@ -66,10 +66,10 @@ def describe(
             "give exactly one of --job_dispatch_package=DIR, a local workspace that is sent to every node, "
             "and --job_workspace=DIR, one that every node has already."
         )
-    _check_nics(settings)
+    check_nics(settings)
     trainers = parse_arguments(given.others, "trainer", command=COMMAND, pass_on=True)
     _check_ranks(trainers)
-    root = _root(settings)
+    root = root_of(settings)
     is_local = settings.hosts[0].is_local  # else a deployed workspace is a folder of other machines
     own = locate(deployed, len(settings.hosts)) if deployed and is_local else None
     content = listing(package, leave_out=root) if package else None
@@ -115,7 +115,8 @@ def _check_enough(settings: Settings) -> None:
         )
 
 
-def _check_nics(settings: Settings) -> None:
+def check_nics(settings: Settings) -> None:
+    """Refuse network devices at which pservers would not be heard."""
     devices = ",".join(settings["nics"])
     if settings.hosts[0].is_local and devices not in ("", "lo"):
         raise UsageError(
@@ -166,7 +167,8 @@ def _check_shards(settings: Settings, content: tuple[Entry, ...] | None) -> None
         )
 
 
-def _root(settings: Settings) -> Path:
+def root_of(settings: Settings) -> Path:
+    """ROOT_DIR, as nodes have it."""
     if settings.hosts[0].is_local:
         return _possible(settings.folder.resolve() / _expanded(settings, "root_dir"), settings)
     root = Path(settings["root_dir"])

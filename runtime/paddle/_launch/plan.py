@@ -96,7 +96,7 @@ def plan(
     ``token``: tells this job from others of the same name. ``remote``: where nodes are other machines.
     """
     settings = spec.settings
-    addresses = [_address(host, node) for node, host in enumerate(settings.hosts)]
+    addresses = [address_of(host, node) for node, host in enumerate(settings.hosts)]
     theirs = (remote.pythons[0], remote.runtime) if remote else (python, runtime)
     writer = _Writer(spec, addresses, *theirs, f"{spec.name}-{token}")
     return LaunchPlan(
@@ -188,7 +188,8 @@ class _Writer:
         )
 
 
-def _address(host: Host, node: int) -> str:
+def address_of(host: Host, node: int) -> str:
+    """Where a node's pserver listens, as trainers are told."""
     if not host.is_local:
         return host.name
     return f"127.0.{node // 254}.{node % 254 + 1}"  # all of 127/8 is this machine's, without any set-up

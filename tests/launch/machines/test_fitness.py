@@ -61,7 +61,7 @@ def test_what_is_no_answer_is_told(said: bytes) -> None:
         (
             {"packages": {**FIT.packages, "numba": None}},
             {},
-            ["lacks numba>=0.60.", "pip install 'aiohttp>=3.9'"],
+            ["lacks numba>=0.60.", "`fab install` brings them"],
         ),
         ({"packages": {**FIT.packages, "numpy": "1.9.3"}}, {}, ["numpy>=1.26 (has 1.9.3)", "NODE_PYTHON"]),
         ({"is_there": True}, {}, ["/srv/JOB1 exists already"]),

@@ -27,7 +27,7 @@ from paddle._launch.errors import (
     NodeLost,
     NodeUnreachable,
 )
-from paddle._launch.machines import transport
+from paddle._launch.machines import transport, ways
 from paddle._launch.machines.refusals import Door, no_program, unknown_key
 from paddle._launch.machines.transport import Transport
 from paddle._launch.settings import Host
@@ -79,18 +79,16 @@ KEY = ECDSAKey.generate()
     ],
 )
 def test_every_failure_is_typed_and_says_what_to_do(error: Exception, kind: type, words: list[str]) -> None:
-    found = transport._refusal(error, DOOR)
+    found = ways.refusal(error, DOOR)
     assert type(found) is kind
     assert "root@10.0.0.2 port 2222" in str(found) or kind is HostKeyChanged
     for word in words:
         assert word in str(found)
 
 
-def test_an_unknown_key_is_said_with_the_line_that_makes_it_known() -> None:
-    assert "`ssh-keyscan n1 >> ~/.ssh/known_hosts`" in str(unknown_key("n1", "ssh-ed25519", "SHA256:x"))
+def test_an_unknown_key_is_said_with_what_makes_it_known() -> None:
     text = str(unknown_key("[10.0.0.2]:2222", "ssh-ed25519", "SHA256:x"))
-    assert "`ssh-keyscan -p 2222 10.0.0.2 >> ~/.ssh/known_hosts`" in text
-    assert "ssh-ed25519 SHA256:x" in text
+    assert "ssh-ed25519 SHA256:x for [10.0.0.2]:2222. `fab trust` shows the keys" in text
 
 
 def test_no_python_is_told_apart_from_no_shell() -> None:
@@ -137,8 +135,8 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakeConnection]:
         gate = threading.Event()
         failures = staticmethod(lambda _: None)
 
-    monkeypatch.setattr(transport, "_hops", lambda connection: iter([connection]))
-    monkeypatch.setattr(transport, "_connection", lambda host, _: Fresh(host))
+    monkeypatch.setattr(ways, "hops", lambda connection: iter([connection]))
+    monkeypatch.setattr(ways, "connection", lambda host, _: Fresh(host))
     monkeypatch.setattr(transport, "_PAUSE_S", 0.001)
     return Fresh
 
@@ -193,7 +191,8 @@ def test_what_was_called_off_is_not_opened(fake) -> None:
 
 def policy(host_keys: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     monkeypatch.setenv("HOME", str(home))
-    return lambda name: transport._Unknown(host_keys).missing_host_key(None, name, KEY)
+    (hop,) = ways.hops(ways.connection(Host("n1", "root"), host_keys))
+    return lambda name: hop.client._policy.missing_host_key(None, name, KEY)
 
 
 def test_an_unknown_host_is_refused(tmp_path, monkeypatch) -> None:
@@ -203,7 +202,10 @@ def test_an_unknown_host_is_refused(tmp_path, monkeypatch) -> None:
 
 def test_an_unknown_host_is_enrolled_where_new_ones_are_taken(tmp_path, monkeypatch) -> None:
     (tmp_path / ".ssh").mkdir()
-    known = tmp_path / ".ssh" / "known_hosts"
+    (tmp_path / ".ssh" / "config").write_text(
+        "Host *\n    UserKnownHostsFile ~/mine\n    HashKnownHosts no\n"
+    )
+    known = tmp_path / "mine"
     known.write_text("# no newline at its end")
     policy("new", tmp_path, monkeypatch)("n1")
     lines = known.read_text().splitlines()
@@ -219,7 +221,7 @@ def connection(config: str, home: Path, monkeypatch: pytest.MonkeyPatch, host: H
     monkeypatch.setenv("HOME", str(home))
     (home / ".ssh").mkdir()
     (home / ".ssh" / "config").write_text(config)
-    return transport._connection(host, "known")
+    return ways.connection(host, "known")
 
 
 def test_names_users_ports_keys_and_jump_hosts_are_those_of_ssh(tmp_path, monkeypatch) -> None:
@@ -242,12 +244,12 @@ Host n*
         ["/keys/one"],
         False,
     )
-    hops = list(transport._hops(found))
+    hops = list(ways.hops(found))
     assert [(hop.host, hop.port) for hop in hops] == [("10.0.0.9", 2222), ("10.0.0.254", 2200)]
     for hop in hops:
-        assert isinstance(hop.client._policy, transport._Unknown), "Fabric's own takes any key"
+        assert isinstance(hop.client._policy, ways.Unknown), "Fabric's own takes any key"
         assert hop.connect_kwargs["banner_timeout"] == transport.CONNECT_S
-    assert transport._door(found).name == "me@10.0.0.9 port 2222 by door@10.0.0.254:2200"
+    assert ways.door(found).name == "me@10.0.0.9 port 2222 by door@10.0.0.254:2200"
 
 
 def test_a_port_in_hosts_goes_before_that_of_ssh(tmp_path, monkeypatch) -> None:
@@ -267,7 +269,7 @@ def test_a_configuration_that_cannot_be_read_is_named(tmp_path, monkeypatch) -> 
 def test_ciphers_that_need_no_other_pass_for_a_checksum_come_first() -> None:
     one, other = socket.socketpair()
     with one, other:
-        ciphers = transport._quick(one).get_security_options().ciphers
+        ciphers = ways._quick(one).get_security_options().ciphers
     kinds = ["gcm" in name for name in ciphers]
     assert kinds == sorted(kinds, reverse=True)
     assert kinds[0]

@@ -52,29 +52,29 @@ def main() -> int:
     """Look, and say what was seen."""
     signal.alarm(PATIENCE_S)
     order = json.loads(sys.stdin.readline())
-    workspace = Path(order["workspace"])
-    print(
-        json.dumps(
-            {
-                "python": sys.executable,
-                "version": sys.version_info[:3],
-                "packages": _packages(order["packages"]),
-                "is_there": workspace.exists(),
-                "has_program": (workspace / order["program"]).is_file(),
-                "has_runtime": Path(order["runtime"]).is_dir(),
-                **_ground(workspace),
-                "devices": _devices(),
-                "addresses": {name: _addresses(name) for name in order["names"]},
-            }
-        ),
-        flush=True,
-    )
+    print(json.dumps(look(order)), flush=True)
     return 0
+
+
+def look(order: dict[str, Any]) -> dict[str, Any]:
+    """Look at all that is asked for."""
+    workspace = Path(order["workspace"])
+    return {
+        "python": sys.executable,
+        "version": sys.version_info[:3],
+        "packages": _packages(order["packages"]),
+        "is_there": workspace.exists(),
+        "has_program": (workspace / order["program"]).is_file(),
+        "has_runtime": Path(order["runtime"]).is_dir(),
+        **_ground(workspace),
+        "devices": _devices(),
+        "addresses": {name: _addresses(name) for name in order["names"]},
+    }
 
 
 def _packages(names: Iterable[str]) -> dict[str, str | None]:
     done = subprocess.run(
-        [sys.executable, "-P", "-c", _VERSIONS, json.dumps(names)],
+        [sys.executable, "-P", "-B", "-c", _VERSIONS, json.dumps(names)],
         capture_output=True,
         cwd="/",
         stdin=subprocess.DEVNULL,

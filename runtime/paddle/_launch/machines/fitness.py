@@ -8,14 +8,16 @@ is there, the network device of the job, and a pserver there is heard under the 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from paddle._launch.errors import NodeUnfit
 from paddle._launch.workspace import PROGRAM
+
+Subject = Literal["packages", "disk", "network"]
 
 # What the runtime needs on a node; what only launchers need is not among it.
 PACKAGES: Mapping[str, str] = {
@@ -78,67 +80,74 @@ def order(wanted: Wanted) -> dict[str, Any]:
 
 def check(facts: Facts, wanted: Wanted) -> None:
     """Refuse a node that is not fit."""
-    _check_packages(facts)
-    _check_place(facts, wanted)
-    _check_network(facts, wanted)
+    for _, text in lacks(facts, wanted):
+        raise NodeUnfit(text)
 
 
-def _check_packages(facts: Facts) -> None:
+def lacks(facts: Facts, wanted: Wanted) -> Iterator[tuple[Subject, str]]:
+    """Say what it lacks, and of what kind that is."""
+    yield from (("packages", text) for text in _packages(facts))
+    yield from (("disk", text) for text in _place(facts, wanted))
+    yield from (("network", text) for text in _network(facts, wanted))
+
+
+def _packages(facts: Facts) -> Iterator[str]:
     lacking = [
         f"{name}>={least}" + (f" (has {has})" if has else "")
         for name, least in PACKAGES.items()
         if not (has := facts.packages.get(name)) or _release(has) < _release(least)
     ]
     if lacking:
-        names = " ".join(f"'{name}>={least}'" for name, least in PACKAGES.items())
-        raise NodeUnfit(
+        yield (
             f"its Python {facts.python} ({'.'.join(map(str, facts.version))}) lacks {', '.join(lacking)}. "
-            f"Install them there (`{facts.python} -m pip install {names}`), or name a Python that has them: "
-            "NODE_PYTHON in conf.py."
+            "`fab install` brings them there; or name a Python that has them: NODE_PYTHON in conf.py."
         )
 
 
-def _check_place(facts: Facts, wanted: Wanted) -> None:
+def _place(facts: Facts, wanted: Wanted) -> Iterator[str]:
     place = wanted.workspace
     if wanted.size is None:
         if not facts.has_program:
             what = f"{place} has no {PROGRAM}" if facts.is_there else f"there is no {place}"
-            raise NodeUnfit(
+            yield (
                 f"{what}: --job_workspace takes a folder that every node has. --job_dispatch_package sends "
                 "one."
             )
         return
     if facts.is_there:
-        raise NodeUnfit(f"{place} exists already: another launch has just made it. Start this one again.")
+        yield f"{place} exists already: another launch has just made it. Start this one again."
     if not facts.is_writable:
-        raise NodeUnfit(
+        yield (
             f"cannot make {place}: {facts.ground} is not a folder that its user can write to. --root_dir=DIR "
             "(ROOT_DIR in conf.py) puts JOB folders elsewhere."
         )
     if facts.free is not None and facts.free < wanted.size:
-        raise NodeUnfit(
+        yield (
             f"no room for {place}: it needs {wanted.size:,} bytes, {facts.ground} has {facts.free:,} left. "
             "Make room there, or put JOB folders elsewhere: --root_dir=DIR (ROOT_DIR in conf.py)."
         )
 
 
-def _check_network(facts: Facts, wanted: Wanted) -> None:
+def _network(facts: Facts, wanted: Wanted) -> Iterator[str]:
     having = ", ".join(f"{name} ({address})" for name, address in facts.devices.items())
-    for name in wanted.nics:
-        if name not in facts.devices:
-            raise NodeUnfit(
-                f"it has no network device {name!r} with an IPv4 address. It has {having or 'none'}. Name "
-                "one that all nodes have: PADDLE_NIC in conf.py."
-            )
-    unknown = [name for name in (wanted.address, *wanted.others) if not facts.addresses.get(name)]
-    if unknown:
-        raise NodeUnfit(
-            f"its trainer would not find {unknown[0]}: the name has no address there. Give all nodes all "
-            "names (/etc/hosts, DNS), or write addresses in HOSTS."
+    missing = [name for name in wanted.nics if name not in facts.devices]
+    for name in missing:
+        yield (
+            f"it has no network device {name!r} with an IPv4 address. It has {having or 'none'}. Name "
+            "one that all nodes have: PADDLE_NIC in conf.py."
         )
-    own, bound = facts.addresses[wanted.address], [facts.devices[name] for name in wanted.nics]
-    if not set(own) & set(bound):
-        raise NodeUnfit(
+    for name in (wanted.address, *wanted.others):
+        if not facts.addresses.get(name):
+            yield (
+                f"its trainer would not find {name}: the name has no address there. Give all nodes all "
+                "names (/etc/hosts, DNS), or write addresses in HOSTS."
+            )
+    own, bound = (
+        facts.addresses.get(wanted.address),
+        [facts.devices[name] for name in wanted.nics if name not in missing],
+    )
+    if own and bound and not set(own) & set(bound):
+        yield (
             f"its pserver would not be heard: trainers look for it at {wanted.address} ({', '.join(own)}), "
             f"and {','.join(wanted.nics)} has {', '.join(bound)}. It has {having}. Name the device that has "
             "that address (PADDLE_NIC in conf.py), or write the address of that device in HOSTS."

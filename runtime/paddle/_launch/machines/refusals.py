@@ -31,6 +31,11 @@ class Door:
         return f"{self.user}@{self.host} port {self.port}{by}"
 
     @property
+    def known_as(self) -> str:
+        """Its name in known_hosts: ``host``, or ``[host]:port``."""
+        return self.host if self.port == 22 else f"[{self.host}]:{self.port}"
+
+    @property
     def command(self) -> str:
         """The same by hand."""
         by = f"-J {shlex.quote(self.jump)} " if self.jump else ""
@@ -80,23 +85,23 @@ def no_ssh(door: Door, reason: str) -> NodeUnreachable:
 
 def unknown_key(name: str, kind: str, fingerprint: str) -> HostKeyUnknown:
     """A host that was never seen. ``name``: as known_hosts has it, ``host`` or ``[host]:port``."""
-    host, _, port = name.strip("[").partition("]:")
-    scan = f"ssh-keyscan {f'-p {port} ' if port else ''}{shlex.quote(host)} >> ~/.ssh/known_hosts"
     return HostKeyUnknown(
-        f"its host key is in no known_hosts of this machine: {kind} {fingerprint} for {name}. If that is "
-        f"what the machine itself shows (ssh-keygen -lf /etc/ssh/ssh_host_*_key.pub), know it: `{scan}`. "
-        "Where nobody can stand between you and the nodes, HOST_KEYS = 'new' in conf.py takes all that are "
-        "unknown."
+        f"its host key is in no known_hosts of this machine: {kind} {fingerprint} for {name}. `fab trust` "
+        "shows the keys of all nodes and has them known, once you say that they are those of the machines "
+        "(where `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` shows the same). Where nobody can stand "
+        "between you and the nodes, HOST_KEYS = 'new' in conf.py takes all that are unknown."
     )
 
 
-def changed_key(name: str, kind: str, fingerprint: str) -> HostKeyChanged:
-    """A host that has another key than it had."""
+def changed_key(name: str, shown: tuple[str, str], known: tuple[str, str], file: str = "") -> HostKeyChanged:
+    """A host that has another key than it had. ``shown``, ``known``: kind and fingerprint. ``file``: in which
+    it is known, if that is not the usual one."""
+    by_file = f" -f {shlex.quote(file)}" if file else ""
     return HostKeyChanged(
-        f"its host key has changed: {name} now shows {kind} {fingerprint}, and known_hosts of this machine "
-        "has another. Either the machine was installed anew, or somebody stands between you and it; nothing "
-        f"was sent. Once you know that it was the first: `ssh-keygen -R {shlex.quote(name)}`, and have the "
-        "new key known."
+        f"its host key has changed: {name} now shows {' '.join(shown)}, and known_hosts of this machine has "
+        f"{' '.join(known)}. Either the machine was installed anew, or somebody stands between you and it; "
+        "nothing was sent. Once you know that it was the first, forget the old key, "
+        f"`ssh-keygen -R {shlex.quote(name)}{by_file}`, and have the new one known, `fab trust`."
     )
 
 

@@ -1,0 +1,185 @@
+"""`fab check`: all nodes are asked at once what they are like, and then each whom it reaches.
+
+It must never judge (diagnosis.py does), nor print. Rules:
+
+1. All nodes are visited side by side; one that does not answer keeps no other from being asked, and is a
+   finding in the words of the launcher.
+2. While the nodes that answered listen at the ports of a job, each dials all others, as trainers would.
+3. Nothing is changed anywhere, and nothing of it goes on once it is over, or its user has had enough.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from paddle._launch import job, remote, workspace
+from paddle._launch.errors import UsageError, WorkspaceError
+from paddle._launch.machines.fitness import Wanted
+from paddle._launch.machines.transport import Transport
+from paddle._launch.nodes import diagnosis, survey
+from paddle._launch.nodes.diagnosis import Visit
+from paddle._launch.nodes.findings import Finding, State
+from paddle._launch.nodes.place import LocalPlace, Place, SshPlace
+from paddle._launch.nodes.together import together
+from paddle._launch.plan import address_of
+from paddle._launch.settings import Host, Settings
+from paddle._launch.shards import share
+from paddle._launch.workspace import Entry
+
+_ENTRY = "agent.survey"
+_VISIT_S, _DIALLING_S = 45.0, 30.0
+_PATIENCE_S = 3.0  # with another node that does not answer
+_MOST_DIALLED = 16  # ports of a node; of more the first and the last stand for all
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What nodes are checked for. ``package``: a workspace to send, ``deployed``: one that is there; neither
+    has to be. ``live``: ids of jobs that run. ``runtime``: the folder here with the package ``paddle``."""
+
+    settings: Settings
+    package: Path | None
+    deployed: Path | None
+    live: Collection[str]
+    runtime: Path
+
+
+def check(wish: Wish) -> Iterator[Finding]:
+    """Give what is found: first of the launch as a whole, then of the nodes, then of all together."""
+    hosts = wish.settings.hosts
+    root = job.root_of(wish.settings)
+    content, found = _content(wish, root)
+    yield from found
+    expedition = _Expedition(wish, root, content)
+    try:
+        visits, errors = together(
+            {node: partial(expedition.visit, node) for node in range(len(hosts))}, _VISIT_S
+        )
+        tries, _ = together({node: partial(expedition.dial, node, visits) for node in visits}, _DIALLING_S)
+    finally:
+        expedition.close()
+    encrypts = wish.settings["tls"] != "off" and not hosts[0].is_local
+    for node, host in enumerate(hosts):
+        if node in errors:
+            what = "machine" if host.is_local else "ssh"
+            yield Finding(node, what, State.FAIL, str(errors[node]))
+        else:
+            yield from diagnosis.of_node(visits[node], encrypts=encrypts)
+    yield from diagnosis.of_reach(visits, tries)
+    yield from diagnosis.of_all(visits)
+
+
+def _content(wish: Wish, root: Path) -> tuple[tuple[Entry, ...], list[Finding]]:
+    """What a launch would send, and what of the launch itself is wrong."""
+    found: list[Finding] = []
+    content: tuple[Entry, ...] = ()
+    try:
+        job.check_nics(wish.settings)
+    except UsageError as error:
+        found.append(Finding(None, "conf", State.FAIL, str(error)))
+    if wish.settings["host_keys"] == "any" and not wish.settings.hosts[0].is_local:
+        text = (
+            f"{wish.settings.written('host_keys')}: any takes whoever answers for a node. `fab trust` has "
+            "the keys known that nodes show; HOST_KEYS = 'known' in conf.py holds them to these."
+        )
+        found.append(Finding(None, "conf", State.WARN, text))
+    if wish.package is not None:
+        try:
+            content = workspace.listing(wish.package, leave_out=root)
+        except WorkspaceError as error:
+            found.append(Finding(None, "package", State.FAIL, str(error)))
+        else:
+            size = sum(entry.size for entry in content)
+            text = f"{wish.package}: {len(content):,} files and folders, {size:,} bytes to send"
+            found.append(Finding(None, "package", State.OK, text))
+    return content, found
+
+
+class _Expedition:
+    """Visits to all nodes, as long as they last."""
+
+    def __init__(self, wish: Wish, root: Path, content: tuple[Entry, ...]) -> None:
+        self._wish = wish
+        self._root = root
+        self._content = content
+        self._settings = settings = wish.settings
+        self._addresses = [address_of(host, node) for node, host in enumerate(settings.hosts)]
+        count = settings["ports_num"] + settings["ports_num_for_sparse"]
+        self._ports = tuple(range(settings["port"], settings["port"] + count))
+        self._remote = None if settings.hosts[0].is_local else remote.needs(settings, wish.runtime)
+        self._transport = Transport(settings["host_keys"])
+        self._places: dict[int, Place] = {}
+
+    def visit(self, node: int) -> Visit:
+        """Go there, and look."""
+        asked, host = self._asked(node), self._settings.hosts[node]
+        place = self._places[node] = self._reach(host)
+        seen = survey.read(place.ask(survey.look(asked)), survey.Seen)
+        before = time.time()
+        there = survey.read(place.ask({"do": "clock"}), survey.Clock).now
+        return Visit(
+            node=node,
+            name=host.name,
+            asked=asked,
+            seen=seen,
+            files=len(self._sent_to(node)),
+            live=self._wish.live,
+            clock_s=(there - time.time(), there - before),
+            about=place.about,
+            took_s=place.took_s,
+        )
+
+    def dial(self, node: int, visits: Mapping[int, Visit]) -> list[survey.Dialled]:
+        """Have a node try to reach all others at the ports where they listen now, or somebody does."""
+        wanted = [
+            (self._addresses[other], port)
+            for other, visit in visits.items()
+            if other != node
+            for port in _shown([port.port for port in visit.seen.ports if port.state != "refused"])
+        ]
+        if not wanted:
+            return []
+        return survey.read(self._places[node].ask(survey.dial(wanted, _PATIENCE_S)), list[survey.Dialled])
+
+    def close(self) -> None:
+        """Let go of all."""
+        for place in list(self._places.values()):
+            place.close()
+
+    def _reach(self, host: Host) -> Place:
+        if self._remote is None:
+            return LocalPlace((sys.executable,), _ENTRY)
+        return SshPlace(self._transport, host, self._remote.pythons, _ENTRY)
+
+    def _asked(self, node: int) -> survey.Asked:
+        own, is_local = self._addresses[node], self._remote is None
+        size = sum(entry.size for entry in self._sent_to(node))
+        wanted = Wanted(
+            workspace=self._wish.deployed or self._root / "JOB<date>",
+            size=None if self._wish.deployed else size,
+            address=own,
+            others=tuple(name for name in self._addresses if name != own),
+            nics=() if is_local else self._settings["nics"],
+            runtime=self._remote.runtime if self._remote else self._wish.runtime,
+        )
+        return survey.Asked(
+            wanted=wanted,
+            root=self._root,
+            hosts=(own,) if is_local else (),
+            ports=self._ports,
+            word=secrets.token_hex(8),
+        )
+
+    def _sent_to(self, node: int) -> tuple[Entry, ...]:
+        mine = share(self._content, self._settings["shard_data"].strip("/"), node, len(self._settings.hosts))
+        return (*mine, *(self._remote.contents if self._remote else ()))
+
+
+def _shown(ports: Sequence[int]) -> Sequence[int]:
+    return ports if len(ports) <= _MOST_DIALLED else (ports[0], ports[-1])

@@ -1,0 +1,367 @@
+"""What of a node's survey is well and what is not: rules, each with its words and what to do next.
+
+It must never know how a node is asked, nor a clock, a file or a process. Guarantee: the same survey gives the
+same findings, and what would refuse a launch (machines/fitness.py) fails here too, in the same words.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from paddle._launch.machines import fitness
+from paddle._launch.machines.transport import About
+from paddle._launch.nodes.findings import Finding, State
+from paddle._launch.nodes.survey import OURS, REAL, Asked, Dialled, Port, Seen
+
+_ROOMY = 1 << 30
+_MANY_FILES = 10_000
+_MUCH_MEMORY = 512 << 20  # a pserver and a trainer take most of it before they have a parameter
+_CLOCKS_DIFFER_S = 60.0
+_A_DAY_S = 86_400.0  # by which certificates of a launch are older than they are (authority.py)
+Said = tuple[str, State, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """A node that was visited. ``name``: as HOSTS has it; ``files``: that a launch would send; ``live``: ids
+    of jobs that run; ``clock_s``: between which and which its clock is ahead."""
+
+    node: int
+    name: str
+    asked: Asked
+    seen: Seen
+    files: int
+    live: Collection[str]
+    clock_s: tuple[float, float]
+    about: About | None
+    took_s: float
+
+
+def of_node(visit: Visit, *, encrypts: bool) -> Iterator[Finding]:
+    """Judge what a node says of itself."""
+    rules = (_ssh, _python, _runtime, _workspace, _paddle, _disk, _memory, _network, _ports, _jobs)
+    for rule in rules:
+        for what, state, text in rule(visit):
+            yield Finding(visit.node, what, state, text)
+    yield _clock(visit, encrypts=encrypts)
+
+
+def _ssh(visit: Visit) -> Iterator[Said]:
+    seen, about = visit.seen, visit.about
+    if about is None:
+        yield "machine", State.OK, f"this one, as {seen.user}"
+        return
+    yield (
+        "ssh",
+        State.OK,
+        f"{about.door.name} in {visit.took_s:.2f} s: {seen.host}, which shows {about.kind} "
+        f"{about.fingerprint}, as user {seen.user}",
+    )
+
+
+def _python(visit: Visit) -> Iterator[Said]:
+    facts = visit.seen.facts
+    yield "python", State.OK, f"{facts.python}, {'.'.join(map(str, facts.version))}"
+    lacking = [text for subject, text in fitness.lacks(facts, visit.asked.wanted) if subject == "packages"]
+    yield from (("packages", State.FAIL, text) for text in lacking)
+    if not lacking:
+        versions = " ".join(f"{name} {facts.packages[name]}" for name in fitness.PACKAGES)
+        yield "packages", State.OK, versions
+
+
+def _runtime(visit: Visit) -> Iterator[Said]:
+    if visit.about is None:
+        return
+    others = len(visit.seen.runtimes) - visit.seen.facts.has_runtime
+    beside = f"; {others} of other releases beside it" if others else ""
+    if visit.seen.facts.has_runtime:
+        yield "runtime", State.OK, f"that of this launcher is there{beside}"
+    else:
+        yield "runtime", State.OK, f"a launch sends it{beside}"
+
+
+def _workspace(visit: Visit) -> Iterator[Said]:
+    place = visit.asked.wanted.workspace
+    for name in visit.seen.shadows:
+        yield (
+            "workspace",
+            State.FAIL,
+            f"{place / name} would hide the paddle that train.py imports. Give it another name.",
+        )
+
+
+def _paddle(visit: Visit) -> Iterator[Said]:
+    seen, python = visit.seen, shlex.quote(visit.seen.facts.python)
+    real = [f"{name} {version}" for name in REAL if (version := seen.facts.packages.get(name))]
+    is_ours = bool(seen.facts.packages.get(OURS)) and not real
+    if not seen.paddle or is_ours:
+        yield "paddle", State.OK, "none beside this project's"
+        return
+    what = f"a real {' and '.join(real)}" if real else "something else that is called paddle"
+    removed = f"`{python} -m pip uninstall {real[0].split()[0]}` takes it away, or g" if real else "G"
+    yield (
+        "paddle",
+        State.WARN,
+        f"its Python has {what}, {seen.paddle}. Jobs import this project's, which stands before it on "
+        f"their path; a program that you start there by yourself does not. {removed}ive jobs a Python of "
+        "their own: `fab install`.",
+    )
+
+
+def _disk(visit: Visit) -> Iterator[Said]:
+    facts, disk, wanted = visit.seen.facts, visit.seen.disk, visit.asked.wanted
+    failing = [text for subject, text in fitness.lacks(facts, wanted) if subject == "disk"]
+    if disk.is_read_only and wanted.size is not None:
+        failing = [
+            f"{facts.ground} is mounted read-only. Mount it anew, or name another ROOT_DIR in conf.py."
+        ]
+    if disk.inodes is not None and disk.inodes < visit.files:
+        failing.append(
+            f"no room for {visit.files:,} files: the file system of {facts.ground} takes {disk.inodes:,} "
+            "more (`df -i` there). Remove files, or name another ROOT_DIR in conf.py."
+        )
+    warned = list(_narrow(visit))
+    own = visit.asked.root / ".paddle"
+    if disk.is_noexec:
+        text = (
+            f"{facts.ground} is mounted noexec, so a Python that `fab install` makes in {own} cannot load "
+            f"its packages. `mount -o remount,exec` there, or name another ROOT_DIR in conf.py"
+        )
+        if Path(facts.python).is_relative_to(own):
+            failing.append(f"{text}.")
+        else:
+            warned.append(f"{text}, should you want one.")
+    yield from (("disk", State.FAIL, text) for text in failing)
+    yield from (("disk", State.WARN, text) for text in warned if not failing)
+    if not failing and not warned:
+        free = "unknown room" if facts.free is None else f"{_size(facts.free)} of {_size(disk.total)} free"
+        kept = f", {visit.seen.folders} JOB folders" if visit.seen.folders else ""
+        yield "disk", State.OK, f"{free} in {facts.ground}{kept}"
+
+
+def _narrow(visit: Visit) -> Iterator[str]:
+    facts, disk = visit.seen.facts, visit.seen.disk
+    if facts.free is not None and facts.free < _ROOMY:
+        yield (
+            f"{facts.ground} has {_size(facts.free)} left of {_size(disk.total)}: logs and snapshots may "
+            "fill it. Make room (`fab clean`), or name another ROOT_DIR in conf.py."
+        )
+    if disk.inodes is not None and disk.inodes < _MANY_FILES:
+        yield f"the file system of {facts.ground} takes {disk.inodes:,} files more (`df -i` there)."
+
+
+def _memory(visit: Visit) -> Iterator[Said]:
+    seen, shards = visit.seen, len(visit.asked.ports)
+    warned = False
+    if seen.memory.available < _MUCH_MEMORY:
+        yield (
+            "memory",
+            State.WARN,
+            f"{_size(seen.memory.available)} of {_size(seen.memory.total)} is free, and a pserver and a "
+            "trainer want more. End what holds it (`ps aux --sort=-rss | head` there).",
+        )
+        warned = True
+    if shards > seen.cores:
+        yield (
+            "cores",
+            State.WARN,
+            f"{shards} ports are as many processes, on {seen.cores} cores: they take turns. Fewer ports "
+            "(PADDLE_PORTS_NUM in conf.py) would do.",
+        )
+        warned = True
+    if seen.load > 2 * seen.cores:
+        yield (
+            "cores",
+            State.WARN,
+            f"it is busy: load {seen.load:.1f} on {seen.cores} cores. In step the slowest node sets the pace "
+            "(`top` there says what runs).",
+        )
+        warned = True
+    if not warned:
+        yield (
+            "memory",
+            State.OK,
+            f"{_size(seen.memory.available)} of {_size(seen.memory.total)} free, {seen.cores} cores, load "
+            f"{seen.load:.1f}",
+        )
+
+
+def _network(visit: Visit) -> Iterator[Said]:
+    wanted, facts = visit.asked.wanted, visit.seen.facts
+    if visit.about is None:
+        return
+    failing = [text for subject, text in fitness.lacks(facts, wanted) if subject == "network"]
+    yield from (("network", State.FAIL, text) for text in failing)
+    if not failing:
+        bound = ", ".join(f"{name} has {facts.devices[name]}" for name in wanted.nics)
+        yield "network", State.OK, f"{bound or 'no device was asked for'}; it knows all names of HOSTS"
+
+
+def _ports(visit: Visit) -> Iterator[Said]:
+    low, high = visit.seen.outgoing
+    is_well = True
+    for port in visit.seen.ports:
+        if port.state != "free":
+            yield "ports", State.FAIL, _why_not(port, visit)
+            is_well = False
+    if exposed := [str(port) for port in visit.asked.ports if low <= port <= high]:
+        yield (
+            "ports",
+            State.WARN,
+            f"{', '.join(exposed)} may be given to any outgoing connection there ({low}-{high}), and be "
+            "taken when a job starts. Take ports below: PADDLE_PORT in conf.py.",
+        )
+        is_well = False
+    if is_well and visit.seen.ports:
+        yield (
+            "ports",
+            State.OK,
+            f"{', '.join(map(str, visit.asked.ports))} free at {visit.seen.ports[0].address}",
+        )
+
+
+def _why_not(port: Port, visit: Visit) -> str:
+    elsewhere = "take other ports: PADDLE_PORT in conf.py (--port=N)."
+    if port.state == "refused":
+        rights = " Ports below 1024 are for root." if port.port < 1024 else ""
+        return f"cannot listen on {port.address}:{port.port}: {port.text}.{rights} Or {elsewhere}".replace(
+            " Or t", " T"
+        )
+    job = next((job for job, pids in visit.seen.jobs.items() if str(port.pid) in pids), "")
+    if job:
+        stop = f"`fab stop --job={job}` ends that"
+        return f"port {port.port} is held by job {job}, {port.text}. {stop}, or {elsewhere}"
+    return f"port {port.port} is held by {port.text}. End that, or {elsewhere}"
+
+
+def _jobs(visit: Visit) -> Iterator[Said]:
+    for job, processes in visit.seen.jobs.items():
+        count = f"{len(processes)} processes"
+        if job in visit.live:
+            yield "jobs", State.OK, f"{job} runs here, in {count}"
+            continue
+        kill = f"kill {' '.join(processes)}"
+        if visit.about is not None:
+            kill = f"{visit.about.door.command} {kill}"
+        yield (
+            "jobs",
+            State.WARN,
+            f"{job} has {count} here, and no launcher of yours on this machine runs it "
+            f"({next(iter(processes.values()))}...). If nobody's launcher does, they end within seconds, or "
+            f"`{kill}`.",
+        )
+
+
+def _clock(visit: Visit, *, encrypts: bool) -> Finding:
+    low, high = visit.clock_s
+    apart = 0.0 if low <= 0 <= high else (low if low > 0 else high)
+    way = "ahead of" if apart > 0 else "behind"
+    said = f"{_time(abs(apart))} {way} this machine's"
+    if encrypts and apart < -_A_DAY_S:
+        text = (
+            f"{said}: its trainer would take the certificates of a launch for such of the future. Set its "
+            "clock (`timedatectl set-ntp true` there), or launch with --tls=off."
+        )
+        return Finding(visit.node, "clock", State.FAIL, text)
+    if abs(apart) >= _CLOCKS_DIFFER_S:
+        text = (
+            f"{said}: times in its logs and of its files are not those of others. Set it (`timedatectl "
+            "set-ntp true` there). Training itself goes by no clock."
+        )
+        return Finding(visit.node, "clock", State.WARN, text)
+    text = "that of this machine" if apart == 0.0 else said
+    return Finding(visit.node, "clock", State.OK, text)
+
+
+def of_reach(visits: Mapping[int, Visit], dialled: Mapping[int, Sequence[Dialled]]) -> Iterator[Finding]:
+    """Judge whether nodes reach each other's pservers. ``dialled``: by the node that tried."""
+    for node, visit in visits.items():
+        tried = {
+            one: [try_ for try_ in tries if try_.name == visit.asked.wanted.address]
+            for one, tries in dialled.items()
+        }
+        tried = {one: tries for one, tries in tried.items() if tries and one != node}
+        troubles: dict[str, list[int]] = {}
+        for one, tries in tried.items():
+            if text := _trouble(tries, visit):
+                troubles.setdefault(text, []).append(one)
+        for text, sources in troubles.items():
+            names = ", ".join(f"node {one} ({visits[one].name})" for one in sources)
+            yield Finding(node, "reach", State.FAIL, f"not reached by {names}: {text}")
+        if tried and not troubles:
+            count = "1 other node" if len(tried) == 1 else f"{len(tried)} other nodes"
+            yield Finding(node, "reach", State.OK, f"{count} reach it at {visit.asked.wanted.address}")
+
+
+def _trouble(tries: Sequence[Dialled], visit: Visit) -> str:
+    """What one node has to say about reaching another, in words that others may have to say, too."""
+    address, ports = visit.asked.wanted.address, ",".join(map(str, visit.asked.ports))
+    for one in tries:
+        if one.state == "silent":
+            return (
+                f"{one.text} at {address}:{one.port}. A firewall keeps them apart: open TCP ports {ports} "
+                "between the nodes."
+            )
+        if one.state == "closed":
+            return (
+                f"{one.text} at {address}:{one.port}, where it listens. A firewall refuses it (open TCP "
+                f"ports {ports} between the nodes), or {address} means another machine there (`getent hosts "
+                f"{address}`)."
+            )
+        if one.word and one.word != visit.asked.word:
+            what = f"{address} means another machine there (`getent hosts {address}`)"
+            return f"{what}. Mend its /etc/hosts or DNS."
+    return ""
+
+
+def of_all(visits: Mapping[int, Visit]) -> Iterator[Finding]:
+    """Judge what shows only where nodes are seen side by side."""
+    yield from _twice(visits)
+    for name in ("numpy", "numba"):
+        versions: dict[str, list[int]] = {}
+        for node, visit in visits.items():
+            if version := visit.seen.facts.packages.get(name):
+                versions.setdefault(version, []).append(node)
+        if len(versions) > 1:
+            said = "; ".join(f"{version} on {_nodes(nodes)}" for version, nodes in versions.items())
+            text = (
+                f"{name} is not the same everywhere: {said}. Results may differ in their last bits; `fab "
+                "install` makes it the same."
+            )
+            yield Finding(None, "versions", State.WARN, text)
+
+
+def _twice(visits: Mapping[int, Visit]) -> Iterator[Finding]:
+    """Local nodes are one machine, and meant to be."""
+    machines: dict[str, list[int]] = {}
+    for node, visit in visits.items():
+        if visit.about is not None:
+            machines.setdefault(visit.seen.network, []).append(node)
+    for nodes in machines.values():
+        if len(nodes) > 1:
+            text = (
+                f"{_nodes(nodes)} are one machine, {visits[nodes[0]].seen.host}: both pservers would want "
+                "the same ports. Take all but one out of HOSTS in conf.py."
+            )
+            yield Finding(None, "hosts", State.FAIL, text)
+
+
+def _nodes(nodes: Sequence[int]) -> str:
+    return f"node{'s' * (len(nodes) > 1)} {', '.join(map(str, nodes))}"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.1f} hours"
+
+
+def _size(count: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit in ("B", "KiB") else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} TiB"

@@ -1,0 +1,163 @@
+"""`fab trust`: keys that hosts show become known to this machine, once somebody has said that they are right.
+
+It must never know SSH, a file or a terminal. Rules:
+
+1. What is known is left as it is, and nothing is added to what is known of a host.
+2. A host that shows another key than it is known by is told with both, and what is known stays.
+3. A jump host has its turn before what is behind it, and nothing is asked through one that is not known.
+4. Hosts are looked at side by side; what they show is asked for together, so a round has one question.
+5. Without an answer, or with a no, nothing becomes known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, Protocol
+
+from paddle._launch.errors import LaunchError
+from paddle._launch.machines import refusals
+from paddle._launch.machines.host_keys import Chain, Hop, HostKey
+from paddle._launch.machines.known_hosts import Entry
+from paddle._launch.nodes.together import together
+from paddle._launch.settings import Host
+
+LOOKING_S = 60.0
+PARALLEL = 16
+State = Literal["known", "new", "added", "declined", "changed", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What became of a host's key, or of a host that showed none. ``nodes``: those that it is, or that are
+    behind it. ``name``: as known_hosts has it."""
+
+    nodes: tuple[int, ...]
+    host: str
+    state: State
+    name: str = ""
+    key: HostKey | None = None
+    text: str = ""
+
+
+class Book(Protocol):
+    """Where keys become known."""
+
+    def __call__(self, place: Path, entries: Sequence[Entry], *, hashed: bool) -> int:
+        """Add them; gives how many were not there."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A host whose turn it is, by the way to the first of the ``nodes`` that it is, or that are behind it."""
+
+    nodes: tuple[int, ...]
+    chain: Chain
+    number: int
+
+    @property
+    def hop(self) -> Hop:
+        return self.chain.hops[self.number]
+
+    def look(self) -> tuple[HostKey, ...]:
+        try:
+            return self.chain.shown(self.number)
+        finally:
+            self.chain.close()
+
+
+def trust(
+    hosts: Sequence[Host],
+    is_right: Callable[[Sequence[Told]], bool],
+    write: Book,
+    chain: Callable[[Host], Chain] = Chain,
+) -> Iterator[Told]:
+    """Have hosts known; gives what is found and done, as it comes. ``is_right`` is asked about new keys."""
+    met = {node: 0 for node, host in enumerate(hosts) if not host.is_local}  # so many on its way are known
+    while met:
+        turns, last, wrong = _turns({node: (hosts[node], number) for node, number in met.items()}, chain)
+        looks, errors = together({name: turn.look for name, turn in turns.items()}, LOOKING_S, PARALLEL)
+        yield from wrong
+        yield from (_failed(turns[name], error) for name, error in errors.items())
+        found = {name: _judged(turns[name], shown) for name, shown in looks.items()}
+        yield from (told for several in found.values() for told in several if told.state != "new")
+        new = {name: several for name, several in found.items() if several[0].state == "new"}
+        known = {name for name, several in found.items() if several[0].state == "known"}
+        if new:
+            known |= yield from _enrol({name: (turns[name].hop, new[name]) for name in new}, is_right, write)
+        passed = {node for name in known for node in turns[name].nodes} - last
+        met = {node: number + 1 for node, number in met.items() if node in passed}
+
+
+def _turns(
+    wanted: Mapping[int, tuple[Host, int]], chain: Callable[[Host], Chain]
+) -> tuple[dict[str, _Turn], set[int], list[Told]]:
+    """Whose turn it is, each host once, by its name; the nodes whose way ends there; and what cannot be
+    found out from this machine's own files."""
+    turns: dict[str, _Turn] = {}
+    last, wrong = set(), []
+    for node, (host, number) in wanted.items():
+        try:
+            way = chain(host)
+        except LaunchError as error:
+            wrong.append(Told(nodes=(node,), host=_named(host), state="failed", text=str(error)))
+            continue
+        name = way.hops[number].door.known_as
+        same = turns.get(name)
+        turns[name] = (
+            _Turn((*same.nodes, node), same.chain, same.number) if same else _Turn((node,), way, number)
+        )
+        if number == len(way.hops) - 1:
+            last.add(node)
+    return turns, last, wrong
+
+
+def _named(host: Host) -> str:
+    return f"{host.user}@{host.name}"
+
+
+def _failed(turn: _Turn, error: LaunchError) -> Told:
+    return Told(nodes=turn.nodes, host=turn.hop.door.host, state="failed", text=str(error))
+
+
+def _judged(turn: _Turn, shown: tuple[HostKey, ...]) -> tuple[Told, ...]:
+    hop = turn.hop
+
+    def told(state: State, key: HostKey, text: str = "") -> Told:
+        door = hop.door
+        return Told(nodes=turn.nodes, host=door.host, state=state, name=door.known_as, key=key, text=text)
+
+    if not hop.known:
+        return tuple(told("new", key) for key in shown)
+    if (expected := hop.expected(shown[0])) is None:
+        return (told("known", shown[0]),)
+    refusal = refusals.changed_key(
+        hop.door.known_as,
+        (shown[0].kind, shown[0].fingerprint),
+        (expected.kind, expected.fingerprint),
+        str(hop.file),
+    )
+    return (told("changed", shown[0], str(refusal)),)
+
+
+def _enrol(
+    new: Mapping[str, tuple[Hop, tuple[Told, ...]]],
+    is_right: Callable[[Sequence[Told]], bool],
+    write: Book,
+) -> Generator[Told, None, set[str]]:
+    """Ask, and write; gives the names that are known now."""
+    asked = [told for _, several in new.values() for told in several]
+    if not is_right(asked):
+        yield from (replace(told, state="declined") for told in asked)
+        return set()
+    places: dict[tuple[Path, bool], list[Entry]] = {}
+    for hop, several in new.values():
+        entries = [Entry(told.name, told.key.kind, told.key.key) for told in several if told.key]
+        places.setdefault((hop.to_write, hop.hashed), []).extend(entries)
+    for (place, hashed), entries in places.items():
+        write(place, entries, hashed=hashed)
+    for hop, several in new.values():
+        yield from (replace(told, state="added", text=str(hop.to_write)) for told in several)
+    return set(new)
