@@ -21,7 +21,8 @@ PATIENCE_S = 60.0
 
 
 class Job:
-    """A launcher at the head. Its pservers only pretend, or are real where none is given."""
+    """A launcher at the head. Its pservers only pretend, or are real where none is given. ``before``: what
+    Python is to do in it first."""
 
     def __init__(
         self,
@@ -34,6 +35,7 @@ class Job:
         conf: str = "",
         environ: dict[str, str] | None = None,
         package: Path | None = None,
+        before: str = "",
     ) -> None:
         self.lab = lab
         self.package = package or folder / "package"
@@ -49,6 +51,7 @@ class Job:
         )
         runtime = ROOT / "runtime" if pserver is None else pretended(folder / "runtime", pserver)
         entry = (
+            f"{before}\n"
             "import sys; from pathlib import Path; from paddle._launch.cli import main; "
             f"sys.exit(main(sys.argv[1:], runtime=Path({str(runtime)!r})))"
         )

@@ -144,23 +144,6 @@ def test_a_killed_launcher_is_noticed_by_its_agents(launch, cluster) -> None:
         assert "stopped: leash" in job.log(node, "agent.log")
 
 
-def test_a_launcher_killed_while_it_sends_leaves_nothing_running(launch, cluster, tmp_path) -> None:
-    (tmp_path / "package").mkdir()
-    (tmp_path / "package" / "big").write_bytes(os.urandom(8 << 20))
-    for node in cluster.names:
-        cluster.rate(node, 16)
-    try:
-        job = launch()
-        job.wait_for("sending the workspace")
-        until(lambda: len(left(cluster)) == 3, "receivers on all nodes")
-        job.process.kill()
-        all_gone(cluster, PROMISED_S)
-    finally:
-        for node in cluster.names:
-            cluster.rate(node, None)
-    nothing_delivered(cluster)
-
-
 def test_a_launcher_that_hangs_lets_go_by_the_lease(launch, cluster) -> None:
     job = launch()
     job.wait_until_trained()

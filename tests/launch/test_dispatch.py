@@ -63,6 +63,15 @@ def test_what_is_there_is_not_sent_again_and_one_changed_file_is(package, tmp_pa
     assert tree(root / "JOB3") == tree(package)
 
 
+def test_a_runtime_that_is_sent_shares_the_store_with_workspaces(package, tmp_path) -> None:
+    root = tmp_path / "root"
+    place = root / ".paddle" / "runtime-0123456789abcdef"
+    deliver(dispatch_of(package, root), place)
+    assert tree(place) == tree(package)
+    assert deliver(dispatch_of(package, root), root / "JOB1") == 0
+    assert not (root / ".paddle" / ".paddle").exists()
+
+
 def bytes_of_one(package: Path, root: Path, place: Path, **options) -> int:
     line = ThreadLine()
     deliver(dispatch_of(package, root), place, line, **options)
@@ -75,7 +84,7 @@ def test_cut_at_any_byte_a_new_workspace_is_there_whole_or_not_at_all_and_no_byt
     total = bytes_of_one(package, tmp_path / "count", tmp_path / "count" / "JOB1")
     whole = tree(package)
     payload = stored(tmp_path / "count")
-    for cut in (*range(0, total - payload, 5), *range(total - payload, total)):
+    for cut in (*range(0, total - payload, 17), *range(total - payload, total)):
         root = tmp_path / f"{cut:05}"  # as long as "count": the order names it
         line = ThreadLine(lives=cut)
         with pytest.raises(DeliveryError):

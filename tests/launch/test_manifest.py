@@ -111,6 +111,8 @@ def test_a_receiver_writes_nothing_of_it(tmp_path, data) -> None:
         ("{}/jobs", "{}/jobs/../other"),
         ("{}/jobs", "{}/jobs"),
         ("{}/jobs", "{}/jobs/.paddle/x"),
+        ("{}/jobs", "{}/jobs/.paddle/runtime-1"),
+        ("{}/jobs", "{}/jobs/.paddle/runtime-0123456789abcdef/x"),
         ("{}/jobs", "{}/jobs/a\nb"),
         ("root", "root/JOB1"),
         ("{}/jobs/..", "{}/jobs/../JOB1"),

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import shutil
 import signal
 import socket
 import stat
@@ -17,6 +18,7 @@ from paddle._launch.agent import staging
 from paddle._launch.agent.receiver import Receiver, Source
 from paddle._launch.errors import DeliveryError
 from tests.launch.receiving import ThreadLine, dispatch_of, tree
+from tests.waiting import until
 
 CHANGES = (
     "mkdir",
@@ -212,3 +214,57 @@ def test_what_another_dispatch_stages_is_left_alone(package, tmp_path) -> None:
     os.close(descriptor)
     assert held.is_dir()
     assert not left.exists()
+
+
+class DarkLine(ThreadLine):
+    """One that is cut without a word: its receiver still waits."""
+
+    def send(self, data: memoryview) -> None:
+        if self._left is not None and len(data) > self._left:
+            self._push(data[: self._left])
+            self._left = 0
+            raise OSError("cut")
+        super().send(data)
+
+    def receive(self) -> bytes:
+        return b"" if self._left == 0 else super().receive()
+
+
+def test_what_another_dispatch_still_receives_is_not_sent_again(package, tmp_path) -> None:
+    root = tmp_path / "root"
+    (package / "large").write_bytes(os.urandom(3_000_000))
+    parts = root / ".paddle" / "parts"
+    other = tmp_path / "roof"
+    payload = dispatch_of(package, other).deliver(line := ThreadLine(), 0, other / "JOB1")
+    line.close()
+    dark = DarkLine(lives=line.sent - payload + 2_000_000)
+    with pytest.raises(DeliveryError):
+        dispatch_of(package, root).deliver(dark, 0, root / "JOB1")
+    until(lambda: [path.stat().st_size for path in parts.glob("*")] == [2_000_000], "what had been sent")
+    sent = dispatch_of(package, root).deliver(line := ThreadLine(), 0, root / "JOB2")
+    assert line.close() == 0
+    assert sent == payload - 2_000_000
+    assert tree(root / "JOB2") == tree(package)
+    assert dark.close() == 1, "it had waited all the time"
+    dispatch_of(package, root).deliver(line := ThreadLine(), 0, root / "JOB3")
+    line.close()
+    assert list(parts.iterdir()) == [], "what it had left is nobody's any more"
+
+
+def test_of_several_that_were_cut_the_longest_goes_on(package, tmp_path) -> None:
+    root = tmp_path / "root"
+    (package / "large").write_bytes(os.urandom(3_000_000))
+    dispatch = dispatch_of(package, root)
+    dispatch.prepare()
+    digest = next(item.digest for item in dispatch._items.values() if item.path == "large")
+    dispatch.deliver(line := ThreadLine(), 0, root / "JOB1")
+    line.close()
+    (root / ".paddle" / "objects" / digest).unlink()
+    shutil.rmtree(root / "JOB1")
+    for name, size in ((digest, 1000), (f"{digest}.abc", 2_500_000), (f"{digest}.again", 2_900_000)):
+        (root / ".paddle" / "parts" / name).write_bytes((package / "large").read_bytes()[:size])
+    sent = dispatch_of(package, root).deliver(line := ThreadLine(), 0, root / "JOB2")
+    line.close()
+    assert sent == 500_000
+    assert tree(root / "JOB2") == tree(package)
+    assert [path.name for path in (root / ".paddle" / "parts").iterdir()] == [f"{digest}.again"]

@@ -1,13 +1,14 @@
 """How far the sending of a package is, as a line and as bars."""
 
 import io
+from pathlib import Path
 
 from rich.console import Console
 
 from paddle._launch.board import Board, Row
 from paddle._launch.news import Progress, Sent
 from paddle._launch.sending import Sending
-from paddle._launch.status import PlainScreen
+from paddle._launch.status import LiveScreen, PlainScreen
 
 TRAINER = Row(node=0, address="127.0.0.1", role="trainer-0", kind="trainer", rank=0)
 
@@ -34,6 +35,14 @@ def test_where_nothing_is_lacked_nothing_is_said() -> None:
     assert sending().line() == sending((0, 0), (0, 0)).line() == ""
 
 
+def test_of_what_is_over_in_a_moment_nothing_is_said() -> None:
+    assert sending((0, 1000)).line() == sending((1000, 1000)).line() == ""
+
+
+def test_of_one_node_it_is_not_said_how_many_nodes_are_done() -> None:
+    assert sending((1_000_000, 2_000_000)).line() == "sent 1.0 MB of 2.0 MB (50 %)"
+
+
 def test_every_node_has_a_bar_that_grows() -> None:
     early, late = drawn(sending((1_000_000, 4_000_000), (4_000_000, 4_000_000)))
     assert early.startswith("node 0")
@@ -56,6 +65,18 @@ def test_a_screen_shows_it_until_trainers_make_progress() -> None:
     board.take(Progress("trainer-0", 0, 1, 2.0, 3.0))
     screen.show(board, 10.0)
     assert stream.getvalue().splitlines() == [
-        "sent 1.0 MB of 2.0 MB (50 %), 0 of 1 nodes have all they lacked",
+        "sent 1.0 MB of 2.0 MB (50 %)",
         "trainer-0 pass 0 batch 1 cost 2.0000 | 3 samples/s",
     ]
+
+
+def test_bars_of_a_terminal_grow_while_it_is_sent(tmp_path: Path) -> None:
+    board = Board([TRAINER])
+    with (tmp_path / "screen").open("w+") as stream:
+        screen = LiveScreen(stream)
+        for sent in (500_000, 1_500_000):
+            board.take(Sent(0, sent, 2_000_000))
+            screen.show(board, 0.0)
+        screen.close()
+        stream.seek(0)
+        assert "1.5 MB of 2.0 MB" in stream.read()

@@ -15,7 +15,8 @@ LaunchError                     every one has an ``exit_status`` for the command
 │   ├── HostKeyChanged          it is not the one that it was
 │   ├── LoginRefused            no key opens it
 │   ├── NodeUnfit               it lacks what a job needs: a Python, packages, room
-│   └── NodeLost                a connection to it broke, or nothing comes by it any more
+│   └── NodeLost                a connection to it broke
+│       └── NodeSilent          nothing comes or goes by it any more
 ├── JobError                    a job that is not there, runs, or does not run; or does not answer (1)
 └── DeliveryError               a workspace could not be put in place, or files not be fetched (1)
     ├── DeliveryRefused         a node does not do what a dispatch asks of it, such as to write elsewhere
@@ -99,7 +100,11 @@ class NodeUnfit(NodeError):
 
 
 class NodeLost(NodeError):
-    """A connection to it broke, or nothing comes by it any more."""
+    """A connection to it broke."""
+
+
+class NodeSilent(NodeLost):
+    """Nothing comes or goes by a connection to it any more, and nobody said why."""
 
 
 class JobError(LaunchError):

@@ -1,7 +1,7 @@
 """How far the sending of a package is, on all nodes together and on each.
 
 It must never know how anything is sent. Guarantee: one line says it for any number of nodes, and a terminal
-has a bar for each of the ``_BARS`` that are furthest behind.
+has a bar for each of the ``_BARS`` that are furthest behind. Of what is over in a moment nothing is said.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # loaded only where there is a terminal
     from rich.table import Table
 
 _BARS = 8
+_WORTH_TELLING = 1_000_000  # bytes
 
 
 class Sending:
@@ -31,15 +32,17 @@ class Sending:
         return Sending(self._latest.copy())
 
     def line(self) -> str:
-        """Say it in one line; empty where nothing is to be sent."""
+        """Say it in one line; empty where there is nothing to say."""
         sent, total = (
             (sum(numbers) for numbers in zip(*self._pairs(), strict=True)) if self._latest else (0, 0)
         )
-        if not total:
+        if total < _WORTH_TELLING:
             return ""
+        line = f"sent {_size(sent)} of {_size(total)} ({100 * sent // total} %)"
+        if len(self._latest) == 1:
+            return line
         done = sum(one.sent >= one.total for one in self._latest.values())
-        nodes = f"{done} of {len(self._latest)} nodes have all they lacked"
-        return f"sent {_size(sent)} of {_size(total)} ({100 * sent // total} %), {nodes}"
+        return f"{line}, {done} of {len(self._latest)} nodes have all they lacked"
 
     def table(self) -> Table:
         """Draw a bar for each node, of many nodes for those that have most before them."""

@@ -125,8 +125,8 @@ class LiveScreen:
 
     def show(self, board: Board, now: float) -> None:
         """Draw the changing lines anew, when they have changed."""
-        state = (board.rows(), board.waiting)
-        if self._is_fixed or not board.line() or state == self._shown:
+        state = (board.rows(), board.waiting, line := board.line())
+        if self._is_fixed or not line or state == self._shown:
             return
         self._shown = state
         from rich.console import Group

@@ -19,12 +19,14 @@ FIT = fitness.Facts(
     ground="/srv",
     is_writable=True,
     free=1000,
+    free_files=10,
     devices={"lo": "127.0.0.1", "eth0": "10.0.0.1", "eth1": "10.1.0.1"},
     addresses={"n1": ["10.0.0.1"], "n2": ["10.0.0.2"]},
 )
 WANTED = fitness.Wanted(
     workspace=Path("/srv/JOB1"),
     size=1000,
+    count=10,
     address="n1",
     others=("n2",),
     nics=("eth0",),
@@ -38,6 +40,10 @@ def changed(value: msgspec.Struct, **how: object) -> object:
 
 def test_one_that_has_all_will_do() -> None:
     fitness.check(FIT, WANTED)
+
+
+def test_a_disk_that_does_not_say_how_many_files_it_can_take_is_believed() -> None:
+    fitness.check(changed(FIT, free_files=None, free=None), WANTED)
 
 
 def test_one_whose_workspace_is_there_will_do_for_a_deployed_one() -> None:
@@ -67,6 +73,11 @@ def test_what_is_no_answer_is_told(said: bytes) -> None:
         ({"is_there": True}, {}, ["/srv/JOB1 exists already"]),
         ({"is_writable": False}, {}, ["/srv is not a folder that its user can write to", "ROOT_DIR"]),
         ({"free": 999}, {}, ["needs 1,000 bytes, /srv has 999 left"]),
+        (
+            {"free_files": 9},
+            {},
+            ["10 files and folders", "can take 9 more", "`df -i /srv`", "--root_dir=DIR"],
+        ),
         ({}, {"size": None}, ["there is no /srv/JOB1", "--job_dispatch_package sends one"]),
         ({"is_there": True}, {"size": None}, ["/srv/JOB1 has no train.py"]),
         ({}, {"nics": ("ib0",)}, ["no network device 'ib0'", "eth0 (10.0.0.1)", "PADDLE_NIC"]),

@@ -9,9 +9,10 @@ It reads a line of JSON on standard input
 and says on standard output, in a line of JSON
 
     {"python", "version", "packages", "is_there", "has_program", "has_runtime", "ground", "is_writable",
-     "free", "devices", "addresses"}
+     "free", "free_files", "devices", "addresses"}
         packages: name -> version or null, as the same Python sees them without -I; ground: the nearest folder
-        above the workspace that is there; free: bytes there, null where a disk does not say; devices: network
+        above the workspace that is there; free: bytes there, free_files: how many files and
+        folders it can take, null where a disk does not say; devices: network
         device -> IPv4 address; addresses: name -> those it has here
 
 It must never judge: what of this is wrong, the launcher says. Guarantee: nothing is changed.
@@ -22,7 +23,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import shutil
 import signal
 import socket
 import struct
@@ -87,11 +87,12 @@ def _packages(names: Iterable[str]) -> dict[str, str | None]:
 
 def _ground(workspace: Path) -> dict[str, Any]:
     ground = next(parent for parent in workspace.parents if parent.exists())
-    disk = shutil.disk_usage(ground)
+    disk = os.statvfs(ground)
     return {
         "ground": str(ground),
         "is_writable": ground.is_dir() and os.access(ground, os.W_OK | os.X_OK),
-        "free": disk.free if disk.total else None,
+        "free": disk.f_bavail * disk.f_frsize if disk.f_blocks else None,
+        "free_files": disk.f_favail if disk.f_files else None,
     }
 
 

@@ -27,6 +27,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import select
 import shutil
 import sys
@@ -36,13 +37,15 @@ from pathlib import Path
 from typing import Any
 
 from .manifest import MOST_BYTES, Item, Refused, check_path, read
+from .part import CHUNK, Part
 from .staging import Staging
-from .store import CHUNK, Part, Store, copy, finish, own_folder
+from .store import OWN, Store, copy, finish, own_folder
 
 VERSION = 1
 BEAT_S = 2.0
 _FIRST_PATIENCE_S = 3600.0  # while the launcher reads its package; its end is seen at once
 _LONGEST_LINE = 1 << 16
+_RUNTIME = re.compile(r"\.paddle/runtime-[0-9a-f]{16}")  # it comes as workspaces do, and jobs share it
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -163,6 +166,7 @@ class Receiver:
             staging.switch(item.path for item in items if "/" not in item.path)
         except OSError as error:
             if error.errno in _NO_ROOM:
+                _tell_inodes(error, home)
                 store.forget_brought()
             raise
         finally:
@@ -265,7 +269,7 @@ def _grounds(root: Path, place: Path) -> tuple[Path, Path]:
         raise Refused(f"{place} is no folder below {root}")
     path = place.relative_to(root)
     check_path(str(path))
-    if path.parts[0] == ".paddle":
+    if path.parts[0] == OWN and not _RUNTIME.fullmatch(str(path)):
         raise Refused(f"{place} is not for workspaces")
     root.mkdir(parents=True, exist_ok=True)
     home = own_folder(root)
@@ -284,6 +288,13 @@ def _check_room(tree: Path, missing: int) -> None:
     free = shutil.disk_usage(tree).free
     if free < missing:
         raise OSError(errno.ENOSPC, f"{missing:,} bytes are to come, and it has {free:,} left", str(tree))
+
+
+def _tell_inodes(error: OSError, home: Path) -> None:
+    """A disk that is full may have room for bytes: then only ``df -i`` shows that it is."""
+    disk = os.statvfs(home)
+    if disk.f_files and not disk.f_favail:
+        error.strerror = "its disk can take no more files and folders, whatever room it has (df -i)"
 
 
 def main() -> int:

@@ -26,7 +26,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from .manifest import Refused
-from .store import is_held
+from .part import is_held
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2

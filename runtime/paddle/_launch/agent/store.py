@@ -9,7 +9,8 @@ two names of one file, which costs neither time nor room. Jobs may write to thei
    it was known. Whatever else is met, be it noted or not, is copied and hashed before it is used.
 3. A note is made when nobody can write to the file but through a workspace that no job has yet, and after
    the clock of the file system has moved on, so that every later change is seen.
-4. What was begun and cut off is kept, and goes on where it ended.
+4. What was begun and cut off is kept, and goes on where it ended. What another dispatch still receives, one
+   perhaps that was cut and has not noticed, is copied as far as it is there.
 5. Beyond a limit the files that were not used for longest go, but for those that a workspace has anyway.
 
 Guarantee: a reader gets the bytes that it named or none. The notes may be lost at any time; then all is
@@ -21,22 +22,22 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import hashlib
 import json
 import os
 import stat
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from .manifest import Refused
+from .part import CHUNK, Part, drop_free, is_held, number_of, size_of
 
-CHUNK = 1 << 20
 _CLOCK_OF_FILES = 5  # CLOCK_REALTIME_COARSE, for which Python has no name
 _PATIENCE_S = 0.05  # clocks of file systems tick in at most a hundredth of a second
 _NO_LINKS = {errno.EMLINK, errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS}
 _NO_RANGES = {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EBADF, errno.EPERM}
+OWN = ".paddle"
+AGAIN = "again"
 Note = list[int]
 
 
@@ -46,7 +47,7 @@ class Changed(Exception):
 
 def own_folder(root: Path) -> Path:
     """Make what dispatches keep under ``root``, for this user alone."""
-    home = root / ".paddle"
+    home = root / OWN
     with contextlib.suppress(FileExistsError):
         home.mkdir(0o700)
     status = home.lstat()
@@ -70,6 +71,7 @@ class Store:
         self._known: dict[str, tuple[int, int]] = {}  # in this dispatch: size and time of change
         self._linked: dict[str, int] = {}  # to the workspace of this dispatch: the file's number
         self._brought: set[str] = set()
+        self._begun = _begun(self._parts)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -119,11 +121,18 @@ class Store:
         return True
 
     def begun(self, digest: str, size: int) -> Part | None:
-        """Open what is here of a file that was begun; None where nothing is."""
-        if not (self._parts / digest).exists():
+        """Open the most of what is here of a file that was begun; None where nothing is."""
+        most = max(self._begun.get(digest, ()), key=size_of, default=None)
+        if most is None or size_of(most) <= 0:
             return None
-        part = Part(self._parts / digest)
-        part.catch_up(size)
+        part = Part(most)
+        try:
+            if part.path != most:
+                part.adopt(most)
+            part.catch_up(size)
+        except OSError:
+            part.drop()
+            raise
         return part
 
     def part(self, digest: str) -> Part:
@@ -163,6 +172,7 @@ class Store:
         with self.locked():
             self._notes = {**self._read_notes(), **self._fresh_notes(int(now))}
             self._evict(limit)
+            self._drop_superseded()
             temporary = self._notes_path.with_name("notes.new")
             temporary.write_text(json.dumps(self._notes))
             temporary.replace(self._notes_path)
@@ -191,7 +201,7 @@ class Store:
             with self.locked():
                 status = source.lstat()
                 is_free = status.st_nlink == 1
-                if not is_free and status.st_nlink == 2 and old is not None and _number(old) == status.st_ino:
+                if not is_free and status.st_nlink == 2 and old and number_of(old) == status.st_ino:
                     # The old workspace stays as it is until it is replaced: nothing of the file may change.
                     is_free = (stat.S_IMODE(status.st_mode), status.st_mtime_ns) == (mode, mtime_ns)
                 if is_free:
@@ -206,7 +216,7 @@ class Store:
     def _renewed(self, digest: str) -> os.stat_result | None:
         """Replace a file that is not known for sure by a copy that is; None where it is something else."""
         path = self._objects / digest
-        part = self.part(f"{digest}.again")
+        part = self.part(f"{digest}.{AGAIN}")
         try:
             with path.open("rb") as reader:
                 while data := reader.read(CHUNK):
@@ -219,6 +229,13 @@ class Store:
             path.unlink(missing_ok=True)
             return None
         return part.move(path)
+
+    def _drop_superseded(self) -> None:
+        """Remove what was begun of files that are here by now."""
+        for digest, paths in self._begun.items():
+            if (self._objects / digest).exists():
+                for path in paths:
+                    drop_free(path)
 
     def _evict(self, limit: int) -> None:
         lone = sorted(self._alone())
@@ -241,100 +258,19 @@ class Store:
                     yield used, status.st_size, Path(entry.path)
 
 
-class Part:
-    """A file that arrives. ``offset``: how much of it is here."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._hash = hashlib.sha256()
-        self.descriptor = self._open(path)
-        self.offset = 0
-
-    def catch_up(self, size: int) -> None:
-        """Hash what is there already; forget it where that is more than ``size`` bytes."""
-        with os.fdopen(os.dup(self.descriptor), "rb", buffering=0) as reader:
-            while data := reader.read(CHUNK):
-                self._hash.update(data)
-                self.offset += len(data)
-        if self.offset > size:
-            os.ftruncate(self.descriptor, 0)
-            os.lseek(self.descriptor, 0, os.SEEK_SET)
-            self._hash, self.offset = hashlib.sha256(), 0
-
-    def _open(self, path: Path) -> int:
-        """Open it alone: where another dispatch receives the same file, this one begins its own."""
-        how = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        descriptor = os.open(path, how, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _number(path) == os.fstat(descriptor).st_ino:
-                return descriptor
-        except BlockingIOError:
-            pass
-        os.close(descriptor)
-        descriptor, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
-        self.path = Path(name)
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        return descriptor
-
-    def write(self, data: memoryview) -> None:
-        """Append ``data``."""
-        self._hash.update(data)
-        try:
-            while data:
-                count = os.write(self.descriptor, data)
-                self.offset += count
-                data = data[count:]
-        except OSError as error:
-            error.filename = str(self.path)
-            raise
-
-    def digest(self) -> str:
-        """The digest of all that is there."""
-        return self._hash.hexdigest()
-
-    def move(self, place: Path) -> os.stat_result:
-        """Give it its name in the store."""
-        self.path.rename(place)
-        status = os.fstat(self.descriptor)
-        os.close(self.descriptor)
-        return status
-
-    def close(self) -> None:
-        """Leave it as it is, for the next dispatch."""
-        os.close(self.descriptor)
-
-    def drop(self) -> None:
-        """Remove it."""
-        self.path.unlink(missing_ok=True)
-        os.close(self.descriptor)
+def _begun(parts: Path) -> dict[str, list[Path]]:
+    """What was begun, by digest; not what was only being hashed anew."""
+    found: dict[str, list[Path]] = {}
+    for path in parts.iterdir():
+        digest, _, rest = path.name.partition(".")
+        if not rest.startswith(AGAIN):
+            found.setdefault(digest, []).append(path)
+    return found
 
 
 def note(status: os.stat_result) -> Note:
     """By what a file is known to be the one that was seen."""
     return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
-
-
-def is_held(path: Path) -> bool:
-    """Whether another process has a file, or a folder, for itself."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
-
-
-def _number(path: Path) -> int | None:
-    try:
-        return path.lstat().st_ino
-    except OSError:
-        return None
 
 
 def copy(source: Path, place: Path) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from paddle._launch.events import Event
 from paddle._launch.news import News
 from paddle._launch.phases import Phase
 from paddle._launch.plan import LaunchPlan
+from paddle._launch.turn import Turn
 
 Post = Callable[[Event | News], None]
 
@@ -51,13 +52,15 @@ def carrier(plan: LaunchPlan, post: Post) -> Carrier:
         Crew,
     )  # what it takes to run loads slowly: only where it is needed
 
+    turn = Turn(plan.home)
     if plan.remote is None:
         from paddle._launch.backends.local import LocalMachine
 
-        return Crew(plan, post, partial(LocalMachine, plan))
+        return Crew(plan, post, partial(LocalMachine, plan, turn))
     from paddle._launch.backends.cargo import Cargo
     from paddle._launch.backends.ssh import SshMachine
     from paddle._launch.machines.transport import Transport
 
     transport = Transport(plan.remote.host_keys)
-    return Crew(plan, post, partial(SshMachine, plan, transport, Cargo(plan, plan.remote, post)))
+    cargo = Cargo(plan, plan.remote, post)
+    return Crew(plan, post, partial(SshMachine, plan, turn, transport, cargo))

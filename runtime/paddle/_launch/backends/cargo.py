@@ -6,13 +6,14 @@ It must never know how a node is reached; a ``Wire`` is all that it sees of one.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from paddle._launch.backends import Post
 from paddle._launch.digests import DigestCache
 from paddle._launch.dispatch import Dispatch
-from paddle._launch.errors import NodeLost
+from paddle._launch.errors import NodeLost, NodeSilent
 from paddle._launch.news import Sent
 from paddle._launch.plan import LaunchPlan
 from paddle._launch.remote import Remote
@@ -37,17 +38,10 @@ class Cargo:
         self._post = post
         digests = DigestCache(_DIGESTS.expanduser())
         nodes = len(launch.nodes)
-        home = remote.runtime.parent
         self._runtime_place = remote.runtime
-        self._package = Dispatch(
-            launch.package or (),
-            root=remote.root,
-            nodes=nodes,
-            digests=digests,
-            limit=_KEPT,
-            shard_data=launch.shard_data,
-        )
-        self._runtime = Dispatch(remote.contents, root=home, nodes=nodes, digests=digests, limit=0)
+        dispatch = partial(Dispatch, root=remote.root, nodes=nodes, digests=digests, limit=_KEPT)
+        self._package = dispatch(launch.package or (), shard_data=launch.shard_data)
+        self._runtime = dispatch(remote.contents)
 
     def bring_workspace(self, wire: Wire, node: int, place: Path, is_stopped: Callable[[], bool]) -> None:
         """Send the package by a receiver that reads at ``wire``."""
@@ -71,7 +65,9 @@ class _Line:
     def send(self, data: memoryview) -> None:
         try:
             self._wire.send(data)
-        except NodeLost as error:
+        except NodeSilent:
+            raise
+        except NodeLost as error:  # which has perhaps said why
             raise OSError(str(error)) from error
 
     def receive(self) -> bytes:

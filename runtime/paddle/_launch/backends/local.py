@@ -20,6 +20,7 @@ from paddle._launch import logs, workspace
 from paddle._launch.agent.processes import Process, sweep
 from paddle._launch.backends.leash import Leash
 from paddle._launch.plan import LaunchPlan, NodePlan
+from paddle._launch.turn import Turn
 
 _CHUNK = 1 << 16
 
@@ -41,8 +42,9 @@ class _AgentRunner(Local):  # type: ignore[misc]  # Invoke has no types
 class LocalMachine:
     """This machine, as one of the nodes that are embedded in it."""
 
-    def __init__(self, launch: LaunchPlan, plan: NodePlan) -> None:
+    def __init__(self, launch: LaunchPlan, turn: Turn, plan: NodePlan) -> None:
         self._launch = launch
+        self._turn = turn
         self._plan = plan
         self._promise: Promise | None = None
         self._has_ended = False
@@ -76,7 +78,8 @@ class LocalMachine:
         )
 
     def collect(self, tell: Callable[[str], None]) -> Iterable[str]:
-        return logs.collect(self._plan.workspace, self._launch.home, self._plan.node, tell)
+        with self._turn.taken(tell):
+            return logs.collect(self._plan.workspace, self._launch.home, self._plan.node, tell)
 
     def withdraw(self) -> None:
         if self._has_delivered:

@@ -31,6 +31,7 @@ from paddle._launch.machines import arrivals, fitness, parcel, refusals
 from paddle._launch.machines.transport import Line, Stream, Transport
 from paddle._launch.plan import LaunchPlan, NodePlan
 from paddle._launch.remote import Remote
+from paddle._launch.turn import Turn
 
 _CHUNK = 1 << 16
 _AGAIN_S = 5.0  # to reach a node anew whose connection broke
@@ -39,9 +40,12 @@ _AGAIN_S = 5.0  # to reach a node anew whose connection broke
 class SshMachine:
     """Another machine."""
 
-    def __init__(self, launch: LaunchPlan, transport: Transport, cargo: Cargo, plan: NodePlan) -> None:
+    def __init__(
+        self, launch: LaunchPlan, turn: Turn, transport: Transport, cargo: Cargo, plan: NodePlan
+    ) -> None:
         assert launch.remote
         self._launch = launch
+        self._turn = turn
         self._remote: Remote = launch.remote
         self._plan = plan
         self._transport = transport
@@ -60,12 +64,13 @@ class SshMachine:
         self._look()
 
     def deliver(self, is_stopped: Callable[[], bool]) -> None:
-        if self._launch.package is not None:
-            with self._talking("agent.receiver") as stream:
-                self._has_delivered = True  # for what a cut leaves
-                self._cargo.bring_workspace(stream, self._plan.node, self._plan.workspace, is_stopped)
-        if not self._has_runtime:
-            self._bring_runtime(is_stopped)
+        with self._saying_what_then():
+            if self._launch.package is not None:
+                with self._talking("agent.receiver") as stream:
+                    self._has_delivered = True  # for what a cut leaves
+                    self._cargo.bring_workspace(stream, self._plan.node, self._plan.workspace, is_stopped)
+            if not self._has_runtime:
+                self._bring_runtime(is_stopped)
 
     def open(self, leash: Leash, hear: Callable[[bytes], None]) -> None:
         stream = self._begin("agent.halves", errors_too=True)
@@ -82,10 +87,11 @@ class SshMachine:
                 tell(f"nothing could be collected: {error}")
                 return ()
         fetch = partial(self._fetch, tell)
-        return logs.collect(self._plan.workspace, self._launch.home, self._plan.node, tell, fetch)
+        with self._turn.taken(tell):
+            return logs.collect(self._plan.workspace, self._launch.home, self._plan.node, tell, fetch)
 
     def withdraw(self) -> None:
-        if self._has_delivered and self._line is not None:
+        if self._has_delivered and self._line is not None and self._line.is_open:
             order = {"root": str(self._remote.root), "place": str(self._plan.workspace)}
             with contextlib.suppress(NodeError):
                 self._ask("agent.remover", order)
@@ -97,7 +103,7 @@ class SshMachine:
     def interrupt(self) -> None:
         self._opening.call_off()
         if (step := self._step) is not None:  # saying so may wait for the network
-            threading.Thread(target=step.close, daemon=True).start()
+            threading.Thread(target=step.abandon, daemon=True).start()
 
     def close(self) -> None:
         if self._line is not None:
@@ -118,6 +124,7 @@ class SshMachine:
         return fitness.Wanted(
             workspace=self._plan.workspace,
             size=None if self._launch.package is None else sum(entry.size for entry in sent),
+            count=len(sent),
             address=self._plan.address,
             others=tuple(node.address for node in self._launch.nodes if node is not self._plan),
             nics=self._remote.nics,
@@ -164,6 +171,17 @@ class SshMachine:
         finally:
             self._step = None
             stream.close()
+
+    @contextlib.contextmanager
+    def _saying_what_then(self) -> Iterator[None]:
+        try:
+            yield
+        except NodeLost as error:
+            self.close()  # nothing more is asked of what does not answer
+            raise type(error)(
+                f"{error} What had arrived there is kept: once the machine answers, start again, and only "
+                "the rest is sent."
+            ) from error
 
     def _begin(self, entry: str, *, errors_too: bool = False) -> Stream:
         if self._line is None:

@@ -43,15 +43,18 @@ class Facts(msgspec.Struct, frozen=True):
     ground: str
     is_writable: bool
     free: int | None
+    free_files: int | None
     devices: dict[str, str]
     addresses: dict[str, list[str]]
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What a job wants of a node. ``size``: bytes to send, None where the workspace is to be there."""
+    """What a job wants of a node. ``size``: bytes to send, None where the workspace is to be there;
+    ``count``: files and folders to send."""
 
     workspace: Path
     size: int | None
+    count: int = 0
     address: str
     others: tuple[str, ...]
     nics: tuple[str, ...]
@@ -125,6 +128,12 @@ def _place(facts: Facts, wanted: Wanted) -> Iterator[str]:
         yield (
             f"no room for {place}: it needs {wanted.size:,} bytes, {facts.ground} has {facts.free:,} left. "
             "Make room there, or put JOB folders elsewhere: --root_dir=DIR (ROOT_DIR in conf.py)."
+        )
+    if facts.free_files is not None and facts.free_files < wanted.count:
+        raise NodeUnfit(
+            f"no room for {place}: it has {wanted.count:,} files and folders, and the disk of {facts.ground} "
+            f"can take {facts.free_files:,} more, whatever room it has (`df -i {facts.ground}`). Remove some "
+            "there, or put JOB folders elsewhere: --root_dir=DIR (ROOT_DIR in conf.py)."
         )
 
 

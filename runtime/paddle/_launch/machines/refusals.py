@@ -8,7 +8,14 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-from paddle._launch.errors import HostKeyChanged, HostKeyUnknown, LoginRefused, NodeUnfit, NodeUnreachable
+from paddle._launch.errors import (
+    HostKeyChanged,
+    HostKeyUnknown,
+    LoginRefused,
+    NodeSilent,
+    NodeUnfit,
+    NodeUnreachable,
+)
 
 _LONGEST = 200
 
@@ -119,6 +126,14 @@ def locked_key(door: Door) -> LoginRefused:
     return LoginRefused(
         f"cannot log in to {door.name}: a key has a passphrase, and nobody is asked for it here. Keys tried: "
         f"{', '.join(filter(None, door.keys))}. `ssh-add` gives it to your ssh agent."
+    )
+
+
+def silent(after_s: float) -> NodeSilent:
+    """Nothing comes or goes any more, and nobody said why."""
+    return NodeSilent(
+        f"nothing went over its connection for {after_s:.0f} s: the cable is cut, or the machine is off or "
+        "hangs."
     )
 
 

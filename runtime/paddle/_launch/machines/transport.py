@@ -9,8 +9,10 @@ Guarantee, by five rules:
 1. A host's key is verified before anything is sent: one that is unknown is refused, unless HOST_KEYS says
    otherwise, and one that has changed is refused whatever HOST_KEYS says. The same for jump hosts.
 2. The only command that a node's shell ever sees is a constant; all that varies travels on standard input.
-3. Opening a connection ends by its deadline, with a ``Line`` or a typed error that says what to do.
-4. At most so many connections are being opened at a time, so a jump host is not run down.
+3. Opening a connection ends by its deadline, with a ``Line`` or a typed error that says what to do, and so
+   does every call that speaks with a program: when nothing has gone over its connection for a while.
+4. At most so many connections are being opened at a time, so a jump host is not run down; those that wait
+   for a machine that does not answer keep no other from its turn.
 5. Nothing here may be called from the launcher's main thread, which has signals to answer.
 """
 
@@ -26,15 +28,16 @@ from fabric import Connection
 from paramiko import Channel, SSHException
 
 from paddle._launch.errors import NodeLost, NodeUnreachable
-from paddle._launch.machines import refusals, ways
+from paddle._launch.machines import patience, refusals, ways
+from paddle._launch.machines.patience import Gate, deadline
 from paddle._launch.machines.refusals import Door
 from paddle._launch.machines.ways import CONNECT_S
 from paddle._launch.settings import Host
 
 PARALLEL = 16
+TURN_S = 5.0  # then who is being connected to lets others go on
 OPEN_S = 25.0  # for all of it: connecting, by a jump host perhaps, and logging in
 _TRIES, _PAUSE_S = 3, 0.3  # sshd drops connections at random while many log in: MaxStartups
-_STALL_S = 15.0
 _ENDING_S = 0.5
 _WATCH_S = 0.1
 _WINDOW = 1 << 24
@@ -48,7 +51,7 @@ class Stream:
 
     def send(self, data: bytes | memoryview) -> None:
         """Send all of ``data``."""
-        with _telling():
+        with _telling(self._channel):
             self._channel.sendall(data)
 
     def end(self) -> None:
@@ -58,7 +61,7 @@ class Stream:
 
     def receive(self, most: int) -> bytes:
         """What it has printed, at most so many bytes of it; empty where nothing more will come."""
-        with _telling():
+        with _telling(self._channel):
             return bytes(self._channel.recv(most))
 
     def complaint(self) -> str:
@@ -69,7 +72,7 @@ class Stream:
 
     def status(self) -> int:
         """Its exit status, once it has printed all; -1 where it was killed, or the connection broke."""
-        self._channel.status_event.wait(_STALL_S)
+        self._channel.status_event.wait(patience.STALL_S)
         return int(self._channel.exit_status)
 
     def is_patient(self) -> None:
@@ -78,6 +81,11 @@ class Stream:
 
     def close(self) -> None:
         """Let go of it."""
+        self._channel.close()
+
+    def abandon(self) -> None:
+        """Let go of it, whoever speaks with it now; of its connection, too, where nothing goes by that."""
+        self._channel.transport.sock.hurry()
         self._channel.close()
 
     def _has_complained(self) -> bool:
@@ -101,15 +109,19 @@ class Line:
         self._connection = connection
         self._door = door
 
-    def begin(self, command: str, *, errors_too: bool = False) -> Stream:
+    def begin(self, command: str, *, errors_too: bool = False, patience_s: float = CONNECT_S) -> Stream:
         """Begin a program. ``errors_too``: what it writes to standard error comes with what it prints."""
         try:
-            channel = self._connection.transport.open_session(window_size=_WINDOW, timeout=CONNECT_S)
-            channel.settimeout(_STALL_S)
+            channel = self._connection.transport.open_session(window_size=_WINDOW, timeout=patience_s)
+            channel.settimeout(patience.STALL_S)
             channel.set_combine_stderr(errors_too)
-            channel.exec_command(command)
+            with deadline(patience_s, channel.close):
+                channel.exec_command(command)
         except (SSHException, OSError, EOFError, AttributeError) as error:
-            raise refusals.no_session(self._door, str(error) or type(error).__name__) from error
+            reason = str(error) or type(error).__name__
+            if reason.startswith("Timeout") or isinstance(error, TimeoutError) or _is_stuck(self._connection):
+                raise refusals.silent(patience_s) from error
+            raise refusals.no_session(self._door, reason) from error
         return Stream(channel)
 
     @property
@@ -138,7 +150,7 @@ class Transport:
 
     def __init__(self, host_keys: str, parallel: int = PARALLEL) -> None:
         self._host_keys = host_keys
-        self._opening = threading.BoundedSemaphore(parallel)
+        self._opening = Gate(parallel, TURN_S)
 
     def line(self, host: Host) -> Opening:
         """Prepare to open a line; nothing is sent yet."""
@@ -148,7 +160,7 @@ class Transport:
 class Opening:
     """One line being opened, which another thread may call off."""
 
-    def __init__(self, host: Host, host_keys: str, gate: threading.BoundedSemaphore) -> None:
+    def __init__(self, host: Host, host_keys: str, gate: Gate) -> None:
         self._host = host
         self._host_keys = host_keys
         self._gate = gate
@@ -156,7 +168,7 @@ class Opening:
 
     def open(self, patience_s: float = OPEN_S) -> Line:
         """Open it, or say why not."""
-        with self._gate:
+        with self._gate.passed():
             return self._try(time.monotonic() + patience_s)
 
     def _try(self, end: float) -> Line:
@@ -200,12 +212,17 @@ class Opening:
 
 
 @contextlib.contextmanager
-def _telling() -> Iterator[None]:
+def _telling(channel: Channel) -> Iterator[None]:
     try:
         yield
     except TimeoutError as error:
-        raise NodeLost(
-            f"nothing went over its connection for {_STALL_S:.0f} s: it is cut, or hangs."
-        ) from error
+        raise refusals.silent(patience.STALL_S) from error
     except (OSError, EOFError, SSHException) as error:
-        raise NodeLost(f"its connection broke: {error or type(error).__name__}.") from error
+        if _is_stuck(channel):  # half of something is on its way, so nothing else can be
+            channel.transport.close()
+            raise refusals.silent(patience.STALL_S) from error
+        raise NodeLost(f"its connection broke: {str(error) or type(error).__name__}.") from error
+
+
+def _is_stuck(of: Channel | Connection) -> bool:
+    return of.transport is not None and bool(of.transport.sock.is_stuck)

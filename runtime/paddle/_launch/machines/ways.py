@@ -31,7 +31,7 @@ from paramiko import Transport as Protocol
 from paramiko.ssh_exception import NoValidConnectionsError
 
 from paddle._launch.errors import LaunchError, NodeError
-from paddle._launch.machines import known_hosts, refusals
+from paddle._launch.machines import known_hosts, patience, refusals
 from paddle._launch.machines.refusals import Door
 from paddle._launch.settings import Host
 
@@ -63,13 +63,13 @@ def connection(host: Host, host_keys: str) -> Connection:
     # Fabric's own configuration files are for the user's tasks; those of ssh are for every connection.
     config = Config(overrides={"timeouts": {"connect": int(CONNECT_S)}}, lazy=True)
     config.load_ssh_config()
-    patience = {"banner_timeout": CONNECT_S, "auth_timeout": CONNECT_S, "channel_timeout": CONNECT_S}
+    limits = {"banner_timeout": CONNECT_S, "auth_timeout": CONNECT_S, "channel_timeout": CONNECT_S}
     connection = Connection(host.name, user=host.user, port=host.ssh_port or None, config=config)
     for hop in hops(connection):
         only = hop.ssh_config.get("identitiesonly", "no").lower() == "yes"
         hop.connect_kwargs = {
             **dict(hop.connect_kwargs),
-            **patience,
+            **limits,
             "allow_agent": not only,
             "look_for_keys": not only,
             "transport_factory": _quick,
@@ -82,7 +82,7 @@ def connection(host: Host, host_keys: str) -> Connection:
 
 def _quick(sock: socket.socket, **options: object) -> Protocol:
     """Prefer ciphers that need no other pass for a checksum: a package costs half of the time here."""
-    transport = Protocol(sock, **options)
+    transport = Protocol(patience.ImpatientSocket(sock, patience.STALL_S), **options)
     known = transport.get_security_options()
     known.ciphers = sorted(known.ciphers, key=lambda name: "gcm" not in name)
     return transport

@@ -1,0 +1,38 @@
+"""`fab collect` beside somebody else who collects."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+from pathlib import Path
+
+from paddle._launch.backends import carrier
+from paddle._launch.jobs.collecting import collect
+from tests.launch.jobs.conftest import plan
+from tests.waiting import until
+
+
+def test_it_waits_while_the_launcher_collects(tmp_path: Path) -> None:
+    job = plan(tmp_path)
+    for node in job.nodes:
+        (node.workspace / "log").mkdir(parents=True)
+        (node.workspace / "log" / "train.log").write_text(f"log of {node.node}\n")
+    (tmp_path / "log").mkdir()
+    lines: list[str] = []
+    launchers = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(launchers, fcntl.LOCK_EX)
+    collector = threading.Thread(target=lambda: lines.extend(collect(job, heard)), daemon=True)
+    told: list[str] = []
+
+    def heard(plan, post):  # type: ignore[no-untyped-def]
+        return carrier(plan, lambda message: (told.append(str(message)), post(message))[1])
+
+    collector.start()
+    until(lambda: any("somebody else collects" in line for line in told), "that it waits")
+    assert list((tmp_path / "log").iterdir()) == []
+    os.close(launchers)
+    collector.join(30)
+    assert lines[-1] == f"collected into {tmp_path}: log of node 0, log of node 1"
+    for node in (0, 1):
+        assert (tmp_path / f"log/node-{node}/train.log").read_text() == f"log of {node}\n"
