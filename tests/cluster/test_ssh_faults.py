@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from paddle._launch.backends.node import LEASE_S
-from tests.cluster.over_ssh import ROOT_DIR, Job, all_gone, clear, jobs, left
+from tests.cluster.over_ssh import Job, all_gone, clear, jobs, left
 from tests.lab.cluster import Cluster
 from tests.waiting import until
 
@@ -201,22 +201,6 @@ def test_killing_half_an_agent_ends_the_job_and_is_told(launch, cluster, half, w
     assert "the job failed on node 2 (n3): its agent" in errors
     assert words in errors
     assert left(cluster) == {}
-
-
-def test_a_full_disk_on_a_node_is_named_with_its_path_and_nothing_starts(launch, cluster, tmp_path) -> None:
-    (tmp_path / "package").mkdir()
-    (tmp_path / "package" / "big").write_bytes(bytes(4 << 20))
-    cluster.fill_disk("n2", leave_bytes=1 << 20)
-    try:
-        status, output, errors = launch().end()
-    finally:
-        cluster.free_disk("n2")
-    assert status == 1
-    assert f"node 1   root@n2  no room for {ROOT_DIR}/JOB" in errors
-    assert "--root_dir=DIR" in errors
-    assert "before any role was started" in output
-    for node in cluster.names:
-        assert not cluster.path(node, ROOT_DIR).exists()
 
 
 def test_a_taken_port_names_its_holder_before_anything_trains(launch, cluster) -> None:

@@ -5,15 +5,17 @@ import math
 import threading
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddle._launch.backends.frames import FrameReader
+from paddle._launch.backends.frames import LONGEST, FrameReader
 from paddle._launch.backends.leash import Leash
 from paddle._launch.events import Answered, Heard, JobBroke, NodeFailed, RoleExited, RoleJoined, RoleReady
 from paddle._launch.news import Printed, Progress, Told, Waiting
 from paddle._launch.phases import Phase
 
+ROLES = {"pserver-1", "trainer-1", "t", "p"}
 WAITS = {"report": "waiting", "trainers": [0, 1], "seconds": 5}
 BROKEN = {"report": "broken", "reason": "why", "trainers": [1], "is_own": False}
 PROGRESS = {"report": "progress", "pass_id": 1, "batch_id": 2, "cost": 3, "samples_per_s": 4.5}
@@ -41,7 +43,7 @@ STREAM = b"".join(json.dumps(frame).encode() + b"\n" for frame, _ in FRAMES)
 
 @given(st.lists(st.integers(0, len(STREAM)), max_size=12))
 def test_frames_are_understood_wherever_they_are_cut(cuts) -> None:
-    reader = FrameReader(1)
+    reader = FrameReader(1, ROLES)
     edges = [0, *sorted(cuts), len(STREAM)]
     heard = [message for start, end in pairwise(edges) for message in reader.feed(STREAM[start:end])]
     assert heard.count(Heard(1)) == len(FRAMES)
@@ -50,29 +52,46 @@ def test_frames_are_understood_wherever_they_are_cut(cuts) -> None:
 
 @given(st.binary(max_size=80))
 def test_nonsense_is_told_and_does_no_harm(data) -> None:
-    reader = FrameReader(0)
+    reader = FrameReader(0, ROLES)
     messages = list(reader.feed(data + b'\n{"event": "up"}\n'))
     assert messages[-1] == Answered(0, Phase.OPEN)
     assert all(isinstance(message, Heard | Told) for message in messages[:-1])
 
 
+@pytest.mark.parametrize("role", ["trainer-2", "", None, ["t"], {"t": 1}, 1])
+@pytest.mark.parametrize("event", ["report", "lines", "exit", "started"])
+def test_a_node_does_not_speak_for_roles_of_others(role, event) -> None:
+    frame = {"event": event, "role": role, "report": {"report": "ready"}, "lines": ["x"], "status": 7}
+    (_, told) = FrameReader(1, ROLES).feed(json.dumps(frame).encode() + b"\n")
+    assert isinstance(told, Told)
+    assert told.text.startswith("its agent said what is no frame: ")
+
+
+def test_a_line_without_an_end_is_not_kept_for_ever() -> None:
+    reader = FrameReader(1, ROLES)
+    heard = [message for _ in range(100) for message in reader.feed(b"x" * (1 << 16))]
+    assert sum(isinstance(message, Told) for message in heard) == (100 << 16) // (LONGEST + (1 << 16))
+    assert len(reader._rest) <= LONGEST
+    assert list(reader.feed(b'\n{"event": "up"}\n'))[-1] == Answered(1, Phase.OPEN)
+
+
 def test_a_cost_that_is_not_a_number_arrives_as_such() -> None:
     frame = {"event": "report", "role": "t", "report": {**PROGRESS, "cost": math.nan}}
-    (_, progress) = FrameReader(0).feed(json.dumps(frame).encode() + b"\n")
+    (_, progress) = FrameReader(0, ROLES).feed(json.dumps(frame).encode() + b"\n")
     assert isinstance(progress, Progress)
     assert math.isnan(progress.cost)
 
 
 def test_a_cost_that_no_float_can_hold_is_told_and_does_no_harm() -> None:
     frame = {"event": "report", "role": "t", "report": {**PROGRESS, "cost": 10**400}}
-    assert list(FrameReader(0).feed(json.dumps(frame).encode() + b"\n")) == [
+    assert list(FrameReader(0, ROLES).feed(json.dumps(frame).encode() + b"\n")) == [
         Heard(0),
         Told("t", "reported a number that cannot be"),
     ]
 
 
 def test_last_words_are_kept() -> None:
-    reader = FrameReader(0)
+    reader = FrameReader(0, ROLES)
     assert list(reader.feed(b'{"event": "ended", "why": "stopped: leash"}\n')) == [Heard(0)]
     assert reader.last_words == "stopped: leash"
 

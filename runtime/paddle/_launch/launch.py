@@ -206,7 +206,7 @@ class Launch:
         self._screen.fix()
         if self.has_started or cause.signum is not None:
             what_then = _WHAT_THEN.get(self._supervisor.phase, "; stopping every process")
-            self._screen.say(self._where(cause).rstrip(".") + what_then)
+            self._screen.say(visible(self._where(cause).rstrip(".")) + what_then)
 
     def _where(self, cause: Cause) -> str:
         node = next((node for node in self._plan.nodes if node.node == cause.node), None)

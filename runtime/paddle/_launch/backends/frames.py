@@ -1,13 +1,13 @@
 """What an agent says, understood: bytes from its standard output become events and news.
 
 It must never know what carried the bytes. Guarantee: bytes may be cut anywhere; what is no frame, or none of
-the known ones, is told to the user and does no harm.
+the known ones, or speaks of roles of another node, is told to the user and does no harm, however long it is.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from paddle._launch.agent.processes import Process
@@ -25,12 +25,16 @@ from paddle._launch.news import News, Printed, Progress, Restarted, Told, Waitin
 from paddle._launch.phases import Phase
 from paddle._launch.plan import role_name
 
+LONGEST = 1 << 21  # bytes of a frame: 64 KiB of lines, each of their bytes written as six, are far less
+
 
 class FrameReader:
-    """Reads one agent's output. ``last_words``: why it ended, ``agent``: its outer half, once it said so."""
+    """Reads one agent's output. ``roles``: of its node, by name. ``last_words``: why it ended, ``agent``: its
+    outer half, once it said so."""
 
-    def __init__(self, node: int) -> None:
+    def __init__(self, node: int, roles: Collection[str]) -> None:
         self._node = node
+        self._roles = frozenset(roles)
         self._rest = b""
         self.last_words = ""
         self.agent: Process | None = None
@@ -38,12 +42,16 @@ class FrameReader:
     def feed(self, data: bytes) -> Iterator[Event | News]:
         """Take the next bytes; gives what is whole now."""
         *lines, self._rest = (self._rest + data).split(b"\n")
+        if len(self._rest) > LONGEST:
+            lines, self._rest = [*lines, self._rest], b""
         for line in lines:
             yield Heard(self._node)
             yield from self._understand(line)
 
     def _understand(self, line: bytes) -> Iterator[Event | News]:
         match _parsed(line):
+            case {"role": role} if not (isinstance(role, str) and role in self._roles):
+                yield self._strange(line)
             case {"event": "beat" | "started"}:
                 pass
             case {"event": "begun", "pid": int(pid), "start": int(start)}:
@@ -63,8 +71,11 @@ class FrameReader:
             case {"event": "ended", "why": str(why)}:
                 self.last_words = why
             case _:
-                text = line[:200].decode("utf-8", "replace")
-                yield Told(f"node {self._node}", f"its agent said what is no frame: {text}")
+                yield self._strange(line)
+
+    def _strange(self, line: bytes) -> Told:
+        text = line[:200].decode("utf-8", "replace")
+        return Told(f"node {self._node}", f"its agent said what is no frame: {text}")
 
 
 def _reported(role: str, report: object) -> Event | News:

@@ -87,7 +87,7 @@ class Node:
         self._machine = machine
         self._post = post
         self._secrets = own
-        self._reader = FrameReader(plan.node)
+        self._reader = FrameReader(plan.node, [role.name for role in plan.roles])
         self._leash = Leash(BEAT_S)
         self._is_open = False
         self._is_stopped = threading.Event()

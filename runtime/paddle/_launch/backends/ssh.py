@@ -26,14 +26,17 @@ from paddle._launch import logs
 from paddle._launch.agent.processes import Process
 from paddle._launch.backends.cargo import Cargo
 from paddle._launch.backends.leash import Leash
-from paddle._launch.errors import DeliveryError, DeliveryRefused, NodeError, NodeLost
+from paddle._launch.errors import DeliveryError, DeliveryRefused, NodeError, NodeLost, NodeUnfit
 from paddle._launch.machines import arrivals, fitness, parcel, refusals
+from paddle._launch.machines.patience import deadline
 from paddle._launch.machines.transport import Line, Stream, Transport
 from paddle._launch.plan import LaunchPlan, NodePlan
 from paddle._launch.remote import Remote
 from paddle._launch.turn import Turn
 
 _CHUNK = 1 << 16
+_LONGEST_ANSWER = 1 << 20
+_KILLING_S = 2.0
 _AGAIN_S = 5.0  # to reach a node anew whose connection broke
 
 
@@ -97,7 +100,10 @@ class SshMachine:
                 self._ask("agent.remover", order)
 
     def kill(self, agent: Process | None) -> None:
-        if agent is not None:
+        if agent is None or self._line is None:
+            return
+        # Without a connection the agent has no leash either; and who collects will open another one.
+        with contextlib.suppress(TimeoutError), deadline(_KILLING_S, self._line.close):
             self._ask("agent.killer", {"pid": agent.pid, "start": agent.start})
 
     def interrupt(self) -> None:
@@ -158,6 +164,8 @@ class SshMachine:
             answer = b""
             while data := stream.receive(_CHUNK):
                 answer += data
+                if len(answer) > _LONGEST_ANSWER:
+                    raise NodeUnfit("it says more of itself than any node has to say. Is it what you think?")
             if status := stream.status():
                 raise refusals.no_program(status, stream.complaint(), self._pythons)
             return answer
