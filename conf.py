@@ -1,6 +1,7 @@
 """The cluster that paddle.py trains on. Data only: NAME = value. Flags of paddle.py win over these."""
 
-# The nodes; the place in the list is the node's number. Each runs one parameter server and one trainer.
+# The nodes; the place in the list is the node's number. Each runs one parameter server and one trainer,
+# unless PSERVER_HOSTS and TRAINER_HOSTS below say otherwise.
 # A "local" node is embedded in this machine, with its own workspace and its own loopback address (127.0.0.1,
 # 127.0.0.2, ...).
 HOSTS = [
@@ -17,6 +18,11 @@ HOSTS = [
 # HOST_KEYS = "known"
 # The Python that runs jobs there: that of ROOT_DIR/.paddle/venv, or python3, unless another is named.
 # NODE_PYTHON = ""
+
+# Nodes with a parameter server, and nodes with a trainer, where not every node has both: named as in HOSTS,
+# by the machine alone or by number. The place in the second list is the trainer's number.
+# PSERVER_HOSTS = [0]
+# TRAINER_HOSTS = [1, 2, 3]
 
 # Where the JOB<date> folders are made. A relative one lies beside this file; on machines it begins with /.
 ROOT_DIR = "jobs"
@@ -38,6 +44,9 @@ PADDLE_SNAPSHOT_DIR = ""
 # PADDLE_SNAPSHOT_INTERVAL = "10m"
 # PADDLE_SNAPSHOT_KEEP = 3
 # PADDLE_SNAPSHOT_RESTARTS = 3
+
+# How often each process of a job that was killed is started again.
+# PADDLE_MAX_RESTART = 0
 
 PADDLE_USE_GPU = "False"
 

@@ -22,7 +22,7 @@ import paddle
 from paddle import _offline, _online
 from paddle._launch import nics
 from paddle._launch.arguments import parse_arguments
-from paddle._launch.environ import files, reporter
+from paddle._launch.environ import SERVED, files, reporter
 from paddle._launch.errors import LaunchError, NotInThisRelease, UsageError
 from paddle._launch.flags import check_ports, defaults_of, flags_of
 from paddle._launch.infolog import InfoLog, open_info_log, warn_on_standard_error
@@ -209,6 +209,7 @@ def _options(values: Mapping[str, Any], addresses: tuple[str, ...]) -> ServerOpt
         snapshots=kept if kept.folder else None,
         restarts=values["snapshot_restarts"],
         memory_limit_bytes=values["memory_limit"] << 20,
+        serving=os.environ.get(SERVED, ""),
     )
 
 
@@ -363,6 +364,9 @@ class _Watcher:
 
     def waiting(self, trainers: Sequence[int], seconds: float) -> None:
         reporter().waiting(trainers, seconds)
+
+    def barred(self, shard: str, ever: Sequence[int], until_pass_ends: Sequence[int]) -> None:
+        reporter().barred(shard, ever, until_pass_ends)
 
     def broken(self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
         text = f"{shard}: the job is broken: {reason}"

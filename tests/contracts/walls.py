@@ -51,7 +51,7 @@ TOKENS = "_pserver.trust.{auth, handshake, tls, tls_socket, token_file}"
 # Flags and who reads them: light enough for every program that asks for its settings.
 FLAGS = "_launch.{arguments, dialects, environ, errors, flag, flags, manual, report}"
 # A launch as data, and who decides by it.
-SUPERVISOR = "_launch.{actions, cause, events, phases, supervisor}"
+SUPERVISOR = "_launch.{actions, cause, events, phases, restarts, supervisor}"
 
 # What a launch tells, and who it tells it to.
 BULLETINS = "_launch.{board, bulletins, errors, events, news, plan, status}"
@@ -332,7 +332,7 @@ TABLE = (
     Row("_launch.infolog", "_visible _launch.spillway", STANDARD),
     Row(
         "_launch.{job, plan, settings}",
-        f"_launch.{{job, plan, remote, settings, shards, workspace}} {FLAGS}",
+        f"_launch.{{job, machines.places, plan, remote, settings, shards, workspace}} {FLAGS}",
         "msgspec os pathlib",
     ),
     Row("_launch.remote", "_launch.{settings, workspace}", "msgspec pathlib"),
@@ -347,6 +347,7 @@ TABLE = (
         f"fabric paramiko {STANDARD}",
     ),
     Row("_launch.ignored", "_launch.errors", "pathlib pathspec"),
+    Row("_launch.machines.places", "_launch.errors"),
     Row("_launch.shards", "_launch.workspace"),
     Row("_launch.sending", "_launch.news", "rich"),
     Row("_launch.backends.{crew, node}", "_launch", STANDARD),

@@ -36,7 +36,7 @@ def entries(*paths: str) -> tuple[Entry, ...]:
 
 def test_every_numbered_file_is_exactly_one_nodes_and_all_else_is_everybodys() -> None:
     package = entries("train.py", "d/words", *(f"d/e/x-{number:05}" for number in range(10)), "other/x-00001")
-    shares = [share(package, "d", node, 4) for node in range(4)]
+    shares = [share(package, "d", node, range(4)) for node in range(4)]
     numbered = [entry.path for of in shares for entry in of if entry.path.startswith("d/e/")]
     assert sorted(numbered) == sorted(f"d/e/x-{number:05}" for number in range(10))
     assert all({"train.py", "d/words", "other/x-00001"} <= {entry.path for entry in of} for of in shares)
@@ -44,4 +44,14 @@ def test_every_numbered_file_is_exactly_one_nodes_and_all_else_is_everybodys() -
 
 def test_without_a_folder_all_is_everybodys() -> None:
     package = entries("train.py", "d/x-00000")
-    assert share(package, "", 1, 2) == package
+    assert share(package, "", 1, range(2)) == package
+
+
+def test_files_go_by_the_ranks_of_trainers_and_to_a_node_without_one_go_none() -> None:
+    package = entries("train.py", *(f"d/x-{number:05}" for number in range(4)))
+    sent = [[entry.path for entry in share(package, "d", node, (2, 0))] for node in range(3)]
+    assert sent == [
+        ["train.py", "d/x-00001", "d/x-00003"],
+        ["train.py"],
+        ["train.py", "d/x-00000", "d/x-00002"],
+    ]

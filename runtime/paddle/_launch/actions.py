@@ -23,6 +23,22 @@ class StartRole:
 
 
 @dataclass(frozen=True, slots=True)
+class Foretell:
+    """Say that a role is started again soon. ``text``: how it ended, and when that will be."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """Say something of a role."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """Have a node end everything, whatever it is doing; it answers with ``NodeEnded``."""
 
@@ -37,4 +53,4 @@ class Kill:
     node: int
 
 
-Action = Step | StartRole | Stop | Kill
+Action = Step | StartRole | Foretell | Tell | Stop | Kill

@@ -3,8 +3,9 @@
 It must never know a clock, a screen or a file. It is made of bulletins alone, so whoever hears them all, here
 or in another process, has the same one.
 
-States of a role: ``waits`` until it is started, ``starts``, ``serves`` (a pserver that is ready), ``trains``
-(a trainer that has said how far it is), ``ended``, ``failed``, ``stopped`` (once the launch ends it).
+States of a role: ``waits`` until it is started, or started again, ``starts``, ``serves`` (a pserver that is
+ready), ``trains`` (a trainer that has said how far it is), ``ended``, ``failed``, ``stopped`` (once the
+launch ends it).
 """
 
 from __future__ import annotations
@@ -75,7 +76,8 @@ class Board:
             case Waiting():
                 self._wait(bulletin)
             case Changed(role, state, status) if role in self._rows:
-                self._rows[role] = replace(self._rows[role], state=state, exit_status=status)
+                row = replace(self._rows[role], state=state, exit_status=status)
+                self._rows[role] = replace(row, samples_per_s=None) if state == "waits" else row
             case Restarted(role) if role in self._rows:
                 row = self._rows[role]
                 self._rows[role] = replace(row, restarts=row.restarts + 1)

@@ -34,7 +34,7 @@ class Cause:
 def end_of(role: str, node: int, status: int, *, when: str = "", detail: str = "") -> Cause:
     """The end of a role as a cause; a status of 0 is none to hand on. ``when``: in words."""
     own = 128 - status if status < 0 else status or 1
-    return Cause(status=own, text=f"{role} {_how(status)}{when}", node=node, role=role, detail=detail)
+    return Cause(status=own, text=f"{role} {how_ended(status)}{when}", node=node, role=role, detail=detail)
 
 
 class Blame:
@@ -45,10 +45,15 @@ class Blame:
         self._ends: dict[str, int] = {}  # in the order in which they came
         self._named: dict[str, str] = {}  # who is blamed by a pserver -> its words
         self._told: dict[str, str] = {}  # who said that the job broke -> its words
+        self._notes: dict[str, str] = {}
 
     def ended(self, role: str, status: int) -> None:
         """A role has ended: its exit status, or minus the signal that killed it."""
         self._ends[role] = status
+
+    def note(self, role: str, text: str) -> None:
+        """Something to be said of a role, should it be to blame."""
+        self._notes[role] = text
 
     def told(self, role: str, culprits: Sequence[str], reason: str) -> None:
         """A pserver said that the job broke, and by whom: trainers, itself, or nobody that it knows of."""
@@ -68,10 +73,12 @@ class Blame:
         role = self._role()
         if role is None:
             return None
-        node, detail = self._nodes[role], self._named.get(role) or self._told.get(role, "")
+        node, said = self._nodes[role], self._named.get(role) or self._told.get(role, "")
+        is_own = bool(self._ends.get(role))  # what it printed says it better
+        detail = "; ".join(filter(None, ["" if is_own else said, self._notes.get(role, "")]))
         if role not in self._ends:
             return Cause(status=1, text=f"{role} broke the job", node=node, role=role, detail=detail)
-        return end_of(role, node, self._ends[role], detail="" if self._ends[role] else detail)
+        return end_of(role, node, self._ends[role], detail=detail)
 
     def _role(self) -> str | None:
         """Who is to blame, by the rules."""
@@ -87,7 +94,8 @@ class Blame:
         return next((role for roles in by_rule for role in roles), None)
 
 
-def _how(status: int) -> str:
+def how_ended(status: int) -> str:
+    """Say an exit status, or minus the signal that killed, in words."""
     if status >= 0:
         return f"ended with status {status}"
     try:

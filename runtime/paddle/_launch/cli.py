@@ -44,7 +44,7 @@ usage: python paddle.py --job_dispatch_package=DIR [flags]
        python paddle.py --job_workspace=DIR [flags]
        python paddle.py --resume=JOB [flags]
 
-Starts a parameter server and a trainer on every node of conf.py, watches them, and collects logs and model.
+Starts parameter servers and trainers on the nodes of conf.py, watches them, and collects logs and model.
 Any other argument is handed to the training program, train.py, of every trainer.
 """
 _TAIL = """
@@ -189,7 +189,7 @@ def _planned(launch: plan.LaunchPlan) -> Planned:
 
 def _ended(launch: plan.LaunchPlan, status: int, curve: Path | None, running: Launch) -> Ended:
     log = str(launch.home / "log") if running.has_started else ""
-    model = str(launch.home / "output") if (0, "output") in running.collected else ""
+    model = str(launch.home / "output") if (launch.saver, "output") in running.collected else ""
     return Ended(status, log, str(curve or ""), model)
 
 
@@ -212,9 +212,9 @@ def _last_line(launch: plan.LaunchPlan, status: int, curve: Path | None, running
     parts = [f"{head}: logs in {launch.home / 'log'}"]
     parts += [f"loss curve {curve}"] if curve else []
     model = launch.home / "output"
-    if (0, "output") in running.collected:
+    if (launch.saver, "output") in running.collected:
         parts.append(f"model in {model}")
-    elif model.is_dir() and model != launch.nodes[0].workspace / "output":
+    elif model.is_dir() and model != launch.nodes[launch.saver].workspace / "output":
         parts.append(f"the model in {model} is of an earlier job")
     parts += [f"not collected, so to be found where it was made: {' '.join(left)}"] if left else []
     return ", ".join(parts)
@@ -222,7 +222,7 @@ def _last_line(launch: plan.LaunchPlan, status: int, curve: Path | None, running
 
 def _left(launch: plan.LaunchPlan, running: Launch) -> Iterator[str]:
     """The folders that could not be collected, and how the user reaches them."""
-    for node, folder in (*((node, "log") for node in launch.nodes), (launch.nodes[0], "output")):
+    for node, folder in (*((node, "log") for node in launch.nodes), (launch.nodes[launch.saver], "output")):
         place = node.workspace / folder
         if (node.node, folder) in running.collected:
             continue

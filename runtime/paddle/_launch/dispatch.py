@@ -46,6 +46,7 @@ class Dispatch:
     """One package on its way to ``nodes`` nodes.
 
     ``root``: ROOT_DIR there. ``shard_data``: see shards.py. ``limit``: bytes that a node keeps of dispatches.
+    ``trainers``: their nodes, by rank, where that is not each of the nodes.
     """
 
     def __init__(
@@ -57,10 +58,12 @@ class Dispatch:
         digests: DigestCache,
         limit: int,
         shard_data: str = "",
+        trainers: Sequence[int] | None = None,
     ) -> None:
         self._package = package
         self._root = root
         self._nodes = nodes
+        self._trainers = range(nodes) if trainers is None else trainers
         self._digests = digests
         self._limit = limit
         self._shard_data = shard_data
@@ -97,7 +100,7 @@ class Dispatch:
     ) -> int:
         """Make a node's workspace; gives the number of bytes sent. ``tell``: how many are, of how many."""
         self.prepare(is_stopped)
-        entries = share(self._package, self._shard_data, node, self._nodes)
+        entries = share(self._package, self._shard_data, node, self._trainers)
         answers = _Answers(line)
         manifest = self._manifest(entries)
         order = {

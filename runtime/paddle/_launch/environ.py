@@ -30,6 +30,7 @@ from paddle._launch.flags import (
 from paddle._launch.report import Reporter, reporter
 
 __all__ = [
+    "SERVED",
     "ClusterEnvironment",
     "InitFlags",
     "Reporter",
@@ -38,9 +39,11 @@ __all__ = [
     "read",
     "read_init",
     "reporter",
+    "restarts",
     "settle_threads",
 ]
 
+SERVED = "PADDLE_SERVED_JOB"  # which job a parameter server serves, also one that takes another's place in it
 _PREFIX = "PADDLE_INIT_"
 _FILES = {
     "token_file": "PADDLE_TOKEN_FILE",
@@ -59,7 +62,9 @@ _DROPPED = (
     "PADDLE_GLOO_*",
     "PADDLE_HETER_*",
     "PADDLE_PSERVER_ID",
+    "PADDLE_RESTARTS",
     "PADDLE_RUNNING_ENV",
+    SERVED,
     "PADDLE_TRAINER_ENDPOINTS",
     "PADDLE_TRAINER_IPS",
     "PADDLE_WITH_GLOO",
@@ -132,6 +137,14 @@ def files(values: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, st
     return {
         name: values[name] or environ.get(variable, "") for name, variable in _FILES.items() if name in values
     }
+
+
+def restarts(environ: Mapping[str, str]) -> int:
+    """How often this process's role was started again, as whoever did so says; 0 for the first of them."""
+    text = environ.get("PADDLE_RESTARTS", "").strip() or "0"
+    if not text.isdecimal():
+        raise FlagError(f"PADDLE_RESTARTS: {text!r} is not how often a process was started again: 0, 1, 2...")
+    return int(text)
 
 
 def child_environment(

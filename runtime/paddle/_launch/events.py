@@ -46,6 +46,17 @@ class JobBroke:
 
 
 @dataclass(frozen=True, slots=True)
+class Barred:
+    """A shard of a pserver says whose place no other process can take, of those that are gone: ever, and
+    before the pass has ended. It says all of them, whenever they are others than before."""
+
+    pserver: str
+    shard: str
+    ever: tuple[str, ...]
+    until_pass_ends: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RoleExited:
     """A role's process has ended: its exit status, or minus the signal that killed it."""
 
@@ -97,6 +108,7 @@ Event = (
     | RoleReady
     | RoleJoined
     | JobBroke
+    | Barred
     | RoleExited
     | NodeFailed
     | NodeEnded

@@ -107,11 +107,12 @@ def _expanded(settings: Settings, name: str) -> Path:
 
 
 def _check_enough(settings: Settings) -> None:
-    least, nodes = settings["min_trainers"], len(settings.hosts)
-    if least > nodes:
+    least, trainers = settings["min_trainers"], len(settings.places.trainers)
+    if least > trainers:
+        which = "TRAINER_HOSTS" if settings.origins["trainer_hosts"] != "default" else "HOSTS"
         raise UsageError(
-            f"{settings.written('min_trainers')}: {least} is more than the {nodes} of HOSTS, where each node "
-            "has one trainer. Give fewer, or 0 to go on with all only."
+            f"{settings.written('min_trainers')}: {least} is more than the {trainers} of {which}, where each "
+            "node has one trainer. Give fewer, or 0 to go on with all only."
         )
 
 
@@ -216,6 +217,11 @@ def _idle(settings: Settings) -> Iterator[str]:
     names = [name for name in SNAPSHOT_FLAGS if settings.origins[name] == f"--{name}"]
     if names and not settings["snapshot_dir"]:
         yield f"warning: --{names[0]} changes nothing: without --snapshot_dir=DIR there are no snapshots."
+    if settings["max_restart"] and not settings["snapshot_dir"]:
+        yield (
+            f"warning: {settings.written('max_restart')}: a parameter server that is killed ends the job all "
+            "the same: without --snapshot_dir=DIR there is nothing that another could go on from."
+        )
 
 
 def _free_name(root: Path, now: datetime, is_free: Callable[[Path], bool]) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from paddle._launch import logs
-from paddle._launch.actions import Action, Kill, StartRole, Step, Stop
+from paddle._launch.actions import Action, Foretell, Kill, StartRole, Step, Stop, Tell
 from paddle._launch.backends import Carrier, Post
 from paddle._launch.board import Board, rows_of
 from paddle._launch.cause import Cause
@@ -33,6 +33,7 @@ from paddle._launch.news import (
 )
 from paddle._launch.phases import Limits, Phase
 from paddle._launch.plan import LaunchPlan, count
+from paddle._launch.restarts import Restarts
 from paddle._launch.signals import heard
 from paddle._launch.status import Screen
 from paddle._launch.supervisor import Supervisor
@@ -83,6 +84,8 @@ class Launch:
             pservers={role.name: role.node for role in plan.roles("pserver")},
             trainers={role.name: role.node for role in plan.roles("trainer")},
             limits=Limits(serve_s=plan.ready_timeout_s),
+            restarts=Restarts(plan.max_restart, keeps_snapshots=plan.snapshots is not None),
+            min_trainers=plan.min_trainers,
         )
         self._board = Board(rows_of(plan))
         self.collected: set[tuple[int, str]] = set()  # of which node which folder is where the user looks
@@ -249,6 +252,11 @@ class Launch:
                 case StartRole(role):
                     self._tell(Changed(role, "starts"))
                     self._carrier.start(role)
+                case Foretell(role, text):
+                    self._take(Restarted(role, text))
+                    self._tell(Changed(role, "waits"))
+                case Tell(role, text):
+                    self._take(Told(role, text))
                 case Stop(node, grace_s):
                     self._carrier.stop(node, grace_s)
                 case Kill(node):

@@ -139,9 +139,10 @@ def clear(home: Path) -> Path:
 
 
 def collect(
-    workspace: Path, home: Path, node: int, tell: _Tell, fetch: Fetch | None = None
+    workspace: Path, home: Path, node: int, tell: _Tell, fetch: Fetch | None = None, saver: int = 0
 ) -> tuple[str, ...]:
-    """Bring a node's logs, and node 0's output, to where the user looks; gives which are there now.
+    """Bring a node's logs, and the output of the one that is ``saver``, to where the user looks; gives which
+    are there now.
 
     ``fetch``: how folders come from the node; None where they are copied, within this machine.
     """
@@ -149,7 +150,7 @@ def collect(
     is_home = fetch is None and workspace.resolve() == home.resolve()
     fetch = fetch or partial(_copied, tell=tell)
     there = ["log"] if _replace(log, home / "log" / f"node-{node}", tell, fetch) else []
-    if node == 0:
+    if node == saver:
         if is_home:
             is_there = output.is_dir()
         else:

@@ -8,13 +8,13 @@ Guarantee: a plan is complete. Who carries it out decides nothing, and all carri
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
-from paddle._launch.environ import ClusterEnvironment, child_environment
+from paddle._launch.environ import SERVED, ClusterEnvironment, child_environment
 from paddle._launch.flags import BY_NAME
 from paddle._launch.job import SNAPSHOT_FLAGS, JobSpec
 from paddle._launch.remote import Remote
@@ -29,11 +29,13 @@ LOGS = {"pserver": "log/server.log", "trainer": "log/train.log"}
 
 
 class RolePlan(msgspec.Struct, frozen=True, kw_only=True):
-    """One process. ``env``: changes to the node's environment, None unsets. ``prepend``: to paths in it."""
+    """One process. ``rank``: its number among those of its kind. ``env``: changes to the node's environment,
+    None unsets. ``prepend``: to paths in it."""
 
     name: str
     kind: Literal["pserver", "trainer"]
     node: int
+    rank: int = 0
     argv: tuple[str, ...]
     env: dict[str, str | None]
     prepend: dict[str, str]
@@ -56,7 +58,7 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
     ``prepare``: the command that makes the package, once, where it is launched. ``package``: what is sent to
     the workspaces, or None. ``home``, ``snapshots`` and ``encrypts``: see JobSpec. ``shard_data``: a folder
     of the package, of which each node is sent its shard (shards.py). ``remote``: None where all nodes are
-    embedded in this machine.
+    embedded in this machine. ``max_restart`` and ``min_trainers``: see restarts.py and supervisor.py.
     """
 
     name: str
@@ -71,10 +73,17 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
     encrypts: bool = False
     shard_data: str = ""
     remote: Remote | None = None
+    max_restart: int = 0
+    min_trainers: int = 0
 
     def sent_to(self, node: int) -> tuple[Entry, ...]:
         """What of the package a node is sent."""
-        return share(self.package or (), self.shard_data, node, len(self.nodes))
+        return share(self.package or (), self.shard_data, node, [role.node for role in self.roles("trainer")])
+
+    @property
+    def saver(self) -> int:
+        """The node of trainer 0, whose ``output`` is the model."""
+        return self.roles("trainer")[0].node
 
     @property
     def id(self) -> str:
@@ -84,13 +93,14 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     def roles(self, kind: str) -> tuple[RolePlan, ...]:
         """All roles of a kind, by rank."""
-        return tuple(role for node in self.nodes for role in node.roles if role.kind == kind)
+        found = (role for node in self.nodes for role in node.roles if role.kind == kind)
+        return tuple(sorted(found, key=lambda role: role.rank))
 
 
 def plan(
     spec: JobSpec, *, python: str, runtime: Path, token: str, remote: Remote | None = None
 ) -> LaunchPlan:
-    """Plan a job: one pserver and one trainer on every node.
+    """Plan a job: a pserver, a trainer or both on every node (places.py).
 
     ``python``: the interpreter here. ``runtime``: the folder here that holds the package ``paddle``.
     ``token``: tells this job from others of the same name. ``remote``: where nodes are other machines.
@@ -107,7 +117,7 @@ def plan(
                 host=host,
                 address=addresses[node],
                 workspace=spec.places[node],
-                roles=(writer.pserver(node), writer.trainer(node)),
+                roles=tuple(writer.roles(node)),
             )
             for node, host in enumerate(settings.hosts)
         ),
@@ -121,6 +131,8 @@ def plan(
         ready_timeout_s=settings["connect_timeout"],
         encrypts=spec.encrypts,
         remote=remote,
+        max_restart=settings["max_restart"],
+        min_trainers=settings["min_trainers"],
     )
 
 
@@ -147,7 +159,15 @@ class _Writer:
         if libraries := spec.settings["ld_library_path"]:
             self._prepend["LD_LIBRARY_PATH"] = libraries
 
-    def pserver(self, node: int) -> RolePlan:
+    def roles(self, node: int) -> Iterator[RolePlan]:
+        """Those of a node."""
+        places = self._spec.settings.places
+        if node in places.pservers:
+            yield self._pserver(node, places.pservers.index(node))
+        if node in places.trainers:
+            yield self._trainer(node, places.trainers.index(node))
+
+    def _pserver(self, node: int, rank: int) -> RolePlan:
         settings = self._spec.settings
         argv = (
             self._python,
@@ -158,18 +178,22 @@ class _Writer:
             *_pserver_flags(settings, self._addresses[node]),
             *_snapshot_flags(self._spec, node),
         )
-        return self._role("pserver", node, argv)
+        role = self._role("pserver", node, rank, argv)
+        return msgspec.structs.replace(role, env={**role.env, SERVED: self._job_id})
 
-    def trainer(self, node: int) -> RolePlan:
-        return self._role("trainer", node, (self._python, "-u", PROGRAM, *self._spec.arguments))
+    def _trainer(self, node: int, rank: int) -> RolePlan:
+        return self._role("trainer", node, rank, (self._python, "-u", PROGRAM, *self._spec.arguments))
 
-    def _role(self, kind: Literal["pserver", "trainer"], node: int, argv: tuple[str, ...]) -> RolePlan:
+    def _role(
+        self, kind: Literal["pserver", "trainer"], node: int, rank: int, argv: tuple[str, ...]
+    ) -> RolePlan:
         settings, flags = self._spec.settings, self._spec.flags
+        places, addresses = settings.places, self._addresses
         cluster = ClusterEnvironment(
             role="PSERVER" if kind == "pserver" else "TRAINER",
-            trainers=len(self._addresses),
-            trainer_id=node if kind == "trainer" else 0,
-            pservers=tuple(f"{address}:{settings['port']}" for address in self._addresses),
+            trainers=len(places.trainers),
+            trainer_id=rank if kind == "trainer" else 0,
+            pservers=tuple(f"{addresses[each]}:{settings['port']}" for each in places.pservers),
             host=self._addresses[node],
             port=settings["port"],
             ports_num=settings["ports_num"],
@@ -178,9 +202,10 @@ class _Writer:
         threads = flags.get("trainer_count", 1)
         env = child_environment(cluster, trainer_count=int(str(threads)), flags=flags)
         return RolePlan(
-            name=role_name(kind, node),
+            name=role_name(kind, rank),
             kind=kind,
             node=node,
+            rank=rank,
             argv=argv,
             env={**env, JOB_VARIABLE: self._job_id},
             prepend=self._prepend,
@@ -203,7 +228,7 @@ def _pserver_flags(settings: Settings, address: str) -> Iterator[str]:
     yield f"--host={address}" if local else f"--nics={BY_NAME['nics'].render(settings['nics'])}"
     for name in names:
         yield f"--{name}={BY_NAME[name].render(settings[name])}"
-    yield f"--num_gradient_servers={len(settings.hosts)}"
+    yield f"--num_gradient_servers={len(settings.places.trainers)}"
 
 
 def _snapshot_flags(spec: JobSpec, node: int) -> Iterator[str]:
@@ -249,24 +274,39 @@ def count(number: int, word: str) -> str:
 def describe(launch: LaunchPlan) -> list[str]:
     """Say the plan in at most ``LONGEST_PRINT`` lines."""
     nodes, carrier = launch.nodes, "local" if launch.nodes[0].host.is_local else "SSH"
-    shown = nodes if len(nodes) <= _SHOWN_NODES else (*nodes[:2], nodes[-1])
     what = [count(len(launch.roles(kind)), kind) for kind in LOGS]
     shards = f", each sent its shard of {launch.shard_data}" if launch.shard_data else ""
     lines = [f"{launch.name}: {' and '.join(what)} on {count(len(nodes), f'{carrier} node')}{shards}"]
-    for node in shown:
-        if node is not nodes[0] and node is shown[-1] and len(shown) < len(nodes):
-            lines.append(f"  ... nodes {shown[1].node + 1} to {node.node - 1} likewise")
-        roles = " ".join(role.name for role in node.roles)
-        lines.append(f"  node {node.node:<3} {node.address:<15} {roles}  in {node.workspace}")
+    lines += _node_lines(nodes)
     lines.append(f"  ports    {_ports(launch)}")
     if launch.prepare:
         lines.append(f"  prepare  {shlex.join(launch.prepare)}, once, before all else")
-    lines.append(f"  trainer  {shlex.join(nodes[0].roles[-1].argv)}")
+    lines.append(f"  trainer  {shlex.join(launch.roles('trainer')[0].argv)}")
     if launch.snapshots is not None:
         place = "" if launch.snapshots.is_absolute() else " of every workspace"
         lines.append(f"  snapshots in {launch.snapshots}{place}")
     lines.append(f"  results  log/node-*/{{train,server}}.log, *.INFO and output/ in {launch.home}")
     return lines
+
+
+def _node_lines(nodes: Sequence[NodePlan]) -> Iterator[str]:
+    """All nodes, if they are few; else some, and which are like them, in at most as many lines."""
+    last = len(nodes) - 1
+    kinds = [[role.kind for role in node.roles] for node in nodes]
+    turns = [at for at in range(1, len(nodes)) if kinds[at] != kinds[at - 1]]
+    if len(nodes) <= _SHOWN_NODES:
+        shown = list(range(len(nodes)))
+    elif not turns:
+        shown = [0, 1, last]
+    else:
+        shown = [0, turns[0]] if len(turns) == 1 else [0, 1, 2]
+    for at, following in zip(shown, [*shown[1:], len(nodes)], strict=True):
+        node, roles = nodes[at], " ".join(role.name for role in nodes[at].roles)
+        yield f"  node {node.node:<3} {node.address:<15} {roles}  in {node.workspace}"
+        if (first := at + 1) < following:
+            which = f"nodes {first} to {following - 1}" if first < following - 1 else f"node {first}"
+            alike = " likewise" if all(each == kinds[at] for each in kinds[first:following]) else ""
+            yield f"  ... {which}{alike}"
 
 
 def _ports(launch: LaunchPlan) -> str:

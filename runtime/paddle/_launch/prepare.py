@@ -48,7 +48,7 @@ def run(spec: JobSpec, *, python: str, runtime: Path) -> None:
     if not command:
         return
     script = command[-1]
-    environ = {**os.environ, "SPLIT_COUNT": str(len(spec.settings.hosts))}
+    environ = {**os.environ, "SPLIT_COUNT": str(len(spec.settings.places.trainers))}
     environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(runtime), environ.get("PYTHONPATH"))))
     signals = heard()
     held = signal.pthread_sigmask(signal.SIG_BLOCK, (*signals, signal.SIGCHLD))

@@ -6,6 +6,8 @@
     {"report": "restarted", "text": "its process 71 ..."}           a pserver: one of its processes
     {"report": "joined"}                                            a pserver: the first trainer is there
     {"report": "waiting", "trainers": [1], "seconds": 30.0}         a pserver: others wait for these
+    {"report": "barred", "shard": "...", "ever": [1], "until_pass_ends": []}
+        a pserver: the trainers that are gone, and whose place in this shard no other process can take
     {"report": "broken", "reason": "...", "trainers": [1], "is_own": false}
 
 It must never know who reads. Guarantee: it never raises, never waits for the reader and never slows training:
@@ -62,6 +64,11 @@ class Reporter:
     def waiting(self, trainers: Sequence[int], seconds: float) -> None:
         """Tell for which trainers the others wait, and since when."""
         self._tell({"report": "waiting", "trainers": list(trainers), "seconds": round(seconds, 1)})
+
+    def barred(self, shard: str, ever: Sequence[int], until_pass_ends: Sequence[int]) -> None:
+        """Tell of all trainers that are gone, and whose place in this shard no other process can take."""
+        whose = {"ever": list(ever), "until_pass_ends": list(until_pass_ends)}
+        self._tell({"report": "barred", "shard": shard, **whose})
 
     def broken(self, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
         """Tell that the job broke: by these trainers, by this pserver, or by neither, as far as it knows."""

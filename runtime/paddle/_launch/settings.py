@@ -20,7 +20,8 @@ from typing import Any
 
 from paddle._launch.errors import SettingsError
 from paddle._launch.flag import Flag, Value
-from paddle._launch.flags import BY_CONF_NAME, check_ports, check_supported, flags_of
+from paddle._launch.flags import BY_CONF_NAME, BY_NAME, check_ports, check_supported, flags_of
+from paddle._launch.machines.places import Places, places
 
 _SSH = re.compile(
     r"(?P<user>[A-Za-z_][\w.-]*)@(?P<host>[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?)(:(?P<port>\d+))?"
@@ -43,11 +44,13 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The flags that the launcher takes, settled. ``hosts``: nodes in order. ``folder``: that of conf.py."""
+    """The flags that the launcher takes, settled. ``hosts``: nodes in order; ``places``: what they have.
+    ``folder``: that of conf.py."""
 
     values: Mapping[str, Value]
     origins: Mapping[str, str]
     hosts: tuple[Host, ...]
+    places: Places
     folder: Path
     notices: tuple[str, ...]
 
@@ -86,7 +89,18 @@ def settle(conf_path: Path, environ: Mapping[str, str], given: Mapping[str, Valu
         for flag in flags_of("launcher")
     ]
     hosts = read_hosts(values["hosts"], origins["hosts"])
-    return Settings(values, origins, hosts, conf_path.parent, tuple(filter(None, notices)))
+    found = _places(values, origins)
+    return Settings(values, origins, hosts, found, conf_path.parent, tuple(filter(None, notices)))
+
+
+def _places(values: Mapping[str, Any], origins: Mapping[str, str]) -> Places:
+    given: list[tuple[Any, str]] = []
+    for flag in (BY_NAME["pserver_hosts"], BY_NAME["trainer_hosts"]):
+        is_given = origins[flag.name] != "default"
+        written = _written(flag, origins[flag.name]) if is_given else str(flag.conf)
+        given.append((values[flag.name] if is_given else None, written))
+    (pservers, of_pservers), (trainers, of_trainers) = given
+    return places(values["hosts"], pservers, trainers, (of_pservers, of_trainers))
 
 
 def read_hosts(names: Value, origin: str) -> tuple[Host, ...]:

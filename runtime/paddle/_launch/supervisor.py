@@ -28,6 +28,11 @@ Rules:
     else ends it, the roles' failure came first.
 10. Who asks from elsewhere that the job be stopped is obeyed as TERM is, with the grace that was asked for.
     Asking again changes nothing; asking to kill leads to KILL at once, and never further.
+11. In TRAIN and FINISH a role whose end may be made up for (restarts.py) is started again after its pause,
+    and that is no failure. It is started only after its end was told, and once for each, so that there are
+    never two of it.
+12. In TRAIN a trainer that fails all the same is no failure of the job while ``min_trainers`` others run: it
+    goes on without that one, as the pservers do.
 """
 
 from __future__ import annotations
@@ -36,10 +41,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from signal import SIGTERM, Signals
 
-from paddle._launch.actions import Action, Kill, StartRole, Step, Stop
-from paddle._launch.cause import Blame, Cause, end_of
+from paddle._launch.actions import Action, Foretell, Kill, StartRole, Step, Stop, Tell
+from paddle._launch.cause import Blame, Cause, end_of, how_ended
 from paddle._launch.events import (
     Answered,
+    Barred,
     Event,
     Heard,
     JobBroke,
@@ -53,6 +59,7 @@ from paddle._launch.events import (
     Tick,
 )
 from paddle._launch.phases import Limits, Phase
+from paddle._launch.restarts import Restarts
 
 
 class Supervisor:
@@ -64,6 +71,8 @@ class Supervisor:
         pservers: Mapping[str, int],
         trainers: Mapping[str, int],
         limits: Limits | None = None,
+        restarts: Restarts | None = None,
+        min_trainers: int = 0,
     ) -> None:
         self.phase = Phase.REACH
         self.history: list[Phase] = []  # every phase that was entered, however shortly it lasted
@@ -71,7 +80,9 @@ class Supervisor:
         self._nodes = tuple(nodes)
         self._pservers, self._trainers = dict(pservers), dict(trainers)
         self._limits = limits or Limits()
+        self._restarts, self._min_trainers = restarts or Restarts(), min_trainers
         self._blame = Blame(self._pservers | self._trainers)
+        self._spared: dict[str, int] = {}  # rule 12: and how they ended
         self.has_met = False  # whether any trainer has come to a pserver
         self._since = 0.0
         self._waiting: set[int | str] = set()  # for whom the phase lasts: nodes or roles
@@ -114,6 +125,9 @@ class Supervisor:
                 if Phase.TRAIN <= self.phase <= Phase.SETTLE:
                     self._blame.told(role, culprits, reason)
                     return self._settle(now)
+            case Barred():
+                given_up = self._restarts.told(event)
+                return [action for role, how in given_up for action in self._exited(role, how, now)]
             case RoleExited(role, status):
                 return self._exited(role, status, now)
             case NodeFailed(node, text):
@@ -205,6 +219,8 @@ class Supervisor:
     def _settle(self, now: float) -> list[Action]:
         """Rule 9, with what is known now."""
         if self.phase < Phase.SETTLE:
+            for role, status in self._spared.items():  # they may be why
+                self._blame.ended(role, status)
             return self._enter(Phase.SETTLE, now)
         is_over = self._blame.is_clear or self._trainers.keys() <= self._over
         return self._leave(now) if is_over else []
@@ -215,10 +231,28 @@ class Supervisor:
             return []
         if self.phase < Phase.TRAIN:
             return self._exited_early(role, status, now)
+        if status and self.phase < Phase.SETTLE and (actions := self._made_up_for(role, status, now)):
+            return actions
         self._blame.ended(role, status)
         if status or self.phase is Phase.SETTLE:
             return self._settle(now)
         return self._arrived(role, now)
+
+    def _made_up_for(self, role: str, status: int, now: float) -> list[Action]:
+        """Rules 11 and 12; nothing where it is a failure."""
+        is_pserver = role in self._pservers
+        if is_pserver:
+            self._restarts.forget(role)
+        why_not = self._restarts.why_not(role, status, is_pserver=is_pserver)
+        if why_not is None:
+            return [Foretell(role, self._restarts.take(role, status, now))]
+        running = len(self._trainers.keys() - self._over)
+        if is_pserver or not 0 < self._min_trainers <= running or self.phase is not Phase.TRAIN:
+            self._blame.note(role, why_not)
+            return []
+        self._spared[role] = status
+        text = f"{how_ended(status)}; the job goes on without it (--min_trainers={self._min_trainers})"
+        return [Tell(role, text), *self._arrived(role, now)]
 
     def _exited_early(self, role: str, status: int, now: float) -> list[Action]:
         if status == 0 and role not in self._pservers:
@@ -252,7 +286,12 @@ class Supervisor:
                 if now - heard > self._limits.silence_s:
                     text = f"nothing was heard from it for {now - heard:.0f} s"
                     return self._fail(Cause(status=1, text=text, node=node), now)
-        return []
+        return self._start_again(now) if self.phase in (Phase.TRAIN, Phase.FINISH) else []
+
+    def _start_again(self, now: float) -> list[Action]:
+        due = self._restarts.due(now)
+        self._over.difference_update(due)
+        return [StartRole(role) for role in due]
 
     def _too_late(self, limit: float, now: float) -> list[Action]:
         if self.phase >= Phase.FINISH:

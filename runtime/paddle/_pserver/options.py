@@ -29,7 +29,7 @@ class SnapshotOptions:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardOptions:
     """What one shard is told. ``serving``: the same for all processes that one `paddle pserver` starts, which
-    serves one job."""
+    serves one job, and for those of another one that takes its place in that job."""
 
     num_gradient_servers: int = 1
     min_trainers: int = 0
@@ -58,6 +58,7 @@ class ServerOptions:
     restarts: int = 3  # of a shard that was killed and has snapshots
     memory_limit_bytes: int = 0  # of all shards together; 0: what the machine has
     is_nearby: bool = True  # whether shards have a unix socket, too, for trainers of their machine
+    serving: str = ""  # the job, where another pserver may serve it when this one is gone; see ShardOptions
 
     def __post_init__(self) -> None:
         if not self.addresses:

@@ -18,6 +18,10 @@ class Watcher(Protocol):
     def waiting(self, trainers: Sequence[int], seconds: float) -> None:
         """Others wait for these trainers since so long; told every second while they do."""
 
+    def barred(self, shard: str, ever: Sequence[int], until_pass_ends: Sequence[int]) -> None:
+        """These trainers are gone, and no other process can take their place in the shard, ever or before the
+        pass ends; told of all, when they are others."""
+
     def broken(self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
         """A shard's job broke: by what these trainers did, or did not do; or by the shard's own doing."""
 
@@ -32,6 +36,9 @@ class Unwatched:
         """See :class:`Watcher`."""
 
     def waiting(self, trainers: Sequence[int], seconds: float) -> None:
+        """See :class:`Watcher`."""
+
+    def barred(self, shard: str, ever: Sequence[int], until_pass_ends: Sequence[int]) -> None:
         """See :class:`Watcher`."""
 
     def broken(self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:

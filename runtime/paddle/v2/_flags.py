@@ -12,6 +12,7 @@ import sys
 from typing import Any
 
 from paddle import _complaint
+from paddle._launch import environ
 from paddle._launch.environ import InitFlags, read_init, settle_threads
 from paddle._launch.infolog import open_info_log
 
@@ -38,3 +39,8 @@ def settle(**kwargs: Any) -> InitFlags:
 def current() -> InitFlags:
     """The flags of this process."""
     return _settled or settle()
+
+
+def is_again() -> bool:
+    """Whether this process takes the place of one that was killed (PADDLE_RESTARTS)."""
+    return environ.restarts(os.environ) > 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from paddle._absent import NotInThisRelease
 from paddle._engine.exchange import Exchange, ModeSpec
@@ -25,6 +25,9 @@ from paddle.v2.data_feeder import DataFeeder
 from paddle.v2.optimizer import Optimizer
 from paddle.v2.parameters import Parameters
 from paddle.v2.topology import Topology
+
+if TYPE_CHECKING:  # loaded only where there are parameter servers
+    from paddle._pserver.trainer.remote import RemoteExchange
 
 __all__ = ["SGD"]
 
@@ -78,7 +81,7 @@ class SGD:
         self._exchange: Exchange | None = None
         self._goodbye: Goodbye | None = None
         self._divergence = Divergence(None if is_local else self._flags.trainer_id)
-        self._passes = 0
+        self._passes = self._passed_over = 0
         self._warned = False
 
     def get_topology_proto(self) -> Any:
@@ -97,6 +100,9 @@ class SGD:
         ``event_handler`` is called with each event of :mod:`paddle.v2.event`. ``feeding``: which slot of a
         row goes to which data layer; where not given, in the order in which the data layers were written.
 
+        Where a launcher has started this process again (PADDLE_RESTARTS), passes that the one before it has
+        ended are passed over, without an event.
+
         An error that leaves ``train`` is told to parameter servers when the program ends, except
         ``sys.exit(0)`` in a handler, and except where the program caught it and then a ``train``, ``test`` or
         ``save_parameter_to_tar`` of this trainer succeeded, outside the ``except`` or ``finally`` block.
@@ -110,7 +116,9 @@ class SGD:
         exchange = self._exchange or self._start()
         try:
             self._training.resume()
-            for pass_id in range(num_passes):
+            begin = min(self._passed_over, num_passes)
+            self._passed_over, self._passes = self._passed_over - begin, self._passes + begin
+            for pass_id in range(begin, num_passes):
                 self._pass(pass_id, exchange, reader, feeder, handler)
         except BaseException as error:
             if self._goodbye is not None:
@@ -137,15 +145,17 @@ class SGD:
         self._succeeded()
 
     def _start(self) -> Exchange:
-        exchange = _local() if self._is_local else _trained(_remote(self._flags), self._mode, self._flags)
+        remote = None if self._is_local else _remote(self._flags)
+        exchange = _local() if remote is None else _trained(remote, self._mode, self._flags)
         try:
             self._training.start(exchange, remote=not self._is_local)
         except Exception as error:
             exchange.close(f"{type(error).__name__}: {error}")  # pservers say why this trainer is not there
             raise
         self._exchange = exchange
-        if not self._is_local:
+        if remote is not None:
             self._goodbye = Goodbye(self._parameters, exchange)
+            self._passed_over = remote.next_pass if _flags.is_again() else 0
         return exchange
 
     def _succeeded(self) -> None:
@@ -202,7 +212,7 @@ def _trained(exchange: Any, mode: ModeSpec, flags: Any) -> Exchange:
     return in_mode(exchange, mode, flags.num_gradient_servers)
 
 
-def _remote(flags: Any) -> Exchange:
+def _remote(flags: Any) -> RemoteExchange:
     from paddle._pserver.protocol.wire import wire_of
     from paddle._pserver.trainer.remote import RemoteExchange
 

@@ -366,3 +366,31 @@ def test_without_snapshots_nothing_is_cut_and_nobody_waits() -> None:
     assert talk.ask(0, Save()) == [Answer(1)]
     assert talk.goodbye(0) == [Answer(1)]
     assert talk.cuts == []
+
+
+@pytest.mark.parametrize("is_in_step", [True, False])
+@pytest.mark.parametrize("is_restored", [True, False])
+def test_who_takes_a_place_is_told_the_pass_after_the_last_that_was_ended_there(
+    is_in_step: bool, is_restored: bool
+) -> None:
+    spec = update() if is_in_step else update(mode=ModeSpec(name="async"))
+    talk = joined(spec=spec, snapshots=KEPT, serving="this pserver")
+    for pass_id in range(3):
+        for trainer in (0, 1):
+            talk.push(trainer, ONE, pass_id=pass_id)
+        for trainer in (0, 1):
+            talk.end_pass(trainer, pass_id)
+    if is_restored:
+        talk.ask(0, Save())
+        talk = talk.restart()
+        welcome(talk, 1, "process 1", Mark(3, 3))
+    talk.lose(1)
+    assert welcome(talk, 1, "another process").next_pass == 3
+
+
+def test_a_new_job_begins_with_its_first_pass() -> None:
+    talk = trained(2)
+    for trainer in (0, 1):
+        talk.end_pass(trainer, 0)
+    talk.ask(0, Save())
+    assert welcome(talk.restart(), 1, "of another job").next_pass == 0

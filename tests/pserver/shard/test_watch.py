@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from paddle._engine.exchange import ModeSpec
 from paddle._pserver.shard.watch import Watch
 
-from ..talk import Talk, gradient
+from ..talk import Talk, gradient, update
+from .test_arrival import joined
 
 G = gradient([1.0, 2.0, 3.0, 4.0])
 
@@ -26,6 +28,10 @@ class Told:
 
     def waiting(self, trainers: Sequence[int], seconds: float) -> None:
         self.all.append(("waiting", *trainers, seconds))
+
+    def barred(self, shard: str, ever: Sequence[int], until_pass_ends: Sequence[int]) -> None:
+        assert shard == "shard"
+        self.all.append(("barred", list(ever), list(until_pass_ends)))
 
     def broken(self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
         assert (shard, bool(reason)) == ("shard", True)
@@ -80,3 +86,40 @@ def test_a_server_that_no_trainer_came_to_has_no_job_to_tell_of() -> None:
     told = Told(Talk(trainers=2))
     told.talk.shard.stop("the pserver was told to stop", now=0.0)
     assert told.look() == []
+
+
+def test_whose_place_nobody_can_take_is_told_when_it_changes() -> None:
+    talk = joined()
+    told = Told(talk)
+    told.look()
+    talk.push(0, G)
+    talk.push(1, G)
+    talk.lose(1)  # in the midst of the pass
+    assert told.look() == [("barred", [1], [])]
+    assert told.look() == []
+    talk.hello(1, "process 1")  # its connection only broke
+    assert told.look() == [("barred", [], [])]
+
+
+def test_one_that_has_ended_its_pass_can_be_replaced_once_all_have(told: Told) -> None:
+    talk = told.talk
+    talk.push(0, G)
+    talk.push(1, G)
+    talk.end_pass(1)
+    talk.lose(1)
+    assert told.look() == [("barred", [], [1])]
+    talk.end_pass(0)
+    assert told.look() == [("barred", [], [])]
+
+
+def test_where_trainers_are_not_in_step_nobody_is_barred_but_who_was_left_out() -> None:
+    told = Told(Talk(2, update(mode=ModeSpec(name="async")), min_trainers=1).start())
+    told.look()
+    told.talk.push(0, G)
+    told.talk.push(1, G)
+    told.talk.lose(1)
+    assert told.look() == []
+    left = Told(Talk(2, min_trainers=1).start())
+    left.look()
+    left.talk.goodbye(1, "SystemExit: 7")
+    assert left.look() == [("barred", [1], [])]

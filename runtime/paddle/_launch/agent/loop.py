@@ -16,8 +16,8 @@ from typing import Any
 from . import private_files
 from .logfile import LogFile
 from .outbox import Outbox
-from .processes import GIVE_UP_S, Process, descendants, send_signal
-from .role import CHUNK, Role
+from .processes import GIVE_UP_S, Process, descendants, send_signal, sweep
+from .role import CHUNK, Role, remnants
 
 LEASH_GRACE_S = 1.0  # without a launcher nobody waits for last words
 FIRST_LEASE_S = 60.0  # until the plan says it
@@ -41,6 +41,7 @@ class Agent:
         self._orders = b""
         self._plan: dict[str, Any] = {}
         self._roles: dict[int, Role] = {}
+        self._past: dict[str, list[int]] = {}  # of every role: the processes that were it, also the last one
         self._log: LogFile | None = None
         self._signals: list[int] = []
         self._heard = self._beaten = self._looked = time.monotonic()
@@ -131,14 +132,32 @@ class Agent:
         self._outbox.put("up")
 
     def _start(self, name: str) -> None:
-        plan, workspace = self._plan["roles"][name], self._plan["workspace"]
+        plan, workspace, past = self._plan["roles"][name], self._plan["workspace"], self._past.get(name, [])
         log = LogFile(str(Path(workspace, plan["log"])), self._tell)
-        role = Role(name, plan, workspace, log, self._told)
-        self._roles[role.pid] = role
+        if past and not self._is_clear(name, past[-1]):
+            return
+        role = Role(name, plan, workspace, log, self._told, len(past))
+        self._roles[role.pid], self._past[name] = role, [*past, role.pid]
         self._selector.register(role.output, selectors.EVENT_READ, lambda: self._pump(role))
         self._selector.register(role.report, selectors.EVENT_READ, lambda: self._forward(role))
-        self._say(f"{name} started, pid {role.pid}")
+        if past:
+            line = f"--- {name} is started again, process {role.pid} ---"
+            log.write(f"{line}\n".encode())
+            self._outbox.put("lines", role=name, lines=[line])
+        self._say(f"{name} started{' again' if past else ''}, pid {role.pid}")
         self._outbox.put("started", role=name, pid=role.pid)
+
+    def _is_clear(self, name: str, last: int) -> bool:
+        """End all that a role's last process has left, so that there are never two of it."""
+        if last in self._roles:
+            self._outbox.put("failed", text=f"cannot start {name} again: it runs, process {last}")
+            return False
+        left = sweep(os.getpid(), remnants(name, last))
+        pids = ", ".join(str(process.pid) for process in left)
+        if left:
+            text = f"cannot start {name} again: of the one before process {pids} cannot be killed"
+            self._outbox.put("failed", text=text)
+        return not left
 
     # What the roles say
 

@@ -6,6 +6,7 @@ import ctypes
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -78,10 +79,11 @@ def become_subreaper() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
-def sweep(root: int) -> list[Process]:
-    """SIGKILL all below ``root`` until none is left; gives those that did not die in time."""
+def sweep(root: int, concerns: Callable[[Process], bool] = lambda process: True) -> list[Process]:
+    """SIGKILL all below ``root``, or those that it ``concerns``, until none is left; gives those that did not
+    die in time."""
     end = time.monotonic() + GIVE_UP_S
-    while (left := descendants(root)) and time.monotonic() < end:
+    while (left := list(filter(concerns, descendants(root)))) and time.monotonic() < end:
         for process in left:
             send_signal(process, signal.SIGKILL)
         time.sleep(0.01)

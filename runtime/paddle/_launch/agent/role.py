@@ -6,15 +6,18 @@ import ctypes
 import os
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from .logfile import LogFile
+from .processes import Process
 
 LONGEST_LINE = 1 << 13
 LONGEST_REPORT = 1 << 16
 CHUNK = 1 << 16
 
+_ROLE = "PADDLE_ROLE_NAME"  # by which a process shows that it is of a role, whoever its parent is by now
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 
@@ -49,11 +52,35 @@ class Lines:
         return line[: self._longest].rstrip(b"\r").rpartition(b"\r")[2].decode("utf-8", "replace")
 
 
+def remnants(name: str, session: int) -> Callable[[Process], bool]:
+    """What tells that a process is of role ``name``, whose own process was ``session``: the session in which
+    it was started, or its name in the environment. Who left the one and was given another of the other is no
+    copy of the role."""
+    mark = f"{_ROLE}={name}".encode()
+
+    def belong(process: Process) -> bool:
+        try:
+            if os.getsid(process.pid) == session:
+                return True
+            return mark in Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
+        except OSError:  # it is gone, or another user's
+            return False
+
+    return belong
+
+
 class Role:
-    """One command of the plan, running. ``told``: variables that the agent sets itself."""
+    """One command of the plan, running. ``told``: variables that the agent sets itself; ``restarts``: how
+    often the role was started before."""
 
     def __init__(
-        self, name: str, plan: Mapping[str, Any], workspace: str, log: LogFile, told: Mapping[str, str]
+        self,
+        name: str,
+        plan: Mapping[str, Any],
+        workspace: str,
+        log: LogFile,
+        told: Mapping[str, str],
+        restarts: int = 0,
     ) -> None:
         self.name = name
         self.log = log
@@ -62,7 +89,8 @@ class Role:
         self.report, report = os.pipe()
         self.open = {self.output, self.report}
         try:
-            self.pid = _spawn(plan, workspace, stdout, report, told)
+            again = {"PADDLE_RESTARTS": str(restarts)} if restarts else {}
+            self.pid = _spawn(plan, workspace, stdout, report, {**told, **again, _ROLE: name})
         except (OSError, ValueError):
             for descriptor in self.open:
                 os.close(descriptor)

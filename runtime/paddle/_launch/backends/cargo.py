@@ -40,7 +40,8 @@ class Cargo:
         nodes = len(launch.nodes)
         self._runtime_place = remote.runtime
         dispatch = partial(Dispatch, root=remote.root, nodes=nodes, digests=digests, limit=_KEPT)
-        self._package = dispatch(launch.package or (), shard_data=launch.shard_data)
+        trainers = [role.node for role in launch.roles("trainer")]
+        self._package = dispatch(launch.package or (), shard_data=launch.shard_data, trainers=trainers)
         self._runtime = dispatch(remote.contents)
 
     def bring_workspace(self, wire: Wire, node: int, place: Path, is_stopped: Callable[[], bool]) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from paddle._launch.agent.processes import Process
 from paddle._launch.events import (
     Answered,
+    Barred,
     Event,
     Heard,
     JobBroke,
@@ -93,6 +94,8 @@ def _known(role: str, report: object) -> Event | News:
             return RoleJoined(role)
         case {"report": "waiting", "trainers": [*ids], "seconds": float(seconds) | int(seconds)}:
             return Waiting(_trainers(ids), seconds)
+        case {"report": "barred", "shard": str(shard), "ever": [*ever], "until_pass_ends": [*until]}:
+            return Barred(role, shard, _trainers(ever), _trainers(until))
         case {"report": "broken", "reason": str(reason), "trainers": [*ids], "is_own": bool(is_own)}:
             return JobBroke(role, (role,) if is_own else _trainers(ids), reason)
         case {

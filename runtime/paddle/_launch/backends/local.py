@@ -78,8 +78,9 @@ class LocalMachine:
         )
 
     def collect(self, tell: Callable[[str], None]) -> Iterable[str]:
+        home, saver = self._launch.home, self._launch.saver
         with self._turn.taken(tell):
-            return logs.collect(self._plan.workspace, self._launch.home, self._plan.node, tell)
+            return logs.collect(self._plan.workspace, home, self._plan.node, tell, saver=saver)
 
     def withdraw(self) -> None:
         if self._has_delivered:

@@ -90,8 +90,9 @@ class SshMachine:
                 tell(f"nothing could be collected: {error}")
                 return ()
         fetch = partial(self._fetch, tell)
+        home, saver = self._launch.home, self._launch.saver
         with self._turn.taken(tell):
-            return logs.collect(self._plan.workspace, self._launch.home, self._plan.node, tell, fetch)
+            return logs.collect(self._plan.workspace, home, self._plan.node, tell, fetch, saver)
 
     def withdraw(self) -> None:
         if self._has_delivered and self._line is not None and self._line.is_open:
@@ -126,14 +127,15 @@ class SshMachine:
         self._has_runtime = facts.has_runtime
 
     def _wanted(self) -> fitness.Wanted:
-        sent = self._launch.sent_to(self._plan.node)
+        sent, kinds = self._launch.sent_to(self._plan.node), {role.kind for role in self._plan.roles}
+        pservers = [self._launch.nodes[role.node] for role in self._launch.roles("pserver")]
         return fitness.Wanted(
             workspace=self._plan.workspace,
             size=None if self._launch.package is None else sum(entry.size for entry in sent),
             count=len(sent),
             address=self._plan.address,
-            others=tuple(node.address for node in self._launch.nodes if node is not self._plan),
-            nics=self._remote.nics,
+            others=tuple(node.address for node in pservers) if "trainer" in kinds else (),
+            nics=self._remote.nics if "pserver" in kinds else (),
             runtime=self._remote.runtime,
         )
 

@@ -1,1 +1,1 @@
-"""Other machines: how they are reached, what runs there, and whether what they say can be believed."""
+"""Machines: which have what, how others are reached, what runs there, and whether they can be believed."""

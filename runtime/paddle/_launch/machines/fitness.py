@@ -50,7 +50,8 @@ class Facts(msgspec.Struct, frozen=True):
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """What a job wants of a node. ``size``: bytes to send, None where the workspace is to be there;
-    ``count``: files and folders to send."""
+    ``count``: files and folders to send. ``others``: where its trainer, if it has one, looks for pservers;
+    ``nics``: what a pserver there listens on, none where there is no pserver."""
 
     workspace: Path
     size: int | None
@@ -76,7 +77,7 @@ def order(wanted: Wanted) -> dict[str, Any]:
         "workspace": str(wanted.workspace),
         "program": PROGRAM,
         "runtime": str(wanted.runtime),
-        "names": [wanted.address, *wanted.others],
+        "names": list(dict.fromkeys([wanted.address, *wanted.others])),
         "packages": list(PACKAGES),
     }
 
@@ -145,7 +146,8 @@ def _network(facts: Facts, wanted: Wanted) -> Iterator[str]:
             f"it has no network device {name!r} with an IPv4 address. It has {having or 'none'}. Name "
             "one that all nodes have: PADDLE_NIC in conf.py."
         )
-    for name in (wanted.address, *wanted.others):
+    own_too = [wanted.address] if wanted.nics else []
+    for name in dict.fromkeys([*own_too, *wanted.others]):
         if not facts.addresses.get(name):
             yield (
                 f"its trainer would not find {name}: the name has no address there. Give all nodes all "

@@ -250,6 +250,7 @@ class Welcome(msgspec.Struct, frozen=True, array_like=True):
     ``ready``: the shard has its initial values. ``settled``: what it has of this trainer. ``keeps``: it
     writes snapshots. ``version``: steps applied so far. ``older``: versions that it may go back to. ``pace``:
     after how many pushes of the pass it counts as beginning; see Push. ``before``: whose place it took.
+    ``next_pass``: the one after the last that a process of this ``trainer_id`` has ended.
     """
 
     barrier_timeout_s: float
@@ -260,6 +261,7 @@ class Welcome(msgspec.Struct, frozen=True, array_like=True):
     older: tuple[Count, ...] = ()
     pace: Count = 0
     before: Before = ()
+    next_pass: Count = 0
 
 
 class Declared(msgspec.Struct, frozen=True, array_like=True):

@@ -50,7 +50,7 @@ def serve(
     children = Children(
         on_death=lambda name, how: watcher.broken(name, how, (), is_own=True), on_restart=watcher.restarted
     )
-    serving = secrets.token_hex(8)
+    serving = options.serving or secrets.token_hex(8)
     for index, (address, port, _) in enumerate(options.places):
         work = partial(_shard, options, index, listeners, watcher, token, certificate, serving)
         children.fork(f"{address}:{port}", work, restarts=options.restarts if options.snapshots else 0)

@@ -51,13 +51,21 @@ class Arrivals:
             self._begin_job()
         comes_back = trainer.is_again(hello.incarnation)
         is_successor = self.is_in_step is False and trainer.incarnation in hello.before
-        is_free = self._is_free(trainer, hello)
+        is_free = self._is_free(trainer, hello.answered.pushes)
         self._roster.check(trainer.id, hello.incarnation, now, is_free=is_free, is_successor=is_successor)
         self.may_be_new_job = self.may_be_new_job and not trainer.incarnation
         before = self._roster.join(trainer.id, session, peer, hello.incarnation, now)
         self._go_on_with(trainer, hello.answered, comes_back=comes_back)
         self._note(f"trainer {trainer.id} {'came back' if comes_back else 'joined'} from {peer}")
         return before
+
+    def barred(self) -> tuple[list[int], list[int]]:
+        """The trainers that are gone, and whose place no new process can take: ever, and before the pass has
+        ended."""
+        gone = [self._roster.trainers[id] for id in sorted(self._roster.missing)]
+        barred = [trainer for trainer in gone if trainer.is_left_out or not self._is_free(trainer, 0)]
+        later = [t.id for t in barred if not t.is_left_out and t.id not in self._roster.present]
+        return [trainer.id for trainer in barred if trainer.id not in later], later
 
     def _is_new_job(self, trainer: Trainer, hello: Hello) -> bool:
         """Rule 4."""
@@ -71,12 +79,13 @@ class Arrivals:
         self._roster.begin_job()
         for trainer in self._roster.trainers:
             self._clocks.move(trainer.id, Mark())
+            self._clocks.next_pass[trainer.id] = 0
         self._note(f"a new job goes on from version {self._clocks.version}")
 
-    def _is_free(self, trainer: Trainer, hello: Hello) -> bool:
-        """Rule 2."""
+    def _is_free(self, trainer: Trainer, answered: int) -> bool:
+        """Rule 2, for a process that has had answers to so many pushes."""
         id = trainer.id
-        has_begun = id not in self._roster.present or self._clocks.unsettled[id] or hello.answered.pushes
+        has_begun = id not in self._roster.present or self._clocks.unsettled[id] or answered
         is_between = trainer.state is Standing.LOST and not has_begun
         return self.is_in_step is False or is_between or not self._clocks.pushes[id]
 

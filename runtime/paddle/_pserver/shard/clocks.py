@@ -24,6 +24,7 @@ class Clocks:
         self.dropped = [0] * trainers
         self.last_dropped = [False] * trainers  # whether the last one that was decided was discarded
         self.unsettled = [0] * trainers  # pushes since the trainer's last pass ended
+        self.next_pass = [0] * trainers  # after the last that was ended, as its processes number them
         self.paces = [0] * trainers  # pushes in this pass, as a mode counts them (modes)
         self.durable = [Mark()] * trainers  # what the newest snapshot holds
 
@@ -52,14 +53,15 @@ class Clocks:
         self.dropped[trainer] += dropped
         self.last_dropped[trainer] = dropped
 
-    def end_pass(self, trainer: int, number: int) -> bool:
-        """The trainer ends its pass ``number`` (0: the next) and owes nothing; False: it had before."""
+    def end_pass(self, trainer: int, number: int, pass_id: int = 0) -> bool:
+        """The trainer ends its pass ``number`` (0: the next) and owes nothing; False: it had before.
+        ``pass_id``: as the job counts passes."""
         number = number or self.passes[trainer] + 1
         if number > self.passes[trainer] + 1:
             raise BadMessage(f"trainer {trainer} ended pass {number} after pass {self.passes[trainer]}")
         if number <= self.passes[trainer]:
             return False
-        self.passes[trainer] = number
+        self.passes[trainer], self.next_pass[trainer] = number, pass_id + 1
         self.unsettled[trainer] = 0
         return True
 

@@ -73,6 +73,7 @@ class Roster:
     def __init__(self, trainers: int) -> None:
         self.trainers = [Trainer(id) for id in range(trainers)]
         self.present: Set[int] = frozenset(range(trainers))
+        self.missing: set[int] = set()  # whose connection broke, or that were left out
         self._sessions: dict[int, Trainer] = {}
 
     def of(self, session: int) -> Trainer | None:
@@ -110,6 +111,7 @@ class Roster:
         trainer.state, trainer.session, trainer.peer = Standing.JOINED, session, peer
         trainer.declared, trainer.since, trainer.heard = False, now, now
         self._sessions[session] = trainer
+        self.missing.discard(id)
         return before
 
     def _replace(self, trainer: Trainer, incarnation: str) -> None:
@@ -128,6 +130,7 @@ class Roster:
             if trainer.session is None:
                 self._replace(trainer, "")
                 trainer.state = Standing.EXPECTED
+        self.missing.clear()
         self.present = frozenset(range(len(self.trainers)))
 
     def lose(self, trainer: Trainer, now: float, *, forget: bool) -> None:
@@ -145,11 +148,16 @@ class Roster:
         """The job goes on without it."""
         self._retire(trainer, "")
         self.leave(trainer, now)
+        self.missing.add(trainer.id)
 
     def _disconnect(self, trainer: Trainer, state: Standing, now: float) -> None:
         if trainer.session is not None:
             del self._sessions[trainer.session]
         trainer.session, trainer.declared, trainer.state, trainer.since = None, False, state, now
+        if state is Standing.LOST:
+            self.missing.add(trainer.id)
+        else:
+            self.missing.discard(trainer.id)
 
     def end_pass(self, trainer: Trainer) -> None:
         """It pushes no more in this pass."""

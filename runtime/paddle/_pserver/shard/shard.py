@@ -96,8 +96,8 @@ class Shard:
         self.saving = Saving(options.snapshots)
         told = self.clocks, self.roster, self.barrier, self._outbox, self.saving
         self._sparing = Sparing(options.min_trainers, *told)
-        self._arrivals = Arrivals(self.clocks, self.roster, self.saving, self._outbox.note)
-        self._resuming = Resuming(self.clocks, self.roster, self._arrivals, self._outbox, self.saving)
+        self.arrivals = Arrivals(self.clocks, self.roster, self.saving, self._outbox.note)
+        self._resuming = Resuming(self.clocks, self.roster, self.arrivals, self._outbox, self.saving)
         self._beginning = Beginning(
             options,
             clocks=self.clocks,
@@ -105,7 +105,7 @@ class Shard:
             barrier=self.barrier,
             outbox=self._outbox,
             saving=self.saving,
-            arrivals=self._arrivals,
+            arrivals=self.arrivals,
             resuming=self._resuming,
         )
         self._demand = Demand(
@@ -287,7 +287,7 @@ class Shard:
             raise BadMessage(f"{type(message).__name__} came from a trainer")
         if self.broken is not None:
             raise TrainerLost(self.broken.reason)
-        can = self.ready and self._resuming.is_kept and not self._arrivals.may_be_new_job
+        can = self.ready and self._resuming.is_kept and not self.arrivals.may_be_new_job
         peer = self._peers.get(session, "this process")
         self._demand.hear(session, message, peer, self._now, can=can)
 
@@ -299,7 +299,7 @@ class Shard:
             raise BadMessage("Hello came twice")
         peer = self._peers.get(session, "this process")
         comes_back = self.roster.trainers[hello.trainer_id].is_again(hello.incarnation)
-        before = self._arrivals.come(hello, session, peer, self._now)
+        before = self.arrivals.come(hello, session, peer, self._now)
         if (training := self._beginning.training) is not None and not comes_back:
             training.joined(hello.trainer_id)
         if before is not None:
@@ -309,7 +309,8 @@ class Shard:
         keeps, patience = self.options.snapshots is not None, self.options.barrier_timeout_s
         version, pace = self.clocks.version, self.clocks.paces[hello.trainer_id]
         past = self.roster.trainers[hello.trainer_id].past[-MOST_BEFORE:]
-        welcome = Welcome(patience, self.ready, settled, keeps, version, older, pace, past)
+        begins = self.clocks.next_pass[hello.trainer_id]
+        welcome = Welcome(patience, self.ready, settled, keeps, version, older, pace, past, begins)
         self._outbox.send(session, welcome)
 
     def _goodbye(self, trainer: Trainer, goodbye: Goodbye) -> None:

@@ -24,7 +24,8 @@ from paddle._pserver.shard.roster import Roster, Standing, Trainer
 class TrainerState(msgspec.Struct, frozen=True, array_like=True):
     """What a shard knows of a trainer. ``incarnation``: the process that has its place, "" before any came;
     ``past``: those that had it before. ``is_present``: it owes a gradient for the next step. ``pace``,
-    ``last_dropped``: see Clocks; where the answer to its last push was lost, it asks for that again."""
+    ``last_dropped``, ``next_pass``: see Clocks; where the answer to its last push was lost, it asks for that
+    again."""
 
     incarnation: str = ""
     past: tuple[str, ...] = ()
@@ -36,6 +37,7 @@ class TrainerState(msgspec.Struct, frozen=True, array_like=True):
     is_gone: bool = False
     pace: Count = 0
     last_dropped: bool = False
+    next_pass: Count = 0
 
 
 class Facts(msgspec.Struct, frozen=True, array_like=True):
@@ -96,6 +98,7 @@ def _trainer(trainer: Trainer, clocks: Clocks, roster: Roster) -> TrainerState:
         is_gone=trainer.has_left,
         pace=clocks.paces[id],
         last_dropped=clocks.last_dropped[id],
+        next_pass=clocks.next_pass[id],
     )
 
 
@@ -109,6 +112,7 @@ def restore(facts: Facts, clocks: Clocks, roster: Roster, now: float) -> None:
         clocks.move(id, Mark(was.pushes, was.passes))
         clocks.dropped[id], clocks.unsettled[id] = was.dropped, was.unsettled
         clocks.paces[id], clocks.last_dropped[id] = was.pace, was.last_dropped
+        clocks.next_pass[id] = was.next_pass
     away = {id for id, was in enumerate(facts.trainers) if not was.is_present}
     roster.present = frozenset(range(len(roster.trainers))) - away  # there may be more or fewer than before
     clocks.durable = list(marks(clocks, roster))

@@ -165,7 +165,8 @@ class Training:
         return self._outbox.tell(trainer.id, Answer(self._clocks.version), (*changed, *rows))
 
     def _end_pass(self, trainer: Trainer, end: EndPass, now: float) -> None:
-        if not self._clocks.end_pass(trainer.id, end.number) and trainer.id in self._roster.present:
+        is_new = self._clocks.end_pass(trainer.id, end.number, end.pass_id)
+        if not is_new and trainer.id in self._roster.present:
             return self._answer(trainer.id, self._tables.values)
         self._pass_id, self._shrink = end.pass_id, max(self._shrink, end.shrink)
         self._roster.end_pass(trainer)

@@ -19,12 +19,16 @@ class Watch:
         self._name = name
         self._watcher = watcher
         self._has_joined = self._has_broken = False
+        self._barred: tuple[list[int], list[int]] = [], []
 
     def look(self, shard: Shard) -> None:
         """Something happened."""
         if not self._has_joined and shard.roster.ids(Standing.JOINED):
             self._has_joined = True
             self._watcher.joined()
+        if (barred := shard.arrivals.barred()) != self._barred:
+            self._barred = barred
+            self._watcher.barred(self._name, *barred)
         if shard.broken is not None and self._has_joined and not self._has_broken:
             self._has_broken = True
             why = shard.broken

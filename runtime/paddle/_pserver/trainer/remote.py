@@ -99,7 +99,7 @@ class RemoteExchange:
         self._update: UpdateSpec | None = None
         self._arrays: dict[str, np.ndarray] = {}
         self._room: GradientRoom | None = None
-        self._steps = self._passes = self._pass_id = self._shrink = self._pace = 0
+        self._steps = self._passes = self._pass_id = self._shrink = self._pace = self.next_pass = 0
         self._is_in_step, self._shares = True, shares_memory
         self._report = StepReport(0)
         self._is_first, self._notice = not trainer_id, notice
@@ -174,6 +174,7 @@ class RemoteExchange:
         self._meet(time.monotonic() + self._connect_timeout_s)
         self._check_begun()
         self._pace = max(shard.line.welcome.pace for shard in self._shards)
+        self.next_pass = max(shard.line.welcome.next_pass for shard in self._shards)
         versions: Sequence[int] = [shard.line.welcome.version for shard in self._shards]
         differ = self._is_in_step and len(set(versions)) > 1
         versions = self._go_back(versions) if differ else versions

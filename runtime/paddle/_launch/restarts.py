@@ -1,0 +1,100 @@
+"""Restarts: which roles of a job are started again, how often and when.
+
+Pure; the time is an argument. It must never know how a process is started or ended.
+
+1.  Only what a signal killed is started again. Who ends with a status has said why, to the other roles, too,
+    and would end so again.
+2.  Each role is started again ``most`` times, each time after a pause twice as long as the one before.
+3.  A pserver is where it keeps snapshots: it goes on from the newest, and trainers tell it what it lacks.
+4.  A trainer is, unless a shard says that no other process can take up what it was about: where trainers are
+    in step, in the midst of a pass. Where it has ended its pass and others have not, it is once they have.
+
+Guarantee: a role is due once for every end that was taken, never sooner than its pause, and never while a
+shard says that nobody can take its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle._launch.cause import how_ended
+from paddle._launch.events import Barred
+
+_NO_SNAPSHOTS = "it was not started again: without --snapshot_dir it has nothing to go on from"
+_NOT_REPLACED = (
+    "it was not started again: trainers are in step, and no other process can take up the pass that it was "
+    "in the midst of. With --min_trainers a job goes on without it, with --snapshot_dir a next one goes on "
+    "from there"
+)
+
+
+class Restarts:
+    """See the module's text. ``keeps_snapshots``: pservers do."""
+
+    def __init__(
+        self,
+        most: int = 0,
+        *,
+        keeps_snapshots: bool = False,
+        first_pause_s: float = 1.0,
+        longest_pause_s: float = 8.0,  # trainers look for a pserver that is gone for a minute
+    ) -> None:
+        self._most, self._keeps_snapshots = most, keeps_snapshots
+        self._first_pause_s, self._longest_pause_s = first_pause_s, longest_pause_s
+        self._used: dict[str, int] = {}
+        self._last: dict[str, int] = {}  # how each ended that was started again
+        self._due: dict[str, float] = {}
+        self._barred: dict[tuple[str, str], Barred] = {}  # what each shard has said last
+
+    def why_not(self, role: str, status: int, *, is_pserver: bool) -> str | None:
+        """Why a role that has ended is not started again; None where it is, "" where nobody wonders."""
+        if not self._most:
+            return ""
+        if status >= 0:
+            return self._before(role)
+        if is_pserver and not self._keeps_snapshots:
+            return _NO_SNAPSHOTS
+        if any(role in barred.ever for barred in self._barred.values()):
+            return _NOT_REPLACED
+        return None if self._used.get(role, 0) < self._most else self._before(role)
+
+    def take(self, role: str, status: int, now: float) -> str:
+        """A role has ended that is to be started again; gives how it ended, and when that will be."""
+        used = self._used[role] = self._used.get(role, 0) + 1
+        pause = min(self._first_pause_s * 2.0 ** (used - 1), self._longest_pause_s)
+        self._due[role], self._last[role] = now + pause, status
+        left = self._most - used
+        more = f"and {_times(left)} more" if left else "for the last time"
+        return f"its process {how_ended(status)}; it is started again in {pause:g} s, {more}"
+
+    def due(self, now: float) -> list[str]:
+        """Give the roles to be started now; they are not due any more."""
+        held = {role for barred in self._barred.values() for role in barred.until_pass_ends}
+        found = [role for role, at in self._due.items() if now >= at and role not in held]
+        for role in found:
+            del self._due[role]
+        return found
+
+    def told(self, barred: Barred) -> Iterator[tuple[str, int]]:
+        """A shard says whose place nobody can take; gives those that are not due any more, and how each
+        ended."""
+        self._barred[barred.pserver, barred.shard] = barred
+        for role in [role for role in barred.ever if role in self._due]:
+            del self._due[role]
+            self._used[role] -= 1
+            yield role, self._last[role]
+
+    def forget(self, pserver: str) -> None:
+        """A pserver has ended, and what its shards have said is not so any more."""
+        self._barred = {place: barred for place, barred in self._barred.items() if place[0] != pserver}
+
+    def _before(self, role: str) -> str:
+        used = self._used.get(role, 0)
+        if not used:
+            return ""
+        last = how_ended(self._last[role])
+        return f"it had been started again {_times(used)} (--max_restart={self._most}), after it {last}"
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"

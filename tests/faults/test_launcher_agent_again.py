@@ -1,0 +1,99 @@
+"""The agent starts a role again: never beside anything that is left of the one before."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.faults
+
+# A child in a session of its own, an orphan of a double fork, and another that stays in the role's session
+# and has thrown its environment away.
+FAMILY = """
+import os, signal, sys
+reader, writer = os.pipe()
+os.set_inheritable(writer, True)
+
+def stay():
+    os.setsid()
+    os.write(writer, b".")
+    signal.pause()
+
+if os.fork() == 0:
+    if os.fork() == 0:
+        stay()
+    os._exit(0)
+if os.fork() == 0:
+    stay()
+STRAY = "import os, signal, sys; os.write(int(sys.argv[1]), b'.'); signal.pause()"
+if os.fork() == 0:
+    if os.fork() == 0:
+        mark = {name: text for name, text in os.environ.items() if name == "LAUNCH_TEST_MARK"}
+        os.execve(sys.executable, [sys.executable, "-I", "-c", STRAY, str(writer)], mark)
+    os._exit(0)
+there = b""
+while len(there) < 3:
+    there += os.read(reader, 3)
+print("life", os.environ.get("PADDLE_RESTARTS", "first"), os.getpid(), flush=True)
+signal.pause()
+"""
+
+
+def lines(agent: Any, words: str) -> list[str]:
+    """What a role printed, up to a line that begins so."""
+    heard: list[str] = []
+    while not any(line.startswith(words) for line in heard):
+        heard += agent.hear("lines")["lines"]
+    return heard
+
+
+@pytest.fixture
+def family(agent: Any) -> Iterator[Any]:
+    agent.plan(trainer=FAMILY, other=FAMILY)
+    agent.say(do="start", role="trainer")
+    yield agent
+
+
+def kill(agent: Any, heard: list[str]) -> None:
+    os.kill(int(heard[-1].split()[-1]), signal.SIGKILL)
+    assert agent.hear("exit")["status"] == -signal.SIGKILL
+
+
+def test_nothing_is_left_of_a_role_when_it_is_started_again_and_other_roles_are_left_alone(family) -> None:
+    first = lines(family, "life first")
+    family.say(do="start", role="other")
+    lines(family, "life first")
+    before = set(family.pids())
+    assert len(before) == 2 + 4 + 4
+    kill(family, first)
+    left = set(family.pids())
+    assert len(left) == 2 + 3 + 4, "those that it has left run on"
+    family.say(do="start", role="trainer")
+    again = lines(family, "life 1")
+    assert any(line.startswith("--- trainer is started again, process ") for line in again)
+    now = set(family.pids())
+    assert len(now) == 2 + 4 + 4
+    assert len(now & before) == 2 + 4
+    text = (family.workspace / "log" / "train.log").read_text()
+    assert text.index("life first") < text.index("--- trainer is started again") < text.index("life 1")
+    assert "trainer started again, pid" in family.log()
+    kill(family, again)
+    family.say(do="start", role="trainer")
+    lines(family, "life 2")
+    family.say(do="stop", grace_s=0.0)
+    family.hear("ended")
+    family.all_gone(1.0)
+
+
+def test_a_role_that_runs_is_never_started_beside_itself(family) -> None:
+    lines(family, "life first")
+    family.say(do="start", role="trainer")
+    with pytest.raises(AssertionError, match="cannot start trainer again: it runs, process"):
+        family.hear("started")
+    assert len(family.pids()) == 2 + 4
+    assert Path(family.workspace).is_dir()
