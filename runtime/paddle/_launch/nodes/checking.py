@@ -113,6 +113,7 @@ class _Expedition:
         count = settings["ports_num"] + settings["ports_num_for_sparse"]
         self._ports = tuple(range(settings["port"], settings["port"] + count))
         self._remote = None if settings.hosts[0].is_local else remote.needs(settings, wish.runtime)
+        self._trainers = settings.places.trainers
         self._transport = Transport(settings["host_keys"])
         self._places: dict[int, Place] = {}
 
@@ -158,26 +159,27 @@ class _Expedition:
         return SshPlace(self._transport, host, self._remote.pythons, _ENTRY)
 
     def _asked(self, node: int) -> survey.Asked:
-        own, is_local = self._addresses[node], self._remote is None
+        own, is_local, places = self._addresses[node], self._remote is None, self._settings.places
+        serves, pservers = node in places.pservers, [self._addresses[each] for each in places.pservers]
         size = sum(entry.size for entry in self._sent_to(node))
         wanted = Wanted(
             workspace=self._wish.deployed or self._root / "JOB<date>",
             size=None if self._wish.deployed else size,
             address=own,
-            others=tuple(name for name in self._addresses if name != own),
-            nics=() if is_local else self._settings["nics"],
+            others=tuple(name for name in pservers if name != own) if node in places.trainers else (),
+            nics=self._settings["nics"] if serves and not is_local else (),
             runtime=self._remote.runtime if self._remote else self._wish.runtime,
         )
         return survey.Asked(
             wanted=wanted,
             root=self._root,
             hosts=(own,) if is_local else (),
-            ports=self._ports,
+            ports=self._ports if serves else (),
             word=secrets.token_hex(8),
         )
 
     def _sent_to(self, node: int) -> tuple[Entry, ...]:
-        mine = share(self._content, self._settings["shard_data"].strip("/"), node, len(self._settings.hosts))
+        mine = share(self._content, self._settings["shard_data"].strip("/"), node, self._trainers)
         return (*mine, *(self._remote.contents if self._remote else ()))
 
 
