@@ -1,13 +1,15 @@
-"""Processes of jobs on machines are killed and started again: the job ends as if nothing had been, or says why
-it cannot go on; and never are there two of one."""
+"""Processes of jobs on machines are killed and started again: the job ends as if nothing had been, or says
+why it cannot go on; and never are there two of one."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -52,6 +54,17 @@ np.savez("after.npz", **{name: parameters.get(name) for name in parameters.keys(
 """.replace("NETWORK", NETWORK)
 CONF = f"NODE_PYTHON = {sys.executable!r}\nPSERVER_HOSTS = ['n3']\nTRAINER_HOSTS = ['n1', 'n2']\n"
 KEPT = ("--snapshot_dir=kept", "--snapshot_period=3", "--max_restart=2")
+
+
+# There must never be two of it on a node. When it is killed it leaves a child behind.
+SINGLE = """
+import os, signal
+if os.fork() == 0:
+    os.setsid()
+    signal.pause()
+print("family", os.getpid(), flush=True)
+signal.pause()
+"""
 
 
 @pytest.fixture
@@ -159,3 +172,98 @@ def test_in_step_a_trainer_killed_in_the_midst_of_a_pass_ends_the_job_at_once_wi
     assert "is started again" not in job.log("n2", "train.log")
     assert time.monotonic() - began < 30
     assert left(cluster) == {}
+
+
+def singles(lab: Cluster, node: str) -> list[int]:
+    """The trainers on a node, and what they have left there."""
+    return [one.host_pid for one in lab.processes(node) if "train.py" in one.argv]
+
+
+@pytest.fixture
+def single(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[..., Job]]:
+    """Start a job of pretended pservers and of trainers that only stay."""
+    clear(cluster)
+    started: list[Job] = []
+
+    def start(*argv: str, folder: str = "job") -> Job:
+        started.append(Job(cluster, tmp_path / folder, *argv, train=SINGLE))
+        return started[-1]
+
+    yield start
+    for job in started:
+        job.clean_up()
+    all_gone(cluster)
+
+
+def test_the_third_death_fails_the_job_and_nothing_is_ever_left_of_the_ones_before(single, cluster) -> None:
+    job = single("--max_restart=2")
+    job.wait_until_trained()
+    seen: set[int] = set()
+    for life in range(3):
+        until(
+            lambda life=life: job.log("n2", "train.log").count("family") == life + 1,
+            f"life {life}",
+            PATIENCE_S,
+        )
+        alive = singles(cluster, "n2")
+        assert len(alive) == 2 and not seen & set(alive)
+        seen |= set(alive)
+        os.kill(min(alive), signal.SIGKILL)
+    status, output, errors = job.end()
+    assert status == 137
+    assert "trainer-1: its process was killed by SIGKILL; it is started again in 2 s, for the last" in output
+    assert "paddle.py: trainer-1 was killed by SIGKILL on node 1 (n2). Its last lines:" in errors
+    assert "Why: it had been started again 2 times (--max_restart=2), after it was killed by SIG" in errors
+    assert left(cluster) == {}
+
+
+@contextlib.contextmanager
+def most_at_once(lab: Cluster, node: str) -> Iterator[list[int]]:
+    """The greatest number of such processes that were on a node at any moment, once it is left."""
+    most, is_over = [0], threading.Event()
+
+    def look() -> None:
+        while not is_over.wait(0.02):
+            most[0] = max(most[0], len(singles(lab, node)))
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    try:
+        yield most
+    finally:
+        is_over.set()
+        watcher.join()
+
+
+def test_who_launches_again_after_a_partition_or_a_reboot_is_alone_on_the_node(single, cluster) -> None:
+    first = single()
+    first.wait_until_trained()
+    (workspace,) = cluster.path("n2", ROOT_DIR).glob("JOB*")
+    again = ("--job_dispatch_package=", f"--job_workspace={ROOT_DIR}/{workspace.name}")
+    cluster.cut("n2")
+    first.process.kill()  # of which n2 hears nothing
+    all_gone(cluster, nodes=["n1", "n3"])
+    assert len(singles(cluster, "n2")) == 2
+    cluster.plug("n2")
+    refused = 0
+    with most_at_once(cluster, "n2") as most:
+        while True:
+            second = single(*again, folder=f"again-{refused}")
+            with contextlib.suppress(AssertionError):
+                second.wait_for("starting 3 trainers")
+                break
+            assert "is in use by another job" in second.end()[2]
+            refused += 1
+        until(lambda: "family" in second.log("n2", "train.log"), "the new one", PATIENCE_S)
+    assert most == [2]
+
+    cluster.reboot("n2")
+    with most_at_once(cluster, "n2") as most:
+        status, _, errors = second.end()
+        assert (status, "the job failed on node 1 (n2)" in errors) == (1, True)
+        third = single(*again, folder="third")
+        third.wait_for("starting 3 trainers")
+        until(lambda: "family" in third.log("n2", "train.log"), "the third one", PATIENCE_S)
+    assert most == [2]
+    third.process.send_signal(signal.SIGINT)
+    assert third.end()[0] == 130

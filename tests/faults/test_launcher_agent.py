@@ -174,7 +174,8 @@ def test_a_launcher_that_does_not_read_blocks_no_role(agent) -> None:
     )
     agent.say(do="start", role="trainer")
     agent.until(done.exists, "the role to get to its end")
-    assert (agent.workspace / "log" / "train.log").read_bytes().endswith(b"199999\n")
+    log = agent.workspace / "log" / "train.log"
+    agent.until(lambda: log.read_bytes().endswith(b"199999\n"), "all that it printed")
     lines: list[str] = []
     for line in agent.process.stdout:
         frame = json.loads(line)

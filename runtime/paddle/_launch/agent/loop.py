@@ -118,7 +118,8 @@ class Agent:
         try:
             fcntl.flock(log.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            self._outbox.put("failed", text=f"{workspace} is in use by another job; stop that one first")
+            advice = "stop that one first. (One that has lost its launcher ends by itself, within seconds.)"
+            self._outbox.put("failed", text=f"{workspace} is in use by another job; {advice}")
             return
         for path in logs.iterdir():
             if path.name not in _SPARED and not path.is_dir():
