@@ -332,7 +332,7 @@ TABLE = (
     Row("_launch.infolog", "_visible _launch.spillway", STANDARD),
     Row(
         "_launch.{job, plan, settings}",
-        f"_launch.{{job, machines.places, plan, remote, settings, shards, workspace}} {FLAGS}",
+        f"_launch.{{job, machines.places, machines.shards, plan, remote, settings, workspace}} {FLAGS}",
         "msgspec os pathlib",
     ),
     Row("_launch.remote", "_launch.{settings, workspace}", "msgspec pathlib"),
@@ -348,7 +348,7 @@ TABLE = (
     ),
     Row("_launch.ignored", "_launch.errors", "pathlib pathspec"),
     Row("_launch.machines.places", "_launch.errors"),
-    Row("_launch.shards", "_launch.workspace"),
+    Row("_launch.machines.shards", "_launch.workspace"),
     Row("_launch.sending", "_launch.news", "rich"),
     Row("_launch.backends.{crew, node}", "_launch", STANDARD),
     Row("_launch.board", "_launch.{news, plan, sending}"),
@@ -387,7 +387,7 @@ TABLE = (
     ),
     Row(
         "_launch.nodes.checking",
-        "_launch.{errors, job, plan, remote, settings, shards, workspace} _launch.machines _launch.nodes",
+        "_launch.{errors, job, plan, remote, settings, workspace} _launch.machines _launch.nodes",
         STANDARD,
     ),
     Row(

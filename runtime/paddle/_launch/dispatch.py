@@ -20,7 +20,7 @@ from paddle._launch.agent.manifest import Item, Refused, check_path, written
 from paddle._launch.delta import Delta
 from paddle._launch.digests import DigestCache
 from paddle._launch.errors import DeliveryError, DeliveryRefused, DeliveryStopped
-from paddle._launch.shards import share
+from paddle._launch.machines.shards import share
 from paddle._launch.workspace import Entry
 from paddle._visible import visible
 

@@ -17,9 +17,9 @@ import msgspec
 from paddle._launch.environ import SERVED, ClusterEnvironment, child_environment
 from paddle._launch.flags import BY_NAME
 from paddle._launch.job import SNAPSHOT_FLAGS, JobSpec
+from paddle._launch.machines.shards import share
 from paddle._launch.remote import Remote
 from paddle._launch.settings import Host, Settings
-from paddle._launch.shards import share
 from paddle._launch.workspace import PROGRAM, Entry
 
 JOB_VARIABLE = "PADDLE_JOB_ID"  # by which a process shows whose it is

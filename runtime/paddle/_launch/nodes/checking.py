@@ -21,6 +21,7 @@ from pathlib import Path
 from paddle._launch import job, remote, workspace
 from paddle._launch.errors import UsageError, WorkspaceError
 from paddle._launch.machines.fitness import Wanted
+from paddle._launch.machines.shards import share
 from paddle._launch.machines.transport import Transport
 from paddle._launch.nodes import diagnosis, survey
 from paddle._launch.nodes.diagnosis import Visit
@@ -29,7 +30,6 @@ from paddle._launch.nodes.place import LocalPlace, Place, SshPlace
 from paddle._launch.nodes.together import together
 from paddle._launch.plan import address_of
 from paddle._launch.settings import Host, Settings
-from paddle._launch.shards import share
 from paddle._launch.workspace import Entry
 
 _ENTRY = "agent.survey"

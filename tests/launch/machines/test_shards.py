@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from paddle._launch.shards import owner, share
+from paddle._launch.machines.shards import owner, share
 from paddle._launch.workspace import Entry
 
 
