@@ -36,6 +36,7 @@ class Job:
         environ: dict[str, str] | None = None,
         package: Path | None = None,
         before: str = "",
+        **popen: object,
     ) -> None:
         self.lab = lab
         self.package = package or folder / "package"
@@ -60,9 +61,7 @@ class Job:
             cwd=folder,
             environ={"PYTHONPATH": str(ROOT / "runtime"), **(environ or {})},
             text=True,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **popen},
         )
 
     def wait_for(self, words: str) -> None:

@@ -236,25 +236,6 @@ def test_two_launches_at_once_claim_different_folders(folder) -> None:
     assert [path.name for path in (folder / "jobs").iterdir()] == names[:1]
 
 
-def test_two_launches_at_once_on_other_machines_have_different_names(folder) -> None:
-    first, second = Claim(), Claim()
-    argv = parse_arguments(
-        ["-p", "package", "--hosts=root@n1", "--root_dir=/srv", "--nics=eth0"],
-        "launcher",
-        command="paddle.py",
-        pass_on=True,
-    )
-    settings = settle(folder / "conf.py", {}, argv.values)
-    taken = [
-        job.describe(settings, argv, NOW, folder, claim.by_name(folder / "names"))
-        for claim in (first, second)
-    ]
-    assert [one.places[0] for one in taken] == [Path(f"/srv/JOB2026112107382{second}") for second in (2, 3)]
-    for claim in (first, second):
-        claim.release()
-    assert list((folder / "names").iterdir()) == []
-
-
 @pytest.mark.parametrize("words", ["--nics=eth0", "PADDLE_NIC in conf.py"])
 def test_a_device_means_nothing_to_local_nodes(folder, words) -> None:
     argv = [words] if words.startswith("--") else []

@@ -17,6 +17,7 @@ from paddle._launch.events import (
     RoleJoined,
     RoleReady,
     Signalled,
+    StopAsked,
     Tick,
 )
 from paddle._launch.phases import Limits, Phase
@@ -306,6 +307,7 @@ events = st.one_of(
     st.builds(NodeFailed, nodes, st.just("trouble")),
     st.builds(NodeEnded, nodes),
     st.builds(Signalled, st.sampled_from([signal.SIGINT, signal.SIGTERM, signal.SIGHUP])),
+    st.builds(StopAsked, st.sampled_from([None, 0.0, 30.0]), is_killing=st.booleans()),
     st.just(Tick()),
 )
 # Most orders of events end a launch at once: a good beginning lets the rest happen in every phase. (No good
@@ -319,6 +321,8 @@ def expected_status(cause_event: object) -> int:
             return 128 - status if status < 0 else status or 1
         case Signalled(signum):
             return 128 + signum
+        case StopAsked():
+            return 128 + signal.SIGTERM
     return 1
 
 

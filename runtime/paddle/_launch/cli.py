@@ -26,6 +26,7 @@ from paddle._launch.flags import flags_of
 from paddle._launch.jobs import background, explanation
 from paddle._launch.jobs.desk import Desk
 from paddle._launch.jobs.index import Index, choose
+from paddle._launch.jobs.naming import Naming
 from paddle._launch.jobs.register import register
 from paddle._launch.jobs.resumption import again, resumed
 from paddle._launch.jobs.shared import SharedScreen
@@ -94,16 +95,35 @@ def _run(argv: Sequence[str], runtime: Path) -> int:
     if settings["job_prepare"]:
         _print(f"preparing: {settings['job_prepare']} in {spec.home}")
     prepare.run(spec, python=sys.executable, runtime=runtime)
-    claim = Claim()
-    is_free = claim.take if settings.hosts[0].is_local else claim.by_name(Index().names)
+    claim, naming = Claim(), Naming(Index())
+    is_free = claim.take if settings.hosts[0].is_local else naming.is_free
     try:
         launch = _plan(describe(datetime.now(), is_free=is_free), runtime)
         side = background.split(launch.home / "log" / LAUNCHER) if settings["detach"] else None
         if isinstance(side, background.Foreground):
             return _leave(side, launch)
-        return _carry_out(launch, settings["format"], side, _register(launch, settings, given, conf))
+        desk = _register(launch, settings, given, conf)
+        naming.release()
+        with _kept(desk):
+            return _carry_out(launch, settings["format"], side, desk)
     finally:
+        naming.release()
         claim.release()
+
+
+@contextlib.contextmanager
+def _kept(desk: Desk | None) -> Iterator[None]:
+    """However the launch is left, its record says how it ended, and nobody is welcome any more."""
+    try:
+        yield
+    except (LaunchError, signals.Stopped) as end:
+        if desk:
+            desk.tell(Ended(end.exit_status, log="", curve="", model=""))
+        raise
+    finally:
+        if desk:
+            with signals.held_back():
+                desk.close()
 
 
 def _register(launch: plan.LaunchPlan, settings: Settings, given: Arguments, conf: Path) -> Desk | None:
@@ -174,8 +194,6 @@ def _carry_out(
         curve = running.draw_curve()
     shown.say(_last_line(launch, status, curve, running))
     shown.tell(_ended(launch, status, curve, running))
-    if desk:
-        desk.close()
     return status
 
 

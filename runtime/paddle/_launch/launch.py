@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -78,6 +79,7 @@ class Launch:
         self._screen = screen
         self._clock = _AwakeClock(clock)
         self._inbox: SimpleQueue[Event | News] = SimpleQueue()
+        self._urgent: deque[Event | News] = deque()  # who asks for an end goes before all that roles print
         self._carrier = carry(plan, self._inbox.put)
         self._supervisor = Supervisor(
             nodes=[node.node for node in plan.nodes],
@@ -93,25 +95,31 @@ class Launch:
         self._tails = logs.Tails()
         self._curve: logs.LossCurve | None = None
         self._arriving: logs.Arriving | None = None
+        self._took: list[str] = []  # of each phase that is over, in words
         self._began = self._since = self._training_since = self._ticked = self._clock()
 
     def run(self) -> int:
         """Run the job to its end; gives the exit status."""
-        with _signals_to(self._inbox.put):
+        with _signals_to(self.ask):
             try:
                 self._act(self._supervisor.begin(self._clock()))
                 while self._supervisor.phase is not Phase.END:
                     self._turn()
             finally:
-                self._withdraw()
-                self._carrier.close()
+                with _signals_to(self._hurry):
+                    self._withdraw()
+                    self._carrier.close()
                 self._screen.close()
         return self._supervisor.exit_status
 
     def _turn(self) -> None:
         """Take what came in, or nothing for a while, and look at the clock."""
+        message: Event | News = Tick()
         with contextlib.suppress(Empty):
-            self._take(self._inbox.get(timeout=_TICK_S))
+            message = self._inbox.get(timeout=_TICK_S)
+        while self._urgent:
+            self._take(self._urgent.popleft())
+        self._take(message)
         self._tick()
 
     def _withdraw(self) -> None:
@@ -120,9 +128,16 @@ class Launch:
             nodes = range(len(self._plan.nodes))
             self._carrier.withdraw(n for n in nodes if not self.has_started or (n, "log") in self.collected)
 
-    def ask(self, event: Event) -> None:
-        """Have the launch take an event from elsewhere, soon. Any thread may ask."""
-        self._inbox.put(event)
+    def _hurry(self, told: Event | News) -> None:
+        """Nothing is left to decide: who asks once more wants the prompt."""
+        if isinstance(told, Signalled):
+            self._carrier.hurry()
+
+    def ask(self, event: Event | News) -> None:
+        """Have the launch take an event from elsewhere, before all that waits. Any thread may ask, and a
+        signal."""
+        self._urgent.append(event)
+        self._inbox.put(Tick())
 
     @property
     def cause(self) -> Cause | None:
@@ -175,7 +190,7 @@ class Launch:
                     self._arriving.add(role, lines)
             case Progress():
                 if not self._board.moving():
-                    self._screen.say(f"first step after {self._clock() - self._training_since:.1f} s")
+                    self._tell_first_step()
                 if self._curve:
                     self._curve.add(message, self._clock() - self._training_since)
             case Collected(node, folder):
@@ -183,6 +198,12 @@ class Launch:
             case Restarted(source, text) | Told(source, text):
                 self._screen.say(f"{source}: {visible(text)}")
         self._tell(message)
+
+    def _tell_first_step(self) -> None:
+        now = self._clock()
+        phases = ", ".join([*self._took, f"train {now - self._training_since:.1f}"])
+        self._screen.say(f"first step after {now - self._training_since:.1f} s")
+        self._screen.say(f"of {now - self._began:.1f} s since the launch began: {phases}")
 
     def _tell(self, bulletin: Bulletin) -> None:
         self._board.take(bulletin)
@@ -218,6 +239,7 @@ class Launch:
     def _enter(self, phase: Phase) -> None:
         now = self._clock()
         took, self._since = now - self._since, now
+        self._took.append(f"{self._supervisor.history[len(self._took)].name.lower()} {took:.1f}")
         self._tell(Entered(phase.name.lower(), round(now - self._began, 3)))
         match phase:
             case Phase.DELIVER if self._plan.package is not None:

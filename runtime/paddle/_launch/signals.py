@@ -10,8 +10,10 @@ another status than 128 and its number.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+from collections.abc import Iterator
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -35,6 +37,16 @@ def answer() -> None:
     for signum in heard():
         signal.signal(signum, _stop)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+
+
+@contextlib.contextmanager
+def held_back() -> Iterator[None]:
+    """What must not be left halfway, and is short: signals are answered behind it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def leave_at_once() -> None:

@@ -135,6 +135,7 @@ class LiveScreen:
             if not self._is_started:
                 self._is_started = True
                 self._live.start()
+                self._console.show_cursor(True)  # whoever is killed cannot bring it back
             progress = table(board.rows(), self._console) if board.moving() else board.sending.table()
             self._live.update(Group(progress, *filter(None, [board.waiting])), refresh=True)
 

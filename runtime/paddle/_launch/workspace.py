@@ -135,10 +135,6 @@ class Claim:
         self._made = missing
         return True
 
-    def by_name(self, names: Path) -> Callable[[Path], bool]:
-        """As :meth:`take`, of folders on other machines: what is made is one of that name in ``names``."""
-        return lambda folder: self.take(names / folder.name)
-
     def release(self) -> None:
         """Remove what was made and nobody used."""
         for folder in self._made:

@@ -139,9 +139,19 @@ def test_an_agent_that_hangs_is_ended_by_another(tmp_path: Path, of: str) -> Non
         agent.stdin.write(parcel.call([sys.executable], "agent.halves"))
         agent.stdin.flush()
         begun = json.loads(agent.stdout.readline())
+        plan = {"do": "plan", "node": 0, "workspace": str(tmp_path), "lease_s": 60, "roles": {}}
+        agent.stdin.write(json.dumps({**plan, "secrets": {"token": "t"}}).encode() + b"\n")
+        agent.stdin.flush()
+        assert json.loads(agent.stdout.readline())["event"] == "up"
         os.kill(agent.pid, signal.SIGSTOP)
-        order = {"pid": begun["pid"], "start": begun["start"] + (of != "itself")}
+        start = begun["start"] + (of != "itself")
+        order = {"pid": begun["pid"], "start": start, "workspace": str(tmp_path)}
         killer = parcel.call([sys.executable], "agent.killer") + json.dumps(order).encode() + b"\n"
         assert run(killer).returncode == 0
         assert (look_up(agent.pid) is None) == (of == "itself")
+        assert (tmp_path / ".job.token").exists() == (of != "itself"), (
+            "secrets go with the agent that had them"
+        )
+        said = "stopped: killed by the launcher\n" in (tmp_path / "log" / "agent.log").read_text()
+        assert said == (of == "itself")
         agent.kill()

@@ -15,7 +15,8 @@ and says on standard output, in a line of JSON
         folders it can take, null where a disk does not say; devices: network
         device -> IPv4 address; addresses: name -> those it has here
 
-It must never judge: what of this is wrong, the launcher says. Guarantee: nothing is changed.
+It must never judge: what of this is wrong, the launcher says. Guarantee: nothing is changed; where nobody
+waits for the answer any more, it ends soon, though a name server may keep it waiting.
 """
 
 from __future__ import annotations
@@ -28,13 +29,17 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from .killer import PATIENCE_S
+from .role import CHUNK, die_with_parent
 
 _LOOKING_S = 20.0
+_ALONE_S = 2
 _SIOCGIFADDR = 0x8915
 _VERSIONS = """
 import importlib.metadata, json, sys
@@ -52,8 +57,20 @@ def main() -> int:
     """Look, and say what was seen."""
     signal.alarm(PATIENCE_S)
     order = json.loads(sys.stdin.readline())
+    notice_the_end()
     print(json.dumps(look(order)), flush=True)
     return 0
+
+
+def notice_the_end() -> None:
+    """Have this process end soon once nobody waits for what it says."""
+    threading.Thread(target=_wait_for_the_end, daemon=True).start()
+
+
+def _wait_for_the_end() -> None:
+    while os.read(sys.stdin.fileno(), CHUNK):
+        pass
+    signal.alarm(_ALONE_S)
 
 
 def look(order: dict[str, Any]) -> dict[str, Any]:
@@ -80,6 +97,7 @@ def _packages(names: Iterable[str]) -> dict[str, str | None]:
         stdin=subprocess.DEVNULL,
         timeout=_LOOKING_S,
         check=True,
+        preexec_fn=partial(die_with_parent, os.getpid(), signal.SIGKILL),
     )
     found: dict[str, str | None] = json.loads(done.stdout)
     return found

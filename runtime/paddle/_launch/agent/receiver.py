@@ -88,6 +88,11 @@ class Source:
         self._wait()
         return os.readv(self._descriptor, [view]) or self._end()
 
+    def check(self) -> None:
+        """Raise ``Cut`` where whoever sends has gone: it would not know what is done from here on."""
+        if select.select([self._descriptor], [], [], 0)[0] and not os.read(self._descriptor, 1):
+            self._end()
+
     def _wait(self) -> None:
         if not select.select([self._descriptor], [], [], self.patience_s)[0]:
             raise Cut(f"nothing came for {self.patience_s:.0f} s")
@@ -163,7 +168,7 @@ class Receiver:
                 raise Refused(
                     f"{names} changed while it was sent. Leave it alone for a moment, and start again"
                 )
-            staging.switch(item.path for item in items if "/" not in item.path)
+            staging.switch((item.path for item in items if "/" not in item.path), self._source.check)
         except OSError as error:
             if error.errno in _NO_ROOM:
                 _tell_inodes(error, home)

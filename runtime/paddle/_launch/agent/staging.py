@@ -22,7 +22,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from .manifest import Refused
@@ -63,8 +63,9 @@ class Staging:
         if is_held(self._place / "log" / "agent.log"):
             raise Refused(f"{self._place} is in use by another job; stop that one first")
 
-    def switch(self, tops: Iterable[str]) -> None:
-        """Put the tree in its place; ``tops``: the names at its top."""
+    def switch(self, tops: Iterable[str], check: Callable[[], None] = lambda: None) -> None:
+        """Put the tree in its place; ``tops``: the names at its top. ``check``: called when all of it is on
+        the disk, which may have taken long; raises where it is wanted no more."""
         (self._folder / "tops").write_text(json.dumps(sorted(tops)))
         strangers = _names(self._place) - (self._tops() or set()) if self._replaces else set[str]()
         order = {
@@ -75,6 +76,7 @@ class Staging:
         }
         (self._folder / "switch").write_text(json.dumps(order))
         _sync(self.tree)
+        check()
         if self._replaces:
             _exchange(self.tree, self._place)
         else:

@@ -41,6 +41,10 @@ class Carrier(Protocol):
         """Remove from nodes what this launch has sent there. Waits for it, but not for long."""
         ...
 
+    def hurry(self) -> None:
+        """Let ``withdraw`` and ``close`` wait no longer; may be called by a signal meanwhile."""
+        ...
+
     def close(self) -> None:
         """Let go of every node. What still runs there ends by itself, without its leash."""
         ...

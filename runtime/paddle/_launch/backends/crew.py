@@ -18,6 +18,7 @@ from paddle._launch.phases import Phase
 from paddle._launch.plan import LaunchPlan, NodePlan
 
 _WITHDRAWAL_S, _GOODBYE_S = 3.0, 1.0  # of all nodes together: the user waits for the prompt
+_LOOK_S = 0.05
 
 
 class Crew:
@@ -27,6 +28,7 @@ class Crew:
         self._nodes = [
             Node(node, equip(node), post, own) for node, own in zip(plan.nodes, _secrets(plan), strict=True)
         ]
+        self._is_hurried = False
         self._node_of = {role.name: self._nodes[node.node] for node in plan.nodes for role in node.roles}
 
     def step(self, node: int, phase: Phase) -> None:
@@ -42,16 +44,19 @@ class Crew:
         self._nodes[node].kill()
 
     def withdraw(self, nodes: Iterable[int]) -> None:
-        _await([self._nodes[node].withdraw() for node in nodes], _WITHDRAWAL_S)
+        self._await([self._nodes[node].withdraw() for node in nodes], _WITHDRAWAL_S)
 
     def close(self) -> None:
-        _await([node.close() for node in self._nodes], _GOODBYE_S)
+        self._await([node.close() for node in self._nodes], _GOODBYE_S)
 
+    def hurry(self) -> None:
+        self._is_hurried = True
 
-def _await(done: Sequence[Event], patience_s: float) -> None:
-    end = time.monotonic() + patience_s
-    for is_done in done:
-        is_done.wait(max(0.0, end - time.monotonic()))
+    def _await(self, done: Sequence[Event], patience_s: float) -> None:
+        end = time.monotonic() + patience_s
+        for is_done in done:
+            while not (is_done.wait(_LOOK_S) or self._is_hurried or time.monotonic() > end):
+                pass
 
 
 def _secrets(plan: LaunchPlan) -> Iterator[dict[str, str]]:

@@ -17,6 +17,7 @@ from invoke import Config, Context, Local, Promise
 
 import paddle._launch.agent as agent
 from paddle._launch import logs, workspace
+from paddle._launch.agent.killer import bury
 from paddle._launch.agent.processes import Process, sweep
 from paddle._launch.backends.leash import Leash
 from paddle._launch.plan import LaunchPlan, NodePlan
@@ -93,6 +94,7 @@ class LocalMachine:
         sweep(outer)
         if self._promise.runner.process.poll() is None:
             os.kill(outer, signal.SIGKILL)
+        bury(self._plan.workspace)
 
     def interrupt(self) -> None:
         pass  # copying looks for itself whether it is stopped, and nothing else takes time

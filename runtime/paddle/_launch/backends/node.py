@@ -141,6 +141,8 @@ class Node:
                 self._post(NodeFailed(self._plan.node, text))
 
     def _step(self, phase: Phase) -> None:
+        if self._is_stopped.is_set() and phase < Phase.STOP:
+            return  # it was stopped before it began with this
         match phase:
             case Phase.REACH:
                 self._machine.reach()
@@ -158,8 +160,6 @@ class Node:
         self._post(Told(f"node {self._plan.node}", text))
 
     def _open(self) -> None:
-        if self._is_stopped.is_set():
-            return
         self._leash.say(agent_order(self._plan, LEASE_S, self._secrets, self._machine.python))
         self._machine.open(self._leash, self._hear)
         self._is_open = True

@@ -8,7 +8,8 @@ Guarantee, by five rules:
 1. ``reach`` changes nothing on the node.
 2. Whatever runs there for this launch, other than roles, is a module of the agent, from this launcher's own
    text (machines/parcel.py), and reads its standard input: it ends when that does.
-3. A step that is interrupted lets go of its program; the agent's own connection is not touched by that.
+3. A step that is interrupted lets go of its program, and where even that takes long, of the connection. Once
+   an agent is up, its connection is not touched by that.
 4. Files come back also where the agent has ended, or the connection: then another one is opened, once.
 5. Killing goes past the agent: by another program on the node, for it may be the agent that hangs.
 """
@@ -38,6 +39,7 @@ _CHUNK = 1 << 16
 _LONGEST_ANSWER = 1 << 20
 _KILLING_S = 2.0
 _AGAIN_S = 5.0  # to reach a node anew whose connection broke
+_LETTING_GO_S = 1.0
 
 
 class SshMachine:
@@ -56,6 +58,7 @@ class SshMachine:
         self._opening = transport.line(plan.host)
         self._line: Line | None = None
         self._step: Stream | None = None  # what a step talks to
+        self._busy: object | None = None  # a step that is under way
         self._pythons = self._remote.pythons
         self._has_runtime = False
         self._has_delivered = False
@@ -63,11 +66,12 @@ class SshMachine:
         self.lost = ""
 
     def reach(self) -> None:
-        self._line = self._opening.open()
-        self._look()
+        with self._at_work():
+            self._line = self._opening.open()
+            self._look()
 
     def deliver(self, is_stopped: Callable[[], bool]) -> None:
-        with self._saying_what_then():
+        with self._at_work(), self._saying_what_then():
             if self._launch.package is not None:
                 with self._talking("agent.receiver") as stream:
                     self._has_delivered = True  # for what a cut leaves
@@ -76,7 +80,8 @@ class SshMachine:
                 self._bring_runtime(is_stopped)
 
     def open(self, leash: Leash, hear: Callable[[bytes], None]) -> None:
-        stream = self._begin("agent.halves", errors_too=True)
+        with self._at_work():
+            stream = self._begin("agent.halves", errors_too=True)
         stream.is_patient()
         for task in (partial(_lead, stream, leash), partial(self._listen, stream, hear)):
             threading.Thread(target=task, daemon=True).start()
@@ -91,7 +96,7 @@ class SshMachine:
                 return ()
         fetch = partial(self._fetch, tell)
         home, saver = self._launch.home, self._launch.saver
-        with self._turn.taken(tell):
+        with self._turn.taken(tell), self._at_work():
             return logs.collect(self._plan.workspace, home, self._plan.node, tell, fetch, saver)
 
     def withdraw(self) -> None:
@@ -101,22 +106,44 @@ class SshMachine:
                 self._ask("agent.remover", order)
 
     def kill(self, agent: Process | None) -> None:
-        if agent is None or self._line is None:
+        if self._line is None:
             return
         # Without a connection the agent has no leash either; and who collects will open another one.
+        if agent is None:
+            self._line.close()
+            return
         with contextlib.suppress(TimeoutError), deadline(_KILLING_S, self._line.close):
-            self._ask("agent.killer", {"pid": agent.pid, "start": agent.start})
+            place = str(self._plan.workspace)
+            self._ask("agent.killer", {"pid": agent.pid, "start": agent.start, "workspace": place})
 
     def interrupt(self) -> None:
         self._opening.call_off()
         if (step := self._step) is not None:  # saying so may wait for the network
             threading.Thread(target=step.abandon, daemon=True).start()
+        if (busy := self._busy) is not None:
+            later = threading.Timer(_LETTING_GO_S, self._let_go, [busy])
+            later.daemon = True
+            later.start()
 
     def close(self) -> None:
         if self._line is not None:
             self._line.close()
 
+    def _let_go(self, busy: object) -> None:
+        """Close the connection if a step does not end otherwise."""
+        if self._busy is busy:
+            self.close()
+
     # What a step consists of
+
+    @contextlib.contextmanager
+    def _at_work(self) -> Iterator[None]:
+        """A step that can be interrupted."""
+        self._busy = object()
+        try:
+            yield
+        finally:
+            self._busy = None
 
     def _look(self) -> None:
         """Find out what the node is like, and whether that will do."""

@@ -105,7 +105,11 @@ class Desk:
         self._chronicle.close()
         with self._changed:
             self._changed.notify_all()
-        self._clerk.join(_LAST_WRITE_S)
+        if self._clerk.ident is None:  # nobody was ever welcome
+            with contextlib.suppress(OSError):
+                write_state(self._folder, self._state())
+        else:
+            self._clerk.join(_LAST_WRITE_S)
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)  # wakes who accepts
             self._socket.close()

@@ -69,18 +69,21 @@ class Index:
         own = environ.get("XDG_STATE_HOME", "")
         state = Path(own) if own.startswith("/") else Path("~/.local/state").expanduser()
         self.folder = state / "paddle-fabric" / "jobs"
-        self.names = self.folder.with_name("names")  # taken by launches on other machines; see Claim
 
-    def add(self, id: str) -> Path:
-        """Make the folder of a launch; gives it. Raises OSError, also where it is not this user's alone."""
+    def ground(self) -> Path:
+        """Make what all records are in; gives it. Raises OSError, also where it is not this user's alone."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = self.folder.stat()
         if status.st_uid != os.geteuid():
             raise PermissionError(1, "belongs to another user", str(self.folder))
         if status.st_mode & 0o077:
             self.folder.chmod(0o700)
+        return self.folder
+
+    def add(self, id: str) -> Path:
+        """Make the folder of a launch; gives it. Raises OSError as ``ground`` does."""
+        place = self.ground() / id
         self._forget_old()
-        place = self.folder / id
         place.mkdir(mode=0o700)
         return place
 

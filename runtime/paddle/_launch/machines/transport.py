@@ -23,12 +23,14 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from fabric import Connection
 from paramiko import Channel, SSHException
 
 from paddle._launch.errors import NodeLost, NodeUnreachable
 from paddle._launch.machines import patience, refusals, ways
+from paddle._launch.machines.opening import Opening
 from paddle._launch.machines.patience import Gate, deadline
 from paddle._launch.machines.refusals import Door
 from paddle._launch.machines.ways import CONNECT_S
@@ -36,7 +38,6 @@ from paddle._launch.settings import Host
 
 PARALLEL = 16
 TURN_S = 5.0  # then who is being connected to lets others go on
-OPEN_S = 25.0  # for all of it: connecting, by a jump host perhaps, and logging in
 _TRIES, _PAUSE_S = 3, 0.3  # sshd drops connections at random while many log in: MaxStartups
 _ENDING_S = 0.5
 _WATCH_S = 0.1
@@ -150,65 +151,49 @@ class Transport:
 
     def __init__(self, host_keys: str, parallel: int = PARALLEL) -> None:
         self._host_keys = host_keys
-        self._opening = Gate(parallel, TURN_S)
+        self._gate = Gate(parallel, TURN_S)
 
-    def line(self, host: Host) -> Opening:
+    def line(self, host: Host) -> Opening[Line]:
         """Prepare to open a line; nothing is sent yet."""
-        return Opening(host, self._host_keys, self._opening)
+        door = Door(user=host.user, host=host.name, port=host.ssh_port or 22)
+        connect = partial(_opened, host, self._host_keys)
+        return Opening(connect, self._gate, partial(refusals.no_answer, door))
 
 
-class Opening:
-    """One line being opened, which another thread may call off."""
-
-    def __init__(self, host: Host, host_keys: str, gate: Gate) -> None:
-        self._host = host
-        self._host_keys = host_keys
-        self._gate = gate
-        self._is_off = False
-
-    def open(self, patience_s: float = OPEN_S) -> Line:
-        """Open it, or say why not."""
-        with self._gate.passed():
-            return self._try(time.monotonic() + patience_s)
-
-    def _try(self, end: float) -> Line:
-        for tries_left in reversed(range(_TRIES)):
-            if self._is_off:
-                raise NodeLost("it was not reached: the launch was stopped.")
-            try:
-                return self._open_once(end - time.monotonic())
-            except NodeUnreachable as error:
-                if not (tries_left and error.may_pass and time.monotonic() < end):
-                    raise
-            threading.Event().wait(_PAUSE_S)
-        raise AssertionError  # the last try returns or raises
-
-    def call_off(self) -> None:
-        """Let ``open`` end early, from another thread."""
-        self._is_off = True
-
-    def _watch(self, connection: Connection, end: float, is_over: threading.Event) -> None:
-        """Close what takes too long to open, or was called off; again, where it had not begun to open."""
-        while not is_over.wait(_WATCH_S):
-            if self._is_off or time.monotonic() > end:
-                ways.close(connection)
-
-    def _open_once(self, patience_s: float) -> Line:
-        with ways.typed(self._host):
-            connection = ways.connection(self._host, self._host_keys)
-        is_over = threading.Event()
-        watch = (connection, time.monotonic() + patience_s, is_over)
-        threading.Thread(target=self._watch, args=watch, daemon=True).start()
+def _opened(host: Host, host_keys: str, end: float, is_off: threading.Event) -> Line:
+    """Open a line, trying again where that may help."""
+    for tries_left in reversed(range(_TRIES)):
         try:
-            connection.open()
-        except Exception as error:  # Paramiko raises many kinds, and others when it is closed meanwhile
-            hops = list(ways.hops(connection))
-            failed = next((hop for hop in reversed(hops) if not hop.is_connected), hops[0])
+            return _opened_once(host, host_keys, end, is_off)
+        except NodeUnreachable as error:
+            may_try = tries_left and error.may_pass and time.monotonic() < end
+            if not may_try or is_off.wait(_PAUSE_S):
+                raise
+    raise AssertionError  # the last try returns or raises
+
+
+def _opened_once(host: Host, host_keys: str, end: float, is_off: threading.Event) -> Line:
+    with ways.typed(host):
+        connection = ways.connection(host, host_keys)
+    is_over = threading.Event()
+    threading.Thread(target=_watch, args=(connection, end, is_off, is_over), daemon=True).start()
+    try:
+        connection.open()
+    except Exception as error:  # Paramiko raises many kinds, and others when it is closed meanwhile
+        hops = list(ways.hops(connection))
+        failed = next((hop for hop in reversed(hops) if not hop.is_connected), hops[0])
+        ways.close(connection)
+        raise ways.refusal(error, ways.door(failed)) from error
+    finally:
+        is_over.set()
+    return Line(connection, ways.door(connection))
+
+
+def _watch(connection: Connection, end: float, is_off: threading.Event, is_over: threading.Event) -> None:
+    """Close what takes too long to open, or was called off; again, where it had not begun to open."""
+    while not is_over.wait(_WATCH_S):
+        if is_off.is_set() or time.monotonic() > end:
             ways.close(connection)
-            raise ways.refusal(error, ways.door(failed)) from error
-        finally:
-            is_over.set()
-        return Line(connection, ways.door(connection))
 
 
 @contextlib.contextmanager
