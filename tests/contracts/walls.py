@@ -242,7 +242,7 @@ TABLE = (
     ),
     Row(
         "_pserver.trainer.consistent_cut",
-        f"{WIRE} _pserver.trainer.client _pserver.trust.{{tls, token_file}}",
+        f"{WIRE} _pserver.trainer.{{client, deadline}} _pserver.trust.{{tls, token_file}}",
         "time",
     ),
     # Shards as processes, on a network, with a clock.

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
@@ -36,6 +35,7 @@ from paddle._pserver.protocol.messages import (
     decode,
 )
 from paddle._pserver.trainer.client import Client
+from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trainer.remote import RemoteExchange
 from paddle._pserver.trust import nearby
 from paddle._pserver.trust.tls import read_trust
@@ -122,7 +122,7 @@ class Server:
             token=read_token(self.token_file)[0],
             trust=read_trust(self.tls_ca) if self.tls_ca else None,
         )
-        client.connect(time.monotonic() + 20)
+        client.connect(Deadline(20))
         return client
 
     def declared(self, trainer_id: int, parameters: tuple[ParameterSpec, ...]) -> Client:

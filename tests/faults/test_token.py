@@ -6,7 +6,6 @@ import http.client
 import os
 import signal
 import stat
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 
 from paddle._pserver.errors import NotAuthorized
 from paddle._pserver.trainer.client import Client
+from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trust.tls import read_trust
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
@@ -130,7 +130,7 @@ def test_a_trainer_from_elsewhere_is_kept_out_of_a_launched_job(launch: Callable
     (port,) = {int(argument.split("=")[1]) for argument in _arguments(launcher) if "--port=" in argument}
     stranger = Client("127.0.0.1", port, "shard", call_timeout_s=10, notice=lambda text: None)
     with pytest.raises(NotAuthorized, match="with a token only"):
-        stranger.connect(time.monotonic() + 10)
+        stranger.connect(Deadline(10))
     for node in range(2):
         (launcher.node(node) / "end").touch()
     assert launcher.end()[0] == 0

@@ -1,4 +1,4 @@
-"""A trainer that stands still (SIGSTOP): the others go on as far as their mode lets them."""
+"""A trainer that stands still (SIGSTOP): the others go on as far as their mode lets them, and it goes on."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,9 +54,8 @@ exchange.close()
 class Job:
     """Two trainers, the second of which stands still, and their pserver."""
 
-    def __init__(self, folder: Path, mode: str) -> None:
+    def __init__(self, folder: Path, text: str) -> None:
         port = free_port(["127.0.0.1"])
-        text = TRAIN.replace("MODE", mode).replace("STEPS", str(STEPS))
         self.url = f"http://127.0.0.1:{port}/v1/status"
         self.pserver = pserver("127.0.0.1", port, 2)
         self.trainers = [
@@ -69,22 +69,26 @@ class Job:
             return [each["pushes"] for each in found]
         return [0, 0]
 
-    def is_stopped(self) -> bool:
-        stat = Path(f"/proc/{self.trainers[1].pid}/stat").read_text()
+    def is_stopped(self, trainer: int = 1) -> bool:
+        stat = Path(f"/proc/{self.trainers[trainer].pid}/stat").read_text()
         return stat.rsplit(")", 1)[1].split()[0] == "T"
 
-    def go_on(self) -> list[str]:
+    def go_on(self, trainer: int = 1) -> list[str]:
         """The outputs of trainers and pserver, once all have ended well."""
-        os.kill(self.trainers[1].pid, signal.SIGCONT)
+        os.kill(self.trainers[trainer].pid, signal.SIGCONT)
         processes: list[subprocess.Popen[str]] = [*self.trainers, self.pserver]
         outputs = [process.communicate(timeout=60)[0] for process in processes]
         assert [process.returncode for process in processes] == [0, 0, 0], outputs
         return outputs
 
 
+def in_mode(mode: str) -> str:
+    return TRAIN.replace("MODE", mode).replace("STEPS", str(STEPS))
+
+
 @contextlib.contextmanager
-def standing_still(folder: Path, mode: str) -> Iterator[Job]:
-    job = Job(folder, mode)
+def standing_still(folder: Path, text: str) -> Iterator[Job]:
+    job = Job(folder, text)
     try:
         until(job.is_stopped, "trainer 1 to stand still")
         yield job
@@ -95,7 +99,7 @@ def standing_still(folder: Path, mode: str) -> Iterator[Job]:
 
 
 def test_bounded_staleness_stops_the_other_at_its_bound_and_no_sooner(tmp_path: Path) -> None:
-    with standing_still(tmp_path, 'name="ssp", staleness=3') as job:
+    with standing_still(tmp_path, in_mode('name="ssp", staleness=3')) as job:
         # In this pass trainer 1 has pushed nothing: trainer 0's third push is answered, and the fourth waits.
         until(lambda: job.pushes() == [5, 1], "trainer 0 to be as far as it may")
         first = job.trainers[0].stdout
@@ -116,8 +120,46 @@ def test_bounded_staleness_stops_the_other_at_its_bound_and_no_sooner(tmp_path: 
 def test_where_nobody_waits_the_other_trains_on_and_what_is_stale_is_counted(
     tmp_path: Path, mode: str, dropped: str
 ) -> None:
-    with standing_still(tmp_path, mode) as job:
+    with standing_still(tmp_path, in_mode(mode)) as job:
         until(lambda: job.pushes() == [STEPS, 1], "trainer 0 to have pushed all")
         first, second, _ = job.go_on()
     assert "dropped 0 0\n" in first
     assert dropped in second
+
+
+# Trainer 1 begins its second step when it is told to; then trainer 0 has its answer, of 8 MiB.
+HEARS = """
+import os, signal, sys
+import numpy as np
+from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._pserver.trainer import deadline
+from paddle._pserver.trainer.remote import RemoteExchange
+
+deadline.MOST_S = 0.6
+me = int(os.environ["PADDLE_INIT_TRAINER_ID"])
+exchange = RemoteExchange(
+    ["127.0.0.1"], port=int(os.environ["PADDLE_INIT_PORT"]), ports_num=1, ports_num_for_sparse=1,
+    num_gradient_servers=2, trainer_id=me, call_timeout_s=PATIENCE_S, shares_memory=False)
+ones = {"w": np.ones(2 << 20, np.float32)}
+update = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_rate=1.0))
+values = exchange.start((ParameterSpec(name="w", shape=(2 << 20,)),), update, ones)
+if me == 1:
+    os.kill(os.getpid(), signal.SIGSTOP)
+exchange.step(ones, 1)
+assert (values["w"] == -1).all()
+exchange.close()
+"""
+PATIENCE_S = 2.0
+
+
+def test_one_that_stood_still_for_longer_than_its_patience_hears_what_was_answered_meanwhile(
+    tmp_path: Path,
+) -> None:
+    with standing_still(tmp_path, HEARS.replace("PATIENCE_S", str(PATIENCE_S))) as job:
+        until(lambda: job.pushes() == [1, 0], "trainer 0 to wait for trainer 1")
+        os.kill(job.trainers[0].pid, signal.SIGSTOP)
+        until(lambda: job.is_stopped(0), "it to stand still, too")
+        over = time.monotonic() + 1.5 * PATIENCE_S
+        os.kill(job.trainers[1].pid, signal.SIGCONT)
+        until(lambda: job.pushes() == [1, 1] and time.monotonic() > over, "its patience to be over")
+        job.go_on(0)

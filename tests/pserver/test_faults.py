@@ -38,6 +38,7 @@ from paddle._pserver.protocol.messages import (
     encode,
 )
 from paddle._pserver.trainer.client import Client
+from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trainer.remote import RemoteExchange
 from tests.waiting import until
 
@@ -255,7 +256,7 @@ def damaged(start_pservers: Start) -> Iterator[tuple[Pservers, Client]]:
     """A pserver that is ready, and the client of its only trainer."""
     pservers = start_pservers()
     client = Client("127.0.0.1", pservers.port, "shard", call_timeout_s=10, notice=lambda text: None)
-    client.connect(time.monotonic() + 10)
+    client.connect(Deadline(10))
     client.send(Hello(PROTOCOL, 0, 1, "dense"), asking="hello")
     client.receive()
     client.send(Declare(DENSE_ONLY, update(), 0, 1), asking="declare")
@@ -292,7 +293,7 @@ def test_a_damaged_push_closes_the_session_and_leaves_the_parameters(
 def test_bytes_that_are_no_frame_close_one_session_only(start_pservers: Start, data: bytes) -> None:
     pservers = start_pservers()
     client = Client("127.0.0.1", pservers.port, "shard", call_timeout_s=10, notice=lambda text: None)
-    client.connect(time.monotonic() + 10)
+    client.connect(Deadline(10))
     assert client._socket is not None
     client._socket.sendall(data)
     with pytest.raises(Exception, match=r"protocol|damaged"):
@@ -332,9 +333,9 @@ def test_a_crowd_that_never_says_hello_is_bounded_and_a_trainer_comes_in_after_i
     pservers = start_pservers()
     crowd = [Client("127.0.0.1", pservers.port, "s", call_timeout_s=9, notice=lambda _: None) for _ in "abc"]
     for stranger in crowd[:2]:
-        stranger.connect(time.monotonic() + 10)
+        stranger.connect(Deadline(10))
     with pytest.raises(ShardUnreachable, match="crowded"):
-        crowd[2].connect(time.monotonic() + 0.3)
+        crowd[2].connect(Deadline(0.3))
     for stranger in crowd:
         stranger.close()
     assert pservers.train(start)
@@ -343,7 +344,7 @@ def test_a_crowd_that_never_says_hello_is_bounded_and_a_trainer_comes_in_after_i
 def test_a_shard_that_is_up_hears_hello_while_the_trainer_waits_for_another(
     start_pservers: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("paddle._pserver.trainer.client._FIRST_NOTICE_S", 0.1)
+    monkeypatch.setattr("paddle._pserver.trainer.approach._FIRST_NOTICE_S", 0.1)
     pservers = start_pservers()
     joined = threading.Event()
 

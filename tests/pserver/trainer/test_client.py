@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import SimpleNamespace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -38,6 +38,7 @@ from paddle._pserver.protocol.messages import (
 )
 from paddle._pserver.service.ports import listen
 from paddle._pserver.trainer.client import Client
+from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trainer.remote import RemoteExchange
 from tests.waiting import until
 
@@ -108,7 +109,7 @@ def test_parting_from_a_server_that_reads_nothing_is_brief(monkeypatch: pytest.M
     monkeypatch.setattr("paddle._pserver.trainer.client._LAST_WORDS_S", 0.1)
     with silent(f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {UPGRADE}\r\n\r\n".encode()) as port:
         client = Client("127.0.0.1", port, "shard", call_timeout_s=600, notice=lambda text: None)
-        client.connect(time.monotonic() + 10)
+        client.connect(Deadline(10))
         assert client._socket is not None
         client._socket.setblocking(False)
         with pytest.raises(BlockingIOError):
@@ -126,7 +127,7 @@ def test_parting_from_a_server_that_reads_nothing_is_brief(monkeypatch: pytest.M
 def test_a_server_that_was_given_up_is_not_heard_out() -> None:
     with silent(f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {UPGRADE}\r\n\r\n".encode()) as port:
         client = Client("127.0.0.1", port, "shard", call_timeout_s=0.1, notice=lambda text: None)
-        client.connect(time.monotonic() + 10)
+        client.connect(Deadline(10))
         client.send(Hello(PROTOCOL, 0, 1, "dense"), asking="to let this trainer in")
         with pytest.raises(ShardUnreachable, match="no answer came"):
             client.receive()
@@ -142,7 +143,7 @@ def test_replies_that_come_in_one_piece_are_all_heard() -> None:
     notices: list[str] = []
     with silent(head + b"".join(b"".join(group) for frame in frames for group in frame)) as port:
         client = Client("127.0.0.1", port, "shard", call_timeout_s=10, notice=notices.append)
-        client.connect(time.monotonic() + 10)
+        client.connect(Deadline(10))
         client.send(Hello(PROTOCOL, 0, 1, "dense"), asking="to let this trainer in")
         assert client.receive() == Welcome(600.0)
         client.close()
@@ -166,7 +167,7 @@ def test_the_end_of_a_connection_is_seen_behind_what_nobody_has_read(
     frames = [*pieces(*encode(Answer(7)), body), *pieces(*encode(last))]
     with silent(head + b"".join(b"".join(group) for group in frames), ends=True) as port:
         client = Client("127.0.0.1", port, "shard", call_timeout_s=10, notice=lambda text: None)
-        client.connect(time.monotonic() + 10)
+        client.connect(Deadline(10))
         until(client.is_broken, "that it has ended is seen")
         with pytest.raises(error, match=says):
             client.hear_out()
@@ -179,7 +180,7 @@ def test_a_failure_is_heard_behind_an_answer_and_that_is_still_there_to_be_read(
     frames = [*pieces(*encode(Answer(7)), [memoryview(body)]), *pieces(*encode(LAST_WORDS))]
     with silent(head + b"".join(b"".join(group) for group in frames)) as port:
         client = Client("127.0.0.1", port, "shard", call_timeout_s=10, notice=lambda text: None)
-        client.connect(time.monotonic() + 10)
+        client.connect(Deadline(10))
 
         def is_heard() -> bool:
             try:
@@ -201,7 +202,7 @@ def test_what_is_for_whoever_asked_is_left_to_them(said: Any) -> None:
     frames = [*pieces(*encode(said)), *pieces(*encode(Answer(7)))]
     with silent(head + b"".join(b"".join(group) for group in frames)) as port:
         client = Client("127.0.0.1", port, "shard", call_timeout_s=10, notice=lambda text: None)
-        client.connect(time.monotonic() + 10)
+        client.connect(Deadline(10))
         until(client._peek, "it to come")
         client.hear_ahead()
         with contextlib.suppress(NotCounted):
@@ -216,7 +217,7 @@ def test_what_a_pserver_tells_commands_no_terminal(reply: Failure) -> None:
     notices: list[str] = []
     with silent(head + b"".join(b"".join(group) for group in frames)) as port:
         client = Client("127.0.0.1", port, "shard", call_timeout_s=10, notice=notices.append)
-        client.connect(time.monotonic() + 10)
+        client.connect(Deadline(10))
         client.send(Hello(PROTOCOL, 0, 1, "dense"), asking="to let this trainer in")
         with pytest.raises(PserverError) as told:
             client.receive()
@@ -229,8 +230,9 @@ def test_a_shard_that_says_for_whom_it_waits_is_not_given_up(monkeypatch: pytest
     """Three times 300 s, with a deadline of 500 s."""
     passed_s = 0.0
     ours, theirs = socket.socketpair()
-    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + passed_s)
-    monkeypatch.setattr("paddle._pserver.trainer.client.time", clock)
+    moved = partial(Deadline, read=lambda: time.monotonic() + passed_s)
+    monkeypatch.setattr("paddle._pserver.trainer.client.Deadline", moved)
+    monkeypatch.setattr("paddle._pserver.trainer.deadline.MOST_S", 600)
 
     def say(message: Any) -> None:
         theirs.sendall(b"".join(b"".join(group) for group in pieces(*encode(message))))
@@ -258,8 +260,8 @@ def test_another_service_on_the_port_is_told_apart_at_once() -> None:
 
 
 def test_connecting_waits_for_a_pserver_and_says_so_then_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paddle._pserver.trainer.client._FIRST_NOTICE_S", 0.1)
-    monkeypatch.setattr("paddle._pserver.trainer.client._RETRY_S", 0.01)
+    monkeypatch.setattr("paddle._pserver.trainer.approach._FIRST_NOTICE_S", 0.1)
+    monkeypatch.setattr("paddle._pserver.trainer.approach._RETRY_S", 0.01)
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
     listener.close()
@@ -276,6 +278,6 @@ def test_who_gives_up_at_once_is_not_told_to_wait_longer(insists: bool) -> None:
         port = taken.getsockname()[1]
         client = Client("127.0.0.1", port, "shard", call_timeout_s=1, notice=lambda text: None)
         with pytest.raises(NobodyListens) as raised:
-            client.connect(time.monotonic() + (0.3 if insists else 60), insists=insists)
+            client.connect(Deadline(0.3 if insists else 60), insists=insists)
     assert f"no pserver answers at 127.0.0.1:{port}" in str(raised.value)
     assert ("with a longer connect_timeout" in str(raised.value)) is insists

@@ -26,6 +26,7 @@ from paddle._pserver.protocol.messages import (
 )
 from paddle._pserver.trainer.account import Account
 from paddle._pserver.trainer.client import Client
+from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trainer.greeting import Greeting
 from paddle._pserver.trainer.journal import Entry, Journal
 from paddle._pserver.trainer.line import Line
@@ -90,7 +91,7 @@ def line_of(wires: Sequence[Wire], journal_bytes: int = 1 << 20) -> Line:
     left = iter(wires)
     greeting = Greeting(Hello(PROTOCOL, 0, 1, "dense", "one process"), [])
     line = Line(lambda: next(left), greeting, lambda text: None, Patience(WAIT_S, Account(journal_bytes)))
-    line.connect(WAIT_S)
+    line.connect(Deadline(WAIT_S))
     line.greet()
     line.begin(in_step=True)
     return line

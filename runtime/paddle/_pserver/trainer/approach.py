@@ -1,4 +1,4 @@
-"""Approach: one attempt of a trainer to come to a shard: by its name (nearby.py) if it is here, or its port.
+"""Approach: how a trainer comes to a shard: by its name (nearby.py) if it is here, or its port.
 
 1.  A name under which nobody answers in ``NEAR_S`` is left for the port.
 2.  Whoever is silent at both has not begun to serve, or was stopped: the attempt fails, and the next one
@@ -6,6 +6,7 @@
 3.  Where the port answers after the name was silent, the name is tried once more: what kept the shard from
     answering is over, and who came over TCP would stay there for the whole job.
 4.  Whoever goes over TCP though there is a name is told so.
+5.  It is tried until it works or a deadline is over, and told now and then that it waits.
 
 It must never know what a session carries.
 """
@@ -19,14 +20,19 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from paddle._pserver.errors import GARBLED, PserverError
+from paddle._pserver.errors import GARBLED, PserverError, nobody_listens
 from paddle._pserver.protocol import link
+from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trust import handshake, nearby
 from paddle._pserver.trust.auth import Token
 from paddle._pserver.trust.handshake import Stream, left
 from paddle._pserver.trust.tls_socket import TlsSocket
 
 NEAR_S = 1.0
+_ATTEMPT_S = 5.0
+_RETRY_S = 0.2
+_FIRST_NOTICE_S = 2.0
+_LONGEST_NOTICE_S = 30.0
 
 
 class Arrived(NamedTuple):
@@ -51,8 +57,29 @@ class Approach:
         self._address, self._what, self._token, self._trust = address, what, token, trust
         self._notice = notice
 
+    def come(self, deadline: Deadline, *, insists: bool) -> Arrived:
+        """Come there; unless it ``insists``, at once or not where nothing listens. Raises PserverError."""
+        began = time.monotonic()
+        notice_at = began + _FIRST_NOTICE_S
+        host, port = self._address
+        why: OSError = TimeoutError("timed out")
+        while True:
+            try:
+                return self.attempt(time.monotonic() + min(deadline.left_s(), _ATTEMPT_S))
+            except OSError as error:
+                now, left_s = time.monotonic(), deadline.left_s()
+                if left_s or not isinstance(error, TimeoutError):
+                    why = error  # and not that the last attempt was cut short
+                is_refused = isinstance(error, ConnectionRefusedError) and not insists
+                if is_refused or not left_s:
+                    raise nobody_listens(host, port, now - began, why, waits=not is_refused) from why
+                if now >= notice_at:
+                    self._notice(f"waiting for pserver {host}:{port} since {now - began:.0f} s")
+                    notice_at = now + min(now - began, _LONGEST_NOTICE_S)
+                time.sleep(min(_RETRY_S, left_s))
+
     def attempt(self, deadline: float) -> Arrived:
-        """Come there by ``deadline``; raises OSError or PserverError."""
+        """Come there by ``deadline`` (``time.monotonic()``); raises OSError or PserverError."""
         near, why = self._near(deadline)
         if near is not None:
             return near

@@ -3,9 +3,9 @@
 It must never know what its messages mean for training. On the shard's own machine it goes by the shard's
 name (nearby.py), else over TCP.
 
-Guarantee: every call ends: with its answer, or, ``call_timeout_s`` after the last sign of the shard, with an
-error that names it, what was asked and for how long. Bodies are sent from and received into the arrays that
-the caller names; after an error nothing more is asked.
+Guarantee: every call ends: with its answer, or, ``call_timeout_s`` after the last sign of the shard
+(deadline.py), with an error that names it, what was asked and for how long; what has come by then is heard.
+Bodies are sent from and received into the arrays that the caller names; after an error nothing more is asked.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from paddle._pserver.errors import (
     ShardUnreachable,
     TrainerLost,
     error_named,
-    nobody_listens,
     unreachable,
 )
 from paddle._pserver.memory import shown
@@ -52,10 +51,11 @@ from paddle._pserver.protocol.messages import (
     encode,
 )
 from paddle._pserver.trainer.approach import Approach
+from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trainer.last_words import last_words, words_ahead
 from paddle._pserver.trainer.sign import SIGN, Silence
 from paddle._pserver.trust.auth import Token
-from paddle._pserver.trust.handshake import Stream, left
+from paddle._pserver.trust.handshake import Stream
 from paddle._pserver.trust.tls_socket import TlsSocket
 from paddle._visible import paragraph
 
@@ -63,10 +63,6 @@ Notice = Callable[[str], None]
 Told = Callable[[int], None]
 
 _REPLIES = get_args(Reply)
-_ATTEMPT_S = 5.0
-_RETRY_S = 0.2
-_FIRST_NOTICE_S = 2.0
-_LONGEST_NOTICE_S = 30.0
 _LAST_WORDS_S = 1.0
 _IDLE_S = 0.5
 _PARTING_S = 5.0
@@ -114,30 +110,11 @@ class Client:
 
     # Connecting.
 
-    def connect(self, deadline: float, *, insists: bool = True) -> None:
-        """Try until it works or ``time.monotonic()`` passes ``deadline``; tell now and then that it waits.
-
-        Unless it ``insists``, not any longer where nothing listens.
-        """
-        began = time.monotonic()
-        notice_at = began + _FIRST_NOTICE_S
-        host, port = self._address
-        why: OSError = TimeoutError("timed out")
-        while self._socket is None:
-            try:
-                arrived = self._approach.attempt(min(deadline, time.monotonic() + _ATTEMPT_S))
-                self._socket, self._reader.checks_body = arrived
-            except OSError as error:
-                now = time.monotonic()
-                if now < deadline or not isinstance(error, TimeoutError):
-                    why = error  # and not that the last attempt was cut short
-                is_refused = isinstance(error, ConnectionRefusedError) and not insists
-                if now >= deadline or is_refused:
-                    raise nobody_listens(host, port, now - began, why, waits=not is_refused) from why
-                if now >= notice_at:
-                    self._notice(f"waiting for pserver {host}:{port} since {now - began:.0f} s")
-                    notice_at = now + min(now - began, _LONGEST_NOTICE_S)
-                time.sleep(min(_RETRY_S, deadline - now))
+    def connect(self, deadline: Deadline, *, insists: bool = True) -> None:
+        """Try until it works or the deadline is over. Unless it ``insists``, not any longer where nothing
+        listens."""
+        if self._socket is None:
+            self._socket, self._reader.checks_body = self._approach.come(deadline, insists=insists)
 
     # Asking.
 
@@ -152,7 +129,7 @@ class Client:
         """Ask; the answer must be received before the next question. ``asking``: in words, for errors;
         ``within_s``: how long sending may take, if not as long as any call."""
         self._asked, self._asked_at = asking, time.monotonic()
-        deadline = self._asked_at + (self._call_timeout_s if within_s is None else within_s)
+        deadline = Deadline(self._call_timeout_s if within_s is None else within_s)
         kind, meta = encode(message)
         self._whole = False
         try:
@@ -171,7 +148,7 @@ class Client:
         """
         self._into, self._told = into, told
         while True:
-            reply = self._next(time.monotonic() + self._call_timeout_s)
+            reply = self._next(Deadline(self._call_timeout_s))
             if isinstance(reply, Answer):
                 self._look(reply)
                 return reply
@@ -220,7 +197,7 @@ class Client:
     def part(self) -> None:
         """After the goodbye: hear the other side out, unless it was given up, and close. Idempotent, as brief
         and as quiet."""
-        until = time.monotonic() + _PARTING_S
+        until = Deadline(_PARTING_S)
         try:
             # Answers to what was asked before, then to the goodbye, then the end, with which it is given up.
             while self._socket is not None and self._whole and not self._given_up:
@@ -264,7 +241,7 @@ class Client:
     def hear_unasked(self) -> None:
         """Raise what the shard says though nothing was asked: that the job is broken."""
         if not self._reader.idle or self._peek():
-            reply = self._one(time.monotonic() + _LAST_WORDS_S)
+            reply = self._one(Deadline(_LAST_WORDS_S))
             if isinstance(reply, Failure):
                 raise self._failed(reply)
 
@@ -291,12 +268,12 @@ class Client:
         """Whether it is connected by the shard's name: both are of one machine and user."""
         return isinstance(self._socket, socket.socket) and self._socket.family == socket.AF_UNIX
 
-    def _ready(self, deadline: float, most_s: float = _IDLE_S) -> Stream:
-        """The connection, for a call of ``most_s``; raises TimeoutError after ``deadline``."""
+    def _ready(self, deadline: Deadline, most_s: float = _IDLE_S) -> Stream:
+        """The connection, for a call of ``most_s``, or of no time where the deadline is over."""
         sock = self._socket
         if sock is None:
             raise ShardUnreachable(f"{self.what}: the connection is closed: nothing can be asked any more")
-        timeout_s = min(left(deadline), most_s)
+        timeout_s = min(deadline.left_s(), most_s)
         if timeout_s != self._timeout_s:  # as seldom as it can be, since that asks the system
             self._timeout_s = timeout_s
             if isinstance(sock, TlsSocket):
@@ -305,14 +282,14 @@ class Client:
                 link.wait_at_most(sock, timeout_s)
         return sock
 
-    def _next(self, deadline: float) -> Reply:
+    def _next(self, deadline: Deadline) -> Reply:
         """The next reply that is not only a sign."""
         self._silence.begin()
         while isinstance(reply := self._one(deadline), Sign):
             self._silence.answered()
         return reply
 
-    def _one(self, deadline: float) -> Reply:
+    def _one(self, deadline: Deadline) -> Reply:
         """The next message; one frame may come in many pieces, and many frames in one."""
         reader = self._reader
         try:
@@ -323,6 +300,8 @@ class Client:
                 try:
                     count = sock.recvmsg_into(reader.buffers())[0]
                 except _NOT_YET:
+                    if deadline.is_over:
+                        raise TimeoutError("timed out") from None
                     self.on_idle()
                     self._want_sign(sock, deadline)
                     continue
@@ -336,7 +315,7 @@ class Client:
             raise type(error)(f"{self.what}: {error}") from error
         return reply
 
-    def _want_sign(self, sock: Stream, deadline: float) -> None:
+    def _want_sign(self, sock: Stream, deadline: Deadline) -> None:
         """See sign.py."""
         is_open = isinstance(sock, TlsSocket) and self._whole and not self._given_up
         if is_open and self._silence.wants_sign(time.monotonic()):
@@ -359,15 +338,15 @@ class Client:
             raise BadMessage(f"it does not answer but asks: {type(message).__name__}")
         return message, ()
 
-    def _send_all(self, group: list[memoryview], deadline: float) -> None:
+    def _send_all(self, group: list[memoryview], deadline: Deadline) -> None:
         is_patient = isinstance(self._socket, TlsSocket)  # which cannot go on after a timeout
         while group:
             sock = self._ready(deadline, math.inf if is_patient else _IDLE_S)
             try:
                 sent = sock.sendmsg(group)
             except _NOT_YET:
-                if is_patient:
-                    raise
+                if is_patient or deadline.is_over:
+                    raise TimeoutError("timed out") from None
                 self.on_idle()
                 continue
             while group and sent >= group[0].nbytes:
@@ -378,7 +357,7 @@ class Client:
     def _hear_last_words(self) -> None:
         """Raise the error that the shard told before it closed, if there is one."""
         try:
-            reply = self._next(time.monotonic() + _LAST_WORDS_S)
+            reply = self._next(Deadline(_LAST_WORDS_S))
         except ShardUnreachable:
             return
         if isinstance(reply, Failure):

@@ -22,6 +22,7 @@ from paddle._pserver.errors import BadMessage, NoSnapshot
 from paddle._pserver.options import Role
 from paddle._pserver.protocol.messages import Held, Hold, Keep
 from paddle._pserver.trainer.client import Client
+from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trust.tls import read_trust
 from paddle._pserver.trust.token_file import token_of
 
@@ -80,7 +81,7 @@ def take(places: Places, timeout_s: float, notice: Callable[[str], None]) -> lis
                 trust=trust,
             )
             stack.callback(client.close)
-            client.connect(time.monotonic() + timeout_s, insists=False)
+            client.connect(Deadline(timeout_s), insists=False)
             clients.append(client)
         cut = ConsistentCut(clients)
         cut.check(places)

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from paddle._pserver.errors import BROKEN, PserverError
 from paddle._pserver.protocol.messages import Declare, Goodbye, Mark
 from paddle._pserver.trainer.client import Client
+from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trainer.greeting import Greeting
 
 WITHIN_S = 10.0  # for a shard that is being started again; one that is not there is known at once
@@ -46,12 +47,12 @@ class Farewell:
         self._thread.join(WITHIN_S + _PARTING_S)
 
     def _run(self) -> None:
-        deadline = time.monotonic() + WITHIN_S
+        deadline = Deadline(WITHIN_S)
         with contextlib.suppress(PserverError):
-            while not self._is_said(deadline) and time.monotonic() < deadline:
+            while not self._is_said(deadline) and deadline.left_s():
                 time.sleep(_RETRY_S)
 
-    def _is_said(self, deadline: float) -> bool:
+    def _is_said(self, deadline: Deadline) -> bool:
         client = self._make()
         try:
             client.connect(deadline, insists=False)

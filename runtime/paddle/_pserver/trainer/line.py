@@ -51,6 +51,7 @@ from paddle._pserver.protocol.messages import (
     Welcome,
 )
 from paddle._pserver.trainer.client import Client, Notice
+from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trainer.farewell import Farewell
 from paddle._pserver.trainer.greeting import Greeting, declare_again
 from paddle._pserver.trainer.journal import Entry, is_told_again
@@ -81,7 +82,7 @@ class Line:
         self._busy = threading.Lock()  # held while something is sent or received
         self.is_recalled = False  # whoever waits on it, in another thread, is to get ``Recalled`` soon
         self._broken: PserverError | None = None
-        self._give_up_at: float | None = None
+        self._deadline: Deadline | None = None  # of coming back
         self._return: Return | None = None
         self._is_leaving = self._is_in_step = False
         self._farewell: Farewell | None = None
@@ -93,8 +94,8 @@ class Line:
 
     # Beginning.
 
-    def connect(self, deadline: float) -> None:
-        """Try until ``time.monotonic()`` passes ``deadline``, and say Hello."""
+    def connect(self, deadline: Deadline) -> None:
+        """Try until the deadline is over, and say Hello."""
         self.client.connect(deadline)
         # At once: the next one may take long to connect, and a pserver waits for Hello only seconds.
         self._try(lambda: self._greeting.say(self.client, self._answered))
@@ -246,7 +247,7 @@ class Line:
         if self._asked is not self.client:
             self._ask()
         reply = self.client.receive(landing.views(), landing.told)
-        self._open, self._answered, self._give_up_at = None, self._journal.told, None
+        self._open, self._answered, self._deadline = None, self._journal.told, None
         if isinstance(reply, Answer):
             self._journal.prune(reply.durable)
         return reply
@@ -297,10 +298,9 @@ class Line:
 
     def _break(self, error: PserverError) -> None:
         """The connection is no good any more. Raises where nothing is to be done about it."""
-        now = time.monotonic()
-        if self._give_up_at is None:
-            self._give_up_at = now + self._patience.reconnect_timeout_s
-        if now >= self._give_up_at:
+        if self._deadline is None:
+            self._deadline = Deadline(self._patience.reconnect_timeout_s)
+        if not self._deadline.left_s():
             raise error
         self._broken = error
         self.client.close()
@@ -370,9 +370,9 @@ class Line:
         self._notice(f"{self.what}: the connection is back")
 
     def _connect_again(self, client: Client) -> None:
-        assert self._give_up_at is not None
+        assert self._deadline is not None
         try:
-            client.connect(self._give_up_at, insists=self.welcome.keeps and not self._is_leaving)
+            client.connect(self._deadline, insists=self.welcome.keeps and not self._is_leaving)
         except ShardUnreachable as error:
             raise ShardUnreachable(f"{self._broken} It did not come back: {error}") from error
         except Refused as error:  # damaged on the way: it was right before
@@ -397,4 +397,4 @@ class Line:
             client.send(entry.message, entry.body, asking="to hear again what it lacks")
             size = self.reply_bytes.to(entry.message)
             client.answer([values[:size]] if size else [])
-            self._give_up_at = time.monotonic() + self._patience.reconnect_timeout_s
+            self._deadline = Deadline(self._patience.reconnect_timeout_s)

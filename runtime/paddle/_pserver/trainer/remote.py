@@ -15,7 +15,6 @@ from __future__ import annotations
 import os
 import secrets
 import sys
-import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -36,6 +35,7 @@ from paddle._pserver.protocol.wire import WireSpec
 from paddle._pserver.trainer import given
 from paddle._pserver.trainer.account import Account
 from paddle._pserver.trainer.client import Client, Notice
+from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trainer.flight import Flight
 from paddle._pserver.trainer.greeting import Greeting
 from paddle._pserver.trainer.line import Line
@@ -128,7 +128,7 @@ class RemoteExchange:
             check_ports(parameters, dense=len(self._dense), sparse=len(self._sparse))
         except PserverError:  # those that are there hear of it, and why
             with suppress(PserverError):
-                self._meet(time.monotonic() + _WORD_S)
+                self._meet(Deadline(_WORD_S))
             raise
         self._greet()
         for delivery in self._flight.deliveries:
@@ -164,14 +164,14 @@ class RemoteExchange:
         """See Exchange."""
         return self._room.arrays if self._room is not None else {}
 
-    def _meet(self, deadline: float) -> None:
+    def _meet(self, deadline: Deadline) -> None:
         for shard in self._shards:
             shard.line.connect(deadline)
         for shard in self._shards:
             shard.line.greet()
 
     def _greet(self) -> None:
-        self._meet(time.monotonic() + self._connect_timeout_s)
+        self._meet(Deadline(self._connect_timeout_s))
         self._check_begun()
         self._pace = max(shard.line.welcome.pace for shard in self._shards)
         self.next_pass = max(shard.line.welcome.next_pass for shard in self._shards)
