@@ -27,7 +27,7 @@ in order of arrival.
     may be computing a long test; one whose machine is gone is found by TCP (link.py), and is lost then.
     A shard has done well unless the job broke, or a trainer is missing that owes a gradient.
 10. Where snapshots are kept, training begins once the initial values last; a trainer that says goodbye hears
-    that all it told lasts (saving.py). Who is no trainer may want one (demand.py), and can do nothing else.
+    that all it told lasts (parting.py). Who is no trainer may want one (demand.py), and can do nothing else.
     A restored one goes on (arrival.py), also in a new job (resuming.py).
 
 A shard has first no model, then a Model, then its Training; it knows who speaks and why a job ends. It must
@@ -72,9 +72,10 @@ from paddle._pserver.shard.effects import Effect
 from paddle._pserver.shard.ending import Broken, Outcome, outcome
 from paddle._pserver.shard.model import Model
 from paddle._pserver.shard.outbox import Outbox
+from paddle._pserver.shard.parting import Parting
 from paddle._pserver.shard.resuming import Resuming
 from paddle._pserver.shard.roster import Roster, Standing, Trainer
-from paddle._pserver.shard.saving import Cause, Saving
+from paddle._pserver.shard.saving import Saving
 from paddle._pserver.shard.sparing import Sparing
 from paddle._pserver.shard.state import State, cut, marks, restore
 from paddle._pserver.tables.gradient import NOTHING, Gradient
@@ -96,6 +97,7 @@ class Shard:
         self.saving = Saving(options.snapshots)
         told = self.clocks, self.roster, self.barrier, self._outbox, self.saving
         self._sparing = Sparing(options.min_trainers, *told)
+        self._parting = Parting(self.clocks, self._outbox, self.saving, options.barrier_timeout_s)
         self.arrivals = Arrivals(self.clocks, self.roster, self.saving, self._outbox.note)
         self._resuming = Resuming(self.clocks, self.roster, self.arrivals, self._outbox, self.saving)
         self._beginning = Beginning(
@@ -195,6 +197,7 @@ class Shard:
         self._begin(now)
         self._peers.pop(session, None)
         self._demand.lost(session)
+        self._parting.lost(session)
         trainer = self.roster.of(session)
         if trainer is not None:
             self.barrier.remove(trainer.id)
@@ -316,17 +319,11 @@ class Shard:
     def _goodbye(self, trainer: Trainer, goodbye: Goodbye) -> None:
         session, was_in = trainer.session, trainer.declared
         self.barrier.remove(trainer.id)
-
-        def part(_: bool) -> None:
-            if session is not None:
-                self._outbox.send(session, Answer(self.clocks.version))
-                self._outbox.close(session)
-
+        assert session is not None  # on which it has said so
         if goodbye.failure is None and self.ready and self.broken is None:
-            why = Cause("goodbye", f"trainer {trainer.id} says goodbye, and all it told must last")
-            self.saving.ask(why, part)
+            self._parting.begin(trainer.id, session, self._now)
         else:
-            part(False)
+            self._parting.answer(session)
         if goodbye.failure is not None and not was_in:
             self.roster.lose(trainer, self._now, forget=True)
             told = paragraph(goodbye.failure)
@@ -368,6 +365,8 @@ class Shard:
 
     def _conclude(self) -> None:
         """Rule 9."""
+        is_needed = self.broken is None and len(self.roster.ids(Standing.GONE)) < len(self.roster.trainers)
+        self._parting.look(self._now, is_needed=is_needed)
         if self.outcome is None and (self.broken is not None or not self.saving.is_busy):
             patience = self.options.barrier_timeout_s
             self.outcome = outcome(self.roster, self.clocks, self.broken, self._now, patience)
