@@ -1,4 +1,4 @@
-"""Clocks: what a shard has counted. Steps applied, samples in them, pushes of every trainer.
+"""Clocks: what a shard has counted. Steps applied, samples in them, passes, pushes of every trainer.
 
 It must never know a value or a connection.
 
@@ -18,6 +18,7 @@ class Clocks:
     def __init__(self, trainers: int) -> None:
         self.version = 0  # steps applied
         self.samples = 0  # in these steps
+        self.passes_over = 0  # that all trainers have ended
         self.pushes = [0] * trainers  # admitted
         self.decided = [0] * trainers  # of these, the ones that were applied or discarded
         self.passes = [0] * trainers  # ended
@@ -42,10 +43,12 @@ class Clocks:
         dropped = f", discarded per trainer {self.dropped}" if any(self.dropped) else ""
         return f"{self.version} steps, {self.samples} samples, pushes per trainer {self.pushes}{dropped}"
 
-    def apply(self, samples: int) -> None:
-        """One step more is about to be applied."""
+    def apply(self, samples: int, passes: int) -> None:
+        """One step more is about to be applied. ``passes``: how many its trainers say are over; one that took
+        another's place counts its own, and a shard that was restored may know of fewer."""
         self.version += 1
         self.samples += samples
+        self.passes_over = max(self.passes_over, passes)
 
     def decide(self, trainer: int, *, dropped: bool) -> None:
         """The trainer's open push was applied or discarded."""

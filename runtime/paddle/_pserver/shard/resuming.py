@@ -92,4 +92,5 @@ class Resuming:
             logging.WARNING,
         )
         self._clocks.version, self._clocks.samples = facts.version, facts.samples
+        self._clocks.passes_over = facts.passes_over
         self._saving.resume(facts.version, now)

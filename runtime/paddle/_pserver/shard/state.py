@@ -49,6 +49,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
     samples: Annotated[int, msgspec.Meta(ge=0)]
     trainers: tuple[TrainerState, ...]
     serving: str = ""
+    passes_over: Count = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ def cut(model: Model, clocks: Clocks, roster: Roster, *, is_regular: bool, servi
         samples=clocks.samples,
         trainers=tuple(_trainer(trainer, clocks, roster) for trainer in roster.trainers),
         serving=serving,
+        passes_over=clocks.passes_over,
     )
     return State(facts, model.tables.cut(), is_regular)
 
@@ -105,6 +107,7 @@ def _trainer(trainer: Trainer, clocks: Clocks, roster: Roster) -> TrainerState:
 def restore(facts: Facts, clocks: Clocks, roster: Roster, now: float) -> None:
     """Make ``clocks`` and ``roster``, which are new, what they were. Nobody is connected."""
     clocks.version, clocks.samples = facts.version, facts.samples
+    clocks.passes_over = facts.passes_over
     for trainer, was in zip(roster.trainers, facts.trainers, strict=False):
         id = trainer.id
         trainer.incarnation, trainer.past, trainer.since = was.incarnation, was.past, now

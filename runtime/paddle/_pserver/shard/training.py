@@ -184,6 +184,7 @@ class Training:
             self._end_day(self._shrink)
             self._shrink = 0
             self._roster.begin_pass()
+            self._clocks.passes_over += 1
             self._mode.begin_pass()
             self._outbox.note(f"pass {self._pass_id} ended: {self._clocks}")
             values = self._snapshot()
@@ -202,11 +203,12 @@ class Training:
             self._answer_open(offer.trainer)
 
     def _apply(self, offers: Sequence[Offer]) -> None:
-        self._clocks.apply(sum([offer.push.samples for offer in offers]))
+        pushes = [offer.push for offer in offers]
+        self._clocks.apply(sum([push.samples for push in pushes]), max([push.pass_id for push in pushes]))
         self._tables.apply(
             [offer.gradient for offer in offers],
             samples=self._clocks.samples,
-            passes=max([offer.push.pass_id for offer in offers]),
+            passes=self._clocks.passes_over,
             step=self._clocks.version,
         )
         if self._changes is not None:
