@@ -44,7 +44,9 @@ EXCHANGE = """_engine.{
 # What trainers and pservers both speak of.
 WIRE = "_pserver.{errors, options} _pserver.protocol.{framing, messages, placement, wire}"
 # A shard: its parts are state machines, driven by whoever has a clock and a network.
-SHARD = "_pserver.watcher _pserver.shard _pserver.tables.{gradient, open_places, packed_table, tables}"
+SHARD = (
+    "_pserver.watcher _pserver.shard _pserver.tables.{gradient, open_places, packed_table, streamed, tables}"
+)
 SIGHT = "_pserver.service.{meter, report, status}"
 # How both prove to have the job's token.
 TOKENS = "_pserver.trust.{auth, handshake, tls, tls_socket, token_file}"
@@ -157,10 +159,18 @@ TABLE = (
     Row("_pserver.tables.{__init__, gradient}", theirs="numpy"),
     Row("_pserver.tables.slots", EXCHANGE, "numpy"),
     Row("_pserver.tables.table_room", "_pserver.errors"),
-    Row("_pserver.tables.sparse_table", "_pserver.protocol.placement _pserver.tables.gradient", "numpy"),
+    Row("_pserver.tables.streamed", theirs="numpy"),
+    Row("_pserver.tables.summed_rows", "_engine.kernels.interleaved _pserver.tables.gradient", "numpy"),
+    Row("_pserver.tables.frozen", "_pserver.memory.pages _pserver.tables.streamed", "numpy"),
+    Row("_pserver.tables.frozen_table", "_pserver.tables.{frozen, hash_index, streamed}", "numpy"),
+    Row(
+        "_pserver.tables.sparse_table",
+        "_pserver.protocol.placement _pserver.tables.{gradient, streamed}",
+        "numpy",
+    ),
     Row(
         "_pserver.tables.packed_table",
-        f"_pserver.tables.{{gradient, slots}} {WIRE} {EXCHANGE} _engine.kernels.rows",
+        f"_pserver.tables.{{frozen, gradient, slots, streamed}} {WIRE} {EXCHANGE} _engine.kernels.rows",
         "numpy",
     ),
     Row(
@@ -171,7 +181,9 @@ TABLE = (
     Row(
         "_pserver.tables.hash_table",
         f"{WIRE} {EXCHANGE} _engine.kernels.interleaved "
-        "_pserver.memory.pages _pserver.tables.{gradient, hash_index, slots, table_room}",
+        "_pserver.memory.pages "
+        "_pserver.tables.{frozen, frozen_table, gradient, hash_index, slots, streamed, summed_rows} "
+        "_pserver.tables.table_room",
         "numpy",
     ),
     Row("_pserver.tables.known_rows", "_pserver.memory.pages _pserver.tables.hash_index", "numpy"),
@@ -179,7 +191,7 @@ TABLE = (
     Row(
         "_pserver.tables.tables",
         f"{WIRE} {EXCHANGE} _pserver.memory.shown "
-        "_pserver.tables.{gradient, hash_table, packed_table, slots, sparse_table, table_room}",
+        "_pserver.tables.{gradient, hash_table, packed_table, slots, sparse_table, streamed, table_room}",
         "numpy",
     ),
     # One part of the parameters.
@@ -187,10 +199,14 @@ TABLE = (
     Row("_pserver.shard.model", f"{SHARD} {WIRE} {EXCHANGE} _pserver.memory.shown", "numpy"),
     Row("_pserver.shard.decoding", f"{SHARD} {WIRE} {EXCHANGE} _engine.kernels.{{halves, largest}}", "numpy"),
     Row("_pserver.shard.loan", f"{WIRE} _pserver.memory.region _pserver.tables.tables", "numpy os"),
-    Row("_pserver.shard.state", f"{SHARD} {WIRE}", "msgspec numpy"),
+    Row("_pserver.shard.state", f"{SHARD} {WIRE}", "msgspec"),
     # States on disk.
     Row("_pserver.snapshots.__init__"),
-    Row("_pserver.snapshots.snapshot_file", "_pserver.shard.state", "base64 msgspec numpy safetensors"),
+    Row(
+        "_pserver.snapshots.snapshot_file",
+        "_pserver.shard.state _pserver.tables.streamed",
+        "base64 msgspec numpy safetensors",
+    ),
     Row("_pserver.snapshots.storage", "_pserver.errors", "fcntl mmap os pathlib"),
     Row(
         "_pserver.snapshots.{archive, snapshot}",
@@ -209,14 +225,15 @@ TABLE = (
     ),
     Row(
         "_pserver.snapshots.resharding",
-        f"{WIRE} {EXCHANGE} _pserver.shard.state _pserver.snapshots.{{snapshot_file, gathering}}",
+        f"{WIRE} {EXCHANGE} _pserver.shard.state _pserver.snapshots.{{snapshot_file, gathering}} "
+        "_pserver.tables.streamed",
         "msgspec numpy",
     ),
     Row(
         "_pserver.snapshots.exporting",
         f"{WIRE} {EXCHANGE} _engine.checkpoint "
-        "_pserver.snapshots.{gathering, resharding, snapshot_file} "
-        "_pserver.tables.{hash_table, packed_table, table_room}",
+        "_pserver.snapshots.{gathering, resharding} "
+        "_pserver.tables.{hash_table, packed_table, streamed, table_room}",
         "numpy sys",
     ),
     Row(
@@ -253,6 +270,7 @@ TABLE = (
         "asyncio numpy",
     ),
     Row("_pserver.service.shard_clock", "", "time"),
+    Row("_pserver.service.relay", SHARD, "asyncio numpy"),
     Row(
         "_pserver.service.warming",
         f"{SHARD} {WIRE} {EXCHANGE} _pserver.protocol.outlet _pserver.service.shard_clock",
@@ -260,8 +278,8 @@ TABLE = (
     ),
     Row(
         "_pserver.service.hub",
-        f"{SHARD} {WIRE} {SIGHT} _pserver.protocol.outlet _pserver.service.{{session, shard_clock, warming}} "
-        "_pserver.snapshots.recovery _pserver.trust.{auth, nearby}",
+        f"{SHARD} {WIRE} {SIGHT} _pserver.protocol.outlet _pserver.snapshots.recovery "
+        "_pserver.service.{relay, session, shard_clock, warming} _pserver.trust.{auth, nearby}",
         "asyncio numpy time",
     ),
     Row("_pserver.service.status", SHARD, "msgspec"),

@@ -21,7 +21,7 @@ from aiohttp import web
 
 from paddle._engine.exchange import Exchange, ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._pserver.errors import PortInUse
-from paddle._pserver.options import ShardOptions
+from paddle._pserver.options import ShardOptions, SnapshotOptions
 from paddle._pserver.service.application import application
 from paddle._pserver.service.conversation import Conversation
 from paddle._pserver.service.hub import Hub
@@ -31,6 +31,7 @@ from paddle._pserver.service.refusals import Refusals
 from paddle._pserver.shard.ending import Outcome
 from paddle._pserver.shard.roster import Standing
 from paddle._pserver.shard.shard import Shard
+from paddle._pserver.snapshots.recovery import Kept
 from paddle._pserver.trainer.remote import RemoteExchange
 from paddle._pserver.trust import nearby
 from paddle._pserver.trust.auth import Gate, Token
@@ -146,6 +147,7 @@ def start_pservers() -> Iterator[Start]:
             is_nearby: bool = False,
             certificate: Certificate | None = None,
             log_period_server: int = 500,
+            kept: Kept | None = None,
         ) -> Pservers:
             used = HOSTS[:hosts]
             listeners = free_ports(used, ports_num + ports_num_for_sparse)
@@ -159,8 +161,9 @@ def start_pservers() -> Iterator[Start]:
                     barrier_timeout_s=barrier_timeout_s,
                     is_shown=is_nearby,
                     log_period_server=log_period_server,
+                    snapshots=None if kept is None else SnapshotOptions(folder="nowhere", period=1),
                 )
-                running.hubs.append(Hub(Shard(options), f"{role} shard {index}"))
+                running.hubs.append(Hub(Shard(options), f"{role} shard {index}", kept=kept))
             near = [nearby.beside(listener) if is_nearby else None for listener in listeners]
             stack.enter_context(serving(running, listeners, keepalive_timeout, token, near, certificate))
             return running

@@ -21,8 +21,9 @@ from paddle._pserver.shard.model import Model
 from paddle._pserver.shard.state import Facts, TrainerState
 from paddle._pserver.snapshots.gathering import Gathered
 from paddle._pserver.snapshots.resharding import Resharding
-from paddle._pserver.snapshots.snapshot_file import Opened, Streamed, encoded, opened
+from paddle._pserver.snapshots.snapshot_file import Opened, encoded, opened
 from paddle._pserver.tables.gradient import Gradient, Rows
+from paddle._pserver.tables.streamed import Array
 
 from ..conftest import values_of
 from ..test_equality import MODEL, RULE_SPECS, gradients_of, update
@@ -120,7 +121,7 @@ class Cluster:
         return Gathered(tuple(states["dense"]), tuple(states["sparse"]))
 
 
-def written(facts: Facts, arrays: Mapping[str, np.ndarray | Streamed]) -> Opened:
+def written(facts: Facts, arrays: Mapping[str, Array]) -> Opened:
     """As it is read from a file."""
     return opened(memoryview(b"".join(encoded(facts, arrays))))
 

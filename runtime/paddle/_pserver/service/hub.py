@@ -22,6 +22,7 @@ from paddle._pserver.errors import FrameError
 from paddle._pserver.protocol.messages import Share, Sign, failure
 from paddle._pserver.protocol.outlet import Outlet
 from paddle._pserver.service.meter import Meter
+from paddle._pserver.service.relay import relayed
 from paddle._pserver.service.report import Report, lines, report
 from paddle._pserver.service.session import Session
 from paddle._pserver.service.shard_clock import ShardClock
@@ -189,7 +190,7 @@ class Hub:
         assert self._kept is not None
         error, began, version = None, time.monotonic(), state.facts.version
         try:
-            await asyncio.to_thread(self._kept.save, state)
+            await asyncio.to_thread(self._kept.save, relayed(state, asyncio.get_running_loop()))
             took = time.monotonic() - began
             _log.info("%s: wrote a snapshot of version %d in %.1f s: %s", self.name, version, took, why)
         except OSError as failure:

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import msgspec
-import numpy as np
 
 from paddle._pserver.protocol.messages import Count, Declare, Mark
 from paddle._pserver.shard.clocks import Clocks
 from paddle._pserver.shard.model import Model
 from paddle._pserver.shard.roster import Roster, Standing, Trainer
+from paddle._pserver.tables.streamed import Array
 
 
 class TrainerState(msgspec.Struct, frozen=True, array_like=True):
@@ -54,13 +54,13 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A shard's state. ``arrays``: see :meth:`paddle._pserver.tables.tables.Tables.state`.
+    """A shard's state. ``arrays``: see :meth:`paddle._pserver.tables.tables.Tables.cut`.
 
     ``is_regular``: cut at a version at which all shards of the job are cut.
     """
 
     facts: Facts
-    arrays: Mapping[str, np.ndarray]
+    arrays: Mapping[str, Array]
     is_regular: bool = True
 
 

@@ -22,9 +22,9 @@ from paddle._pserver.errors import CannotExport
 from paddle._pserver.protocol.placement import RowRange
 from paddle._pserver.snapshots.gathering import Gathered
 from paddle._pserver.snapshots.resharding import Resharding, rows_at_once
-from paddle._pserver.snapshots.snapshot_file import Streamed
 from paddle._pserver.tables.hash_table import HashTable
 from paddle._pserver.tables.packed_table import PackedTable
+from paddle._pserver.tables.streamed import Array, pieces, whole
 from paddle._pserver.tables.table_room import TableRoom
 
 
@@ -57,7 +57,7 @@ class Exporting:
             elif self.is_averaged:
                 yield parameter, iter([self._mean(dense, parameter.name)])
             else:
-                yield parameter, _pieces(dense[f"values/{parameter.name}"])
+                yield parameter, pieces(dense[f"values/{parameter.name}"])
 
     def _rows(self, one: Resharding, table: ParameterSpec) -> Iterator[np.ndarray]:
         declared, height = self.gathered.declaration, table.shape[0]
@@ -78,25 +78,14 @@ class Exporting:
                 some.restore(one.rows_from(table, shard, begin, begin + portion), self.gathered.version)
                 yield some.export(None, portion)
 
-    def _mean(self, dense: dict[str, np.ndarray | Streamed], name: str) -> np.ndarray:
-        values = _whole(dense[f"values/{name}"])
+    def _mean(self, dense: dict[str, Array], name: str) -> np.ndarray:
+        values = whole(dense[f"values/{name}"])
         spec = self.gathered.declaration.update.average
         assert spec is not None
         average = Average(values, spec)
         for kind, array in average.state().items():
-            array[...] = _whole(dense[f"{kind}/{name}"])
+            array[...] = whole(dense[f"{kind}/{name}"])
         return average.mean(values)
-
-
-def _pieces(array: np.ndarray | Streamed) -> Iterator[np.ndarray]:
-    return array.pieces() if isinstance(array, Streamed) else iter([array])
-
-
-def _whole(array: np.ndarray | Streamed) -> np.ndarray:
-    if not isinstance(array, Streamed):
-        return array
-    flat = np.concatenate([piece.reshape(-1) for piece in array.pieces()])
-    return flat.reshape(array.shape)
 
 
 def config_of(parameter: ParameterSpec) -> ParameterConfig:

@@ -31,7 +31,8 @@ from paddle._pserver.options import Role
 from paddle._pserver.protocol.placement import DenseLayout, RowRange, Slice, dense_layout, row_ranges
 from paddle._pserver.shard.state import Facts, TrainerState
 from paddle._pserver.snapshots.gathering import Gathered
-from paddle._pserver.snapshots.snapshot_file import Opened, Streamed
+from paddle._pserver.snapshots.snapshot_file import Opened
+from paddle._pserver.tables.streamed import Array, Streamed
 
 _VALUES_AT_ONCE = 1 << 20
 _KEYS = {"candidates": ("candidates", "seen", "seen_on"), "entered": ("entered",)}  # else it is "ids"
@@ -39,7 +40,7 @@ _OF_NO_ROWS = {kind for kinds in _KEYS.values() for kind in kinds}
 _STEPS = ("last_step", "average rows")  # a row's, by the count of its shard
 _COMMON = ("rates", "days", "average counts")
 
-Arrays = dict[str, np.ndarray | Streamed]
+Arrays = dict[str, Array]
 
 
 class Resharding:

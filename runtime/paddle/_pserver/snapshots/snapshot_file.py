@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -19,24 +19,11 @@ import numpy as np
 from safetensors.numpy import load
 
 from paddle._pserver.shard.state import Facts, State
+from paddle._pserver.tables.streamed import Array, pieces
 
 _DTYPES = {"float32": "F32", "float64": "F64", "int64": "I64"}
 _NAMES = {code: name for name, code in _DTYPES.items()}
 _PART_BYTES = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Streamed:
-    """An array that comes in pieces, in order; ``pieces`` may be asked for more than once."""
-
-    dtype: np.dtype
-    shape: tuple[int, ...]
-    pieces: Callable[[], Iterator[np.ndarray]]
-
-    @property
-    def nbytes(self) -> int:
-        """Of all of it."""
-        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +42,7 @@ class _Tensor(msgspec.Struct, frozen=True):
     data_offsets: tuple[int, int]
 
 
-Arrays = Mapping[str, np.ndarray | Streamed]
+Arrays = Mapping[str, Array]
 
 
 def encoded(facts: Facts, arrays: Arrays) -> Iterator[memoryview]:
@@ -75,7 +62,7 @@ def encoded(facts: Facts, arrays: Arrays) -> Iterator[memoryview]:
     text += b" " * (-len(text) % 8)
     yield memoryview(len(text).to_bytes(8, "little") + text)
     for array in arrays.values():
-        for piece in array.pieces() if isinstance(array, Streamed) else (array,):
+        for piece in pieces(array):
             raw = np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data
             for start in range(0, raw.nbytes, _PART_BYTES):
                 yield raw[start : start + _PART_BYTES]

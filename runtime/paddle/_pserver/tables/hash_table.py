@@ -34,6 +34,7 @@ each takes the ids that live there (see RowRange.pick).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from weakref import WeakSet
 
 import numpy as np
 
@@ -44,9 +45,13 @@ from paddle._engine.row_initial import row_key
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.memory.pages import Pages
 from paddle._pserver.protocol.placement import RowRange
+from paddle._pserver.tables.frozen import WORTH_BYTES
+from paddle._pserver.tables.frozen_table import FrozenTable
 from paddle._pserver.tables.gradient import Rows
 from paddle._pserver.tables.hash_index import ABSENT, MAX_MARK, HashIndex
 from paddle._pserver.tables.slots import how, slots_of
+from paddle._pserver.tables.streamed import Array
+from paddle._pserver.tables.summed_rows import summed
 from paddle._pserver.tables.table_room import TableRoom
 
 _BLOCK_VALUES = 1 << 15  # a block, its gradient and its rows together fit in a core's own cache
@@ -76,6 +81,7 @@ class HashTable:
         self._settled = 0  # rows that were there when the last step ended
         self._days: list[int] = []  # the step with which each day ended
         self._entered: list[np.ndarray] = []  # ids that entered in this step, and are shown from the next
+        self._frozen: WeakSet[FrozenTable] = WeakSet()  # that somebody still reads
 
     @property
     def name(self) -> str:
@@ -124,7 +130,9 @@ class HashTable:
         """Give the rows of ``ids``, each once, other values; they are made where there are none, and keep
         their slots."""
         self.gather(ids)
-        self._store.array[self._index.find(ids)[0], : self.held.width] = values
+        rows = self._index.find(ids)[0]
+        self._spare(rows, ids)
+        self._store.array[rows, : self.held.width] = values
 
     def peek(self, ids: np.ndarray) -> np.ndarray:
         """A copy, up to date, for inference: nothing is made, counted or changed, and what has no row is
@@ -186,7 +194,7 @@ class HashTable:
         self._rates.add(rate)
 
     def _push(self, parts: Sequence[Rows], scale: np.float32 | None, rate: float, step: int) -> None:
-        ids, gradient = _sum(parts)
+        ids, gradient = summed(parts)
         absent = self._touch(ids, gradient, scale, rate, step)
         if len(absent) and self._entry.kind == "always":
             self._admit(ids[absent])
@@ -206,6 +214,8 @@ class HashTable:
                 there = rows != ABSENT
                 absent.append(begin + np.flatnonzero(~there))
                 rows, last_step, part = rows[there], last_step[there], part[there]
+            for frozen in self._frozen:
+                frozen.spare(rows, last_step)
             self._update(rows, part if scale is None else part * scale, last_step, rate, step)
         return np.concatenate(absent)
 
@@ -245,10 +255,16 @@ class HashTable:
         behind = np.flatnonzero(np.abs(self._index.marks(ids)) < self._step)
         rows, once = np.unique(rows[behind], return_index=True)
         ids = ids[behind[once]]
+        self._spare(rows, ids)
         last_step = self._index.marks(ids)
         for here, values, slots in self._blocks(rows):
             self._make_up(values, slots, last_step[here])
         self._index.remark(ids, last_step)
+
+    def _spare(self, rows: np.ndarray, ids: np.ndarray) -> None:
+        """Rows, of ``ids``, are about to change."""
+        for frozen in self._frozen:
+            frozen.spare(rows, self._index.marks(ids) if self._index.is_marked else rows)
 
     def _make_up(self, values: np.ndarray, slots: list[np.ndarray], last_step: np.ndarray) -> None:
         """Make up for the idle steps of rows that stand apart from the store."""
@@ -272,6 +288,8 @@ class HashTable:
 
     def shrink(self, threshold: int) -> None:
         """End a day; forget what rule 3 says, and give its memory back."""
+        for frozen in self._frozen:
+            frozen.spare_all()
         self._days.append(self._step)
         self._index.keep_marks(self._settled, min(self._step, MAX_MARK))
         if len(self._days) >= threshold:
@@ -295,9 +313,26 @@ class HashTable:
             last_step[: self._settled], last_step[self._settled :] = self._step, -self._step
         shape = (len(ids), self._parts, self.held.width)
         values, *slots = self._store.array[: len(ids)].reshape(shape).transpose(1, 0, 2).copy()
+        return {
+            "ids": ids,
+            "values": values,
+            **slots_of(self._rule, slots),
+            "last_step": last_step,
+            **self._besides(),
+        }
+
+    def cut(self) -> dict[str, Array]:
+        """See :meth:`Tables.cut`."""
+        if self.nbytes < WORTH_BYTES:
+            return dict(self.state())
+        frozen = FrozenTable(self._index, lambda: self._store.array, self._settled, self._step)
+        self._frozen.add(frozen)
+        return {**frozen.arrays(self.held.width, self._rule.slots), **self._besides()}
+
+    def _besides(self) -> dict[str, np.ndarray]:
+        """The state but for rows; new arrays."""
         candidates, seen, seen_on = self._index.candidates()
         return {
-            **{"ids": ids, "values": values, **slots_of(self._rule, slots), "last_step": last_step},
             **{"candidates": candidates, "seen": seen, "seen_on": seen_on},
             "entered": np.concatenate([_NONE, *self._entered]),
             **{"rates": self._rates.state(), "days": np.array(self._days, np.int64)},
@@ -354,19 +389,3 @@ class HashTable:
             if not self.held.pick(given[kind]).all():
                 raise ValueError(f"{kind} of {self.name!r} has some of another shard")
         return given
-
-
-def _sum(parts: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray]:
-    """Each id once, and the sum of its rows in order of occurrence."""
-    ids = parts[0].ids if len(parts) == 1 else np.concatenate([part.ids for part in parts])
-    values = parts[0].values if len(parts) == 1 else np.concatenate([part.values for part in parts])
-    if (ids[1:] > ids[:-1]).all():
-        return ids, values
-    place, found = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
-    scratch = np.empty(4 << (len(ids) - 1).bit_length(), np.int32)  # sparse, so that few ids meet in it
-    count = interleaved.distinct(ids, scratch, place, found)
-    if count == len(ids):
-        return ids, values
-    total = np.empty((count, values.shape[1]), np.float32)
-    interleaved.sums(place, values, total)
-    return found[:count], total

@@ -6,6 +6,7 @@ It must never know who sent a gradient or when a step is due. Guarantee: as tabl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from weakref import WeakSet
 
 import numpy as np
 
@@ -14,8 +15,10 @@ from paddle._engine.exchange import UpdateSpec
 from paddle._engine.rates import Rates
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.protocol.placement import RowRange
+from paddle._pserver.tables.frozen import WORTH_BYTES, Frozen
 from paddle._pserver.tables.gradient import Rows
 from paddle._pserver.tables.slots import fill, how, slots_of
+from paddle._pserver.tables.streamed import Array
 
 
 class PackedTable:
@@ -33,6 +36,7 @@ class PackedTable:
         self._last_step = np.zeros(held.count, np.int64)
         self._rates, self._step = Rates(), 0
         self._average = average_of(self.values, update.average)
+        self._frozen: WeakSet[Frozen] = WeakSet()  # that somebody still reads
 
     @property
     def name(self) -> str:
@@ -54,6 +58,16 @@ class PackedTable:
         counted = {"last_step": self._last_step, "rates": self._rates.state()}
         slots = slots_of(self._rule, self._slots)
         return {"values": self.values, **slots, **counted, **state_of(self._average)}
+
+    def cut(self) -> dict[str, Array]:
+        """See :meth:`Tables.cut`. What is averaged changes as a whole, and is copied."""
+        if self._average is not None or self.nbytes < WORTH_BYTES:
+            return {kind: array.copy() for kind, array in self.state().items()}
+        frozen = Frozen(self.rows, lambda: [self.values, *self._slots, self._last_step])
+        self._frozen.add(frozen)
+        kinds = ["values", *(f"slot {name}" for name in self._rule.slots), "last_step"]
+        streamed = {kind: frozen.streamed(which) for which, kind in enumerate(kinds)}
+        return {**streamed, "rates": self._rates.state()}
 
     def restore(self, state: Mapping[str, np.ndarray], step: int) -> None:
         """See :meth:`Tables.restore`."""
@@ -105,7 +119,14 @@ class PackedTable:
 
     def _make_up(self, local: np.ndarray | None) -> None:
         rule, penalties = self._rule, self._penalties
+        if self._frozen and rule.changes_idle_rows(penalties):
+            self._spare(local)
         rule.catch_up(self.values, local, self._slots, self._last_step, self._rates, penalties, self._step)
+
+    def _spare(self, local: np.ndarray | None) -> None:
+        """These rows are about to change; all if None."""
+        for frozen in self._frozen:
+            frozen.spare_all() if local is None else frozen.spare(local)
 
     def apply(self, parts: Sequence[Rows], scale: np.float32 | None, learning_rate: float, step: int) -> None:
         """Apply the sum of ``parts``, times ``scale``, to the rows they name, which have been checked."""
@@ -131,6 +152,7 @@ class PackedTable:
         local = self.held.local(ids)
         self._catch_up(local)
         rule, penalties = self._rule, self._penalties
+        self._spare(local)
         rule.rows(self.values, local, values, self._slots, self._last_step, rate, penalties, step)
         if self._average is not None:
             self._average.add_rows(self.values, local, step)

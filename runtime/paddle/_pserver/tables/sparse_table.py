@@ -10,6 +10,7 @@ import numpy as np
 
 from paddle._pserver.protocol.placement import RowRange
 from paddle._pserver.tables.gradient import Rows
+from paddle._pserver.tables.streamed import Array
 
 
 class SparseTable(Protocol):
@@ -46,6 +47,10 @@ class SparseTable(Protocol):
 
     def state(self) -> dict[str, np.ndarray]:
         """See :meth:`paddle._pserver.tables.tables.Tables.state`; by kind."""
+        ...
+
+    def cut(self) -> dict[str, Array]:
+        """See :meth:`paddle._pserver.tables.tables.Tables.cut`; by kind."""
         ...
 
     def restore(self, state: Mapping[str, np.ndarray], step: int) -> None:

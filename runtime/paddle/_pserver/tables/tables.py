@@ -24,6 +24,7 @@ from paddle._pserver.tables.gradient import Gradient
 from paddle._pserver.tables.packed_table import PackedTable
 from paddle._pserver.tables.slots import fill, how, slots_of
 from paddle._pserver.tables.sparse_table import SparseTable
+from paddle._pserver.tables.streamed import Array
 from paddle._pserver.tables.table_room import TableRoom
 
 if TYPE_CHECKING:
@@ -121,12 +122,20 @@ class Tables:
         parts: list[_Blocks | SparseTable] = [*self._blocks, *self.rows.values()]
         return {f"{kind}/{part.name}": array for part in parts for kind, array in part.state().items()}
 
-    def cut(self) -> dict[str, np.ndarray]:
-        """The state now, in arrays that no step changes."""
-        return {
-            name: array if name.partition("/")[2] in self.open else array.copy()
-            for name, array in self.state().items()
+    def cut(self) -> dict[str, Array]:
+        """The state now, which no step changes. Rows of large tables are read later, in pieces (frozen.py):
+        in the thread in which steps are applied, between two of them."""
+        dense = {
+            f"{kind}/{blocks.name}": array.copy()
+            for blocks in self._blocks
+            for kind, array in blocks.state().items()
         }
+        rows = {
+            f"{kind}/{table.name}": array
+            for table in self.rows.values()
+            for kind, array in table.cut().items()
+        }
+        return {**dense, **rows}
 
     @property
     def dense_bytes(self) -> int:

@@ -300,9 +300,7 @@ class Client:
                 try:
                     count = sock.recvmsg_into(reader.buffers())[0]
                 except _NOT_YET:
-                    if deadline.is_over:
-                        raise TimeoutError("timed out") from None
-                    self.on_idle()
+                    self._idle(deadline)
                     self._want_sign(sock, deadline)
                     continue
                 self._silence.heard()
@@ -314,6 +312,12 @@ class Client:
         except FrameError as error:
             raise type(error)(f"{self.what}: {error}") from error
         return reply
+
+    def _idle(self, deadline: Deadline) -> None:
+        """Nothing is there. Raises TimeoutError where the deadline was over before it was looked."""
+        if deadline.is_over:
+            raise TimeoutError("timed out") from None
+        self.on_idle()
 
     def _want_sign(self, sock: Stream, deadline: Deadline) -> None:
         """See sign.py."""
@@ -345,9 +349,9 @@ class Client:
             try:
                 sent = sock.sendmsg(group)
             except _NOT_YET:
-                if is_patient or deadline.is_over:
+                if is_patient:
                     raise TimeoutError("timed out") from None
-                self.on_idle()
+                self._idle(deadline)
                 continue
             while group and sent >= group[0].nbytes:
                 sent -= group.pop(0).nbytes
