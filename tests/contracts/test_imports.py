@@ -13,7 +13,8 @@ import pytest
 
 import paddle
 
-from .walls import PURE, STANDARD, TABLE, Row, expanded
+from .wall import PURE, STANDARD, Row, expanded
+from .walls import TABLE
 
 RUNTIME = Path(paddle.__file__).parents[1]
 ROWS: dict[str, Row] = {name: row for row in TABLE for name in expanded(row.who)}

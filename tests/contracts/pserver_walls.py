@@ -1,0 +1,247 @@
+"""Who may know whom in the parameter server: its part of the table in walls.py, whose text says how to read
+it."""
+
+from __future__ import annotations
+
+from .wall import STANDARD, Row
+
+# What engine and parameter server both speak of: gradients and rules, never a program.
+EXCHANGE = """_engine.{
+    averages, errors, exchange, entry, penalties, rates, row_initial, rows, rules, schedules
+}"""
+# What trainers and pservers both speak of.
+WIRE = "_pserver.{errors, options} _pserver.protocol.{framing, messages, placement, wire}"
+# A shard: its parts are state machines, driven by whoever has a clock and a network.
+SHARD = (
+    "_pserver.watcher _pserver.shard _pserver.tables.{gradient, open_places, packed_table, streamed, tables}"
+)
+SIGHT = "_pserver.service.{meter, report, status}"
+# How both prove to have the job's token.
+TOKENS = "_pserver.trust.{auth, handshake, tls, tls_socket, token_file}"
+
+PSERVER = (
+    # Where parameters live, from the ground up.
+    Row("_pserver.__init__"),
+    Row("_pserver.errors", "_engine.errors _complaint"),
+    Row("_pserver.{options, watcher}"),
+    # What trainers and shards say to each other.
+    Row("_pserver.protocol.{__init__, landing}"),
+    Row("_pserver.protocol.ahead", theirs="threading"),  # a lock
+    Row("_pserver.protocol.link", theirs="select socket"),
+    Row("_pserver.protocol.wire", "_engine.exchange"),
+    Row("_pserver.protocol.messages", f"{WIRE} _engine.exchange", "msgspec"),
+    Row("_pserver.protocol.{framing, placement}", "_pserver.errors _engine.exchange", "numpy xxhash"),
+    Row("_pserver.protocol.encoding", f"{WIRE} {EXCHANGE} _engine.kernels.{{halves, largest}}", "numpy"),
+    Row("_pserver.protocol.outlet", f"{WIRE} _engine.kernels.halves", "numpy"),
+    Row("_pserver.protocol.rounded", "_pserver.protocol.{framing, landing} _engine.kernels.halves", "numpy"),
+    # Who may speak. The gate is a state machine: time and chance are given to it.
+    Row("_pserver.trust.__init__"),
+    Row("_pserver.trust.auth", theirs="base64 binascii hmac ipaddress"),
+    Row("_pserver.trust.token_file", "_pserver.errors _pserver.trust.auth", "os pathlib"),
+    Row("_pserver.trust.nearby", "_pserver.trust.auth", "os socket"),
+    Row("_pserver.trust.tls", "_pserver.errors", "pathlib ssl"),
+    Row(
+        "_pserver.trust.tls_socket",
+        "_pserver.errors _pserver.trust.tls",
+        "select socket ssl threading time",
+    ),
+    Row(
+        "_pserver.trust.handshake",
+        "_pserver.errors _pserver.protocol.link _pserver.trust.{auth, nearby, tls_socket}",
+        "secrets socket time",
+    ),
+    # Memory, some of which both sides see.
+    Row("_pserver.memory.{__init__, memory}", theirs="os pathlib"),
+    Row("_pserver.memory.pages", theirs="gc mmap numpy"),
+    Row(
+        "_pserver.memory.region",
+        "_pserver.memory.memory _pserver.protocol.messages",
+        "fcntl mmap numpy os pathlib",
+    ),
+    Row("_pserver.memory.shown", f"{WIRE} _pserver.memory.region", "numpy"),
+    Row("_pserver.memory.gradient_room", f"{EXCHANGE} _pserver.memory.region", "numpy"),
+    # Values, and the state of their rules.
+    Row("_pserver.tables.{__init__, gradient}", theirs="numpy"),
+    Row("_pserver.tables.slots", EXCHANGE, "numpy"),
+    Row("_pserver.tables.table_room", "_pserver.errors"),
+    Row("_pserver.tables.streamed", theirs="numpy"),
+    Row("_pserver.tables.summed_rows", "_engine.kernels.interleaved _pserver.tables.gradient", "numpy"),
+    Row("_pserver.tables.frozen", "_pserver.memory.pages _pserver.tables.streamed", "numpy"),
+    Row("_pserver.tables.frozen_table", "_pserver.tables.{frozen, hash_index, streamed}", "numpy"),
+    Row(
+        "_pserver.tables.sparse_table",
+        "_pserver.protocol.placement _pserver.tables.{gradient, streamed}",
+        "numpy",
+    ),
+    Row(
+        "_pserver.tables.packed_table",
+        f"_pserver.tables.{{frozen, gradient, slots, streamed}} {WIRE} {EXCHANGE} _engine.kernels.rows",
+        "numpy",
+    ),
+    Row(
+        "_pserver.tables.hash_index",
+        "_pserver.errors _pserver.memory.pages _engine.kernels.{cells, growing, hashing}",
+        "numpy",
+    ),
+    Row(
+        "_pserver.tables.hash_table",
+        f"{WIRE} {EXCHANGE} _engine.kernels.interleaved "
+        "_pserver.memory.pages "
+        "_pserver.tables.{frozen, frozen_table, gradient, hash_index, slots, streamed, summed_rows} "
+        "_pserver.tables.table_room",
+        "numpy",
+    ),
+    Row("_pserver.tables.known_rows", "_pserver.memory.pages _pserver.tables.hash_index", "numpy"),
+    Row("_pserver.tables.open_places", "_pserver.tables.hash_index", "numpy"),
+    Row(
+        "_pserver.tables.tables",
+        f"{WIRE} {EXCHANGE} _pserver.memory.shown "
+        "_pserver.tables.{gradient, hash_table, packed_table, slots, sparse_table, streamed, table_room}",
+        "numpy",
+    ),
+    # One part of the parameters.
+    Row("_pserver.shard", f"{SHARD} {WIRE} {EXCHANGE} _visible", "numpy"),
+    Row("_pserver.shard.model", f"{SHARD} {WIRE} {EXCHANGE} _pserver.memory.shown", "numpy"),
+    Row("_pserver.shard.decoding", f"{SHARD} {WIRE} {EXCHANGE} _engine.kernels.{{halves, largest}}", "numpy"),
+    Row("_pserver.shard.loan", f"{WIRE} _pserver.memory.region _pserver.tables.tables", "numpy os"),
+    Row("_pserver.shard.state", f"{SHARD} {WIRE}", "msgspec"),
+    # States on disk.
+    Row("_pserver.snapshots.__init__"),
+    Row(
+        "_pserver.snapshots.snapshot_file",
+        "_pserver.shard.state _pserver.tables.streamed",
+        "base64 msgspec numpy safetensors",
+    ),
+    Row("_pserver.snapshots.storage", "_pserver.errors", "fcntl mmap os pathlib"),
+    Row(
+        "_pserver.snapshots.{archive, snapshot}",
+        "_pserver.errors _pserver.shard.state _pserver.snapshots.{archive, snapshot_file, storage}",
+        "msgspec xxhash",
+    ),
+    Row(
+        "_pserver.snapshots.recovery",
+        f"{SHARD} {WIRE} _pserver.snapshots.{{snapshot, storage}}",
+        "pathlib time",
+    ),
+    Row(
+        "_pserver.snapshots.gathering",
+        f"{WIRE} _pserver.snapshots.{{archive, snapshot_file, storage}}",
+        "msgspec pathlib",
+    ),
+    Row(
+        "_pserver.snapshots.resharding",
+        f"{WIRE} {EXCHANGE} _pserver.shard.state _pserver.snapshots.{{snapshot_file, gathering}} "
+        "_pserver.tables.streamed",
+        "msgspec numpy",
+    ),
+    Row(
+        "_pserver.snapshots.exporting",
+        f"{WIRE} {EXCHANGE} _engine.checkpoint "
+        "_pserver.snapshots.{gathering, resharding} "
+        "_pserver.tables.{hash_table, packed_table, streamed, table_room}",
+        "numpy sys",
+    ),
+    Row(
+        "_pserver.snapshots.offline",
+        f"{WIRE} _engine.checkpoint "
+        "_pserver.snapshots.{exporting, gathering, resharding, snapshot, storage}",
+        "pathlib shutil tempfile",
+    ),
+    # A trainer's end.
+    Row(
+        "_pserver.trainer",
+        f"_pserver.trainer {TOKENS} {WIRE} {EXCHANGE} _visible _pserver.trust.nearby "
+        "_pserver.memory.{gradient_room, region, shown} "
+        "_pserver.protocol.{ahead, encoding, landing, link, rounded}",
+        "msgspec numpy os secrets socket ssl sys threading time",
+    ),
+    Row("_pserver.trainer.local", f"{SHARD} {WIRE} {EXCHANGE} _pserver.trainer.given", "numpy"),
+    Row("_pserver.trainer.merging", EXCHANGE, "numpy"),
+    Row("_pserver.trainer.local_updates", f"{EXCHANGE} _pserver.tables.known_rows", "numpy"),
+    Row(
+        "_pserver.trainer.trainer_modes",
+        "_engine.exchange _pserver.trainer.{local, local_updates, merging}",
+    ),
+    Row(
+        "_pserver.trainer.consistent_cut",
+        f"{WIRE} _pserver.trainer.{{client, deadline}} _pserver.trust.{{tls, token_file}}",
+        "time",
+    ),
+    # Shards as processes, on a network, with a clock.
+    Row("_pserver.service.__init__"),
+    Row(
+        "_pserver.service.session",
+        f"{SHARD} {WIRE} _pserver.protocol.link _pserver.service.meter",
+        "asyncio numpy",
+    ),
+    Row("_pserver.service.shard_clock", "", "time"),
+    Row("_pserver.service.relay", SHARD, "asyncio numpy"),
+    Row(
+        "_pserver.service.warming",
+        f"{SHARD} {WIRE} {EXCHANGE} _pserver.protocol.outlet _pserver.service.shard_clock",
+        "asyncio numpy",
+    ),
+    Row(
+        "_pserver.service.hub",
+        f"{SHARD} {WIRE} {SIGHT} _pserver.protocol.outlet _pserver.snapshots.recovery "
+        "_pserver.service.{relay, session, shard_clock, warming} _pserver.trust.{auth, nearby}",
+        "asyncio numpy time",
+    ),
+    Row("_pserver.service.status", SHARD, "msgspec"),
+    Row("_pserver.service.meter", WIRE, "msgspec"),
+    Row("_pserver.service.report", f"{SHARD} {SIGHT} _pserver.memory.memory", "msgspec"),
+    Row("_pserver.service.metrics", f"{SIGHT} _pserver.trust.auth"),
+    Row("_pserver.service.report_page", SIGHT, "html"),
+    Row(
+        "_pserver.service.application",
+        f"{SIGHT} _pserver.options _pserver.protocol.link _pserver.trust.auth "
+        "_pserver.service.{door, hub, metrics, report_page}",
+        "aiohttp ipaddress msgspec",
+    ),
+    Row("_pserver.service.door", f"_pserver.trust.{{auth, nearby}} {SIGHT}", "aiohttp ipaddress socket time"),
+    Row("_pserver.service.refusals", "_pserver.trust.auth", "time"),
+    Row(
+        "_pserver.service.conversation",
+        "_pserver.service.refusals _pserver.trust.auth",
+        "aiohttp asyncio http",
+    ),
+    Row(
+        "_pserver.service.lobby",
+        "_pserver.service.refusals _pserver.trust.{auth, tls}",
+        "asyncio socket ssl",
+    ),
+    Row(
+        "_pserver.service.process",
+        "_pserver.{errors, options, watcher} _pserver.snapshots.recovery _pserver.trust.{auth, tls} "
+        "_pserver.service.{application, conversation, hub, lobby, refusals}",
+        "aiohttp asyncio resource secrets signal socket",
+    ),
+    Row(  # the parent of the shards' processes: it stays small and loads no numeric library
+        "_pserver.service.{children, ports, service}",
+        "_pserver.{errors, options, watcher} _pserver.memory.memory _pserver.trust.{auth, nearby, tls} "
+        "_pserver.service.{children, ports, process}",
+        STANDARD,
+    ),
+    # The queue of tasks: a server of its own.
+    Row(
+        "_pserver.tasks",
+        "_pserver.{errors, tasks} _pserver.service.ports _complaint _recordio",
+        f"msgspec {STANDARD}",
+    ),
+    Row(
+        "_pserver.tasks.{application, service}",
+        "_pserver.tasks _pserver.service.{conversation, ports, refusals} _pserver.trust.auth",
+        f"aiohttp msgspec {STANDARD}",
+    ),
+    Row(
+        "_pserver.tasks.handshake",
+        "_pserver.tasks.errors _pserver.trust.{auth, token_file}",
+        "http os secrets",
+    ),
+    Row(
+        "_pserver.tasks.admitted",
+        "_pserver.service.door _pserver.trust.auth _pserver.tasks.{errors, handshake}",
+        "aiohttp",
+    ),
+    Row("_pserver.tasks.queue", "_pserver.tasks.{errors, messages}"),
+)
