@@ -1,7 +1,8 @@
 #!/bin/sh
 # Brings the cluster of docker-compose.yml up in an engine of its own, tests it and takes it down; nothing is left of it.
-# Its nodes are shown this machine's programs, for speed. As root; arguments go to pytest. Without any it is a stage of
-# test.sh: faults as peers see them, and jobs that are trained, or killed and leave nothing.
+# Its nodes are shown this machine's programs, for speed. As root; arguments go to pytest: `tests/cluster` is all that a
+# cluster can be asked. Without any it is a stage of test.sh: faults as peers see them, and word2vec, which is interrupted
+# and then trained to the parameters that it has without machines; a launcher that is killed leaves nothing, either.
 set -eu
 cd "$(dirname "$0")/../.."
 extras=dev,plot

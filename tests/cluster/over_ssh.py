@@ -18,6 +18,7 @@ from tests.waiting import until
 
 ROOT_DIR = "/srv/jobs"
 PATIENCE_S = 60.0
+PROMISED_S = 5.0
 
 
 class Job:

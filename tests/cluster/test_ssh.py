@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cluster.by_hand import free_port
-from tests.cluster.over_ssh import ROOT_DIR, Job, all_gone, clear, jobs, left
+from tests.cluster.over_ssh import PROMISED_S, ROOT_DIR, Job, all_gone, clear, jobs, left
 from tests.fresh import ROOT
 from tests.lab.cluster import Cluster
 from tests.pretenders import ENDS
@@ -139,25 +140,55 @@ def test_two_jobs_side_by_side_do_not_know_each_other(launch, cluster) -> None:
     first.stop(15)
 
 
-def test_word2vec_on_machines_equals_word2vec_on_embedded_nodes(launch, cluster, tmp_path) -> None:
+def word2vec(package: Path) -> Path:
+    """The job that ships with the launcher, with the same shuffling each time and fewer steps."""
+    package.mkdir(parents=True)
+    for path in (ROOT / "workspace_template").glob("*.py"):
+        (package / path.name).write_text(path.read_text())
+    text = (package / "train.py").read_text()
+    assert "BATCH_SIZE = 32\n" in text
+    seeded = text.replace("BATCH_SIZE = 32\n", "BATCH_SIZE = 256\n")
+    (package / "train.py").write_text(f"import random\n\nrandom.seed(7)\n{seeded}")
+    return package
+
+
+def offline(folder: Path) -> dict[str, str]:
+    """Where there is no network, the job makes its text of what every machine has."""
+    return {"PADDLE_DATASET_HOME": str(folder / "dataset"), "http_proxy": "http://127.0.0.1:9"}
+
+
+def is_interrupted(job: Job, cluster: Cluster) -> None:
+    """Ctrl+C while it trains: of what ran on all machines nothing is left there, and what it printed is here."""
+    job.wait_for("first step after")
+    for node in cluster.names:
+        ids = {one.environ.get("PADDLE_JOB_ID") for one in cluster.processes(node)} - {None}
+        assert len(ids) == 1, f"the job on {node}, and no other"
+    output, took = job.stop(signal.SIGINT)
+    assert took < PROMISED_S
+    assert f"ended with status 130: logs in {job.package}/log" in output
+    for number, node in enumerate(cluster.names):
+        log = (job.package / f"log/node-{number}/agent.log").read_text()
+        assert log.endswith("stopped: asked by the launcher\n")
+        assert not list(cluster.path(node, ROOT_DIR).glob("JOB*/.job.*")), "the token is gone"
+
+
+def test_word2vec_on_machines_ends_at_once_when_interrupted_and_else_equals_that_on_embedded_nodes(
+    launch, cluster, tmp_path
+) -> None:
     """The job of the documents, real pservers and all; what it shuffles, it shuffles alike in both."""
-    environ = {"PADDLE_DATASET_HOME": str(tmp_path / "dataset"), "http_proxy": "http://127.0.0.1:9"}
+    package = word2vec(tmp_path / "first" / "package")
+    argv = ["--job_prepare=prepare.py", "--num_passes=1000"]
+    first = launch(*argv, pserver=None, package=package, folder="first", environ=offline(tmp_path))
+    is_interrupted(first, cluster)
     prints = []
     for carrier in ("ssh", "local"):
-        package = tmp_path / carrier / "package"
-        package.mkdir(parents=True)
-        for path in (ROOT / "workspace_template").glob("*.py"):
-            (package / path.name).write_text(path.read_text())
-        text = (package / "train.py").read_text()
-        assert "BATCH_SIZE = 32\n" in text
-        seeded = text.replace("BATCH_SIZE = 32\n", "BATCH_SIZE = 256\n")  # a few steps less
-        (package / "train.py").write_text(f"import random\n\nrandom.seed(7)\n{seeded}")
+        package = word2vec(tmp_path / carrier / "package")
         argv = ["--job_prepare=prepare.py", "--num_passes=1"]
         if carrier == "local":
             addresses = [f"127.0.0.{node}" for node in (1, 2, 3)]
             argv += ["--hosts=local,local,local", "--nics=lo", f"--port={free_port(addresses)}"]
             argv += [f"--root_dir={tmp_path / 'jobs'}"]
-        job = launch(*argv, pserver=None, package=package, folder=carrier, environ=environ)
+        job = launch(*argv, pserver=None, package=package, folder=carrier, environ=offline(tmp_path))
         assert job.end(240.0)[0] == 0
         for node in range(3):
             log = (package / f"log/node-{node}/train.log").read_text()

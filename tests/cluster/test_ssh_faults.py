@@ -11,13 +11,11 @@ from pathlib import Path
 import pytest
 
 from paddle._launch.backends.node import LEASE_S
-from tests.cluster.over_ssh import Job, all_gone, clear, left
+from tests.cluster.over_ssh import PROMISED_S, Job, all_gone, clear, left
 from tests.lab.cluster import Cluster
 from tests.waiting import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
-
-PROMISED_S = 5.0
 
 
 @pytest.fixture
@@ -107,9 +105,10 @@ def test_killing_half_an_agent_ends_the_job_and_is_told(launch, cluster, half, w
 
 
 def test_a_taken_port_names_its_holder_before_anything_trains(launch, cluster) -> None:
-    holder = "import socket; s = socket.create_server(('', 7164)); print('here', flush=True); input()"
-    with cluster.start("python3", "-c", holder, at="n2", stdin=-1, stdout=-1, text=True) as taken:
-        assert taken.stdout.readline() == "here\n"
+    holder = "import socket; s = socket.create_server((str(), 7164)); print(4, flush=True); input()"
+    way = ["ssh", "-F", cluster.home.ssh_config, "root@n2", f"python3 -c '{holder}'"]
+    with cluster.start(*way, stdin=-1, stdout=-1, text=True) as taken:  # as users come, with their rights
+        assert taken.stdout.readline() == "4\n"
         status, _, errors = launch(pserver=None).end()
         taken.kill()
     assert status == 98
