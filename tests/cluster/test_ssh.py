@@ -158,7 +158,7 @@ def offline(folder: Path) -> dict[str, str]:
 
 
 def is_interrupted(job: Job, cluster: Cluster) -> None:
-    """Ctrl+C while it trains: of what ran on all machines nothing is left there, and what it printed is here."""
+    """Ctrl+C while it trains: of what ran on all machines nothing is left, and what it printed is here."""
     job.wait_for("first step after")
     for node in cluster.names:
         ids = {one.environ.get("PADDLE_JOB_ID") for one in cluster.processes(node)} - {None}
@@ -172,7 +172,7 @@ def is_interrupted(job: Job, cluster: Cluster) -> None:
         assert not list(cluster.path(node, ROOT_DIR).glob("JOB*/.job.*")), "the token is gone"
 
 
-def test_word2vec_on_machines_ends_at_once_when_interrupted_and_else_equals_that_on_embedded_nodes(
+def test_word2vec_on_machines_ends_when_interrupted_and_else_equals_that_on_embedded_nodes(
     launch, cluster, tmp_path
 ) -> None:
     """The job of the documents, real pservers and all; what it shuffles, it shuffles alike in both."""

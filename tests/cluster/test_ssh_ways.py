@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -11,7 +12,9 @@ import pytest
 
 from tests.cluster.over_ssh import ROOT_DIR, Job, all_gone, clear, jobs, left
 from tests.lab.cluster import Cluster
+from tests.lab.lab import Lab
 from tests.pretenders import ENDS
+from tests.waiting import until
 
 pytestmark = pytest.mark.cluster
 
@@ -103,11 +106,53 @@ def test_past_a_greeting_of_the_login_shell(launch, cluster) -> None:
     assert (job.package / "log/node-1/train.log").read_text() == "trained as 1\n"
 
 
-def test_sixteen_nodes_at_once(launch, make_lab) -> None:
+def connections(lab: Lab, node: str) -> int:
+    """How many of SSH a node has open."""
+    lines = Path(f"/proc/{lab.holder(node)}/net/tcp").read_text().splitlines()[1:]
+    return sum(line.split()[1].endswith(":0016") and line.split()[3] == "01" for line in lines)
+
+
+def used(job: Job) -> dict[str, int]:
+    """What a launcher uses now: threads, open files, and the most memory that it ever had, in MiB."""
+    process = Path(f"/proc/{job.process.pid}")
+    status = dict(
+        line.split(":\t") for line in (process / "status").read_text().splitlines() if ":\t" in line
+    )
+    return {
+        "threads": int(status["Threads"]),
+        "files": len(list((process / "fd").iterdir())),
+        "memory": int(status["VmHWM"].split()[0]) >> 10,
+    }
+
+
+def test_of_sixteen_nodes_nobody_waits_for_another_but_to_be_changed(launch, make_lab, tmp_path) -> None:
+    """One does not answer for a while, and then one is slow."""
     lab = make_lab(16)
-    output = trained(launch(lab=lab), nodes=16)
+    others = [name for name in lab.names if name != "n9"]
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "train.py").write_text(TRAINS)
+    (package / "large").write_bytes(os.urandom(1 << 20))
+    lab.freeze("n9")
+    lab.rate("n16", 4)
+    job = launch(lab=lab, package=package)
+    until(lambda: all(connections(lab, name) for name in others), "all others to be reached")
+    until(lambda: not left(lab, others), "all others to have been looked at")
+    for node in lab.names:
+        assert not lab.path(node, ROOT_DIR).exists(), "nothing is changed before all have answered"
+    lab.thaw("n9")
+    for node in lab.names[:-1]:
+        until(lambda node=node: jobs(lab, node), f"a workspace on {node}")
+    assert jobs(lab, "n16") == [], "which is slow, and was waited for by nobody"
+    lab.rate("n16", None)
+    job.wait_for("trainers")
+    use = used(job)
+    output = trained(job, nodes=16)
     assert "16 pservers and 16 trainers on 16 SSH nodes" in output
     assert left(lab) == {}
+    assert use["threads"] <= 5 * 16 + 20, use
+    assert use["files"] <= 3 * 16 + 30, use
+    assert use["memory"] < 256, use
 
 
 def test_a_signal_while_a_node_does_not_answer(launch, make_lab) -> None:
