@@ -98,9 +98,6 @@ class _Connection:
     def open_session(self, **_: object) -> _Channel:
         return _Channel(self._net, self.host, self)
 
-    def hurry(self) -> None:
-        """As of a socket: there is none."""
-
     def join(self, _: float) -> None:
         """As of Paramiko's thread: there is none."""
 

@@ -53,19 +53,6 @@ def test_a_byte_that_went_through_is_a_new_beginning() -> None:
     far.close()
 
 
-def test_in_a_hurry_a_second_is_enough() -> None:
-    impatient, far = stuck(patience_s=3600)
-    impatient.settimeout(0.25)
-    impatient.hurry()
-    for _ in range(3):
-        with pytest.raises(TimeoutError):
-            impatient.send(b"x")
-    with pytest.raises(ConnectionAbortedError):
-        impatient.send(b"x")
-    impatient.close()
-    far.close()
-
-
 def test_those_who_only_wait_for_another_machine_keep_nobody_from_his_turn() -> None:
     gate, answers, through = Gate(2, most_s=0.05), threading.Event(), []
 

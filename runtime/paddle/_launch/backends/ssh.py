@@ -119,7 +119,7 @@ class SshMachine:
     def interrupt(self) -> None:
         self._opening.call_off()
         if (step := self._step) is not None:  # saying so may wait for the network
-            threading.Thread(target=step.abandon, daemon=True).start()
+            threading.Thread(target=step.close, daemon=True).start()
         if (busy := self._busy) is not None:
             later = threading.Timer(_LETTING_GO_S, self._let_go, [busy])
             later.daemon = True

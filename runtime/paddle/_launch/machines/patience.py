@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 STALL_S = 15.0  # without a byte: then a connection is given up
-HURRY_S = 1.0
 
 
 class ImpatientSocket:
@@ -37,10 +36,6 @@ class ImpatientSocket:
         """How long a single try takes."""
         self._moment_s = moment_s
         self._inner.settimeout(moment_s)
-
-    def hurry(self) -> None:
-        """Nobody needs it any more but to end: a second without progress is enough."""
-        self._patience_s = HURRY_S
 
     def send(self, data: bytes) -> int:
         """Send some of ``data``; raises TimeoutError where nothing could be sent for a moment."""

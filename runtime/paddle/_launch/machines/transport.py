@@ -84,11 +84,6 @@ class Stream:
         """Let go of it."""
         self._channel.close()
 
-    def abandon(self) -> None:
-        """Let go of it, whoever speaks with it now; of its connection, too, where nothing goes by that."""
-        self._channel.transport.sock.hurry()
-        self._channel.close()
-
     def _has_complained(self) -> bool:
         self._channel.status_event.wait(1.0)
         return bool(self._channel.recv_stderr_ready())
