@@ -16,7 +16,8 @@ HOSTS = [
 # They are reached as ssh reaches them: by keys, an agent and ~/.ssh/config. Their host keys must be known to
 # this machine; "new" takes those that were never seen and remembers them. One that changed is always refused.
 # HOST_KEYS = "known"
-# The Python that runs jobs there: that of ROOT_DIR/.paddle/venv, or python3, unless another is named.
+# The Python that runs jobs there: what `fab install` made, or python3 if it has the packages, unless another
+# is named.
 # NODE_PYTHON = ""
 
 # Nodes with a parameter server, and nodes with a trainer, where not every node has both: named as in HOSTS,

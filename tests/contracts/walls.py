@@ -153,4 +153,32 @@ TABLE = (
         f"{FLAGS} _launch.{{settings, jobs.index, machines.known_hosts, nodes}} _visible",
         STANDARD,
     ),
+    # What is put on nodes, and taken away again.
+    Row("_launch.upkeep.interpreter", "_launch.errors", "msgspec"),
+    Row("_launch.upkeep.closure", "_launch.errors", "email msgspec packaging pathlib zipfile"),
+    Row("_launch.upkeep.picking", "_launch.{agent, errors, upkeep.interpreter}", STANDARD),
+    Row(
+        "_launch.upkeep.wheelhouse",
+        "_launch.{digests, errors, workspace} _launch.upkeep.{closure, interpreter, picking}",
+        "msgspec packaging pathlib shutil tempfile",
+    ),
+    Row("_launch.upkeep.crowd", "_launch.{agent.halves, errors}", STANDARD),
+    Row("_launch.upkeep.account", "_launch.{settings, upkeep.crowd} _visible", "rich sys"),
+    Row(
+        "_launch.upkeep.visit",
+        "_launch.{errors, settings} _launch.machines.{parcel, refusals, transport}",
+        STANDARD,
+    ),
+    Row(
+        "_launch.upkeep.{cleaning, furnishing, installing}",
+        "_launch.{backends.cargo, digests, dispatch, errors, remote, settings, upkeep} "
+        "_launch.machines.{refusals, transport} _visible",
+        "msgspec pathlib time",
+    ),
+    Row("_launch.upkeep.receipts", "_launch.{errors, upkeep}", "pathlib"),
+    Row(
+        "_launch.upkeep.commands",
+        f"{FLAGS} _launch.{{digests, remote, settings, upkeep}} _launch.{{machines.fitness, nodes.commands}}",
+        "importlib pathlib sys time",
+    ),
 )

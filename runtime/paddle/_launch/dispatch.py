@@ -25,6 +25,7 @@ from paddle._launch.workspace import Entry
 from paddle._visible import visible
 
 PATIENCE_S = 60.0
+KEPT = 4 << 30  # bytes of earlier dispatches that a node keeps, to be sent less the next time
 _LONGEST_ANSWER = 1 << 26
 _BEAT = b'{"beat": 1}'
 Span = tuple[Path, int, int]  # of a file, from which byte to which

@@ -77,13 +77,13 @@ def look(order: dict[str, Any]) -> dict[str, Any]:
     """Look at all that is asked for."""
     workspace = Path(order["workspace"])
     return {
-        "python": sys.executable,
+        "python": _own_path(),
         "version": sys.version_info[:3],
         "packages": _packages(order["packages"]),
         "is_there": workspace.exists(),
         "has_program": (workspace / order["program"]).is_file(),
         "has_runtime": Path(order["runtime"]).is_dir(),
-        **_ground(workspace),
+        **ground(workspace),
         "devices": _devices(),
         "addresses": {name: _addresses(name) for name in order["names"]},
     }
@@ -103,12 +103,19 @@ def _packages(names: Iterable[str]) -> dict[str, str | None]:
     return found
 
 
-def _ground(workspace: Path) -> dict[str, Any]:
-    ground = next(parent for parent in workspace.parents if parent.exists())
-    disk = os.statvfs(ground)
+def _own_path() -> str:
+    """Where this Python is, by no link to its environment, which another one may get meanwhile."""
+    python = Path(sys.executable)
+    return str(python.parent.resolve() / python.name)
+
+
+def ground(workspace: Path) -> dict[str, Any]:
+    """Where a folder would be made, whether it could be, and what room is there."""
+    above = next(parent for parent in workspace.parents if parent.exists())
+    disk = os.statvfs(above)
     return {
-        "ground": str(ground),
-        "is_writable": ground.is_dir() and os.access(ground, os.W_OK | os.X_OK),
+        "ground": str(above),
+        "is_writable": above.is_dir() and os.access(above, os.W_OK | os.X_OK),
         "free": disk.f_bavail * disk.f_frsize if disk.f_blocks else None,
         "free_files": disk.f_favail if disk.f_files else None,
     }

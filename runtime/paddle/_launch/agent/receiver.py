@@ -45,7 +45,7 @@ VERSION = 1
 BEAT_S = 2.0
 _FIRST_PATIENCE_S = 3600.0  # while the launcher reads its package; its end is seen at once
 _LONGEST_LINE = 1 << 16
-_RUNTIME = re.compile(r"\.paddle/runtime-[0-9a-f]{16}")  # it comes as workspaces do, and jobs share it
+_SHARED = re.compile(r"\.paddle/(runtime|wheels)-[0-9a-f]{16}")  # come as workspaces do; jobs share them
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -274,7 +274,7 @@ def _grounds(root: Path, place: Path) -> tuple[Path, Path]:
         raise Refused(f"{place} is no folder below {root}")
     path = place.relative_to(root)
     check_path(str(path))
-    if path.parts[0] == OWN and not _RUNTIME.fullmatch(str(path)):
+    if path.parts[0] == OWN and not _SHARED.fullmatch(str(path)):
         raise Refused(f"{place} is not for workspaces")
     root.mkdir(parents=True, exist_ok=True)
     home = own_folder(root)

@@ -75,7 +75,7 @@ class Staging:
             "notes": self._notes.name,
         }
         (self._folder / "switch").write_text(json.dumps(order))
-        _sync(self.tree)
+        sync(self.tree)
         check()
         if self._replaces:
             _exchange(self.tree, self._place)
@@ -84,7 +84,7 @@ class Staging:
         with contextlib.suppress(OSError):  # it is in place, whatever the disk says now
             _finish_switch(self._folder)
             for folder in (self._place.parent, self._notes.parent):
-                _sync_folder(folder)
+                sync_folder(folder)
 
     def remove(self) -> None:
         """Remove what is left here."""
@@ -140,7 +140,7 @@ def _exchange(one: Path, other: Path) -> None:
         raise OSError(number, os.strerror(number), str(other))
 
 
-def _sync(tree: Path) -> None:
+def sync(tree: Path) -> None:
     """Have the disk keep all that is in ``tree``: the whole file system, which is one wait and not many."""
     descriptor = os.open(tree, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -151,7 +151,8 @@ def _sync(tree: Path) -> None:
         os.close(descriptor)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Have the disk keep the names in ``folder``."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -12,13 +12,12 @@ from typing import Protocol
 
 from paddle._launch.backends import Post
 from paddle._launch.digests import DigestCache
-from paddle._launch.dispatch import Dispatch
+from paddle._launch.dispatch import KEPT, Dispatch
 from paddle._launch.errors import NodeLost, NodeSilent
 from paddle._launch.news import Sent
 from paddle._launch.plan import LaunchPlan
 from paddle._launch.remote import Remote
 
-_KEPT = 4 << 30  # bytes of earlier dispatches that a node keeps, to be sent less the next time
 _DIGESTS = Path("~/.cache/paddle/digests")
 _CHUNK = 1 << 16
 
@@ -39,7 +38,7 @@ class Cargo:
         digests = DigestCache(_DIGESTS.expanduser())
         nodes = len(launch.nodes)
         self._runtime_place = remote.runtime
-        dispatch = partial(Dispatch, root=remote.root, nodes=nodes, digests=digests, limit=_KEPT)
+        dispatch = partial(Dispatch, root=remote.root, nodes=nodes, digests=digests, limit=KEPT)
         trainers = [role.node for role in launch.roles("trainer")]
         self._package = dispatch(launch.package or (), shard_data=launch.shard_data, trainers=trainers)
         self._runtime = dispatch(remote.contents)
@@ -50,14 +49,14 @@ class Cargo:
         def tell(sent: int, total: int) -> None:
             self._post(Sent(node, sent, total))
 
-        self._package.deliver(_Line(wire), node, place, tell=tell, is_stopped=is_stopped)
+        self._package.deliver(WireLine(wire), node, place, tell=tell, is_stopped=is_stopped)
 
     def bring_runtime(self, wire: Wire, node: int, is_stopped: Callable[[], bool]) -> None:
         """Send the runtime likewise."""
-        self._runtime.deliver(_Line(wire), node, self._runtime_place, is_stopped=is_stopped)
+        self._runtime.deliver(WireLine(wire), node, self._runtime_place, is_stopped=is_stopped)
 
 
-class _Line:
+class WireLine:
     """A wire as a dispatch sees it."""
 
     def __init__(self, wire: Wire) -> None:

@@ -1,0 +1,141 @@
+"""The tasks of `fab` that put something on nodes and take it away: values in, lines out, an exit status back.
+
+It must never know Fabric: the face does (fabfile/nodes.py). What cannot be done is a LaunchError.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import shlex
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from paddle._launch import remote
+from paddle._launch.digests import DigestCache
+from paddle._launch.errors import UsageError
+from paddle._launch.flags import BY_NAME
+from paddle._launch.machines.fitness import PACKAGES
+from paddle._launch.nodes.commands import settings_of
+from paddle._launch.remote import Remote
+from paddle._launch.settings import Settings
+from paddle._launch.upkeep import receipts
+from paddle._launch.upkeep.account import Account, megabytes
+from paddle._launch.upkeep.cleaning import Cleaning, Listing
+from paddle._launch.upkeep.installing import Installation
+from paddle._launch.upkeep.wheelhouse import Wheelhouses
+
+ROOT = Path(__file__).resolve().parents[4]
+_CACHE = Path("~/.cache/paddle")
+PYTHONS = ("python3", "python3.13", "python3.12", "python3.11")
+# Where a package's compiled part is loaded by a module of another name than its own.
+_MODULES = {"cryptography": "cryptography.hazmat.bindings._rust"}
+
+
+def install(conf: str, flags: str, form: str, python: str, *, fresh: bool) -> int:
+    """Have all nodes a virtual environment in which jobs run, and the runtime."""
+    BY_NAME["format"].parse(form, "--format")
+    settings = settings_of(conf, flags)
+    if settings.hosts[0].is_local:
+        print(f"all nodes are this machine, and jobs run with {sys.executable}: there is nothing to install.")
+        return 0
+    if settings["node_python"]:
+        raise UsageError(
+            f"{settings.written('node_python')}: jobs run with {settings['node_python']}, whatever is "
+            "installed here. Leave that out, and `fab install` makes an environment that jobs run with; "
+            f"it can be made of that Python: fab install --python={shlex.quote(settings['node_python'])}."
+        )
+    shown = Account(settings.hosts, form)
+    digests = DigestCache(_CACHE.expanduser() / "digests")
+    houses = Wheelhouses(
+        _CACHE.expanduser() / "wheels",
+        [f"{name}>={least}" for name, least in PACKAGES.items()],
+        own_versions(PACKAGES),
+        digests,
+    )
+    installation = Installation(
+        needs(settings),
+        settings.hosts,
+        houses,
+        digests,
+        pythons=(python,) if python else PYTHONS,
+        modules=[_MODULES.get(name, name) for name in PACKAGES],
+        hear=shown.hear,
+    )
+    try:
+        outcomes = installation.run(fresh=fresh)
+    finally:
+        shown.close()
+    for outcome in outcomes:
+        shown.tell(receipts.as_data(outcome, shown.names))
+    for line in receipts.of_installation(outcomes, shown.names):
+        shown.say(line)
+    return int(any(outcome.furnished is None for outcome in outcomes))
+
+
+def clean(conf: str, flags: str, form: str, *, is_all: bool, yes: bool, dry_run: bool) -> int:
+    """Remove from all nodes what was put there and nobody needs, once the user has seen it."""
+    BY_NAME["format"].parse(form, "--format")
+    settings = settings_of(conf, flags)
+    is_local = settings.hosts[0].is_local
+    root = (settings.folder.resolve() if is_local else Path("/")) / Path(settings["root_dir"]).expanduser()
+    own = settings["node_python"]
+    shown = Account(settings.hosts, form)
+    cleaning = Cleaning(
+        root if is_local else needs(settings).root,
+        settings.hosts,
+        settings["host_keys"],
+        runtimes=[] if is_local else [needs(settings).runtime.name],
+        pythons=(own,) if own else PYTHONS,
+        is_all=is_all,
+        hear=shown.hear,
+    )
+    looked = cleaning.look()
+    for node, listing in looked.items():
+        shown.tell(receipts.listing_as_data(node, shown.names[node], listing))
+    for line in receipts.of_listing(looked, shown.names, root, time.time()):
+        shown.say(line)
+    goes = {node: one for node, one in looked.items() if isinstance(one, Listing) and (one.goes or is_all)}
+    size = sum(listing.size for listing in goes.values())
+    if not any(listing.goes for listing in goes.values()):
+        shown.say("there is nothing to remove")
+        return int(receipts.has_failed(looked.values()))
+    if dry_run or not (yes or _is_wanted(f"Remove {megabytes(size)}? [y/N] ", form)):
+        shown.say("nothing was removed" if dry_run else "nothing was removed: nobody said yes (--yes does)")
+        return int(not dry_run or receipts.has_failed(looked.values()))
+    removals = cleaning.remove(goes)
+    for node, removal in removals.items():
+        shown.tell(receipts.removal_as_data(node, shown.names[node], removal))
+    for line in receipts.of_removal(removals, shown.names):
+        shown.say(line)
+    return int(receipts.has_failed([*looked.values(), *removals.values()]))
+
+
+def _is_wanted(question: str, form: str) -> bool:
+    """Ask the user, where there is one to ask."""
+    if form != "text" or sys.stdin is None or not sys.stdin.isatty():
+        return False
+    print(question, end="", flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def needs(settings: Settings) -> Remote:
+    """What a launch needs on other machines."""
+    root = Path(settings["root_dir"])
+    if not root.is_absolute():
+        raise UsageError(
+            f"ROOT_DIR ({settings.origins['root_dir']}) is {root}: on other machines it must begin with /."
+        )
+    return remote.needs(settings, ROOT / "runtime")
+
+
+def own_versions(names: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
+    """The versions of packages that this machine has."""
+    found = {}
+    for name in names:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,83 @@
+"""The same done with many nodes at once, so many at a time; what each says meanwhile is heard as it comes.
+
+It must never know what is done. Guarantee: what fails with one node keeps no other from being done, and is
+given as a value. The thread that calls only waits and hears, so Ctrl+C ends it at any time, and with it all.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+from paddle._launch.agent.halves import SIGNALS
+from paddle._launch.errors import LaunchError
+
+PARALLEL = 16
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """How far something is sent, in bytes."""
+
+    what: str
+    sent: int
+    total: int
+
+
+Say = Callable[[str | Sending], None]
+
+
+def crowd(
+    tasks: Mapping[Key, Callable[[Say], Value]],
+    hear: Callable[[Key, str | Sending], None],
+    parallel: int = PARALLEL,
+) -> dict[Key, Value | LaunchError]:
+    """Do all of it; gives what came of each, in the order of ``tasks``. ``hear``: in this thread."""
+    waiting: SimpleQueue[Key] = SimpleQueue()
+    said: SimpleQueue[tuple[Key, str | Sending | None, Any]] = SimpleQueue()
+    for key in tasks:
+        waiting.put(key)
+    for _ in range(min(parallel, len(tasks))):
+        threading.Thread(target=_work, args=(tasks, waiting, said), daemon=True).start()
+    done: dict[Key, Value | LaunchError] = {}
+    while len(done) < len(tasks):
+        key, news, outcome = said.get()
+        if news is not None:
+            hear(key, news)
+        else:
+            done[key] = outcome
+    return {key: done[key] for key in tasks}
+
+
+def _work(
+    tasks: Mapping[Key, Callable[[Say], Any]],
+    waiting: SimpleQueue[Key],
+    said: SimpleQueue[tuple[Key, str | Sending | None, Any]],
+) -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # they are for the thread that waits
+    while True:
+        try:
+            key = waiting.get_nowait()
+        except Empty:
+            return
+        said.put((key, None, _outcome(tasks[key], partial(_pass_on, said.put, key))))
+
+
+def _pass_on(put: Callable[[Any], None], key: object, news: str | Sending) -> None:
+    put((key, news, None))
+
+
+def _outcome(task: Callable[[Say], Value], say: Say) -> Value | LaunchError:
+    try:
+        return task(say)
+    except LaunchError as error:
+        return error
+    except Exception as error:  # whatever it is, nobody must wait for this one for ever
+        return LaunchError(f"{type(error).__name__}: {error}")

@@ -1,0 +1,191 @@
+"""What one node gets: wheels and the runtime as far as it lacks them, and an environment made of these.
+
+It must never know other nodes, but that files are read once for all of them (dispatch.py). Guarantee: it ends
+when its connection does; what it says is done, the node has said.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from paddle._launch.backends.cargo import WireLine
+from paddle._launch.dispatch import Dispatch
+from paddle._launch.errors import DeliveryError, DeliveryRefused, NodeLost, NodeUnfit
+from paddle._launch.machines import refusals
+from paddle._launch.machines.transport import Stream
+from paddle._launch.remote import Remote
+from paddle._launch.upkeep.crowd import Say, Sending
+from paddle._launch.upkeep.interpreter import Premises, read
+from paddle._launch.upkeep.visit import SshVisit
+from paddle._launch.upkeep.wheelhouse import Wheelhouse
+from paddle._visible import visible
+
+_CHUNK = 1 << 16
+_MARGIN = 16 << 20  # of room: the runtime, and what compiled code it keeps
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """What is brought to nodes of one kind. ``modules``: that must load in the end."""
+
+    remote: Remote
+    house: Wheelhouse
+    wheels: Dispatch
+    runtime: Dispatch
+    modules: tuple[str, ...]
+
+    @property
+    def home(self) -> Path:
+        """``.paddle`` of ROOT_DIR."""
+        return self.remote.runtime.parent
+
+    @property
+    def place(self) -> Path:
+        """Where the wheels come to lie."""
+        return self.home / f"wheels-{self.house.digest}"
+
+
+@dataclass(frozen=True, slots=True)
+class Furnished:
+    """A node that can run jobs. ``sent``: bytes; ``others``: environments beside the one in use."""
+
+    is_changed: bool
+    python: str
+    version: str
+    venv: Path
+    packages: dict[str, str]
+    sent: int
+    seconds: float
+    others: int
+
+
+def furnish(visit: SshVisit, premises: Premises, kit: Kit, say: Say) -> Furnished:
+    """Bring a node what it lacks."""
+    began = time.monotonic()
+    name = environment_name(premises, kit.house)
+    _check_place(premises, kit, name)
+    sent = _send(visit, premises, kit, say)
+    python = (premises.python,)
+    with visit.talking(python, "agent.installer") as stream:
+        stream.send(json.dumps(_order(kit, name)).encode() + b"\n")
+        is_made = _listen(stream, python, say)
+    return Furnished(
+        is_changed=is_made or sent > 0,
+        python=premises.python,
+        version=premises.marks["python_full_version"],
+        venv=kit.home / "venvs" / name,
+        packages=kit.house.packages,
+        sent=sent,
+        seconds=round(time.monotonic() - began, 1),
+        others=len({*premises.venvs} - {name}),
+    )
+
+
+def _send(visit: SshVisit, premises: Premises, kit: Kit, say: Say) -> int:
+    """Send wheels and the runtime as far as they are not there; gives the number of bytes."""
+    sent = 0
+    for what, dispatch, place, there in (
+        ("wheels", kit.wheels, kit.place, premises.wheels),
+        ("the runtime", kit.runtime, kit.remote.runtime, premises.runtimes),
+    ):
+        if place.name in there:
+            continue
+        try:
+            with visit.talking((premises.python,), "agent.receiver") as stream:
+                sent += dispatch.deliver(WireLine(stream), 0, place, tell=_progress(what, say))
+        except DeliveryRefused:
+            order = {"root": str(kit.remote.root)}
+            again = read(visit.ask((premises.python,), "agent.premises", order))
+            if place.name not in (*again.wheels, *again.runtimes):  # else somebody else has just sent it
+                raise
+    return sent
+
+
+def environment_name(premises: Premises, house: Wheelhouse) -> str:
+    """Name an environment by what it is made of: the node's Python and the wheels."""
+    made_of = json.dumps([premises.python, premises.abi, house.digest])
+    return f"{premises.abi}-{sha256(made_of.encode()).hexdigest()[:12]}"
+
+
+def _check_place(premises: Premises, kit: Kit, name: str) -> None:
+    """Refuse a node that has no place for what is to come, before any of it is sent."""
+    if not premises.is_writable:
+        raise NodeUnfit(
+            f"cannot make {kit.home}: {premises.ground} is not a folder that its user can write to. Make "
+            f"{kit.remote.root} there, of that user, or say where else: ROOT_DIR in conf.py."
+        )
+    needed = 0 if kit.place.name in premises.wheels else kit.house.size
+    needed += 0 if name in premises.venvs else kit.house.unpacked + _MARGIN
+    files = 0 if name in premises.venvs else kit.house.files
+    if premises.free_files is not None and premises.free_files < files:
+        raise NodeUnfit(
+            f"no room in {premises.ground}: {files:,} files and folders are to come, and its disk can take "
+            f"{premises.free_files:,} more (df -i). Remove some, or say where else: ROOT_DIR in conf.py."
+        )
+    if premises.free is not None and premises.free < needed:
+        raise NodeUnfit(
+            f"no room in {premises.ground}: wheels and what is in them need {needed:,} bytes, and it has "
+            f"{premises.free:,} left. Make room (`fab clean` removes what old jobs left), or say where else: "
+            "ROOT_DIR in conf.py."
+        )
+
+
+def _order(kit: Kit, name: str) -> dict[str, Any]:
+    return {
+        "root": str(kit.remote.root),
+        "name": name,
+        "wheels": str(kit.place),
+        "tool": kit.house.tool,
+        "packages": kit.house.packages,
+        "modules": kit.modules,
+        "size": kit.house.unpacked,
+        "warmth": None,
+    }
+
+
+def _progress(what: str, say: Say) -> Callable[[int, int], None]:
+    """Say how far a dispatch is, a hundred times and no more."""
+    told = [-1]
+
+    def tell(sent: int, total: int) -> None:
+        share = 100 * sent // max(1, total)
+        if total and share != told[0]:
+            told[0] = share
+            say(Sending(what, sent, total))
+
+    return tell
+
+
+def _listen(stream: Stream, python: tuple[str, ...], say: Say) -> bool:
+    """Hear an installer to its end; gives whether it changed anything."""
+    for answer in _answers(stream):
+        match answer:
+            case {"doing": str(text)}:
+                say(text)
+            case {"done": bool(is_changed)}:
+                return is_changed
+            case {"failed": str(text), "refused": True}:
+                raise NodeUnfit(visible(text))
+            case {"failed": str(text)}:
+                raise DeliveryError(visible(text))
+    if (status := stream.status()) > 0:
+        raise refusals.no_program(status, stream.complaint(), python)
+    raise NodeLost("its installation ended without a word. `fab install` again goes on with what is missing.")
+
+
+def _answers(stream: Stream) -> Iterator[Any]:
+    """What is said in lines of JSON; what is none, such as a shell's greeting, is passed over."""
+    rest = b""
+    while data := stream.receive(_CHUNK):
+        *lines, rest = (rest + data).split(b"\n")
+        for line in lines:
+            try:
+                yield json.loads(line)
+            except (ValueError, RecursionError):
+                continue
