@@ -256,7 +256,8 @@ class Launch:
             case Phase.FINISH:
                 self._screen.show(self._board, float("inf"))
                 self._screen.fix()
-                self._screen.say(f"trainers ended well after {took:.1f} s")
+                but = f", but for {', '.join(spared)}" if (spared := self._supervisor.spared) else ""
+                self._screen.say(f"trainers ended well after {took:.1f} s{but}")
                 if not self._supervisor.has_met:
                     self._screen.say("no trainer has spoken to the pservers: stopping them")
             case Phase.COLLECT if self.has_started:
@@ -272,6 +273,8 @@ class Launch:
                 case Step(node, phase):
                     self._carrier.step(node, phase)
                 case StartRole(role):
+                    if (row := self._board.row(role)) and row.restarts:
+                        self._screen.say(f"starting {role} again")
                     self._tell(Changed(role, "starts"))
                     self._carrier.start(role)
                 case Foretell(role, text):

@@ -82,7 +82,9 @@ class Supervisor:
         self._limits = limits or Limits()
         self._restarts, self._min_trainers = restarts or Restarts(), min_trainers
         self._blame = Blame(self._pservers | self._trainers)
-        self._spared: dict[str, int] = {}  # rule 12: and how they ended
+        self.spared: dict[
+            str, int
+        ] = {}  # trainers that the job goes on without (rule 12), and how each ended
         self.has_met = False  # whether any trainer has come to a pserver
         self._since = 0.0
         self._waiting: set[int | str] = set()  # for whom the phase lasts: nodes or roles
@@ -219,7 +221,7 @@ class Supervisor:
     def _settle(self, now: float) -> list[Action]:
         """Rule 9, with what is known now."""
         if self.phase < Phase.SETTLE:
-            for role, status in self._spared.items():  # they may be why
+            for role, status in self.spared.items():  # they may be why
                 self._blame.ended(role, status)
             return self._enter(Phase.SETTLE, now)
         is_over = self._blame.is_clear or self._trainers.keys() <= self._over
@@ -250,7 +252,7 @@ class Supervisor:
         if is_pserver or not 0 < self._min_trainers <= running or self.phase is not Phase.TRAIN:
             self._blame.note(role, why_not)
             return []
-        self._spared[role] = status
+        self.spared[role] = status
         text = f"{how_ended(status)}; the job goes on without it (--min_trainers={self._min_trainers})"
         return [Tell(role, text), *self._arrived(role, now)]
 
