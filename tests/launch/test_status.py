@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from paddle._launch.board import Board, Row
-from paddle._launch.news import Progress, Waiting
+from paddle._launch.news import Changed, Progress, Waiting
 from paddle._launch.status import LiveScreen, PlainScreen
 
 TRAINERS = [
@@ -33,6 +33,20 @@ def test_a_line_tells_progress_and_for_whom_all_wait_until_it_goes_on(board) -> 
     assert board.line() == f"{progress} | waiting for trainer-1 since 5 s"
     board.take(Progress("trainer-0", 0, 12, 6.5, 100.0))
     assert board.line() == progress
+
+
+def test_a_trainer_that_failed_is_in_the_line_no_more_while_others_go_on_and_one_that_waits_has_no_rate(
+    board,
+) -> None:
+    board.take(Progress("trainer-1", 0, 13, 4.5, 200.0))
+    board.take(Changed("trainer-0", "failed", -9))
+    assert board.line() == "trainer-1 pass 0 batch 13 cost 4.5000 | 200 samples/s"
+    board.take(Changed("trainer-0", "waits"))
+    assert board.line().endswith("trainer-1 pass 0 batch 13 cost 4.5000 | 200 samples/s")
+    assert board.line().startswith("trainer-0 pass 0 batch 12")
+    for role in ("trainer-0", "trainer-1"):
+        board.take(Changed(role, "failed", 1))
+    assert "trainer-0" in board.line() and "trainer-1" in board.line()
 
 
 def test_a_copy_says_what_was_so_when_it_was_made(board) -> None:

@@ -106,6 +106,17 @@ def test_the_last_that_is_needed_is_not_spared_and_who_went_before_is_blamed() -
     assert supervisor.cause.role == "trainer-0"
 
 
+def test_one_that_was_spared_is_not_why_a_pserver_dies_later_unless_that_is_said() -> None:
+    for said, blamed in (((), "pserver-1"), (("trainer-0",), "trainer-0")):
+        supervisor = training(most=0, min_trainers=1)
+        supervisor.handle(RoleExited("trainer-0", KILLED), 2.0)
+        supervisor.handle(JobBroke("pserver-0", said, "gave up"), 3.0) if said else None
+        supervisor.handle(RoleExited("pserver-1", KILLED), 3.0)
+        supervisor.handle(Tick(), 5.1)
+        assert supervisor.cause
+        assert (supervisor.cause.role, supervisor.exit_status) == (blamed, 137)
+
+
 def test_one_that_cannot_be_replaced_is_spared_where_that_is_allowed() -> None:
     supervisor = training(min_trainers=1)
     supervisor.handle(RoleExited("trainer-0", KILLED), 2.0)

@@ -133,7 +133,8 @@ class Board:
         self._waiting = waiting
 
     def _line(self) -> str:
-        rows = self.moving()
+        moving = self.moving()
+        rows = [row for row in moving if row.state != "failed"] or moving  # a job may go on without some
         if not rows:
             return self.sending.line()
         rate = f"{sum(row.samples_per_s or 0.0 for row in rows):,.0f} samples/s"

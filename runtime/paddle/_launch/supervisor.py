@@ -37,7 +37,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from signal import SIGTERM, Signals
 
@@ -126,6 +126,7 @@ class Supervisor:
             case JobBroke(role, culprits, reason):
                 if Phase.TRAIN <= self.phase <= Phase.SETTLE:
                     self._blame.told(role, culprits, reason)
+                    self._blame_spared(culprits)
                     return self._settle(now)
             case Barred():
                 given_up = self._restarts.told(event)
@@ -221,8 +222,6 @@ class Supervisor:
     def _settle(self, now: float) -> list[Action]:
         """Rule 9, with what is known now."""
         if self.phase < Phase.SETTLE:
-            for role, status in self.spared.items():  # they may be why
-                self._blame.ended(role, status)
             return self._enter(Phase.SETTLE, now)
         is_over = self._blame.is_clear or self._trainers.keys() <= self._over
         return self._leave(now) if is_over else []
@@ -251,10 +250,17 @@ class Supervisor:
         running = len(self._trainers.keys() - self._over)
         if is_pserver or not 0 < self._min_trainers <= running or self.phase is not Phase.TRAIN:
             self._blame.note(role, why_not)
+            self._blame_spared(() if is_pserver else self.spared)
             return []
         self.spared[role] = status
         text = f"{how_ended(status)}; the job goes on without it (--min_trainers={self._min_trainers})"
         return [Tell(role, text), *self._arrived(role, now)]
+
+    def _blame_spared(self, roles: Iterable[str]) -> None:
+        """It is because of these, too, that the job ends."""
+        for role in roles:
+            if role in self.spared:
+                self._blame.ended(role, self.spared[role])
 
     def _exited_early(self, role: str, status: int, now: float) -> list[Action]:
         if status == 0 and role not in self._pservers:
