@@ -94,7 +94,7 @@ TABLE = (
     ),
     Row("_launch.remote", "_launch.{settings, workspace}", "msgspec pathlib"),
     Row("_launch.machines.fitness", "_launch.{errors, workspace}", "msgspec pathlib"),
-    Row("_launch.machines.refusals", "_launch.errors"),
+    Row("_launch.machines.refusals", "_launch.errors _launch.machines.known_hosts", "pathlib"),
     Row("_launch.machines.known_hosts", "_launch.errors", STANDARD),
     Row("_launch.machines.patience", "", STANDARD),
     Row("_launch.machines.opening", "_launch.errors _launch.machines.patience", STANDARD),
@@ -128,8 +128,7 @@ TABLE = (
     Row("_launch.nodes.together", "_launch.errors", STANDARD),
     Row(
         "_launch.nodes.trusting",
-        "_launch.{errors, settings} _launch.nodes.together "
-        "_launch.machines.{host_keys, known_hosts, refusals}",
+        "_launch.{errors, settings} _launch.nodes.together _launch.machines.{host_keys, known_hosts}",
         "pathlib",
     ),
     Row("_launch.nodes.survey", "_launch.errors _launch.machines.fitness", "msgspec pathlib"),
@@ -138,6 +137,8 @@ TABLE = (
         "_launch.machines.{fitness, transport} _launch.nodes.{findings, survey}",
         "pathlib",
     ),
+    Row("_launch.nodes.reach", "_launch.machines.fitness _launch.nodes.{diagnosis, findings, survey}"),
+    Row("_launch.nodes.conversation", "_launch.settings _launch.nodes.trusting _visible"),
     Row(
         "_launch.nodes.place",
         "_launch.{agent.survey, errors, settings} _launch.machines.{parcel, refusals, transport}",

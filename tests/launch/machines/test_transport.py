@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from paramiko import (
     AuthenticationException,
-    BadHostKeyException,
     ChannelException,
     ECDSAKey,
     PasswordRequiredException,
@@ -28,7 +27,8 @@ from paddle._launch.errors import (
     NodeUnreachable,
 )
 from paddle._launch.machines import transport, ways
-from paddle._launch.machines.refusals import Door, no_program, unknown_key
+from paddle._launch.machines.known_hosts import HostKey, Known
+from paddle._launch.machines.refusals import Door, host_key, no_program
 from paddle._launch.machines.transport import Transport
 from paddle._launch.settings import Host
 from tests.waiting import until
@@ -65,11 +65,6 @@ KEY = ECDSAKey.generate()
         (EOFError(), NodeUnreachable, ["EOFError"]),
         (ChannelException(2, "Connect failed"), NodeUnreachable, ["the jump host says", "Connect failed"]),
         (
-            BadHostKeyException("10.0.0.2", KEY, KEY),
-            HostKeyChanged,
-            ["has changed", "ssh-keygen -R '[10.0.0.2]:2222'", KEY.fingerprint],
-        ),
-        (
             AuthenticationException("Authentication failed."),
             LoginRefused,
             ["Keys tried: ~/.ssh/id_rsa, 2 of the ssh agent", "ssh-copy-id", "Authentication failed. Keys"],
@@ -81,14 +76,31 @@ KEY = ECDSAKey.generate()
 def test_every_failure_is_typed_and_says_what_to_do(error: Exception, kind: type, words: list[str]) -> None:
     found = ways.refusal(error, DOOR)
     assert type(found) is kind
-    assert "root@10.0.0.2 port 2222" in str(found) or kind is HostKeyChanged
+    assert "root@10.0.0.2 port 2222" in str(found)
     for word in words:
         assert word in str(found)
 
 
-def test_an_unknown_key_is_said_with_what_makes_it_known() -> None:
-    text = str(unknown_key("[10.0.0.2]:2222", "ssh-ed25519", "SHA256:x"))
-    assert "ssh-ed25519 SHA256:x for [10.0.0.2]:2222. `fab trust` shows the keys" in text
+SHOWN = HostKey(KEY.get_name(), KEY.get_base64())
+OTHER = HostKey("ssh-ed25519", "AAAA")
+
+
+def test_a_key_is_judged_by_all_that_is_known_of_a_host() -> None:
+    usual = Path("/home-of/known_hosts")
+    known, stale = Known(SHOWN, usual), Known(OTHER, usual)
+    assert host_key("n1", SHOWN, [stale, known]) is None, "ssh believes any of them"
+    unknown = host_key("[n1]:2222", SHOWN, [])
+    assert isinstance(unknown, HostKeyUnknown)
+    assert f"{SHOWN.kind} {KEY.fingerprint} for [n1]:2222. `fab trust` shows the keys" in str(unknown)
+    changed = host_key("[n1]:2222", SHOWN, [stale], usual)
+    assert isinstance(changed, HostKeyChanged)
+    assert f"now shows {SHOWN}, and known_hosts of this machine has {OTHER}" in str(changed)
+    assert "`ssh-keygen -R '[n1]:2222'`, and have the new one known, `fab trust`" in str(changed)
+    assert f"`ssh-keygen -R n1 -f {usual}`" in str(host_key("n1", SHOWN, [stale]))
+    for others in ([], [known], [stale]):
+        revoked = host_key("n1", SHOWN, [Known(SHOWN, usual, is_revoked=True), *others])
+        assert isinstance(revoked, HostKeyChanged)
+        assert "is revoked" in str(revoked)
 
 
 def test_no_python_is_told_apart_from_no_shell() -> None:
@@ -189,15 +201,16 @@ def test_what_was_called_off_is_not_opened(fake) -> None:
     assert fake.most == 0
 
 
-def policy(host_keys: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+def meet(host_keys: str, home: Path, monkeypatch: pytest.MonkeyPatch, ssh_port: int = 22) -> None:
+    """Be shown KEY by a host."""
     monkeypatch.setenv("HOME", str(home))
-    (hop,) = ways.hops(ways.connection(Host("n1", "root"), host_keys))
-    return lambda name: hop.client._policy.missing_host_key(None, name, KEY)
+    (hop,) = ways.hops(ways.connection(Host("n1", "root", ssh_port), host_keys))
+    hop.client._policy.missing_host_key(None, "n1", KEY)
 
 
 def test_an_unknown_host_is_refused(tmp_path, monkeypatch) -> None:
     with pytest.raises(HostKeyUnknown, match=r"\[n1\]:2222"):
-        policy("known", tmp_path, monkeypatch)("[n1]:2222")
+        meet("known", tmp_path, monkeypatch, 2222)
 
 
 def test_an_unknown_host_is_enrolled_where_new_ones_are_taken(tmp_path, monkeypatch) -> None:
@@ -207,13 +220,29 @@ def test_an_unknown_host_is_enrolled_where_new_ones_are_taken(tmp_path, monkeypa
     )
     known = tmp_path / "mine"
     known.write_text("# no newline at its end")
-    policy("new", tmp_path, monkeypatch)("n1")
+    meet("new", tmp_path, monkeypatch)
     lines = known.read_text().splitlines()
     assert lines == ["# no newline at its end", f"n1 {KEY.get_name()} {KEY.get_base64()}"]
 
 
+@pytest.mark.parametrize("host_keys", ["known", "new", "any"])
+def test_a_host_that_changed_or_is_revoked_is_refused_whatever_is_said(
+    tmp_path, monkeypatch, host_keys: str
+) -> None:
+    (tmp_path / ".ssh").mkdir()
+    known = tmp_path / ".ssh" / "known_hosts"
+    authority = "@cert-authority * ssh-ed25519 AAAA\n"
+    for line in ("n1 ssh-ed25519 AAAA\n", f"@revoked * {KEY.get_name()} {KEY.get_base64()}\n"):
+        known.write_text(authority + line)
+        with pytest.raises(HostKeyChanged):
+            meet(host_keys, tmp_path, monkeypatch)
+        assert known.read_text() == authority + line
+    known.write_text(f"{authority}n1 {KEY.get_name()} {KEY.get_base64()}\n")
+    meet(host_keys, tmp_path, monkeypatch)
+
+
 def test_any_host_is_taken_and_none_remembered(tmp_path, monkeypatch) -> None:
-    policy("any", tmp_path, monkeypatch)("n1")
+    meet("any", tmp_path, monkeypatch)
     assert not (tmp_path / ".ssh").exists()
 
 
@@ -247,7 +276,7 @@ Host n*
     hops = list(ways.hops(found))
     assert [(hop.host, hop.port) for hop in hops] == [("10.0.0.9", 2222), ("10.0.0.254", 2200)]
     for hop in hops:
-        assert isinstance(hop.client._policy, ways.Unknown), "Fabric's own takes any key"
+        assert isinstance(hop.client._policy, ways.Verification), "Fabric's own takes any key"
         assert hop.connect_kwargs["banner_timeout"] == transport.CONNECT_S
     assert ways.door(found).name == "me@10.0.0.9 port 2222 by door@10.0.0.254:2200"
 
@@ -269,7 +298,7 @@ def test_a_configuration_that_cannot_be_read_is_named(tmp_path, monkeypatch) -> 
 def test_ciphers_that_need_no_other_pass_for_a_checksum_come_first() -> None:
     one, other = socket.socketpair()
     with one, other:
-        ciphers = ways._quick(one).get_security_options().ciphers
+        ciphers = ways.protocol((), one).get_security_options().ciphers
     kinds = ["gcm" in name for name in ciphers]
     assert kinds == sorted(kinds, reverse=True)
     assert kinds[0]

@@ -1,8 +1,8 @@
-"""The file in which ssh remembers the keys of hosts, added to as ssh itself would.
+"""The files in which ssh remembers the keys of hosts: read as ssh reads them, added to as it would.
 
 It must never know how a key was come by, nor who said that it is the right one.
 
-Guarantee: the file is at any time what it was, or that and all that was to be added; no line of it is lost,
+Guarantee: a file is at any time what it was, or that and all that was to be added; no line of it is lost,
 also where several write at once. What is there already is not added again. A new file is its user's alone.
 """
 
@@ -14,6 +14,7 @@ import fcntl
 import hashlib
 import hmac
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -23,19 +24,80 @@ from paddle._launch.errors import LaunchError
 
 _TRIES = 20
 _NONE = "none"  # what ssh's configuration calls no file
+_REVOKED = "@revoked"
+
+
+@dataclass(frozen=True, slots=True)
+class HostKey:
+    """A host's key. ``key``: its bytes in base64."""
+
+    kind: str
+    key: str
+
+    @property
+    def fingerprint(self) -> str:
+        """As ssh shows it; of no key at all where a file has something else in its place."""
+        with contextlib.suppress(ValueError):
+            digest = hashlib.sha256(base64.b64decode(self.key, validate=True)).digest()
+            return f"SHA256:{base64.b64encode(digest).decode().rstrip('=')}"
+        return "no key"
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.fingerprint}"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a line of a file says of a host. ``is_revoked``: that this key is not to be believed."""
+
+    key: HostKey
+    file: Path
+    is_revoked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A key of a host. ``name``: ``host`` or ``[host]:port``; ``key``: its bytes in base64."""
+    """A key that a host is to be known by. ``name``: ``host`` or ``[host]:port``."""
 
     name: str
-    kind: str
-    key: str
+    key: HostKey
 
     def line(self, *, hashed: bool) -> str:
         """It as a line. ``hashed``: so that who reads the file does not learn the names of hosts."""
-        return f"{hashed_name(self.name) if hashed else self.name} {self.kind} {self.key}\n"
+        return f"{hashed_name(self.name) if hashed else self.name} {self.key.kind} {self.key.key}\n"
+
+
+def find(files: Iterable[Path], name: str) -> tuple[Known, ...]:
+    """All that is said of a host. Lines of authorities are passed over: what they sign is not asked for."""
+    return tuple(known for file in files for known in _said(file, name.lower()))
+
+
+def _said(file: Path, name: str) -> Iterator[Known]:
+    for line in file.read_text("utf-8", "replace").splitlines():
+        mark, *fields = line.split() if line.startswith("@") else ("", *line.split())
+        if len(fields) >= 3 and mark in ("", _REVOKED) and _is_meant(fields[0], name):
+            yield Known(HostKey(*fields[1:3]), file, mark == _REVOKED)
+
+
+def _is_meant(names: str, name: str) -> bool:
+    if names.startswith("|1|"):
+        return _is_hash_of(names, name)
+    patterns = names.lower().split(",")
+    is_excepted = any(_fits(one[1:], name) for one in patterns if one.startswith("!"))
+    return not is_excepted and any(_fits(one, name) for one in patterns)
+
+
+def _fits(pattern: str, name: str) -> bool:
+    special = {"*": ".*", "?": "."}
+    return bool(re.fullmatch("".join(special.get(one, re.escape(one)) for one in pattern), name))
+
+
+def _is_hash_of(written: str, name: str) -> bool:
+    try:
+        salt = base64.b64decode(written.split("|")[2], validate=True)
+    except (IndexError, ValueError):
+        return False
+    return hmac.compare_digest(hashed_name(name, salt).encode(), written.encode())
 
 
 def hashed_name(name: str, salt: bytes = b"") -> str:
@@ -73,7 +135,7 @@ def _add(place: Path, entries: tuple[Entry, ...], *, hashed: bool) -> int:
     for _ in range(_TRIES):
         before = _stamp(place)
         text = place.read_bytes() if before else b""
-        new = [entry for entry in entries if not _has(text, entry)]
+        new = [one for one in entries if not before or Known(one.key, place) not in find([place], one.name)]
         if not new:
             return 0
         if text and not text.endswith(b"\n"):
@@ -84,27 +146,6 @@ def _add(place: Path, entries: tuple[Entry, ...], *, hashed: bool) -> int:
                 whole.replace(place)
                 return len(new)
     raise LaunchError(f"{place} is being written by another program again and again. Try again.")
-
-
-def _has(text: bytes, entry: Entry) -> bool:
-    """Whether a line says so, in plain words or not."""
-    for line in text.splitlines():
-        fields = line.decode("utf-8", "replace").split()
-        if fields[1:3] == [entry.kind, entry.key] and any(
-            _means(name, entry.name) for name in fields[0].split(",")
-        ):
-            return True
-    return False
-
-
-def _means(written: str, name: str) -> bool:
-    if not written.startswith("|1|"):
-        return written == name
-    salt = written.split("|")[2]
-    try:
-        return hmac.compare_digest(hashed_name(name, base64.b64decode(salt, validate=True)), written)
-    except ValueError:  # no base64
-        return False
 
 
 @contextlib.contextmanager

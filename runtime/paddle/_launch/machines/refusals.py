@@ -6,7 +6,9 @@ It must never know who found out, nor how; a ``Door`` is all that it is told of 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from paddle._launch.errors import (
     HostKeyChanged,
@@ -16,8 +18,10 @@ from paddle._launch.errors import (
     NodeUnfit,
     NodeUnreachable,
 )
+from paddle._launch.machines.known_hosts import HostKey, Known
 
 _LONGEST = 200
+TOO_OLD = "its Python "  # as agent/memory.py says it, which an older one can read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +44,8 @@ class Door:
     @property
     def known_as(self) -> str:
         """Its name in known_hosts: ``host``, or ``[host]:port``."""
-        return self.host if self.port == 22 else f"[{self.host}]:{self.port}"
+        host = self.host.lower()
+        return host if self.port == 22 else f"[{host}]:{self.port}"
 
     @property
     def command(self) -> str:
@@ -84,30 +89,46 @@ def no_answer(door: Door, after_s: float) -> NodeUnreachable:
 def no_ssh(door: Door, reason: str) -> NodeUnreachable:
     """Somebody answered, and it was no sshd that goes on with us."""
     return NodeUnreachable(
-        f"cannot speak SSH with {door.name}: {reason}. What listens there is no sshd, or one with too many "
-        f"logins at a time (MaxStartups in its sshd_config). `{door.command}` tries the same.",
+        f"cannot speak SSH with {door.name}: {reason}. What listens there is no sshd, or one that hangs, or "
+        f"has too many logins at a time (MaxStartups in its sshd_config). `{door.command}` tries the same.",
         may_pass=True,
     )
 
 
-def unknown_key(name: str, kind: str, fingerprint: str) -> HostKeyUnknown:
-    """A host that was never seen. ``name``: as known_hosts has it, ``host`` or ``[host]:port``."""
+def host_key(
+    name: str, shown: HostKey, known: Sequence[Known], usual: Path | None = None
+) -> HostKeyUnknown | HostKeyChanged | None:
+    """What is wrong with the key that a host shows, by what is known of it. ``usual``: the file that is meant
+    where none is named."""
+    if any(one.is_revoked and one.key == shown for one in known):
+        return HostKeyChanged(
+            f"its host key is revoked: known_hosts of this machine says of {shown}, which {name} shows, that "
+            "it is not to be believed. Make a new one on the machine, and have that known: `fab trust`."
+        )
+    believed = [one for one in known if not one.is_revoked]
+    if not believed:
+        return _unknown(name, shown)
+    if any(one.key == shown for one in believed):
+        return None
+    same = [one for one in believed if one.key.kind == shown.kind]
+    return _changed(name, shown, (same or believed)[0], usual)
+
+
+def _unknown(name: str, shown: HostKey) -> HostKeyUnknown:
     return HostKeyUnknown(
-        f"its host key is in no known_hosts of this machine: {kind} {fingerprint} for {name}. `fab trust` "
-        "shows the keys of all nodes and has them known, once you say that they are those of the machines "
-        "(where `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` shows the same). Where nobody can stand "
-        "between you and the nodes, HOST_KEYS = 'new' in conf.py takes all that are unknown."
+        f"its host key is in no known_hosts of this machine: {shown} for {name}. `fab trust` shows the keys "
+        "of all nodes and has them known, once you say that they are those of the machines (`ssh-keygen -lf "
+        "/etc/ssh/ssh_host_ed25519_key.pub` shows the same there). Where nobody can stand between you and "
+        "the nodes, HOST_KEYS = 'new' in conf.py takes all that are unknown."
     )
 
 
-def changed_key(name: str, shown: tuple[str, str], known: tuple[str, str], file: str = "") -> HostKeyChanged:
-    """A host that has another key than it had. ``shown``, ``known``: kind and fingerprint. ``file``: in which
-    it is known, if that is not the usual one."""
-    by_file = f" -f {shlex.quote(file)}" if file else ""
+def _changed(name: str, shown: HostKey, known: Known, usual: Path | None) -> HostKeyChanged:
+    by_file = "" if known.file == usual else f" -f {shlex.quote(str(known.file))}"
     return HostKeyChanged(
-        f"its host key has changed: {name} now shows {' '.join(shown)}, and known_hosts of this machine has "
-        f"{' '.join(known)}. Either the machine was installed anew, or somebody stands between you and it; "
-        "nothing was sent. Once you know that it was the first, forget the old key, "
+        f"its host key has changed: {name} now shows {shown}, and known_hosts of this machine has "
+        f"{known.key}. Either the machine was installed anew, or somebody stands between you and it; nothing "
+        "was sent. Once you know that it was the first, forget the old key, "
         f"`ssh-keygen -R {shlex.quote(name)}{by_file}`, and have the new one known, `fab trust`."
     )
 
@@ -152,6 +173,11 @@ def no_program(status: int, complaint: str, pythons: tuple[str, ...]) -> NodeUnf
         return NodeUnfit(
             f"it has no Python: there is no {names} for this user. Install one of 3.11 or newer (Debian: "
             "apt-get install python3), or say where it is: NODE_PYTHON in conf.py."
+        )
+    if complaint.startswith(TOO_OLD):
+        return NodeUnfit(
+            f"{complaint}, and the oldest that will do is 3.11. Install a newer one there, or say where one "
+            "is: NODE_PYTHON in conf.py."
         )
     said = f": {complaint.rstrip('.')}" if complaint else ""
     return NodeUnfit(

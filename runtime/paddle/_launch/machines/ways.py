@@ -12,14 +12,14 @@ import contextlib
 import errno
 import logging
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from fabric import Config, Connection
 from paramiko import (
     Agent,
     AuthenticationException,
-    BadHostKeyException,
     ChannelException,
     MissingHostKeyPolicy,
     PasswordRequiredException,
@@ -30,33 +30,44 @@ from paramiko import (
 from paramiko import Transport as Protocol
 from paramiko.ssh_exception import NoValidConnectionsError
 
-from paddle._launch.errors import LaunchError, NodeError
+from paddle._launch.errors import HostKeyUnknown, LaunchError, NodeError
 from paddle._launch.machines import known_hosts, patience, refusals
+from paddle._launch.machines.known_hosts import HostKey, Known
 from paddle._launch.machines.refusals import Door
 from paddle._launch.settings import Host
 
 CONNECT_S = 10.0
 _UNSENT = 1 << 17  # bytes that the kernel may hold back: once this process is gone it sends them all the same
-_KNOWN_HOSTS = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2", "/etc/ssh/ssh_known_hosts")
+_OWN_FILES = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2")
+_FILES_OF_ALL = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
+_RSA = "ssh-rsa"
 _KEYS = ("~/.ssh/id_rsa", "~/.ssh/id_ecdsa", "~/.ssh/id_ed25519")
 
 logging.getLogger("paramiko").addHandler(logging.NullHandler())  # else it prints what is raised here anyway
 logging.getLogger("paramiko").propagate = False
 
 
-class Unknown(MissingHostKeyPolicy):  # type: ignore[misc]  # Paramiko has no types
-    """What happens to a host whose key is in no known_hosts. ``hop``: the connection to it."""
+class Verification(MissingHostKeyPolicy):  # type: ignore[misc]  # Paramiko has no types
+    """Decides whether a host is the one that is meant. It is asked about every one: Paramiko itself is told
+    of no keys, for it does not understand all that ssh does of its files. ``hop``: the connection."""
 
     def __init__(self, host_keys: str, hop: Connection) -> None:
         self._host_keys = host_keys
         self._hop = hop
+        self.known = known_hosts.find(files_read(hop), door(hop).known_as)
 
     def missing_host_key(self, client: SSHClient, hostname: str, key: PKey) -> None:
-        if self._host_keys == "known":
-            raise refusals.unknown_key(hostname, key.get_name(), key.fingerprint)
-        if self._host_keys == "new":
-            entry = known_hosts.Entry(hostname, key.get_name(), key.get_base64())
-            known_hosts.add(file_to_write(self._hop), [entry], hashed=hashes(self._hop))
+        name, shown = door(self._hop).known_as, written(key)
+        match refusals.host_key(name, shown, self.known, usual()):
+            case None:
+                return
+            case HostKeyUnknown() if self._host_keys == "any":
+                return
+            case HostKeyUnknown() if self._host_keys == "new":
+                entry = known_hosts.Entry(name, shown)
+                known_hosts.add(file_to_write(self._hop), [entry], hashed=hashes(self._hop))
+            case error:
+                raise error
 
 
 def connection(host: Host, host_keys: str) -> Connection:
@@ -73,23 +84,35 @@ def connection(host: Host, host_keys: str) -> Connection:
             **limits,
             "allow_agent": not only,
             "look_for_keys": not only,
-            "transport_factory": _quick,
         }
-        hop.client.set_missing_host_key_policy(Unknown(host_keys, hop))
-        for place in files_read(hop):
-            hop.client.load_system_host_keys(str(place))
+        verification = Verification(host_keys, hop)
+        hop.client.set_missing_host_key_policy(verification)
+        hop.connect_kwargs["transport_factory"] = partial(protocol, verification.known)
     return connection
 
 
-def _quick(sock: socket.socket, **options: object) -> Protocol:
-    """Prefer ciphers that need no other pass for a checksum: a package costs half of the time here. And let
-    little of what was sent wait here for a slow network: a node is to hear soon of an end."""
+def protocol(known: Sequence[Known], sock: socket.socket, **options: object) -> Protocol:
+    """Begin to speak SSH. Ask a host first for a key of a kind that is known, and prefer ciphers that need no
+    other pass for a checksum: a package costs half of the time then. And let little of what was sent wait here
+    for a slow network: a node is to hear soon of an end."""
     with contextlib.suppress(OSError, AttributeError):  # what goes by a jump host is no socket
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)
     transport = Protocol(patience.ImpatientSocket(sock, patience.STALL_S), **options)
-    known = transport.get_security_options()
-    known.ciphers = sorted(known.ciphers, key=lambda name: "gcm" not in name)
+    wanted = transport.get_security_options()
+    wanted.ciphers = sorted(wanted.ciphers, key=lambda name: "gcm" not in name)
+    kinds = [one.key.kind for one in known if not one.is_revoked]
+    wanted.key_types = sorted(wanted.key_types, key=lambda name: kind_of(name) not in kinds)
     return transport
+
+
+def kind_of(algorithm: str) -> str:
+    """The kind of key that signs so, as files have it."""
+    return _RSA if algorithm.startswith("rsa-sha2-") else algorithm
+
+
+def written(key: PKey) -> HostKey:
+    """A key as files have it."""
+    return HostKey(key.get_name(), key.get_base64())
 
 
 def hops(connection: Connection) -> Iterator[Connection]:
@@ -101,14 +124,20 @@ def hops(connection: Connection) -> Iterator[Connection]:
 
 def files_read(hop: Connection) -> list[Path]:
     """The files by which a host's key is verified."""
-    own = hop.ssh_config.get("userknownhostsfile", "").split()
-    names = (*own, _KNOWN_HOSTS[-1]) if own else _KNOWN_HOSTS
-    return [place for place in (Path(name).expanduser() for name in names) if place.is_file()]
+    own = hop.ssh_config.get("userknownhostsfile", "").split() or _OWN_FILES
+    all_users = hop.ssh_config.get("globalknownhostsfile", "").split() or _FILES_OF_ALL
+    places = (Path(name).expanduser() for name in (*own, *all_users) if name != "none")
+    return [place for place in places if place.is_file()]
 
 
 def file_to_write(hop: Connection) -> Path:
     """The file in which a host becomes known: the one that ``ssh`` would write."""
     return known_hosts.file_to_write(hop.ssh_config.get("userknownhostsfile", ""))
+
+
+def usual() -> Path:
+    """The file that ``ssh-keygen`` means where none is named."""
+    return Path(_OWN_FILES[0]).expanduser()
 
 
 def hashes(hop: Connection) -> bool:
@@ -124,9 +153,6 @@ def refusal(error: Exception, door: Door) -> NodeError:
             return error
         case LaunchError():
             return NodeError(str(error))
-        case BadHostKeyException():
-            shown, known = ((key.get_name(), key.fingerprint) for key in (error.key, error.expected_key))
-            return refusals.changed_key(door.known_as, shown, known)
         case PasswordRequiredException():
             return refusals.locked_key(door)
         case AuthenticationException():

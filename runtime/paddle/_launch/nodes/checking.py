@@ -19,11 +19,11 @@ from functools import partial
 from pathlib import Path
 
 from paddle._launch import job, remote, workspace
-from paddle._launch.errors import UsageError, WorkspaceError
+from paddle._launch.errors import NodeUnfit, UsageError, WorkspaceError
 from paddle._launch.machines.fitness import Wanted
 from paddle._launch.machines.shards import share
 from paddle._launch.machines.transport import Transport
-from paddle._launch.nodes import diagnosis, survey
+from paddle._launch.nodes import diagnosis, reach, survey
 from paddle._launch.nodes.diagnosis import Visit
 from paddle._launch.nodes.findings import Finding, State
 from paddle._launch.nodes.place import LocalPlace, Place, SshPlace
@@ -65,14 +65,15 @@ def check(wish: Wish) -> Iterator[Finding]:
     finally:
         expedition.close()
     encrypts = wish.settings["tls"] != "off" and not hosts[0].is_local
-    for node, host in enumerate(hosts):
+    yield from diagnosis.of_all(visits)
+    twins = diagnosis.twins(visits)
+    for node in range(len(hosts)):
         if node in errors:
-            what = "machine" if host.is_local else "ssh"
+            what = "python" if isinstance(errors[node], NodeUnfit) else "ssh"
             yield Finding(node, what, State.FAIL, str(errors[node]))
         else:
-            yield from diagnosis.of_node(visits[node], encrypts=encrypts)
-    yield from diagnosis.of_reach(visits, tries)
-    yield from diagnosis.of_all(visits)
+            yield from diagnosis.of_node(visits[node], encrypts=encrypts, is_twin=node in twins)
+    yield from reach.of_reach(visits, tries)
 
 
 def _content(wish: Wish, root: Path) -> tuple[tuple[Entry, ...], list[Finding]]:

@@ -21,11 +21,10 @@ from paddle._launch.jobs.index import Index, Standing
 from paddle._launch.machines import known_hosts
 from paddle._launch.nodes import checking
 from paddle._launch.nodes.checking import Wish
+from paddle._launch.nodes.conversation import Conversation
 from paddle._launch.nodes.findings import Finding, State, Table, summary
-from paddle._launch.nodes.trusting import Told
 from paddle._launch.nodes.trusting import trust as have_known
 from paddle._launch.settings import Settings, read_conf, settle
-from paddle._visible import visible
 
 ROOT = Path(__file__).resolve().parents[4]
 _THIS_MACHINE = ("local",)
@@ -35,17 +34,10 @@ def trust(conf: str, form: str, *, yes: bool) -> int:
     """Have the host keys of all nodes known."""
     BY_NAME["format"].parse(form, "--format")
     settings = settings_of(conf, "")
-    if all(host.is_local for host in settings.hosts):
-        print("all nodes are this machine: there is no host key to know.")
-        return 0
-    asking = _Asking(is_text=form == "text", yes=yes)
-    unknown = False
-    for told in have_known(settings.hosts, asking.is_right, known_hosts.add):
-        unknown |= told.state in ("declined", "changed", "failed")
-        print(json.dumps(_as_data(told)) if form == "json" else _in_words(told), flush=True)
-    if settings["host_keys"] == "any" and form == "text":
-        print("HOST_KEYS = 'any' takes whoever answers: 'known' in conf.py holds hosts to these keys.")
-    return int(unknown)
+    conversation = Conversation(settings.hosts, form, yes=yes, stdin=sys.stdin, stdout=sys.stdout)
+    for told in have_known(settings.hosts, conversation.is_right, known_hosts.add):
+        conversation.tell(told)
+    return conversation.end(host_keys=settings["host_keys"])
 
 
 def check(package: str, flags: str, conf: str, form: str, *, whole: bool) -> int:
@@ -66,7 +58,7 @@ def check(package: str, flags: str, conf: str, form: str, *, whole: bool) -> int
     has_failed = any(one.state is State.FAIL for one in found)
     if form == "json":
         for one in found:
-            print(json.dumps(_finding_as_data(one, names)))
+            print(json.dumps(_as_data(one, names)))
         return int(has_failed)
     is_terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if is_terminal else None
@@ -87,65 +79,6 @@ def settings_of(conf: str, flags: str) -> Settings:
     return settle(path, os.environ, given)
 
 
-class _Asking:
-    """Asks the user, where there is one to ask."""
-
-    def __init__(self, *, is_text: bool, yes: bool) -> None:
-        self._is_text = is_text
-        self._yes = yes
-
-    def is_right(self, new: Sequence[Told]) -> bool:
-        """Show keys, and ask whether they are right."""
-        if self._yes:
-            return True
-        if not (self._is_text and sys.stdin is not None and sys.stdin.isatty()):
-            return False
-        for told in new:
-            print(_in_words(told))
-        hosts = len({told.name for told in new})
-        print(
-            "This is what they show to this machine now. What a host's own key is, "
-            "`ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` says there."
-        )
-        print(
-            f"Know {'this host' if hosts == 1 else f'these {hosts} hosts'} by that? [y/N] ",
-            end="",
-            flush=True,
-        )
-        return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def _in_words(told: Told) -> str:
-    nodes = ",".join(map(str, told.nodes))
-    key = f"  {told.key}" if told.key else ""
-    return visible(
-        f"node {nodes:<3} {told.name or told.host}{key}  {_WORDS[told.state].format(told.text)}".rstrip()
-    )
-
-
-_WORDS = {
-    "known": "known already",
-    "new": "not known yet",
-    "added": "known now, in {}",
-    "declined": "stays unknown: nobody said that it is right. `fab trust` asks on a terminal, "
-    "`fab trust --yes` takes what hosts show now",
-    "changed": "CHANGED: {}",
-    "failed": "{}",
-}
-
-
-def _finding_as_data(one: Finding, names: Sequence[str]) -> dict[str, Any]:
+def _as_data(one: Finding, names: Sequence[str]) -> dict[str, Any]:
     host = "" if one.node is None else names[one.node]
     return {"node": one.node, "host": host, "what": one.what, "state": one.state.lower(), "text": one.text}
-
-
-def _as_data(told: Told) -> dict[str, Any]:
-    return {
-        "nodes": told.nodes,
-        "host": told.host,
-        "name": told.name,
-        "kind": told.key.kind if told.key else "",
-        "fingerprint": told.key.fingerprint if told.key else "",
-        "state": told.state,
-        "text": told.text,
-    }

@@ -14,9 +14,9 @@ from pathlib import Path
 from paddle._launch.machines import fitness
 from paddle._launch.machines.transport import About
 from paddle._launch.nodes.findings import Finding, State
-from paddle._launch.nodes.survey import OURS, REAL, Asked, Dialled, Port, Seen
+from paddle._launch.nodes.survey import OURS, REAL, Asked, Port, Seen
 
-_ROOMY = 1 << 30
+_ROOMY = 512 << 20
 _MANY_FILES = 10_000
 _MUCH_MEMORY = 512 << 20  # a pserver and a trainer take most of it before they have a parameter
 _CLOCKS_DIFFER_S = 60.0
@@ -40,11 +40,11 @@ class Visit:
     took_s: float
 
 
-def of_node(visit: Visit, *, encrypts: bool) -> Iterator[Finding]:
-    """Judge what a node says of itself."""
+def of_node(visit: Visit, *, encrypts: bool, is_twin: bool = False) -> Iterator[Finding]:
+    """Judge what a node says of itself. ``is_twin``: its ports are held for another node that it is, too."""
     rules = (_ssh, _python, _runtime, _workspace, _paddle, _disk, _memory, _network, _ports, _jobs)
     for rule in rules:
-        for what, state, text in rule(visit):
+        for what, state, text in () if is_twin and rule is _ports else rule(visit):
             yield Finding(visit.node, what, state, text)
     yield _clock(visit, encrypts=encrypts)
 
@@ -57,8 +57,8 @@ def _ssh(visit: Visit) -> Iterator[Said]:
     yield (
         "ssh",
         State.OK,
-        f"{about.door.name} in {visit.took_s:.2f} s: {seen.host}, which shows {about.kind} "
-        f"{about.fingerprint}, as user {seen.user}",
+        f"logged in as {about.door.name} in {visit.took_s:.2f} s; host {seen.host}, key {about.kind} "
+        f"{about.fingerprint}",
     )
 
 
@@ -224,34 +224,32 @@ def _ports(visit: Visit) -> Iterator[Said]:
 
 
 def _why_not(port: Port, visit: Visit) -> str:
-    elsewhere = "take other ports: PADDLE_PORT in conf.py (--port=N)."
+    others = "PADDLE_PORT in conf.py (--port=N) chooses other ports."
     if port.state == "refused":
         rights = " Ports below 1024 are for root." if port.port < 1024 else ""
-        return f"cannot listen on {port.address}:{port.port}: {port.text}.{rights} Or {elsewhere}".replace(
-            " Or t", " T"
-        )
+        return f"cannot listen on {port.address}:{port.port}: {port.text}.{rights} {others}"
     job = next((job for job, pids in visit.seen.jobs.items() if str(port.pid) in pids), "")
-    if job:
+    if job in visit.live:
         stop = f"`fab stop --job={job}` ends that"
-        return f"port {port.port} is held by job {job}, {port.text}. {stop}, or {elsewhere}"
-    return f"port {port.port} is held by {port.text}. End that, or {elsewhere}"
+        return f"port {port.port} is held by your job {job}, {port.text}. {stop}; {others}"
+    return f"port {port.port} is held by {port.text}. End that; {others}"
 
 
 def _jobs(visit: Visit) -> Iterator[Said]:
     for job, processes in visit.seen.jobs.items():
-        count = f"{len(processes)} processes"
         if job in visit.live:
-            yield "jobs", State.OK, f"{job} runs here, in {count}"
+            yield "jobs", State.OK, f"{job} runs here, in {len(processes)} processes"
             continue
         kill = f"kill {' '.join(processes)}"
         if visit.about is not None:
             kill = f"{visit.about.door.command} {kill}"
+        shown = "; ".join(f"{pid} {command}" for pid, command in list(processes.items())[:2])
         yield (
             "jobs",
             State.WARN,
-            f"{job} has {count} here, and no launcher of yours on this machine runs it "
-            f"({next(iter(processes.values()))}...). If nobody's launcher does, they end within seconds, or "
-            f"`{kill}`.",
+            f"processes of {job}, which no launcher of yours on this machine runs: {shown}. Another user or "
+            "machine may; if none does and they do not end by themselves within a minute, "
+            f"`{kill}` does.",
         )
 
 
@@ -276,47 +274,6 @@ def _clock(visit: Visit, *, encrypts: bool) -> Finding:
     return Finding(visit.node, "clock", State.OK, text)
 
 
-def of_reach(visits: Mapping[int, Visit], dialled: Mapping[int, Sequence[Dialled]]) -> Iterator[Finding]:
-    """Judge whether nodes reach each other's pservers. ``dialled``: by the node that tried."""
-    for node, visit in visits.items():
-        tried = {
-            one: [try_ for try_ in tries if try_.name == visit.asked.wanted.address]
-            for one, tries in dialled.items()
-        }
-        tried = {one: tries for one, tries in tried.items() if tries and one != node}
-        troubles: dict[str, list[int]] = {}
-        for one, tries in tried.items():
-            if text := _trouble(tries, visit):
-                troubles.setdefault(text, []).append(one)
-        for text, sources in troubles.items():
-            names = ", ".join(f"node {one} ({visits[one].name})" for one in sources)
-            yield Finding(node, "reach", State.FAIL, f"not reached by {names}: {text}")
-        if tried and not troubles:
-            count = "1 other node" if len(tried) == 1 else f"{len(tried)} other nodes"
-            yield Finding(node, "reach", State.OK, f"{count} reach it at {visit.asked.wanted.address}")
-
-
-def _trouble(tries: Sequence[Dialled], visit: Visit) -> str:
-    """What one node has to say about reaching another, in words that others may have to say, too."""
-    address, ports = visit.asked.wanted.address, ",".join(map(str, visit.asked.ports))
-    for one in tries:
-        if one.state == "silent":
-            return (
-                f"{one.text} at {address}:{one.port}. A firewall keeps them apart: open TCP ports {ports} "
-                "between the nodes."
-            )
-        if one.state == "closed":
-            return (
-                f"{one.text} at {address}:{one.port}, where it listens. A firewall refuses it (open TCP "
-                f"ports {ports} between the nodes), or {address} means another machine there (`getent hosts "
-                f"{address}`)."
-            )
-        if one.word and one.word != visit.asked.word:
-            what = f"{address} means another machine there (`getent hosts {address}`)"
-            return f"{what}. Mend its /etc/hosts or DNS."
-    return ""
-
-
 def of_all(visits: Mapping[int, Visit]) -> Iterator[Finding]:
     """Judge what shows only where nodes are seen side by side."""
     yield from _twice(visits)
@@ -335,18 +292,25 @@ def of_all(visits: Mapping[int, Visit]) -> Iterator[Finding]:
 
 
 def _twice(visits: Mapping[int, Visit]) -> Iterator[Finding]:
-    """Local nodes are one machine, and meant to be."""
     machines: dict[str, list[int]] = {}
-    for node, visit in visits.items():
-        if visit.about is not None:
-            machines.setdefault(visit.seen.network, []).append(node)
+    for node in twins(visits):
+        machines.setdefault(visits[node].seen.network, []).append(node)
     for nodes in machines.values():
-        if len(nodes) > 1:
-            text = (
-                f"{_nodes(nodes)} are one machine, {visits[nodes[0]].seen.host}: both pservers would want "
-                "the same ports. Take all but one out of HOSTS in conf.py."
-            )
-            yield Finding(None, "hosts", State.FAIL, text)
+        text = (
+            f"{_nodes(nodes)} are one machine, {visits[nodes[0]].seen.host}: both pservers would want "
+            "the same ports. Take all but one out of HOSTS in conf.py."
+        )
+        yield Finding(None, "hosts", State.FAIL, text)
+
+
+def twins(visits: Mapping[int, Visit]) -> list[int]:
+    """The nodes that are one machine with another. Local nodes are, and meant to be."""
+    networks = [visit.seen.network for visit in visits.values() if visit.about is not None]
+    return [
+        node
+        for node, visit in visits.items()
+        if visit.about is not None and networks.count(visit.seen.network) > 1
+    ]
 
 
 def _nodes(nodes: Sequence[int]) -> str:

@@ -16,10 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
-from paddle._launch.errors import LaunchError
-from paddle._launch.machines import refusals
-from paddle._launch.machines.host_keys import Chain, Hop, HostKey
-from paddle._launch.machines.known_hosts import Entry
+from paddle._launch.errors import HostKeyUnknown, LaunchError
+from paddle._launch.machines.host_keys import Chain, Hop
+from paddle._launch.machines.known_hosts import Entry, HostKey
 from paddle._launch.nodes.together import together
 from paddle._launch.settings import Host
 
@@ -30,10 +29,11 @@ State = Literal["known", "new", "added", "declined", "changed", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What became of a host's key, or of a host that showed none. ``nodes``: those that it is, or that are
-    behind it. ``name``: as known_hosts has it."""
+    """What became of a host's key, or of a host that showed none. ``nodes``: those that it is; ``behind``:
+    those to which one goes by it. ``name``: as known_hosts has it."""
 
     nodes: tuple[int, ...]
+    behind: tuple[int, ...]
     host: str
     state: State
     name: str = ""
@@ -51,15 +51,29 @@ class Book(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """A host whose turn it is, by the way to the first of the ``nodes`` that it is, or that are behind it."""
+    """A host whose turn it is, the one of that number on a chain. ``nodes`` and ``behind``: see Told."""
 
     nodes: tuple[int, ...]
+    behind: tuple[int, ...]
     chain: Chain
     number: int
 
     @property
     def hop(self) -> Hop:
         return self.chain.hops[self.number]
+
+    def told(self, state: State, key: HostKey | None = None, text: str = "") -> Told:
+        """Something of it."""
+        door = self.hop.door
+        return Told(
+            nodes=self.nodes,
+            behind=self.behind,
+            host=door.host,
+            state=state,
+            name=door.known_as if key else "",
+            key=key,
+            text=text,
+        )
 
     def look(self) -> tuple[HostKey, ...]:
         try:
@@ -77,69 +91,56 @@ def trust(
     """Have hosts known; gives what is found and done, as it comes. ``is_right`` is asked about new keys."""
     met = {node: 0 for node, host in enumerate(hosts) if not host.is_local}  # so many on its way are known
     while met:
-        turns, last, wrong = _turns({node: (hosts[node], number) for node, number in met.items()}, chain)
+        turns, wrong = _turns({node: (hosts[node], number) for node, number in met.items()}, chain)
         looks, errors = together({name: turn.look for name, turn in turns.items()}, LOOKING_S, PARALLEL)
         yield from wrong
-        yield from (_failed(turns[name], error) for name, error in errors.items())
+        yield from (turns[name].told("failed", text=str(error)) for name, error in errors.items())
         found = {name: _judged(turns[name], shown) for name, shown in looks.items()}
         yield from (told for several in found.values() for told in several if told.state != "new")
-        new = {name: several for name, several in found.items() if several[0].state == "new"}
+        new = {
+            name: fresh
+            for name, several in found.items()
+            if (fresh := tuple(told for told in several if told.state == "new"))
+        }
         known = {name for name, several in found.items() if several[0].state == "known"}
         if new:
             known |= yield from _enrol({name: (turns[name].hop, new[name]) for name in new}, is_right, write)
-        passed = {node for name in known for node in turns[name].nodes} - last
-        met = {node: number + 1 for node, number in met.items() if node in passed}
+        met = {node: met[node] + 1 for name in known for node in turns[name].behind}
 
 
 def _turns(
     wanted: Mapping[int, tuple[Host, int]], chain: Callable[[Host], Chain]
-) -> tuple[dict[str, _Turn], set[int], list[Told]]:
-    """Whose turn it is, each host once, by its name; the nodes whose way ends there; and what cannot be
-    found out from this machine's own files."""
+) -> tuple[dict[str, _Turn], list[Told]]:
+    """Whose turn it is, each host once, by its name; and what this machine's own files do not let us know."""
     turns: dict[str, _Turn] = {}
-    last, wrong = set(), []
+    wrong = []
     for node, (host, number) in wanted.items():
         try:
             way = chain(host)
         except LaunchError as error:
-            wrong.append(Told(nodes=(node,), host=_named(host), state="failed", text=str(error)))
+            wrong.append(Told(nodes=(node,), behind=(), host=host.name, state="failed", text=str(error)))
             continue
         name = way.hops[number].door.known_as
-        same = turns.get(name)
-        turns[name] = (
-            _Turn((*same.nodes, node), same.chain, same.number) if same else _Turn((node,), way, number)
-        )
+        turn = turns.get(name) or _Turn((), (), way, number)
         if number == len(way.hops) - 1:
-            last.add(node)
-    return turns, last, wrong
-
-
-def _named(host: Host) -> str:
-    return f"{host.user}@{host.name}"
-
-
-def _failed(turn: _Turn, error: LaunchError) -> Told:
-    return Told(nodes=turn.nodes, host=turn.hop.door.host, state="failed", text=str(error))
+            turns[name] = replace(turn, nodes=(*turn.nodes, node))
+        else:
+            turns[name] = replace(turn, behind=(*turn.behind, node))
+    return turns, wrong
 
 
 def _judged(turn: _Turn, shown: tuple[HostKey, ...]) -> tuple[Told, ...]:
-    hop = turn.hop
+    return tuple(_of_key(turn, key) for key in shown)
 
-    def told(state: State, key: HostKey, text: str = "") -> Told:
-        door = hop.door
-        return Told(nodes=turn.nodes, host=door.host, state=state, name=door.known_as, key=key, text=text)
 
-    if not hop.known:
-        return tuple(told("new", key) for key in shown)
-    if (expected := hop.expected(shown[0])) is None:
-        return (told("known", shown[0]),)
-    refusal = refusals.changed_key(
-        hop.door.known_as,
-        (shown[0].kind, shown[0].fingerprint),
-        (expected.kind, expected.fingerprint),
-        str(hop.file),
-    )
-    return (told("changed", shown[0], str(refusal)),)
+def _of_key(turn: _Turn, key: HostKey) -> Told:
+    match turn.hop.judge(key):
+        case None:
+            return turn.told("known", key)
+        case HostKeyUnknown():
+            return turn.told("new", key)
+        case error:
+            return turn.told("changed", key, str(error))
 
 
 def _enrol(
@@ -154,7 +155,7 @@ def _enrol(
         return set()
     places: dict[tuple[Path, bool], list[Entry]] = {}
     for hop, several in new.values():
-        entries = [Entry(told.name, told.key.kind, told.key.key) for told in several if told.key]
+        entries = [Entry(told.name, told.key) for told in several if told.key]
         places.setdefault((hop.to_write, hop.hashed), []).extend(entries)
     for (place, hashed), entries in places.items():
         write(place, entries, hashed=hashed)
