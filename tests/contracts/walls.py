@@ -147,7 +147,7 @@ TABLE = (
     Row(
         "_launch.nodes.checking",
         "_launch.{errors, job, plan, remote, settings, workspace} _launch.machines _launch.nodes",
-        STANDARD,
+        f"msgspec {STANDARD}",
     ),
     Row(
         "_launch.nodes.commands",

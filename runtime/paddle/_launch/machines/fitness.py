@@ -140,8 +140,7 @@ def _place(facts: Facts, wanted: Wanted) -> Iterator[str]:
 
 def _network(facts: Facts, wanted: Wanted) -> Iterator[str]:
     having = ", ".join(f"{name} ({address})" for name, address in facts.devices.items())
-    missing = [name for name in wanted.nics if name not in facts.devices]
-    for name in missing:
+    for name in [name for name in wanted.nics if name not in facts.devices]:
         yield (
             f"it has no network device {name!r} with an IPv4 address. It has {having or 'none'}. Name "
             "one that all nodes have: PADDLE_NIC in conf.py."
@@ -153,16 +152,22 @@ def _network(facts: Facts, wanted: Wanted) -> Iterator[str]:
                 f"its trainer would not find {name}: the name has no address there. Give all nodes all "
                 "names (/etc/hosts, DNS), or write addresses in HOSTS."
             )
-    own, bound = (
-        facts.addresses.get(wanted.address),
-        [facts.devices[name] for name in wanted.nics if name not in missing],
-    )
-    if own and bound and not set(own) & set(bound):
+    own, bound = facts.addresses.get(wanted.address), _bound(facts, wanted)
+    if own and bound and not is_heard(facts, wanted):
         yield (
             f"its pserver would not be heard: trainers look for it at {wanted.address} ({', '.join(own)}), "
             f"and {','.join(wanted.nics)} has {', '.join(bound)}. It has {having}. Name the device that has "
             "that address (PADDLE_NIC in conf.py), or write the address of that device in HOSTS."
         )
+
+
+def is_heard(facts: Facts, wanted: Wanted) -> bool:
+    """Whether a pserver listens at the address by which trainers know it."""
+    return bool(set(facts.addresses.get(wanted.address) or ()) & set(_bound(facts, wanted)))
+
+
+def _bound(facts: Facts, wanted: Wanted) -> list[str]:
+    return [facts.devices[name] for name in wanted.nics if name in facts.devices]
 
 
 def _release(version: str) -> tuple[int, ...]:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import logging
+import os
+import pwd
 import socket
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -136,8 +138,8 @@ def file_to_write(hop: Connection) -> Path:
 
 
 def usual() -> Path:
-    """The file that ``ssh-keygen`` means where none is named."""
-    return Path(_OWN_FILES[0]).expanduser()
+    """The file that ``ssh-keygen`` means where none is named; it asks for no variable HOME."""
+    return Path(pwd.getpwuid(os.getuid()).pw_dir, ".ssh", "known_hosts")
 
 
 def hashes(hop: Connection) -> bool:

@@ -14,9 +14,11 @@ import secrets
 import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+
+import msgspec
 
 from paddle._launch import job, remote, workspace
 from paddle._launch.errors import NodeUnfit, UsageError, WorkspaceError
@@ -65,6 +67,7 @@ def check(wish: Wish) -> Iterator[Finding]:
     finally:
         expedition.close()
     encrypts = wish.settings["tls"] != "off" and not hosts[0].is_local
+    visits = {node: _without(visit, errors, expedition.addresses) for node, visit in visits.items()}
     yield from diagnosis.of_all(visits)
     twins = diagnosis.twins(visits)
     for node in range(len(hosts)):
@@ -102,6 +105,15 @@ def _content(wish: Wish, root: Path) -> tuple[tuple[Entry, ...], list[Finding]]:
     return content, found
 
 
+def _without(visit: Visit, lost: Collection[int], addresses: Sequence[str]) -> Visit:
+    """Of a node that cannot be visited that is told, and not also that others do not find it."""
+    missing = {addresses[node] for node in lost}
+    wanted = visit.asked.wanted
+    others = tuple(name for name in wanted.others if name not in missing)
+    asked = msgspec.structs.replace(visit.asked, wanted=msgspec.structs.replace(wanted, others=others))
+    return replace(visit, asked=asked)
+
+
 class _Expedition:
     """Visits to all nodes, as long as they last."""
 
@@ -110,7 +122,7 @@ class _Expedition:
         self._root = root
         self._content = content
         self._settings = settings = wish.settings
-        self._addresses = [address_of(host, node) for node, host in enumerate(settings.hosts)]
+        self.addresses = [address_of(host, node) for node, host in enumerate(settings.hosts)]
         count = settings["ports_num"] + settings["ports_num_for_sparse"]
         self._ports = tuple(range(settings["port"], settings["port"] + count))
         self._remote = None if settings.hosts[0].is_local else remote.needs(settings, wish.runtime)
@@ -140,7 +152,7 @@ class _Expedition:
     def dial(self, node: int, visits: Mapping[int, Visit]) -> list[survey.Dialled]:
         """Have a node try to reach all others at the ports where they listen now, or somebody does."""
         wanted = [
-            (self._addresses[other], port)
+            (self.addresses[other], port)
             for other, visit in visits.items()
             if other != node
             for port in _shown([port.port for port in visit.seen.ports if port.state != "refused"])
@@ -160,8 +172,8 @@ class _Expedition:
         return SshPlace(self._transport, host, self._remote.pythons, _ENTRY)
 
     def _asked(self, node: int) -> survey.Asked:
-        own, is_local, places = self._addresses[node], self._remote is None, self._settings.places
-        serves, pservers = node in places.pservers, [self._addresses[each] for each in places.pservers]
+        own, is_local, places = self.addresses[node], self._remote is None, self._settings.places
+        serves, pservers = node in places.pservers, [self.addresses[each] for each in places.pservers]
         size = sum(entry.size for entry in self._sent_to(node))
         wanted = Wanted(
             workspace=self._wish.deployed or self._root / "JOB<date>",

@@ -76,8 +76,8 @@ def summary(findings: Sequence[Finding], nodes: int) -> str:
     count = {state: sum(one.state is state for one in findings) for state in State}
     if failed := count[State.FAIL]:
         bad = {one.node for one in findings if one.state is State.FAIL} - {None}
-        where = f" on {len(bad)} of {nodes} nodes" if bad else ""
-        return f"{failed} of {len(findings)} findings keep a job from running{where}"
-    warned = f", {count[State.WARN]} of which are worth a look" if count[State.WARN] else ""
+        where = f", on {len(bad)} of {nodes} nodes" if bad else ""
+        return f"no job can be launched before these are mended: {failed} FAIL{where}"
+    warned = f"; {count[State.WARN]} to be looked at" if count[State.WARN] else ""
     where = "this node" if nodes == 1 else f"these {nodes} nodes"
-    return f"a job can be launched on {where}: {len(findings)} findings{warned}"
+    return f"a job can be launched on {where}{warned}"

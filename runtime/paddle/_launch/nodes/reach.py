@@ -18,7 +18,7 @@ _FEW = 4  # nodes that are named one by one
 
 def of_reach(visits: Mapping[int, Visit], dialled: Mapping[int, Sequence[Dialled]]) -> Iterator[Finding]:
     """Judge whether nodes reach each other's pservers. ``dialled``: by the node that tried."""
-    amiss = {node for node, visit in visits.items() if _is_amiss(visit)} | set(twins(visits))
+    amiss = {node for node, visit in visits.items() if not _is_heard(visit)} | set(twins(visits))
     for node, visit in visits.items():
         tried = {one: _tries(tries, visit) for one, tries in dialled.items() if one != node}
         tried = {one: tries for one, tries in tried.items() if tries and node not in amiss}
@@ -35,9 +35,8 @@ def of_reach(visits: Mapping[int, Visit], dialled: Mapping[int, Sequence[Dialled
             yield Finding(node, "reach", State.OK, f"{count} it at {visit.asked.wanted.address}")
 
 
-def _is_amiss(visit: Visit) -> bool:
-    lacks = fitness.lacks(visit.seen.facts, visit.asked.wanted)
-    return visit.about is not None and any(subject == "network" for subject, _ in lacks)
+def _is_heard(visit: Visit) -> bool:
+    return visit.about is None or fitness.is_heard(visit.seen.facts, visit.asked.wanted)
 
 
 def _tries(tries: Sequence[Dialled], visit: Visit) -> list[Dialled]:
