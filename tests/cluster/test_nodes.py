@@ -26,7 +26,7 @@ from tests.waiting import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
 
-HOLDS = "import socket; s = socket.create_server(('', 7164)); print('x', flush=True); s.accept()"
+HOLDS = "import signal, socket; s = socket.create_server(('', 7164)); print('x', flush=True); signal.pause()"
 
 
 class Head:

@@ -60,7 +60,7 @@ def test_local_nodes_reach_each_other_and_a_taken_port_is_named_with_its_holder(
         status = commands.check("", "--ports_num=2", written, "json", whole=False)
     one = found(capsys)
     assert status == 1
-    assert one[0, "reach"]["state"] == one[1, "reach"]["state"] == "ok"
+    assert one[0, "reach"]["state"] == one[1, "reach"]["state"] == "ok", one
     assert one[0, "ports"]["state"] == "ok"
     assert f"port {port} is held by process {os.getpid()} (" in str(one[1, "ports"]["text"])
 

@@ -77,21 +77,21 @@ def test_a_local_node_is_not_judged_by_what_only_other_machines_need() -> None:
         (
             "disk",
             State.FAIL,
-            {"facts": {"is_writable": False}, "seen": {"disk": Disk(1, 1 << 20, False, True)}},
+            {"facts": {"is_writable": False}, "seen": {"disk": Disk(1, False, True)}},
             ["/srv is mounted read-only. Mount it anew"],
         ),
         (
             "disk",
             State.FAIL,
-            {"seen": {"disk": Disk(1, 99, False, False)}},
-            ["no room for 100 files", "`df -i`"],
+            {"facts": {"free_files": 99}, "wanted": {"count": 100}},
+            ["it has 100 files and folders", "can take 99 more", "`df -i /srv`"],
         ),
-        ("disk", State.WARN, {"seen": {"disk": Disk(1, 9999, False, False)}}, ["takes 9,999 files more"]),
+        ("disk", State.WARN, {"facts": {"free_files": 9999}}, ["takes 9,999 files more", "`df -i /srv`"]),
         ("disk", State.WARN, {"facts": {"free": 1 << 28}}, ["256.0 MiB left", "`fab clean`"]),
         (
             "disk",
             State.WARN,
-            {"seen": {"disk": Disk(1, None, True, False)}},
+            {"seen": {"disk": Disk(1, True, False)}},
             ["noexec", "`mount -o remount,exec`", "should you want one"],
         ),
         (
@@ -99,7 +99,7 @@ def test_a_local_node_is_not_judged_by_what_only_other_machines_need() -> None:
             State.FAIL,
             {
                 "facts": {"python": "/srv/jobs/.paddle/venv/bin/python"},
-                "seen": {"disk": Disk(1, None, True, False)},
+                "seen": {"disk": Disk(1, True, False)},
             },
             ["/srv is mounted noexec", "/srv/jobs/.paddle cannot load its packages", "another ROOT_DIR"],
         ),

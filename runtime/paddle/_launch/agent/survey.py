@@ -106,7 +106,6 @@ def _disk(ground: Path) -> dict[str, Any]:
     found = os.statvfs(ground)
     return {
         "total": shutil.disk_usage(ground).total,
-        "inodes": found.f_favail if found.f_files else None,  # some file systems have as many as they like
         "is_noexec": bool(found.f_flag & os.ST_NOEXEC),
         "is_read_only": bool(found.f_flag & os.ST_RDONLY),
     }

@@ -131,7 +131,7 @@ def _place(facts: Facts, wanted: Wanted) -> Iterator[str]:
             "Make room there, or put JOB folders elsewhere: --root_dir=DIR (ROOT_DIR in conf.py)."
         )
     if facts.free_files is not None and facts.free_files < wanted.count:
-        raise NodeUnfit(
+        yield (
             f"no room for {place}: it has {wanted.count:,} files and folders, and the disk of {facts.ground} "
             f"can take {facts.free_files:,} more, whatever room it has (`df -i {facts.ground}`). Remove some "
             "there, or put JOB folders elsewhere: --root_dir=DIR (ROOT_DIR in conf.py)."

@@ -142,7 +142,6 @@ class _Expedition:
             name=host.name,
             asked=asked,
             seen=seen,
-            files=len(self._sent_to(node)),
             live=self._wish.live,
             clock_s=(there - time.time(), there - before),
             about=place.about,
@@ -150,12 +149,12 @@ class _Expedition:
         )
 
     def dial(self, node: int, visits: Mapping[int, Visit]) -> list[survey.Dialled]:
-        """Have a node try to reach all others at the ports where they listen now, or somebody does."""
+        """Have a node try to reach all others at the ports where they listen now."""
         wanted = [
             (self.addresses[other], port)
             for other, visit in visits.items()
-            if other != node
-            for port in _shown([port.port for port in visit.seen.ports if port.state != "refused"])
+            if other != node and node in self._settings.places.trainers
+            for port in _shown([port.port for port in visit.seen.ports if port.state == "free"])
         ]
         if not wanted:
             return []
@@ -174,10 +173,11 @@ class _Expedition:
     def _asked(self, node: int) -> survey.Asked:
         own, is_local, places = self.addresses[node], self._remote is None, self._settings.places
         serves, pservers = node in places.pservers, [self.addresses[each] for each in places.pservers]
-        size = sum(entry.size for entry in self._sent_to(node))
+        sent = self._sent_to(node)
         wanted = Wanted(
             workspace=self._wish.deployed or self._root / "JOB<date>",
-            size=None if self._wish.deployed else size,
+            size=None if self._wish.deployed else sum(entry.size for entry in sent),
+            count=0 if self._wish.deployed else len(sent),
             address=own,
             others=tuple(name for name in pservers if name != own) if node in places.trainers else (),
             nics=self._settings["nics"] if serves and not is_local else (),

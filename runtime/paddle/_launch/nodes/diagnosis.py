@@ -26,14 +26,13 @@ Said = tuple[str, State, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """A node that was visited. ``name``: as HOSTS has it; ``files``: that a launch would send; ``live``: ids
-    of jobs that run; ``clock_s``: between which and which its clock is ahead."""
+    """A node that was visited. ``name``: as HOSTS has it; ``live``: ids of jobs that run; ``clock_s``:
+    between which and which its clock is ahead."""
 
     node: int
     name: str
     asked: Asked
     seen: Seen
-    files: int
     live: Collection[str]
     clock_s: tuple[float, float]
     about: About | None
@@ -118,11 +117,6 @@ def _disk(visit: Visit) -> Iterator[Said]:
         failing = [
             f"{facts.ground} is mounted read-only. Mount it anew, or name another ROOT_DIR in conf.py."
         ]
-    if disk.inodes is not None and disk.inodes < visit.files:
-        failing.append(
-            f"no room for {visit.files:,} files: the file system of {facts.ground} takes {disk.inodes:,} "
-            "more (`df -i` there). Remove files, or name another ROOT_DIR in conf.py."
-        )
     warned = list(_narrow(visit))
     own = visit.asked.root / ".paddle"
     if disk.is_noexec:
@@ -149,8 +143,11 @@ def _narrow(visit: Visit) -> Iterator[str]:
             f"{facts.ground} has {_size(facts.free)} left of {_size(disk.total)}: logs and snapshots may "
             "fill it. Make room (`fab clean`), or name another ROOT_DIR in conf.py."
         )
-    if disk.inodes is not None and disk.inodes < _MANY_FILES:
-        yield f"the file system of {facts.ground} takes {disk.inodes:,} files more (`df -i` there)."
+    if facts.free_files is not None and facts.free_files < _MANY_FILES:
+        yield (
+            f"the disk of {facts.ground} takes {facts.free_files:,} files more, whatever room it has "
+            f"(`df -i {facts.ground}`). Remove some there, or name another ROOT_DIR in conf.py."
+        )
 
 
 def _memory(visit: Visit) -> Iterator[Said]:
@@ -197,7 +194,7 @@ def _network(visit: Visit) -> Iterator[Said]:
     yield from (("network", State.FAIL, text) for text in failing)
     if not failing:
         bound = ", ".join(f"{name} has {facts.devices[name]}" for name in wanted.nics)
-        yield "network", State.OK, f"{bound or 'no device was asked for'}; it knows all names of HOSTS"
+        yield "network", State.OK, "; ".join(filter(None, [bound, "it knows the names of all pservers"]))
 
 
 def _ports(visit: Visit) -> Iterator[Said]:
@@ -304,13 +301,9 @@ def _twice(visits: Mapping[int, Visit]) -> Iterator[Finding]:
 
 
 def twins(visits: Mapping[int, Visit]) -> list[int]:
-    """The nodes that are one machine with another. Local nodes are, and meant to be."""
-    networks = [visit.seen.network for visit in visits.values() if visit.about is not None]
-    return [
-        node
-        for node, visit in visits.items()
-        if visit.about is not None and networks.count(visit.seen.network) > 1
-    ]
+    """The nodes with a pserver that are one machine with another such. Local nodes are, and meant to be."""
+    serving = {node: one.seen.network for node, one in visits.items() if one.about and one.asked.ports}
+    return [node for node, network in serving.items() if list(serving.values()).count(network) > 1]
 
 
 def _nodes(nodes: Sequence[int]) -> str:

@@ -31,10 +31,9 @@ class Port(msgspec.Struct, frozen=True):
 
 
 class Disk(msgspec.Struct, frozen=True):
-    """The file system under ROOT_DIR. ``inodes``: that are left, None where they do not run out."""
+    """The file system under ROOT_DIR."""
 
     total: int
-    inodes: int | None
     is_noexec: bool
     is_read_only: bool
 
