@@ -29,7 +29,7 @@ from paddle._launch.errors import (
 from paddle._launch.machines import transport, ways
 from paddle._launch.machines.known_hosts import HostKey, Known
 from paddle._launch.machines.refusals import Door, host_key, no_program
-from paddle._launch.machines.transport import Transport
+from paddle._launch.machines.transport import Stream, Transport
 from paddle._launch.settings import Host
 from tests.waiting import until
 
@@ -303,3 +303,24 @@ def test_ciphers_that_need_no_other_pass_for_a_checksum_come_first() -> None:
     assert kinds == sorted(kinds, reverse=True)
     assert kinds[0]
     assert not kinds[-1]
+
+
+class Ended:
+    """A channel to which nothing can be sent any more; ``exit_status``: of its program, -1 where that is not
+    known."""
+
+    transport = None
+
+    def __init__(self, exit_status: int) -> None:
+        self.exit_status = exit_status
+
+    def sendall(self, _: bytes) -> None:
+        raise OSError("Socket is closed")
+
+
+def test_a_program_that_has_ended_may_be_offered_what_it_does_not_hear() -> None:
+    Stream(Ended(1)).offer(b"x")
+    with pytest.raises(NodeLost, match="its connection broke: Socket is closed"):
+        Stream(Ended(-1)).offer(b"x")
+    with pytest.raises(NodeLost):
+        Stream(Ended(1)).send(b"x")

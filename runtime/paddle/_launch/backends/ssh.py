@@ -189,7 +189,7 @@ class SshMachine:
     def _ask(self, entry: str, order: Mapping[str, object]) -> bytes:
         """Have a program do something; gives the line that it says, if it says one."""
         with self._talking(entry) as stream:
-            stream.send(json.dumps(order).encode() + b"\n")
+            stream.offer(json.dumps(order).encode() + b"\n")
             answer = b""
             while data := stream.receive(_CHUNK):
                 answer += data
@@ -224,7 +224,7 @@ class SshMachine:
         if self._line is None:
             raise NodeLost("it was not reached: the launch was stopped.")
         stream = self._line.begin(parcel.COMMAND, errors_too=errors_too)
-        stream.send(parcel.call(self._pythons, entry))
+        stream.offer(parcel.call(self._pythons, entry))
         return stream
 
     def _listen(self, stream: Stream, hear: Callable[[bytes], None]) -> None:

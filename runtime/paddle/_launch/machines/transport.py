@@ -55,6 +55,14 @@ class Stream:
         with _telling(self._channel):
             self._channel.sendall(data)
 
+    def offer(self, data: bytes) -> None:
+        """Send all of ``data`` to a program that may have ended; then its status says why."""
+        try:
+            self.send(data)
+        except NodeLost:
+            if self._channel.exit_status < 0:
+                raise
+
     def end(self) -> None:
         """Let the program see the end of its input."""
         with contextlib.suppress(OSError, EOFError):

@@ -52,11 +52,11 @@ class SshPlace:
         self.took_s = time.monotonic() - began
         self.about: About | None = self._line.about
         self._stream = self._line.begin(parcel.COMMAND)
-        self._stream.send(parcel.call(pythons, entry))
+        self._stream.offer(parcel.call(pythons, entry))
         self._answers = _Answers(self._stream.receive)
 
     def ask(self, order: Mapping[str, Any]) -> bytes:
-        self._stream.send(json.dumps(order).encode() + b"\n")
+        self._stream.offer(json.dumps(order).encode() + b"\n")
         answer = self._answers.next()
         if answer is None:
             raise refusals.no_program(self._stream.status(), self._stream.complaint(), self._pythons)
