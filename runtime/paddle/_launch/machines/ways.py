@@ -95,8 +95,8 @@ def connection(host: Host, host_keys: str) -> Connection:
 
 def protocol(known: Sequence[Known], sock: socket.socket, **options: object) -> Protocol:
     """Begin to speak SSH. Ask a host first for a key of a kind that is known, and prefer ciphers that need no
-    other pass for a checksum: a package costs half of the time then. And let little of what was sent wait here
-    for a slow network: a node is to hear soon of an end."""
+    other pass for a checksum: a package costs half of the time then. And let little of what was sent wait
+    here for a slow network: a node is to hear soon of an end."""
     with contextlib.suppress(OSError, AttributeError):  # what goes by a jump host is no socket
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)
     transport = Protocol(patience.ImpatientSocket(sock, patience.STALL_S), **options)
