@@ -17,6 +17,7 @@ PASSES = 4
 CLOSED = "http://127.0.0.1:9"  # the port "discard", at which nobody answers: no way into any network
 PROGRESS = r"^(trainer-[01] pass \d+ batch \d+ cost \d+\.\d{4} \| ){1,2}[\d,]+ samples/s$"
 WAITS = r"( \| |^)waiting for trainer-[01](, trainer-1)? since \d+ s$"  # said of a busy machine, too
+ENDED = r"^trainer-[01] ended well; 1 of 2 go on$"  # said where one ends a moment before the other
 ADDRESSES = ("127.0.0.1", "127.0.0.2")
 
 
@@ -68,7 +69,7 @@ def as_pictured(text: str) -> list[str]:
     """What a run printed, without what is of one run: numbers, where it was, how often progress was told,
     whether a trainer took its time."""
     lines = [line for each in text.strip().splitlines() if (line := re.sub(WAITS, "", each))]
-    lines = [re.sub(PROGRESS, "progress", line) for line in lines]
+    lines = [re.sub(PROGRESS, "progress", line) for line in lines if not re.match(ENDED, line)]
     lines = [re.sub(r"(?<=\s)/\S+?/(?=\.venv|jobs|workspace_template|imikolov)", "", line) for line in lines]
     lines = [re.sub(rf" --num_passes={PASSES}$|--port, (?=conf.py)", "", line) for line in lines]
     lines = [re.sub(r"\d+", "N", line) for line in lines if line != "..."]

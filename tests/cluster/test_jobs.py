@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,8 +16,11 @@ from typing import Any
 import pytest
 
 from paddle._launch.agent.processes import look_up
+from paddle._launch.backends import carrier
+from paddle._launch.jobs import collecting, reading
 from paddle._launch.jobs.index import Index, Job
-from paddle._launch.jobs.stopping import of_job
+from paddle._launch.jobs.looking import in_words, look
+from paddle._launch.jobs.stopping import of_job, stop
 from tests.cluster.by_hand import HOSTS, environment, free_port
 from tests.waiting import until
 
@@ -55,13 +59,15 @@ class Shell:
         self.processes: list[subprocess.Popen[str]] = []
         (folder / "conf.py").write_text("HOSTS = ['local', 'local']\n")
 
-    def launch(self, package: str, train: str, *argv: str) -> subprocess.Popen[str]:
+    def launch(
+        self, package: str, train: str, *argv: str, errors: int = subprocess.STDOUT
+    ) -> subprocess.Popen[str]:
         """Start a launcher."""
         (self.folder / package).mkdir(exist_ok=True)
         (self.folder / package / "train.py").write_text(train)
         command = [sys.executable, str(ROOT / "paddle.py"), f"--conf={self.folder / 'conf.py'}"]
         place = [f"--port={free_port(HOSTS)}", "-p", str(self.folder / package)]
-        self.processes.append(self._run([*command, *place, *argv], self.folder))
+        self.processes.append(self._run([*command, *place, *argv], self.folder, errors))
         return self.processes[-1]
 
     def detached(self, package: str, train: str = TRAINS, *argv: str) -> Job:
@@ -82,14 +88,16 @@ class Shell:
         assert process.returncode == status, output
         return output
 
-    def _run(self, command: list[str], folder: Path) -> subprocess.Popen[str]:
+    def _run(
+        self, command: list[str], folder: Path, errors: int = subprocess.STDOUT
+    ) -> subprocess.Popen[str]:
         return subprocess.Popen(
             command,
             cwd=folder,
             env=self.environ,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stderr=errors,
             text=True,
             start_new_session=True,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
@@ -157,7 +165,7 @@ def test_a_job_in_the_background_is_seen_read_and_followed_to_its_end(shell: She
     only = shell.fab("logs", "--role=trainer-1", "--grep=batch 1$").splitlines()
     assert only == ["[trainer-1 127.0.0.2] trainer 1 batch 1"]
     assert "there are pserver-0" in shell.fab("logs", "--role=chief", status=1)
-    assert "no regular expression" in shell.fab("logs", "--grep=(", status=1)
+    assert "no regular expression" in shell.fab("logs", "--grep=(", status=2)
     reader = shell._run(
         [sys.executable, "-m", "fabric", "logs", f"--conf={shell.folder / 'conf.py'}", "--follow"], ROOT
     )
@@ -268,3 +276,57 @@ def test_a_program_reads_the_launch_line_by_line_as_json(shell: Shell) -> None:
     assert (told[-1]["event"], told[-1]["status"]) == ("end", 0)
     assert all(isinstance(one["time"], float) for one in told)
     assert not [one for one in told if one["event"] == "lines"]
+
+
+def stopped(job: Job) -> Job:
+    """Stop a job as `fab stop` does."""
+    assert list(stop(job, grace_s=None, kill=False, by="a test"))[-1].startswith("stopped ")
+    return job
+
+
+def words(job: Job) -> list[str]:
+    """What `fab logs --role=trainer-0` shows."""
+    wanted = reading.choice(tail=None, role="trainer-0", grep="")
+    return [line.text for line in reading.lines(job, wanted, follow=False)]
+
+
+def test_two_jobs_of_one_package_have_a_place_each_for_their_results(shell: Shell) -> None:
+    package = shell.folder / "package"
+    first, second = shell.detached("package"), shell.detached("package")
+    own = package / "log" / second.record.name
+    assert (first.record.plan.home, second.record.plan.home) == (package, own)
+    for job, place in ((second, own / "log"), (first, package / "log")):
+        stopped(job)
+        assert f"logs in {place}" in (place / "launcher.log").read_text()
+        assert (place / "node-1" / "agent.log").is_file() and (place / "loss.csv").is_file()
+    third = stopped(shell.detached("package"))
+    assert third.record.plan.home == package
+    assert "trainer 0 batch 0" in words(second)
+    said = "\n".join(in_words(look(first)))
+    assert f"{package / 'log'} has the logs of {third.record.id} by now" in said
+    collected = list(collecting.collect(first.record.plan, carrier))
+    assert collected[-1].startswith(f"collected into {package / 'log' / first.record.name}: ")
+    assert words(first) != words(third), "each has its own, though they were to lie in one place"
+    assert (package / "log" / "node-0" / "train.log").read_text().splitlines() == words(third)
+    shutil.rmtree(package / "log" / first.record.name)
+    shutil.rmtree(first.record.plan.nodes[0].workspace)
+    assert words(first) == [], "of node 0 nothing is left"
+
+
+def test_a_program_reads_json_and_nothing_else_whatever_is_prepared_and_left(shell: Shell) -> None:
+    (shell.folder / "package").mkdir()
+    (shell.folder / "package" / "prepare.py").write_text("print('prepared')\n")
+    how = ("--format=json", "--job_prepare=prepare.py", "--show_logs", "--grep_logs=batch 0$")
+    for argv in ((*how, "--dry_run"), (*how, "--detach")):
+        launcher = shell.launch("package", TRAINS, *argv, errors=subprocess.PIPE)
+        output, errors = launcher.communicate(timeout=PATIENCE_S)
+        told = [json.loads(line) for line in output.splitlines()]
+        assert launcher.returncode == 0
+    assert "prepared" in errors
+    assert {"said", "plan", "phase", "progress"} <= {one["event"] for one in told}
+    assert "fab stop" in told[-1]["text"]
+    log = shell.folder / "package" / "log" / "launcher.log"
+    until(lambda: log.read_text().count('"lines"') >= 2, "what roles print")
+    told = [json.loads(line) for line in log.read_text().splitlines()]
+    lines = sorted(line for one in told if one["event"] == "lines" for line in one["lines"])
+    assert lines[:2] == ["trainer 0 batch 0", "trainer 1 batch 0"]

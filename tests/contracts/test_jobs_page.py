@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from paddle._launch.board import Row
-from paddle._launch.bulletins import NAMES, OF_LOGS
+from paddle._launch.bulletins import NAMES
 from paddle._launch.jobs.record import State
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "jobs.md").read_text()
 EVENTS = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGE, re.MULTILINE))
-TOLD = [kind for kind in NAMES if kind not in OF_LOGS]
+TOLD = list(NAMES)
 
 
 @pytest.mark.parametrize("kind", TOLD, ids=lambda kind: NAMES[kind])

@@ -18,7 +18,7 @@ FLAGS = "_launch.{arguments, dialects, environ, errors, flag, flags, manual, rep
 SUPERVISOR = "_launch.{actions, cause, events, phases, restarts, supervisor}"
 
 # What a launch tells, and who it tells it to.
-BULLETINS = "_launch.{board, bulletins, errors, events, news, plan, status}"
+BULLETINS = "_launch.{agent.lines, board, bulletins, errors, events, news, plan, results, screens}"
 
 TABLE = (
     # The top.
@@ -111,17 +111,18 @@ TABLE = (
     Row("_launch.backends.{crew, node}", "_launch", STANDARD),
     Row("_launch.board", "_launch.{news, plan, sending}"),
     Row("_launch.bulletins", "_launch.news", "msgspec"),
-    Row("_launch.status", "_launch.{board, bulletins, news}", "rich time"),
-    Row("_launch.logs", "_launch.{errors, news, plan}", f"matplotlib {STANDARD}"),
+    Row("_launch.screens", f"{BULLETINS} _visible", f"rich {STANDARD}"),
+    Row("_launch.logs", "_launch.errors _launch.results", STANDARD),
+    Row("_launch.results", "_launch.{news, plan}", f"matplotlib {STANDARD}"),
     Row("_launch.jobs", f"_launch.jobs _launch.agent.processes {BULLETINS} _visible", f"msgspec {STANDARD}"),
     Row("_launch.jobs.register", f"_launch.jobs _launch.settings {FLAGS} {BULLETINS}", f"msgspec {STANDARD}"),
     Row("_launch.jobs.shared", BULLETINS),
     Row("_launch.jobs.background", "_launch.{errors, news, signals}", STANDARD),
-    Row("_launch.jobs.explanation", "_launch.{launch, news, plan} _visible", "pathlib"),
+    Row("_launch.jobs.explanation", "_launch.{launch, news, plan} _visible", "pathlib rich"),
     Row("_launch.jobs.resumption", f"_launch.jobs.index _launch.plan {FLAGS}", "pathlib"),
     Row("_launch.jobs.watching", f"_launch.jobs {BULLETINS}", f"rich {STANDARD}"),
     Row("_launch.jobs.collecting", f"{BULLETINS} _launch.backends _launch.phases", STANDARD),
-    Row("_launch.jobs.commands", f"_launch.jobs _launch.backends {FLAGS}", STANDARD),
+    Row("_launch.jobs.commands", f"_launch.jobs _launch.{{backends, screens}} {FLAGS}", STANDARD),
     Row("_launch.backends.local", "_launch", f"invoke {STANDARD}"),
     # What is done with nodes between jobs.
     Row("_launch.nodes.{__init__, findings}", "_visible"),

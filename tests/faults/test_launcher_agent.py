@@ -167,23 +167,36 @@ def test_reports_that_are_nonsense_do_no_harm(agent) -> None:
     assert agent.hear("exit")["status"] == 0
 
 
-def test_a_launcher_that_does_not_read_blocks_no_role(agent) -> None:
-    done = agent.workspace / "done"
-    agent.plan(
-        trainer=f"for i in range(200_000): print('a line of some length', i)\nopen({str(done)!r}, 'w')"
-    )
+def test_a_launcher_that_does_not_read_blocks_no_role_and_hears_how_much_it_missed(agent) -> None:
+    agent.plan(trainer="for i in range(200_000): print('a line of some length', i)")
     agent.say(do="start", role="trainer")
-    agent.until(done.exists, "the role to get to its end")
     log = agent.workspace / "log" / "train.log"
-    agent.until(lambda: log.read_bytes().endswith(b"199999\n"), "all that it printed")
+    agent.until(
+        lambda: log.exists() and log.read_bytes().endswith(b" 199999\n"), "the role to get to its end"
+    )
     lines: list[str] = []
+    lost = 0
     for line in agent.process.stdout:
         frame = json.loads(line)
         lines += frame.get("lines", [])
+        lost += frame.get("lost", 0)
         if frame["event"] == "exit":
             break
-    assert len(lines) < 200_000, "old lines are lost"
+    assert lost > 0, "old lines are lost"
+    assert len(lines) + lost == 200_000
     assert lines[-1].endswith(" 199999"), "the newest are not"
+
+
+def test_info_files_are_told_as_they_grow(agent) -> None:
+    agent.plan(
+        trainer="import signal\n"
+        "with open('log/paddle_trainer.INFO', 'wb', buffering=0) as file: file.write(b'I1 one\\xff\\n')\n"
+        "signal.pause()"
+    )
+    agent.say(do="start", role="trainer")
+    grown = agent.hear("grown")
+    assert grown["file"] == "paddle_trainer.INFO"
+    assert grown["text"].encode("utf-8", "surrogateescape") == b"I1 one\xff\n"
 
 
 def test_a_full_disk_is_told_once_and_blocks_no_role(agent) -> None:

@@ -186,7 +186,7 @@ def test_on_a_terminal_progress_is_a_table_of_all_roles_that_is_drawn_anew(run_s
     running = run_sh("terminal", [PREPARED])
     gap = r"(?:\s|\x1b\[[\d;]*m)+"  # spaces and colours
     rows = [
-        gap.join([rank, "trainer", rank, "trains", "0", r"\d+", r"\d+\.\d+", r"[\d,]+"])
+        gap.join([rank, r"127\.0\.0\.\d", "trainer", rank, "trains", "0", r"\d+", r"\d+\.\d+", r"[\d,]+"])
         for rank in ("0", "1")
     ]
     both = ".*?".join(rows)

@@ -7,8 +7,9 @@ from rich.console import Console
 
 from paddle._launch.board import Board, Row
 from paddle._launch.news import Progress, Sent
+from paddle._launch.screens.lines import PlainScreen
+from paddle._launch.screens.live import LiveScreen
 from paddle._launch.sending import Sending
-from paddle._launch.status import LiveScreen, PlainScreen
 
 TRAINER = Row(node=0, address="127.0.0.1", role="trainer-0", kind="trainer", rank=0)
 

@@ -103,6 +103,12 @@ class Board:
         return [row for row in self._rows.values() if row.batch_id is not None]
 
     @property
+    def together(self) -> str:
+        """How fast several trainers are together; empty where that says nothing new."""
+        rows = self._going_on()
+        return f"{_rate(rows)} of {len(rows)} trainers" if len(rows) > 1 else ""
+
+    @property
     def waiting(self) -> str:
         """For whom the others wait, and how long they have; empty when nobody does."""
         return _waits(self._waiting)
@@ -132,12 +138,16 @@ class Board:
             self._since_told = waiting.seconds
         self._waiting = waiting
 
-    def _line(self) -> str:
+    def _going_on(self) -> list[Row]:
+        """Those that move; a job may go on without some that failed."""
         moving = self.moving()
-        rows = [row for row in moving if row.state != "failed"] or moving  # a job may go on without some
+        return [row for row in moving if row.state != "failed"] or moving
+
+    def _line(self) -> str:
+        rows = self._going_on()
         if not rows:
             return self.sending.line()
-        rate = f"{sum(row.samples_per_s or 0.0 for row in rows):,.0f} samples/s"
+        rate = _rate(rows)
         if len(rows) <= _SINGLY:
             parts = [
                 f"{row.role} pass {row.pass_id} batch {row.batch_id} cost {row.cost:.4f}" for row in rows
@@ -152,43 +162,9 @@ class Board:
         )
 
 
-HEADINGS = ("node", "address", "role", "rank", "state", "pass", "batch", "cost", "samples/s", "restarts")
-
-
-def cells(row: Row) -> tuple[str, ...]:
-    """Give a row as texts, below ``HEADINGS``."""
-    moving = (row.pass_id, row.batch_id)
-    cost = "" if row.cost is None else f"{row.cost:.4f}"
-    rate = "" if row.samples_per_s is None or not isfinite(row.samples_per_s) else f"{row.samples_per_s:,.0f}"
-    return (
-        str(row.node),
-        row.address,
-        row.kind,
-        str(row.rank),
-        state(row),
-        *("" if number is None else str(number) for number in moving),
-        cost,
-        rate,
-        str(row.restarts or ""),
-    )
-
-
-def state(row: Row) -> str:
-    """Give the state of a role in words."""
-    if row.exit_status is None or row.state != "failed":
-        return row.state
-    if row.exit_status < 0:
-        return f"killed by signal {-row.exit_status}"
-    return f"failed: status {row.exit_status}"
-
-
-def shortened(rows: Sequence[Row], most: int) -> tuple[list[Row], int]:
-    """Give at most so many rows, and how many are left out: first those that nothing is to be seen of."""
-    if len(rows) <= most:
-        return list(rows), 0
-    by_interest = sorted(rows, key=lambda row: (row.is_ordinary, row.kind != "trainer"))
-    kept = {row.role for row in by_interest[: max(most - 1, 1)]}
-    return [row for row in rows if row.role in kept], len(rows) - len(kept)
+def _rate(rows: Sequence[Row]) -> str:
+    rates = [row.samples_per_s or 0.0 for row in rows]
+    return f"{sum(rate for rate in rates if isfinite(rate)):,.0f} samples/s"
 
 
 def _waits(waiting: Waiting | None, seconds: float | None = None) -> str:

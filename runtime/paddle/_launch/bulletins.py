@@ -3,11 +3,13 @@
 They come from ``paddle.py --format=json`` and from a launch's desk alike; docs/jobs.md lists the fields. It
 must never know who reads.
 
-Guarantee: every line is JSON by the letter: a number that is none, such as a cost that is NaN, is null.
+Guarantee: every line is JSON by the letter, whatever locale it is written in: all of it is ASCII, and a
+number that is none, such as a cost that is NaN, is null.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -56,9 +58,10 @@ def line(bulletin: Bulletin, now: float) -> str:
 def encoded(fields: object) -> str:
     """Write plain values as one line of JSON, whatever is in their texts: a path may hold any bytes."""
     try:
-        return msgspec.json.encode(fields, enc_hook=str).decode()
+        text = msgspec.json.encode(fields, enc_hook=str)
     except UnicodeEncodeError:
-        return msgspec.json.encode(_told(msgspec.to_builtins(fields, enc_hook=str))).decode()
+        text = msgspec.json.encode(_told(msgspec.to_builtins(fields, enc_hook=str)))
+    return text.decode() if text.isascii() else json.dumps(msgspec.json.decode(text), separators=(",", ":"))
 
 
 def read(text: bytes) -> dict[str, Any]:

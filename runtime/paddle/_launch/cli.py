@@ -10,20 +10,21 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
-import shutil
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from paddle._launch import job, manual, plan, prepare, remote, signals
+from paddle._launch import bulletins, job, manual, plan, prepare, remote, signals
 from paddle._launch.arguments import Arguments, parse_arguments
 from paddle._launch.backends import carrier
 from paddle._launch.errors import JobError, LaunchError, UsageError
 from paddle._launch.flags import flags_of
-from paddle._launch.jobs import background, explanation
+from paddle._launch.jobs import background, explanation, reading
 from paddle._launch.jobs.desk import Desk
 from paddle._launch.jobs.index import Index, choose
 from paddle._launch.jobs.naming import Naming
@@ -32,10 +33,13 @@ from paddle._launch.jobs.resumption import again, resumed
 from paddle._launch.jobs.shared import SharedScreen
 from paddle._launch.launch import Launch
 from paddle._launch.logs import LAUNCHER
-from paddle._launch.news import Ended, Failed, Place, Planned
-from paddle._launch.printer import Printer, own
+from paddle._launch.news import Bulletin, Ended, Failed, Place, Planned, Said
+from paddle._launch.results.tenancy import Tenancy
+from paddle._launch.screens.merged import Heads, MergedScreen
+from paddle._launch.screens.printer import Printer
+from paddle._launch.screens.screen import screen
+from paddle._launch.screens.stream import can_show, open_streams, own, width_of
 from paddle._launch.settings import Settings, settle
-from paddle._launch.status import screen
 from paddle._launch.workspace import Claim
 from paddle._visible import visible
 
@@ -63,7 +67,7 @@ def main(argv: Sequence[str] | None = None, runtime: Path = RUNTIME) -> int:
     """Run one command line, this program's own if none is given; gives the exit status."""
     try:
         signals.answer()
-        _open_streams()
+        open_streams()
         status = _run(sys.argv[1:] if argv is None else argv, runtime)
     except (LaunchError, signals.Stopped) as end:
         signals.leave_at_once()
@@ -89,24 +93,25 @@ def _run(argv: Sequence[str], runtime: Path) -> int:
     for notice in spec.notices:
         _complain(f"paddle.py: {notice}")
     prepare.check(spec)
+    wanted = reading.pattern(settings["grep_logs"], "--grep_logs")
     if settings["dry_run"]:
-        lines = plan.describe(_plan(spec, runtime))
-        return _print("\n".join([*lines, "a dry run: nothing was started or changed"]))
+        return _dry_run(_plan(spec, runtime), settings["format"])
     if settings["job_prepare"]:
-        _print(f"preparing: {settings['job_prepare']} in {spec.home}")
+        _announce(settings["format"], f"preparing: {settings['job_prepare']} in {spec.home}")
     prepare.run(spec, python=sys.executable, runtime=runtime)
-    claim, naming = Claim(), Naming(Index())
+    claim, naming, tenancy = Claim(), Naming(Index()), Tenancy()
     is_free = claim.take if settings.hosts[0].is_local else naming.is_free
     try:
-        launch = _plan(describe(datetime.now(), is_free=is_free), runtime)
+        launch = _housed(_plan(describe(datetime.now(), is_free=is_free), runtime), tenancy)
         side = background.split(launch.home / "log" / LAUNCHER) if settings["detach"] else None
         if isinstance(side, background.Foreground):
-            return _leave(side, launch)
+            return _leave(side, launch, settings["format"])
         desk = _register(launch, settings, given, conf)
         naming.release()
         with _kept(desk):
-            return _carry_out(launch, settings["format"], side, desk)
+            return _carry_out(launch, _screen(launch, settings, wanted), side, desk)
     finally:
+        tenancy.release()
         naming.release()
         claim.release()
 
@@ -126,6 +131,28 @@ def _kept(desk: Desk | None) -> Iterator[None]:
                 desk.close()
 
 
+def _dry_run(launch: plan.LaunchPlan, form: str) -> int:
+    lines = [*plan.describe(launch), "a dry run: nothing was started or changed"]
+    if form == "json":
+        lines = [_as_json(_planned(launch)), *(_as_json(Said(line)) for line in lines)]
+    return _print("\n".join(lines))
+
+
+def _housed(launch: plan.LaunchPlan, tenancy: Tenancy) -> plan.LaunchPlan:
+    """The launch with a place for its results that no other one has."""
+    home, other = tenancy.take(launch.home, launch.name, launch.id)
+    if other:
+        _complain(f"paddle.py: {other} has {launch.home / 'log'}, so results of this job come to {home}")
+    return launch.housed(home)
+
+
+def _screen(launch: plan.LaunchPlan, settings: Settings, wanted: re.Pattern[str] | None) -> Printer:
+    shown = screen(own(sys.stdout), settings["format"])
+    if settings["show_logs"] or wanted is not None:
+        return Printer(MergedScreen(shown, Heads(launch), wanted), with_logs=True)
+    return Printer(shown)
+
+
 def _register(launch: plan.LaunchPlan, settings: Settings, given: Arguments, conf: Path) -> Desk | None:
     """Keep a record of this job. Without one a job can be launched, but not be left to itself."""
     try:
@@ -137,16 +164,17 @@ def _register(launch: plan.LaunchPlan, settings: Settings, given: Arguments, con
     return None
 
 
-def _leave(side: background.Foreground, launch: plan.LaunchPlan) -> int:
+def _leave(side: background.Foreground, launch: plan.LaunchPlan, form: str) -> int:
     """Show how the job begins; once it trains, leave it to itself."""
     status = side.wait()
     if status is not None:
         return status
-    return _print(
+    return _announce(
+        form,
         f"{launch.name} goes on in the background, process {side.launcher}; what it says is in {side.log}\n"
         f"  fab status --job={launch.name}\n"
         f"  fab logs --job={launch.name} --follow\n"
-        f"  fab stop --job={launch.name}"
+        f"  fab stop --job={launch.name}",
     )
 
 
@@ -170,9 +198,8 @@ def _plan(spec: job.JobSpec, runtime: Path) -> plan.LaunchPlan:
 
 
 def _carry_out(
-    launch: plan.LaunchPlan, form: str, behind: background.Background | None, desk: Desk | None
+    launch: plan.LaunchPlan, printer: Printer, behind: background.Background | None, desk: Desk | None
 ) -> int:
-    printer = Printer(screen(own(sys.stdout), form))
     listeners = [listener for listener in (behind, desk) if listener is not None]
     shown = SharedScreen(printer, *listeners)
     running = Launch(launch, shown, carrier)
@@ -215,9 +242,11 @@ def _explain(failed: Failed, launch: plan.LaunchPlan, unfit: Mapping[int, str]) 
     """After a failure: what failed, where, its last lines, and where all of them are."""
     if failed.is_asked_for:
         return
-    width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
+    width, edges = width_of(sys.stderr), explanation.ROUND
+    edges = edges if can_show(sys.stderr, edges) else explanation.PLAIN
     is_table = launch.remote is not None and unfit
-    lines = explanation.table(unfit, launch) if is_table else explanation.paragraphs(failed, launch, width)
+    said = explanation.paragraphs(failed, launch, width, edges)
+    lines = explanation.table(unfit, launch) if is_table else said
     for line in lines:
         _complain(line)
 
@@ -250,10 +279,13 @@ def _left(launch: plan.LaunchPlan, running: Launch) -> Iterator[str]:
             yield f"{node.host.user}@{node.host.name}:{place}"
 
 
-def _open_streams() -> None:
-    """A shell may have closed them (``>&-``): then there is nothing to see, and nothing wrong."""
-    sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115  for good
-    sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115  for good
+def _announce(form: str, text: str) -> int:
+    """Print what people are told before or after a launch; gives the exit status."""
+    return _print("\n".join(map(_as_json, map(Said, text.splitlines()))) if form == "json" else text)
+
+
+def _as_json(bulletin: Bulletin) -> str:
+    return bulletins.line(bulletin, time.time())
 
 
 def _print(text: str) -> int:

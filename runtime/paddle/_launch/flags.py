@@ -75,6 +75,8 @@ FLAGS: tuple[Flag, ...] = (
     _job("resume", "str", "", "Go on from the snapshots of this job that has ended, in its workspaces"),
     _job("format", "str", "text", "What is printed: for people, or JSON, an object per line",
          choices=("text", "json")),
+    _job("show_logs", "bool", False, "Show what the roles print, too, each line with its role and address"),
+    _job("grep_logs", "str", "", "Of that the lines in which this regular expression is found"),
     _job("hosts", "names", (), "Nodes, local or user@host[:sshport]; the place in the list is the node's id",
          conf="HOSTS"),
     _job("root_dir", "str", "jobs", "Folder on every node for the JOB folders", conf="ROOT_DIR"),

@@ -26,6 +26,7 @@ from paddle._launch.news import (
     Changed,
     Collected,
     Entered,
+    Grown,
     News,
     Printed,
     Progress,
@@ -35,8 +36,10 @@ from paddle._launch.news import (
 from paddle._launch.phases import Limits, Phase
 from paddle._launch.plan import LaunchPlan, count
 from paddle._launch.restarts import Restarts
+from paddle._launch.results.arriving import Arriving
+from paddle._launch.results.curve import LossCurve
+from paddle._launch.screens.screen import Screen
 from paddle._launch.signals import heard
-from paddle._launch.status import Screen
 from paddle._launch.supervisor import Supervisor
 from paddle._visible import visible
 
@@ -93,8 +96,8 @@ class Launch:
         self.collected: set[tuple[int, str]] = set()  # of which node which folder is where the user looks
         self._is_unread = False
         self._tails = logs.Tails()
-        self._curve: logs.LossCurve | None = None
-        self._arriving: logs.Arriving | None = None
+        self._curve: LossCurve | None = None
+        self._arriving: Arriving | None = None
         self._took: list[str] = []  # of each phase that is over, in words
         self._began = self._since = self._training_since = self._ticked = self._clock()
 
@@ -188,6 +191,10 @@ class Launch:
                 self._tails.add(role, lines)
                 if self._arriving:
                     self._arriving.add(role, lines)
+            case Grown(node, file, text):
+                if self._arriving:
+                    self._arriving.grow(node, file, text)
+                return
             case Progress():
                 if not self._board.moving():
                     self._tell_first_step()
@@ -245,12 +252,12 @@ class Launch:
             case Phase.DELIVER if self._plan.package is not None:
                 self._screen.say(f"sending the workspace to {count(len(self._plan.nodes), 'node')}")
             case Phase.SERVE:
-                logs.clear(self._plan.home)
-                self._arriving = logs.Arriving(self._plan, self._screen.say)
+                logs.clear(self._plan.home, self._plan.id)
+                self._arriving = Arriving(self._plan, self._screen.say)
                 self._screen.say(f"starting {count(len(self._plan.roles('pserver')), 'pserver')}")
             case Phase.TRAIN:
                 self._training_since = now
-                self._curve = logs.LossCurve(self._plan.home / "log", self._screen.say)
+                self._curve = LossCurve(self._plan.home / "log", self._screen.say, self._plan.name)
                 trainers = count(len(self._plan.roles("trainer")), "trainer")
                 self._screen.say(f"pservers ready after {took:.1f} s; starting {trainers}")
             case Phase.FINISH:

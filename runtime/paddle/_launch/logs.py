@@ -1,4 +1,4 @@
-"""What a job leaves to read: the nodes' logs and the model, collected, and the curve of the cost.
+"""What a job leaves to read: the nodes' logs and the model, collected.
 
 It must never know how a file comes from a node, nor decide when.
 
@@ -9,20 +9,16 @@ the earlier job's model is kept beside it. What cannot be collected is told, and
 from __future__ import annotations
 
 import contextlib
-import csv
 import os
 import shutil
 import stat
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from itertools import accumulate
-from math import isfinite, nan
 from pathlib import Path
 
 from paddle._launch.errors import DeliveryError
-from paddle._launch.news import Progress
-from paddle._launch.plan import LaunchPlan
+from paddle._launch.results import tenancy
 
 TAIL = 20
 LAUNCHER = "launcher.log"  # of one that went into the background (jobs/background.py)
@@ -31,8 +27,7 @@ Fetch = Callable[[Path, Path], bool]  # a node's folder, to a place here that is
 _PART, _OLD, _PREVIOUS = ".{}.part", ".{}.old", "{}.previous"
 # In the log folder of a workspace that is its own home:
 _COLLECTED = ("node-*", "loss.*", _PART.format("node-*"), _OLD.format("node-*"))
-_NOT_OF_NODES = (*_COLLECTED, LAUNCHER)
-_FINE = 2000  # points of the curve in the time so far: dense at first, never too many
+_NOT_OF_NODES = (*_COLLECTED, LAUNCHER, tenancy.MARK, "JOB*")
 
 
 class Tails:
@@ -50,86 +45,13 @@ class Tails:
         return tuple(self._lines[role])
 
 
-class Arriving:
-    """What roles print, written beside the collected logs while the job runs: ``log/node-i/train.log``.
-
-    It is as whole as what the launcher hears, which may lack lines where it is late; what is collected takes
-    its place.
-    """
-
-    def __init__(self, plan: LaunchPlan, tell: _Tell) -> None:
-        self._places = {
-            role.name: plan.home / "log" / f"node-{node.node}" / Path(role.log).name
-            for node in plan.nodes
-            for role in node.roles
-        }
-        self._tell = tell
-        self._is_failing = False
-
-    def add(self, role: str, lines: Iterable[str]) -> None:
-        """Write ``lines`` behind those before."""
-        place = self._places[role]
-        try:
-            place.parent.mkdir(exist_ok=True)
-            with place.open("a", errors="backslashreplace") as file:
-                file.writelines(f"{line}\n" for line in lines)
-        except OSError as error:
-            if not self._is_failing:
-                self._is_failing = True
-                self._tell(f"cannot write {place}: {error.strerror}; logs are collected at the end only")
-
-
-class LossCurve:
-    """``loss.csv``, written while the job runs, and ``loss.png``, drawn at its end.
-
-    A row is kept when a two-thousandth of the time so far has passed since the trainer's last one: half a
-    minute of training has all of its reports, a day some ten thousand.
-    """
-
-    def __init__(self, folder: Path, tell: _Tell) -> None:
-        self._csv, self._png = folder / "loss.csv", folder / "loss.png"
-        self._tell = tell
-        self._points: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
-        self._is_failing = False
-        self._append("w", ("seconds", "trainer", "pass_id", "batch_id", "cost", "samples_per_s"))
-
-    def add(self, progress: Progress, seconds: float) -> None:
-        """Take a report that came ``seconds`` after training began."""
-        points = self._points[progress.role]
-        if points and seconds - points[-1][0] < seconds / _FINE:
-            return
-        points.append((seconds, progress.cost))
-        rest = (progress.pass_id, progress.batch_id, progress.cost, f"{progress.samples_per_s:.1f}")
-        self._append("a", (f"{seconds:.2f}", progress.role, *rest))
-
-    def draw(self) -> Path | None:
-        """Draw the curve where there is one and matplotlib is installed; gives the file that shows it."""
-        if not self._points:
-            return None
-        try:
-            _draw(self._points, self._png)
-        except ImportError:
-            return self._csv
-        except OSError as error:
-            self._tell(f"cannot write {self._png}: {error.strerror}")
-            return self._csv
-        return self._png
-
-    def _append(self, mode: str, row: tuple[object, ...]) -> None:
-        try:
-            with self._csv.open(mode, newline="") as file:
-                csv.writer(file).writerow(row)
-        except OSError as error:
-            if not self._is_failing:
-                self._is_failing = True
-                self._tell(f"cannot write {self._csv}: {error.strerror}; training goes on without it")
-
-
-def clear(home: Path) -> Path:
-    """Remove the logs, the curve and any half collection of an earlier job, not its model; gives ``log``."""
+def clear(home: Path, id: str) -> Path:
+    """Remove the logs, the curve and any half collection of an earlier job, not its model; gives ``log``,
+    which is that of the job ``id`` from now on."""
     folder = home / "log"
     with contextlib.suppress(OSError):  # who writes there next will say what is wrong with it
         folder.mkdir(exist_ok=True)
+    tenancy.settle(home, id)
     for old in [path for pattern in _COLLECTED for path in folder.glob(pattern)]:
         _remove(old)
     output = _real(home / "output")
@@ -148,7 +70,7 @@ def collect(
     """
     log, output = workspace / "log", workspace / "output"
     is_home = fetch is None and workspace.resolve() == home.resolve()
-    fetch = fetch or partial(_copied, tell=tell)
+    fetch = fetch or partial(_copied, tell=tell, leave_out=_NOT_OF_NODES if is_home else ())
     there = ["log"] if _replace(log, home / "log" / f"node-{node}", tell, fetch) else []
     if node == saver:
         if is_home:
@@ -185,24 +107,26 @@ def _replace(source: Path, place: Path, tell: _Tell, fetch: Fetch, *, keeps_prev
     return is_there
 
 
-def _copied(source: Path, part: Path, tell: _Tell) -> bool:
-    """Copy a folder; one that is missing is worth a word where it is that of the logs."""
+def _copied(source: Path, part: Path, *, tell: _Tell, leave_out: Sequence[str]) -> bool:
+    """Copy a folder; one that is missing is worth a word where it is that of the logs. ``leave_out``: what a
+    launch itself has put in a log folder."""
     if source.name == "output" and not source.is_dir():
         return False
-    leave_out = _NOT_OF_NODES if source.name == "log" else ()
-    shutil.copytree(source, part, symlinks=True, ignore=_all_but(leave_out, tell))
+    own = source if source.name == "log" else None
+    shutil.copytree(source, part, symlinks=True, ignore=_all_but(leave_out, own, tell))
     return True
 
 
-def _all_but(patterns: Sequence[str], tell: _Tell) -> Callable[[str, list[str]], set[str]]:
-    """What a copy leaves out: names of a pattern, and what cannot be copied, such as a pipe; that is told."""
+def _all_but(patterns: Sequence[str], top: Path | None, tell: _Tell) -> Callable[[str, list[str]], set[str]]:
+    """What a copy leaves out: names of a pattern in the folder ``top``, and what cannot be copied anywhere,
+    such as a pipe; that is told."""
     named = shutil.ignore_patterns(*patterns)
 
     def ignored(folder: str, names: list[str]) -> set[str]:
         special = {name for name in names if _is_special(Path(folder, name))}
         for name in sorted(special):
             tell(f"{Path(folder, name)} is not collected: it is neither file nor folder")
-        return named(folder, names) | special
+        return special | (named(folder, names) if Path(folder) == top else set())
 
     return ignored
 
@@ -224,33 +148,3 @@ def _remove(path: Path) -> None:
     else:
         with contextlib.suppress(OSError):
             path.unlink()
-
-
-def _draw(points: dict[str, list[tuple[float, float]]], place: Path) -> None:
-    from matplotlib.figure import Figure  # a second to import, and not everywhere installed
-
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.add_subplot(xlabel="seconds", ylabel="cost")
-    for role in sorted(points):
-        seconds, costs = zip(*points[role], strict=True)
-        (line,) = axes.plot(seconds, _smooth(costs), label=role)
-        axes.plot(seconds, costs, linewidth=0.7, alpha=0.3, color=line.get_color())
-    axes.grid(alpha=0.3)
-    axes.legend()
-    figure.savefig(place, dpi=120)
-
-
-def _smooth(costs: Sequence[float]) -> list[float]:
-    """A running mean over the last twentieth: the costs of single batches hide where they go.
-
-    A cost that is no number counts for nothing, so the curve goes on behind it.
-    """
-    width = max(1, len(costs) // 20)
-    sums = [0.0, *accumulate(cost if isfinite(cost) else 0.0 for cost in costs)]
-    counts = [0, *accumulate(isfinite(cost) for cost in costs)]
-    spans = [(max(0, end - width), end) for end in range(1, len(sums))]
-    numbers = [counts[end] - counts[start] for start, end in spans]
-    return [
-        (sums[end] - sums[start]) / number if number else nan
-        for (start, end), number in zip(spans, numbers, strict=True)
-    ]

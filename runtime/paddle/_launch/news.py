@@ -17,6 +17,16 @@ class Printed:
 
 
 @dataclass(frozen=True, slots=True)
+class Grown:
+    """What was added to a file of a node's log folder, which no role prints: ``text``, its bytes in UTF-8,
+    others as surrogates."""
+
+    node: int
+    file: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How far a trainer is."""
 
@@ -68,7 +78,7 @@ class Restarted:
     text: str
 
 
-News = Printed | Progress | Waiting | Told | Sent | Collected | Restarted
+News = Printed | Grown | Progress | Waiting | Told | Sent | Collected | Restarted
 
 
 # What the launch itself tells, to those who watch it.

@@ -91,6 +91,10 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
         shown = [role.env.get(JOB_VARIABLE) for node in self.nodes for role in node.roles]
         return next(filter(None, shown), self.name)
 
+    def housed(self, home: Path) -> LaunchPlan:
+        """The same launch, with its results in another place."""
+        return msgspec.structs.replace(self, home=home)
+
     def roles(self, kind: str) -> tuple[RolePlan, ...]:
         """All roles of a kind, by rank."""
         found = (role for node in self.nodes for role in node.roles if role.kind == kind)

@@ -53,7 +53,10 @@ def run(spec: JobSpec, *, python: str, runtime: Path) -> None:
     signals = heard()
     held = signal.pthread_sigmask(signal.SIG_BLOCK, (*signals, signal.SIGCHLD))
     try:
-        status = _wait(_start(command, spec.home, environ), signals, script)
+        prints = (
+            sys.stderr.fileno() if spec.settings["format"] == "json" else None
+        )  # where JSON is, it is alone
+        status = _wait(_start(command, spec.home, environ, prints), signals, script)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, held)
     if status:
@@ -65,7 +68,9 @@ def run(spec: JobSpec, *, python: str, runtime: Path) -> None:
         )
 
 
-def _start(command: Iterable[str], folder: Path, environ: dict[str, str]) -> subprocess.Popen[bytes]:
+def _start(
+    command: Iterable[str], folder: Path, environ: dict[str, str], prints: int | None
+) -> subprocess.Popen[bytes]:
     launcher = os.getpid()
     errand = (sys.executable, "-I", "-S", str(Path(agent.__file__).parent))
 
@@ -74,7 +79,12 @@ def _start(command: Iterable[str], folder: Path, environ: dict[str, str]) -> sub
             os._exit(1)
 
     return subprocess.Popen(
-        (*errand, *command), cwd=folder, env=environ, stdin=subprocess.DEVNULL, preexec_fn=begin
+        (*errand, *command),
+        cwd=folder,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=prints,
+        preexec_fn=begin,
     )
 
 

@@ -84,17 +84,32 @@ def test_who_asks_to_stop_is_handed_on_with_a_grace_within_limits(office: Office
     ]
 
 
-def test_who_follows_hears_what_was_told_before_and_after_to_the_end(office: Office) -> None:
+@pytest.mark.parametrize(
+    ("of", "told"), [("follow", ["one", "now", "three", "end"]), ("lines", ["lines", "now", "lines"])]
+)
+def test_who_follows_hears_what_was_told_before_and_after_to_the_end(
+    office: Office, of: str, told: list[str]
+) -> None:
     office.desk.tell(Said("one"))
+    office.desk.tell(Printed("trainer-0", ("two",)))
     heard: list[str] = []
     with Caller(office.folder) as caller:
-        for told in caller.follow():
-            heard.append(str(told.get("text", told["event"])))
-            if told["event"] == "now":
-                office.desk.tell(Printed("trainer-0", ("two",)))
+        for each in getattr(caller, of)():
+            heard.append(str(each.get("text", each["event"])))
+            if each["event"] == "now":
+                office.desk.tell(Said("three"))
+                office.desk.tell(Printed("trainer-0", ("four",)))
                 office.desk.tell(Ended(0, "", "", ""))
                 office.desk.close()
-    assert [word for word in heard if word != "beat"] == ["one", "now", "lines", "end"]
+    assert [word for word in heard if word != "beat"] == told
+
+
+def test_what_trainers_report_for_hours_takes_no_line_from_who_reads_logs(office: Office) -> None:
+    office.desk.tell(Printed("trainer-0", ("the first",)))
+    for batch in range(100_000):
+        office.desk.tell(Progress("trainer-0", 0, batch, 1.0, 1.0))
+    with Caller(office.folder) as caller:
+        assert next(caller.lines())["lines"] == ["the first"]
 
 
 def test_only_its_user_can_come(office: Office) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
-from paddle._launch.jobs.explanation import paragraphs
+from paddle._launch.jobs.explanation import PLAIN, paragraphs
 from paddle._launch.news import Failed
 from tests.launch.jobs.conftest import plan
 
@@ -29,6 +31,17 @@ def test_on_a_terminal_last_lines_stand_in_a_box_that_none_of_them_leaves(tmp_pa
     assert {len(line) for line in box} == {width}
     assert "\x1b" not in "".join(box)
     assert "".join(line.strip("\u2502 ") for line in box).count("x") == 70
+
+
+@pytest.mark.parametrize("width", [30, 40, 79])
+def test_wide_letters_long_lines_and_long_names_stay_within(tmp_path: Path, width: int) -> None:
+    lines = ("\u8bcd" * 100, "\ttab", "y" * 8192, "a\u0301" * 90)
+    failed = replace(FAILED, role="trainer-with-a-name-that-is-long", lines=lines, detail="")
+    box = list(paragraphs(failed, plan(tmp_path), width, PLAIN))[1:-1]
+    assert {cell_len(line) for line in box} == {width}
+    assert len(box) < 25
+    assert "8,192 letters in all" in "".join(box)
+    assert "".join(box).isascii() is False and "\u256d" not in "".join(box)
 
 
 def test_a_node_has_no_lines(tmp_path: Path) -> None:

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from paddle._launch.arguments import Arguments
-from paddle._launch.errors import JobError
+from paddle._launch.errors import UsageError
 from paddle._launch.jobs.looking import as_json, headline, in_words, look
-from paddle._launch.jobs.reading import Line, choice, lines, prefixes, shown
+from paddle._launch.jobs.reading import Line, choice, lines
 from paddle._launch.jobs.resumption import resumed
 from paddle._launch.jobs.stopping import of_job, stop
+from paddle._launch.screens.merged import Heads
 
 ALL = choice(tail=None, role="", grep="")
 
@@ -50,17 +51,17 @@ def test_a_tail_is_the_last_of_each_role_that_is_found(ended) -> None:
 
 
 def test_no_byte_of_a_line_is_obeyed_and_its_role_stands_before_it(ended) -> None:
-    prefix = prefixes(ended, is_coloured=False)
-    assert shown(Line("trainer-0", "\x1b[2Jtwo"), prefix) == "[trainer-0 127.0.0.1] two"
-    assert shown(Line("", "left out"), prefix) == "left out"
-    coloured = prefixes(ended, is_coloured=True)
-    assert shown(Line("trainer-1", "x"), coloured).startswith("\x1b[")
-    assert len({text[:5] for text in coloured.values()}) == 4
+    heads = Heads(ended.record.plan)
+    assert heads.line("trainer-0", "\x1b[2Jtwo", is_coloured=False) == "[trainer-0 127.0.0.1] two"
+    assert heads.line("", "left out", is_coloured=True) == "left out"
+    roles = ("pserver-0", "pserver-1", "trainer-0", "trainer-1")
+    assert heads.line("trainer-1", "x", is_coloured=True).startswith("\x1b[")
+    assert len({heads.line(role, "", is_coloured=True)[:12] for role in roles}) == 4
 
 
 @pytest.mark.parametrize(("tail", "grep"), [(0, ""), (-3, ""), (1, "("), (1, "[")])
 def test_a_choice_that_cannot_be_is_refused(tail: int, grep: str) -> None:
-    with pytest.raises(JobError, match=r"--tail|--grep"):
+    with pytest.raises(UsageError, match=r"--tail|--grep"):
         choice(tail=tail, role="", grep=grep)
 
 

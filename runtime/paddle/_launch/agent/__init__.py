@@ -25,7 +25,8 @@ and hears on standard output
     {"event": "up"}                                                 the plan is accepted
     {"event": "started", "role", "pid"}
     {"event": "report", "role", "report"}                           what the runtime said to PADDLE_REPORT_FD
-    {"event": "lines", "role", "lines"}                             what the role printed
+    {"event": "lines", "role", "lines", "lost"}                     what the role printed, and lost before
+    {"event": "grown", "file", "text"}                              what was added to a file of the log folder
     {"event": "exit", "role", "status"}                             status: minus n for signal n
     {"event": "beat"}
     {"event": "trouble", "text"}                                    the job goes on

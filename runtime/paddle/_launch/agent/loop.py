@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from . import private_files
+from .growth import Growth
 from .logfile import LogFile
 from .outbox import Outbox
 from .processes import GIVE_UP_S, Process, descendants, send_signal, sweep
@@ -25,7 +26,7 @@ BEAT_S = 1.0
 SCAN_S = 0.05
 _ASKED = "asked by the launcher"
 _HALVED = "the outer half was killed"  # upon which an sshd ends our standard input, too
-_SPARED = ("agent.log", "launcher.log")  # a launcher of this machine may be writing its own
+_SPARED = ("agent.log", "launcher.log", ".job")  # a launcher of this machine may have its own here
 _DOING = {"plan": "take the workspace", "start": "start", "stop": "stop"}
 _MEANING = {"lease": "it heard nothing from the launcher for longer than its lease"}
 
@@ -43,6 +44,7 @@ class Agent:
         self._roles: dict[int, Role] = {}
         self._past: dict[str, list[int]] = {}  # of every role: the processes that were it, also the last one
         self._log: LogFile | None = None
+        self._growth: Growth | None = None
         self._signals: list[int] = []
         self._heard = self._beaten = self._looked = time.monotonic()
         self._why = ""  # set once the end has begun
@@ -128,7 +130,7 @@ class Agent:
         (workspace / "nodefile").write_text(f"{plan['node']}\n")
         self._told = private_files.keep(workspace, plan.pop("secrets"))
         os.write(self._will, os.fsencode(log.path))
-        self._plan, self._log = plan, log
+        self._plan, self._log, self._growth = plan, log, Growth(logs)
         self._say(f"node {plan['node']} in {workspace}")
         self._outbox.put("up")
 
@@ -172,7 +174,7 @@ class Agent:
         data = self._read(role, role.output) or b""
         role.log.write(data)
         if lines := role.printed.feed(data):
-            self._outbox.put("lines", droppable=True, role=role.name, lines=lines)
+            self._outbox.put_lines(role.name, lines)
         return bool(data)
 
     def _forward(self, role: Role) -> bool:
@@ -203,8 +205,7 @@ class Agent:
             for _ in range(64):
                 if descriptor not in role.open or not read(role):
                     break
-        if lines := role.printed.finish():
-            self._outbox.put("lines", droppable=True, role=role.name, lines=lines)
+        self._outbox.put_lines(role.name, role.printed.finish())
 
     # How it ends
 
@@ -253,6 +254,11 @@ class Agent:
         if time.monotonic() - self._beaten >= BEAT_S:
             self._beaten = time.monotonic()
             self._outbox.put("beat", droppable=True)
+            self._tell_growth()
+
+    def _tell_growth(self) -> None:
+        for file, text in self._growth.look() if self._growth else ():
+            self._outbox.put("grown", droppable=True, file=file, text=text)
 
     def _tell(self, text: str) -> None:
         self._outbox.put("trouble", text=text)

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from .lines import LONGEST_LINE, Lines
 from .logfile import LogFile
 from .processes import Process
 
-LONGEST_LINE = 1 << 13
 LONGEST_REPORT = 1 << 16
 CHUNK = 1 << 16
 
@@ -26,30 +26,6 @@ def die_with_parent(parent: int, signum: int) -> bool:
     """Ask for ``signum`` when the parent dies; False when ``parent`` is dead already."""
     _libc.prctl(_PR_SET_PDEATHSIG, signum)
     return os.getppid() == parent
-
-
-class Lines:
-    """Cuts what comes from a pipe into lines, none longer than ``longest`` bytes."""
-
-    def __init__(self, longest: int) -> None:
-        self._longest = longest
-        self._rest = b""
-
-    def feed(self, data: bytes) -> list[str]:
-        """Take the next bytes; gives the lines that are whole now."""
-        *whole, self._rest = (self._rest + data).split(b"\n")
-        if len(self._rest) > self._longest:
-            whole, self._rest = [*whole, self._rest], b""
-        return [self._text(line) for line in whole]
-
-    def finish(self) -> list[str]:
-        """Give the last line where no line end follows it."""
-        rest, self._rest = self._rest, b""
-        return [self._text(rest)] if rest else []
-
-    def _text(self, line: bytes) -> str:
-        # A progress bar writes over itself; what a terminal would show in the end is what counts.
-        return line[: self._longest].rstrip(b"\r").rpartition(b"\r")[2].decode("utf-8", "replace")
 
 
 def remnants(name: str, session: int) -> Callable[[Process], bool]:

@@ -22,7 +22,7 @@ from paddle._launch.events import (
     RoleJoined,
     RoleReady,
 )
-from paddle._launch.news import News, Printed, Progress, Restarted, Told, Waiting
+from paddle._launch.news import Grown, News, Printed, Progress, Restarted, Told, Waiting
 from paddle._launch.phases import Phase
 from paddle._launch.plan import role_name
 
@@ -50,7 +50,7 @@ class FrameReader:
             yield from self._understand(line)
 
     def _understand(self, line: bytes) -> Iterator[Event | News]:
-        match _parsed(line):
+        match frame := _parsed(line):
             case {"role": role} if not (isinstance(role, str) and role in self._roles):
                 yield self._strange(line)
             case {"event": "beat" | "started"}:
@@ -62,7 +62,9 @@ class FrameReader:
             case {"event": "report", "role": str(role), "report": report}:
                 yield _reported(role, report)
             case {"event": "lines", "role": str(role), "lines": [*texts]}:
-                yield Printed(role, tuple(str(text) for text in texts))
+                yield Printed(role, (*_lost(frame), *(str(text) for text in texts)))
+            case {"event": "grown", "file": str(file), "text": str(text)}:
+                yield Grown(self._node, file, text)
             case {"event": "exit", "role": str(role), "status": int(status)}:
                 yield RoleExited(role, status)
             case {"event": "trouble", "text": str(text)}:
@@ -111,6 +113,14 @@ def _known(role: str, report: object) -> Event | News:
         case {"report": "message", "text": str(text)}:
             return Told(role, text)
     return Told(role, f"reported what is not understood: {report!r:.200}")
+
+
+def _lost(frame: dict[str, object]) -> tuple[str, ...]:
+    """What stands in place of lines that nobody took in time."""
+    lost = frame.get("lost", 0)
+    return (
+        (f"... {lost} lines are left out here: they came too fast",) if isinstance(lost, int) and lost else ()
+    )
 
 
 def _trainers(ids: list[object]) -> tuple[str, ...]:

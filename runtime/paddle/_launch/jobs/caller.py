@@ -66,7 +66,14 @@ class Caller:
     def follow(self) -> Iterator[dict[str, Any]]:
         """Give the news of the launch from the first that is kept, to its end. Beats are given, too, so that
         who listens has a turn every second."""
-        self._say({"ask": "follow"})
+        return self._listen("follow")
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """Give what roles print likewise."""
+        return self._listen("lines")
+
+    def _listen(self, ask: str) -> Iterator[dict[str, Any]]:
+        self._say({"ask": ask})
         while line := self._hear():
             yield bulletins.read(line)
 

@@ -14,6 +14,7 @@ from paddle._launch.news import Bulletin, Printed
 
 MOST_BYTES = 4 << 20
 _EACH = 200  # bytes that a bulletin takes besides the texts in it, about
+_LINE = 60  # likewise a line
 
 
 class Told(NamedTuple):
@@ -36,7 +37,9 @@ class Chronicle:
 
     def tell(self, bulletin: Bulletin, time: float) -> None:
         """Add news."""
-        size = _EACH + sum(map(len, bulletin.lines)) if isinstance(bulletin, Printed) else _EACH
+        size = _EACH
+        if isinstance(bulletin, Printed):
+            size += sum(map(len, bulletin.lines)) + _LINE * len(bulletin.lines)
         with self._changed:
             self._told.append((Told(bulletin, time), size))
             self._size += size

@@ -16,10 +16,12 @@ from paddle._launch.backends import carrier
 from paddle._launch.errors import UsageError
 from paddle._launch.flag import Flag
 from paddle._launch.flags import BY_NAME
-from paddle._launch.jobs import collecting, reading, stopping
+from paddle._launch.jobs import collecting, reading, stopping, watching
 from paddle._launch.jobs.index import Index, Standing, choose
 from paddle._launch.jobs.looking import as_json, headline, in_words, look
-from paddle._launch.jobs.watching import watch
+from paddle._launch.screens.merged import Heads
+from paddle._launch.screens.screen import can_draw, has_colours
+from paddle._launch.screens.stream import width_of
 
 _GRACE = Flag(name="grace", kind="duration", default=2.0, help="", users=frozenset(), low=0, high=3600)
 ROOT = Path(__file__).resolve().parents[4]
@@ -57,20 +59,23 @@ def status(job: str, conf: str, form: str, *, of_all: bool, follow: bool) -> Non
         _print(as_json(seen) if form == "json" else headline(seen) for seen in looks)
         return
     found = choose(jobs, job, _conf(conf), what="show", running=False)
+    if follow and form == "text" and can_draw(sys.stdout):
+        watching.draw(found, sys.stdout)
+        return
     if follow:
-        watch(found, sys.stdout, form)
+        _print(watching.changes(found, form))
         return
     seen = look(found)
-    _print([as_json(seen)] if form == "json" else in_words(seen))
+    _print([as_json(seen)] if form == "json" else in_words(seen, width_of(sys.stdout)))
 
 
 def logs(job: str, conf: str, role: str, tail: int | None, grep: str, *, follow: bool) -> None:
     """Show what the roles of a job print."""
     wanted = reading.choice(tail=tail, role=role, grep=grep)
     found = choose(Index().jobs(), job, _conf(conf), what="read", running=False)
-    prefix = reading.prefixes(found, is_coloured=sys.stdout.isatty())
+    heads, is_coloured = Heads(found.record.plan), has_colours(sys.stdout)
     lines = reading.lines(found, wanted, follow=follow)
-    _print(reading.shown(line, prefix) for line in lines)
+    _print(heads.line(line.role, line.text, is_coloured=is_coloured) for line in lines)
 
 
 def collect(job: str, conf: str) -> None:

@@ -5,6 +5,7 @@ Who comes says, as JSON, a line each, and hears, likewise,
     {"ask": "state"}                          {"event": "state", "state": {...}}      record.py: State
     {"ask": "stop", "grace_s", "kill", "by"}  {"event": "asked"}
     {"ask": "follow"}                         all news from the first that is kept (bulletins.py), to the end
+    {"ask": "lines"}                          likewise, what roles print, and nothing else
                                               {"event": "now"}: that was what had been told before
                                               {"event": "missed", "count"}: so many came too early, or fast
                                               {"event": "beat"}: nothing new, every second
@@ -63,7 +64,7 @@ class Desk:
 
     def __init__(self, folder: Path, record: Record, clock: Callable[[], float] = time.time) -> None:
         self._folder, self._clock = folder, clock
-        self._chronicle = Chronicle()
+        self._chronicle, self._printed = Chronicle(), Chronicle()
         self._board = Board(rows_of(record.plan))
         self._phase, self._since = "begins", clock()
         self._failed: Failed | None = None
@@ -98,11 +99,13 @@ class Desk:
             if not isinstance(bulletin, Printed):
                 self._is_new = True
                 self._changed.notify_all()
-        self._chronicle.tell(bulletin, now)
+        shelf = self._printed if isinstance(bulletin, Printed) else self._chronicle
+        shelf.tell(bulletin, now)
 
     def close(self) -> None:
         """The launch is over, which was told. What is kept lasts; who still listens hears the end."""
         self._chronicle.close()
+        self._printed.close()
         with self._changed:
             self._changed.notify_all()
         if self._clerk.ident is None:  # nobody was ever welcome
@@ -169,7 +172,7 @@ class Desk:
             asked = msgspec.json.decode(line, type=Asked)
             for answer in self._answers(asked):
                 caller.sendall(answer.encode() + b"\n")
-            is_over = asked.ask == "follow"  # to the end
+            is_over = asked.ask in ("follow", "lines")  # to the end
 
     def _answers(self, asked: Asked) -> Iterator[str]:
         match asked.ask:
@@ -182,17 +185,19 @@ class Desk:
                 self._ask(StopAsked(grace_s, is_killing=asked.kill, by=asked.by[:200]))
                 yield bulletins.encoded({"event": "asked"})
             case "follow":
-                yield from self._news()
+                yield from self._news(self._chronicle)
+            case "lines":
+                yield from self._news(self._printed)
             case other:
                 yield bulletins.encoded({"event": "refused", "text": f"nothing is known of {other[:40]}"})
 
-    def _news(self) -> Iterator[str]:
-        cursor, now = 0, self._chronicle.next
+    def _news(self, chronicle: Chronicle) -> Iterator[str]:
+        cursor, now = 0, chronicle.next
         while cursor >= 0:
             if cursor >= now:
                 now = sys.maxsize
                 yield bulletins.encoded({"event": "now"})
-            news, cursor, missed = self._chronicle.since(cursor, _BEAT_S)
+            news, cursor, missed = chronicle.since(cursor, _BEAT_S)
             if missed:
                 yield bulletins.encoded({"event": "missed", "count": missed})
             yield from (bulletins.line(told.bulletin, told.time) for told in news)

@@ -5,16 +5,20 @@ It must never decide. Guarantee: no byte of what a role printed is obeyed by a t
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+from rich.cells import cell_len, set_cell_size
 
 from paddle._launch.launch import Launch
 from paddle._launch.news import Failed
 from paddle._launch.plan import LaunchPlan, count
 from paddle._visible import visible
 
-_NARROWEST = 40
+_NARROWEST = 30
+_MOST_ROWS = 5  # that one line takes in a box
+ROUND = "\u256d\u2500\u256e\u2502\u2570\u256f"
+PLAIN = "+-+|++"  # where the letters of the locale have no such corners
 
 
 def failure(running: Launch) -> Failed | None:
@@ -27,7 +31,7 @@ def failure(running: Launch) -> Failed | None:
     return Failed(cause.status, cause.text, cause.node, cause.role, cause.detail, lines, is_asked_for)
 
 
-def paragraphs(failed: Failed, launch: LaunchPlan, width: int | None) -> Iterator[str]:
+def paragraphs(failed: Failed, launch: LaunchPlan, width: int | None, edges: str = ROUND) -> Iterator[str]:
     """Say it in lines. ``width``: of the terminal, on which last lines stand in a box; None: in a file."""
     node = next((node for node in launch.nodes if node.node == failed.node), None)
     where = f" on node {node.node} ({node.address})" if node else ""
@@ -37,7 +41,7 @@ def paragraphs(failed: Failed, launch: LaunchPlan, width: int | None) -> Iterato
     end = ". Its last lines:" if failed.lines else "."
     yield f"paddle.py: {failed.text}{where}{end}"
     if failed.lines:
-        yield from _box(failed.lines, f"{failed.role}{where}", width)
+        yield from _box(failed.lines, f"{failed.role}{where}", width, edges)
     if failed.detail:
         yield f"Why: {failed.detail}"
     log = next((role.log for one in launch.nodes for role in one.roles if role.name == failed.role), "")
@@ -54,13 +58,30 @@ def table(unfit: Mapping[int, str], launch: LaunchPlan) -> Iterator[str]:
         yield f"  node {node:<3} {name:<{width}}  {unfit[node]}"
 
 
-def _box(lines: tuple[str, ...], title: str, width: int | None) -> Iterator[str]:
+def _box(lines: tuple[str, ...], title: str, width: int | None, edges: str) -> Iterator[str]:
     if width is None or width < _NARROWEST:
         yield from (f"  | {line}" for line in lines)
         return
     room = width - 4
-    yield f"\u256d\u2500 {title} ".ljust(width - 1, "\u2500") + "\u256e"
+    left, flat, right, side, below_left, below_right = tuple(edges)
+    head = f"{left}{flat} {set_cell_size(title, min(cell_len(title), room - 2))} "
+    yield head + flat * (width - cell_len(head) - 1) + right
     for line in lines:
-        for part in textwrap.wrap(visible(line), room, drop_whitespace=False) or [""]:
-            yield f"\u2502 {part:<{room}} \u2502"
-    yield "\u2570" + "\u2500" * (width - 2) + "\u256f"
+        for part in _rows(visible(line).expandtabs(), room):
+            yield f"{side} {set_cell_size(part, room)} {side}"
+    yield below_left + flat * (width - 2) + below_right
+
+
+def _rows(text: str, room: int) -> list[str]:
+    """Cut a line into rows that are no wider than ``room`` cells: some letters take two. Few are enough."""
+    rows, width = [""], 0
+    for letter in text:
+        size = cell_len(letter)
+        if width + size > room:
+            if len(rows) == _MOST_ROWS:
+                return [*rows[:-1], set_cell_size(f"... {len(text):,} letters in all", room)]
+            rows.append("")
+            width = 0
+        rows[-1] += letter
+        width += size
+    return rows

@@ -9,6 +9,7 @@ Guarantee: no other user can enter it. Records of jobs that run are never remove
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Iterable, Mapping
@@ -88,18 +89,25 @@ class Index:
         return place
 
     def jobs(self) -> list[Job]:
-        """Give all jobs that can be read, the oldest first."""
+        """Give all jobs that can be read, the oldest first; raises JobError where none can, though there may
+        be some."""
         try:
             folders = [path for path in self.folder.iterdir() if path.is_dir()]
-        except OSError:
+        except FileNotFoundError:
             return []
+        except OSError as error:
+            raise JobError(
+                f"cannot read {self.folder}, which has the records of jobs: {error.strerror}. They are for "
+                "the user who launched them; XDG_STATE_HOME says where yours are."
+            ) from error
         found = [job for folder in folders if (job := _read(folder))]
         return sorted(found, key=lambda job: (job.record.began, job.record.id))
 
     def _forget_old(self) -> None:
-        over = [job for job in self.jobs() if job.standing in (Standing.ENDED, Standing.LOST)]
-        for job in over[: max(0, len(over) - MOST + 1)]:
-            shutil.rmtree(job.folder, ignore_errors=True)
+        with contextlib.suppress(JobError):
+            over = [job for job in self.jobs() if job.standing in (Standing.ENDED, Standing.LOST)]
+            for job in over[: max(0, len(over) - MOST + 1)]:
+                shutil.rmtree(job.folder, ignore_errors=True)
 
 
 def choose(jobs: Iterable[Job], name: str, conf: Path | None, *, what: str, running: bool) -> Job:
@@ -120,10 +128,21 @@ def choose(jobs: Iterable[Job], name: str, conf: Path | None, *, what: str, runn
     if live:
         return live[0]
     if running or not mine:
-        others = [job.record.id for job in known if job not in mine and job.standing is Standing.RUNS]
-        hint = f" Of other settings files there are {', '.join(others)}: --job=NAME." if others else ""
-        raise JobError(f"no job{whose} runs here, so there is nothing to {what}.{hint}")
+        raise JobError(_none(known, mine, conf, what))
     return mine[-1]
+
+
+def _none(known: list[Job], mine: list[Job], conf: Path | None, what: str) -> str:
+    """Say that there is no such job, and which there are."""
+    whose = f" of {conf}" if conf else ""
+    how = "runs" if mine else "was started by this user"
+    if others := [one.record.id for one in known if one not in mine and one.standing is Standing.RUNS]:
+        hint = f"Of other settings files there are {', '.join(others)}: --job=NAME."
+    elif mine:
+        hint = f"The last one, {mine[-1].record.id}, is over: fab status shows it."
+    else:
+        hint = "`fab status --all` shows all." if known else "`fab start DIR` starts one."
+    return f"no job{whose} {how}, so there is nothing to {what}. {hint}"
 
 
 def _named(jobs: list[Job], name: str) -> Job:

@@ -6,20 +6,21 @@ when that was last written; one whose launcher was killed is told from one that 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from paddle._launch import bulletins
-from paddle._launch.board import HEADINGS, Row, cells
+from paddle._launch.board import Row
 from paddle._launch.errors import JobError
 from paddle._launch.jobs.caller import Caller
 from paddle._launch.jobs.index import Job, Standing
 from paddle._launch.jobs.record import State
+from paddle._launch.results.tenancy import tenant
+from paddle._launch.screens.grid import grid
 from paddle._visible import visible
 
 _FOUND = "what its roles left behind: fab logs, fab collect, python paddle.py --resume={0}"
@@ -86,42 +87,49 @@ def headline(seen: Look) -> str:
     return f"{record.name}: {how}; began {began}, results in {record.plan.home}"
 
 
-def in_words(seen: Look) -> Iterator[str]:
-    """Say all of a job in lines."""
-    state = seen.state
+def in_words(seen: Look, width: int | None = None) -> Iterator[str]:
+    """Say all of a job in lines. ``width``: of the terminal, which the table is to fit in."""
+    state, record = seen.state, seen.job.record
     yield headline(seen)
     if seen.trouble:
         yield f"  {seen.trouble} What follows is how it stood when that was last written."
     if seen.standing is Standing.LOST:
         yield (
             "  Agents stop every process of a job whose launcher is gone, within seconds; "
-            + _FOUND.format(seen.job.record.name)
+            + _FOUND.format(record.name)
         )
     if state is None:
         return
-    yield from (f"  {line}" for line in _columns(state.rows, seen.standing))
-    if state.waiting:
+    yield from (f"  {line}" for line in _table(state.rows, seen.standing, width))
+    if state.waiting and seen.standing is not Standing.ENDED:
         yield f"  {state.waiting}"
     if state.failed:
         yield f"  {visible(state.failed.text)}"
+        if state.failed.lines:
+            yield f"  its last lines: fab logs --job={record.id} --role={state.failed.role} --tail=20"
+    yield from (f"  {line}" for line in _places(seen))
+
+
+def _places(seen: Look) -> Iterator[str]:
+    """Where results are; those of a later job of the same package may have come in their place."""
+    state, record = seen.state, seen.job.record
+    assert state is not None
     places = {"logs": state.log, "loss curve": state.curve, "model": state.model}
-    if said := [f"{name} in {place}" for name, place in places.items() if place]:
-        yield f"  {', '.join(said)}"
+    said = [f"{name} in {place}" for name, place in places.items() if place]
+    other = tenant(record.plan.home)
+    if said and other not in ("", record.id):
+        yield (
+            f"{record.plan.home / 'log'} has the logs of {other} by now, and output perhaps its model: "
+            f"fab collect --job={record.id}"
+        )
+    elif said:
+        yield ", ".join(said)
+    elif seen.standing is Standing.RUNS:
+        yield f"logs so far in {record.plan.home / 'log'}"
 
 
-def _columns(rows: tuple[Row, ...], standing: Standing) -> Iterator[str]:
-    """A table as plain text: each column as wide as its widest."""
-    told = [cells(row) for row in rows]
+def _table(rows: tuple[Row, ...], standing: Standing, width: int | None) -> Iterator[str]:
     if standing is Standing.LOST:  # what they did last is no news of what they do
-        told = [(*one[:4], f"was: {one[4]}", *one[5:]) for one in told]
-    table = [HEADINGS, *told]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for line in table:
-        padded = (text.ljust(width) for text, width in zip(line, widths, strict=True))
-        yield "  ".join(padded).rstrip()
-
-
-def total_rate(state: State) -> float:
-    """Give the samples per second of all trainers together."""
-    rates = [row.samples_per_s or 0.0 for row in state.rows]
-    return sum(rate for rate in rates if math.isfinite(rate))
+        rows = tuple(replace(row, state=f"was: {row.state}") for row in rows)
+    room = None if width is None else max(width - 2, 1)
+    return (line.text for line in grid(rows, width=room))

@@ -3,24 +3,26 @@
 It must never change anything. Of a job that runs the lines come from its launch, in the order in which it
 heard them, and go on as long as it is followed; of others from their files, role by role.
 
-Guarantee: no byte of a line is obeyed by a terminal.
+Guarantee: lines are those of this job, never of another one whose results have come to the same place since.
 """
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paddle._launch.errors import JobError
+from paddle._launch.agent.lines import Lines
+from paddle._launch.errors import JobError, UsageError
 from paddle._launch.jobs.caller import Caller
 from paddle._launch.jobs.index import Job, Standing
-from paddle._visible import visible
+from paddle._launch.plan import LaunchPlan, NodePlan, RolePlan
+from paddle._launch.results.tenancy import own_place, tenant
 
-_COLOURS = (36, 33, 32, 35, 34, 96, 93, 92, 95, 94)  # of terminals, one role after another
+_CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which lines are wanted: the last ``tail`` (None: all), of a ``role`` (empty: all), with ``pattern``."""
+    """Which lines are wanted: the last ``tail`` (None: all), of a ``role`` (empty: all), with ``pattern``.
+    What no role said, such as how many lines are missing, is always wanted."""
 
     tail: int | None = None
     role: str = ""
@@ -41,6 +44,8 @@ class Choice:
 
     def takes(self, line: Line) -> bool:
         """Whether a line is one of them."""
+        if not line.role:
+            return True
         has_role = self.role in ("", line.role)
         return has_role and (self.pattern is None or self.pattern.search(line.text) is not None)
 
@@ -48,12 +53,17 @@ class Choice:
 def choice(*, tail: int | None, role: str, grep: str) -> Choice:
     """Make a choice from what a user wrote."""
     if tail is not None and tail < 1:
-        raise JobError(f"--tail={tail}: give a number of lines, 1 or more.")
+        raise UsageError(f"--tail={tail}: give a number of lines, 1 or more.")
+    return Choice(tail, role, pattern(grep, "--grep"))
+
+
+def pattern(text: str, flag: str) -> re.Pattern[str] | None:
+    """Make a pattern of what a user wrote; none of an empty text."""
     try:
-        return Choice(tail, role, re.compile(grep) if grep else None)
+        return re.compile(text) if text else None
     except re.error as error:
-        raise JobError(
-            f"--grep={grep!r} is no regular expression: {error}. To find a bracket, \\[."
+        raise UsageError(
+            f"{flag}={text!r} is no regular expression: {error}. To find a bracket, \\[."
         ) from error
 
 
@@ -68,62 +78,68 @@ def lines(job: Job, wanted: Choice, *, follow: bool) -> Iterator[Line]:
         yield from _of_files(job, wanted)
 
 
-def prefixes(job: Job, *, is_coloured: bool) -> dict[str, str]:
-    """Give what stands before a line, by its role: ``[trainer-1 10.0.0.2]``."""
-    of = {role.name: node.address for node in job.record.plan.nodes for role in node.roles}
-    width = max((len(role) + len(address) for role, address in of.items()), default=0)
-    found = {}
-    for number, (role, address) in enumerate(of.items()):
-        text = f"[{role} {address}]".ljust(width + 3)
-        colour = _COLOURS[number % len(_COLOURS)]
-        found[role] = f"\x1b[{colour}m{text}\x1b[0m" if is_coloured else text
-    return found
-
-
-def shown(line: Line, prefix: dict[str, str]) -> str:
-    """Write a line as it is shown."""
-    return f"{prefix.get(line.role, '').rstrip(' ')} {visible(line.text)}".lstrip(" ")
-
-
 def _of_launch(job: Job, wanted: Choice, *, follow: bool) -> Iterator[Line]:
     """First what was printed, as far as the launch keeps it, of which a tail may be wanted; then the rest."""
+    plan = job.record.plan
     kept: deque[Line] = deque(maxlen=wanted.tail)
     with Caller(job.folder) as caller:
-        news = caller.follow()
-        for told in news:
+        printed = caller.lines()
+        for told in printed:
             if told["event"] == "now":  # all that was told before is read
                 break
-            kept.extend(filter(wanted.takes, _told(told)))
+            kept.extend(line for line in _told(told, plan) if wanted.takes(line))
         yield from kept
-        for told in news if follow else ():
-            yield from filter(wanted.takes, _told(told))
+        for told in printed if follow else ():
+            yield from (line for line in _told(told, plan) if wanted.takes(line))
 
 
-def _told(told: dict[str, Any]) -> Iterator[Line]:
+def _told(told: dict[str, Any], plan: LaunchPlan) -> Iterator[Line]:
     match told:
         case {"event": "lines", "role": str(role), "lines": [*texts]}:
             yield from (Line(role, str(text)) for text in texts)
         case {"event": "missed", "count": int(count)}:
-            yield Line("", f"... {count} pieces of news that came before, or too fast, are left out here")
+            rest = f"they are in {plan.home / 'log'}"
+            yield Line("", f"... {count} pieces that came before, or too fast, are left out here; {rest}")
 
 
 def _of_files(job: Job, wanted: Choice) -> Iterator[Line]:
     """What was collected, or came while the job ran; on this machine what lies in a workspace will do."""
     plan = job.record.plan
-    for kind in ("pserver", "trainer"):
-        for role in plan.roles(kind):
-            node = plan.nodes[role.node]
-            places = [plan.home / "log" / f"node-{role.node}" / Path(role.log).name]
-            places += [node.workspace / role.log] if node.host.is_local else []
-            place = next((path for path in places if path.is_file()), None)
-            found = (line for line in _lines_of(place, role.name) if wanted.takes(line)) if place else ()
-            yield from found if wanted.tail is None else deque(found, maxlen=wanted.tail)
+    roles = [(plan.nodes[role.node], role) for kind in ("pserver", "trainer") for role in plan.roles(kind)]
+    places = {role.name: _place(job, node, role) for node, role in roles}
+    if not any(places.values()):
+        yield Line("", _nothing(job))
+    for role, place in places.items():
+        found = (line for line in _lines_of(place, role) if wanted.takes(line)) if place else ()
+        yield from found if wanted.tail is None else deque(found, maxlen=wanted.tail)
 
 
-def _lines_of(place: Path, role: str) -> Iterable[Line]:
+def _place(job: Job, node: NodePlan, role: RolePlan) -> Path | None:
+    record = job.record
+    home = own_place(record.plan.home, record.name, record.id)
+    places = [home / "log" / f"node-{node.node}" / Path(role.log).name]
+    places += [node.workspace / role.log] if node.host.is_local else []
+    return next((path for path in places if path.is_file()), None)
+
+
+def _nothing(job: Job) -> str:
+    """Why there is nothing to read."""
+    record = job.record
+    if (other := tenant(record.plan.home)) not in ("", record.id):
+        return (
+            f"{record.plan.home / 'log'} has the logs of {other} by now; those of {record.id} are on its "
+            f"nodes: fab collect --job={record.id} brings them here."
+        )
+    return f"{record.name} has left no logs in {record.plan.home / 'log'}; `fab collect` asks its nodes."
+
+
+def _lines_of(place: Path, role: str) -> Iterator[Line]:
+    """The same lines as were heard while the job ran."""
+    cut = Lines()
     try:
-        with place.open(errors="replace") as file:
-            for text in file:
-                yield Line(role, text.rstrip("\n"))
+        with place.open("rb") as file:
+            while data := file.read(_CHUNK):
+                yield from (Line(role, text) for text in cut.feed(data))
+        yield from (Line(role, text) for text in cut.finish())
     except OSError as error:
         yield Line(role, f"cannot read {place}: {error.strerror}")

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from paddle._launch.board import Board
 from paddle._launch.news import Bulletin, Said
-from paddle._launch.status import Screen
+from paddle._launch.screens.screen import Screen
 
 
 class Listener(Protocol):

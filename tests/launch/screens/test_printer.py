@@ -5,10 +5,11 @@ import threading
 
 import pytest
 
-from paddle._launch import printer
 from paddle._launch.board import Board, Row
 from paddle._launch.news import Progress
-from paddle._launch.printer import Printer, own
+from paddle._launch.screens import printer
+from paddle._launch.screens.printer import Printer
+from paddle._launch.screens.stream import own
 
 
 class Paused:

@@ -1,17 +1,16 @@
 """What a launch shows: how far trainers are, for whom they wait, and that nobody reads it any more."""
 
-import contextlib
 import io
 import os
-import pty
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from paddle._launch.board import Board, Row
 from paddle._launch.news import Changed, Progress, Waiting
-from paddle._launch.status import LiveScreen, PlainScreen
+from paddle._launch.screens.lines import EVERY_S, PlainScreen
+from paddle._launch.screens.screen import screen
+from tests.launch.screens.boards import board_of, progress
 
 TRAINERS = [
     Row(node=rank, address=f"127.0.0.{rank + 1}", role=f"trainer-{rank}", kind="trainer", rank=rank)
@@ -126,37 +125,53 @@ def test_a_pipe_that_nobody_reads_is_noticed_and_a_full_disk_is_not_one() -> Non
     stream.close()
 
 
-@pytest.fixture
-def terminal(monkeypatch) -> Iterator[tuple[int, int]]:
-    monkeypatch.setenv("TERM", "xterm")
-    ends = pty.openpty()
-    yield ends
-    os.close(ends[0])
+def test_progress_is_one_line_for_few_trainers_and_for_many() -> None:
+    assert board_of().line() == ""
+    line = board_of(progress(1), progress(0, 3, 6.5)).line()
+    assert (
+        line == "trainer-0 pass 0 batch 3 cost 6.5000 | trainer-1 pass 0 batch 0 cost 7.0000 | 200 samples/s"
+    )
+    many = board_of(*(progress(rank, 10 + rank, rank) for rank in range(20))).line()
+    assert many.startswith("20 trainers from pass 0 batch 10 to pass 0 batch 29")
+    assert len(many) < 120
 
 
-def all_of(screen: int) -> str:
-    """What a terminal shows that nobody writes to any more; one read may give only a part."""
-    shown = b""
-    with contextlib.suppress(OSError):  # how its end is told
-        while part := os.read(screen, 1 << 16):
-            shown += part
-    return shown.decode()
+def test_plain_lines_come_seldom_and_only_with_news() -> None:
+    stream = io.StringIO()
+    shown = screen(stream)
+    assert isinstance(shown, PlainScreen)
+    shown.show(board_of(), 0.0)
+    shown.show(board_of(progress(0, 1)), 0.1)
+    shown.show(board_of(progress(0, 2)), EVERY_S - 0.1)
+    shown.show(board_of(progress(0, 2)), EVERY_S + 0.2)
+    shown.show(board_of(progress(0, 2)), 3 * EVERY_S)
+    assert [line.split(" cost")[0] for line in stream.getvalue().splitlines()] == [
+        "trainer-0 pass 0 batch 1",
+        "trainer-0 pass 0 batch 2",
+    ]
 
 
-def test_on_a_terminal_what_is_said_after_the_progress_stands_below_it(board, terminal) -> None:
-    with os.fdopen(terminal[1], "w") as stream:
-        screen = LiveScreen(stream)
-        screen.say("starting")
-        screen.show(board, 1.0)
-        board.take(Waiting(("trainer-1",), 5.0))
-        screen.show(board, 2.0)
-        screen.fix()
-        screen.say("collecting")
-        board.take(Progress("trainer-0", 0, 99, 1.0, 1.0))
-        screen.show(board, 3.0)
-        screen.close()
-    shown = all_of(terminal[0])
-    assert "waiting for trainer-1 since 5 s" in shown
-    assert shown.rindex("samples/s") < shown.rindex("waiting") < shown.index("collecting")
-    assert "99" not in shown
-    assert "12" in shown
+def test_which_trainers_have_ended_is_said_while_others_go_on() -> None:
+    stream = io.StringIO()
+    shown, board = PlainScreen(stream), board_of()
+    for rank in (3, 1):
+        board.take(Changed(f"trainer-{rank}", "ended", 0))
+    for _ in range(2):
+        shown.show(board, 1.0)
+    board.take(Changed("trainer-7", "failed", 3))
+    for rank in range(10, 16):
+        board.take(Changed(f"trainer-{rank}", "ended", 0))
+    shown.show(board, 1.2)
+    for rank in range(20):
+        board.take(Changed(f"trainer-{rank}", "ended", 0))
+    shown.show(board, 1.4)
+    assert stream.getvalue().splitlines() == [
+        "trainer-1, trainer-3 ended well; 18 of 20 go on",
+        "6 trainers ended well; 12 of 20 go on",
+    ]
+
+
+def test_no_byte_that_is_said_is_obeyed_by_a_terminal() -> None:
+    stream = io.StringIO()
+    PlainScreen(stream).say("node 1: \x1b[2Jbad\r\n[trainer-0] forged")
+    assert stream.getvalue() == "node 1: bad\\r\\n[trainer-0] forged\n"

@@ -9,29 +9,28 @@ What nobody reads is dropped, progress before lines, and how many lines is said.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import TextIO
 
 from paddle._launch.board import Board
 from paddle._launch.bulletins import OF_LOGS
-from paddle._launch.news import Bulletin
-from paddle._launch.status import Screen
+from paddle._launch.news import Bulletin, Printed
+from paddle._launch.screens.screen import Screen
 
 MOST = 1000  # lines that wait to be read
 _Item = str | Bulletin | tuple[Board, float] | Callable[[], None]  # a line, news, progress, or what ends it
 
 
 class Printer:
-    """Shows on ``screen``, in a thread of its own."""
+    """Shows on ``screen``, in a thread of its own. ``with_logs``: what roles print, too."""
 
-    def __init__(self, screen: Screen, patience_s: float = 2.0) -> None:
+    def __init__(self, screen: Screen, patience_s: float = 2.0, *, with_logs: bool = False) -> None:
         self._screen = screen
+        self._with_logs = with_logs
         self._patience_s = patience_s
         self._todo: deque[_Item] = deque()
-        self._lost = 0
+        self._lines = self._lost = 0  # that wait, and that nobody read
         self._is_busy = self._is_closed = False
         self._changed = threading.Condition()
         threading.Thread(target=self._work, daemon=True).start()
@@ -42,7 +41,8 @@ class Printer:
 
     def tell(self, bulletin: Bulletin) -> None:
         """Tell news, soon, where the screen takes them: else they would take the place of lines."""
-        if self._screen.takes_news and not isinstance(bulletin, OF_LOGS):
+        is_wanted = self._with_logs if isinstance(bulletin, OF_LOGS) else self._screen.takes_news
+        if is_wanted:
             self._put_off(bulletin)
 
     @property
@@ -53,12 +53,21 @@ class Printer:
     def _put_off(self, item: str | Bulletin) -> None:
         with self._changed:
             self._todo.append(item)
-            if len(self._todo) > MOST:
-                self._todo.popleft()
-                self._lost += 1
+            self._lines += _lines(item)
+            while self._lines > MOST:
+                self._lose()
             self._changed.notify_all()
             if self._is_closed:
                 self._wait()
+
+    def _lose(self) -> None:
+        """Drop the oldest lines of roles, or else the oldest: what the launch says is rarer."""
+        places = [place for place, item in enumerate(self._todo) if _lines(item)]
+        place = next((place for place in places if isinstance(self._todo[place], OF_LOGS)), places[0])
+        lost = _lines(self._todo[place])
+        del self._todo[place]
+        self._lines -= lost
+        self._lost += lost
 
     def show(self, board: Board, now: float) -> None:
         """Show how far the trainers are, soon, in place of what was not shown yet."""
@@ -99,6 +108,7 @@ class Printer:
                 self._is_busy = True
                 lost, self._lost = self._lost, 0
                 item = self._todo.popleft()
+                self._lines -= _lines(item)
             if lost:
                 self._screen.say(f"... {lost} lines that nobody read are left out here")
             self._put(item)
@@ -115,10 +125,8 @@ class Printer:
                 self._screen.tell(bulletin)
 
 
-def own(stream: TextIO) -> TextIO:
-    """Give another way to where ``stream`` leads: a thread stuck in it must not keep Python from ending."""
-    try:
-        descriptor = os.dup(stream.fileno())
-    except (OSError, ValueError):  # it leads to no file
-        return stream
-    return os.fdopen(descriptor, "w", encoding=stream.encoding, errors=stream.errors)
+def _lines(item: _Item) -> int:
+    """How many lines it comes to on a screen, about."""
+    if isinstance(item, Printed):
+        return len(item.lines)
+    return 0 if isinstance(item, tuple) or callable(item) else 1

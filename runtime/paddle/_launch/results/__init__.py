@@ -1,0 +1,8 @@
+"""Results: what a job leaves where its user looks for it.
+
+    tenancy.py      whose results lie in a folder, and who may put others there
+    arriving.py     logs, written while the job runs
+    curve.py        the curve of the cost
+
+It must never know how a file comes from a node (logs.py has that from a carrier), nor decide when.
+"""
