@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from paddle._launch.backends import Post
 from paddle._launch.events import Answered, NodeEnded, NodeFailed, RoleExited, RoleReady
 from paddle._launch.launch import Launch
+from paddle._launch.news import Changed, Restarted, Said
 from paddle._launch.phases import Phase
 from paddle._launch.plan import LaunchPlan, NodePlan, RolePlan
 from paddle._launch.settings import Host
@@ -150,3 +152,67 @@ def test_a_launch_that_started_nothing_leaves_the_logs_of_the_job_before(tmp_pat
     assert failing in steps
     assert Phase.COLLECT not in steps
     assert earlier.read_text() == "all went well"
+
+
+class Recorder(Silent):
+    """A screen that keeps all."""
+
+    def __init__(self) -> None:
+        self.told: list[object] = []
+
+    def say(self, text: str) -> None:
+        self.told.append(Said(text))
+
+    def tell(self, bulletin: object) -> None:
+        self.told.append(bulletin)
+
+
+def killed_twice(home: Path, most: int) -> tuple[Launch, list[object], list[str]]:
+    """A job whose trainer is killed twice and then ends well; what was told of it, and what was started."""
+    clock, screen, starts = Clock(), Recorder(), list[str]()
+
+    def carry(_: LaunchPlan, post: Post) -> Ready:
+        class Carrier(Ready):
+            def start(self, role: str) -> None:
+                starts.append(role)
+                super().start(role)
+
+        def train() -> None:
+            status = -9 if starts.count("trainer-0") <= 2 else 0
+            clock.due.append((clock.now + 0.5, lambda: post(RoleExited("trainer-0", status))))
+
+        return Carrier(post, train)
+
+    launch = Launch(msgspec.structs.replace(plan(home), max_restart=most), screen, carry, clock)
+    launch.run()
+    told = [each for each in screen.told if getattr(each, "role", "trainer-0") == "trainer-0"]
+    return launch, told, starts
+
+
+def test_that_a_role_is_started_again_is_told_to_people_and_programs_and_counted(
+    tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr("paddle._launch.launch._TICK_S", 0.001)
+    launch, told, starts = killed_twice(tmp_path, most=2)
+    assert launch.cause is None
+    assert starts == ["pserver-0", "trainer-0", "trainer-0", "trainer-0"]
+    assert [each.state for each in told if isinstance(each, Changed)] == [
+        *("starts", "failed", "waits"),
+        *("starts", "failed", "waits"),
+        *("starts", "ended"),
+    ]
+    first, second = [each.text for each in told if isinstance(each, Restarted)]
+    assert first == "its process was killed by SIGKILL; it is started again in 1 s, and once more"
+    assert second == "its process was killed by SIGKILL; it is started again in 2 s, for the last time"
+    lines = [each.text for each in told if isinstance(each, Said)]
+    assert lines.count("starting trainer-0 again") == 2
+    assert f"trainer-0: {first}" in lines
+
+
+def test_one_death_too_many_ends_the_launch_with_the_status_of_that_role(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("paddle._launch.launch._TICK_S", 0.001)
+    launch, _, starts = killed_twice(tmp_path, most=1)
+    assert starts.count("trainer-0") == 2
+    assert launch.cause is not None
+    assert (launch.cause.role, launch.cause.status) == ("trainer-0", 137)
+    assert "it had been started again once (--max_restart=1)" in launch.cause.detail
