@@ -21,7 +21,7 @@ from paddle._pserver.service import metrics, report_page
 from paddle._pserver.service.application import _links
 from paddle._pserver.service.hub import Hub
 from paddle._pserver.service.meter import BOUNDS_S, Meter
-from paddle._pserver.service.report import Report, lines, report
+from paddle._pserver.service.report import Report, duration, lines, report
 from paddle._pserver.service.status import TableStatus, status
 
 from ..conftest import ONES, Start, start, update, values_of
@@ -140,6 +140,8 @@ class Document(HTMLParser):
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.open: list[str] = []
         self.rows: dict[str, list[list[str]]] = {}
+        self.figures: dict[str, str] = {}
+        self._figure = ""
         self._table = ""
         self.feed(text)
         self.close()
@@ -162,8 +164,13 @@ class Document(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if self.open[-1:] == ["td"]:
-            self.rows[self._table][-1][-1] += data
+        match self.open[-1:]:
+            case ["td"]:
+                self.rows[self._table][-1][-1] += data
+            case ["dt"]:
+                self._figure = data
+            case ["dd"]:
+                self.figures[self._figure] = data
 
 
 def test_the_page_shows_trainers_tables_and_who_is_waited_for() -> None:
@@ -171,7 +178,7 @@ def test_the_page_shows_trainers_tables_and_who_is_waited_for() -> None:
     document = Document(text)
     assert [row[:4] for row in document.rows["trainers"] if row] == [
         ["0", "joined, waits", "1", "0"],
-        ["1", "joined", "0", "1"],
+        ["1", "joined, waited for", "0", "1"],
     ]
     assert [row[0] for row in document.rows["tables"] if row] == ["all dense ones", "t"]
     assert "waiting for <b>trainer 1</b>" in text
@@ -190,6 +197,57 @@ def test_the_page_refreshes_itself_and_loads_and_runs_nothing() -> None:
     assert "@import" not in report_page._STYLE
     links = [attrs["href"] for tag, attrs in document.tags if tag == "a"]
     assert links == ["http://127.0.0.2:1/", "/v1/status", "/metrics"]
+
+
+def test_the_page_has_the_numbers_of_the_metrics() -> None:
+    meter = Meter()
+    meter.asked(1, Pull(), 0.0)
+    meter.told(1, Answer(1), 100.0)
+    tables = (TableStatus(name="t", rows=12_345, width=8, bytes=3 << 29, candidates=7),)
+    report = msgspec.structs.replace(seen(waiting(), meter), tables=tables, dense_bytes=1023 << 20)
+    document, found = Document(report_page.html(report)), parsed(metrics.text(report))
+
+    def metric(name: str, **labels: str) -> float:
+        return float(found[f"paddle_pserver_{name}"]["samples"][("", tuple(labels.items()))])
+
+    dense, table = (row for row in document.rows["tables"] if row)
+    assert table == ["t", "12,345", "8", "7", "1.5 GiB"]
+    kinds = ("rows", "candidates", "bytes")
+    assert [metric(f"table_{kind}", table="t") for kind in kinds] == [12_345, 7, 1.5 * (1 << 30)]
+    assert dense == ["all dense ones", "4", "", "", "1,023 MiB"]
+    assert (metric("dense_values"), metric("dense_bytes")) == (4, 1023 << 20)
+    for row in (row for row in document.rows["trainers"] if row):
+        names = ("trainer_pushes_total", "trainer_staleness", "trainer_drops_total")
+        assert [float(cell) for cell in row[2:5]] == [metric(name, trainer=row[0]) for name in names]
+    assert document.figures["steps"] == f"{metric('steps_total'):,.0f}"
+    assert document.figures["damaged frames"] == f"{metric('damaged_frames_total'):,.0f}" == "2"
+    assert "pull: 1 answers, half above 60 s, 99 % above 60 s" in report_page.html(report)
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1 KiB"),
+        (1 << 20, "1 MiB"),
+        ((1 << 20) - 1, "1 MiB"),
+        (1010 << 20, "1,010 MiB"),
+        (99.96 * 1024, "100 KiB"),
+        (1.25 * (1 << 30), "1.25 GiB"),
+        (5000 << 40, "5,000 TiB"),
+    ],
+)
+def test_bytes_are_shown_with_three_digits_and_never_as_powers(count: float, shown: str) -> None:
+    assert report_page.size(count) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(0.04, "0.0 s"), (59.9, "59.9 s"), (61, "1 min 1 s"), (3600, "1 h 0 min"), (200_000, "2 d 7 h")],
+)
+def test_a_week_is_not_told_in_seconds(seconds: float, shown: str) -> None:
+    assert duration(seconds) == shown
 
 
 def test_names_are_shown_and_never_obeyed() -> None:

@@ -88,8 +88,8 @@ def lines(seen: Report) -> Iterator[str]:
     for question, latency in seen.latencies.items():
         if latency.count:
             yield (
-                f"{question}: {latency.count} answered, half within {seconds(latency.within(0.5))}, "
-                f"99 % within {seconds(latency.within(0.99))}"
+                f"{question}: {latency.count} answered, half {within(latency.within(0.5))}, "
+                f"99 % {within(latency.within(0.99))}"
             )
     for table in seen.tables:
         yield f"table {table.name}: {table.rows} rows, {table.bytes / _MB:.1f} MiB"
@@ -107,6 +107,18 @@ def named(trainers: tuple[int, ...]) -> str:
     return ", ".join(f"trainer {id}" for id in trainers)
 
 
-def seconds(bound: float) -> str:
-    """A bound of the histograms, for people."""
-    return f"{bound * 1000:g} ms" if bound < 1 else f"{bound:g} s"
+def within(bound: float) -> str:
+    """A bound of the histograms, or infinity behind them, for people."""
+    if bound > BOUNDS_S[-1]:
+        return f"above {BOUNDS_S[-1]:g} s"
+    return f"within {bound * 1000:g} ms" if bound < 1 else f"within {bound:g} s"
+
+
+def duration(seconds: float) -> str:
+    """For people."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, hours = int(seconds / 60), int(seconds / 3600)
+    if hours == 0:
+        return f"{minutes} min {int(seconds % 60)} s"
+    return f"{hours} h {minutes % 60} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
