@@ -4,7 +4,6 @@ and then."""
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ from benchmarks.worker import Work
 from paddle._pserver.protocol.framing import pieces
 from paddle._pserver.protocol.messages import PROTOCOL, Declare, Hello, Pull, encode
 from paddle._pserver.trainer.client import Client
+from paddle._pserver.trainer.deadline import Deadline
 
 _QUESTIONS = 1000
 _NOW_AND_THEN_S = 0.05
@@ -40,7 +40,7 @@ def prepare(settings: Mapping[str, Any]) -> Work:
 
 def _asking(port: int, trainer_id: int, floats: int) -> Client:
     client = Client("127.0.0.1", port, "shard", call_timeout_s=10, notice=lambda text: None)
-    client.connect(time.monotonic() + 10)
+    client.connect(Deadline(10))
     client.send(Hello(PROTOCOL, trainer_id, TRAINERS, "dense", "a"), asking="to be let in")
     client.receive()
     client.send(Declare(parameters(floats), UPDATE, 0, 1), asking="to take a model")
