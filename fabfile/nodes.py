@@ -14,14 +14,15 @@ _FLAGS = "Flags of paddle.py that say which nodes, as one text: '--hosts=root@n1
 @task(
     help={
         "conf": _CONF,
+        "flags": _FLAGS,
         "yes": "Take the keys that hosts show now, without a question",
         "format": "text or json",
     }
 )
-def trust(c: Context, conf: str = "", yes: bool = False, format: str = "text") -> None:
+def trust(c: Context, conf: str = "", flags: str = "", yes: bool = False, format: str = "text") -> None:
     """Have the host keys of all nodes known to this machine, after showing them."""
     with answered():
-        status = commands.trust(conf, format, yes=yes)
+        status = commands.trust(conf, flags, format, yes=yes)
     if status:
         raise Exit(code=status)
 
@@ -32,7 +33,7 @@ def trust(c: Context, conf: str = "", yes: bool = False, format: str = "text") -
         "flags": "Flags of paddle.py that the job will have, as one text: '--port=8000 --nics=eth1'",
         "conf": _CONF,
         "format": "text or json",
-        "all": "Show also what is well, one by one, on more than four nodes",
+        "all": "On more than four nodes what is the same is said once: all of it, of each node",
     }
 )
 def check(

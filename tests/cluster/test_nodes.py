@@ -183,6 +183,17 @@ def test_settings_that_no_node_can_meet_are_told_of_each(
     assert [words in found.get((node, what, "fail"), "") for node in range(3)] == [True] * 3, found
 
 
+def test_a_folder_that_one_may_not_even_look_into_is_named(cluster: Cluster, tmp_path: Path) -> None:
+    head = Head(cluster, tmp_path)
+    cluster.run("install", "-d", "-m", "700", "/srv/closed", at="n1")
+    head.write(["paddle@n1"], ROOT_DIR="/srv/closed/jobs")
+    status, found = head.check()
+    assert status == 1
+    assert "/srv/closed is not a folder that its user can write to" in found.get((0, "disk", "fail"), ""), (
+        found
+    )
+
+
 def test_unknown_hosts_become_known_after_a_yes_at_a_terminal(stranger: Head) -> None:
     status, found = stranger.check()
     assert status == 1

@@ -139,7 +139,7 @@ TABLE = (
         "pathlib",
     ),
     Row("_launch.nodes.reach", "_launch.machines.fitness _launch.nodes.{diagnosis, findings, survey}"),
-    Row("_launch.nodes.conversation", "_launch.settings _launch.nodes.trusting _visible"),
+    Row("_launch.nodes.conversation", "_launch.settings _launch.nodes.{findings, trusting} _visible"),
     Row(
         "_launch.nodes.place",
         "_launch.{agent.survey, errors, settings} _launch.machines.{parcel, refusals, transport}",

@@ -103,6 +103,12 @@ def test_a_key_is_judged_by_all_that_is_known_of_a_host() -> None:
         assert "is revoked" in str(revoked)
 
 
+def test_a_python_that_is_too_old_is_told_by_its_version() -> None:
+    said = str(no_program(1, "its Python /usr/bin/python3 is 3.9", ("python3",)))
+    assert said.startswith("its Python /usr/bin/python3 is 3.9, and the oldest that will do is 3.11. Install")
+    assert "NODE_PYTHON" in said
+
+
 def test_no_python_is_told_apart_from_no_shell() -> None:
     assert "it has no Python: there is no /opt/python or python3" in str(
         no_program(127, "", ("/opt/python", "python3"))

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from paddle._launch.machines.known_hosts import HostKey
-from paddle._launch.nodes.conversation import Conversation, numbers
+from paddle._launch.nodes.conversation import Conversation
 from paddle._launch.nodes.trusting import Told
 from paddle._launch.settings import Host
 
@@ -97,8 +97,3 @@ def test_the_end_says_what_was_done_and_what_there_is_still_to_do() -> None:
 def test_what_a_host_says_is_not_obeyed_by_a_terminal() -> None:
     failed = Told(nodes=(0,), behind=(), host="n1", state="failed", text="\x1b[2J\x07gone")
     assert ended("known", failed) == "node 0 root@n1  \\x07gone\n"
-
-
-def test_nodes_are_counted_in_short() -> None:
-    assert numbers([3]) == "3"
-    assert numbers([2, 0, 1, 7, 9, 8, 5]) == "0-2, 5, 7-9"

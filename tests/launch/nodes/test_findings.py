@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paddle._launch.nodes.findings import Finding, State, Table, summary
+from paddle._launch.nodes.findings import Finding, State, Table, numbers, summary
 
 FOUND = [
     Finding(0, "ssh", State.OK, "there"),
@@ -32,7 +32,7 @@ def test_each_is_a_line_by_nodes_the_launch_itself_first() -> None:
     ]
 
 
-def test_on_many_nodes_what_is_well_is_a_line_each() -> None:
+def test_on_many_nodes_what_is_the_same_is_said_once() -> None:
     assert table(5) == [
         "launch          FAIL  conf      wrong. Mend it.",
         "node 0 root@n0  ok              ssh clock",
@@ -40,6 +40,18 @@ def test_on_many_nodes_what_is_well_is_a_line_each() -> None:
         "node 1 root@n1  FAIL  ssh       no way. Build one.",
     ]
     assert table(5, whole=True) == table(2)
+    same = [Finding(node, "ports", State.FAIL, "held") for node in (0, 1, 2, 5)]
+    well = [Finding(node, what, State.OK, f"{node}") for node in range(8) for what in ("ssh", "disk")]
+    many = Table([f"n{node}" for node in range(8)], width=None, is_coloured=False, whole=False)
+    assert list(many.lines([*same, *well])) == [
+        "nodes 0-7     ok              ssh disk",
+        "nodes 0-2, 5  FAIL  ports     held",
+    ]
+
+
+def test_nodes_are_counted_in_short() -> None:
+    assert numbers([3]) == "3"
+    assert numbers([2, 0, 1, 7, 9, 8, 5]) == "0-2, 5, 7-9"
 
 
 @pytest.mark.parametrize(("width", "broken"), [(77, True), (60, False), (None, False)])

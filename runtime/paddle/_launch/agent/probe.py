@@ -80,9 +80,9 @@ def look(order: dict[str, Any]) -> dict[str, Any]:
         "python": _own_path(),
         "version": sys.version_info[:3],
         "packages": _packages(order["packages"]),
-        "is_there": workspace.exists(),
-        "has_program": (workspace / order["program"]).is_file(),
-        "has_runtime": Path(order["runtime"]).is_dir(),
+        "is_there": os.path.exists(workspace),  # noqa: PTH110  also where one may not look
+        "has_program": os.path.isfile(workspace / order["program"]),  # noqa: PTH113
+        "has_runtime": os.path.isdir(order["runtime"]),  # noqa: PTH112
         **ground(workspace),
         "devices": _devices(),
         "addresses": {name: _addresses(name) for name in order["names"]},
@@ -111,7 +111,7 @@ def _own_path() -> str:
 
 def ground(workspace: Path) -> dict[str, Any]:
     """Where a folder would be made, whether it could be, and what room is there."""
-    above = next(parent for parent in workspace.parents if parent.exists())
+    above = next(parent for parent in workspace.parents if os.path.exists(parent))  # noqa: PTH110
     disk = os.statvfs(above)
     return {
         "ground": str(above),

@@ -55,14 +55,14 @@ def _dial(order: dict[str, Any]) -> Any:
 
 def _look(order: dict[str, Any]) -> dict[str, Any]:
     facts = probe.look(order)
-    root = Path(order["root"])
+    workspace, root = Path(order["workspace"]), Path(order["root"])
     return {
         "facts": facts,
-        "user": pwd.getpwuid(os.geteuid()).pw_name,
+        "user": _user(),
         "host": socket.gethostname(),
         "network": _network(),
         "paddle": _paddle(),
-        "shadows": [name for name in ("paddle.py", "paddle") if (Path(order["workspace"]) / name).exists()],
+        "shadows": [name for name in ("paddle.py", "paddle") if os.path.exists(workspace / name)],  # noqa: PTH110
         "disk": _disk(Path(facts["ground"])),
         "memory": _memory(),
         "cores": len(os.sched_getaffinity(0)),
@@ -70,8 +70,8 @@ def _look(order: dict[str, Any]) -> dict[str, Any]:
         "outgoing": _outgoing(),
         "ports": _ports(order, facts["devices"]),
         "jobs": _jobs(),
-        "folders": len(list(root.glob("JOB*"))) if root.is_dir() else 0,
-        "runtimes": sorted(path.name for path in (root / ".paddle").glob("runtime-*")),
+        "folders": len(_names(root, "JOB")),
+        "runtimes": _names(root / ".paddle", "runtime-"),
     }
 
 
@@ -79,6 +79,20 @@ def _ports(order: dict[str, Any], devices: dict[str, str]) -> list[dict[str, Any
     listeners = Listeners(order["word"])
     addresses = order["hosts"] or [devices[name] for name in order["nics"] if name in devices]
     return [listeners.open(address, port) for address in addresses for port in order["ports"]]
+
+
+def _names(folder: Path, begin: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if name.startswith(begin))  # noqa: PTH208
+    except OSError:  # there is none, or this user may not look into it
+        return []
+
+
+def _user() -> str:
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:  # as in some containers
+        return f"user {os.geteuid()}"
 
 
 def _network() -> str:

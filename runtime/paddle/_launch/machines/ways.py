@@ -139,7 +139,10 @@ def file_to_write(hop: Connection) -> Path:
 
 def usual() -> Path:
     """The file that ``ssh-keygen`` means where none is named; it asks for no variable HOME."""
-    return Path(pwd.getpwuid(os.getuid()).pw_dir, ".ssh", "known_hosts")
+    try:
+        return Path(pwd.getpwuid(os.getuid()).pw_dir, ".ssh", "known_hosts")
+    except KeyError:  # as in some containers
+        return Path(_OWN_FILES[0]).expanduser()
 
 
 def hashes(hop: Connection) -> bool:

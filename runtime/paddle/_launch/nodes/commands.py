@@ -30,10 +30,10 @@ ROOT = Path(__file__).resolve().parents[4]
 _THIS_MACHINE = ("local",)
 
 
-def trust(conf: str, form: str, *, yes: bool) -> int:
+def trust(conf: str, flags: str, form: str, *, yes: bool) -> int:
     """Have the host keys of all nodes known."""
     BY_NAME["format"].parse(form, "--format")
-    settings = settings_of(conf, "")
+    settings = settings_of(conf, flags)
     conversation = Conversation(settings.hosts, form, yes=yes, stdin=sys.stdin, stdout=sys.stdout)
     for told in have_known(settings.hosts, conversation.is_right, known_hosts.add):
         conversation.tell(told)

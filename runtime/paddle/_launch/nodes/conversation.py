@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, TextIO
 
+from paddle._launch.nodes.findings import numbers
 from paddle._launch.nodes.trusting import Told
 from paddle._launch.settings import Host
 from paddle._visible import visible
@@ -83,17 +84,6 @@ class Conversation:
 
     def _say(self, line: str) -> None:
         print(visible(line) if self._is_text else line, file=self._stdout, flush=True)
-
-
-def numbers(nodes: Sequence[int]) -> str:
-    """Say them in short: 0-3, 7."""
-    parts: list[list[int]] = []
-    for node in sorted(nodes):
-        if parts and parts[-1][-1] == node - 1:
-            parts[-1].append(node)
-        else:
-            parts.append([node])
-    return ", ".join(f"{part[0]}-{part[-1]}" if len(part) > 1 else str(part[0]) for part in parts)
 
 
 def _as_data(told: Told) -> dict[str, Any]:
