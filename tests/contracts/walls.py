@@ -98,7 +98,7 @@ TABLE = (
     Row("_launch.machines.known_hosts", "_launch.errors", STANDARD),
     Row("_launch.machines.patience", "", STANDARD),
     Row("_launch.machines.opening", "_launch.errors _launch.machines.patience", STANDARD),
-    Row("_launch.turn", "", STANDARD),
+    Row("_launch.{inbox, turn}", "", STANDARD),
     Row(
         "_launch.machines.{host_keys, transport, ways}",
         "_launch.{errors, settings} _launch.machines.{known_hosts, opening, patience, refusals, ways}",

@@ -75,6 +75,11 @@ class World:
     def put(self, message: Any) -> None:
         self._messages.append(message)
 
+    deliver = put
+
+    def close(self) -> None:
+        """Nobody waits here."""
+
     def get(self, timeout: float) -> Any:
         self.before_take(self.taken)
         end = self.now + timeout

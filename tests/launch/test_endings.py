@@ -31,7 +31,7 @@ class Ending:
         self.phase_then: Phase | None = None
         self._story = sorted(story, key=lambda entry: entry[0])
         self.world.before_take = self._happen
-        with patch.object(launching, "SimpleQueue", lambda: self.world):
+        with patch.object(launching, "Inbox", lambda: self.world):
             self.launch = Launch(plan(home, len(hows)), self.screen, self._carry(hows), self.world.clock)
             self.status = self.launch.run()
         self.ended_at = self.world.now

@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import Empty
 
 from paddle._launch import logs
 from paddle._launch.actions import Action, Foretell, Kill, StartRole, Step, Stop, Tell
@@ -21,6 +21,7 @@ from paddle._launch.backends import Carrier, Post
 from paddle._launch.board import Board, rows_of
 from paddle._launch.cause import Cause
 from paddle._launch.events import Answered, Event, RoleExited, RoleReady, Signalled, Tick
+from paddle._launch.inbox import Inbox
 from paddle._launch.news import (
     Bulletin,
     Changed,
@@ -81,9 +82,9 @@ class Launch:
         self._plan = plan
         self._screen = screen
         self._clock = _AwakeClock(clock)
-        self._inbox: SimpleQueue[Event | News] = SimpleQueue()
+        self._inbox: Inbox[Event | News] = Inbox()
         self._urgent: deque[Event | News] = deque()  # who asks for an end goes before all that roles print
-        self._carrier = carry(plan, self._inbox.put)
+        self._carrier = carry(plan, self._inbox.deliver)
         self._supervisor = Supervisor(
             nodes=[node.node for node in plan.nodes],
             pservers={role.name: role.node for role in plan.roles("pserver")},
@@ -110,6 +111,7 @@ class Launch:
                     self._turn()
             finally:
                 with _signals_to(self._hurry):
+                    self._inbox.close()
                     self._withdraw()
                     self._carrier.close()
                 self._screen.close()
