@@ -13,6 +13,7 @@ import pytest
 from paddle._launch.backends.node import LEASE_S
 from tests.cluster.over_ssh import PROMISED_S, Job, all_gone, clear, left
 from tests.lab.cluster import Cluster
+from tests.pretenders import RUNAWAY
 from tests.waiting import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
@@ -77,13 +78,20 @@ def test_a_node_that_is_cut_off_stops_by_its_lease_and_is_named(launch, cluster)
 
 def test_a_node_that_dies_ends_the_job_and_is_named(launch, make_lab, tmp_path) -> None:
     lab = make_lab(2)
-    job = Job(lab, tmp_path / "other")
+    logs = "open('log/paddle_trainer.INFO', 'w').write('I1 loss\\n')\n"
+    job = Job(lab, tmp_path / "other", train=logs + RUNAWAY)
+    log = job.package / "log" / "node-1"
     try:
         job.wait_until_trained()
+        until((log / "paddle_trainer.INFO").exists, "what a trainer logs while it runs")
         lab.kill("n2")
         status, _, errors = job.end()
         assert status == 1
         assert "the job failed on node 1 (n2): its agent ended unasked: its connection broke" in errors
+        assert {path.name: path.read_text() for path in log.iterdir()} == {
+            "train.log": "family\n",
+            "paddle_trainer.INFO": "I1 loss\n",
+        }, "what had come from it is here"
         all_gone(lab, PROMISED_S, ["n1"])
     finally:
         job.clean_up()

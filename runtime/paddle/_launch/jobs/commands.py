@@ -56,6 +56,8 @@ def status(job: str, conf: str, form: str, *, of_all: bool, follow: bool) -> Non
     live = [one for one in mine if one.standing is Standing.RUNS]
     if not job and (of_all or len(live) > 1):
         looks = [look(one) for one in (mine if of_all else live)]
+        if not looks and form == "text":
+            _print(["no job was started by this user. `fab start DIR` starts one."])
         _print(as_json(seen) if form == "json" else headline(seen) for seen in looks)
         return
     found = choose(jobs, job, _conf(conf), what="show", running=False)

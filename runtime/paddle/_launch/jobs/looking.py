@@ -23,7 +23,7 @@ from paddle._launch.results.tenancy import tenant
 from paddle._launch.screens.grid import grid
 from paddle._visible import visible
 
-_FOUND = "what its roles left behind: fab logs, fab collect, python paddle.py --resume={0}"
+_FOUND = "what its roles left behind: fab logs, fab collect"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,8 @@ def in_words(seen: Look, width: int | None = None) -> Iterator[str]:
     if seen.standing is Standing.LOST:
         yield (
             "  Agents stop every process of a job whose launcher is gone, within seconds; "
-            + _FOUND.format(record.name)
+            + _FOUND
+            + (f", python paddle.py --resume={record.name}" if record.plan.snapshots else "")
         )
     if state is None:
         return
@@ -124,7 +125,7 @@ def _places(seen: Look) -> Iterator[str]:
         )
     elif said:
         yield ", ".join(said)
-    elif seen.standing is Standing.RUNS:
+    elif seen.standing in (Standing.RUNS, Standing.LOST):
         yield f"logs so far in {record.plan.home / 'log'}"
 
 
