@@ -57,13 +57,13 @@ def logs(
     job: str = "",
     conf: str = "",
     role: str = "",
-    tail: int = 0,
+    tail: str = "",
     grep: str = "",
     follow: bool = False,
 ) -> None:
     """Show what all roles print, merged."""
     with answered():
-        commands.logs(job, conf, role, tail or None, grep, follow=follow)
+        commands.logs(job, conf, role, tail, grep, follow=follow)
 
 
 @task(help=_JOB)

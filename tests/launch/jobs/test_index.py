@@ -107,6 +107,33 @@ def test_old_records_are_forgotten_but_never_those_of_jobs_that_run(keep, index,
     assert [job.record.name for job in index.jobs()] == ["JOB0", "JOB3", "JOB4", "JOB5"]
 
 
+def test_records_that_cannot_be_read_are_not_taken_for_none(index, keep, monkeypatch) -> None:
+    keep()
+
+    def refused(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    with pytest.raises(JobError, match=r"cannot read .*: Permission denied. They are for the user"):
+        index.jobs()
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        ([], "was started by this user, so there is nothing to show. `fab start DIR` starts one"),
+        (["other.py"], "was started by this user, so there is nothing to show. `fab status --all` shows all"),
+    ],
+)
+def test_who_has_no_job_hears_what_there_is(
+    keep, index, tmp_path: Path, known: list[str], words: str
+) -> None:
+    for conf in known:
+        keep(conf=conf, exit_status=0)
+    with pytest.raises(JobError, match=words):
+        choose(index.jobs(), "", tmp_path / "conf.py", what="show", running=False)
+
+
 def test_a_state_home_that_is_not_absolute_is_none() -> None:
     home = Path("~/.local/state/paddle-fabric/jobs").expanduser()
     assert Index({"XDG_STATE_HOME": "here"}).folder == home

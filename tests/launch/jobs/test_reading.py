@@ -9,6 +9,7 @@ import pytest
 
 from paddle._launch.arguments import Arguments
 from paddle._launch.errors import UsageError
+from paddle._launch.jobs import commands
 from paddle._launch.jobs.looking import as_json, headline, in_words, look
 from paddle._launch.jobs.reading import Line, choice, lines
 from paddle._launch.jobs.resumption import resumed
@@ -59,10 +60,10 @@ def test_no_byte_of_a_line_is_obeyed_and_its_role_stands_before_it(ended) -> Non
     assert len({heads.line(role, "", is_coloured=True)[:12] for role in roles}) == 4
 
 
-@pytest.mark.parametrize(("tail", "grep"), [(0, ""), (-3, ""), (1, "("), (1, "[")])
-def test_a_choice_that_cannot_be_is_refused(tail: int, grep: str) -> None:
+@pytest.mark.parametrize(("tail", "grep"), [("0", ""), ("-3", ""), ("all", ""), ("1", "("), ("1", "[")])
+def test_a_choice_that_cannot_be_is_refused(tail: str, grep: str) -> None:
     with pytest.raises(UsageError, match=r"--tail|--grep"):
-        choice(tail=tail, role="", grep=grep)
+        commands.logs("", "", "", tail, grep, follow=False)
 
 
 def test_a_job_is_described_in_words_and_as_json(keep, gone) -> None:

@@ -23,6 +23,7 @@ from paddle._launch.screens.merged import Heads
 from paddle._launch.screens.screen import can_draw, has_colours
 from paddle._launch.screens.stream import width_of
 
+_TAIL = Flag(name="tail", kind="int", default=1, help="", users=frozenset(), low=1)
 _GRACE = Flag(name="grace", kind="duration", default=2.0, help="", users=frozenset(), low=0, high=3600)
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -65,15 +66,16 @@ def status(job: str, conf: str, form: str, *, of_all: bool, follow: bool) -> Non
         watching.draw(found, sys.stdout)
         return
     if follow:
-        _print(watching.changes(found, form))
+        _print(watching.changes(found, form, width_of(sys.stdout)))
         return
     seen = look(found)
     _print([as_json(seen)] if form == "json" else in_words(seen, width_of(sys.stdout)))
 
 
-def logs(job: str, conf: str, role: str, tail: int | None, grep: str, *, follow: bool) -> None:
+def logs(job: str, conf: str, role: str, tail: str, grep: str, *, follow: bool) -> None:
     """Show what the roles of a job print."""
-    wanted = reading.choice(tail=tail, role=role, grep=grep)
+    last = int(str(_TAIL.parse(tail, "--tail"))) if tail else None
+    wanted = reading.choice(tail=last, role=role, grep=grep)
     found = choose(Index().jobs(), job, _conf(conf), what="read", running=False)
     heads, is_coloured = Heads(found.record.plan), has_colours(sys.stdout)
     lines = reading.lines(found, wanted, follow=follow)

@@ -52,8 +52,6 @@ class Choice:
 
 def choice(*, tail: int | None, role: str, grep: str) -> Choice:
     """Make a choice from what a user wrote."""
-    if tail is not None and tail < 1:
-        raise UsageError(f"--tail={tail}: give a number of lines, 1 or more.")
     return Choice(tail, role, pattern(grep, "--grep"))
 
 

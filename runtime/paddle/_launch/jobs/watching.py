@@ -17,11 +17,13 @@ from paddle._launch.screens.stream import width_of
 EVERY_S = 1.0
 
 
-def changes(job: Job, form: str, pause: Callable[[float], None] = time.sleep) -> Iterator[str]:
-    """Say how a job stands, and again whenever that has changed."""
+def changes(
+    job: Job, form: str, width: int | None, pause: Callable[[float], None] = time.sleep
+) -> Iterator[str]:
+    """Say how a job stands, and again whenever that has changed. ``width``: of what it is shown on."""
     shown = ""
     for seen in _looks(job, pause):
-        text = as_json(seen) if form == "json" else "\n".join(in_words(seen))
+        text = as_json(seen) if form == "json" else "\n".join(in_words(seen, width))
         if text != shown:
             yield text
         shown = text
@@ -41,6 +43,7 @@ def draw(job: Job, stream: TextIO, pause: Callable[[float], None] = time.sleep) 
             state = seen.state
             said = [headline(seen), *filter(None, [seen.trouble, state.waiting if state else ""])]
             rows = state.rows if state else ()
+            live.transient = seen.standing is not Standing.RUNS  # all of it is said below, then
             live.update(
                 Group(*map(line, said), table(rows, console.width, console.height - len(said) - 2)),
                 refresh=True,
