@@ -154,7 +154,7 @@ def test_the_plan_is_short_and_names_addresses_and_ports(finished, port) -> None
 
 def test_into_a_pipe_it_says_plain_lines_and_when_the_first_step_was_done(finished) -> None:
     _, done = finished
-    assert re.search(r"^first step after \d+\.\d s$", done.stdout, re.MULTILINE)
+    assert re.search(r"^first step after \d+\.\d s, \d+\.\d s in all: reach ", done.stdout, re.MULTILINE)
     assert re.search(PROGRESS, done.stdout, re.MULTILINE)
     assert not re.search(r"[\x1b\r]", done.stdout)
     assert done.stderr == ""

@@ -210,9 +210,9 @@ class Launch:
 
     def _tell_first_step(self) -> None:
         now = self._clock()
-        phases = ", ".join([*self._took, f"train {now - self._training_since:.1f}"])
-        self._screen.say(f"first step after {now - self._training_since:.1f} s")
-        self._screen.say(f"of {now - self._began:.1f} s since the launch began: {phases}")
+        took, in_all = now - self._training_since, now - self._began
+        phases = ", ".join([*self._took, f"train {took:.1f}"])
+        self._screen.say(f"first step after {took:.1f} s, {in_all:.1f} s in all: {phases}")
 
     def _tell(self, bulletin: Bulletin) -> None:
         self._board.take(bulletin)
