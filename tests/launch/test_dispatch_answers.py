@@ -55,7 +55,7 @@ def test_a_node_that_says_anything_else_is_an_error_of_that_node(package, tmp_pa
 def test_while_a_node_works_it_is_heard(package, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(receiver, "BEAT_S", 0.01)
     heard = threading.Event()
-    sync = staging._sync
+    sync = staging.sync
 
     def slow(tree: Path) -> None:
         assert heard.wait(20)
@@ -68,7 +68,7 @@ def test_while_a_node_works_it_is_heard(package, tmp_path, monkeypatch) -> None:
                 heard.set()
             return said
 
-    monkeypatch.setattr(staging, "_sync", slow)
+    monkeypatch.setattr(staging, "sync", slow)
     root = tmp_path / "root"
     dispatch_of(package, root).deliver(line := Listening(), 0, root / "JOB1")
     line.close()
