@@ -153,7 +153,7 @@ def test_what_is_wrong_is_told_of_every_node_at_once(make_lab, tmp_path) -> None
         (3, "reach", "fail"): "node 1 (n2): no answer within 3 s at n4:7164. A firewall",
         (4, "ssh", "fail"): "the connection was refused, so no sshd listens there",
         (5, "ssh", "fail"): "forget the old key, `ssh-keygen -R 10.77.0.6 -f ",
-        (6, "ports", "fail"): "port 7164 is held by process ",
+        (6, "ports", "fail"): "7164 held by process ",
         (7, "ssh", "fail"): "the name nowhere has no address here",
     }
     assert {key: words in found.get(key, "") for key, words in wanted.items()} == dict.fromkeys(wanted, True)

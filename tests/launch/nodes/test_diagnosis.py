@@ -13,6 +13,7 @@ from tests.launch.nodes.visits import FACTS, SEEN, visit
 
 HELD = Port("10.0.0.1", 7164, "taken", "process 12 (nc -l)", 12)
 MANY = {"12": "python train.py", "13": "python -m paddle"}
+JOBS = {"JOB1-a": MANY}
 
 
 def judged(**how: Any) -> list[Finding]:
@@ -117,31 +118,43 @@ def test_a_local_node_is_not_judged_by_what_only_other_machines_need() -> None:
             "ports",
             State.FAIL,
             {"seen": {"ports": [HELD, SEEN.ports[1]]}},
-            ["port 7164 is held by process 12 (nc -l). End that; PADDLE_PORT"],
+            ["7164 held by process 12 (nc -l). End that; PADDLE_PORT"],
         ),
         (
             "ports",
             State.FAIL,
-            {"seen": {"ports": [HELD], "jobs": {"JOB1-a": MANY}}, "live": frozenset({"JOB1-a"})},
-            ["held by your job JOB1-a", "`fab stop --job=JOB1-a`"],
+            {
+                "seen": {
+                    "ports": [HELD, Port("10.0.0.1", 7165, "taken", "process 13 (x)", 13)],
+                    "jobs": JOBS,
+                },
+                "live": frozenset({"JOB1-a"}),
+            },
+            ["7164, 7165 held by your job JOB1-a. `fab stop --job=JOB1-a` ends that; PADDLE_PORT"],
+        ),
+        (
+            "ports",
+            State.FAIL,
+            {"seen": {"ports": [HELD], "jobs": JOBS}},
+            ["7164 held by process 12 (nc -l) of JOB1-a. End that"],
         ),
         (
             "ports",
             State.FAIL,
             {"seen": {"ports": [Port("10.0.0.1", 80, "refused", "Permission denied", 0)]}},
-            ["cannot listen on 10.0.0.1:80: Permission denied. Ports below 1024 are for root. PADDLE_PORT"],
+            ["cannot listen on 80 of 10.0.0.1: Permission denied. Ports below 1024 are for root; PADDLE_"],
         ),
         ("ports", State.WARN, {"asked": {"ports": (40000,)}}, ["40000 may be given", "32768-60999"]),
         (
             "jobs",
             State.OK,
-            {"seen": {"jobs": {"JOB1-a": MANY}}, "live": frozenset({"JOB1-a"})},
+            {"seen": {"jobs": JOBS}, "live": frozenset({"JOB1-a"})},
             ["runs here"],
         ),
         (
             "jobs",
             State.WARN,
-            {"seen": {"jobs": {"JOB1-a": MANY}}},
+            {"seen": {"jobs": JOBS}},
             ["12 python train.py; 13 python -m paddle", "`ssh root@10.0.0.1 kill 12 13`"],
         ),
         ("clock", State.OK, {"clock_s": (2.0, 2.1)}, ["2.0 s ahead of this machine's"]),

@@ -35,7 +35,7 @@ from paddle._launch.settings import Host, Settings
 from paddle._launch.workspace import Entry
 
 _ENTRY = "agent.survey"
-_VISIT_S, _DIALLING_S = 45.0, 30.0
+_VISIT_S, _DIALLING_S = 50.0, 30.0
 _PATIENCE_S = 3.0  # with another node that does not answer
 _MOST_DIALLED = 16  # ports of a node; of more the first and the last stand for all
 

@@ -20,6 +20,9 @@ _ROOMY = 512 << 20
 _MANY_FILES = 10_000
 _MUCH_MEMORY = 512 << 20  # a pserver and a trainer take most of it before they have a parameter
 _CLOCKS_DIFFER_S = 60.0
+_LONGEST = 60  # of a command that is shown
+_PORTS = "{ports}"
+_OTHER_PORTS = "PADDLE_PORT in conf.py (--port=N) chooses other ports."
 _A_DAY_S = 86_400.0  # by which certificates of a launch are older than they are (authority.py)
 Said = tuple[str, State, str]
 
@@ -132,7 +135,9 @@ def _disk(visit: Visit) -> Iterator[Said]:
     yield from (("disk", State.WARN, text) for text in warned if not failing)
     if not failing and not warned:
         free = "unknown room" if facts.free is None else f"{_size(facts.free)} of {_size(disk.total)} free"
-        kept = f", {visit.seen.folders} JOB folders" if visit.seen.folders else ""
+        kept = (
+            f", {visit.seen.folders} JOB folder{'s' * (visit.seen.folders > 1)}" if visit.seen.folders else ""
+        )
         yield "disk", State.OK, f"{free} in {facts.ground}{kept}"
 
 
@@ -199,11 +204,13 @@ def _network(visit: Visit) -> Iterator[Said]:
 
 def _ports(visit: Visit) -> Iterator[Said]:
     low, high = visit.seen.outgoing
-    is_well = True
+    busy: dict[str, list[Port]] = {}
     for port in visit.seen.ports:
         if port.state != "free":
-            yield "ports", State.FAIL, _why_not(port, visit)
-            is_well = False
+            busy.setdefault(_holder(port, visit), []).append(port)
+    for text, ports in busy.items():
+        names = ", ".join(str(port.port) for port in ports)
+        yield "ports", State.FAIL, f"{text.replace(_PORTS, names)}; {_OTHER_PORTS}"
     if exposed := [str(port) for port in visit.asked.ports if low <= port <= high]:
         yield (
             "ports",
@@ -211,36 +218,31 @@ def _ports(visit: Visit) -> Iterator[Said]:
             f"{', '.join(exposed)} may be given to any outgoing connection there ({low}-{high}), and be "
             "taken when a job starts. Take ports below: PADDLE_PORT in conf.py.",
         )
-        is_well = False
-    if is_well and visit.seen.ports:
-        yield (
-            "ports",
-            State.OK,
-            f"{', '.join(map(str, visit.asked.ports))} free at {visit.seen.ports[0].address}",
-        )
+    elif visit.seen.ports and not busy:
+        names = ", ".join(map(str, visit.asked.ports))
+        yield "ports", State.OK, f"{names} free at {visit.seen.ports[0].address}"
 
 
-def _why_not(port: Port, visit: Visit) -> str:
-    others = "PADDLE_PORT in conf.py (--port=N) chooses other ports."
+def _holder(port: Port, visit: Visit) -> str:
+    """Why a port cannot be had, in words that others may share, and what to do."""
     if port.state == "refused":
-        rights = " Ports below 1024 are for root." if port.port < 1024 else ""
-        return f"cannot listen on {port.address}:{port.port}: {port.text}.{rights} {others}"
+        rights = ". Ports below 1024 are for root" if port.port < 1024 else ""
+        return f"cannot listen on {_PORTS} of {port.address}: {port.text}{rights}"
     job = next((job for job, pids in visit.seen.jobs.items() if str(port.pid) in pids), "")
     if job in visit.live:
-        stop = f"`fab stop --job={job}` ends that"
-        return f"port {port.port} is held by your job {job}, {port.text}. {stop}; {others}"
-    return f"port {port.port} is held by {port.text}. End that; {others}"
+        return f"{_PORTS} held by your job {job}. `fab stop --job={job}` ends that"
+    return f"{_PORTS} held by {port.text}{f' of {job}' if job else ''}. End that"
 
 
 def _jobs(visit: Visit) -> Iterator[Said]:
     for job, processes in visit.seen.jobs.items():
         if job in visit.live:
-            yield "jobs", State.OK, f"{job} runs here, in {len(processes)} processes"
+            yield "jobs", State.OK, f"{job} runs here: {len(processes)} of its processes"
             continue
         kill = f"kill {' '.join(processes)}"
         if visit.about is not None:
             kill = f"{visit.about.door.command} {kill}"
-        shown = "; ".join(f"{pid} {command}" for pid, command in list(processes.items())[:2])
+        shown = "; ".join(f"{pid} {_short(command)}" for pid, command in list(processes.items())[:2])
         yield (
             "jobs",
             State.WARN,
@@ -308,6 +310,10 @@ def twins(visits: Mapping[int, Visit]) -> list[int]:
 
 def _nodes(nodes: Sequence[int]) -> str:
     return f"node{'s' * (len(nodes) > 1)} {', '.join(map(str, nodes))}"
+
+
+def _short(command: str) -> str:
+    return command if len(command) <= _LONGEST else f"{command[:_LONGEST]}..."
 
 
 def _time(seconds: float) -> str:
