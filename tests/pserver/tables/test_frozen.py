@@ -166,6 +166,23 @@ def test_rows_are_kept_aside_once_and_others_not_at_all() -> None:
     assert whole(frozen.streamed(0, slice(1, 2))).ravel().tolist() == [1, 3, 5, 7, 9]
 
 
+def test_without_memory_for_rows_that_change_the_table_goes_on_and_who_reads_is_told() -> None:
+    of = table(how=update("momentum"))
+    course = Course(of)
+    for what, how in (("many", 500), ("cut", 0)):
+        course.go(what, how)
+    with patch(
+        "paddle._pserver.memory.pages.Pages.resize", side_effect=OSError(12, "Cannot allocate memory")
+    ):
+        of.apply([Rows(np.arange(500), normal(2, 500))], None, RATE, 2)
+    other = table(how=update("momentum"))
+    for step, ids in ((1, np.arange(500)), (2, np.arange(500))):
+        other.apply([Rows(ids, normal(step, 500))], None, RATE, step)
+    assert of.peek(np.arange(500)).tobytes() == other.peek(np.arange(500)).tobytes()
+    with pytest.raises(OSError, match="rows that changed meanwhile could not be kept"):
+        course.end()
+
+
 def test_an_array_of_another_order_is_whole_in_its_shape() -> None:
     parts = [np.arange(4.0), np.arange(4.0, 6.0)]
     array = Streamed(np.dtype(np.float64), (2, 3), lambda: iter(parts))

@@ -195,6 +195,8 @@ class Hub:
             _log.info("%s: wrote a snapshot of version %d in %.1f s: %s", self.name, version, took, why)
         except OSError as failure:
             error = str(failure)
+        except Exception as failure:
+            return self.failed(failure)
         try:
             self._do(self.shard.saved(error, now=self._clock.now()))
         except Exception as failure:

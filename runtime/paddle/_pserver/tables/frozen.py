@@ -4,6 +4,7 @@
 2.  Before a row changes, the table says so: a row that nobody said so about before is kept aside, once.
 3.  So what a piece brings is the row that was kept aside, else the one in the table, which is the same.
 4.  A table whose rows are about to change all at once, or to move, has all of them kept aside.
+5.  Where there is no memory to keep rows aside the table goes on all the same, and who reads gets an error.
 
 It must never know a rule, or who reads. It lasts for as long as somebody has it who reads: the table only
 knows it by a weak reference. Guarantee: a piece is, bit for bit, what these rows were when this was made; it
@@ -37,6 +38,7 @@ class Frozen:
         self._aside = [Pages(array.dtype.type, array[:1].size or 1, 1) for array in live()]
         self._place = np.zeros(rows, np.int32)  # of a row kept aside, from 1; memory comes as it is written
         self._count = 0
+        self._failure = ""  # once rows are lost
 
     def spare(self, rows: np.ndarray) -> np.ndarray:
         """These are about to change: int64 (n,), also repeated, also some that came later. Returns those of
@@ -55,6 +57,15 @@ class Frozen:
         return new
 
     def _keep(self, rows: np.ndarray) -> None:
+        if self._failure:
+            return
+        try:
+            self._put_aside(rows)
+        except (OSError, MemoryError) as error:
+            self._failure = f"rows that changed meanwhile could not be kept: {error or 'no memory'}"
+            self._aside.clear()
+
+    def _put_aside(self, rows: np.ndarray) -> None:
         first, self._count = self._count, self._count + len(rows)
         for aside, live in zip(self._aside, self._live(), strict=True):
             if self._count > len(aside.array):
@@ -70,7 +81,9 @@ class Frozen:
         return kept
 
     def piece(self, which: int, rows: slice, columns: slice = _EVERY) -> np.ndarray:
-        """A copy of ``columns`` of ``rows`` of array number ``which``."""
+        """A copy of ``columns`` of ``rows`` of array number ``which``. Raises OSError (rule 5)."""
+        if self._failure:
+            raise OSError(self._failure)
         live, place = self._live()[which], self._place[rows]
         there = live.reshape(len(live), -1)[rows, columns]  # a table may have fewer rows now
         found = np.empty((len(place), there.shape[1]), live.dtype)
