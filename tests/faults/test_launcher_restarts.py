@@ -1,0 +1,167 @@
+"""Processes of a launched job are killed and started again: the job ends as if nothing had been, or says why
+it cannot go on. (That never are there two of one: tests/cluster/test_restarts.py.)"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cluster.by_hand import NETWORK, assert_same
+from tests.faults.conftest import RunningLauncher
+from tests.waiting import until
+
+pytestmark = pytest.mark.faults
+
+PATIENCE_S = 60.0
+SEPARATE = ("--pserver_hosts=2", "--trainer_hosts=0,1", "--ports_num_for_sparse=1")
+KEPT = ("--snapshot_dir=kept", "--snapshot_period=3", "--max_restart=2")
+
+# Says where it is by a line, and stays after a batch where a file says so. The same words in every pass.
+TRAIN = """
+import os, time
+from pathlib import Path
+import numpy as np
+import paddle.v2 as paddle
+
+paddle.init()
+me, here = int(os.environ["PADDLE_INIT_TRAINER_ID"]), Path("stays")
+NETWORK
+trainer = paddle.trainer.SGD(
+    cost, parameters, paddle.optimizer.Adam(learning_rate=0.01, MODE), is_local=False)
+words = [(each, each % 5) for each in range(me, 40, 2)]
+
+
+def handler(event):
+    if isinstance(event, paddle.event.EndIteration | paddle.event.EndPass):
+        at = getattr(event, "batch_id", "end")
+        print("at", event.pass_id, at, flush=True)
+        while here.exists() and here.read_text() == f"{event.pass_id} {at}":
+            time.sleep(0.01)
+
+
+trainer.train(paddle.batch(lambda: iter(words * 5), 10), num_passes=4, event_handler=handler)
+np.savez("after.npz", **{name: parameters.get(name) for name in parameters.keys()})
+""".replace("NETWORK", NETWORK)
+
+
+class Job:
+    """A launch of a real pserver, at node 2, and two trainers, at nodes 0 and 1."""
+
+    def __init__(self, running: RunningLauncher, root: Path) -> None:
+        self.running, self._root = running, root
+
+    def path(self, node: int, name: str) -> Path:
+        """A file of a node's workspace."""
+        (job,) = self._root.glob("JOB*")
+        return job / f"node-{node}" / name
+
+    def log(self, node: int) -> str:
+        try:
+            return self.path(node, "log/train.log").read_text()
+        except (OSError, ValueError):
+            return ""
+
+    def is_at(self, node: int, words: str) -> None:
+        """Wait until the trainer there has said so."""
+        until(lambda: words in self.log(node).splitlines(), f"{words!r} of node {node}", PATIENCE_S)
+
+    def go_on(self, node: int) -> None:
+        """Let the trainer of a node stay nowhere any more."""
+        self.path(node, "stays").write_text("")
+
+    def kill(self, node: int, word: str) -> None:
+        """Kill the process of a role; children that it has end with it."""
+        place = str(self.path(node, ""))
+        there = [pid for pid, argv in self.running.pids().items() if word in argv.split()]
+        os.kill(min(pid for pid in there if os.path.realpath(f"/proc/{pid}/cwd") == place), signal.SIGKILL)
+
+    def after(self, node: int) -> dict[str, np.ndarray]:
+        """What the trainer there ended with."""
+        return dict(np.load(self.path(node, "after.npz")))
+
+
+@pytest.fixture
+def begin(tmp_path: Path, launch: Callable[..., RunningLauncher]) -> Iterator[Callable[..., Job]]:
+    """Start a job, whose trainers stay where the test says."""
+
+    def start(*argv: str, mode: str = "", stays: str = "", root: str = "jobs") -> Job:
+        (tmp_path / "package").mkdir(exist_ok=True)
+        (tmp_path / "package" / "stays").write_text(stays)
+        more = [*SEPARATE, f"--root_dir={tmp_path / root}", *argv]
+        return Job(launch(TRAIN.replace("MODE", mode), None, nodes=3, argv=more), tmp_path / root)
+
+    yield start
+
+
+def test_in_step_a_killed_pserver_and_a_trainer_killed_between_two_passes_cost_no_bit(begin) -> None:
+    job = begin(*KEPT, "--format=json", stays="1 end")
+    job.is_at(0, "at 0 4")
+    job.kill(2, "pserver")
+    for node in (0, 1):
+        job.is_at(node, "at 1 end")
+    job.go_on(0)
+    job.kill(1, "train.py")
+    job.is_at(1, "at 2 0")
+    job.go_on(1)
+    status, output, errors = job.running.end()
+    assert (status, errors) == (0, "")
+    told = [json.loads(line) for line in output.splitlines()]
+    restarted = [(one["role"], one["text"]) for one in told if one["event"] == "restarted"]
+    text = "its process was killed by SIGKILL; it is started again in 1 s, and once more"
+    assert restarted == [("pserver-0", text), ("trainer-1", text)]
+    lives = job.log(1).partition("--- trainer-1 is started again, process ")
+    assert re.match(r"\d+ ---\n", lives[2])
+    assert "at 1 0" in lives[0] and "at 1 0" not in lives[2], "it passes over what was trained"
+    assert_same(job.after(0), job.after(1))
+
+    whole = begin(root="whole")
+    assert whole.running.end()[0] == 0
+    assert_same(job.after(0), whole.after(0))
+
+
+def test_out_of_step_a_killed_trainer_begins_its_pass_again_and_all_end_well(begin) -> None:
+    job = begin("--max_restart=1", mode="is_async=True", stays="1 3")
+    job.is_at(0, "at 1 3")
+    job.go_on(1)
+    job.kill(0, "train.py")
+    until(lambda: "at 1 0" in job.log(0).partition("---")[2], "the pass again", PATIENCE_S)
+    job.go_on(0)
+    status, output, errors = job.running.end()
+    assert status == 0, output + errors
+    assert "trainer-0: its process was killed by SIGKILL; it is started again in 1 s, for the last" in output
+    lives = job.log(0).partition("---")
+    assert "at 0 0" in lives[0] and "at 0 0" not in lives[2]
+    assert "at 3 end" in lives[2] and "training goes on from step" in lives[2]
+    assert_same(job.after(0), job.after(1))
+
+
+def test_in_step_a_trainer_killed_in_the_midst_of_a_pass_ends_the_job_at_once_with_the_reason(begin) -> None:
+    job = begin(*KEPT, stays="1 3")
+    job.is_at(1, "at 1 3")
+    job.kill(1, "train.py")
+    status, output, errors = job.running.end()  # long before anybody's barrier_timeout
+    assert status == 137
+    assert "paddle.py: trainer-1 was killed by SIGKILL on node 1 (127.0.0.2). Its last lines:" in errors
+    assert "  | at 1 3\n" in errors
+    assert "no other process can take up the pass that it was in the midst of" in errors
+    assert "to go on from the snapshots: python paddle.py --resume=JOB" in output
+    assert "is started again" not in job.log(1)
+
+
+def test_with_fewer_trainers_than_there_were_a_job_goes_on_where_that_is_allowed(begin) -> None:
+    job = begin("--max_restart=2", "--min_trainers=1", "--barrier_timeout=2", stays="1 3")
+    job.is_at(1, "at 1 3")
+    job.go_on(0)
+    job.kill(1, "train.py")
+    status, output, errors = job.running.end()
+    assert (status, errors.count("\n")) == (0, 1), errors  # that no pserver could be started again
+    assert "trainer-1: was killed by SIGKILL; the job goes on without it (--min_trainers=1)" in output
+    assert re.search(r"^trainers ended well after \d+\.\d s, but for trainer-1$", output, re.MULTILINE)
+    assert "at 3 end" in job.log(0)
