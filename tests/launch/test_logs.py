@@ -91,6 +91,26 @@ def test_a_log_that_is_a_file_does_not_keep_the_model_from_being_collected(works
     assert (home / "output" / "pass-00000" / "done").exists()
 
 
+def test_a_disk_that_is_full_is_told_in_a_few_words(workspace, home, monkeypatch) -> None:
+    def full(source: Path, place: Path, **_: object) -> None:
+        place.mkdir()
+        raise shutil.Error(
+            [
+                (str(path), str(place / path.name), f"[Errno 28] No space left on device: '{path}' -> 'x'")
+                for path in (source / "train.log", source / "server.log", source / "agent.log")
+            ]
+        )
+
+    monkeypatch.setattr(shutil, "copytree", full)
+    told: list[str] = []
+    assert logs.collect(workspace, home, 1, told.append) == ()
+    assert told == [
+        f"cannot collect {workspace / 'log'} to {home / 'log' / 'node-1'}: train.log: No space left on "
+        "device, and 2 more. It can be read where it is."
+    ]
+    assert not (home / "log" / ".node-1.part").exists()
+
+
 def test_one_earlier_model_is_kept(workspace, home) -> None:
     for generation in ("first", "second"):
         (workspace / "output" / "name").write_text(generation)

@@ -102,9 +102,20 @@ def _replace(source: Path, place: Path, tell: _Tell, fetch: Fetch, *, keeps_prev
         is_there = True
     except (OSError, shutil.Error, DeliveryError) as error:
         _remove(part)
-        tell(f"cannot collect {source} to {place}: {error}. It can be read where it is.")
+        tell(f"cannot collect {source} to {place}: {_why(error)}. It can be read where it is.")
     _remove(old)
     return is_there
+
+
+def _why(error: Exception) -> str:
+    """Say in words what went wrong; of many files the first will do."""
+    causes = error.args[0] if isinstance(error, shutil.Error) else None
+    if isinstance(causes, list) and causes:
+        path, _, said = causes[0]
+        words = str(said).rpartition("[Errno")[2].partition("] ")[2].partition(": ")[0] or said
+        more = f", and {len(causes) - 1} more" if len(causes) > 1 else ""
+        return f"{Path(path).name}: {words}{more}"
+    return str((isinstance(error, OSError) and error.strerror) or error).rstrip(".")
 
 
 def _copied(source: Path, part: Path, *, tell: _Tell, leave_out: Sequence[str]) -> bool:

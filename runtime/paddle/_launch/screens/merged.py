@@ -36,7 +36,7 @@ class Heads:
             return visible(text)
         head, colour = self.of(role)
         if is_coloured:
-            head = f"\x1b[38;5;{colour}m{head}\x1b[0m"
+            head = f"\x1b[{colour + (30 if colour < 8 else 82)}m{head}\x1b[0m"  # as every terminal knows it
         return f"{head} {visible(text)}"
 
 
