@@ -21,12 +21,14 @@ from paramiko.ssh_exception import NoValidConnectionsError
 from paddle._launch.errors import (
     HostKeyChanged,
     HostKeyUnknown,
+    LaunchError,
     LoginRefused,
     NodeError,
     NodeLost,
     NodeUnreachable,
 )
 from paddle._launch.machines import transport, ways
+from paddle._launch.machines.host_keys import Chain
 from paddle._launch.machines.known_hosts import HostKey, Known
 from paddle._launch.machines.refusals import Door, host_key, no_program
 from paddle._launch.machines.transport import Stream, Transport
@@ -291,6 +293,16 @@ def test_a_port_in_hosts_goes_before_that_of_ssh(tmp_path, monkeypatch) -> None:
     (tmp_path / "home").mkdir()
     found = connection("Host n1\n    Port 2222\n", tmp_path / "home", monkeypatch, Host("n1", "me", 22))
     assert found.port == 22
+
+
+def test_where_keys_are_to_be_kept_nowhere_that_is_said(tmp_path, monkeypatch) -> None:
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh" / "config").write_text("Host *\n    UserKnownHostsFile none\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(LaunchError, match=r"^UserKnownHostsFile is none in your ssh configuration"):
+        Chain(Host("n1", "root"))
+    with pytest.raises(LaunchError, match=r"^UserKnownHostsFile is none"):
+        meet("new", tmp_path, monkeypatch)
 
 
 def test_a_configuration_that_cannot_be_read_is_named(tmp_path, monkeypatch) -> None:

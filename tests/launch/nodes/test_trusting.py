@@ -137,10 +137,12 @@ def test_nothing_goes_by_a_jump_host_that_is_not_known(known: list[HostKey]) -> 
 
 
 def test_a_host_that_cannot_be_reached_keeps_no_other_from_being_known() -> None:
-    keys = {"n1": NodeUnreachable("it is off"), "n2": [key("c")]}
+    keys = {"n1": NodeUnreachable("it is off"), "n2": [key("c")], "n4": [key("d")]}
     world = World(keys, {"n3": ["broken"]})
-    assert sorted(world.trust("n1", "n2", "n3")) == [
+    world.known["n4"] = keys["n4"]
+    assert world.trust("n1", "n2", "n4", "n3") == [
         ("n1", "failed", (0,), ()),
+        ("n4", "known", (2,), ()),
+        ("n3", "failed", (3,), ()),
         ("n2", "added", (1,), ()),
-        ("n3", "failed", (2,), ()),
     ]

@@ -215,6 +215,8 @@ def typed(host: Host) -> Iterator[None]:
     """What is wrong with the user's own files is told as such."""
     try:
         yield
+    except LaunchError:  # it says so itself
+        raise
     except Exception as error:  # of many kinds: configuration files are read by several parsers
         raise NodeError(
             f"cannot be reached as {host.user}@{host.name}: ~/.ssh/config or known_hosts of this machine "

@@ -93,10 +93,10 @@ def trust(
     while met:
         turns, wrong = _turns({node: (hosts[node], number) for node, number in met.items()}, chain)
         looks, errors = together({name: turn.look for name, turn in turns.items()}, LOOKING_S, PARALLEL)
-        yield from wrong
-        yield from (turns[name].told("failed", text=str(error)) for name, error in errors.items())
         found = {name: _judged(turns[name], shown) for name, shown in looks.items()}
-        yield from (told for several in found.values() for told in several if told.state != "new")
+        failed = [turns[name].told("failed", text=str(error)) for name, error in errors.items()]
+        settled = [told for several in found.values() for told in several if told.state != "new"]
+        yield from sorted([*wrong, *failed, *settled], key=lambda told: (*told.nodes, *told.behind))
         new = {
             name: fresh
             for name, several in found.items()
