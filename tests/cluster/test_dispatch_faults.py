@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.over_ssh import ROOT_DIR, Job, all_gone, jobs, left
-from tests.lab.cluster import Cluster
+from tests.lab.cluster import HEAD, Cluster
 from tests.launch.receiving import tree
-from tests.pretenders import ENDS
+from tests.pretenders import ENDS, PSERVER
 from tests.waiting import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
@@ -66,6 +66,12 @@ class Head:
         for node in range(nodes):
             log = (self.package / f"log/node-{node}/train.log").read_text()
             assert log == f"trained on {digest.hexdigest()}\n"
+
+    def job_log(self, node: str) -> str:
+        """What the trainer of the newest job on a node has printed."""
+        newest = jobs(self.lab, node)[-1:]
+        logs = [self.lab.path(node, ROOT_DIR) / name / "log/train.log" for name in newest]
+        return "".join(log.read_text() for log in logs if log.exists())
 
     def until_half(self, node: str, root: str = ROOT_DIR) -> None:
         """Wait until some of the large file is there."""
@@ -267,3 +273,25 @@ def test_a_disk_that_fills_up_meanwhile_keeps_nothing_and_the_next_launch_has_it
     cluster.rate("n2", None)
     cluster.path("n2", WORKSPACE).joinpath("filler").unlink()
     head.trained(head.launch(f"--root_dir={WORKSPACE}"))
+
+
+def test_others_on_these_machines_find_no_token_anywhere(head, cluster) -> None:
+    """In no argument and no environment, and in no file that another user could read."""
+    script = "import os, pathlib, signal\nprint(pathlib.Path(os.environ['PADDLE_TOKEN_FILE']).read_text())\n"
+    (head.package / "train.py").write_text(f"{script}signal.pause()\n")
+    job = head.launch(pserver=PSERVER)
+    job.wait_for("starting 3 trainers")
+    log = until(lambda: head.job_log("n2"), "the token, as a trainer says it here")
+    token = log.strip()
+    assert len(token) == 64
+    for place in (HEAD, *cluster.names):
+        for one in cluster.processes(place):
+            assert token not in " ".join(one.argv)
+            assert token not in " ".join(one.environ.values())
+    for node in cluster.names:
+        said = cluster.run("grep", "-rl", token, ROOT_DIR, at=node).stdout.split()
+        files = [name for name in said if not name.endswith("train.log")]  # to which it was printed
+        assert files
+        for name in files:
+            assert cluster.path(node, name).stat().st_mode & 0o777 == 0o600
+    job.stop(signal.SIGINT)

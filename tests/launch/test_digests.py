@@ -98,3 +98,10 @@ def test_packages_share_a_cache(files, tmp_path) -> None:
     again = DigestCache(kept, later)
     again.of_all(files, never)
     assert again.hashed == 0
+
+
+def test_others_do_not_see_what_was_hashed(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    cache = DigestCache(tmp_path / "cache" / "digests", clock=lambda: time.time_ns() + 10_000_000_000)
+    cache.of_all([tmp_path / "file"], lambda: False)
+    assert (tmp_path / "cache" / "digests").stat().st_mode & 0o777 == 0o600

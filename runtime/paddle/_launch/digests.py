@@ -103,6 +103,7 @@ class DigestCache:
         temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         with contextlib.suppress(OSError):  # then they are hashed again
             self._path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.touch(mode=0o600)  # it tells what files there are
             temporary.write_text(json.dumps(self._kept))
             temporary.replace(self._path)
 

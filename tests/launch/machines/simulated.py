@@ -16,9 +16,14 @@ from typing import Any
 import pytest
 
 from paddle._launch.agent.receiver import Receiver, Source
+from paddle._launch.backends import carrier
+from paddle._launch.launch import Launch
 from paddle._launch.machines import transport, ways
+from paddle._launch.plan import LaunchPlan
 from paddle._launch.settings import Host
+from tests.launch.test_launch import Silent
 
+NODES = 64
 NAME = "simulated"  # of the threads that are no launcher's
 FACTS = {
     "python": "/usr/bin/python3",
@@ -216,3 +221,19 @@ class _Preset(Source):
     def __init__(self, descriptor: int, line: bytes, before: Source) -> None:
         super().__init__(descriptor)
         self._rest: Any = line + before._rest
+
+
+class Running:
+    """A launch in a thread."""
+
+    def __init__(self, plan: LaunchPlan, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("paddle._launch.launch._signals_to", lambda _: threading.Lock())
+        self.before = threading.active_count()
+        self.launch = Launch(plan, Silent(), carrier)  # type: ignore[arg-type]
+        self._thread = threading.Thread(target=self.launch.run, daemon=True)
+        self._thread.start()
+
+    def end(self) -> Launch:
+        self._thread.join(60)
+        assert not self._thread.is_alive()
+        return self.launch
