@@ -20,7 +20,7 @@ from benchmarks.machine import machine_facts
 from benchmarks.table import header, libraries, outcome_table
 
 NAMES = ("transport", "models", "rules", "tables", "wire", "overlap", "safety", "dispatch")  # with BENCHMARK
-STUDIES = ("scale", "memory")  # no contests: each a package here with a module ``study``
+STUDIES = ("scale", "memory", "launch")  # no contests: each a package here with a module ``study``
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

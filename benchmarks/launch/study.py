@@ -1,0 +1,141 @@
+"""Study: the whole of ``launch``: on one, two, four and eight nodes, with short cables and with long ones.
+
+All nodes share this machine's cores, so eight of them take eight times the processor time of one, whoever
+launches them. What is judged is waiting: how much longer each phase takes for cables that are long. A phase
+that goes from node to node waits for each of them, eight times as long for eight; one that goes to all at
+once, as long as for one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+
+from benchmarks.launch.field import Field, Launched
+from benchmarks.launch.timeline import PHASES
+from benchmarks.table import columns
+
+TITLE = "launch: from the command to the first step, with a pserver and a trainer on every node"
+DELAY_MS = 50.0  # each way
+AT_MOST = 2.0  # the waiting of the most nodes, over that of few; one after another it would be their number
+_WORTH_S = 2 * DELAY_MS / 1e3  # a phase that waits for less than one answer is not judged
+Runs = Mapping[tuple[int, float], Sequence[Launched]]  # by number of nodes, and delay
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How long a study is."""
+
+    nodes: tuple[int, ...]
+    rounds: int
+
+
+QUICK = Size((1, 2, 4), 1)
+FULL = Size((1, 2, 4, 8), 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Of one phase: how long it waits for long cables, with ``few`` nodes and with the most. ``met`` is None
+    where there is nothing to judge."""
+
+    phase: str
+    few: int
+    few_s: float
+    most_s: float
+
+    @property
+    def ratio(self) -> float:
+        """Of the two."""
+        return self.most_s / max(self.few_s, _WORTH_S)
+
+    @property
+    def met(self) -> bool | None:
+        """Whether it is within the bound."""
+        return self.ratio <= AT_MOST if max(self.few_s, self.most_s) >= 2 * _WORTH_S else None
+
+
+def missing_for(plot: Path | None) -> str:
+    """There is nothing to draw."""
+    return "launch has no --plot" if plot is not None else ""
+
+
+def study(size: Size, machine: Mapping[str, object], document: Path | None, plot: Path | None) -> bool:
+    """Do it, print it, and say whether its goals were met."""
+    runs = measure(size)
+    for delay_ms in (0.0, DELAY_MS):
+        print("\n" + "\n".join(times_table(size, runs, delay_ms)), flush=True)
+    verdicts = judge(size, runs)
+    print("\n" + "\n".join(waiting_table(size, verdicts)), flush=True)
+    if document is not None:
+        document.write_text(json.dumps(_told(machine, runs, verdicts), indent=2) + "\n")
+    return not any(verdict.met is False for verdict in verdicts)
+
+
+def measure(size: Size) -> dict[tuple[int, float], list[Launched]]:
+    """Launch in turns, once all nodes have what is sent."""
+    runs: dict[tuple[int, float], list[Launched]] = {}
+    with Field(max(size.nodes)) as field:
+        field.launch(max(size.nodes))
+        for _ in range(size.rounds):
+            for delay_ms in (0.0, DELAY_MS):
+                field.lengthen(delay_ms)
+                for nodes in size.nodes:
+                    runs.setdefault((nodes, delay_ms), []).append(field.launch(nodes))
+    return runs
+
+
+def judge(size: Size, runs: Runs) -> list[Verdict]:
+    """Hold the waiting of the most nodes against that of one."""
+    most = max(size.nodes)
+    verdicts = []
+    for phase in PHASES:
+        few = 2 if phase == "step" else 1  # a trainer that is alone has no cable to its pserver
+        waits_s = (_waiting(runs, nodes, phase) for nodes in (few, most))
+        verdicts.append(Verdict(phase, few, *waits_s))
+    return verdicts
+
+
+def _waiting(runs: Runs, nodes: int, phase: str) -> float:
+    """How much longer a phase takes for long cables: the median over rounds of the differences in each."""
+    pairs = zip(runs[nodes, DELAY_MS], runs[nodes, 0.0], strict=True)
+    return max(0.0, median(far.phases[phase] - near.phases[phase] for far, near in pairs))
+
+
+def times_table(size: Size, runs: Runs, delay_ms: float) -> list[str]:
+    """A row for each phase, a column for each number of nodes: medians over rounds."""
+
+    def of(nodes: int) -> Sequence[Launched]:
+        return runs[nodes, delay_ms]
+
+    rows = [["", *(f"{nodes} nodes" if nodes > 1 else "1 node" for nodes in size.nodes)]]
+    rows += [
+        [phase, *(f"{median(one.phases[phase] for one in of(n)):.2f} s" for n in size.nodes)]
+        for phase in PHASES
+    ]
+    rows.append(["first step", *(f"{median(one.total_s for one in of(n)):.2f} s" for n in size.nodes)])
+    rows.append(["CPU, all of it", *(f"{median(one.cpu_s for one in of(n)):.1f} s" for n in size.nodes)])
+    return [f"cables of {delay_ms:.0f} ms each way (medians of {size.rounds})", *columns(rows)]
+
+
+def waiting_table(size: Size, verdicts: Sequence[Verdict]) -> list[str]:
+    """A row for each phase: its waiting, and whether more nodes make it longer."""
+    marks = {True: "met", False: "MISSED", None: "no waiting"}
+    rows = [["waiting for cables", "of nodes", "few", f"{max(size.nodes)}", "ratio", ""]]
+    for one in verdicts:
+        ratio = f"{one.ratio:.2f}" if one.met is not None else ""
+        waits = [f"{one.few_s:.2f} s", f"{one.most_s:.2f} s"]
+        rows.append([one.phase, str(one.few), *waits, ratio, marks[one.met]])
+    return [*columns(rows), f"  goal: a ratio <= {AT_MOST:.1f} in every phase"]
+
+
+def _told(machine: Mapping[str, object], runs: Runs, verdicts: Sequence[Verdict]) -> dict[str, object]:
+    launches = [
+        {"nodes": nodes, "delay_ms": delay_ms, "phases": dict(one.phases), "cpu_s": one.cpu_s}
+        for (nodes, delay_ms), several in runs.items()
+        for one in several
+    ]
+    return {"machine": dict(machine), "launches": launches, "verdicts": [asdict(one) for one in verdicts]}
