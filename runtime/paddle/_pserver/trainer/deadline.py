@@ -22,15 +22,20 @@ class Deadline:
 
     def __init__(self, within_s: float, read: Callable[[], float] = time.monotonic) -> None:
         self._read, self._seen_at, self._left_s = read, read(), within_s
+        self._is_ended = False
+
+    def end(self) -> None:
+        """Have it be over, from another thread."""
+        self._is_ended = True
 
     def left_s(self) -> float:
         """Look: how many seconds are left; 0 where it is over."""
         seen_at = self._read()
         self._left_s -= min(seen_at - self._seen_at, MOST_S)
         self._seen_at = seen_at
-        return max(0.0, self._left_s)
+        return 0.0 if self._is_ended else max(0.0, self._left_s)
 
     @property
     def is_over(self) -> bool:
         """Whether it was over at the last look."""
-        return self._left_s <= 0
+        return self._is_ended or self._left_s <= 0

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import secrets
 import sys
+from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -35,10 +36,10 @@ from paddle._pserver.protocol.wire import WireSpec
 from paddle._pserver.trainer import given
 from paddle._pserver.trainer.account import Account
 from paddle._pserver.trainer.client import Client, Notice
-from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trainer.flight import Flight
 from paddle._pserver.trainer.greeting import Greeting
 from paddle._pserver.trainer.line import Line
+from paddle._pserver.trainer.meeting import meet
 from paddle._pserver.trainer.question import Patience
 from paddle._pserver.trainer.remote_shards import DenseShard, SparseShard
 from paddle._pserver.trainer.sieve import Sieve
@@ -128,7 +129,7 @@ class RemoteExchange:
             check_ports(parameters, dense=len(self._dense), sparse=len(self._sparse))
         except PserverError:  # those that are there hear of it, and why
             with suppress(PserverError):
-                self._meet(Deadline(_WORD_S))
+                self._meet(_WORD_S)
             raise
         self._greet()
         for delivery in self._flight.deliveries:
@@ -138,9 +139,11 @@ class RemoteExchange:
         for shard in self._shards:
             declare = Declare(self._parameters, update, shard.index, shard.count, self._wire)
             shard.line.declare(declare)
-        for shard in self._shards:
-            if shard.line.hear_declared().seed:
-                shard.seed(values)
+        seeding = [shard.seed(values) for shard in self._shards if shard.line.hear_declared().seed]
+        for said in seeding:
+            next(said, None)  # all have theirs before one is waited for
+        for said in seeding:
+            deque(said, maxlen=0)
         for shard in self._shards:
             shard.line.begin(in_step=self._is_in_step)
         self._share()
@@ -164,14 +167,11 @@ class RemoteExchange:
         """See Exchange."""
         return self._room.arrays if self._room is not None else {}
 
-    def _meet(self, deadline: Deadline) -> None:
-        for shard in self._shards:
-            shard.line.connect(deadline)
-        for shard in self._shards:
-            shard.line.greet()
+    def _meet(self, within_s: float) -> None:
+        meet([shard.line for shard in self._shards], within_s)
 
     def _greet(self) -> None:
-        self._meet(Deadline(self._connect_timeout_s))
+        self._meet(self._connect_timeout_s)
         self._check_begun()
         self._pace = max(shard.line.welcome.pace for shard in self._shards)
         self.next_pass = max(shard.line.welcome.next_pass for shard in self._shards)

@@ -9,7 +9,7 @@ shards before it waits for one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -72,11 +72,12 @@ class DenseShard:
         size = self.layout.size
         self.line.reply_bytes = ReplyBytes(to_push=self.bytes_per_value * size, to_end=4 * size)
 
-    def seed(self, values: Arrays) -> None:
-        """Give the initial values."""
+    def seed(self, values: Arrays) -> Iterator[None]:
+        """Give the initial values, and pause before each answer."""
         if self._held:
             body = self._cut({name: bytes_of(value) for name, value in values.items()})
             self.line.send(Seed(), body, asking="to take initial values")
+            yield
             self.line.answer()
 
     def ask_values(self, *, average: bool = False) -> None:
@@ -167,13 +168,14 @@ class SparseShard:
         self._arrays, self._rounds = arrays, wire.answers == "bfloat16"
         self._ranges = row_ranges(parameters, self.index, self.count)
 
-    def seed(self, values: Arrays) -> None:
-        """Give the initial values."""
+    def seed(self, values: Arrays) -> Iterator[None]:
+        """Give the initial values, and pause before each answer."""
         for held in self._ranges:
             if held.count:
                 name = held.parameter.name
                 rows = np.ascontiguousarray(values[name][held.rows])
                 self.line.send(Seed(name), [bytes_of(rows)], asking=f"to take initial rows of {name!r}")
+                yield
                 self.line.answer()
 
     def ask_values(self) -> None:
