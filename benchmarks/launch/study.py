@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from statistics import median
 
@@ -81,11 +82,9 @@ def measure(size: Size) -> dict[tuple[int, float], list[Launched]]:
     runs: dict[tuple[int, float], list[Launched]] = {}
     with Field(max(size.nodes)) as field:
         field.launch(max(size.nodes))
-        for _ in range(size.rounds):
-            for delay_ms in (0.0, DELAY_MS):
-                field.lengthen(delay_ms)
-                for nodes in size.nodes:
-                    runs.setdefault((nodes, delay_ms), []).append(field.launch(nodes))
+        for _, delay_ms, nodes in product(range(size.rounds), (0.0, DELAY_MS), size.nodes):
+            field.lengthen(delay_ms)
+            runs.setdefault((nodes, delay_ms), []).append(field.launch(nodes))
     return runs
 
 

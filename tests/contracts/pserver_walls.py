@@ -155,6 +155,7 @@ PSERVER = (
         "_pserver.protocol.{ahead, encoding, landing, link, rounded}",
         "msgspec numpy os secrets socket ssl sys threading time",
     ),
+    Row("_pserver.trainer.meeting", "_pserver.trainer.{deadline, line}", "queue threading"),
     Row("_pserver.trainer.local", f"{SHARD} {WIRE} {EXCHANGE} _pserver.trainer.given", "numpy"),
     Row("_pserver.trainer.merging", EXCHANGE, "numpy"),
     Row("_pserver.trainer.local_updates", f"{EXCHANGE} _pserver.tables.known_rows", "numpy"),
