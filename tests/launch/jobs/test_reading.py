@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from paddle._launch.jobs.looking import as_json, headline, in_words, look
 from paddle._launch.jobs.reading import Line, choice, lines
 from paddle._launch.jobs.resumption import resumed
 from paddle._launch.jobs.stopping import of_job, stop
+from paddle._launch.results.tenancy import settle
 from paddle._launch.screens.merged import Heads
 
 ALL = choice(tail=None, role="", grep="")
@@ -49,6 +51,20 @@ def test_a_tail_is_the_last_of_each_role_that_is_found(ended) -> None:
     assert [line.text for line in last] == ["serves", "three", "four"]
     found = lines(ended, choice(tail=2, role="trainer-0", grep="^t"), follow=False)
     assert [line.text for line in found] == ["three"]
+
+
+def test_logs_of_another_job_are_never_shown_as_those_of_this_one(ended, tmp_path: Path) -> None:
+    settle(tmp_path, "JOB2-bb")
+    assert [line.text for line in lines(ended, ALL, follow=False)] == ["one\ufffd", "four"], (
+        "of its workspace"
+    )
+    shutil.rmtree(tmp_path / "jobs")
+    (said,) = lines(ended, ALL, follow=False)
+    assert said.text.startswith(f"{tmp_path / 'log'} has the logs of JOB2-bb by now; those of JOB1-aa are")
+    settle(tmp_path, "JOB1-aa")
+    shutil.rmtree(tmp_path / "log")
+    (said,) = lines(ended, ALL, follow=False)
+    assert said.text.startswith(f"JOB1 has left no logs in {tmp_path / 'log'}")
 
 
 def test_no_byte_of_a_line_is_obeyed_and_its_role_stands_before_it(ended) -> None:
