@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from paddle._launch import agent
+from paddle._launch.agent import memory
 from paddle._launch.agent.processes import look_up
 from paddle._launch.machines import parcel
 
@@ -45,6 +47,20 @@ def test_a_module_of_the_agent_runs_from_memory_and_reads_on_behind_its_text(she
     assert facts["python"] == sys.executable
     assert facts["packages"]["numpy"]
     assert facts["packages"]["no-x"] is None
+
+
+PROGRAMS = [path.stem for path in Path(agent.__file__).parent.glob("*.py") if "def main(" in path.read_text()]
+
+
+def test_every_program_of_the_agent_comes_with_all_that_it_imports_and_little_more() -> None:
+    assert {"halves", "probe", "receiver", "sender", "installer", "cleaner"} <= set(PROGRAMS)
+    loads = "import sys; sys.meta_path.insert(0, Texts(TEXTS))"
+    for program in PROGRAMS:
+        texts = parcel.needed(f"agent.{program}")
+        text = f"{Path(memory.__file__).read_text()}\nTEXTS = {texts!r}\n{loads}\nimport agent.{program}\n"
+        subprocess.run([sys.executable, "-I", "-S", "-"], input=text, text=True, check=True, cwd="/")
+    assert "agent.halves" not in parcel.needed("agent.probe")
+    assert "agent.installer" not in parcel.needed("agent.halves")
 
 
 def test_the_first_python_that_is_there_is_taken() -> None:
@@ -99,8 +115,6 @@ def test_an_older_python_says_that_it_is(tmp_path: Path) -> None:
 
 def test_the_loader_is_read_by_old_pythons() -> None:
     import ast
-
-    from paddle._launch.agent import memory
 
     ast.parse(Path(memory.__file__).read_text(), feature_version=(3, 7))
 

@@ -144,7 +144,7 @@ def test_a_folder_that_is_not_ours_is_left_alone_altogether(root: Path) -> None:
     )
     assert (root / JOB / "train.py").exists()
     (answer,) = ask(Path("/"))
-    assert answer == {"strange": "/ is no ROOT_DIR"}
+    assert answer == {"strange": "/ is not cleaned: ROOT_DIR is to be a folder of its own"}
 
 
 def test_where_nothing_of_ours_is_there_is_nothing_to_say(tmp_path: Path) -> None:

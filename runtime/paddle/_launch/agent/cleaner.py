@@ -52,7 +52,7 @@ class Cleaner:
         """List, or remove; gives the exit status."""
         threading.Thread(target=self._beat, daemon=True).start()
         if not self._root.is_absolute() or self._root == Path("/"):
-            self._say(strange=f"{self._root} is no ROOT_DIR")
+            self._say(strange=f"{self._root} is not cleaned: ROOT_DIR is to be a folder of its own")
         elif why := check_ours(self._ground.home):
             self._say(strange=f"{why}: nothing here is taken for ours")
         elif self._order["remove"] is None:

@@ -8,6 +8,7 @@ Guarantee: the agent runs as it was sent, or not at all; nothing is written on t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
@@ -30,21 +31,33 @@ COMMAND = (
     "hashlib.sha256(s).digest() == d or sys.exit(65); exec(s)"
     "\"'"
 )
+_IMPORT = re.compile(r"^\s*from \.(\w*) import (.*)$", re.MULTILINE)
 
 
 def call(pythons: Sequence[str], entry: str) -> bytes:
     """What to send before anything else, so that a module of the agent runs: ``agent.halves``, say."""
     names = "".join(f"{python}\n" for python in pythons)
-    text = _packed() + f"\nrun(TEXTS, {entry!r})\n".encode()
+    text = _packed(entry) + f"\nrun(TEXTS, {entry!r})\n".encode()
     return f"{names}\n{len(text):08d}".encode() + sha256(text).digest() + text
 
 
 @cache
-def _packed() -> bytes:
-    folder = Path(agent.__file__).parent
-    texts = {_module(path): path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py"))}
-    return f"{texts['agent.memory']}\nTEXTS = {texts!r}\n".encode()
+def _packed(entry: str) -> bytes:
+    """A module with all that it imports of the others, and what makes modules of texts."""
+    return f"{_text('agent.memory')}\nTEXTS = {needed(entry)!r}\n".encode()
 
 
-def _module(path: Path) -> str:
-    return "agent" if path.stem == "__init__" else f"agent.{path.stem}"
+def needed(entry: str) -> dict[str, str]:
+    """Give the texts of a module of the agent and of those that it imports, by their names."""
+    texts = {"agent": ""}
+    todo = [entry]
+    while todo:
+        if (name := todo.pop()) not in texts:
+            texts[name] = _text(name)
+            for module, names in _IMPORT.findall(texts[name]):
+                todo += [f"agent.{one.strip()}" for one in ([module] if module else names.split(","))]
+    return texts
+
+
+def _text(module: str) -> str:
+    return (Path(agent.__file__).parent / f"{module.removeprefix('agent.')}.py").read_text(encoding="utf-8")

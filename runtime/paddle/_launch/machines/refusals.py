@@ -22,6 +22,8 @@ from paddle._launch.machines.known_hosts import HostKey, Known
 
 _LONGEST = 200
 TOO_OLD = "its Python "  # as agent/memory.py says it, which an older one can read
+_NAME_IT = "NODE_PYTHON in conf.py"
+TOO_OLD = "its Python "  # as what runs there first begins to say so, see agent/memory.py
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,13 +168,19 @@ def no_session(door: Door, reason: str) -> NodeUnreachable:
     )
 
 
-def no_program(status: int, complaint: str, pythons: tuple[str, ...]) -> NodeUnfit:
-    """What was to run there did not answer: by what the shell said, find out why."""
+def no_program(status: int, complaint: str, pythons: tuple[str, ...], name_it: str = _NAME_IT) -> NodeUnfit:
+    """What was to run there did not answer: by what the shell said, find out why. ``name_it``: how the user
+    says which Python is meant."""
     names = " or ".join(pythons)
     if status == 127:
         return NodeUnfit(
             f"it has no Python: there is no {names} for this user. Install one of 3.11 or newer (Debian: "
-            "apt-get install python3), or say where it is: NODE_PYTHON in conf.py."
+            f"apt-get install python3), or say where it is: {name_it}."
+        )
+    if complaint.startswith(TOO_OLD):
+        return NodeUnfit(
+            f"{complaint.rstrip('.')}, and 3.11 or newer is needed. Install one beside it, and say where it "
+            f"is: {name_it}."
         )
     if complaint.startswith(TOO_OLD):
         return NodeUnfit(
@@ -182,7 +190,7 @@ def no_program(status: int, complaint: str, pythons: tuple[str, ...]) -> NodeUnf
     said = f": {complaint.rstrip('.')}" if complaint else ""
     return NodeUnfit(
         f"what was to run there ended with status {status}{said}. Its user needs a login shell that runs "
-        f"commands, and {names} must be a Python of 3.11 or newer (NODE_PYTHON in conf.py names another)."
+        f"commands, and {names} must be a Python of 3.11 or newer (another one: {name_it})."
     )
 
 

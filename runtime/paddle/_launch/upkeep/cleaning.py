@@ -119,7 +119,9 @@ class Cleaning:
         return Removal(tuple(removed), size, tuple(left))
 
     def _ask(self, host: Host, order: Mapping[str, Any]) -> Iterator[Any]:
-        visit: Visit = LocalVisit() if host.is_local else SshVisit(self._transport, host)
+        visit: Visit = (
+            LocalVisit() if host.is_local else SshVisit(self._transport, host, "NODE_PYTHON in conf.py")
+        )
         try:
             answer = first_fit(visit, self._pythons, "agent.cleaner", order)
         finally:

@@ -86,7 +86,7 @@ class Installation:
         return [self._outcome(node, {**failed, **done}[node]) for node in reached]
 
     def _reach(self, host: Host, say: Say) -> Site:
-        visit = SshVisit(self._transport, host)
+        visit = SshVisit(self._transport, host, "fab install --python=/path/to/python3")
         try:
             order = {"root": str(self._remote.root)}
             premises = interpreter.read(first_fit(visit, self._pythons, "agent.premises", order))

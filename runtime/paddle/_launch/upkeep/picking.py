@@ -26,9 +26,10 @@ _UNMET = (
 )
 _CONFLICT = re.compile(r"conflicting dependencies|ResolutionImpossible")
 _NO_NETWORK = re.compile(
-    r"Failed to establish a new connection|name resolution|Name or service not known|Max retries exceeded"
-    r"|[Tt]imed? ?out|ProxyError|SSLError|CERTIFICATE_VERIFY_FAILED"
-    r"|Connection ?(aborted|[Rr]eset|[Rr]efused|Error)",
+    r"Temporary failure in name resolution|Name or service not known|Network is unreachable|No route to host"
+    r"|CERTIFICATE_VERIFY_FAILED[^\n']*|Cannot connect to proxy|Connection (refused|reset by peer|aborted)"
+    r"|(connect|read|Read|Connection)[ \w]* timed? ?out|Max retries exceeded|SSLError|ProxyError"
+    r"|40[137] [\w ]+ for url",
 )
 _SECRET = re.compile(r"(\w+://)[^/\s@]*@")
 
@@ -57,10 +58,11 @@ def fetch(
             "gives it one."
         )
     words = _words(said)
-    if _NO_NETWORK.search(said):
+    if trouble := _NO_NETWORK.search(said):
         raise DeliveryError(
-            f"pip cannot reach its index from this machine: {words} Nodes need no network, but this machine "
-            f"does, once; or a folder with wheels for {interpreter}: PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER."
+            f"pip cannot reach its index from this machine ({trouble[0]}). Nodes need no network, but this "
+            f"machine does, once. Without one, put wheels for {interpreter} in a folder: PIP_NO_INDEX=1 "
+            "PIP_FIND_LINKS=FOLDER fab install."
         )
     names = [found[1] for pattern in _UNMET for found in pattern.finditer(said)]
     if names or _CONFLICT.search(said):

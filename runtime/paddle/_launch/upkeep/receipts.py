@@ -13,6 +13,7 @@ from paddle._launch.upkeep.account import columns, megabytes
 from paddle._launch.upkeep.cleaning import Belonging, Listing, Removal
 from paddle._launch.upkeep.installing import Outcome
 
+_NAMED = 4
 _SHOWN = ("numpy", "numba", "aiohttp")
 _KINDS = {
     "job": "",
@@ -27,15 +28,22 @@ def of_installation(outcomes: Sequence[Outcome], names: Sequence[str]) -> Iterat
     """A table of all nodes, and why some failed."""
     rows = [(str(outcome.node), names[outcome.node], *_cells(outcome)) for outcome in outcomes]
     yield from columns([("node", "host", "", "sent", "took", "python", "environment"), *rows])
-    for outcome in outcomes:
-        if outcome.furnished is None:
-            yield f"node {outcome.node} ({names[outcome.node]}): {outcome.trouble}"
+    yield from _troubles({outcome.node: outcome.trouble for outcome in outcomes if outcome.trouble}, names)
     done = [outcome.furnished for outcome in outcomes if outcome.furnished]
     if done:
         versions = [f"{name} {done[0].packages.get(name)}" for name in _SHOWN if name in done[0].packages]
         yield f"{len(done)} of {len(outcomes)} nodes are installed: {', '.join(versions)}"
     if any(each.others for each in done):
         yield "environments that are used no more are still there on some: `fab clean` removes them"
+
+
+def _troubles(troubles: Mapping[int, str], names: Sequence[str]) -> Iterator[str]:
+    """What many nodes have in common is said once."""
+    for trouble in dict.fromkeys(troubles.values()):
+        nodes = [node for node, text in troubles.items() if text == trouble]
+        who = ", ".join(f"{node} ({names[node]})" for node in nodes[:_NAMED])
+        more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
+        yield f"node {who}{more}: {trouble}"
 
 
 def _cells(outcome: Outcome) -> tuple[str, ...]:

@@ -35,9 +35,11 @@ class Visit(Protocol):
 
 
 class SshVisit:
-    """To another machine; it begins when it is made, and that takes its time."""
+    """To another machine; it begins when it is made, and that takes its time. ``name_it``: how the user says
+    which Python is meant."""
 
-    def __init__(self, transport: Transport, host: Host) -> None:
+    def __init__(self, transport: Transport, host: Host, name_it: str) -> None:
+        self._name_it = name_it
         self._line: Line = transport.line(host).open()
 
     def ask(self, pythons: Sequence[str], entry: str, order: Mapping[str, Any]) -> bytes:
@@ -47,7 +49,7 @@ class SshVisit:
             while data := stream.receive(_CHUNK):
                 answer += data
             if status := stream.status():
-                raise refusals.no_program(status, stream.complaint(), tuple(pythons))
+                raise refusals.no_program(status, stream.complaint(), tuple(pythons), self._name_it)
             return answer
 
     @contextlib.contextmanager

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from paddle._launch.digests import DigestCache
 from paddle._launch.errors import DeliveryError, NodeUnfit
@@ -84,6 +85,7 @@ class Wheelhouses:
     ) -> None:
         self._folder = folder
         self._wanted = tuple(wanted)
+        self._names = {canonicalize_name(Requirement(text).name) for text in self._wanted}
         self._pins = dict(pins)
         self._digests = digests
 
@@ -159,9 +161,10 @@ class Wheelhouses:
             try:
                 picking.fetch([*_pinned(self._wanted, pins), TOOL, *more], interpreter, folder)
             except picking.Unmet as error:
-                given_up = [name for name in error.names if name in pins] or list(pins)
-                if not given_up:
+                given_up = [name for name in error.names if name in pins]
+                if not given_up and (not pins or self._names & set(error.names)):
                     raise _no_wheels(interpreter, error) from error
+                given_up = given_up or list(pins)  # of what one of them requires there is none
                 tell(f"{interpreter} may get other versions than this machine's of {', '.join(given_up)}")
                 for name in given_up:
                     del pins[name]
