@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -129,10 +131,15 @@ def seen(lab: Cluster, node: str) -> dict[str, tuple[int, int]]:
 INSTALL = """
 import sys
 sys.path.insert(0, {runtime!r})
+from paddle._launch.errors import LaunchError
 from paddle._launch.upkeep import commands
 commands.PACKAGES = {packages!r}
 commands.own_versions = lambda names: {{}}
-sys.exit(commands.install({conf!r}, "", "text", {python!r}, fresh=False))
+try:
+    sys.exit(commands.install({conf!r}, "", "text", {python!r}, fresh=False))
+except LaunchError as error:
+    print("fab:", error)
+    sys.exit(error.exit_status)
 """
 
 
@@ -144,10 +151,12 @@ class Shop:
         self.folder = folder
         self.packages = {"one": "1.0"}
         self.links = folder / "links"
-        wheels.pip(self.links)
+        wheels.unpacker(self.links)
         wheels.make(self.links, "one")
 
-    def start(self, *hosts: str, python: str = BARE, **how: Any) -> subprocess.Popen[str]:
+    @contextlib.contextmanager
+    def start(self, *hosts: str, python: str = BARE, **how: Any) -> Iterator[subprocess.Popen[str]]:
+        """A launching machine's `fab install`, which ends with the test."""
         conf = self.folder / "conf.py"
         conf.write_text(f"HOSTS = {list(hosts)}\nROOT_DIR = {ROOT_DIR!r}\nPADDLE_NIC = 'eth0'\n")
         text = INSTALL.format(
@@ -155,7 +164,11 @@ class Shop:
         )
         environ = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.links), "PIP_CONFIG_FILE": os.devnull}
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        return self.lab.start(sys.executable, "-c", text, environ=environ, **streams, **how)
+        with self.lab.start(sys.executable, "-c", text, environ=environ, **streams, **how) as started:
+            try:
+                yield started
+            finally:
+                started.kill()
 
     def install(self, *hosts: str, **how: Any) -> tuple[int, str]:
         with self.start(*hosts, **how) as done:
@@ -173,9 +186,46 @@ def shop(cluster: Cluster, tmp_path: Path) -> Iterator[Shop]:
     all_gone(cluster)
 
 
+SLOW = """
+import os, time
+while os.path.exists("/srv/wait"):
+    time.sleep(0.01)
+"""
+
+
+def test_what_was_cut_off_ends_on_its_node_and_goes_on_with_what_is_missing(shop, cluster) -> None:
+    wheels.make(shop.links, "slow", files={"slow.py": SLOW})
+    shop.packages["slow"] = "1.0"
+    cluster.path("n1", "/srv/wait").touch()
+    with shop.start("root@n1") as launcher:
+        assert next(line for line in launcher.stdout if "checking that all can be imported" in line)
+        until(lambda: "slow" in str(left(cluster)), "a program that checks")
+        launcher.kill()
+    all_gone(cluster)
+    home = cluster.path("n1", f"{ROOT_DIR}/.paddle")
+    assert not os.path.lexists(home / "venv")
+    assert list(home.glob("wheels-*/slow-*.whl"))
+    cluster.path("n1", "/srv/wait").unlink()
+    status, said = shop.install("root@n1")
+    assert (status, "sending" in said) == (0, False)
+    assert (home / "venv").is_symlink()
+
+
+def test_an_installation_that_is_interrupted_says_so_and_leaves_nothing(shop, cluster) -> None:
+    wheels.make(shop.links, "slow", files={"slow.py": SLOW})
+    shop.packages["slow"] = "1.0"
+    cluster.path("n1", "/srv/wait").touch()
+    with shop.start("root@n1") as launcher:
+        assert next(line for line in launcher.stdout if "checking that all can be imported" in line)
+        launcher.send_signal(signal.SIGINT)
+        said, _ = launcher.communicate(timeout=30)
+    cluster.path("n1", "/srv/wait").unlink()
+    assert launcher.returncode == 130
+    assert "stopped by SIGINT: nodes end what they were doing; start again, and it goes on" in said
+    assert "Traceback" not in said
+
+
 def test_what_fails_on_one_node_is_told_and_the_others_are_installed(shop, cluster) -> None:
-    old = "#!/bin/sh\\nexec python3 -c 'import sys; sys.exit(\"its Python is 3.9\")'\\n"
-    cluster.run("sh", "-c", f"printf '{old}' > /srv/old; chmod 755 /srv/old", at="n2", check=False)
     status, said = shop.install("root@n1", "root@n2", "root@no-such-host", "paddle@n3")
     assert status == 1
     assert "2     root@no-such-host  failed" in said

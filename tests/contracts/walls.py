@@ -156,6 +156,7 @@ TABLE = (
         STANDARD,
     ),
     # What is put on nodes, and taken away again.
+    Row("_warm", "v2"),
     Row("_launch.upkeep.interpreter", "_launch.errors", "msgspec"),
     Row("_launch.upkeep.closure", "_launch.errors", "email msgspec packaging pathlib zipfile"),
     Row("_launch.upkeep.picking", "_launch.{agent, errors, upkeep.interpreter}", STANDARD),
@@ -180,7 +181,8 @@ TABLE = (
     Row("_launch.upkeep.receipts", "_launch.{errors, upkeep}", "pathlib"),
     Row(
         "_launch.upkeep.commands",
-        f"{FLAGS} _launch.{{digests, remote, settings, upkeep}} _launch.{{machines.fitness, nodes.commands}}",
+        f"{FLAGS} _launch.{{digests, remote, settings, signals, upkeep}} "
+        "_launch.{machines.fitness, nodes.commands}",
         "importlib pathlib sys time",
     ),
 )

@@ -8,6 +8,7 @@ LaunchError                     every one has an ``exit_status`` for the command
 │   ├── ClusterError            the environment describes a cluster that cannot be
 │   ├── SettingsError           conf.py cannot be read, or a setting in it cannot be
 │   └── WorkspaceError          the folder to train in does not exist, or lacks what a job needs
+├── Interrupted                 a signal ended what was under way (128 + its number)
 ├── PreparationFailed           the program that prepares a package did not end well (its own status)
 ├── NodeError                   a node cannot be used (1)
 │   ├── NodeUnreachable         no connection to it, or none that speaks SSH
@@ -65,6 +66,14 @@ class WorkspaceError(UsageError):
 
 class PreparationFailed(LaunchError):
     """The program that prepares a package did not end well; its status becomes the launcher's."""
+
+    def __init__(self, text: str, exit_status: int) -> None:
+        super().__init__(text)
+        self.exit_status = exit_status
+
+
+class Interrupted(LaunchError):
+    """A signal ended what was under way; the message says how it goes on."""
 
     def __init__(self, text: str, exit_status: int) -> None:
         super().__init__(text)

@@ -157,6 +157,19 @@ def test_a_package_that_requires_what_is_not_there_is_refused_by_pip_itself(real
     assert "No matching distribution found for not-there" in answer["failed"]
 
 
+def test_the_runtime_compiles_what_jobs_need_and_where_it_cannot_that_is_no_failure(node: Node) -> None:
+    runtime = node.root.with_name("runtime")
+    runtime.mkdir()
+    (runtime / "warm.py").write_text(
+        "import one, pathlib\npathlib.Path(__file__).with_name('mark').touch()\n"
+    )
+    for module in ("warm", "not_there"):
+        answer = node.install(warmth={"runtime": str(runtime), "module": module})
+        assert answer == {"done": module == "warm"}
+        assert node.did[-1] == "compiling what jobs need"
+    assert (runtime / "mark").exists()
+
+
 def test_an_environment_of_the_users_own_is_not_touched(node: Node) -> None:
     (node.home / "venv").mkdir(parents=True, mode=0o700)
     node.home.chmod(0o700)

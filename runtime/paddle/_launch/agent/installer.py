@@ -5,7 +5,7 @@ It reads a line of JSON on standard input
     {"root", "name", "wheels", "tool", "packages", "modules", "size", "warmth"}
         name: of the environment; wheels: their folder; tool: pip's own wheel among them, which is run and not
         installed; packages: name -> version; modules: that must load; size: bytes of all that is unpacked;
-        warmth: {"runtime", "module"}, a program of the runtime that compiles what jobs need, or null
+        warmth: {"runtime", "module"}, a program of the runtime that compiles what jobs usually need, or null
 
 which stays open for as long as somebody waits, and says on standard output, in lines of JSON,
 
@@ -148,6 +148,7 @@ class Installer:
             if is_new:
                 self._make(environments, name)
             is_other = environments.use(name)
+        self._warm(environments.place(name))
         return is_new or is_other
 
     def _works(self, environments: Environments, name: str) -> bool:
@@ -183,7 +184,6 @@ class Installer:
             self._say(doing=f"installing {len(self._order['packages'])} packages")
             self._fill(place)
             self._check(place)
-            self._warm(place)
             environments.finish(name, dict(self._order))
         except Abandoned:
             raise

@@ -5,16 +5,17 @@ It must never know Fabric: the face does (fabfile/nodes.py). What cannot be done
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import shlex
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from paddle._launch import remote
+from paddle._launch import remote, signals
 from paddle._launch.digests import DigestCache
-from paddle._launch.errors import UsageError
+from paddle._launch.errors import Interrupted, UsageError
 from paddle._launch.flags import BY_NAME
 from paddle._launch.machines.fitness import PACKAGES
 from paddle._launch.nodes.commands import settings_of
@@ -63,10 +64,8 @@ def install(conf: str, flags: str, form: str, python: str, *, fresh: bool) -> in
         modules=[_MODULES.get(name, name) for name in PACKAGES],
         hear=shown.hear,
     )
-    try:
+    with _answering(shown):
         outcomes = installation.run(fresh=fresh)
-    finally:
-        shown.close()
     for outcome in outcomes:
         shown.tell(receipts.as_data(outcome, shown.names))
     for line in receipts.of_installation(outcomes, shown.names):
@@ -91,6 +90,11 @@ def clean(conf: str, flags: str, form: str, *, is_all: bool, yes: bool, dry_run:
         is_all=is_all,
         hear=shown.hear,
     )
+    with _answering(shown):
+        return _clean(cleaning, shown, root, is_all=is_all, yes=yes, dry_run=dry_run)
+
+
+def _clean(cleaning: Cleaning, shown: Account, root: Path, *, is_all: bool, yes: bool, dry_run: bool) -> int:
     looked = cleaning.look()
     for node, listing in looked.items():
         shown.tell(receipts.listing_as_data(node, shown.names[node], listing))
@@ -101,7 +105,7 @@ def clean(conf: str, flags: str, form: str, *, is_all: bool, yes: bool, dry_run:
     if not any(listing.goes for listing in goes.values()):
         shown.say("there is nothing to remove")
         return int(receipts.has_failed(looked.values()))
-    if dry_run or not (yes or _is_wanted(f"Remove {megabytes(size)}? [y/N] ", form)):
+    if dry_run or not (yes or _is_wanted(f"Remove {megabytes(size)}? [y/N] ", shown)):
         shown.say("nothing was removed" if dry_run else "nothing was removed: nobody said yes (--yes does)")
         return int(not dry_run or receipts.has_failed(looked.values()))
     removals = cleaning.remove(goes)
@@ -112,9 +116,24 @@ def clean(conf: str, flags: str, form: str, *, is_all: bool, yes: bool, dry_run:
     return int(receipts.has_failed([*looked.values(), *removals.values()]))
 
 
-def _is_wanted(question: str, form: str) -> bool:
+@contextlib.contextmanager
+def _answering(shown: Account) -> Iterator[None]:
+    """Meanwhile a signal ends it, and that is said."""
+    signals.answer()
+    try:
+        yield
+    except signals.Stopped as stopped:
+        raise Interrupted(
+            f"{stopped}: nodes end what they were doing; start again, and it goes on with what is missing.",
+            stopped.exit_status,
+        ) from stopped
+    finally:
+        shown.close()
+
+
+def _is_wanted(question: str, shown: Account) -> bool:
     """Ask the user, where there is one to ask."""
-    if form != "text" or sys.stdin is None or not sys.stdin.isatty():
+    if shown.is_json or sys.stdin is None or not sys.stdin.isatty():
         return False
     print(question, end="", flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -27,6 +27,7 @@ from paddle._launch.upkeep.wheelhouse import Wheelhouse
 from paddle._visible import visible
 
 _CHUNK = 1 << 16
+_WARMTH = "paddle._warm"  # of the runtime that is sent
 _MARGIN = 16 << 20  # of room: the runtime, and what compiled code it keeps
 
 
@@ -73,7 +74,8 @@ def furnish(visit: SshVisit, premises: Premises, kit: Kit, say: Say) -> Furnishe
     sent = _send(visit, premises, kit, say)
     python = (premises.python,)
     with visit.talking(python, "agent.installer") as stream:
-        stream.send(json.dumps(_order(kit, name)).encode() + b"\n")
+        is_cold = sent > 0 or name not in premises.venvs
+        stream.send(json.dumps(_order(kit, name, is_cold=is_cold)).encode() + b"\n")
         is_made = _listen(stream, python, say)
     return Furnished(
         is_changed=is_made or sent > 0,
@@ -136,7 +138,7 @@ def _check_place(premises: Premises, kit: Kit, name: str) -> None:
         )
 
 
-def _order(kit: Kit, name: str) -> dict[str, Any]:
+def _order(kit: Kit, name: str, *, is_cold: bool) -> dict[str, Any]:
     return {
         "root": str(kit.remote.root),
         "name": name,
@@ -145,7 +147,7 @@ def _order(kit: Kit, name: str) -> dict[str, Any]:
         "packages": kit.house.packages,
         "modules": kit.modules,
         "size": kit.house.unpacked,
-        "warmth": None,
+        "warmth": {"runtime": str(kit.remote.runtime), "module": _WARMTH} if is_cold else None,
     }
 
 

@@ -1,0 +1,56 @@
+"""Warming: what jobs usually compile is compiled before there is a job, once for a runtime and its node.
+
+    python -m paddle._warm
+
+trains a model as small as can be for some steps with each of the usual update rules, with a dense table and
+with a sparse one, without any pserver. Shards and trainers find the compiled code where numba keeps it. It
+must never be needed: whoever does not find something compiles it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import paddle.v2 as paddle
+
+_WORDS, _WIDTH, _BATCH = 8, 4, 2
+
+
+def main() -> None:
+    """Warm all of it."""
+    paddle.init()
+    optimizers = (
+        paddle.optimizer.Momentum(momentum=0),
+        paddle.optimizer.Momentum(momentum=0.9),
+        paddle.optimizer.AdaGrad(learning_rate=1e-3),
+        paddle.optimizer.Adam(learning_rate=1e-3),
+    )
+    for number, optimizer in enumerate(optimizers):
+        for is_sparse in (False, True):
+            _train(f"{number}_{is_sparse}", optimizer, is_sparse=is_sparse)
+
+
+def _train(name: str, optimizer: object, *, is_sparse: bool) -> None:
+    table = paddle.attr.Param(name=f"table_{name}", sparse_update=is_sparse)
+    words = [
+        paddle.layer.data(name=f"word_{name}_{n}", type=paddle.data_type.integer_value(_WORDS))
+        for n in (0, 1)
+    ]
+    embedded = [paddle.layer.embedding(input=word, size=_WIDTH, param_attr=table) for word in words]
+    hidden = paddle.layer.fc(
+        input=paddle.layer.concat(input=embedded), size=_WIDTH, act=paddle.activation.Sigmoid()
+    )
+    guess = paddle.layer.fc(input=hidden, size=_WORDS, act=paddle.activation.Softmax())
+    label = paddle.layer.data(name=f"label_{name}", type=paddle.data_type.integer_value(_WORDS))
+    cost = paddle.layer.classification_cost(input=guess, label=label)
+    trainer = paddle.trainer.SGD(cost, paddle.parameters.create(cost), optimizer)
+    trainer.train(paddle.batch(_samples, _BATCH), num_passes=1)
+
+
+def _samples() -> Iterator[tuple[int, int, int]]:
+    for number in range(3 * _BATCH):
+        yield number % _WORDS, (number + 1) % _WORDS, (number + 2) % _WORDS
+
+
+if __name__ == "__main__":
+    main()
