@@ -23,7 +23,6 @@ from paddle._launch.machines.known_hosts import HostKey, Known
 _LONGEST = 200
 TOO_OLD = "its Python "  # as agent/memory.py says it, which an older one can read
 _NAME_IT = "NODE_PYTHON in conf.py"
-TOO_OLD = "its Python "  # as what runs there first begins to say so, see agent/memory.py
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,13 +178,8 @@ def no_program(status: int, complaint: str, pythons: tuple[str, ...], name_it: s
         )
     if complaint.startswith(TOO_OLD):
         return NodeUnfit(
-            f"{complaint.rstrip('.')}, and 3.11 or newer is needed. Install one beside it, and say where it "
-            f"is: {name_it}."
-        )
-    if complaint.startswith(TOO_OLD):
-        return NodeUnfit(
             f"{complaint}, and the oldest that will do is 3.11. Install a newer one there, or say where one "
-            "is: NODE_PYTHON in conf.py."
+            f"is: {name_it}."
         )
     said = f": {complaint.rstrip('.')}" if complaint else ""
     return NodeUnfit(
