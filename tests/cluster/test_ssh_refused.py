@@ -91,7 +91,8 @@ def test_an_unknown_and_a_changed_host_key(refused, make_lab, tmp_path) -> None:
     shown = lab.change_host_key("n2").split()[1]
     errors = refused(lab=lab)
     assert "2 of 3 nodes cannot be used" in errors
-    first, second = errors.splitlines()[1:]
+    first, second, last = errors.splitlines()[1:]
+    assert last.startswith("`fab check` says of all nodes")
     assert first.startswith("  node 0   root@n1  its host key is in no known_hosts")
     assert "`fab trust` shows the keys of all nodes" in first
     assert second.startswith("  node 1   root@n2  its host key has changed")

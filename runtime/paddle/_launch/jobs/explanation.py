@@ -56,6 +56,7 @@ def table(unfit: Mapping[int, str], launch: LaunchPlan) -> Iterator[str]:
     yield f"paddle.py: {len(unfit)} of {of} cannot be used; nothing was started or changed on any."
     for node, name in shown.items():
         yield f"  node {node:<3} {name:<{width}}  {unfit[node]}"
+    yield "`fab check` says of all nodes what a job needs and they lack, without launching one."
 
 
 def _box(lines: tuple[str, ...], title: str, width: int | None, edges: str) -> Iterator[str]:
