@@ -42,6 +42,7 @@ def test_collected_files_replace_those_of_an_earlier_job(workspace, home) -> Non
     found = {str(path.relative_to(home)) for path in home.rglob("*") if path.is_file()}
     assert found == {
         "log/.job",
+        "log/.model",
         "log/node-0/train.log",
         "log/mine",
         "output/pass-00000/done",
@@ -114,10 +115,21 @@ def test_a_disk_that_is_full_is_told_in_a_few_words(workspace, home, monkeypatch
 def test_one_earlier_model_is_kept(workspace, home) -> None:
     for generation in ("first", "second"):
         (workspace / "output" / "name").write_text(generation)
+        logs.clear(home, generation)
         logs.collect(workspace, home, 0, pytest.fail)
     assert (home / "output" / "name").read_text() == "second"
     assert (home / "output.previous" / "name").read_text() == "first"
     assert names(home) == {"log", "output", "output.previous"}
+
+
+def test_collecting_again_does_not_cost_the_model_of_the_job_before(workspace, home) -> None:
+    (home / "output" / "name").write_text("of the job before")
+    logs.clear(home, "new")
+    for progress in ("a little", "more", "all"):
+        (workspace / "output" / "name").write_text(progress)
+        logs.collect(workspace, home, 0, pytest.fail)
+    assert (home / "output" / "name").read_text() == "all"
+    assert (home / "output.previous" / "name").read_text() == "of the job before"
 
 
 class CutShort(BaseException):

@@ -26,7 +26,8 @@ _Tell = Callable[[str], None]
 Fetch = Callable[[Path, Path], bool]  # a node's folder, to a place here that is made; False: it has none
 _PART, _OLD, _PREVIOUS = ".{}.part", ".{}.old", "{}.previous"
 # In the log folder of a workspace that is its own home:
-_COLLECTED = ("node-*", "loss.*", _PART.format("node-*"), _OLD.format("node-*"))
+_MODEL_OF = ".model"  # of which workspace the model is that was collected last
+_COLLECTED = ("node-*", "loss.*", _MODEL_OF, _PART.format("node-*"), _OLD.format("node-*"))
 _NOT_OF_NODES = (*_COLLECTED, LAUNCHER, tenancy.MARK, "JOB*")
 
 
@@ -73,12 +74,22 @@ def collect(
     fetch = fetch or partial(_copied, tell=tell, leave_out=_NOT_OF_NODES if is_home else ())
     there = ["log"] if _replace(log, home / "log" / f"node-{node}", tell, fetch) else []
     if node == saver:
-        if is_home:
-            is_there = output.is_dir()
-        else:
-            is_there = _replace(output, home / "output", tell, fetch, keeps_previous=True)
+        is_there = output.is_dir() if is_home else _replace_model(workspace, home, tell, fetch)
         there += ["output"] if is_there else []
     return tuple(there)
+
+
+def _replace_model(workspace: Path, home: Path, tell: _Tell, fetch: Fetch) -> bool:
+    """Collect the model. One that was collected from the same job before is no earlier job's, to be kept."""
+    mark = home / "log" / _MODEL_OF
+    is_again = False
+    with contextlib.suppress(OSError, ValueError):
+        is_again = mark.read_text() == str(workspace)
+    is_there = _replace(workspace / "output", home / "output", tell, fetch, keeps_previous=not is_again)
+    if is_there:
+        with contextlib.suppress(OSError):  # then one model too many is kept
+            mark.write_text(str(workspace))
+    return is_there
 
 
 def _replace(source: Path, place: Path, tell: _Tell, fetch: Fetch, *, keeps_previous: bool = False) -> bool:
