@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 from typing import Any
 
+import msgspec
 import pytest
 
+from paddle._launch.errors import NodeUnfit
 from paddle._launch.nodes.diagnosis import of_all, of_node, twins
 from paddle._launch.nodes.findings import Finding, State
-from paddle._launch.nodes.survey import Disk, Memory, Port
+from paddle._launch.nodes.survey import Disk, Memory, Port, Seen, read
 from tests.launch.nodes.visits import FACTS, SEEN, visit
 
 HELD = Port("10.0.0.1", 7164, "taken", "process 12 (nc -l)", 12)
-MANY = {"12": "python train.py", "13": "python -m paddle"}
+MANY = {12: "python train.py", 13: "python -m paddle"}
 JOBS = {"JOB1-a": MANY}
 
 
@@ -202,3 +207,16 @@ def test_versions_that_differ_are_told() -> None:
     (finding,) = of_all(visits)
     assert (finding.node, finding.state) == (None, State.WARN)
     assert "1.26.1 on node 0; 2.0 on node 1" in finding.text
+
+
+def test_no_command_that_is_advised_is_of_a_nodes_making() -> None:
+    said = json.loads(msgspec.json.encode(SEEN))
+    said["jobs"] = {"JOB1": {"1; touch x": "y"}}
+    with pytest.raises(NodeUnfit, match="not understood"):
+        read(json.dumps(said).encode(), Seen)
+    ill = judged(
+        facts={"ground": "/srv; touch x", "free_files": 9, "python": "x; touch y"}, seen={"paddle": "z"}
+    )
+    said_to_type = [command for one in ill for command in re.findall(r"`([^`]*)`", one.text)]
+    assert "df -i '/srv; touch x'" in said_to_type
+    assert [command for command in said_to_type if "touch" in shlex.split(command)] == []

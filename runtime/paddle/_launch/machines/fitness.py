@@ -8,6 +8,7 @@ is there, the network device of the job, and a pserver there is heard under the 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -133,8 +134,8 @@ def _place(facts: Facts, wanted: Wanted) -> Iterator[str]:
     if facts.free_files is not None and facts.free_files < wanted.count:
         yield (
             f"no room for {place}: it has {wanted.count:,} files and folders, and the disk of {facts.ground} "
-            f"can take {facts.free_files:,} more, whatever room it has (`df -i {facts.ground}`). Remove some "
-            "there, or put JOB folders elsewhere: --root_dir=DIR (ROOT_DIR in conf.py)."
+            f"can take {facts.free_files:,} more, whatever room it has (`df -i {shlex.quote(facts.ground)}`). "
+            "Remove some there, or put JOB folders elsewhere: --root_dir=DIR (ROOT_DIR in conf.py)."
         )
 
 

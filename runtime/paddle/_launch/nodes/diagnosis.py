@@ -151,7 +151,7 @@ def _narrow(visit: Visit) -> Iterator[str]:
     if facts.free_files is not None and facts.free_files < _MANY_FILES:
         yield (
             f"the disk of {facts.ground} takes {facts.free_files:,} files more, whatever room it has "
-            f"(`df -i {facts.ground}`). Remove some there, or name another ROOT_DIR in conf.py."
+            f"(`df -i {shlex.quote(facts.ground)}`). Remove some there, or name another ROOT_DIR in conf.py."
         )
 
 
@@ -228,7 +228,7 @@ def _holder(port: Port, visit: Visit) -> str:
     if port.state == "refused":
         rights = ". Ports below 1024 are for root" if port.port < 1024 else ""
         return f"cannot listen on {_PORTS} of {port.address}: {port.text}{rights}"
-    job = next((job for job, pids in visit.seen.jobs.items() if str(port.pid) in pids), "")
+    job = next((job for job, pids in visit.seen.jobs.items() if port.pid in pids), "")
     if job in visit.live:
         return f"{_PORTS} held by your job {job}. `fab stop --job={job}` ends that"
     return f"{_PORTS} held by {port.text}{f' of {job}' if job else ''}. End that"
@@ -239,7 +239,7 @@ def _jobs(visit: Visit) -> Iterator[Said]:
         if job in visit.live:
             yield "jobs", State.OK, f"{job} runs here: {len(processes)} of its processes"
             continue
-        kill = f"kill {' '.join(processes)}"
+        kill = f"kill {' '.join(map(str, processes))}"
         if visit.about is not None:
             kill = f"{visit.about.door.command} {kill}"
         shown = "; ".join(f"{pid} {_short(command)}" for pid, command in list(processes.items())[:2])

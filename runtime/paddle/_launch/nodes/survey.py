@@ -62,7 +62,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     load: float
     outgoing: tuple[int, int]
     ports: list[Port]
-    jobs: dict[str, dict[str, str]]
+    jobs: dict[str, dict[int, str]]
     folders: int
     runtimes: list[str]
 
