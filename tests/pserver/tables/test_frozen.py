@@ -108,7 +108,7 @@ class Course:
         while self.readers:
             self.readers.pop().check()
         gc.collect()  # a reader and what it reads know each other
-        assert not self.table._frozen  # whom nobody reads any more costs nothing
+        assert not self.table._frozen.now()  # whom nobody reads any more costs nothing
 
 
 @pytest.fixture(autouse=True, scope="module")

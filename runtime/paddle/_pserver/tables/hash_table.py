@@ -34,7 +34,6 @@ each takes the ids that live there (see RowRange.pick).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from weakref import WeakSet
 
 import numpy as np
 
@@ -45,7 +44,7 @@ from paddle._engine.row_initial import row_key
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.memory.pages import Pages
 from paddle._pserver.protocol.placement import RowRange
-from paddle._pserver.tables.frozen import WORTH_BYTES
+from paddle._pserver.tables.frozen import WORTH_BYTES, Readers
 from paddle._pserver.tables.frozen_table import FrozenTable
 from paddle._pserver.tables.gradient import Rows
 from paddle._pserver.tables.hash_index import ABSENT, MAX_MARK, HashIndex
@@ -81,7 +80,7 @@ class HashTable:
         self._settled = 0  # rows that were there when the last step ended
         self._days: list[int] = []  # the step with which each day ended
         self._entered: list[np.ndarray] = []  # ids that entered in this step, and are shown from the next
-        self._frozen: WeakSet[FrozenTable] = WeakSet()  # that somebody still reads
+        self._frozen: Readers[FrozenTable] = Readers()
 
     @property
     def name(self) -> str:
@@ -214,7 +213,7 @@ class HashTable:
                 there = rows != ABSENT
                 absent.append(begin + np.flatnonzero(~there))
                 rows, last_step, part = rows[there], last_step[there], part[there]
-            for frozen in self._frozen:
+            for frozen in self._frozen.now():
                 frozen.spare(rows, last_step)
             self._update(rows, part if scale is None else part * scale, last_step, rate, step)
         return np.concatenate(absent)
@@ -263,7 +262,7 @@ class HashTable:
 
     def _spare(self, rows: np.ndarray, ids: np.ndarray) -> None:
         """Rows, of ``ids``, are about to change."""
-        for frozen in self._frozen:
+        for frozen in self._frozen.now():
             frozen.spare(rows, self._index.marks(ids) if self._index.is_marked else rows)
 
     def _make_up(self, values: np.ndarray, slots: list[np.ndarray], last_step: np.ndarray) -> None:
@@ -288,7 +287,7 @@ class HashTable:
 
     def shrink(self, threshold: int) -> None:
         """End a day; forget what rule 3 says, and give its memory back."""
-        for frozen in self._frozen:
+        for frozen in self._frozen.now():
             frozen.spare_all()
         self._days.append(self._step)
         self._index.keep_marks(self._settled, min(self._step, MAX_MARK))

@@ -6,7 +6,6 @@ It must never know who sent a gradient or when a step is due. Guarantee: as tabl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from weakref import WeakSet
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from paddle._engine.exchange import UpdateSpec
 from paddle._engine.rates import Rates
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.protocol.placement import RowRange
-from paddle._pserver.tables.frozen import WORTH_BYTES, Frozen
+from paddle._pserver.tables.frozen import WORTH_BYTES, Frozen, Readers
 from paddle._pserver.tables.gradient import Rows
 from paddle._pserver.tables.slots import fill, how, slots_of
 from paddle._pserver.tables.streamed import Array
@@ -36,7 +35,7 @@ class PackedTable:
         self._last_step = np.zeros(held.count, np.int64)
         self._rates, self._step = Rates(), 0
         self._average = average_of(self.values, update.average)
-        self._frozen: WeakSet[Frozen] = WeakSet()  # that somebody still reads
+        self._frozen: Readers[Frozen] = Readers()
 
     @property
     def name(self) -> str:
@@ -119,13 +118,13 @@ class PackedTable:
 
     def _make_up(self, local: np.ndarray | None) -> None:
         rule, penalties = self._rule, self._penalties
-        if self._frozen and rule.changes_idle_rows(penalties):
+        if rule.changes_idle_rows(penalties):
             self._spare(local)
         rule.catch_up(self.values, local, self._slots, self._last_step, self._rates, penalties, self._step)
 
     def _spare(self, local: np.ndarray | None) -> None:
         """These rows are about to change; all if None."""
-        for frozen in self._frozen:
+        for frozen in self._frozen.now():
             frozen.spare_all() if local is None else frozen.spare(local)
 
     def apply(self, parts: Sequence[Rows], scale: np.float32 | None, learning_rate: float, step: int) -> None:
