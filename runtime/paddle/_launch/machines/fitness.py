@@ -132,10 +132,11 @@ def _place(facts: Facts, wanted: Wanted) -> Iterator[str]:
             "Make room there, or put JOB folders elsewhere: --root_dir=DIR (ROOT_DIR in conf.py)."
         )
     if facts.free_files is not None and facts.free_files < wanted.count:
+        look = f"`df -i {shlex.quote(facts.ground)}`"
         yield (
             f"no room for {place}: it has {wanted.count:,} files and folders, and the disk of {facts.ground} "
-            f"can take {facts.free_files:,} more, whatever room it has (`df -i {shlex.quote(facts.ground)}`). "
-            "Remove some there, or put JOB folders elsewhere: --root_dir=DIR (ROOT_DIR in conf.py)."
+            f"can take {facts.free_files:,} more, whatever room it has ({look}). Remove some there, or put "
+            "JOB folders elsewhere: --root_dir=DIR (ROOT_DIR in conf.py)."
         )
 
 
