@@ -23,7 +23,7 @@ TITLE = "launch: from the command to the first step, with a pserver and a traine
 DELAY_MS = 50.0  # each way
 AT_MOST = 2.0  # the waiting of the most nodes, over that of few; one after another it would be their number
 _ANSWER_S = 2 * DELAY_MS / 1e3
-_WORTH_S = 5 * _ANSWER_S  # where both wait for less than that it is not judged: other work may take as long
+_WORTH_S = 4 * _ANSWER_S  # where both wait for less than that it is not judged: other work may take as long
 Runs = Mapping[tuple[int, float], Sequence[Launched]]  # by number of nodes, and delay
 
 
