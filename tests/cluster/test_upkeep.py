@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from paddle._launch.digests import DigestCache
+from paddle._launch.errors import DeliveryError
 from paddle._launch.machines import parcel
 from paddle._launch.machines.fitness import PACKAGES
 from paddle._launch.upkeep import interpreter
@@ -66,7 +67,13 @@ def cellar(tmp_path: Path) -> Path:
     houses = Wheelhouses(
         tmp_path / "wheels", wanted, own_versions(PACKAGES), DigestCache(tmp_path / "digests")
     )
-    assert houses.of(premises.interpreter, premises.marks, print).packages.keys() >= PACKAGES.keys()
+    try:
+        house = houses.of(premises.interpreter, premises.marks, print)
+    except DeliveryError as error:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"without wheels: {error}")
+    assert house.packages.keys() >= PACKAGES.keys()
     return tmp_path / "wheels"
 
 
@@ -112,9 +119,6 @@ def test_a_bare_node_is_installed_runs_a_job_and_is_cleaned_up(make_lab, cellar,
         job.communicate(timeout=60)
         assert job.returncode == 0
 
-    status, said = fab(lab, tmp_path, "clean")
-    assert (status, "nobody said yes" in said) == (1, True)
-    assert train_log.exists()
     status, said = fab(lab, tmp_path, "clean", "--all", "--yes")
     assert status == 0
     assert lab.files("n1", ROOT_DIR) == ["mine/"]
@@ -226,11 +230,11 @@ def test_an_installation_that_is_interrupted_says_so_and_leaves_nothing(shop, cl
 
 
 def test_what_fails_on_one_node_is_told_and_the_others_are_installed(shop, cluster) -> None:
-    status, said = shop.install("root@n1", "root@n2", "root@no-such-host", "paddle@n3")
+    status, said = shop.install("root@n1", "root@n2", "root@no-such-host", "paddle@n3", "root@n1:2222")
     assert status == 1
     assert "2     root@no-such-host  failed" in said
     assert "the name no-such-host has no address here" in said
     assert "cannot make /srv/jobs/.paddle: /srv is not a folder that its user can write to" in said
-    assert "2 of 4 nodes are installed: " in said
+    assert "3 of 5 nodes are installed: " in said, "one of them twice at a time"
     for node, is_there in (("n1", True), ("n2", True), ("n3", False)):
         assert cluster.path(node, f"{ROOT_DIR}/.paddle/venv").is_symlink() == is_there

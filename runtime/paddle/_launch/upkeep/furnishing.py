@@ -16,7 +16,7 @@ from typing import Any
 
 from paddle._launch.backends.cargo import WireLine
 from paddle._launch.dispatch import Dispatch
-from paddle._launch.errors import DeliveryError, DeliveryRefused, NodeLost, NodeUnfit
+from paddle._launch.errors import DeliveryError, NodeLost, NodeUnfit
 from paddle._launch.machines import refusals
 from paddle._launch.machines.transport import Stream
 from paddle._launch.remote import Remote
@@ -101,7 +101,7 @@ def _send(visit: SshVisit, premises: Premises, kit: Kit, say: Say) -> int:
         try:
             with visit.talking((premises.python,), "agent.receiver") as stream:
                 sent += dispatch.deliver(WireLine(stream), 0, place, tell=_progress(what, say))
-        except DeliveryRefused:
+        except DeliveryError:
             order = {"root": str(kit.remote.root)}
             again = read(visit.ask((premises.python,), "agent.premises", order))
             if place.name not in (*again.wheels, *again.runtimes):  # else somebody else has just sent it
