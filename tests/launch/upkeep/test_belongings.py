@@ -76,6 +76,23 @@ def test_what_it_holds_is_told(root: Path) -> None:
     assert listed(root)[JOB].holds == ("model", "snapshots")
 
 
+def test_a_job_that_goes_on_may_remove_files_meanwhile(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_job(root)
+    walk = os.walk
+
+    def late(place: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+        for folder, folders, files in walk(place):
+            yield folder, folders, [*files, "gone"]
+
+    monkeypatch.setattr(os, "walk", late)
+    assert listed(root)[JOB].size > 10_000
+
+
+def test_what_another_removal_has_taken_is_told(root: Path) -> None:
+    ground = Ground(root, 0.0)
+    assert ground.need(JOB) == ("gone", "nobody: it is gone already")
+
+
 def test_one_whose_agent_lives_runs(root: Path) -> None:
     job = add_job(root)
     with (job / "log" / "agent.log").open() as log:

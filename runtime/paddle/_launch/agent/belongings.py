@@ -93,7 +93,9 @@ class Ground:
     def need(self, path: str) -> tuple[str, str]:
         """Say again who needs a folder, now."""
         found = list(self._found())
-        one = next(one for one in found if one.place == self.root / path)
+        one = next((one for one in found if one.place == self.root / path), None)
+        if one is None:
+            return "gone", "nobody: it is gone already"
         users = occupants.find([one.place])
         return self._need(one, users.get(one.place), self._pending(found, users))
 
@@ -122,7 +124,7 @@ class Ground:
             yield from (Found("remains", one) for one in _folders(folder) if _REMAINS.fullmatch(one.name))
 
     def _is_ours(self, job: Path) -> bool:
-        names = [one.name for one in os.scandir(job)]
+        names = os.listdir(job) if job.is_dir() else []  # noqa: PTH208  names are enough
         return note_of(self.home, job).is_file() or (bool(names) and all(map(_LOCAL.fullmatch, names)))
 
     def _pending(self, found: Iterable[Found], users: Mapping[Path, Occupant]) -> str | None:
@@ -234,7 +236,8 @@ def _measure(place: Path) -> tuple[int, tuple[str, ...]]:
     for folder, folders, files in os.walk(place):
         here = Path(folder)
         for name in (*folders, *files):
-            status = (here / name).lstat()
+            if (status := _status(here / name)) is None:
+                continue
             if stat.S_ISDIR(status.st_mode) and status.st_dev != disk:  # of files, overlays tell another one
                 raise Alien(f"{here / name} is on another disk: {place} is left alone")
             size += status.st_blocks * 512
@@ -243,6 +246,14 @@ def _measure(place: Path) -> tuple[int, tuple[str, ...]]:
         if here.name == "output" and (folders or files):
             holds.add("model")
     return size, tuple(sorted(holds))
+
+
+def _status(path: Path) -> os.stat_result | None:
+    """None of what is gone: jobs go on meanwhile, and so may another removal."""
+    try:
+        return path.lstat()
+    except OSError:
+        return None
 
 
 def _lone(folder: Path) -> Iterator[int]:
