@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from paddle._launch.results.tenancy import MARK
+
 from .by_hand import free_port
 
 pytestmark = pytest.mark.cluster
@@ -171,7 +173,7 @@ def test_what_a_start_that_failed_leaves_is_the_log_that_its_error_names(folder:
     assert f"port {taken}" in Path(named).read_text()
     assert sorted(path.name for path in folder.iterdir()) == ["conf.py", "package"]
     assert sorted(path.name for path in (folder / "package").iterdir()) == ["log", "train.py"]
-    assert sorted(path.name for path in (folder / "package" / "log").iterdir()) == ["node-0", "node-1"]
+    assert sorted(path.name for path in (folder / "package" / "log").iterdir()) == [MARK, "node-0", "node-1"]
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
