@@ -109,6 +109,7 @@ class SimulatedNode:
         self.is_stopped = self.is_open = self.has_trained = self.is_let_go = False
         self.running: set[str] = set()
         self.ended_at = 0.0  # when the last of its roles was gone
+        self.told_at = 0  # how many messages the launch had taken when it was told to stop
 
     def is_silent(self) -> bool:
         return self.has_trained and self.how == "dead"
@@ -155,7 +156,7 @@ class SimulatedNode:
             self._post(RoleExited(role, status))
 
     def stop(self, grace_s: float) -> None:
-        self.is_stopped = True
+        self.is_stopped, self.told_at = True, self._world.taken
         if not self.is_open:
             self._world.after(END_S, lambda: self._post(NodeEnded(self.node)))
         elif not self.has_trained or self.how in ("sound", "stubborn"):

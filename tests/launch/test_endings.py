@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from paddle._launch import launch as launching
 from paddle._launch.events import Event, Signalled, StopAsked
 from paddle._launch.launch import Launch
+from paddle._launch.news import Printed
 from paddle._launch.phases import Phase
 from tests.launch.simulated import SilentScreen, SimulatedCrew, World, plan
 
@@ -25,8 +26,8 @@ Story = Sequence[tuple[int, Event]]  # so many messages were taken, and then thi
 class Ending:
     """A launch to which a story happens."""
 
-    def __init__(self, home: Path, hows: Sequence[str], story: Story) -> None:
-        self.world, self.screen = World(), SilentScreen()
+    def __init__(self, home: Path, hows: Sequence[str], story: Story, printed: int = 0) -> None:
+        self.world, self.screen, self._printed = World(), SilentScreen(), printed
         self.first_at: float | None = None
         self.phase_then: Phase | None = None
         self._story = sorted(story, key=lambda entry: entry[0])
@@ -50,6 +51,8 @@ class Ending:
             if self.first_at is None:
                 self.first_at = self.world.now
                 self.phase_then = self.launch._supervisor.phase
+                for number in range(self._printed):
+                    self.world.put(Printed("trainer-0", (f"line {number}",)))
             self.launch.ask(event)
 
     def check(self) -> None:
@@ -114,6 +117,14 @@ def test_a_node_that_does_not_obey_keeps_no_other_from_ending_and_not_the_launch
         assert ending.ended_at - ending.first_at < PROMISED_S + 6.0
         if how != "dead":
             assert ending.ended_at - ending.first_at < PROMISED_S
+
+
+def test_who_asks_goes_before_all_that_roles_have_printed(tmp_path) -> None:
+    at = lengths(tmp_path) // 2
+    ending = Ending(tmp_path, SOUND, [(at, Signalled(signal.SIGINT))], printed=1000)
+    assert ending.status == 130
+    assert {node.told_at for node in ending.crew.nodes} == {at + 1}
+    assert ending.launch.last_lines("trainer-0")[-1] == "line 999", "what was printed is not lost"
 
 
 events = st.one_of(
