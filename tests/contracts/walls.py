@@ -96,6 +96,7 @@ TABLE = (
     Row("_launch.machines.fitness", "_launch.{errors, workspace}", "msgspec pathlib"),
     Row("_launch.machines.refusals", "_launch.errors _launch.machines.known_hosts", "pathlib"),
     Row("_launch.machines.known_hosts", "_launch.errors", STANDARD),
+    Row("_launch.machines.crowd", "_launch.{agent.halves, errors}", STANDARD),
     Row("_launch.machines.patience", "", STANDARD),
     Row("_launch.machines.opening", "_launch.errors _launch.machines.patience", STANDARD),
     Row("_launch.{inbox, turn}", "", STANDARD),
@@ -126,10 +127,9 @@ TABLE = (
     Row("_launch.backends.local", "_launch", f"invoke {STANDARD}"),
     # What is done with nodes between jobs.
     Row("_launch.nodes.{__init__, findings}", "_visible"),
-    Row("_launch.nodes.together", "_launch.errors", STANDARD),
     Row(
         "_launch.nodes.trusting",
-        "_launch.{errors, settings} _launch.nodes.together _launch.machines.{host_keys, known_hosts}",
+        "_launch.{errors, settings} _launch.machines.{crowd, host_keys, known_hosts}",
         "pathlib",
     ),
     Row("_launch.nodes.survey", "_launch.errors _launch.machines.fitness", "msgspec pathlib"),
@@ -165,8 +165,7 @@ TABLE = (
         "_launch.{digests, errors, workspace} _launch.upkeep.{closure, interpreter, picking}",
         "msgspec packaging pathlib shutil tempfile",
     ),
-    Row("_launch.upkeep.crowd", "_launch.{agent.halves, errors}", STANDARD),
-    Row("_launch.upkeep.account", "_launch.{settings, upkeep.crowd} _visible", "rich sys"),
+    Row("_launch.upkeep.account", "_launch.{settings, machines.crowd} _visible", "rich sys"),
     Row(
         "_launch.upkeep.visit",
         "_launch.{errors, settings} _launch.machines.{parcel, refusals, transport}",
@@ -175,7 +174,7 @@ TABLE = (
     Row(
         "_launch.upkeep.{cleaning, furnishing, installing}",
         "_launch.{backends.cargo, digests, dispatch, errors, remote, settings, upkeep} "
-        "_launch.machines.{refusals, transport} _visible",
+        "_launch.machines.{crowd, refusals, transport} _visible",
         "msgspec pathlib time",
     ),
     Row("_launch.upkeep.receipts", "_launch.{errors, upkeep}", "pathlib"),

@@ -9,7 +9,6 @@
     reach         the same of what nodes say of each other
     findings      what was found, and how it is shown
     place         a node that is talked to, over SSH or on this machine
-    together      the fan-out: one thread for each node, one deadline for all
 
 Nothing here changes anything on a node.
 """

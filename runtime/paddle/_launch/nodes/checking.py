@@ -22,6 +22,7 @@ import msgspec
 
 from paddle._launch import job, remote, workspace
 from paddle._launch.errors import NodeUnfit, UsageError, WorkspaceError
+from paddle._launch.machines.crowd import together
 from paddle._launch.machines.fitness import Wanted
 from paddle._launch.machines.shards import share
 from paddle._launch.machines.transport import Transport
@@ -29,7 +30,6 @@ from paddle._launch.nodes import diagnosis, reach, survey
 from paddle._launch.nodes.diagnosis import Visit
 from paddle._launch.nodes.findings import Finding, State
 from paddle._launch.nodes.place import LocalPlace, Place, SshPlace
-from paddle._launch.nodes.together import together
 from paddle._launch.plan import address_of
 from paddle._launch.settings import Host, Settings
 from paddle._launch.workspace import Entry
@@ -61,9 +61,10 @@ def check(wish: Wish) -> Iterator[Finding]:
     expedition = _Expedition(wish, root, content)
     try:
         visits, errors = together(
-            {node: partial(expedition.visit, node) for node in range(len(hosts))}, _VISIT_S
+            {node: partial(expedition.visit, node) for node in range(len(hosts))}, _VISIT_S, len(hosts)
         )
-        tries, _ = together({node: partial(expedition.dial, node, visits) for node in visits}, _DIALLING_S)
+        dials = {node: partial(expedition.dial, node, visits) for node in visits}
+        tries, _ = together(dials, _DIALLING_S, len(hosts))
     finally:
         expedition.close()
     encrypts = wish.settings["tls"] != "off" and not hosts[0].is_local

@@ -17,13 +17,12 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from paddle._launch.errors import HostKeyUnknown, LaunchError
+from paddle._launch.machines.crowd import together
 from paddle._launch.machines.host_keys import Chain, Hop
 from paddle._launch.machines.known_hosts import Entry, HostKey
-from paddle._launch.nodes.together import together
 from paddle._launch.settings import Host
 
 LOOKING_S = 60.0
-PARALLEL = 16
 State = Literal["known", "new", "added", "declined", "changed", "failed"]
 
 
@@ -92,7 +91,7 @@ def trust(
     met = {node: 0 for node, host in enumerate(hosts) if not host.is_local}  # so many on its way are known
     while met:
         turns, wrong = _turns({node: (hosts[node], number) for node, number in met.items()}, chain)
-        looks, errors = together({name: turn.look for name, turn in turns.items()}, LOOKING_S, PARALLEL)
+        looks, errors = together({name: turn.look for name, turn in turns.items()}, LOOKING_S)
         found = {name: _judged(turns[name], shown) for name, shown in looks.items()}
         failed = [turns[name].told("failed", text=str(error)) for name, error in errors.items()]
         settled = [told for several in found.values() for told in several if told.state != "new"]

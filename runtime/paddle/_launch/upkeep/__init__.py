@@ -9,7 +9,6 @@
     belongings    what of ours is on a node, as data
     cleaning      `fab clean`: what there is, the question, and the removal
     visit         a node that is talked to, over SSH or on this machine
-    crowd         the fan-out: so many at a time, and what each says meanwhile
 
 What is done on a node is done by programs of the agent (installer.py, cleaner.py).
 """

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from paddle._launch.machines.crowd import Sending
 from paddle._launch.settings import Host
-from paddle._launch.upkeep.crowd import Sending
 from paddle._visible import visible
 
 if TYPE_CHECKING:  # loaded only where there is a terminal

@@ -16,9 +16,9 @@ from typing import Any, Literal
 import msgspec
 
 from paddle._launch.errors import LaunchError, NodeUnfit
+from paddle._launch.machines.crowd import Say, Sending, crowd
 from paddle._launch.machines.transport import Transport
 from paddle._launch.settings import Host
-from paddle._launch.upkeep.crowd import Say, Sending, crowd
 from paddle._launch.upkeep.visit import LocalVisit, SshVisit, Visit, first_fit
 
 

@@ -18,9 +18,9 @@ from paddle._launch.backends.cargo import WireLine
 from paddle._launch.dispatch import Dispatch
 from paddle._launch.errors import DeliveryError, NodeLost, NodeUnfit
 from paddle._launch.machines import refusals
+from paddle._launch.machines.crowd import Say, Sending
 from paddle._launch.machines.transport import Stream
 from paddle._launch.remote import Remote
-from paddle._launch.upkeep.crowd import Say, Sending
 from paddle._launch.upkeep.interpreter import Premises, read
 from paddle._launch.upkeep.visit import SshVisit
 from paddle._launch.upkeep.wheelhouse import Wheelhouse

@@ -18,11 +18,11 @@ from functools import partial
 from paddle._launch.digests import DigestCache
 from paddle._launch.dispatch import KEPT, Dispatch
 from paddle._launch.errors import LaunchError
+from paddle._launch.machines.crowd import Say, Sending, crowd
 from paddle._launch.machines.transport import Transport
 from paddle._launch.remote import Remote
 from paddle._launch.settings import Host
 from paddle._launch.upkeep import interpreter
-from paddle._launch.upkeep.crowd import Say, Sending, crowd
 from paddle._launch.upkeep.furnishing import Furnished, Kit, furnish
 from paddle._launch.upkeep.interpreter import Interpreter, Premises
 from paddle._launch.upkeep.visit import SshVisit, first_fit

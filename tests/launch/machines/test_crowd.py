@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from functools import partial
 
-from paddle._launch.errors import LaunchError, NodeUnfit
-from paddle._launch.upkeep.crowd import Say, crowd
+from paddle._launch.errors import LaunchError, NodeLost, NodeUnfit
+from paddle._launch.machines.crowd import Say, crowd, together
 
 
 def test_all_are_done_and_what_each_says_is_heard_in_the_thread_that_waits() -> None:
@@ -58,3 +58,21 @@ def test_what_fails_is_a_value() -> None:
 
 def test_of_none_nothing_comes() -> None:
     assert crowd({}, lambda key, news: None) == {}
+
+
+def test_one_that_does_not_come_back_is_given_up_at_the_deadline() -> None:
+    never = threading.Event()
+    values, errors = together({0: never.wait, 1: lambda: True}, 0.05)
+    assert values == {1: True}
+    assert isinstance(errors[0], NodeLost)
+    assert "did not answer within" in str(errors[0])
+    never.set()
+
+
+def test_what_came_of_each_and_why_others_failed_is_given_apart() -> None:
+    def fail() -> int:
+        raise NodeUnfit("no")
+
+    values, errors = together({1: lambda: 10, 2: fail, 0: lambda: 0}, 30)
+    assert list(values.items()) == [(1, 10), (0, 0)]
+    assert {key: str(error) for key, error in errors.items()} == {2: "no"}

@@ -1,13 +1,15 @@
 """The same done with many nodes at once, so many at a time; what each says meanwhile is heard as it comes.
 
-It must never know what is done. Guarantee: what fails with one node keeps no other from being done, and is
-given as a value. The thread that calls only waits and hears, so Ctrl+C ends it at any time, and with it all.
+It must never know what is done. Guarantee: it comes back when all have ended, or at the deadline where there
+is one; what fails with one node keeps no other from being done, and is given as a value. The thread that
+calls only waits and hears, so Ctrl+C ends it at any time, and with it all.
 """
 
 from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +17,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from paddle._launch.agent.halves import SIGNALS
-from paddle._launch.errors import LaunchError
+from paddle._launch.errors import LaunchError, NodeLost
 
 PARALLEL = 16
 Key = TypeVar("Key")
@@ -38,6 +40,7 @@ def crowd(
     tasks: Mapping[Key, Callable[[Say], Value]],
     hear: Callable[[Key, str | Sending], None],
     parallel: int = PARALLEL,
+    deadline_s: float | None = None,
 ) -> dict[Key, Value | LaunchError]:
     """Do all of it; gives what came of each, in the order of ``tasks``. ``hear``: in this thread."""
     waiting: SimpleQueue[Key] = SimpleQueue()
@@ -47,13 +50,37 @@ def crowd(
     for _ in range(min(parallel, len(tasks))):
         threading.Thread(target=_work, args=(tasks, waiting, said), daemon=True).start()
     done: dict[Key, Value | LaunchError] = {}
+    end = None if deadline_s is None else time.monotonic() + deadline_s
     while len(done) < len(tasks):
-        key, news, outcome = said.get()
+        try:
+            key, news, outcome = said.get(timeout=None if end is None else max(0.0, end - time.monotonic()))
+        except Empty:
+            late = f"it did not answer within {deadline_s:.0f} s. Try again, or look what keeps it busy."
+            return {key: done.get(key, NodeLost(late)) for key in tasks}
         if news is not None:
             hear(key, news)
         else:
             done[key] = outcome
     return {key: done[key] for key in tasks}
+
+
+def together(
+    tasks: Mapping[Key, Callable[[], Value]], deadline_s: float, parallel: int = PARALLEL
+) -> tuple[dict[Key, Value], dict[Key, LaunchError]]:
+    """As :func:`crowd`, where nothing is said meanwhile; gives apart what came of it, and why it failed."""
+    done = crowd(
+        {key: partial(_silently, task) for key, task in tasks.items()}, _unheard, parallel, deadline_s
+    )
+    failed = {key: one for key, one in done.items() if isinstance(one, LaunchError)}
+    return {key: one for key, one in done.items() if not isinstance(one, LaunchError)}, failed
+
+
+def _silently(task: Callable[[], Value], say: Say) -> Value:
+    return task()
+
+
+def _unheard(key: object, news: object) -> None:
+    pass
 
 
 def _work(
