@@ -55,8 +55,8 @@ def back() -> None:
     """A shard counts its steps only up to a number, and from 0 again."""
     apply = Clocks.apply
 
-    def mistaken(self: Clocks, samples: int) -> None:
-        apply(self, samples)
+    def mistaken(self: Clocks, samples: int, passes: int) -> None:
+        apply(self, samples, passes)
         if self.version == EVERY:
             self.version = self.samples = 0
 
