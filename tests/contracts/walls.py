@@ -122,7 +122,7 @@ TABLE = (
     Row("_launch.jobs.explanation", "_launch.{launch, news, plan} _visible", "pathlib rich"),
     Row("_launch.jobs.resumption", f"_launch.jobs.index _launch.plan {FLAGS}", "pathlib"),
     Row("_launch.jobs.watching", f"_launch.jobs {BULLETINS}", f"rich {STANDARD}"),
-    Row("_launch.jobs.collecting", f"{BULLETINS} _launch.backends _launch.phases", STANDARD),
+    Row("_launch.jobs.collecting", f"{BULLETINS} _launch.backends _launch.phases _visible", STANDARD),
     Row("_launch.jobs.commands", f"_launch.jobs _launch.{{backends, screens}} {FLAGS}", STANDARD),
     Row("_launch.backends.local", "_launch", f"invoke {STANDARD}"),
     # What is done with nodes between jobs.

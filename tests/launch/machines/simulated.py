@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from paddle._launch.agent.receiver import Receiver, Source
+from paddle._launch.agent.receiver import Cut, Receiver, Source
 from paddle._launch.backends import carrier
 from paddle._launch.launch import Launch
 from paddle._launch.machines import transport, ways
@@ -165,24 +165,29 @@ class _Program:
         self._source.patience_s = 60.0
 
     def run(self) -> int:
+        try:
+            self._act(self._entry())
+        except (OSError, EOFError, Cut):
+            return -1
+        return 0
+
+    def _entry(self) -> str:
         while self._source.line():
             pass  # names of Pythons
         size = int(self._source.exactly(8))
         self._source.exactly(32)
-        entry = self._source.exactly(size).rsplit(b"'", 2)[1].decode()
+        return self._source.exactly(size).rsplit(b"'", 2)[1].decode()
+
+    def _act(self, entry: str) -> None:
         self._net.begin(self._node, entry)
-        act: dict[str, Callable[[], None]] = {
+        acts: dict[str, Callable[[], None]] = {
             "agent.probe": self._probe,
             "agent.receiver": self._receive,
             "agent.halves": self._pretend,
             "agent.sender": lambda: self._say(kind="none"),
             "agent.remover": lambda: None,
         }
-        try:
-            act[entry]()
-        except (OSError, EOFError):
-            return -1
-        return 0
+        acts[entry]()
 
     def _say(self, **words: object) -> None:
         self._far.sendall(json.dumps(words).encode() + b"\n")

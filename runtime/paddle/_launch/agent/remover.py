@@ -1,7 +1,7 @@
 """Removes a workspace that was sent and in which nothing was trained.
 
 It reads a line of JSON, {"root", "place"}, on standard input. Guarantee: nothing is removed that is not a
-folder directly below ``root``.
+folder directly below ``root``, or that an agent has.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 from .killer import PATIENCE_S
+from .part import is_held
 
 
 def main() -> int:
@@ -23,5 +24,7 @@ def main() -> int:
     root, place = Path(order["root"]), Path(order["place"])
     if place.parent != root or place.name in ("", ".", "..") or place.is_symlink():
         sys.exit(f"{os.fspath(place)} is no folder directly below {os.fspath(root)}")
+    if is_held(place / "log" / "agent.log"):
+        sys.exit(f"{os.fspath(place)} is in use")
     shutil.rmtree(place, ignore_errors=True)
     return 0

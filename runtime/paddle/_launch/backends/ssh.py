@@ -73,9 +73,7 @@ class SshMachine:
     def deliver(self, is_stopped: Callable[[], bool]) -> None:
         with self._at_work(), self._saying_what_then():
             if self._launch.package is not None:
-                with self._talking("agent.receiver") as stream:
-                    self._has_delivered = True  # for what a cut leaves
-                    self._cargo.bring_workspace(stream, self._plan.node, self._plan.workspace, is_stopped)
+                self._bring_workspace(is_stopped)
             if not self._has_runtime:
                 self._bring_runtime(is_stopped)
 
@@ -168,6 +166,16 @@ class SshMachine:
 
     def _facts(self, wanted: fitness.Wanted) -> fitness.Facts:
         return fitness.read(self._ask("agent.probe", fitness.order(wanted)))
+
+    def _bring_workspace(self, is_stopped: Callable[[], bool]) -> None:
+        """Send the package; what is refused is not there, or there for another launch."""
+        with self._talking("agent.receiver") as stream:
+            self._has_delivered = True  # for what a cut leaves
+            try:
+                self._cargo.bring_workspace(stream, self._plan.node, self._plan.workspace, is_stopped)
+            except DeliveryRefused:
+                self._has_delivered = False
+                raise
 
     def _bring_runtime(self, is_stopped: Callable[[], bool]) -> None:
         """Send the runtime, unless another launch has just done so."""

@@ -20,6 +20,7 @@ from paddle._launch.phases import Phase
 from paddle._launch.plan import LaunchPlan
 from paddle._launch.results.curve import draw_again
 from paddle._launch.results.tenancy import own_place, settle, tenant
+from paddle._visible import visible
 
 _PATIENCE_S = 600.0
 
@@ -50,9 +51,9 @@ def collect(plan: LaunchPlan, carry: Callable[[LaunchPlan, Post], Carrier]) -> I
                     waiting.discard(node)
                 case NodeFailed(node, text) | NodeEnded(node, text):
                     waiting.discard(node)
-                    failed.append(f"node {node}: {text}")
+                    failed.append(f"node {node}: {visible(text)}")
                 case Told(source, text):
-                    yield f"{source}: {text}"
+                    yield f"{source}: {visible(text)}"
                 case Collected(node, folder):
                     there.append(f"{folder} of node {node}")
     finally:

@@ -24,7 +24,7 @@ from paddle._launch.settings import Settings
 # Of one call, and not of the job: who goes on from it says these anew.
 _OF_A_CALL = frozenset(
     {"conf", "dry_run", "detach", "resume", "format", "show_logs", "grep_logs"}
-    | {"job_dispatch_package", "job_workspace", "job_prepare"}
+    | {"job_dispatch_package", "job_workspace", "job_prepare", "shard_data"}
 )
 
 
