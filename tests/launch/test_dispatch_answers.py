@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from paddle._launch.agent import receiver, staging
+from paddle._launch.agent import answers, staging
 from paddle._launch.errors import DeliveryError
 from tests.launch.receiving import ThreadLine, dispatch_of, tree
 
@@ -53,7 +53,7 @@ def test_a_node_that_says_anything_else_is_an_error_of_that_node(package, tmp_pa
 
 
 def test_while_a_node_works_it_is_heard(package, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(receiver, "BEAT_S", 0.01)
+    monkeypatch.setattr(answers, "BEAT_S", 0.01)
     heard = threading.Event()
     sync = staging.sync
 

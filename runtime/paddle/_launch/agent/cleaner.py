@@ -26,16 +26,14 @@ import json
 import os
 import shutil
 import sys
-import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from .answers import Answers
 from .belongings import GONE, NAMES, Belonging, Ground, check_ours, note_of
 from .store import OWN, Store
-
-BEAT_S = 2.0
 
 
 class Cleaner:
@@ -46,11 +44,16 @@ class Cleaner:
         self._root = Path(order["root"])
         self._ground = Ground(self._root, now, order["runtimes"])
         self._now = now
-        self._saying = threading.Lock()
+        self._answers = Answers(sys.stdout.fileno())
+        self._say = self._answers.offer
 
     def run(self) -> int:
         """List, or remove; gives the exit status."""
-        threading.Thread(target=self._beat, daemon=True).start()
+        with self._answers.beating():
+            self._run()
+        return 0
+
+    def _run(self) -> None:
         if not self._root.is_absolute() or self._root == Path("/"):
             self._say(strange=f"{self._root} is not cleaned: ROOT_DIR is to be a folder of its own")
         elif why := check_ours(self._ground.home):
@@ -59,7 +62,6 @@ class Cleaner:
             self._list()
         else:
             self._remove({str(path): int(number) for path, number in self._order["remove"]})
-        return 0
 
     def _list(self) -> None:
         for one in self._ground.belongings():
@@ -126,17 +128,6 @@ class Cleaner:
         with contextlib.suppress(OSError):
             home.rmdir()
             self._say(removed=OWN, size=0)
-
-    def _say(self, **words: object) -> None:
-        data = memoryview(json.dumps(words).encode() + b"\n")
-        with contextlib.suppress(OSError), self._saying:
-            while data:
-                data = data[os.write(sys.stdout.fileno(), data) :]
-
-    def _beat(self) -> None:
-        while True:
-            time.sleep(BEAT_S)
-            self._say(beat=1)
 
 
 def main() -> int:

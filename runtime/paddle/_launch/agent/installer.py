@@ -25,7 +25,6 @@ It must never reach for anything but these wheels. Guarantee, by five rules:
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import json
 import os
@@ -33,18 +32,16 @@ import select
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from . import occupants
+from .answers import Answers
 from .environments import Environments
 from .manifest import Refused
 from .store import own_folder
 
-BEAT_S = 2.0
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _LONGEST = 400
 # A program that ends with whoever started it, however that ends.
 _BOUND = """
@@ -109,30 +106,25 @@ class Installer:
     def __init__(self, order: Mapping[str, Any], waits: int, answers: int) -> None:
         self._order = order
         self._waits = waits
-        self._answers = answers
-        self._saying = threading.Lock()
-        self._has_ended = threading.Event()
+        self._answers = Answers(answers)
+        self._say = self._answers.offer  # nobody listens: then standard input ends as well
 
     def run(self) -> int:
         """Install; gives the exit status."""
-        threading.Thread(target=self._beat, daemon=True).start()
-        status = self._run()
-        self._has_ended.set()
-        return status
+        with self._answers.beating():
+            return self._run()
 
     def _run(self) -> int:
         try:
             changed = self._install()
         except Refused as error:
-            return self._fail(f"{error}.", refused=True)
+            return self._answers.fail(f"{error}.", refused=True)
         except Failed as error:
-            return self._fail(str(error))
+            return self._answers.fail(str(error))
         except Abandoned:
             return 1
         except OSError as error:
-            path = error.filename2 or error.filename or ""
-            kept = "Nothing of it was kept. Make room there" if error.errno in _NO_ROOM else "Mend that"
-            return self._fail(f"{path}: {error.strerror}. {kept}, or say where else: ROOT_DIR in conf.py.")
+            return self._answers.fail_by(error, "ROOT_DIR in conf.py")
         self._say(done=changed)
         return 0
 
@@ -253,20 +245,6 @@ class Installer:
                 child.kill()
                 raise Abandoned
         return said.decode("utf-8", "replace")
-
-    def _say(self, **words: object) -> None:
-        data = memoryview(json.dumps(words).encode() + b"\n")
-        with contextlib.suppress(OSError), self._saying:  # nobody listens: then standard input ends as well
-            while data:
-                data = data[os.write(self._answers, data) :]
-
-    def _beat(self) -> None:
-        while not self._has_ended.wait(BEAT_S):
-            self._say(beat=1)
-
-    def _fail(self, text: str, refused: bool = False) -> int:
-        self._say(failed=text, refused=refused)
-        return 1
 
 
 def _make_empty(place: Path) -> None:

@@ -31,22 +31,20 @@ import re
 import select
 import shutil
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
 
+from .answers import NO_ROOM, Answers
 from .manifest import MOST_BYTES, Item, Refused, check_path, read
 from .part import CHUNK, Part
 from .staging import Staging
 from .store import OWN, Store, copy, finish, own_folder
 
 VERSION = 1
-BEAT_S = 2.0
 _FIRST_PATIENCE_S = 3600.0  # while the launcher reads its package; its end is seen at once
 _LONGEST_LINE = 1 << 16
 _SHARED = re.compile(r"\.paddle/(runtime|wheels)-[0-9a-f]{16}")  # come as workspaces do; jobs share them
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Cut(Exception):
@@ -106,51 +104,27 @@ class Receiver:
 
     def __init__(self, source: Source, answers: int, now: float) -> None:
         self._source = source
-        self._answers = answers
+        self._answers = Answers(answers)
         self._now = now
         self._received = 0
         self._bad: list[str] = []
-        self._saying = threading.Lock()
-        self._has_ended = threading.Event()
 
     def run(self) -> int:
         """Receive a workspace; gives the exit status."""
-        threading.Thread(target=self._beat, daemon=True).start()
-        status = self._run()
-        self._has_ended.set()
-        return status
+        with self._answers.beating():
+            return self._run()
 
     def _run(self) -> int:
         try:
             self._receive()
         except Refused as error:
-            return self._fail(f"{error}.", refused=True)
+            return self._answers.fail(f"{error}.", refused=True)
         except Cut as error:
-            return self._fail(f"{error} before all had arrived; what arrived is kept.")
+            return self._answers.fail(f"{error} before all had arrived; what arrived is kept.")
         except OSError as error:
-            path = error.filename2 or error.filename or ""
-            kept = "Nothing of it was kept. Make room there" if error.errno in _NO_ROOM else "Mend that"
-            return self._fail(f"{path}: {error.strerror}. {kept}, or say where else: --root_dir=DIR.")
-        with contextlib.suppress(OSError):  # nobody listens, and it is done all the same
-            self._say(done=self._received)
+            return self._answers.fail_by(error, "--root_dir=DIR")
+        self._answers.offer(done=self._received)  # it is done, whoever listens
         return 0
-
-    def _say(self, **words: object) -> None:
-        data = memoryview(json.dumps(words).encode() + b"\n")
-        with self._saying:
-            while data:
-                data = data[os.write(self._answers, data) :]
-
-    def _beat(self) -> None:
-        """Show who waits for an answer that there will be one: copying may take long, and so may a disk."""
-        with contextlib.suppress(OSError):  # nobody listens
-            while not self._has_ended.wait(BEAT_S):
-                self._say(beat=1)
-
-    def _fail(self, text: str, refused: bool = False) -> int:
-        with contextlib.suppress(OSError):
-            self._say(failed=text, refused=refused)
-        return 1
 
     def _receive(self) -> None:
         order = _order(self._source.line())
@@ -170,7 +144,7 @@ class Receiver:
                 )
             staging.switch((item.path for item in items if "/" not in item.path), self._source.check)
         except OSError as error:
-            if error.errno in _NO_ROOM:
+            if error.errno in NO_ROOM:
                 _tell_inodes(error, home)
                 store.forget_brought()
             raise
@@ -212,7 +186,7 @@ class Receiver:
                 (of[0], begun[digest].offset if digest in begun else 0) for digest, of in waiting.items()
             ]
             _check_room(staging.tree, sum(items[number].size - offset for number, offset in needs))
-            self._say(need=needs)
+            self._answers.say(need=needs)
             buffer = memoryview(bytearray(CHUNK))
             for number, _ in needs:
                 item = items[number]
@@ -237,7 +211,7 @@ class Receiver:
                 part.write(buffer[:count])
                 self._received += count
         except BaseException as error:
-            if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            if isinstance(error, OSError) and error.errno in NO_ROOM:
                 part.drop()
             else:
                 part.close()
