@@ -3,6 +3,7 @@ on half of it, and what had arrived does not travel again."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import signal
@@ -94,9 +95,12 @@ def head(cluster: Cluster, tmp_path: Path) -> Iterator[Head]:
 
 
 def arrived(lab: Cluster, node: str, root: str = ROOT_DIR) -> int:
-    """How much of the largest file that is on its way is on a node's disk."""
-    parts = lab.path(node, root) / ".paddle" / "parts"
-    return max((path.stat().st_size for path in parts.glob("*")), default=0)
+    """How much of the largest file that is on its way is on a disk. One that is complete moves on."""
+    sizes = [0]
+    for path in (lab.path(node, root) / ".paddle" / "parts").glob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            sizes.append(path.stat().st_size)
+    return max(sizes)
 
 
 def received(lab: Cluster, node: str) -> int:
