@@ -39,3 +39,15 @@ def test_one_that_leaves_no_time_is_over_at_once(within_s: float) -> None:
     until = Deadline(within_s, Clock())
     assert until.left_s() == 0.0
     assert until.is_over
+
+
+def test_silence_is_spent_and_what_else_has_passed_is_not() -> None:
+    clock = Clock()
+    until = Deadline(3.0, clock)
+    clock.now += 8.0
+    until.spend(0.5)
+    assert until.left_s() == 2.5
+    until.spend(2.5)
+    assert until.is_over
+    until.leave(1.0)
+    assert (until.left_s(), until.is_over) == (1.0, False)

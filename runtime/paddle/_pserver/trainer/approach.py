@@ -6,7 +6,8 @@
 3.  Where the port answers after the name was silent, the name is tried once more: what kept the shard from
     answering is over, and who came over TCP would stay there for the whole job.
 4.  Whoever goes over TCP though there is a name is told so.
-5.  It is tried until it works or a deadline is over, and told now and then that it waits.
+5.  It is tried until it works or a deadline is over, and told now and then that it waits. Who arrives after
+    that has not arrived.
 
 It must never know what a session carries.
 """
@@ -65,7 +66,11 @@ class Approach:
         why: OSError = TimeoutError("timed out")
         while True:
             try:
-                return self.attempt(time.monotonic() + min(deadline.left_s(), _ATTEMPT_S))
+                arrived = self.attempt(time.monotonic() + min(deadline.left_s(), _ATTEMPT_S))
+                if deadline.left_s():
+                    return arrived
+                arrived.stream.close()  # it was given up meanwhile: nothing is said here
+                raise TimeoutError("timed out")
             except OSError as error:
                 now, left_s = time.monotonic(), deadline.left_s()
                 if left_s or not isinstance(error, TimeoutError):
@@ -110,8 +115,7 @@ class Approach:
         return self._by_port(deadline)
 
     def _by_port(self, deadline: float) -> Arrived:
-        sock = socket.create_connection(self._address, timeout=left(deadline))
-        return self._introduced(sock, deadline, self._trust)
+        return self._introduced(_connected(self._address, deadline), deadline, self._trust)
 
     def _introduced(
         self, sock: socket.socket, deadline: float, trust: ssl.SSLContext | None = None
@@ -126,3 +130,19 @@ class Approach:
             sock.close()
             raise
         return Arrived(stream, can_damage)
+
+
+def _connected(address: tuple[str, int], deadline: float) -> socket.socket:
+    """As ``socket.create_connection``; but all addresses of a host together have the time it gives each."""
+    why: OSError = TimeoutError("timed out")
+    for family, kind, protocol, _, place in socket.getaddrinfo(*address, type=socket.SOCK_STREAM):
+        sock = socket.socket(family, kind, protocol)
+        try:
+            sock.settimeout(left(deadline))
+            sock.connect(place)
+        except OSError as error:
+            sock.close()
+            why = error
+        else:
+            return sock
+    raise why

@@ -64,7 +64,9 @@ Told = Callable[[int], None]
 
 _REPLIES = get_args(Reply)
 _LAST_WORDS_S = 1.0
-_IDLE_S = 0.5
+IDLE_S = 0.5
+"""As long as nothing comes and nothing goes whoever waits looks around."""
+
 _PARTING_S = 5.0
 _NOT_YET = (TimeoutError, BlockingIOError)
 
@@ -107,6 +109,9 @@ class Client:
         self._whole = True  # whether the last message went out whole
         # Called now and then while it waits for the other side.
         self.on_idle: Callable[[], None] = lambda: None
+        self.on_waiting: Callable[[], None] = lambda: None  # the shard says for whom it waits
+        self.longest_send_s = math.inf  # of one piece, where a timeout is the end
+        self._is_closed = False
 
     # Connecting.
 
@@ -115,6 +120,8 @@ class Client:
         listens."""
         if self._socket is None:
             self._socket, self._reader.checks_body = self._approach.come(deadline, insists=insists)
+            if self._is_closed:  # meanwhile, by another thread
+                self.close()
 
     # Asking.
 
@@ -156,6 +163,7 @@ class Client:
                 raise self._failed(reply)
             if not isinstance(reply, Waiting):
                 return reply
+            self.on_waiting()
             self._notice(f"{self.what} was asked {self._asked}: it is {paragraph(reply.text)}")
 
     def share(self, share: Share, *, is_in_step: bool) -> None:
@@ -209,6 +217,7 @@ class Client:
 
     def close(self) -> None:
         """Close without a word. Idempotent."""
+        self._is_closed = True
         if self._socket is not None:
             self._socket.close()
             self._socket = None
@@ -268,7 +277,7 @@ class Client:
         """Whether it is connected by the shard's name: both are of one machine and user."""
         return isinstance(self._socket, socket.socket) and self._socket.family == socket.AF_UNIX
 
-    def _ready(self, deadline: Deadline, most_s: float = _IDLE_S) -> Stream:
+    def _ready(self, deadline: Deadline, most_s: float = IDLE_S) -> Stream:
         """The connection, for a call of ``most_s``, or of no time where the deadline is over."""
         sock = self._socket
         if sock is None:
@@ -345,7 +354,7 @@ class Client:
     def _send_all(self, group: list[memoryview], deadline: Deadline) -> None:
         is_patient = isinstance(self._socket, TlsSocket)  # which cannot go on after a timeout
         while group:
-            sock = self._ready(deadline, math.inf if is_patient else _IDLE_S)
+            sock = self._ready(deadline, self.longest_send_s if is_patient else IDLE_S)
             try:
                 sent = sock.sendmsg(group)
             except _NOT_YET:

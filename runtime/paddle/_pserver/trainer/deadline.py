@@ -28,6 +28,14 @@ class Deadline:
         """Have it be over, from another thread."""
         self._is_ended = True
 
+    def spend(self, seconds: float) -> None:
+        """Look: so many seconds have passed in silence; what else has since the last look is left out."""
+        self._seen_at, self._left_s = self._read(), self._left_s - seconds
+
+    def leave(self, seconds: float) -> None:
+        """Have so many seconds be left at least."""
+        self._left_s = max(self._left_s, seconds)
+
     def left_s(self) -> float:
         """Look: how many seconds are left; 0 where it is over."""
         seen_at = self._read()

@@ -6,8 +6,8 @@
 2.  Coming back is done in a thread: what is told again may have to wait for other trainers, who wait for this
     one on another line. So whoever waits for an answer looks after all lines meanwhile (``on_idle``), also
     after those that other threads ask on: :meth:`look` leaves alone what is in use.
-3.  It gives up ``reconnect_timeout_s`` after the first break that nothing was answered since; at once where
-    nothing listens any more and the shard keeps no snapshots: then what it had is lost.
+3.  It gives up when its respite is over (respite.py); at once where nothing listens any more and the shard
+    keeps no snapshots: then what it had is lost.
 4.  What is told ahead counts on its connection. A question that is asked on another one brings everything.
 5.  The open question, what was answered and the journal change together, under one lock with what is sent.
 
@@ -56,9 +56,9 @@ from paddle._pserver.trainer.farewell import Farewell
 from paddle._pserver.trainer.greeting import Greeting, declare_again
 from paddle._pserver.trainer.journal import Entry, is_told_again
 from paddle._pserver.trainer.question import Patience, Question, Recalled, ReplyBytes, Return, Short, Start
+from paddle._pserver.trainer.respite import Respite
 
-_LOOK_S = 0.5
-_RETRY_S = 0.2
+_LOOK_S, _RETRY_S = 0.5, 0.2
 
 
 class Line:
@@ -68,22 +68,22 @@ class Line:
         self, make: Callable[[], Client], greeting: Greeting, notice: Notice, patience: Patience
     ) -> None:
         self.client = make()
-        self.client.on_idle = self._idle
+        self._respite = Respite(patience.reconnect_timeout_s)
+        self._respite.release(self.client, self._idle)
         self.welcome = Welcome(0.0)
         self.on_idle: Callable[[], None] = lambda: None
         self.reply_bytes = ReplyBytes()
         self.journals = False  # whether the shard can be told again what it has forgotten
         self._make, self._greeting, self._notice, self._patience = make, greeting, notice, patience
         self._journal = patience.account.open()
-        self._answered = Mark()
-        self._start = Start()
+        self._answered, self._start = Mark(), Start()
         self._open: Question | None = None
         self._asked: Client | None = None  # on which it was asked
         self._busy = threading.Lock()  # held while something is sent or received
         self.is_recalled = False  # whoever waits on it, in another thread, is to get ``Recalled`` soon
         self._broken: PserverError | None = None
-        self._deadline: Deadline | None = None  # of coming back
         self._return: Return | None = None
+        self._is_leaving = self._is_in_step = False
         self._is_leaving = self._is_in_step = False
         self._farewell: Farewell | None = None
 
@@ -247,7 +247,8 @@ class Line:
         if self._asked is not self.client:
             self._ask()
         reply = self.client.receive(landing.views(), landing.told)
-        self._open, self._answered, self._deadline = None, self._journal.told, None
+        self._open, self._answered = None, self._journal.told
+        self._respite.end()
         if isinstance(reply, Answer):
             self._journal.prune(reply.durable)
         return reply
@@ -298,9 +299,7 @@ class Line:
 
     def _break(self, error: PserverError) -> None:
         """The connection is no good any more. Raises where nothing is to be done about it."""
-        if self._deadline is None:
-            self._deadline = Deadline(self._patience.reconnect_timeout_s)
-        if not self._deadline.left_s():
+        if not self._respite.begin().left_s():
             raise error
         self._broken = error
         self.client.close()
@@ -320,12 +319,12 @@ class Line:
     def _await(self, coming: Return) -> None:
         coming.thread.join(_LOOK_S)
         if coming.thread.is_alive():
-            return self._idle()
-        if coming.error is not None:
+            self._idle()
+        elif coming.error is not None:
             raise coming.error
-        with self._busy:
-            self._return = None if self._return is coming else self._return
-        return None
+        else:
+            with self._busy:
+                self._return = None if self._return is coming else self._return
 
     def _come_back(self) -> None:
         self._notice(f"{self._broken} Trying to come back.")
@@ -333,8 +332,7 @@ class Line:
         self._return.thread.start()
 
     def _run(self) -> None:
-        coming = self._return
-        assert coming is not None
+        assert (coming := self._return) is not None
         try:
             while self._broken is not None and self._farewell is None:
                 try:
@@ -348,10 +346,12 @@ class Line:
     def _meet_again(self) -> None:
         """A new connection, on which the shard knows all that was told on the ones before."""
         client = self._make()
+        self._respite.bind(client)
         try:
             self._connect_again(client)
             self._greeting.say(client, self._answered)
             self._hear_welcome(client)
+            self._respite.go_on()
             declare_again(client, self._start, self._open)
             self._share_again(client)
             self._tell_again(client)
@@ -364,15 +364,14 @@ class Line:
             raise
         with self._busy:
             self.client, self._broken = client, None
+            self._respite.release(client, self._idle)
             if self._open is not None:  # now: others may wait for it while this trainer waits elsewhere
                 self._ask()
-            client.on_idle = self._idle
         self._notice(f"{self.what}: the connection is back")
 
     def _connect_again(self, client: Client) -> None:
-        assert self._deadline is not None
         try:
-            client.connect(self._deadline, insists=self.welcome.keeps and not self._is_leaving)
+            client.connect(self._respite.begin(), insists=self.welcome.keeps and not self._is_leaving)
         except ShardUnreachable as error:
             raise ShardUnreachable(f"{self._broken} It did not come back: {error}") from error
         except Refused as error:  # damaged on the way: it was right before
@@ -394,7 +393,8 @@ class Line:
         for entry in entries:
             if asked is not None and entry is asked.entry:
                 return  # asked again once the line is back
+            self._respite.go_on()
             client.send(entry.message, entry.body, asking="to hear again what it lacks")
             size = self.reply_bytes.to(entry.message)
             client.answer([values[:size]] if size else [])
-            self._deadline = Deadline(self._patience.reconnect_timeout_s)
+            self._respite.end()
