@@ -7,7 +7,8 @@ Pure; the time is an argument. It must never know how a process is started or en
 2.  Each role is started again ``most`` times, each time after a pause twice as long as the one before.
 3.  A pserver is where it keeps snapshots: it goes on from the newest, and trainers tell it what it lacks.
 4.  A trainer is, unless a shard says that no other process can take up what it was about: where trainers are
-    in step, in the midst of a pass. Where it has ended its pass and others have not, it is once they have.
+    in step, in the midst of a pass, or ever where they update by themselves. Where it has ended its pass and
+    others have not, it is once they have.
 
 Guarantee: a role is due once for every end that was taken, never sooner than its pause, and never while a
 shard says that nobody can take its place.
@@ -23,8 +24,8 @@ from paddle._launch.events import Barred
 _NO_SNAPSHOTS = "it was not started again: without --snapshot_dir it has nothing to go on from"
 _NOT_REPLACED = (
     "it was not started again: trainers are in step, and no other process can take up the pass that it was "
-    "in the midst of. With --min_trainers a job goes on without it, with --snapshot_dir a next one goes on "
-    "from there"
+    "in the midst of, nor, in a mode in which trainers update by themselves, what it kept of its own. With "
+    "--min_trainers a job goes on without it, with --snapshot_dir a next one goes on from there (--resume)"
 )
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from paddle._engine.exchange import ModeSpec
 from paddle._pserver.protocol.messages import Answer, Declared, EndPass, Mark, Push, Welcome
 
@@ -67,6 +71,17 @@ def test_in_step_nobody_takes_up_half_a_pass_or_one_that_was_trained() -> None:
     talk.end_pass(1)
     talk.lose(1)
     assert talk.hello(1, "the newer") == [Fails("DuplicateTrainer", words)]
+
+
+@pytest.mark.parametrize("name", ["average", "elastic_average"])
+def test_where_trainers_in_step_update_by_themselves_nobody_takes_a_place(name: Any) -> None:
+    talk = joined(spec=update(mode=ModeSpec(name=name, k_steps=2)))
+    passes(talk, 0)
+    talk.lose(1)
+    words = "what it kept of its own, such as momentum and its place in the schedule, is lost"
+    assert talk.hello(1, "the newer") == [Fails("DuplicateTrainer", words)]
+    assert talk.shard.arrivals.barred() == ([1], [])
+    assert isinstance(talk.hello(1, "process 1")[0], Welcome)
 
 
 def test_a_process_that_took_a_place_is_in_once_a_snapshot_knows_it() -> None:

@@ -5,7 +5,8 @@ place.
 2.  A process may take the place of one that is not connected: where that has pushed nothing; where trainers
     are not in step; or where it was lost between two passes, and so owes nothing of the one that has begun.
     In the last case it is in once a snapshot knows it: else a shard that is restored would count the steps
-    of the one before as its own.
+    of the one before as its own. But where trainers in step update by themselves none may: what the one
+    before kept of its own, such as momentum, went with it.
 3.  Out of step a snapshot need not know it. A shard that is restored from one may let the process before in
     again, which woke up just then: that loses the place when the newer one comes, which tells whose it took.
 4.  Where the first to come to a restored shard is a process that it does not know and that has done nothing,
@@ -35,6 +36,7 @@ class Arrivals:
         self.may_be_new_job = False
         self.is_new_job = False  # one has begun (rule 4)
         self.is_kept = True  # whether snapshots know all that took a place (rule 2)
+        self.keeps_own = False  # whether trainers have what no other process can (rule 2)
         self._known = 0  # so many places were in the job that made the snapshot
 
     def restored(self, trainers: int) -> None:
@@ -52,7 +54,8 @@ class Arrivals:
         comes_back = trainer.is_again(hello.incarnation)
         is_successor = self.is_in_step is False and trainer.incarnation in hello.before
         is_free = self._is_free(trainer, hello.answered.pushes)
-        self._roster.check(trainer.id, hello.incarnation, now, is_free=is_free, is_successor=is_successor)
+        who = (trainer.id, hello.incarnation, now)
+        self._roster.check(*who, is_free=is_free, is_successor=is_successor, keeps_own=self.keeps_own)
         self.may_be_new_job = self.may_be_new_job and not trainer.incarnation
         before = self._roster.join(trainer.id, session, peer, hello.incarnation, now)
         self._go_on_with(trainer, hello.answered, comes_back=comes_back)
@@ -64,7 +67,8 @@ class Arrivals:
         ended."""
         gone = [self._roster.trainers[id] for id in sorted(self._roster.missing)]
         barred = [trainer for trainer in gone if trainer.is_left_out or not self._is_free(trainer, 0)]
-        later = [t.id for t in barred if not t.is_left_out and t.id not in self._roster.present]
+        gone = [t for t in barred if not t.is_left_out and not self.keeps_own]
+        later = [trainer.id for trainer in gone if trainer.id not in self._roster.present]
         return [trainer.id for trainer in barred if trainer.id not in later], later
 
     def _is_new_job(self, trainer: Trainer, hello: Hello) -> bool:
@@ -86,7 +90,7 @@ class Arrivals:
         """Rule 2, for a process that has had answers to so many pushes."""
         id = trainer.id
         has_begun = id not in self._roster.present or self._clocks.unsettled[id] or answered
-        is_between = trainer.state is Standing.LOST and not has_begun
+        is_between = trainer.state is Standing.LOST and not has_begun and not self.keeps_own
         return self.is_in_step is False or is_between or not self._clocks.pushes[id]
 
     def _go_on_with(self, trainer: Trainer, answered: Mark, *, comes_back: bool) -> None:

@@ -137,6 +137,7 @@ class Beginning:
             changes=changes_of(update, model.tables, trainers, restored=restored),
         )
         self._arrivals.is_in_step = self.training.is_in_step
+        self._arrivals.keeps_own = update.mode.is_local
         self._outbox.note("has its initial values")
         for id in self._barrier.waiting_for(Declare):
             self._outbox.tell(id, Declared(seed=False))

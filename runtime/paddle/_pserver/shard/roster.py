@@ -25,6 +25,11 @@ from dataclasses import dataclass
 from paddle._pserver.errors import DuplicateTrainer, Stale
 
 _PAST = 64  # processes that are remembered to be stale
+_HALF = "It has trained a part of this pass, which no other process can take up. "
+_KEPT = (
+    "It updated by itself, in step with others, and what it kept of its own, such as momentum and its place "
+    "in the schedule, is lost: no other process can take that up. With snapshots a next job goes on. "
+)
 
 
 class Standing(enum.Enum):
@@ -81,10 +86,17 @@ class Roster:
         return self._sessions.get(session)
 
     def check(
-        self, id: int, incarnation: str, now: float, *, is_free: bool, is_successor: bool = False
+        self,
+        id: int,
+        incarnation: str,
+        now: float,
+        *,
+        is_free: bool,
+        is_successor: bool = False,
+        keeps_own: bool = False,
     ) -> None:
         """Raise where this process may not have the place. ``is_free``: another may lose it when it is not
-        connected; ``is_successor``: or also when it is."""
+        connected; ``is_successor``: or also when it is. ``keeps_own``: it had what no other process has."""
         trainer = self.trainers[id]
         if incarnation in trainer.past:
             why = f"a newer process has trainer_id={id}: {self.describe(id, now)}"
@@ -93,10 +105,10 @@ class Roster:
         is_open = is_free and trainer.state in (Standing.EXPECTED, Standing.LOST)
         if trainer.is_again(incarnation) or is_successor or is_open:
             return
-        half = "It has trained a part of this pass, which no other process can take up. "
-        half = half if trainer.state is Standing.LOST else ""
+        why = _KEPT if keeps_own else _HALF
+        why = why if trainer.state is Standing.LOST else ""
         raise DuplicateTrainer(
-            f"trainer_id={id} is taken: {self.describe(id, now)}. {half}Give every trainer an id of its own; "
+            f"trainer_id={id} is taken: {self.describe(id, now)}. {why}Give every trainer an id of its own; "
             "to train again, start the pservers again: they serve one job."
         )
 
