@@ -32,11 +32,16 @@ def gram_reader(paths):
 
 
 def save_pass(trainer, directory, pass_id):
-    """Write a pass's model as ``directory/pass-0000N/params.tar``; ``done`` comes last, when all is there."""
+    """Write a pass's model as ``directory/pass-0000N/params.tar``; ``done`` comes last, when all is there.
+
+    Under another name first: a process that is killed meanwhile leaves no half of a model, and the one that
+    is started in its place, which is told once more that the pass has ended, writes it anew.
+    """
     folder = Path(directory, f"pass-{pass_id:05d}")
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "params.tar").open("wb") as f:
+    with (folder / "params.tar.new").open("wb") as f:
         trainer.save_parameter_to_tar(f)
+    (folder / "params.tar.new").replace(folder / "params.tar")
     (folder / "done").write_text("1\n")
 
 

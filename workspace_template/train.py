@@ -7,6 +7,7 @@ them it trains on this machine alone, on all of the data: python train.py
 import argparse
 import os
 import pickle
+import random
 from pathlib import Path
 
 import my_lib
@@ -76,6 +77,10 @@ def main():
     trainer = paddle.trainer.SGD(cost, parameters, adagrad, is_local=not cluster_train)
 
     def event_handler(event):
+        if isinstance(
+            event, paddle.event.BeginPass
+        ):  # a pass's order is the same in whichever process it begins
+            random.seed(event.pass_id * nodes + node_id)
         if isinstance(event, paddle.event.EndIteration) and event.batch_id % 100 == 0:
             print(f"Pass {event.pass_id}, Batch {event.batch_id}, Cost {event.cost:f}, {event.metrics}")
         if isinstance(event, paddle.event.EndPass):

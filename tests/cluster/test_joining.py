@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
+import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,7 +21,8 @@ pytestmark = pytest.mark.cluster
 PATIENCE_S = 60.0
 NOT_IN_STEP = ["is_async=True", "staleness=2", "num_batches_per_send_parameter=2, is_async=True"]
 
-# Words of its own for each trainer. It says where it is by files, and waits where the test has put a file.
+# Words of its own for each trainer. It says where it is by files, and waits where the test has put a file. It
+# saves the model of each pass, or is killed before it could.
 TRAIN = """
 import os, signal, time
 from pathlib import Path
@@ -42,6 +44,9 @@ def handler(event):
             time.sleep(0.01)
     if isinstance(event, paddle.event.EndPass) and str(event.pass_id) == os.environ.get("DIES_AFTER"):
         os.kill(os.getpid(), signal.SIGKILL)
+    if isinstance(event, paddle.event.EndPass):
+        with open(f"{me}-of-{event.pass_id}.tar", "wb") as file:
+            trainer.save_parameter_to_tar(file)
 
 
 batches = paddle.batch(lambda: iter(words * 2), 10)
@@ -109,6 +114,12 @@ def cost(output: str) -> float:
     return float(re.findall(r"^cost (.*)$", output, re.MULTILINE)[0])
 
 
+def model(path: Path) -> dict[str, bytes]:
+    """The parameters that were saved there."""
+    with tarfile.open(path) as file:
+        return {name: file.extractfile(name).read() for name in file.getnames()}  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize("mode", NOT_IN_STEP)
 def test_a_trainer_that_comes_late_joins_and_all_end_with_one_model(
     begin: Callable[..., Job], mode: str
@@ -144,9 +155,13 @@ def test_in_step_a_trainer_that_was_killed_between_two_passes_is_replaced_and_no
 ) -> None:
     job = begin("")
     first = job.train(0, "first", passes=5)
-    killed = job.train(1, "killed", passes=5, DIES_AFTER="1")
-    assert killed.wait(PATIENCE_S) == -signal.SIGKILL
-    job.end(first, job.train(1, "again", passes=3))
+    for before, dies_after in enumerate(["1", "4"]):
+        killed = job.train(1, "killed", passes=5, DIES_AFTER=dies_after, PADDLE_RESTARTS=str(before))
+        assert killed.wait(PATIENCE_S) == -signal.SIGKILL
+    job.end(first, job.train(1, "again", passes=5, PADDLE_RESTARTS="2"))
+    for pass_id in range(5):
+        saved = [model(job.folder / f"{id}-of-{pass_id}.tar") for id in range(2)]
+        assert saved[0] == saved[1]
     whole = begin("", "whole")
     whole.end(*(whole.train(id, f"trainer-{id}", passes=5) for id in range(2)))
     for name in ("first", "again"):

@@ -4,8 +4,8 @@ It must never know where parameters are kept: an exchange, if it has one, is tol
 about to use, and given the gradients when a program ends in ``exchange``, or as they become final
 (overlap.py).
 
-Guarantees: for equal parameters, feeds, seeds and numbers of earlier runs of the same program, a run
-gives equal bits; what it returns is the caller's to keep.
+Guarantees: for equal parameters, feeds, seeds and steps a run gives equal bits; what it returns is the
+caller's to keep.
 """
 
 from __future__ import annotations
@@ -75,19 +75,20 @@ class Executor:
         *,
         samples: int | None = None,
         seed: int = 0,
+        step: int | None = None,
     ) -> list[np.ndarray]:
         """Run the main block once and return copies of the fetched variables, gradients of tables dense.
 
         ``feed``: data by name; float32 and int64 are expected, what converts without loss of kind is
         converted. ``samples``: how many samples the exchange is told that this step had, the batch size
-        if None. ``seed``: of all randomness, together with how often this executor ran this program
-        before.
+        if None. ``seed``: of all randomness, together with ``step``, if None how often this executor ran
+        this program before.
         """
         known = self._programs.setdefault(program, _Known())
         plan = self._plan(known, program, feed, fetch)
         run = plan.run
         run.report = None
-        run.seed, run.step = seed, known.runs
+        run.seed, run.step = seed, known.runs if step is None else step
         run.samples = _batch_size(feed) if samples is None else samples
         with np.errstate(all="ignore"):  # a cost that is inf or NaN says it all
             fetched = plan(feed)

@@ -1,8 +1,9 @@
 """Training: one network, its programs, and the place where its parameters live.
 
-It must never know passes, events or readers. Guarantee: who reads a parameter after a step reads that of the
-next one, though new values may be on their way when a step returns; a test changes nothing; both begin from
-what the pool holds, whoever trained it.
+It must never know events or readers, and of passes only when one begins. Guarantee: who reads a parameter
+after a step reads that of the next one, though new values may be on their way when a step returns; a test
+changes nothing; both begin from what the pool holds, whoever trained it. What is drawn in a batch follows
+from the seed, the pass and the batch's place in it, also in a process that began with a later pass.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Training:
     def __init__(self, topology: Topology, pool: Pool, update: UpdateSpec, seed: int) -> None:
         self._pool = pool
         self._update = update
-        self._seed = seed
+        self._seed, self._pass_seed, self._steps = seed, seed, 0
         net = Network(topology.proto(), dict(topology.data_type()))
         self._meters: list[Meter] = meters(net)
         self._cost, objective = _costs(net)
@@ -58,6 +59,11 @@ class Training:
         self._executor = Executor(self._pool.scope, exchange, exchange.room(), names)
         self._draw()
 
+    @property
+    def metrics(self) -> list[str]:
+        """The names of what is measured beside the cost."""
+        return [meter.name for meter in self._meters]
+
     def resume(self) -> None:
         """Take the parameters back, if another training has had them since."""
         if self._keeper is not None:
@@ -69,9 +75,15 @@ class Training:
             return {}
         return self._keeper.averages()
 
+    def begin_pass(self, number: int) -> None:
+        """Pass ``number`` begins, as the job counts them."""
+        self._pass_seed = int(np.random.SeedSequence((self._seed, number)).generate_state(1, np.uint64)[0])
+        self._steps = 0
+
     def step(self, feed: Feed, samples: int) -> Tally:
         """Compute the gradients of a batch and learn from them."""
         self.resume()
+        self._steps += 1
         return self._run(self._executor, self._program, feed, samples)
 
     def test(self, batches: Iterable[tuple[Feed, int]]) -> Tally:
@@ -91,7 +103,8 @@ class Training:
 
     def _run(self, executor: Executor, program: Program, feed: Feed, samples: int) -> Tally:
         wanted = [self._cost, *variables(self._meters)]
-        cost, *values = executor.run(program, feed, wanted, samples=samples, seed=self._seed)
+        drawn = {"seed": self._pass_seed, "step": self._steps}
+        cost, *values = executor.run(program, feed, wanted, samples=samples, **drawn)
         return tally(self._meters, samples, cost, values)
 
 

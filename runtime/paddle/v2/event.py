@@ -4,7 +4,8 @@
       BeginIteration, EndForwardBackward, EndIteration    once a batch
     EndPass
 
-They must never know the trainer. Guarantee: an event does not change after it was handed out.
+Of what a process before this one has trained there is the last EndPass only. They must never know the
+trainer. Guarantee: an event does not change after it was handed out.
 """
 
 from __future__ import annotations
@@ -71,7 +72,11 @@ class EndIteration(_WithMachine, _WithEvaluator):
 
 @dataclass(frozen=True)
 class EndPass(_WithMachine, _WithEvaluator):
-    """A pass has ended. ``metrics``: of the whole pass, by evaluator name."""
+    """A pass has ended. ``metrics``: of the whole pass, by evaluator name.
+
+    A handler may see one of these twice: a process that was started again begins with that of the last pass
+    which the one before it had ended, its metrics NaN. So save under a new name, and rename.
+    """
 
     pass_id: int
     metrics: Mapping[str, float] = field(default_factory=dict)

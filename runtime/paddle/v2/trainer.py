@@ -1,12 +1,13 @@
 """SGD: trains a network over passes of a reader's batches, on this machine or with parameter servers.
 
 It must never know how a step is computed or where parameters live. Guarantee: events come in the documented
-order, once each; a trainer that ends by an error never says an orderly goodbye to parameter servers, so that
-the others of its job hear of it.
+order, once each, but for the EndPass that a process which was started again repeats; a trainer that ends by
+an error never says an orderly goodbye to parameter servers, so that the others of its job hear of it.
 """
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -101,7 +102,8 @@ class SGD:
         row goes to which data layer; where not given, in the order in which the data layers were written.
 
         Where a launcher has started this process again (PADDLE_RESTARTS), passes that the one before it has
-        ended are passed over, without an event.
+        ended are passed over. Of these the last one's EndPass is handed out again, as the one before may have
+        been lost in it, before it had saved the model; its metrics are NaN, for they went with that one.
 
         An error that leaves ``train`` is told to parameter servers when the program ends, except
         ``sys.exit(0)`` in a handler, and except where the program caught it and then a ``train``, ``test`` or
@@ -116,9 +118,7 @@ class SGD:
         exchange = self._exchange or self._start()
         try:
             self._training.resume()
-            begin = min(self._passed_over, num_passes)
-            self._passed_over, self._passes = self._passed_over - begin, self._passes + begin
-            for pass_id in range(begin, num_passes):
+            for pass_id in range(self._pass_over(num_passes, handler), num_passes):
                 self._pass(pass_id, exchange, reader, feeder, handler)
         except BaseException as error:
             if self._goodbye is not None:
@@ -158,6 +158,14 @@ class SGD:
             self._passed_over = remote.next_pass if _flags.is_again() else 0
         return exchange
 
+    def _pass_over(self, num_passes: int, handler: Callable[[Any], None]) -> int:
+        """Pass over what was ended before this process; gives the pass to begin with."""
+        begin = min(self._passed_over, num_passes)
+        self._passed_over, self._passes = self._passed_over - begin, self._passes + begin
+        if begin and not self._passed_over:  # the last that was ended is one of this call
+            handler(event.EndPass(begin - 1, dict.fromkeys(self._training.metrics, math.nan)))
+        return begin
+
     def _succeeded(self) -> None:
         if self._goodbye is not None:
             self._goodbye.succeeded()
@@ -184,6 +192,7 @@ class SGD:
         progress = Progress(pass_id, log_period, reporter(), time.monotonic)
         handler(event.BeginPass(pass_id))
         exchange.begin_pass(self._passes)
+        self._training.begin_pass(self._passes)
         for batch_id, batch in enumerate(reader()):
             handler(event.BeginIteration(pass_id, batch_id))
             tally = self._training.step(feeder(batch), len(batch))
