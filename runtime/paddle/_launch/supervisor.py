@@ -82,9 +82,7 @@ class Supervisor:
         self._limits = limits or Limits()
         self._restarts, self._min_trainers = restarts or Restarts(), min_trainers
         self._blame = Blame(self._pservers | self._trainers)
-        self.spared: dict[
-            str, int
-        ] = {}  # trainers that the job goes on without (rule 12), and how each ended
+        self.spared: dict[str, int] = {}  # how those ended that the job goes on without (rule 12)
         self.has_met = False  # whether any trainer has come to a pserver
         self._since = 0.0
         self._waiting: set[int | str] = set()  # for whom the phase lasts: nodes or roles
@@ -304,12 +302,19 @@ class Supervisor:
     def _too_late(self, limit: float, now: float) -> list[Action]:
         if self.phase >= Phase.FINISH:
             return self._enter(Phase.STOP if self.phase is Phase.FINISH else Phase(self.phase + 1), now)
-        late = sorted(self._waiting, key=str)[0]
-        if isinstance(late, str):
-            text = f"{late} was not ready within {limit:.0f} s"
-            return self._fail(Cause(status=1, text=text, node=self._pservers[late], role=late), now)
-        text = f"it did not answer within {limit:.0f} s"
+        within = f"within {limit:.0f} s"
+        nodes = [node for node in self._nodes if node in self._waiting]
         if self.phase is Phase.REACH:
-            self.unfit |= {node: text for node in self._nodes if node in self._waiting}
+            self.unfit |= dict.fromkeys(nodes, f"it did not answer {within}")
             return self._leave(now)
-        return self._fail(Cause(status=1, text=text, node=late), now)
+        if nodes:
+            text = f"it did not answer {within}{_nor('did node', nodes[1:])}"
+            return self._fail(Cause(status=1, text=text, node=nodes[0]), now)
+        first, *others = [role for role in self._pservers if role in self._waiting]
+        text = f"{first} was not ready {within}{_nor('was', others)}"
+        return self._fail(Cause(status=1, text=text, node=self._pservers[first], role=first), now)
+
+
+def _nor(did: str, others: Sequence[int | str]) -> str:
+    """Of others the same."""
+    return f", nor {did} {', '.join(map(str, others))}" if others else ""

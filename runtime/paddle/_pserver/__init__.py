@@ -6,6 +6,7 @@ world.
 Its rooms, of which none knows those below it in this list:
 
     errors, options    what can go wrong, and what pservers are told before any trainer speaks
+    watcher            who hears how a job fares
     protocol           what trainers and shards say to each other, and which shard has which values
     trust, memory      who may speak; arrays that grow where they are, or that two processes see
     tables             values, dense and sparse, and the state of their rules

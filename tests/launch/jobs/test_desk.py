@@ -146,6 +146,25 @@ def test_more_callers_than_there_is_room_for_are_sent_away_and_room_is_given_bac
     until(is_heard, "room for a caller")
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_call_that_goes_wrong_costs_no_room(office: Office, monkeypatch) -> None:
+    """Whatever it is; each of them took a place for good, and after sixteen nobody was heard."""
+    monkeypatch.setattr(office.desk, "_state", lambda: [][0])
+    for _ in range(of_desk.MOST_CALLERS):
+        with Caller(office.folder) as caller, pytest.raises(NoAnswer):
+            caller.state()
+    monkeypatch.undo()
+
+    def is_heard() -> bool:
+        try:
+            with Caller(office.folder) as caller:
+                return caller.state().phase == "begins"
+        except NoAnswer:
+            return False
+
+    until(is_heard, "room for a caller")
+
+
 def test_a_launch_that_hangs_is_given_up_in_time(tmp_path: Path) -> None:
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(tmp_path / of_desk.SOCKET))

@@ -131,3 +131,49 @@ def test_news_that_a_screen_does_not_take_cost_no_line(terminal, takes_news: boo
     shown.close()
     assert ("two" in terminal.shown) is not takes_news
     assert any("that nobody read are left out" in line for line in terminal.shown) is takes_news
+
+
+class Broken(Paused):
+    """A terminal whose table cannot be drawn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_broken = threading.Event()
+
+    def show(self, board: Board, now: float) -> None:
+        self.is_broken.set()
+        raise ZeroDivisionError("no width")
+
+    def close(self) -> None:
+        self.shown.append("given back")
+
+
+def test_a_screen_that_breaks_is_said_once_and_the_rest_is_shown_plainly(terminal) -> None:
+    broken, plain = Broken(), terminal
+    for each in (broken, plain):
+        each.goes_on.set()
+    shown = Printer(broken, patience_s=30, plain=plain)
+    shown.say("one")
+    shown.show(board(), 1.0)
+    assert broken.is_broken.wait(30)
+    shown.say("two")
+    shown.show(board(), 2.0)
+    shown.close()
+    assert broken.shown == ["one", "given back"]
+    said, *rest = plain.shown
+    assert said == "what shows this launch broke (ZeroDivisionError: no width); it goes on"
+    assert rest == ["two", f"{board().line()} at 2.0", "closed"]
+
+
+def test_one_that_has_no_other_goes_on_with_what_it_can_show(terminal) -> None:
+    broken = Broken()
+    broken.goes_on.set()
+    shown = Printer(broken, patience_s=30)
+    for now in (1.0, 2.0):
+        shown.show(board(), now)
+        assert broken.is_broken.wait(30)
+        broken.is_broken.clear()
+        shown.say(f"after {now}")
+    shown.close()
+    assert [line for line in broken.shown if "broke" in line] == broken.shown[:1]
+    assert broken.shown[1:] == ["after 1.0", "after 2.0", "given back"]

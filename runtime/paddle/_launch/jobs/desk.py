@@ -162,9 +162,11 @@ class Desk:
     def _serve(self, caller: socket.socket) -> None:
         caller.settimeout(_PATIENCE_S)
         trouble = (OSError, msgspec.MsgspecError, ValueError)
-        with contextlib.suppress(*trouble), caller, caller.makefile("rb") as lines:
-            self._converse(caller, lines)
-        self._callers.release()
+        try:
+            with contextlib.suppress(*trouble), caller, caller.makefile("rb") as lines:
+                self._converse(caller, lines)
+        finally:  # whatever ended it, there is room for another
+            self._callers.release()
 
     def _converse(self, caller: socket.socket, lines: BinaryIO) -> None:
         is_over = False

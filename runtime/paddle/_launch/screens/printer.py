@@ -4,11 +4,13 @@ It must never know what is shown. Whoever decides about a job shows through it, 
 
 Guarantee: no call waits for who reads, but for ``close`` and what is said after it, and those only for
 ``patience_s`` together. What is shown was so when it was told, and comes in the order in which it was told.
-What nobody reads is dropped, progress before lines, and how many lines is said.
+What nobody reads is dropped, progress before lines, and how many lines is said. That a screen breaks is said
+once; it costs what could not be shown, and what comes then is shown, as plain text.
 """
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -23,10 +25,19 @@ _Item = str | Bulletin | tuple[Board, float] | Callable[[], None]  # a line, new
 
 
 class Printer:
-    """Shows on ``screen``, in a thread of its own. ``with_logs``: what roles print, too."""
+    """Shows on ``screen``, in a thread of its own. ``with_logs``: what roles print, too; ``plain``: where to
+    show should ``screen`` break, if not there again."""
 
-    def __init__(self, screen: Screen, patience_s: float = 2.0, *, with_logs: bool = False) -> None:
-        self._screen = screen
+    def __init__(
+        self,
+        screen: Screen,
+        patience_s: float = 2.0,
+        *,
+        with_logs: bool = False,
+        plain: Screen | None = None,
+    ) -> None:
+        self._screen, self._plain = screen, plain
+        self._is_broken = False
         self._with_logs = with_logs
         self._patience_s = patience_s
         self._todo: deque[_Item] = deque()
@@ -84,13 +95,13 @@ class Printer:
     def fix(self) -> None:
         """Leave the progress as text that stays, soon."""
         with self._changed:
-            self._todo.append(self._screen.fix)
+            self._todo.append(lambda: self._screen.fix())
             self._changed.notify_all()
 
     def close(self) -> None:
         """Leave the screen as text that stays, if somebody reads it now."""
         with self._changed:
-            self._todo.append(self._screen.close)
+            self._todo.append(lambda: self._screen.close())
             self._is_closed = True
             self._changed.notify_all()
             self._wait()
@@ -109,9 +120,24 @@ class Printer:
                 lost, self._lost = self._lost, 0
                 item = self._todo.popleft()
                 self._lines -= _lines(item)
-            if lost:
-                self._screen.say(f"... {lost} lines that nobody read are left out here")
-            self._put(item)
+            try:
+                if lost:
+                    self._screen.say(f"... {lost} lines that nobody read are left out here")
+                self._put(item)
+            except Exception as error:  # of whatever draws: the launch is to be seen all the same
+                self._go_on_plainly(error)
+
+    def _go_on_plainly(self, error: Exception) -> None:
+        """Show on the other screen from now on."""
+        if self._is_broken:
+            return
+        self._is_broken, broken = True, self._screen
+        self._screen = self._plain or broken
+        with contextlib.suppress(Exception):
+            if self._screen is not broken:
+                broken.close()  # a terminal gets its cursor back
+        with contextlib.suppress(Exception):
+            self._screen.say(f"what shows this launch broke ({type(error).__name__}: {error}); it goes on")
 
     def _put(self, item: _Item) -> None:
         match item:

@@ -4,8 +4,13 @@
     messages      what goes over the wire and into the state file
     state_file    the queue on disk, so that a killed master goes on
     dataset       from globs to tasks
-    application   the master's routes; service: its process
-    client        the trainer's side
+    master        a queue that is saved with every change
+    application   the master's routes
+    service       its process
+    admitted      the master's side of the handshake
+    handshake     the trainer's side of it
+    client        the trainer's side of all the rest
+    errors        what can go wrong between the two
 
 It must never know what a record holds.
 """
