@@ -114,7 +114,7 @@ TABLE = (
     Row("_launch.bulletins", "_launch.news", "msgspec"),
     Row("_launch.screens", f"{BULLETINS} _visible", f"rich {STANDARD}"),
     Row("_launch.logs", "_launch.errors _launch.results", STANDARD),
-    Row("_launch.results", "_launch.{news, plan}", f"matplotlib {STANDARD}"),
+    Row("_launch.results", "_launch.{news, plan, results}", f"matplotlib {STANDARD}"),
     Row("_launch.jobs", f"_launch.jobs _launch.agent.processes {BULLETINS} _visible", f"msgspec {STANDARD}"),
     Row("_launch.jobs.register", f"_launch.jobs _launch.settings {FLAGS} {BULLETINS}", f"msgspec {STANDARD}"),
     Row("_launch.jobs.shared", BULLETINS),

@@ -16,7 +16,8 @@ from paddle._launch.events import Event, Signalled, StopAsked
 from paddle._launch.launch import Launch
 from paddle._launch.news import Printed
 from paddle._launch.phases import Phase
-from tests.launch.simulated import SilentScreen, SimulatedCrew, World, plan
+from paddle._launch.results.keeper import Keeper
+from tests.launch.simulated import PromptKeeper, SilentScreen, SimulatedCrew, World, plan
 
 PROMISED_S = 5.0
 SOUND = ("sound", "sound", "sound")
@@ -26,13 +27,20 @@ Story = Sequence[tuple[int, Event]]  # so many messages were taken, and then thi
 class Ending:
     """A launch to which a story happens."""
 
-    def __init__(self, home: Path, hows: Sequence[str], story: Story, printed: int = 0) -> None:
+    def __init__(
+        self,
+        home: Path,
+        hows: Sequence[str],
+        story: Story,
+        printed: int = 0,
+        keeper: type[Keeper] = PromptKeeper,
+    ) -> None:
         self.world, self.screen, self._printed = World(), SilentScreen(), printed
         self.first_at: float | None = None
         self.phase_then: Phase | None = None
         self._story = sorted(story, key=lambda entry: entry[0])
         self.world.before_take = self._happen
-        with patch.object(launching, "Inbox", lambda: self.world):
+        with patch.object(launching, "Inbox", lambda: self.world), patch.object(launching, "Keeper", keeper):
             self.launch = Launch(plan(home, len(hows)), self.screen, self._carry(hows), self.world.clock)
             self.status = self.launch.run()
         self.ended_at = self.world.now

@@ -147,10 +147,11 @@ def _housed(launch: plan.LaunchPlan, tenancy: Tenancy) -> plan.LaunchPlan:
 
 
 def _screen(launch: plan.LaunchPlan, settings: Settings, wanted: re.Pattern[str] | None) -> Printer:
-    shown = screen(own(sys.stdout), settings["format"])
+    shown, plain = (screen(own(sys.stdout), settings["format"], env) for env in (dict(os.environ), {}))
     if settings["show_logs"] or wanted is not None:
-        return Printer(MergedScreen(shown, Heads(launch), wanted), with_logs=True)
-    return Printer(shown)
+        merged, instead = (MergedScreen(one, Heads(launch), wanted) for one in (shown, plain))
+        return Printer(merged, with_logs=True, plain=instead)
+    return Printer(shown, plain=plain)
 
 
 def _register(launch: plan.LaunchPlan, settings: Settings, given: Arguments, conf: Path) -> Desk | None:
@@ -255,6 +256,8 @@ def _last_line(launch: plan.LaunchPlan, status: int, curve: Path | None, running
     if not running.has_started:
         return f"ended with status {status}, before any role was started"
     head = "done" if status == 0 else f"ended with status {status}"
+    if running.stands_still:
+        return f"{head}: the disk of {launch.home} stands still, so results are where they were made"
     left = list(_left(launch, running))
     parts = [f"{head}: logs in {launch.home / 'log'}"]
     parts += [f"loss curve {curve}"] if curve else []

@@ -3,6 +3,7 @@
 It runs in the main thread and owns its signals. It must never know how a node is reached.
 
 Guarantee: it ends when the supervisor says so, and on whatever way it is left, the agents lose their leashes.
+The loop waits for nobody: not for a node, not for who reads, not for the disk of the results.
 """
 
 from __future__ import annotations
@@ -15,39 +16,25 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import Empty
 
-from paddle._launch import logs
 from paddle._launch.actions import Action, Foretell, Kill, StartRole, Step, Stop, Tell
 from paddle._launch.backends import Carrier, Post
-from paddle._launch.board import Board, rows_of
 from paddle._launch.cause import Cause
 from paddle._launch.events import Answered, Event, RoleExited, RoleReady, Signalled, Tick
 from paddle._launch.inbox import Inbox
-from paddle._launch.news import (
-    Bulletin,
-    Changed,
-    Collected,
-    Entered,
-    Grown,
-    News,
-    Printed,
-    Progress,
-    Restarted,
-    Told,
-)
+from paddle._launch.narrator import Narrator
+from paddle._launch.news import Collected, News, Restarted, Told
 from paddle._launch.phases import Limits, Phase
-from paddle._launch.plan import LaunchPlan, count
+from paddle._launch.plan import LaunchPlan
 from paddle._launch.restarts import Restarts
-from paddle._launch.results.arriving import Arriving
-from paddle._launch.results.curve import LossCurve
+from paddle._launch.results.keeper import Keeper
 from paddle._launch.screens.screen import Screen
 from paddle._launch.signals import heard
 from paddle._launch.supervisor import Supervisor
-from paddle._visible import visible
 
 _TICK_S = 0.2
 _STALL_S = 10 * _TICK_S
+_DRAWING_S = 60.0  # matplotlib takes a second, and a disk that stands still is not waited for
 _NO_PAUSE = "Ctrl+Z is not obeyed: a launcher that stands still loses its nodes. Ctrl+C ends the job."
-_WHAT_THEN = {Phase.COLLECT: "; what is being collected still arrives", Phase.END: ""}
 
 
 class _AwakeClock:
@@ -93,14 +80,12 @@ class Launch:
             restarts=Restarts(plan.max_restart, keeps_snapshots=plan.snapshots is not None),
             min_trainers=plan.min_trainers,
         )
-        self._board = Board(rows_of(plan))
         self.collected: set[tuple[int, str]] = set()  # of which node which folder is where the user looks
+        self._uncollected: list[int] = []  # nodes whose logs are to be fetched
         self._is_unread = False
-        self._tails = logs.Tails()
-        self._curve: LossCurve | None = None
-        self._arriving: Arriving | None = None
-        self._took: list[str] = []  # of each phase that is over, in words
-        self._began = self._since = self._training_since = self._ticked = self._clock()
+        self._ticked = self._clock()
+        self._keeper = Keeper(plan)
+        self._narrator = Narrator(plan, screen, self._keeper, self._supervisor, self._ticked)
 
     def run(self) -> int:
         """Run the job to its end; gives the exit status."""
@@ -166,11 +151,18 @@ class Launch:
 
     def last_lines(self, role: str) -> tuple[str, ...]:
         """Give the last lines that a role printed."""
-        return self._tails.of(role)
+        return self._narrator.last_lines(role)
 
     def draw_curve(self) -> Path | None:
         """Draw the loss curve; gives the file that shows it, None when nothing was reported."""
-        return self._curve.draw() if self._curve else None
+        drawn = self._keeper.finish(_DRAWING_S)
+        self._narrator.pass_on()
+        return drawn
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether the disk of the results does, so that nobody should look at it."""
+        return self._keeper.stands_still
 
     def _tick(self) -> None:
         """Let the supervisor see the clock, however many messages there are."""
@@ -178,123 +170,74 @@ class Launch:
         if now - self._ticked >= _TICK_S:
             self._ticked = now
             self._take(Tick())
-            if self._supervisor.phase < Phase.FINISH:
-                self._screen.show(self._board, now)
+            self._keeper.look(now)
+            self._narrator.show(now)
+            self._collect()
             if self._screen.is_gone and not self._is_unread:
                 self._is_unread = True
                 self._take(Signalled(signal.SIGHUP))  # as when a terminal is gone
+
+    def _collect(self) -> None:
+        """Have logs fetched once all is written that arrived of them, and take the place of that."""
+        nodes = self._uncollected
+        if nodes and self._keeper.is_idle:
+            self._uncollected = []
+            for node in nodes:
+                self._carrier.step(node, Phase.COLLECT)
+        elif nodes and self._keeper.stands_still:
+            self._uncollected = []
+            place = self._plan.home / "log"
+            self._screen.say(
+                f"the disk of {place} stands still: nothing is collected, nodes keep what they have"
+            )
+            for node in nodes:
+                self._inbox.put(Answered(node, Phase.COLLECT))
 
     def _take(self, message: Event | News) -> None:
         if not isinstance(message, News):
             self._decide(message)
             return
-        match message:
-            case Printed(role, lines):
-                self._tails.add(role, lines)
-                if self._arriving:
-                    self._arriving.add(role, lines)
-            case Grown(node, file, text):
-                if self._arriving:
-                    self._arriving.grow(node, file, text)
-                return
-            case Progress():
-                if not self._board.moving():
-                    self._tell_first_step()
-                if self._curve:
-                    self._curve.add(message, self._clock() - self._training_since)
-            case Collected(node, folder):
-                self.collected.add((node, folder))
-            case Restarted(source, text) | Told(source, text):
-                self._screen.say(f"{source}: {visible(text)}")
-        self._tell(message)
-
-    def _tell_first_step(self) -> None:
-        now = self._clock()
-        took, in_all = now - self._training_since, now - self._began
-        phases = ", ".join([*self._took, f"train {took:.1f}"])
-        self._screen.say(f"first step after {took:.1f} s, {in_all:.1f} s in all: {phases}")
-
-    def _tell(self, bulletin: Bulletin) -> None:
-        self._board.take(bulletin)
-        self._screen.tell(bulletin)
+        if isinstance(message, Collected):
+            self.collected.add((message.node, message.folder))
+        self._narrator.take(message, self._clock())
 
     def _decide(self, event: Event) -> None:
         known, cause = len(self._supervisor.history), self._supervisor.cause
         match event:
             case RoleReady(role):
-                self._tell(Changed(role, "serves"))
+                self._narrator.changed(role, "serves")
             case RoleExited(role, status):
-                is_over = self._supervisor.phase >= Phase.STOP
-                self._tell(Changed(role, "stopped" if is_over else "failed" if status else "ended", status))
-        actions = self._supervisor.handle(event, self._clock())
-        if self._supervisor.cause is not cause and self._supervisor.cause:
-            self._tell_cause(self._supervisor.cause)
-        for phase in self._supervisor.history[known:]:
-            self._enter(phase)
-        self._act(actions)
-
-    def _tell_cause(self, cause: Cause) -> None:
-        """Say why it ends. What failed before anything ran is said once, when all is over."""
-        self._screen.show(self._board, self._clock())
-        self._screen.fix()
-        if self.has_started or cause.signum is not None:
-            what_then = _WHAT_THEN.get(self._supervisor.phase, "; stopping every process")
-            self._screen.say(visible(self._where(cause).rstrip(".")) + what_then)
-
-    def _where(self, cause: Cause) -> str:
-        node = next((node for node in self._plan.nodes if node.node == cause.node), None)
-        return f"node {node.node} ({node.address}): {cause.text}" if node else cause.text
-
-    def _enter(self, phase: Phase) -> None:
+                self._narrator.exited(role, status)
         now = self._clock()
-        took, self._since = now - self._since, now
-        self._took.append(f"{self._supervisor.history[len(self._took)].name.lower()} {took:.1f}")
-        self._tell(Entered(phase.name.lower(), round(now - self._began, 3)))
-        match phase:
-            case Phase.DELIVER if self._plan.package is not None:
-                self._screen.say(f"sending the workspace to {count(len(self._plan.nodes), 'node')}")
-            case Phase.SERVE:
-                logs.clear(self._plan.home, self._plan.id)
-                self._arriving = Arriving(self._plan, self._screen.say)
-                self._screen.say(f"starting {count(len(self._plan.roles('pserver')), 'pserver')}")
-            case Phase.TRAIN:
-                self._training_since = now
-                self._curve = LossCurve(self._plan.home / "log", self._screen.say, self._plan.name)
-                trainers = count(len(self._plan.roles("trainer")), "trainer")
-                self._screen.say(f"pservers ready after {took:.1f} s; starting {trainers}")
-            case Phase.FINISH:
-                self._screen.show(self._board, float("inf"))
-                self._screen.fix()
-                but = f", but for {', '.join(spared)}" if (spared := self._supervisor.spared) else ""
-                self._screen.say(f"trainers ended well after {took:.1f} s{but}")
-                if not self._supervisor.has_met:
-                    self._screen.say("no trainer has spoken to the pservers: stopping them")
-            case Phase.COLLECT if self.has_started:
-                self._screen.say("collecting results")
-            case Phase.KILL:
-                self._screen.say("killing what is left")
+        actions = self._supervisor.handle(event, now)
+        if self._supervisor.cause is not cause and self._supervisor.cause:
+            self._narrator.tell_cause(self._supervisor.cause, now)
+        for phase in self._supervisor.history[known:]:
+            self._narrator.enter(phase, now)
+        self._act(actions)
 
     def _act(self, actions: list[Action]) -> None:
         for action in actions:
             match action:
                 case Step(node, Phase.COLLECT) if not self.has_started:  # an earlier job's logs stay
                     self._inbox.put(Answered(node, Phase.COLLECT))
+                case Step(node, Phase.COLLECT):
+                    self._uncollected.append(node)
                 case Step(node, phase):
                     self._carrier.step(node, phase)
                 case StartRole(role):
-                    if (row := self._board.row(role)) and row.restarts:
-                        self._screen.say(f"starting {role} again")
-                    self._tell(Changed(role, "starts"))
+                    self._narrator.changed(role, "starts")
                     self._carrier.start(role)
                 case Foretell(role, text):
                     self._take(Restarted(role, text))
-                    self._tell(Changed(role, "waits"))
+                    self._narrator.changed(role, "waits")
                 case Tell(role, text):
                     self._take(Told(role, text))
                 case Stop(node, grace_s):
                     self._carrier.stop(node, grace_s)
                 case Kill(node):
                     self._carrier.kill(node)
+        self._collect()
 
 
 @contextlib.contextmanager

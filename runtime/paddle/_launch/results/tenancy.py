@@ -13,8 +13,10 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import threading
 from pathlib import Path
 
+_PATIENCE_S = 2.0
 MARK = ".job"  # in ``log``, a line each: the job whose results lie there, and the one that may put others
 
 
@@ -38,7 +40,12 @@ class Tenancy:
         return place, holder
 
     def release(self) -> None:
-        """Let go."""
+        """Let go, unless the disk stands still: then that is done by the end of this process."""
+        letting_go = threading.Thread(target=self._release, daemon=True)
+        letting_go.start()
+        letting_go.join(_PATIENCE_S)
+
+    def _release(self) -> None:
         if self._place is not None and not tenant(self._place):
             log = self._place / "log"
             with contextlib.suppress(OSError):

@@ -1,0 +1,145 @@
+"""The narrator of a launch: what is shown of it, and what it leaves to read while it runs.
+
+It must never decide, nor know how a node is reached: it reads the supervisor and tells it nothing. People
+hear lines and see the board, programs get all news (news.py), and the keeper has what roles print.
+
+Guarantee: no call waits, neither for who reads nor for the disk of the results.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from paddle._launch import logs
+from paddle._launch.board import Board, rows_of
+from paddle._launch.cause import Cause
+from paddle._launch.news import (
+    Bulletin,
+    Changed,
+    Entered,
+    Grown,
+    News,
+    Printed,
+    Progress,
+    Restarted,
+    Told,
+)
+from paddle._launch.phases import Phase
+from paddle._launch.plan import LaunchPlan, count
+from paddle._launch.results.keeper import Keeper
+from paddle._launch.screens.screen import Screen
+from paddle._launch.supervisor import Supervisor
+from paddle._visible import visible
+
+_WHAT_THEN = {Phase.COLLECT: "; what is being collected still arrives", Phase.END: ""}
+
+
+class Narrator:
+    """Of one launch. ``now``, here and below: seconds, when it is told."""
+
+    def __init__(
+        self, plan: LaunchPlan, screen: Screen, keeper: Keeper, supervisor: Supervisor, now: float
+    ) -> None:
+        self._plan, self._screen, self._keeper, self._supervisor = plan, screen, keeper, supervisor
+        self._board = Board(rows_of(plan))
+        self._tails = logs.Tails()
+        self._took: list[str] = []  # of each phase that is over, in words
+        self._began = self._since = self._training_since = now
+
+    def last_lines(self, role: str) -> tuple[str, ...]:
+        """Give the last lines that a role printed."""
+        return self._tails.of(role)
+
+    def show(self, now: float) -> None:
+        """Show how far it is, and what the keeper has to say."""
+        self.pass_on()
+        if self._supervisor.phase < Phase.FINISH:
+            self._screen.show(self._board, now)
+
+    def take(self, news: News, now: float) -> None:
+        """Take news from nodes."""
+        is_kept = self._supervisor.phase < Phase.COLLECT  # what is collected takes the place of what arrived
+        match news:
+            case Printed(role, lines):
+                self._tails.add(role, lines)
+                if is_kept:
+                    self._keeper.add(role, lines)
+            case Grown(node, file, text):
+                if is_kept:
+                    self._keeper.grow(node, file, text)
+                return
+            case Progress():
+                if not self._board.moving():
+                    self._tell_first_step(now)
+                self._keeper.mark(news, now - self._training_since)
+            case Restarted(source, text) | Told(source, text):
+                self._screen.say(f"{source}: {visible(text)}")
+        self._tell(news)
+
+    def exited(self, role: str, status: int) -> None:
+        """A role has ended."""
+        is_over = self._supervisor.phase >= Phase.STOP
+        self._tell(Changed(role, "stopped" if is_over else "failed" if status else "ended", status))
+
+    def changed(self, role: str, state: str) -> None:
+        """A role is in another state."""
+        if state == "starts" and (row := self._board.row(role)) and row.restarts:
+            self._screen.say(f"starting {role} again")
+        self._tell(Changed(role, state))
+
+    def tell_cause(self, cause: Cause, now: float) -> None:
+        """Say why it ends. What failed before anything ran is said once, when all is over."""
+        self._screen.show(self._board, now)
+        self._screen.fix()
+        if Phase.SERVE in self._supervisor.history or cause.signum is not None:
+            what_then = _WHAT_THEN.get(self._supervisor.phase, "; stopping every process")
+            self._screen.say(visible(self._where(cause).rstrip(".")) + what_then)
+
+    def enter(self, phase: Phase, now: float) -> None:
+        """Another phase begins."""
+        took, self._since = now - self._since, now
+        self._took.append(f"{self._supervisor.history[len(self._took)].name.lower()} {took:.1f}")
+        self._tell(Entered(phase.name.lower(), round(now - self._began, 3)))
+        match phase:
+            case Phase.DELIVER if self._plan.package is not None:
+                self._screen.say(f"sending the workspace to {count(len(self._plan.nodes), 'node')}")
+            case Phase.SERVE:
+                self._keeper.begin(partial(logs.clear, self._plan.home, self._plan.id))
+                self._screen.say(f"starting {count(len(self._plan.roles('pserver')), 'pserver')}")
+            case Phase.TRAIN:
+                self._training_since = now
+                self._keeper.train()
+                trainers = count(len(self._plan.roles("trainer")), "trainer")
+                self._screen.say(f"pservers ready after {took:.1f} s; starting {trainers}")
+            case Phase.FINISH:
+                self._finish(took)
+            case Phase.COLLECT if Phase.SERVE in self._supervisor.history:
+                self._screen.say("collecting results")
+            case Phase.KILL:
+                self._screen.say("killing what is left")
+
+    def pass_on(self) -> None:
+        """Say what the keeper has to say."""
+        for text in self._keeper.said():
+            self._screen.say(text)
+
+    def _finish(self, took: float) -> None:
+        self._screen.show(self._board, float("inf"))
+        self._screen.fix()
+        but = f", but for {', '.join(spared)}" if (spared := self._supervisor.spared) else ""
+        self._screen.say(f"trainers ended well after {took:.1f} s{but}")
+        if not self._supervisor.has_met:
+            self._screen.say("no trainer has spoken to the pservers: stopping them")
+
+    def _tell_first_step(self, now: float) -> None:
+        took, in_all = now - self._training_since, now - self._began
+        phases = ", ".join([*self._took, f"train {took:.1f}"])
+        self._screen.say(f"first step after {took:.1f} s, {in_all:.1f} s in all: {phases}")
+
+    def _tell(self, bulletin: Bulletin) -> None:
+        self._board.take(bulletin)
+        self._screen.tell(bulletin)
+
+    def _where(self, cause: Cause) -> str:
+        node = next((node for node in self._plan.nodes if node.node == cause.node), None)
+        return f"node {node.node} ({node.address}): {cause.text}" if node else cause.text
