@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from paddle._launch import launch as launching
 from paddle._launch.errors import NodeUnfit
 from paddle._launch.events import NodeFailed
 from paddle._launch.launch import Launch
 from paddle._launch.machines import transport
 from paddle._launch.machines.refusals import Door
 from paddle._launch.plan import LaunchPlan
+from paddle._visible import visible
 from tests.launch.machines import simulated
 from tests.launch.machines.simulated import Net, Running
 from tests.launch.test_launch import Clock, Ready, Silent
@@ -90,4 +90,4 @@ def test_an_answer_of_a_probe_that_is_no_answer_is_shown_as_what_it_is() -> None
     with pytest.raises(NodeUnfit) as caught:
         fitness.read(json.dumps({"python": "\x1b[2J"}).encode())
     assert "\x1b" not in str(caught.value)
-    assert launching.visible(str(caught.value)) == str(caught.value)
+    assert visible(str(caught.value)) == str(caught.value)

@@ -99,7 +99,6 @@ def test_what_finds_no_room_is_left_out_and_counted_where_it_is_missing(tmp_path
 def test_that_a_disk_stands_still_is_seen_and_so_is_that_it_goes_on(tmp_path: Path, pipe: Pipe) -> None:
     keeper = begun(tmp_path)
     keeper.add("trainer-0", ["one"])
-    keeper.look(100.0)
     until(lambda: keeper._done == 1)  # what was there before is cleared, and the pipe is opened
     keeper.look(101.0)
     keeper.look(101.0 + PATIENCE_S)
