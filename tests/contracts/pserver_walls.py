@@ -66,16 +66,18 @@ PSERVER = (
     Row("_pserver.tables.table_room", "_pserver.errors"),
     Row("_pserver.tables.streamed", theirs="numpy"),
     Row("_pserver.tables.summed_rows", "_engine.kernels.interleaved _pserver.tables.gradient", "numpy"),
-    Row("_pserver.tables.frozen", "_pserver.memory.pages _pserver.tables.streamed", "numpy"),
-    Row("_pserver.tables.frozen_table", "_pserver.tables.{frozen, hash_index, streamed}", "numpy"),
+    Row("_pserver.tables.cut_room"),
+    Row("_pserver.tables.frozen", "_pserver.memory.pages _pserver.tables.{cut_room, streamed}", "numpy"),
+    Row("_pserver.tables.frozen_table", "_pserver.tables.{cut_room, frozen, hash_index, streamed}", "numpy"),
     Row(
         "_pserver.tables.sparse_table",
-        "_pserver.protocol.placement _pserver.tables.{gradient, streamed}",
+        "_pserver.protocol.placement _pserver.tables.{cut_room, gradient, streamed}",
         "numpy",
     ),
     Row(
         "_pserver.tables.packed_table",
-        f"_pserver.tables.{{frozen, gradient, slots, streamed}} {WIRE} {EXCHANGE} _engine.kernels.rows",
+        f"{WIRE} {EXCHANGE} _engine.kernels.rows "
+        "_pserver.tables.{cut_room, frozen, gradient, slots, streamed}",
         "numpy",
     ),
     Row(
@@ -86,17 +88,21 @@ PSERVER = (
     Row(
         "_pserver.tables.hash_table",
         f"{WIRE} {EXCHANGE} _engine.kernels.interleaved "
-        "_pserver.memory.pages "
+        "_pserver.memory.pages _pserver.tables.cut_room "
         "_pserver.tables.{frozen, frozen_table, gradient, hash_index, slots, streamed, summed_rows} "
         "_pserver.tables.table_room",
         "numpy",
     ),
-    Row("_pserver.tables.known_rows", "_pserver.memory.pages _pserver.tables.hash_index", "numpy"),
-    Row("_pserver.tables.open_places", "_pserver.tables.hash_index", "numpy"),
+    Row(
+        "_pserver.tables.{known_rows, open_places}",
+        "_pserver.memory.pages _pserver.tables.hash_index",
+        "numpy",
+    ),
     Row(
         "_pserver.tables.tables",
         f"{WIRE} {EXCHANGE} _pserver.memory.shown "
-        "_pserver.tables.{gradient, hash_table, packed_table, slots, sparse_table, streamed, table_room}",
+        "_pserver.tables.{cut_room, frozen, gradient, hash_table, packed_table, slots, sparse_table} "
+        "_pserver.tables.{streamed, table_room}",
         "numpy",
     ),
     # One part of the parameters.
@@ -104,6 +110,7 @@ PSERVER = (
     Row("_pserver.shard.model", f"{SHARD} {WIRE} {EXCHANGE} _pserver.memory.shown", "numpy"),
     Row("_pserver.shard.decoding", f"{SHARD} {WIRE} {EXCHANGE} _engine.kernels.{{halves, largest}}", "numpy"),
     Row("_pserver.shard.loan", f"{WIRE} _pserver.memory.region _pserver.tables.tables", "numpy os"),
+    Row("_pserver.shard.changes", f"{SHARD} {WIRE} {EXCHANGE} _pserver.memory.pages", "numpy"),
     Row("_pserver.shard.state", f"{SHARD} {WIRE}", "msgspec"),
     # States on disk.
     Row("_pserver.snapshots.__init__"),

@@ -29,7 +29,8 @@ class SnapshotOptions:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardOptions:
     """What one shard is told. ``serving``: the same for all processes that one `paddle pserver` starts, which
-    serves one job, and for those of another one that takes its place in that job."""
+    serves one job, and for those of another one that takes its place in that job. ``memory_limit_bytes``:
+    what parameters may need; ``cut_limit_bytes``: what a snapshot may, besides what they leave."""
 
     num_gradient_servers: int = 1
     min_trainers: int = 0
@@ -37,6 +38,7 @@ class ShardOptions:
     barrier_timeout_s: float = 600.0
     log_period_server: int = 500
     memory_limit_bytes: int = 1 << 62
+    cut_limit_bytes: int = 1 << 62
     snapshots: SnapshotOptions | None = None
     is_shown: bool = False  # whether trainers of the machine may read dense values themselves
     serving: str = ""

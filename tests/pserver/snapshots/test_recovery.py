@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partialmethod
 from unittest.mock import patch
 
 import numpy as np
@@ -35,6 +36,7 @@ from paddle._pserver.shard.state import State
 from paddle._pserver.tables.frozen import WORTH_BYTES
 from paddle._pserver.tables.gradient import NOTHING, Gradient, Rows
 from paddle._pserver.tables.streamed import whole
+from paddle._pserver.tables.tables import Tables
 from paddle._pserver.trainer.journal import Entry, Journal
 
 MODEL = (
@@ -231,7 +233,7 @@ def test_no_reset_and_no_kill_changes_a_bit(
     period: int, first: list[int], second: list[int], events: list[str], is_large: bool
 ) -> None:
     """``is_large``: the table is one that is read in pieces while training goes on."""
-    with patch("paddle._pserver.tables.packed_table.WORTH_BYTES", 0 if is_large else WORTH_BYTES):
+    with patch.object(Tables, "cut", partialmethod(Tables.cut, 0 if is_large else WORTH_BYTES)):
         fault_free = World(period, first, second).finish()
         assert live(World(period, first, second), events).finish() == fault_free
 

@@ -16,6 +16,13 @@ import numpy as np
 
 _HUGE = 2 << 20  # a page that the processor finds with one lookup; whole ones stay whole when they are moved
 _WORTH_IT = 2 * _HUGE
+_GROWTH = 1.25
+
+
+def grown(rows: int, has: int) -> int:
+    """For how many to make room where there is room for ``has``, and ``rows`` are more: so many that this is
+    seldom."""
+    return max(rows, int(has * _GROWTH))
 
 
 class Pages:
@@ -30,6 +37,12 @@ class Pages:
         """Make room for ``rows``, more or fewer; nobody else may hold a view of ``array``."""
         if self.size_bytes(rows) != len(self._map):
             self._extend_to(rows)
+
+    def grow(self, rows: int, *, most: int | None = None) -> None:
+        """Make room for ``rows`` where there is less, and for a few more, but for no more than ``most``."""
+        if rows > len(self.array):
+            more = grown(rows, len(self.array))
+            self.resize(more if most is None else min(more, most))
 
     def widen(self, width: int) -> None:
         """As many rows, of a larger ``width``; what was written stays where it is, so that it is the caller's

@@ -193,8 +193,8 @@ class Hub:
             await asyncio.to_thread(self._kept.save, relayed(state, asyncio.get_running_loop()))
             took = time.monotonic() - began
             _log.info("%s: wrote a snapshot of version %d in %.1f s: %s", self.name, version, took, why)
-        except OSError as failure:
-            error = str(failure)
+        except (OSError, MemoryError) as failure:  # of the disk, of a piece or of what is made of it
+            error = str(failure) or "no memory"
         except Exception as failure:
             return self.failed(failure)
         try:

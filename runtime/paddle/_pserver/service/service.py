@@ -107,16 +107,17 @@ def _shard(
     from paddle._pserver.service.process import run
 
     address, port, role = options.places[index]
+    # A snapshot may come to copy all that the shard keeps: half is for that.
+    parts = len(options.places) * (2 if options.snapshots else 1)
+    limit_bytes = (options.memory_limit_bytes or memory.limit_bytes()) // parts
     shard = ShardOptions(
         num_gradient_servers=options.num_gradient_servers,
         roles=frozenset({role}),
         min_trainers=options.min_trainers,
         barrier_timeout_s=options.barrier_timeout_s,
         log_period_server=options.log_period_server,
-        # A snapshot is cut as a copy of all that the shard keeps.
-        memory_limit_bytes=(options.memory_limit_bytes or memory.limit_bytes())
-        // len(options.places)
-        // (2 if options.snapshots else 1),
+        memory_limit_bytes=limit_bytes,
+        cut_limit_bytes=limit_bytes,
         snapshots=_snapshots(options, index),
         is_shown=options.is_nearby,
         serving=serving,

@@ -120,7 +120,7 @@ class Beginning:
             self._outbox.send(session, reply)
             self.train(model)
 
-        return self._saving.ask(Cause("start", "the initial values are there"), begin)
+        return self._saving.ask(Cause("start", "the initial values are there"), begin, session)
 
     def train(self, model: Model, *, restored: bool = False) -> None:
         """It has its values; ``restored``: those of a snapshot."""

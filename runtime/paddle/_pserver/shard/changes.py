@@ -24,11 +24,11 @@ from typing import Protocol
 import numpy as np
 
 from paddle._engine.exchange import UpdateSpec
+from paddle._pserver.memory.pages import grown
 from paddle._pserver.protocol.placement import RowRange
 from paddle._pserver.tables.gradient import Rows
 from paddle._pserver.tables.tables import Tables
 
-_GROWTH = 1.25
 LOOK_AT_ALL = 40
 """To sort an id that is listed takes about as long as to look at so many stamps."""
 
@@ -116,7 +116,7 @@ class _Stamps:
     def add(self, by: int, ids: np.ndarray, now: int) -> None:
         places = self._rows.of(ids)
         if self._rows.count > len(self._last):
-            self._make_room(max(self._rows.count, int(len(self._last) * _GROWTH)))
+            self._make_room(grown(self._rows.count, len(self._last)))
         if not self._own:
             others = places[self._by[places] != by]
             self._before[others] = self._last[others]

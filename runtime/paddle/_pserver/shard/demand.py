@@ -21,10 +21,10 @@ from paddle._pserver.protocol.messages import Answer, Held, Hold, Keep, Reply, W
 from paddle._pserver.shard import effects
 from paddle._pserver.shard.beginning import Beginning
 from paddle._pserver.shard.clocks import Clocks
+from paddle._pserver.shard.cuts import Cuts
 from paddle._pserver.shard.outbox import Outbox
-from paddle._pserver.shard.roster import Roster
 from paddle._pserver.shard.saving import Cause, Saving
-from paddle._pserver.shard.state import State, cut, marks
+from paddle._pserver.shard.state import State
 
 EXPECT_S = 5.0
 HOLD_S = 30.0
@@ -35,17 +35,10 @@ class Demand:
     """See the module's text."""
 
     def __init__(
-        self,
-        beginning: Beginning,
-        *,
-        clocks: Clocks,
-        roster: Roster,
-        outbox: Outbox,
-        saving: Saving,
-        serving: str,
+        self, beginning: Beginning, cuts: Cuts, clocks: Clocks, outbox: Outbox, saving: Saving
     ) -> None:
-        self._beginning, self._clocks, self._roster = beginning, clocks, roster
-        self._outbox, self._saving, self._serving = outbox, saving, serving
+        self._beginning, self._cuts, self._clocks = beginning, cuts, clocks
+        self._outbox, self._saving = outbox, saving
         self._session: int | None = None  # of the one that wants a copy
         self._peer = ""
         self._version: int | None = None  # that is to be held
@@ -77,12 +70,13 @@ class Demand:
     def look(self, now: float) -> None:
         """Hold a copy, if this is the moment; at the end of every event."""
         if self._version is None or self._clocks.version < self._version:
-            return
-        model = self._beginning.model
-        if self._clocks.version == self._version and not self._saving.is_busy and model is not None:
-            self._held = cut(model, self._clocks, self._roster, is_regular=True, serving=self._serving)
-            self._saving.hold(self._version, marks(self._clocks, self._roster), now)
-        self._answer(now)
+            return None
+        if self._clocks.version == self._version and not self._saving.is_busy:
+            try:
+                self._held = self._cuts.hold(now)
+            except NoSnapshot as error:
+                return self._refuse(error)
+        return self._answer(now)
 
     def tick(self, now: float) -> None:
         """Time has passed (rules 2 and 3); and whoever waits for a disk hears that the shard is there."""
@@ -97,8 +91,7 @@ class Demand:
                 self._since = now
                 self._outbox.send(session, Waiting("writing its snapshot"))
         elif lasted_s >= HOLD_S:
-            self.lost(session)
-            self._end(session, failure(NoSnapshot(f"a copy was held for {HOLD_S:.0f} s and then let go")))
+            self._refuse(NoSnapshot(f"a copy was held for {HOLD_S:.0f} s and then let go"))
 
     def lost(self, session: int) -> None:
         """A connection is gone, or wants something else; what is being written is written."""
@@ -112,9 +105,14 @@ class Demand:
     def broken(self, error: PserverError) -> None:
         """The job is: whoever waits is told why."""
         if self._session is not None:
-            session = self._session
-            self.lost(session)
-            self._end(session, failure(error))
+            self._refuse(error)
+
+    def _refuse(self, error: PserverError) -> None:
+        """Tell the one that wants a copy why there is none, or none any more."""
+        assert self._session is not None
+        session = self._session
+        self.lost(session)
+        self._end(session, failure(error))
 
     def _answer(self, now: float) -> None:
         """What came of it."""

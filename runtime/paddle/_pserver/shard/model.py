@@ -40,7 +40,8 @@ class Model:
         self.declaration = declare
         self._options, self._is_taken_up = options, True
         shown = room_for(layout.size) if options.is_shown else None
-        self.tables = Tables(declare.update, layout, ranges, limit_bytes - need, shown)
+        rest = limit_bytes - need
+        self.tables = Tables(declare.update, layout, ranges, rest, shown, options.cut_limit_bytes)
         self._origin, self._folder = "the others here", ""
         self._unseeded: set[str | None] = {held.parameter.name for held in ranges if held.count}
         if layout.size:

@@ -6,8 +6,9 @@ the goodbye waits for that trainer in vain.
 1.  Where snapshots are kept one is asked for, and it is answered once that lasts.
 2.  One that could not be written is tried again, after ``FIRST_S`` and then later and later, and the trainer
     is told for what it waits. The others do not wait for it meanwhile: it has left the roster.
-3.  Once nobody else is in the job, or that is broken, nothing needs a snapshot of it any more; and no longer
-    than ``patience_s`` is anybody kept: then it is answered all the same, and what that means is told.
+3.  Once nobody else is in the job, or that is broken, one that could not be written is not tried again; and
+    no longer than ``patience_s`` is anybody kept, also where a disk hangs and does not even fail: then it is
+    answered all the same, and what that means is told.
 
 It must never know a roster or a disk. Guarantee: every goodbye is answered, or its connection ends.
 """
@@ -61,17 +62,17 @@ class Parting:
         self._leaving.pop(session, None)
 
     def look(self, now: float, *, is_needed: bool) -> None:
-        """Go on with those for whom no snapshot could be written. ``is_needed``: others are in the job, who
+        """Go on with those for whom no snapshot lasts. ``is_needed``: others are in the job, who
         would wait for one that is not known to have left."""
         for session, leaving in list(self._leaving.items()):
-            if leaving.waits:
-                continue
             waited_s = now - leaving.since
-            if not is_needed or waited_s >= self._patience_s:
+            if waited_s >= self._patience_s or not (leaving.waits or is_needed):
                 self._outbox.note(
                     _given_up(leaving.id, waited_s), logging.ERROR if is_needed else logging.INFO
                 )
                 self.answer(session)
+            elif leaving.waits:
+                continue
             elif leaving.again_at is None:
                 leaving.again_at = now + leaving.pause_s
                 leaving.pause_s = min(2 * leaving.pause_s, LONGEST_S)
@@ -81,7 +82,7 @@ class Parting:
 
     def _ask(self, session: int, id: int) -> None:
         why = Cause("goodbye", f"trainer {id} says goodbye, and all it told must last")
-        self._saving.ask(why, lambda lasts: self._told(session, lasts=lasts))
+        self._saving.ask(why, lambda lasts: self._told(session, lasts=lasts), session)
 
     def _told(self, session: int, *, lasts: bool) -> None:
         leaving = self._leaving.get(session)

@@ -70,7 +70,7 @@ class Resuming:
         if self.is_kept:
             self._outbox.send(session, reply)
         else:
-            self._saving.ask(Cause("resume", "a new job, or process, goes on from here"), told)
+            self._saving.ask(Cause("resume", "a new job, or process, goes on from here"), told, session)
 
     def go_back(self, session: int, asked: GoBack) -> None:
         """A trainer asks for it."""

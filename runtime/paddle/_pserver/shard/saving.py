@@ -10,6 +10,7 @@
 5.  Every cut has a cause, which is told and counted: what asked first, else what was due.
 6.  A cut that somebody wants of one version is held first, and written when told so (demand.py): then it is
     the one of rule 3, and serves nobody else. While it is expected none is begun that is only due.
+7.  Who waits for one on a connection is told so every ``WORD_S``, however long a disk takes.
 
 It must never know a disk. Without options nothing is ever due, and nobody waits.
 """
@@ -30,12 +31,24 @@ CauseKind = Literal["start", "period", "interval", "journal", "resume", "left_ou
 CAUSES: tuple[CauseKind, ...] = get_args(CauseKind)
 
 
+WORD_S = 5.0
+
+
 @dataclass(frozen=True, slots=True)
 class Cause:
     """Why there is a cut; ``text``: for people."""
 
     kind: CauseKind
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Somebody waits for a cut; ``session``: on this connection."""
+
+    cause: Cause
+    then: Then
+    session: int | None
 
 
 class Saving:
@@ -47,8 +60,9 @@ class Saving:
         self.counts: dict[str, int] = dict.fromkeys(CAUSES, 0)  # of cuts that last
         self.failed = 0  # cuts that could not be written
         self._cause = Cause("start", "")  # of the cut that is being written
-        self._asked: list[tuple[Cause, Then]] = []
-        self._served: list[Then] = []  # by the cut that is being written
+        self._asked: list[_Asked] = []
+        self._served: list[_Asked] = []  # by the cut that is being written
+        self._word_at = 0.0
         self._last_version = -1
         self._last_at = 0.0
         self._before_held: tuple[int, float] | None = None  # the last ones, while a cut is held
@@ -59,19 +73,28 @@ class Saving:
         """Whether something is being written, or will be."""
         return self._marks is not None or bool(self._asked)
 
-    def ask(self, cause: Cause, then: Then) -> None:
-        """Cut as soon as possible, and call ``then`` when that is over."""
+    def ask(self, cause: Cause, then: Then, session: int | None = None) -> None:
+        """Cut as soon as possible, and call ``then`` when that is over, for which ``session`` waits."""
         if self.options is None:
             then(True)
         else:
-            self._asked.append((cause, then))
+            self._asked.append(_Asked(cause, then, session))
 
-    def join(self, trainer: int, mark: Mark, then: Then) -> None:
+    def join(self, trainer: int, mark: Mark, then: Then, session: int | None = None) -> None:
         """The journal of ``trainer`` is full: the same, where a cut will do that holds ``mark`` of it."""
+        cause = Cause("journal", f"the journal of trainer {trainer} is full (journal_limit)")
         if self._marks is not None and self._before_held is None and self._marks[trainer] == mark:
-            self._served.append(then)
+            self._served.append(_Asked(cause, then, session))
         else:
-            self.ask(Cause("journal", f"the journal of trainer {trainer} is full (journal_limit)"), then)
+            self.ask(cause, then, session)
+
+    def kept_waiting(self, now: float) -> list[int]:
+        """On which connections somebody is to be told that it waits (rule 7); call about once a second."""
+        waiting = [asked.session for asked in (*self._served, *self._asked) if asked.session is not None]
+        if waiting and now - self._word_at < WORD_S:
+            return []
+        self._word_at = now
+        return waiting
 
     def is_due(self, version: int) -> bool:
         """Whether ``version`` is one at which all shards are cut."""
@@ -88,9 +111,9 @@ class Saving:
 
     def begin(self, version: int, marks: Sequence[Mark], now: float) -> Cause:
         """A cut is being written; why."""
-        self._cause = self._asked[0][0] if self._asked else self._due(version)
+        self._cause = self._asked[0].cause if self._asked else self._due(version)
         self._marks, self._last_version, self._last_at = marks, version, now
-        self._served, self._asked = [then for _, then in self._asked], []
+        self._served, self._asked = self._asked, []
         return self._cause
 
     def _due(self, version: int) -> Cause:
@@ -108,7 +131,7 @@ class Saving:
 
     def keep(self, cause: Cause, then: Then) -> None:
         """The cut that is held is being written."""
-        self._cause, self._served, self._before_held = cause, [then], None
+        self._cause, self._served, self._before_held = cause, [_Asked(cause, then, None)], None
 
     def let_go(self) -> None:
         """The cut that is held is no one."""
@@ -129,7 +152,7 @@ class Saving:
         self.failed += not lasts
         marks, served = self._marks, self._served
         self._marks, self._served = None, []
-        return marks, served
+        return marks, [asked.then for asked in served]
 
     def resume(self, version: int, now: float) -> None:
         """The shard was restored from a cut at ``version``."""

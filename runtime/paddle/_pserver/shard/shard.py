@@ -62,11 +62,12 @@ from paddle._pserver.protocol.messages import (
     failure,
 )
 from paddle._pserver.protocol.wire import WireSpec
-from paddle._pserver.shard import admission, effects
+from paddle._pserver.shard import admission
 from paddle._pserver.shard.arrival import Arrivals
 from paddle._pserver.shard.barrier import Barrier
 from paddle._pserver.shard.beginning import Beginning
 from paddle._pserver.shard.clocks import Clocks
+from paddle._pserver.shard.cuts import Cuts
 from paddle._pserver.shard.demand import Demand
 from paddle._pserver.shard.effects import Effect
 from paddle._pserver.shard.ending import Broken, Outcome, outcome
@@ -77,7 +78,7 @@ from paddle._pserver.shard.resuming import Resuming
 from paddle._pserver.shard.roster import Roster, Standing, Trainer
 from paddle._pserver.shard.saving import Saving
 from paddle._pserver.shard.sparing import Sparing
-from paddle._pserver.shard.state import State, cut, marks, restore
+from paddle._pserver.shard.state import State, marks, restore
 from paddle._pserver.tables.gradient import NOTHING, Gradient
 from paddle._pserver.tables.tables import Tables
 from paddle._visible import paragraph
@@ -110,14 +111,9 @@ class Shard:
             arrivals=self.arrivals,
             resuming=self._resuming,
         )
-        self._demand = Demand(
-            self._beginning,
-            clocks=self.clocks,
-            roster=self.roster,
-            outbox=self._outbox,
-            saving=self.saving,
-            serving=options.serving,
-        )
+        begun = self._beginning
+        self._cuts = Cuts(begun, self.clocks, self.roster, self._outbox, self.saving, options.serving)
+        self._demand = Demand(begun, self._cuts, self.clocks, self._outbox, self.saving)
         self._now = 0.0
         self._peers: dict[int, str] = {}
 
@@ -211,6 +207,7 @@ class Shard:
         """Time has passed; call about once a second."""
         self._begin(now)
         self._demand.tick(now)
+        self._cuts.tick(now)
         if (verdict := self.barrier.verdict(self.roster, now)) is not None:
             missing = self.barrier.missing(self.roster)
             self._go_on_without(missing, verdict, *missing)
@@ -224,6 +221,10 @@ class Shard:
     def saved(self, error: str | None = None, *, now: float) -> list[Effect]:
         """The snapshot lasts that was last asked for; or could not be written."""
         self._begin(now)
+        self._saved(error)
+        return self._done()
+
+    def _saved(self, error: str | None) -> None:
         held, waiting = self.saving.end(lasts=error is None)
         if error is None:
             self.clocks.durable = list(held)
@@ -234,7 +235,6 @@ class Shard:
         for then in waiting:
             then(error is None)
         self._conclude()
-        return self._done()
 
     def stop(self, reason: str, *, now: float) -> list[Effect]:
         """Whoever runs this shard ends it."""
@@ -278,7 +278,7 @@ class Shard:
             return self._beginning.seed(session, message)
         if isinstance(message, Save):
             told = marks(self.clocks, self.roster)[trainer.id]
-            return self.saving.join(trainer.id, told, lambda _: self._save_is_over(trainer, session))
+            return self.saving.join(trainer.id, told, lambda _: self._save_is_over(trainer, session), session)
         if (training := self._beginning.training) is None:
             raise BadMessage(f"{type(message).__name__} came before the initial values")
         if isinstance(message, Part):
@@ -387,12 +387,6 @@ class Shard:
     def _done(self) -> list[Effect]:
         """What is to be done, a snapshot last: it holds all that the others are about."""
         self._demand.look(self._now)
-        model, version, in_step = self._beginning.model, self.clocks.version, self._beginning.is_in_step
-        wants = self.broken is None and self.saving.wants(version, self._now, in_step=in_step)
-        if wants and model is not None and model.is_complete:
-            is_regular = self.saving.is_due(version) or not in_step
-            cause = self.saving.begin(version, marks(self.clocks, self.roster), self._now)
-            serving = self.options.serving
-            state = cut(model, self.clocks, self.roster, is_regular=is_regular, serving=serving)
-            self._outbox.effects.append(effects.Write(state, cause.text))
+        if self.broken is None and (why_not := self._cuts.look(self._now)) is not None:
+            self._saved(why_not)
         return self._outbox.effects

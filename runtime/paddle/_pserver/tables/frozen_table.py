@@ -4,7 +4,8 @@ Ids stand in an index whose cells move while the table goes on, but their order 
 they are listed in portions, each going on behind the last id of the one before. The mark of a row that is
 kept aside is told with it; that of any other is still the one in the index.
 
-It must never know a rule. Guarantee: as Frozen.
+It must never know a rule. Guarantee: as Frozen. Memory: besides, eight bytes a row for its id, and where
+marks are kept as many for that.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from paddle._pserver.tables.cut_room import CutRoom
 from paddle._pserver.tables.frozen import Frozen, portions
 from paddle._pserver.tables.hash_index import HashIndex
 from paddle._pserver.tables.streamed import Array, Streamed
@@ -24,11 +26,15 @@ class FrozenTable:
     """See the module's text. ``store``: the rows' values and slots, side by side, as they are now.
 
     Where no marks are kept, that of the first ``settled`` rows is ``step``, and of others minus that.
+    ``room``: the cut's.
     """
 
-    def __init__(self, index: HashIndex, store: Callable[[], np.ndarray], settled: int, step: int) -> None:
+    def __init__(
+        self, index: HashIndex, store: Callable[[], np.ndarray], settled: int, step: int, room: CutRoom
+    ) -> None:
         self._index, self._settled, self._step = index, settled, step
-        self.rows = Frozen(index.rows, lambda: [store()])
+        room.take(index.rows * (16 if index.is_marked else 8))
+        self.rows = Frozen(index.rows, lambda: [store()], room)
         self._ids = np.empty(index.rows, np.int64)
         self._marks = np.empty(index.rows if index.is_marked else 0, np.int64)
         self._is_marked = index.is_marked
@@ -37,17 +43,24 @@ class FrozenTable:
 
     def spare(self, rows: np.ndarray, marks: np.ndarray) -> None:
         """These are about to change, each of which had this mark before; see :meth:`Frozen.spare`."""
+        self.rows.attempt(lambda: self._keep(rows, marks))
+
+    def _keep(self, rows: np.ndarray, marks: np.ndarray) -> None:
+        there = np.flatnonzero(rows < self.rows.rows)
+        rows = rows[there]
         if self._is_marked:
-            there = np.flatnonzero(rows < self.rows.rows)
-            new = there[~self.rows.is_aside(rows[there])]
-            self._marks[rows[new]] = marks[new]
-        self.rows.spare(rows)
+            new = ~self.rows.is_aside(rows)
+            self._marks[rows[new]] = marks[there[new]]
+        self.rows.keep(rows)
 
     def spare_all(self) -> None:
         """All are, and ids and marks, too."""
+        self.rows.attempt(self._keep_all)
+
+    def _keep_all(self) -> None:
         for _ in self._listing():
             pass
-        self.rows.spare_all()
+        self.rows.keep_all()
 
     def _listing(self) -> Iterator[None]:
         """List what is not listed yet, a portion at a time."""

@@ -44,7 +44,8 @@ from paddle._engine.row_initial import row_key
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.memory.pages import Pages
 from paddle._pserver.protocol.placement import RowRange
-from paddle._pserver.tables.frozen import WORTH_BYTES, Readers
+from paddle._pserver.tables.cut_room import CutRoom
+from paddle._pserver.tables.frozen import Readers
 from paddle._pserver.tables.frozen_table import FrozenTable
 from paddle._pserver.tables.gradient import Rows
 from paddle._pserver.tables.hash_index import ABSENT, MAX_MARK, HashIndex
@@ -54,8 +55,8 @@ from paddle._pserver.tables.summed_rows import summed
 from paddle._pserver.tables.table_room import TableRoom
 
 _BLOCK_VALUES = 1 << 15  # a block, its gradient and its rows together fit in a core's own cache
-_GROWTH = 1.25
 _CHUNK = 1 << 16
+_WAITING_BYTES = 3 * 8  # of a candidate: its id, how often it was seen, and when
 _NONE = np.empty(0, np.int64)
 
 
@@ -161,8 +162,7 @@ class HashTable:
         born = self._index.admit(ids, needed, day=len(self._days), mark=self._step)
         if self._entry.kind != "always":
             self._enter(born)
-        if self.rows > len(self._store.array):
-            self._store.resize(max(self.rows, int(len(self._store.array) * _GROWTH)))
+        self._store.grow(self.rows)
         for begin in range(0, len(born), _CHUNK):
             part = born[begin : begin + _CHUNK]
             values = np.empty((len(part), self.held.width), np.float32)
@@ -320,11 +320,13 @@ class HashTable:
             **self._besides(),
         }
 
-    def cut(self) -> dict[str, Array]:
+    def cut(self, room: CutRoom, worth_bytes: int) -> dict[str, Array]:
         """See :meth:`Tables.cut`."""
-        if self.nbytes < WORTH_BYTES:
+        room.take(_WAITING_BYTES * self.candidates)
+        if self.nbytes < worth_bytes:
+            room.take(self.nbytes)
             return dict(self.state())
-        frozen = FrozenTable(self._index, lambda: self._store.array, self._settled, self._step)
+        frozen = FrozenTable(self._index, lambda: self._store.array, self._settled, self._step, room)
         self._frozen.add(frozen)
         return {**frozen.arrays(self.held.width, self._rule.slots), **self._besides()}
 

@@ -11,8 +11,6 @@ import numpy as np
 from paddle._pserver.memory.pages import Pages
 from paddle._pserver.tables.hash_index import ABSENT, HashIndex
 
-_GROWTH = 1.25
-
 
 class KnownRows:
     """Rows of ``width`` numbers."""
@@ -34,6 +32,5 @@ class KnownRows:
     def put(self, ids: np.ndarray, values: np.ndarray) -> None:
         """Know these rows, each id once, float32 (n, width)."""
         self._index.admit(ids, np.zeros(len(ids), np.int64))
-        if self._index.rows > len(self._store.array):
-            self._store.resize(max(self._index.rows, int(len(self._store.array) * _GROWTH)))
+        self._store.grow(self._index.rows)
         self._store.array[self._index.find(ids)[0]] = values

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from paddle._pserver.memory.pages import Pages
 from paddle._pserver.tables.hash_index import HashIndex
-
-_GROWTH = 1.25
 
 
 class OpenPlaces:
@@ -17,7 +16,7 @@ class OpenPlaces:
 
     def __init__(self, ids: np.ndarray) -> None:
         self._index = HashIndex()
-        self._ids = np.empty(0, np.int64)
+        self._ids = Pages(np.int64, 1, len(ids))
         self._name(ids)
 
     @property
@@ -32,13 +31,11 @@ class OpenPlaces:
 
     def ids(self, places: np.ndarray) -> np.ndarray:
         """The ids of these numbers, ascending."""
-        found: np.ndarray = np.sort(self._ids[places])
+        found: np.ndarray = np.sort(self._ids.array[places, 0])
         return found
 
     def _name(self, ids: np.ndarray) -> None:
         first = self._index.rows
         born = self._index.admit(ids, np.zeros(len(ids), np.int64))
-        if self._index.rows > len(self._ids):
-            room = max(self._index.rows, int(len(self._ids) * _GROWTH))
-            self._ids = np.concatenate([self._ids[:first], np.empty(room - first, np.int64)])
-        self._ids[first : self._index.rows] = born
+        self._ids.grow(self._index.rows)
+        self._ids.array[first : self._index.rows, 0] = born

@@ -14,7 +14,8 @@ from paddle._engine.exchange import UpdateSpec
 from paddle._engine.rates import Rates
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.protocol.placement import RowRange
-from paddle._pserver.tables.frozen import WORTH_BYTES, Frozen, Readers
+from paddle._pserver.tables.cut_room import CutRoom
+from paddle._pserver.tables.frozen import Frozen, Readers
 from paddle._pserver.tables.gradient import Rows
 from paddle._pserver.tables.slots import fill, how, slots_of
 from paddle._pserver.tables.streamed import Array
@@ -58,11 +59,12 @@ class PackedTable:
         slots = slots_of(self._rule, self._slots)
         return {"values": self.values, **slots, **counted, **state_of(self._average)}
 
-    def cut(self) -> dict[str, Array]:
+    def cut(self, room: CutRoom, worth_bytes: int) -> dict[str, Array]:
         """See :meth:`Tables.cut`. What is averaged changes as a whole, and is copied."""
-        if self._average is not None or self.nbytes < WORTH_BYTES:
+        if self._average is not None or self.nbytes < worth_bytes:
+            room.take(self.nbytes)
             return {kind: array.copy() for kind, array in self.state().items()}
-        frozen = Frozen(self.rows, lambda: [self.values, *self._slots, self._last_step])
+        frozen = Frozen(self.rows, lambda: [self.values, *self._slots, self._last_step], room)
         self._frozen.add(frozen)
         kinds = ["values", *(f"slot {name}" for name in self._rule.slots), "last_step"]
         streamed = {kind: frozen.streamed(which) for which, kind in enumerate(kinds)}

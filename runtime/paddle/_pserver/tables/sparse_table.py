@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from paddle._pserver.protocol.placement import RowRange
+from paddle._pserver.tables.cut_room import CutRoom
 from paddle._pserver.tables.gradient import Rows
 from paddle._pserver.tables.streamed import Array
 
@@ -49,8 +50,8 @@ class SparseTable(Protocol):
         """See :meth:`paddle._pserver.tables.tables.Tables.state`; by kind."""
         ...
 
-    def cut(self) -> dict[str, Array]:
-        """See :meth:`paddle._pserver.tables.tables.Tables.cut`; by kind."""
+    def cut(self, room: CutRoom, worth_bytes: int) -> dict[str, Array]:
+        """See :meth:`paddle._pserver.tables.tables.Tables.cut`; by kind. ``room``: the cut's."""
         ...
 
     def restore(self, state: Mapping[str, np.ndarray], step: int) -> None:

@@ -16,6 +16,11 @@ class TableRoom:
         self.limit_bytes = limit_bytes
         self._taken: dict[str, int] = {}
 
+    @property
+    def left_bytes(self) -> int:
+        """What no table has taken."""
+        return self.limit_bytes - sum(self._taken.values())
+
     def take(self, table: str, size_bytes: int) -> None:
         """From now on ``table`` has so many bytes. Raises TableFull."""
         others = sum(taken for name, taken in self._taken.items() if name != table)

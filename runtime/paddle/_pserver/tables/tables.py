@@ -20,6 +20,8 @@ from paddle._engine.schedules import Progress, schedule
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.memory.shown import Shown
 from paddle._pserver.protocol.placement import DenseLayout, RowRange, Segment
+from paddle._pserver.tables.cut_room import CutRoom
+from paddle._pserver.tables.frozen import WORTH_BYTES
 from paddle._pserver.tables.gradient import Gradient
 from paddle._pserver.tables.packed_table import PackedTable
 from paddle._pserver.tables.slots import fill, how, slots_of
@@ -34,7 +36,8 @@ if TYPE_CHECKING:
 class Tables:
     """All that one shard keeps. ``rows``: its tables as declared, the ``packed`` and the ``open`` ones.
 
-    ``room_bytes``: what the open ones may come to need. ``shown``: where the dense values are seen by others.
+    ``room_bytes``: what the open ones may come to need; ``cut_bytes``: what a cut may, besides what these
+    leave. ``shown``: where the dense values are seen by others.
     """
 
     def __init__(
@@ -44,9 +47,10 @@ class Tables:
         ranges: Sequence[RowRange],
         room_bytes: int = 1 << 62,
         shown: Shown | None = None,
+        cut_bytes: int = 1 << 62,
     ) -> None:
         self.layout = layout
-        self.room = TableRoom(room_bytes)
+        self.room, self._cut_bytes = TableRoom(room_bytes), cut_bytes
         self.shown = shown
         self.values = np.zeros(layout.size, np.float32) if shown is None else shown.values
         self.packed = {h.parameter.name: PackedTable(h, update) for h in ranges if not h.parameter.is_open}
@@ -122,9 +126,12 @@ class Tables:
         parts: list[_Blocks | SparseTable] = [*self._blocks, *self.rows.values()]
         return {f"{kind}/{part.name}": array for part in parts for kind, array in part.state().items()}
 
-    def cut(self) -> dict[str, Array]:
-        """The state now, which no step changes. Rows of large tables are read later, in pieces (frozen.py):
-        in the thread in which steps are applied, between two of them."""
+    def cut(self, worth_bytes: int = WORTH_BYTES) -> dict[str, Array]:
+        """The state now, which no step changes. Rows of tables of so many bytes are read later, in pieces
+        (frozen.py): in the thread in which steps are applied, between two of them. Raises MemoryError and
+        OSError where there is no memory for it, and nothing has changed then."""
+        room = CutRoom(lambda: self._cut_bytes + self.room.left_bytes)
+        room.take(self.dense_bytes)
         dense = {
             f"{kind}/{blocks.name}": array.copy()
             for blocks in self._blocks
@@ -133,7 +140,7 @@ class Tables:
         rows = {
             f"{kind}/{table.name}": array
             for table in self.rows.values()
-            for kind, array in table.cut().items()
+            for kind, array in table.cut(room, worth_bytes).items()
         }
         return {**dense, **rows}
 
