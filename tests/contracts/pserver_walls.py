@@ -183,7 +183,7 @@ PSERVER = (
         "asyncio numpy",
     ),
     Row("_pserver.service.shard_clock", "", "time"),
-    Row("_pserver.service.relay", SHARD, "asyncio numpy"),
+    Row("_pserver.service.relay", SHARD, "asyncio numpy time"),
     Row(
         "_pserver.service.warming",
         f"{SHARD} {WIRE} {EXCHANGE} _pserver.protocol.outlet _pserver.service.shard_clock",

@@ -93,7 +93,7 @@ def test_a_shard_that_counts_anew_has_no_negative_rate() -> None:
 def test_shares_are_told_by_the_bucket_that_holds_them(share: float, bound: float) -> None:
     counts = [0] * (len(BOUNDS_S) + 1)
     counts[0], counts[2], counts[-1] = 5, 4, 1
-    assert Latency(counts=tuple(counts), sum_s=0.0).within(share) == bound
+    assert Latency(counts=tuple(counts), sum_s=0.0).bound_of(share) == bound
 
 
 def test_the_traffic_of_connections_that_are_gone_counts_on() -> None:

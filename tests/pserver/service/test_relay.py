@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+import time
+from collections.abc import Iterator
 from functools import partialmethod
 from typing import Any
 
@@ -11,6 +14,7 @@ import pytest
 
 from paddle._engine.exchange import Exchange
 from paddle._engine.rows import SparseRows
+from paddle._pserver.service.relay import relayed
 from paddle._pserver.shard.state import State
 from paddle._pserver.tables.streamed import Streamed, pieces
 from paddle._pserver.tables.tables import Tables
@@ -79,3 +83,23 @@ def test_what_is_written_is_what_there_was_though_training_goes_on(
         was = local._tables.state()
         for name, read in states.get(step, {}).items():
             assert read == was[name].tobytes(), f"{name} at version {step}"
+
+
+def test_the_time_that_each_piece_takes_is_told() -> None:
+    """It is time in which the loop hears nobody."""
+
+    def slow() -> Iterator[np.ndarray]:
+        for _ in range(3):
+            end = time.monotonic() + 0.01
+            until(lambda: time.monotonic() > end, "a hundredth of a second to pass")  # noqa: B023
+            yield np.zeros(2)
+
+    async def read() -> list[np.ndarray]:
+        state = State(None, {"t": Streamed(np.dtype(np.float64), (6,), slow)})  # type: ignore[arg-type]
+        there = relayed(state, asyncio.get_running_loop(), told.append).arrays["t"]
+        return await asyncio.to_thread(lambda: list(pieces(there)))
+
+    told: list[float] = []
+    began = time.monotonic()
+    assert len(asyncio.run(read())) == 3
+    assert len(told) == 4 and 0.03 <= sum(told) <= time.monotonic() - began

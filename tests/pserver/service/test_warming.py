@@ -23,9 +23,10 @@ from paddle._engine.exchange import ParameterSpec, RowsSpec, RuleSpec, ScheduleS
 from paddle._pserver.tables.gradient import Gradient, Rows
 from paddle._pserver.protocol.messages import Declare
 from paddle._pserver.shard.model import Model
-from paddle._pserver.options import ShardOptions
+from paddle._pserver.options import ShardOptions, SnapshotOptions
 from paddle._pserver.service.warming import warm
 from paddle._pserver.protocol.wire import WireSpec
+from paddle._pserver.tables.streamed import whole
 
 parameters = (
     ParameterSpec(name="w", shape=(70, 60)),
@@ -34,10 +35,12 @@ parameters = (
     ParameterSpec(name="open", shape=(-1, 6), sparse=True, rows=RowsSpec()),
 )
 update = UpdateSpec(rule=RuleSpec(name=RULE), schedule=ScheduleSpec(learning_rate=0.1))
-declared, options = Declare(parameters, update, 0, 1, WireSpec()), ShardOptions(is_shown=True)
+declared = Declare(parameters, update, 0, 1, WireSpec())
+options = ShardOptions(is_shown=True, snapshots=SnapshotOptions(folder="kept"))
 
 def compiled():
-    return {d.py_func.__qualname__: len(d.signatures) for d in gc.get_objects() if type(d) is CPUDispatcher}
+    found = [d for d in gc.get_objects() if type(d) is CPUDispatcher]
+    return sorted((d.py_func.__module__, d.py_func.__qualname__, len(d.signatures)) for d in found)
 
 warm(declared, options)
 before = compiled()
@@ -51,6 +54,8 @@ for step in range(1, 6):
     for table in tables.rows.values():
         table.gather(ids)
     tables.apply([Gradient(dense, rows)] * (1 + step % 2), samples=step, passes=0, step=step)
+    for array in tables.cut(worth_bytes=0).values():
+        whole(array)
 assert before and compiled() == before, (before, compiled())
 """
 
@@ -79,7 +84,8 @@ WIRE = WireSpec(name=sys.argv[1], answers=sys.argv[2])
 declared, options = Declare(parameters, update, 0, 1, WIRE), ShardOptions(is_shown=True)
 
 def compiled():
-    return {d.py_func.__qualname__: len(d.signatures) for d in gc.get_objects() if type(d) is CPUDispatcher}
+    found = [d for d in gc.get_objects() if type(d) is CPUDispatcher]
+    return sorted((d.py_func.__module__, d.py_func.__qualname__, len(d.signatures)) for d in found)
 
 warm(declared, options)
 before = compiled()

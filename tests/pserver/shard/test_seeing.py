@@ -21,7 +21,7 @@ from paddle._pserver.service import metrics, report_page
 from paddle._pserver.service.application import _links
 from paddle._pserver.service.hub import Hub
 from paddle._pserver.service.meter import BOUNDS_S, Meter
-from paddle._pserver.service.report import Report, duration, lines, report
+from paddle._pserver.service.report import Door, Report, duration, lines, report
 from paddle._pserver.service.status import TableStatus, status
 
 from ..conftest import ONES, Start, start, update, values_of
@@ -265,6 +265,7 @@ def test_the_log_has_the_same_as_lines() -> None:
     text = "\n".join(lines(seen(waiting(), meter)))
     for expected in (
         "0 steps: per second 0.0 steps",
+        "dense parameters: 4 values, 0.0 MiB",
         "2 damaged frames",
         "pull: 1 answered, half within 5 ms, 99 % within 5 ms",
         "table t: 5 rows, 0.0 MiB",
@@ -273,6 +274,45 @@ def test_the_log_has_the_same_as_lines() -> None:
         "waiting since 7 s for trainer 1",
     ):
         assert expected in text
+
+
+def test_the_log_has_snapshots_those_that_failed_candidates_and_who_was_refused() -> None:
+    talk = unsaved(failures=2)
+    door = Door(
+        locked=True, challenges=9, admitted=4, denied={"wrong_proof": 2, "too_often": 1, "malformed": 0}
+    )
+    tables = (TableStatus(name="t", rows=5, width=8, bytes=1 << 20, candidates=7),)
+    text = "\n".join(lines(msgspec.structs.replace(seen(talk), door=door, tables=tables)))
+    assert "snapshots: 2 (1 start, 1 period) written, 2 not, the last 2 of them" in text
+    assert "door: 4 admitted, 3 (2 wrong proof, 1 too often) refused" in text
+    assert "table t: 5 rows, 1.0 MiB, 7 ids without a row" in text
+
+
+def unsaved(failures: int) -> Talk:
+    """A shard that wrote a snapshot of its first step, and could not of as many after it."""
+    talk = Talk(1, snapshots=SnapshotOptions(folder="kept", period=1))
+    talk.hello(0, "process 0")
+    talk.declare(0)
+    talk.seed()
+    talk.push(0, G)
+    talk.disk_is_slow = True
+    for _ in range(failures):
+        talk.push(0, G)
+        talk.write("the disk is full")
+    return talk
+
+
+def test_snapshots_that_fail_are_trouble_until_one_lasts_again() -> None:
+    assert "The last snapshot could not be written" in report_page.html(seen(unsaved(1)))
+    talk = unsaved(3)
+    assert "The last 3 snapshots could not be written" in report_page.html(seen(talk))
+    talk.push(0, G)
+    talk.write()
+    page = report_page.html(seen(talk))
+    assert "could not be written" not in page
+    assert Document(page).figures["not written"] == "3"
+    (failed,) = parsed(metrics.text(seen(talk)))["paddle_pserver_snapshots_failed_total"]["samples"].values()
+    assert failed == 3
 
 
 def test_links_lead_to_the_others_from_wherever_one_looks() -> None:

@@ -15,6 +15,7 @@ It must never know what is trained.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from ipaddress import ip_address
 
 import msgspec
@@ -34,9 +35,11 @@ Place = tuple[str, int, Role]
 def application(hub: Hub, places: Sequence[Place] = (), gate: Gate | None = None) -> web.Application:
     """The routes of a shard. ``places``: it and those that were started with it."""
 
+    hub.door = partial(door.seen, gate)
+
     def look(request: web.Request) -> Report:
         door.check_look(gate, request)
-        return msgspec.structs.replace(hub.report(), door=door.seen(gate))
+        return hub.report()
 
     async def healthz(request: web.Request) -> web.Response:
         return web.Response(text="ok\n")

@@ -14,7 +14,7 @@ import contextlib
 import itertools
 import logging
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from paddle._pserver.protocol.messages import Share, Sign, failure
 from paddle._pserver.protocol.outlet import Outlet
 from paddle._pserver.service.meter import Meter
 from paddle._pserver.service.relay import relayed
-from paddle._pserver.service.report import Report, lines, report
+from paddle._pserver.service.report import Door, Report, lines, report
 from paddle._pserver.service.session import Session
 from paddle._pserver.service.shard_clock import ShardClock
 from paddle._pserver.service.warming import Warming
@@ -55,6 +55,7 @@ class Hub:
         self.shard = shard
         self.name = name
         self.damaged_frames = 0
+        self.door: Callable[[], Door] = Door  # who came to it; whoever keeps it says so
         self._kept = kept
         self._disk_tasks: set[asyncio.Task[None]] = set()
         self._meter = Meter()
@@ -137,6 +138,7 @@ class Hub:
             now=time.monotonic(),
             shard_now=self._clock.now(),
             traffic=self._meter.total(session.traffic for session in self._sessions.values()),
+            door=self.door(),
         )
 
     def _tell_progress(self) -> None:
@@ -190,7 +192,8 @@ class Hub:
         assert self._kept is not None
         error, began, version = None, time.monotonic(), state.facts.version
         try:
-            await asyncio.to_thread(self._kept.save, relayed(state, asyncio.get_running_loop()))
+            read = relayed(state, asyncio.get_running_loop(), self._meter.worked)
+            await asyncio.to_thread(self._kept.save, read)
             took = time.monotonic() - began
             _log.info("%s: wrote a snapshot of version %d in %.1f s: %s", self.name, version, took, why)
         except (OSError, MemoryError) as failure:  # of the disk, of a piece or of what is made of it

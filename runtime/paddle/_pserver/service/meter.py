@@ -50,7 +50,7 @@ class Latency(msgspec.Struct, frozen=True, kw_only=True):
         """How many there were."""
         return sum(self.counts)
 
-    def within(self, share: float) -> float:
+    def bound_of(self, share: float) -> float:
         """The bound that ``share`` of all were within; infinity where that is none."""
         enough, so_far = share * self.count, 0
         for bound, count in zip(BOUNDS_S, self.counts, strict=False):

@@ -6,7 +6,7 @@ It must never change anything, and holds nothing secret: no value of a parameter
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -44,7 +44,7 @@ class Report(Status, frozen=True, kw_only=True):
     door: Door = Door()
 
 
-_NONE = Traffic()
+_NONE, _OPEN = Traffic(), Door()
 
 
 def report(
@@ -57,6 +57,7 @@ def report(
     now: float,
     shard_now: float,
     traffic: Traffic = _NONE,
+    door: Door = _OPEN,
 ) -> Report:
     """The process at ``now``; it began ``since``. ``shard_now``: on the clock by which the shard waits."""
     own = msgspec.structs.asdict(status(shard, shard_now))
@@ -72,27 +73,22 @@ def report(
         damaged_frames=damaged_frames,
         memory_bytes=memory.resident_bytes(),
         memory_limit_bytes=shard.options.memory_limit_bytes,
+        door=door,
     )
 
 
 def lines(seen: Report) -> Iterator[str]:
     """The report for a log."""
-    rates = seen.rates
-    yield (
-        f"{seen.version} steps: per second {rates.steps:.1f} steps, {rates.samples:.0f} samples, "
-        f"{rates.pushes:.1f} pushes, {rates.pulls:.1f} pulls, {rates.drops:.1f} drops; "
-        f"busy {100 * rates.busy:.0f} %, memory {seen.memory_bytes / _MB:.0f} MiB, "
-        f"received {seen.traffic.received / _MB:.1f} MiB, sent {seen.traffic.sent / _MB:.1f} MiB, "
-        f"{seen.damaged_frames} damaged frames"
-    )
+    yield _work(seen)
     for question, latency in seen.latencies.items():
         if latency.count:
-            yield (
-                f"{question}: {latency.count} answered, half {within(latency.within(0.5))}, "
-                f"99 % {within(latency.within(0.99))}"
-            )
+            half, most = within(latency.bound_of(0.5)), within(latency.bound_of(0.99))
+            yield f"{question}: {latency.count} answered, half {half}, 99 % {most}"
+    if seen.dense_values:
+        yield f"dense parameters: {seen.dense_values} values, {seen.dense_bytes / _MB:.1f} MiB"
     for table in seen.tables:
-        yield f"table {table.name}: {table.rows} rows, {table.bytes / _MB:.1f} MiB"
+        waiting = f", {table.candidates} ids without a row" if table.candidates else ""
+        yield f"table {table.name}: {table.rows} rows, {table.bytes / _MB:.1f} MiB{waiting}"
     for trainer in seen.trainers:
         yield (
             f"trainer {trainer.trainer_id} {trainer.state}: {trainer.pushes} pushes, "
@@ -100,6 +96,29 @@ def lines(seen: Report) -> Iterator[str]:
         )
     if seen.waiting_for:
         yield f"waiting since {seen.waiting_s:.0f} s for {named(seen.waiting_for)}"
+    if any(seen.snapshots.values()) or seen.snapshots_failed:
+        last = f", the last {seen.snapshots_failing} of them" if seen.snapshots_failing else ""
+        yield f"snapshots: {_counted(seen.snapshots)} written, {seen.snapshots_failed} not{last}"
+    if seen.door.locked:
+        yield f"door: {seen.door.admitted} admitted, {_counted(seen.door.denied)} refused"
+
+
+def _work(seen: Report) -> str:
+    rates = seen.rates
+    return (
+        f"{seen.version} steps: per second {rates.steps:.1f} steps, {rates.samples:.0f} samples, "
+        f"{rates.pushes:.1f} pushes, {rates.pulls:.1f} pulls, {rates.drops:.1f} drops; "
+        f"busy {100 * rates.busy:.0f} %, memory {seen.memory_bytes / _MB:.0f} MiB "
+        f"(parameters may need {seen.memory_limit_bytes / _MB:.0f}), "
+        f"received {seen.traffic.received / _MB:.1f} MiB, sent {seen.traffic.sent / _MB:.1f} MiB, "
+        f"{seen.damaged_frames} damaged frames"
+    )
+
+
+def _counted(by: Mapping[str, int]) -> str:
+    """How many there are, and of which kinds."""
+    kinds = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in by.items() if count)
+    return f"{sum(by.values())} ({kinds})" if kinds else "0"
 
 
 def named(trainers: tuple[int, ...]) -> str:

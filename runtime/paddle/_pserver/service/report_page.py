@@ -89,9 +89,9 @@ def _trouble(report: Report) -> Iterator[str]:
     if report.waiting_for:
         who, since = named(report.waiting_for), duration(report.waiting_s)
         yield f'<p id="waiting" class="trouble">Others have been waiting for <b>{who}</b> for {since}.</p>'
-    if report.snapshots_failed:
-        failed = f"{report.snapshots_failed:,} snapshots could not be written: the log says why."
-        yield f'<p class="trouble">{failed}</p>'
+    if (count := report.snapshots_failing) > 0:
+        which = "The last snapshot" if count == 1 else f"The last {count:,} snapshots"
+        yield f'<p id="unsaved" class="trouble">{which} could not be written: the log says why.</p>'
 
 
 def _figures(report: Report) -> str:
@@ -110,6 +110,7 @@ def _figures(report: Report) -> str:
         "memory": size(report.memory_bytes),
         "memory limit": size(report.memory_limit_bytes),
         "snapshots": f"{sum(report.snapshots.values()):,}",
+        "not written": f"{report.snapshots_failed:,}",
         "damaged frames": f"{report.damaged_frames:,}",
         "refused": f"{sum(report.door.denied.values()):,}",
         "up": duration(report.uptime_s),
@@ -162,7 +163,7 @@ def _latencies(report: Report) -> Iterator[str]:
     yield "<h2>Time to an answer</h2>"
     for question, latency in report.latencies.items():
         if latency.count:
-            half, most = within(latency.within(0.5)), within(latency.within(0.99))
+            half, most = within(latency.bound_of(0.5)), within(latency.bound_of(0.99))
             yield f"<p>{question}: {latency.count:,} answers, half {half}, 99 % {most}</p>"
             yield _bars(latency)
 

@@ -41,7 +41,8 @@ class TableStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """A shard. ``waiting_for``: the trainers that others wait for, since ``waiting_s``. ``snapshots``: those
-    that were written, by why they were."""
+    that were written, by why they were. ``snapshots_failed``: how many could not be; ``snapshots_failing``:
+    of these the last ones, since one was."""
 
     roles: tuple[str, ...]
     state: str
@@ -57,6 +58,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     waiting_s: float
     snapshots: dict[str, int]
     snapshots_failed: int
+    snapshots_failing: int
 
 
 def status(shard: Shard, now: float) -> Status:
@@ -79,6 +81,7 @@ def status(shard: Shard, now: float) -> Status:
         waiting_s=round(now - barrier.oldest, 1) if barrier else 0.0,
         snapshots=dict(shard.saving.counts),
         snapshots_failed=shard.saving.failed,
+        snapshots_failing=shard.saving.failing,
     )
 
 

@@ -30,6 +30,7 @@ from paddle._pserver.shard.effects import Send
 from paddle._pserver.shard.model import Model
 from paddle._pserver.shard.shard import Shard
 from paddle._pserver.tables.gradient import Gradient, Rows
+from paddle._pserver.tables.streamed import pieces
 from paddle._pserver.tables.tables import Tables
 
 _HEIGHT, _WIDTH = 3, 2
@@ -94,6 +95,8 @@ def warm(declared: Declare, options: ShardOptions) -> None:
         ]
         tables.apply([Gradient(dense, rows)] * (2 if step == 3 else 1), samples=step, passes=0, step=step)
     _take_and_tell(small, tables)
+    if options.snapshots is not None:
+        _read_in_pieces(tables)
 
 
 def _take_and_tell(small: Declare, tables: Tables) -> None:
@@ -110,6 +113,13 @@ def _take_and_tell(small: Declare, tables: Tables) -> None:
     for asked, values in ((push, [tables.values]), (PullRows(counts), [np.zeros((1, _WIDTH), np.float32)])):
         outlet.asked(0, asked)
         outlet.body(0, Answer(1), values, wire)
+
+
+def _read_in_pieces(tables: Tables) -> None:
+    """A cut of tables as large ones are cut."""
+    for array in tables.cut(worth_bytes=0).values():
+        for _ in pieces(array):
+            pass
 
 
 def _small(parameter: ParameterSpec, wire: WireSpec) -> ParameterSpec:

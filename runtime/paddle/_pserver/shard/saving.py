@@ -58,7 +58,7 @@ class Saving:
         self.options = options
         self._marks: Sequence[Mark] | None = None  # of the trainers, in the cut that is being written
         self.counts: dict[str, int] = dict.fromkeys(CAUSES, 0)  # of cuts that last
-        self.failed = 0  # cuts that could not be written
+        self.failed = self.failing = 0  # cuts that could not be written: all, and those since one could
         self._cause = Cause("start", "")  # of the cut that is being written
         self._asked: list[_Asked] = []
         self._served: list[_Asked] = []  # by the cut that is being written
@@ -150,6 +150,7 @@ class Saving:
         assert self._marks is not None
         self.counts[self._cause.kind] += lasts
         self.failed += not lasts
+        self.failing = 0 if lasts else self.failing + 1
         marks, served = self._marks, self._served
         self._marks, self._served = None, []
         return marks, [asked.then for asked in served]
