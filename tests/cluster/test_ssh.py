@@ -101,15 +101,32 @@ def test_the_runtime_is_sent_once(launch, cluster, tmp_path) -> None:
             mark.touch()
 
 
+def the_users_own(cluster) -> list[Path]:
+    """Notes and other programs' logs, in the folder of logs itself and where it is a link; and an old log."""
+    first, second = (cluster.path(node, ROOT_DIR) for node in cluster.names[:2])
+    (first / "mine/log").mkdir()
+    (first / "mine/log/train.log").write_text("old")
+    (second / "others").mkdir()
+    cluster.run("ln", "-s", f"{ROOT_DIR}/others", f"{ROOT_DIR}/mine/log", at=cluster.names[1])
+    kept = [first / "mine/log/notes.txt", second / "others/notes.txt", second / "others/server.log.1"]
+    for path in kept:
+        path.write_text("precious")
+    return kept
+
+
 def test_a_deployed_workspace_is_used_without_sending(launch, cluster, tmp_path) -> None:
     for node in cluster.names:
         cluster.run("mkdir", "-p", f"{ROOT_DIR}/mine/data", at=node)
         (cluster.path(node, ROOT_DIR) / "mine/data/words").write_text(node)
         (cluster.path(node, ROOT_DIR) / "mine/train.py").write_text(TRAINS)
+    logs = the_users_own(cluster)
     job = launch("-p", "", f"--job_workspace={ROOT_DIR}/mine", pserver=ENDS)
     status, output, _ = job.end()
     assert status == 0
     assert "sending" not in output
+    assert f"{ROOT_DIR}/mine/log is a link to {ROOT_DIR}/others: nothing is removed there" in output
+    assert [path.read_text() for path in logs] == ["precious"] * len(logs)
+    assert "old" not in (logs[0].parent / "train.log").read_text()
     assert "data n2" in (tmp_path / "one/log/node-1/train.log").read_text()
     assert (tmp_path / "one/output/pass-00000/done").exists()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from paddle._launch import logs
+from paddle._launch.results import tenancy
 
 
 @pytest.fixture
@@ -48,6 +49,27 @@ def test_collected_files_replace_those_of_an_earlier_job(workspace, home) -> Non
         "output/pass-00000/done",
         "output.previous/pass-00009/done",
     }
+
+
+def test_what_others_have_in_the_folder_of_results_stays(home) -> None:
+    kept = ["log/notes.txt", "log/node-list.txt", "log/node-0.bak/one", "log/loss.txt", "log/loss.csv.mine"]
+    for name in kept:
+        (home / name).parent.mkdir(exist_ok=True)
+        (home / name).write_text("precious")
+    logs.clear(home, "JOB2-aa")
+    assert not (home / "log" / "node-7").exists()
+    assert [(home / name).read_text() for name in kept] == ["precious"] * len(kept)
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_through_a_link_only_what_a_job_has_called_its_own_is_removed(home, tmp_path, is_ours) -> None:
+    shutil.move(home / "log", tmp_path / "elsewhere")
+    (home / "log").symlink_to(tmp_path / "elsewhere")
+    if is_ours:
+        tenancy.settle(home, "JOB1-aa")
+    logs.clear(home, "JOB2-aa")
+    assert (tmp_path / "elsewhere" / "node-7").exists() is not is_ours
+    assert tenancy.tenant(home) == "JOB2-aa"
 
 
 def test_only_node_0_has_the_model(workspace, home) -> None:

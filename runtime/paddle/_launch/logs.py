@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import stat
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
@@ -27,8 +28,10 @@ Fetch = Callable[[Path, Path], bool]  # a node's folder, to a place here that is
 _PART, _OLD, _PREVIOUS = ".{}.part", ".{}.old", "{}.previous"
 # In the log folder of a workspace that is its own home:
 _MODEL_OF = ".model"  # of which workspace the model is that was collected last
-_COLLECTED = ("node-*", "loss.*", _MODEL_OF, _PART.format("node-*"), _OLD.format("node-*"))
-_NOT_OF_NODES = (*_COLLECTED, LAUNCHER, tenancy.MARK, "JOB*")
+_COLLECTED = re.compile(
+    rf"node-\d+|\.node-\d+\.(part|old)|loss\.(csv|png)|\.loss\.png\.part|{re.escape(_MODEL_OF)}"
+)
+_NOT_OF_NODES = re.compile(rf"{_COLLECTED.pattern}|JOB\d+|{re.escape(LAUNCHER)}|{re.escape(tenancy.MARK)}")
 
 
 class Tails:
@@ -48,13 +51,16 @@ class Tails:
 
 def clear(home: Path, id: str) -> Path:
     """Remove the logs, the curve and any half collection of an earlier job, not its model; gives ``log``,
-    which is that of the job ``id`` from now on."""
+    which is that of the job ``id`` from now on. What others have there stays, and so does all that a link
+    leads to where no job has said that it is its own."""
     folder = home / "log"
     with contextlib.suppress(OSError):  # who writes there next will say what is wrong with it
         folder.mkdir(exist_ok=True)
+    is_ours = bool(tenancy.tenant(home)) or not folder.is_symlink()
     tenancy.settle(home, id)
-    for old in [path for pattern in _COLLECTED for path in folder.glob(pattern)]:
-        _remove(old)
+    with contextlib.suppress(OSError):
+        for old in [path for path in folder.iterdir() if is_ours and _COLLECTED.fullmatch(path.name)]:
+            _remove(old)
     output = _real(home / "output")
     for unfinished in (_PART, _OLD):
         _remove(output.with_name(unfinished.format(output.name)))
@@ -71,7 +77,7 @@ def collect(
     """
     log, output = workspace / "log", workspace / "output"
     is_home = fetch is None and workspace.resolve() == home.resolve()
-    fetch = fetch or partial(_copied, tell=tell, leave_out=_NOT_OF_NODES if is_home else ())
+    fetch = fetch or partial(_copied, tell=tell, leave_out=_NOT_OF_NODES if is_home else None)
     there = ["log"] if _replace(log, home / "log" / f"node-{node}", tell, fetch) else []
     if node == saver:
         is_there = output.is_dir() if is_home else _replace_model(workspace, home, tell, fetch)
@@ -129,7 +135,7 @@ def _why(error: Exception) -> str:
     return str((isinstance(error, OSError) and error.strerror) or error).rstrip(".")
 
 
-def _copied(source: Path, part: Path, *, tell: _Tell, leave_out: Sequence[str]) -> bool:
+def _copied(source: Path, part: Path, *, tell: _Tell, leave_out: re.Pattern[str] | None) -> bool:
     """Copy a folder; one that is missing is worth a word where it is that of the logs. ``leave_out``: what a
     launch itself has put in a log folder."""
     if source.name == "output" and not source.is_dir():
@@ -139,16 +145,18 @@ def _copied(source: Path, part: Path, *, tell: _Tell, leave_out: Sequence[str]) 
     return True
 
 
-def _all_but(patterns: Sequence[str], top: Path | None, tell: _Tell) -> Callable[[str, list[str]], set[str]]:
+def _all_but(
+    pattern: re.Pattern[str] | None, top: Path | None, tell: _Tell
+) -> Callable[[str, list[str]], set[str]]:
     """What a copy leaves out: names of a pattern in the folder ``top``, and what cannot be copied anywhere,
     such as a pipe; that is told."""
-    named = shutil.ignore_patterns(*patterns)
 
     def ignored(folder: str, names: list[str]) -> set[str]:
         special = {name for name in names if _is_special(Path(folder, name))}
         for name in sorted(special):
             tell(f"{Path(folder, name)} is not collected: it is neither file nor folder")
-        return special | (named(folder, names) if Path(folder) == top else set())
+        own = filter(pattern.fullmatch, names) if pattern and Path(folder) == top else ()
+        return special.union(own)
 
     return ignored
 

@@ -10,13 +10,16 @@ import selectors
 import signal
 import sys
 import time
+from collections import deque
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from . import private_files
+from . import log_folder, private_files
+from .disk import Disk
 from .growth import Growth
-from .logfile import LogFile
 from .outbox import Outbox
+from .posted_log import PostedLog
 from .processes import GIVE_UP_S, Process, descendants, send_signal, sweep
 from .role import CHUNK, Role, remnants
 
@@ -26,7 +29,6 @@ BEAT_S = 1.0
 SCAN_S = 0.05
 _ASKED = "asked by the launcher"
 _HALVED = "the outer half was killed"  # upon which an sshd ends our standard input, too
-_SPARED = ("agent.log", "launcher.log", ".job")  # a launcher of this machine may have its own here
 _DOING = {"plan": "take the workspace", "start": "start", "stop": "stop"}
 _MEANING = {"lease": "it heard nothing from the launcher for longer than its lease"}
 
@@ -39,12 +41,16 @@ class Agent:
         self._outer = os.getppid()
         self._selector = selectors.DefaultSelector()
         self._outbox = Outbox(sys.stdout.fileno())
+        self._disk = Disk()
+        self._told_of_disk: deque[str] = deque()  # by its thread
+        self._grown: deque[tuple[str, str]] = deque()  # likewise
         self._orders = b""
         self._plan: dict[str, Any] = {}
         self._roles: dict[int, Role] = {}
         self._past: dict[str, list[int]] = {}  # of every role: the processes that were it, also the last one
-        self._log: LogFile | None = None
+        self._log: PostedLog | None = None
         self._growth: Growth | None = None
+        self._is_looking = False  # for growth
         self._signals: list[int] = []
         self._heard = self._beaten = self._looked = time.monotonic()
         self._why = ""  # set once the end has begun
@@ -63,8 +69,10 @@ class Agent:
             self._check_leash()
         self._bury()
         if self._told:
-            private_files.forget(Path(self._plan["workspace"]))
+            self._disk.put(partial(private_files.forget, Path(self._plan["workspace"])))
         self._say(f"stopped: {self._why}")
+        self._disk.finish(LEASH_GRACE_S)
+        self._pass_on()
         self._outbox.put("ended", why=f"stopped: {self._why}")
         self._outbox.finish(LEASH_GRACE_S)
         return 0
@@ -116,27 +124,30 @@ class Agent:
         workspace = Path(plan["workspace"])
         logs = workspace / "log"
         logs.mkdir(exist_ok=True)
-        log = LogFile(str(logs / "agent.log"), self._tell)
+        log = PostedLog(str(logs / log_folder.OWN), self._told_of_disk.append, self._disk)
         try:
             fcntl.flock(log.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             advice = "stop that one first. (One that has lost its launcher ends by itself, within seconds.)"
             self._outbox.put("failed", text=f"{workspace} is in use by another job; {advice}")
             return
-        for path in logs.iterdir():
-            if path.name not in _SPARED and not path.is_dir():
-                path.unlink()
-        os.ftruncate(log.descriptor, 0)
+        trouble = log_folder.clear(logs, [role["log"] for role in plan["roles"].values()])
+        log_folder.begin(log.descriptor, logs)
         (workspace / "nodefile").write_text(f"{plan['node']}\n")
         self._told = private_files.keep(workspace, plan.pop("secrets"))
         os.write(self._will, os.fsencode(log.path))
         self._plan, self._log, self._growth = plan, log, Growth(logs)
         self._say(f"node {plan['node']} in {workspace}")
+        if trouble:
+            self._tell(trouble)
         self._outbox.put("up")
 
     def _start(self, name: str) -> None:
         plan, workspace, past = self._plan["roles"][name], self._plan["workspace"], self._past.get(name, [])
-        log = LogFile(str(Path(workspace, plan["log"])), self._tell)
+        if self._disk.stands_still:
+            self._outbox.put("failed", text=f"cannot start {name}: the disk of {workspace} stands still")
+            return
+        log = PostedLog(str(Path(workspace, plan["log"])), self._told_of_disk.append, self._disk)
         if past and not self._is_clear(name, past[-1]):
             return
         role = Role(name, plan, workspace, log, self._told, len(past))
@@ -171,6 +182,10 @@ class Agent:
         return data
 
     def _pump(self, role: Role) -> bool:
+        """Take what a role printed; where the disk is slow its pipe keeps that, and it waits."""
+        return self._disk.has_room() and self._take(role)
+
+    def _take(self, role: Role) -> bool:
         data = self._read(role, role.output) or b""
         role.log.write(data)
         if lines := role.printed.feed(data):
@@ -196,12 +211,13 @@ class Agent:
                 if role := self._roles.pop(found[0], None):
                     status = os.waitstatus_to_exitcode(found[1])
                     self._drain(role)
+                    self._disk.finish(SCAN_S)  # who hears of its end may read its log
                     self._say(f"{role.name} ended, status {status}")
                     self._outbox.put("exit", role=role.name, status=status)
 
     def _drain(self, role: Role) -> None:
         """Read what a dead role left in its pipes. Its children may hold them open and write for ever."""
-        for descriptor, read in ((role.report, self._forward), (role.output, self._pump)):
+        for descriptor, read in ((role.report, self._forward), (role.output, self._take)):
             for _ in range(64):
                 if descriptor not in role.open or not read(role):
                     break
@@ -251,13 +267,25 @@ class Agent:
         return not left
 
     def _beat(self) -> None:
+        self._pass_on()
         if time.monotonic() - self._beaten >= BEAT_S:
             self._beaten = time.monotonic()
             self._outbox.put("beat", droppable=True)
-            self._tell_growth()
+            if self._growth and not self._is_looking:
+                self._is_looking = True
+                self._disk.put(partial(self._look, self._growth))
 
-    def _tell_growth(self) -> None:
-        for file, text in self._growth.look() if self._growth else ():
+    def _look(self, growth: Growth) -> None:
+        """In the thread of the disk."""
+        self._grown.extend(growth.look())
+        self._is_looking = False
+
+    def _pass_on(self) -> None:
+        """Say what the disk's thread has seen."""
+        while self._told_of_disk:
+            self._tell(self._told_of_disk.popleft())
+        while self._grown:
+            file, text = self._grown.popleft()
             self._outbox.put("grown", droppable=True, file=file, text=text)
 
     def _tell(self, text: str) -> None:
