@@ -11,10 +11,12 @@ import pytest
 from paddle._launch.arguments import parse_arguments
 from paddle._launch.environ import read_init
 from paddle._launch.flags import BY_NAME, SNAPSHOT_FLAGS
+from paddle._launch.settings import settle
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "README.md").read_text()
-PROGRAMS = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+BLOCKS = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+PROGRAMS = [block for block in BLOCKS if "import" in block]
 PROSE = re.sub(r"^```.*?^```", "", TEXT, flags=re.MULTILINE | re.DOTALL)
 COMMANDS = [shlex.split(line, comments=True) for line in re.findall(r"^    (\S.*)$", PROSE, re.MULTILINE)]
 OF_COMMAND = {"paddle.py": ("launcher", "trainer"), "pserver": ("pserver",), "master": ("master",)}
@@ -22,7 +24,7 @@ OF_COMMAND = {"paddle.py": ("launcher", "trainer"), "pserver": ("pserver",), "ma
 
 def test_there_is_something_to_hold_it_to() -> None:
     assert len(PROGRAMS) == 1
-    assert {"sh", "python", "paddle", "export", "fab"} == {words[0] for words in COMMANDS}
+    assert {"sh", ".", "python", "paddle", "export", "fab"} == {words[0] for words in COMMANDS}
 
 
 def test_its_program_trains(tmp_path: Path) -> None:
@@ -51,6 +53,13 @@ def test_a_command_is_understood(words: list[str]) -> None:
         assert (ROOT / words[1]).is_file() or (ROOT / "workspace_template" / words[1]).is_file()
     if users := OF_COMMAND.get(words[1]):
         assert parse_arguments(words[2:], *users, command=words[1]).notices == ()
+
+
+def test_settings_that_it_shows_are_read(tmp_path: Path) -> None:
+    (settings,) = [block for block in BLOCKS if block not in PROGRAMS]
+    (tmp_path / "conf.py").write_text(settings)
+    shown = settle(tmp_path / "conf.py", {}, {})
+    assert [host.user for host in shown.hosts] == ["root", "root"]
 
 
 def test_the_variables_that_it_sets_are_those_of_a_trainer() -> None:
