@@ -2,7 +2,7 @@
 # where this is root and apt is there; elsewhere it is named, with what is left out. With CI set it is a failure.
 
 of_clusters="sshd:openssh-server ssh:openssh-client ip:iproute2 tc:iproute2 nft:nftables
-    unshare:util-linux nsenter:util-linux setpriv:util-linux"
+    unshare:util-linux nsenter:util-linux setpriv:util-linux openssl:openssl"
 of_containers="dockerd:docker.io docker:docker.io docker-compose:docker-compose"
 of_benchmarks="rsync:rsync"
 

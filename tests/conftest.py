@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.lab import ground
+from tests.lab import debian, ground
 from tests.lab.cluster import Cluster
 from tests.lab.compose import Compose
 from tests.lab.lab import Lab
 
+pytest_plugins = ["tests.leaving_out"]
 settings.register_profile(
     "unhurried",
     deadline=None,
@@ -32,17 +33,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--cluster",
         choices=("namespaces", "compose"),
         default="namespaces",
-        help="of what `cluster` is made; compose: of containers, and only tests that use it are run",
+        help="of what `cluster` is made; compose: of containers, and only tests that use them are run",
     )
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    fixtures = {item: set(getattr(item, "fixturenames", ())) for item in items}
     for item in items:
-        if "need_lab" in getattr(item, "fixturenames", ()):
+        if "need_lab" in fixtures[item]:
             item.add_marker("lab")
     if config.getoption("--cluster") == "compose":
-        items[:] = [item for item in items if "standing_cluster" in getattr(item, "fixturenames", ())]
+        items[:] = [item for item in items if fixtures[item] & {"standing_cluster", "shipped_cluster"}]
+    else:
+        items[:] = [item for item in items if "shipped_cluster" not in fixtures[item]]
 
 
 @pytest.fixture(scope="session")
@@ -55,6 +59,15 @@ def need_lab(request: pytest.FixtureRequest) -> None:
 def standing_cluster(need_lab: None, request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """Three nodes for all tests of a module."""
     with Compose() if request.config.getoption("--cluster") == "compose" else Lab(3) as made:
+        yield made
+
+
+@pytest.fixture
+def shipped_cluster(need_lab: None) -> Iterator[Compose]:
+    """Nodes as a user has them of cluster/compose; only for --cluster=compose, since it takes a while."""
+    if not debian.ADMIN.is_dir():
+        pytest.skip("the base of an image is made of this machine's packages, and this is no Debian")
+    with Compose(shipped=True) as made:
         yield made
 
 

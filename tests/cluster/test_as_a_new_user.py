@@ -162,7 +162,7 @@ def test_the_lines_of_the_readme_train_on_bare_machines_which_can_be_cleaned_up(
         status, logs, collect, stop = [newcomer.types_elsewhere(line) for line in second[1:]]
         assert shell.wait(PATIENCE_S) == 143
     assert "trains" in status
-    assert "[trainer-1 n2] Pass 0, Batch 0, Cost 7." in logs
+    assert "[trainer-1 n2] Pass 0, Batch 0, Cost " in logs
     assert "log" in collect
     assert "it ended with status 143" in stop
     for node in (0, 1):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab import image
+from tests.lab.builder import FILE, build
 from tests.lab.cluster import HEAD, Cluster, Node, breaks
 from tests.lab.engine import Engine
 from tests.lab.group import groups_of, joining
@@ -21,16 +22,23 @@ from tests.lab.switch import Switch, configure
 from tests.waiting import until
 
 NAMES = ("n1", "n2", "n3")
+ADDRESS = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}"
 HOST_KEY = "/etc/ssh/ssh_host_ed25519_key.pub"
 
 
 class Compose(Cluster):
-    """The three nodes of its compose file. Tests that want a full disk or a long cable are left out."""
+    """Three nodes of its compose file, which are shown this machine's programs, for speed.
 
-    def __init__(self) -> None:
+    ``shipped``: they are what a user gets of it, with what its Dockerfile installs and nothing else. Tests
+    that want a full disk or a long cable are left out.
+    """
+
+    def __init__(self, *, shipped: bool = False) -> None:
         super().__init__()
         self.nodes = {name: Node(name, f"10.77.0.{number}") for number, name in enumerate(NAMES, 1)}
-        self.shares = (Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve())
+        if not shipped:
+            self.shares = (Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve())
+        self._containers: dict[str, str] = {}
         self._pids = dict.fromkeys(self.nodes, 0)
         self._switch: Switch | None = None
         self._premises = Premises([HEAD])
@@ -53,31 +61,53 @@ class Compose(Cluster):
         (self.folder / "hosts").write_text(self.hosts())
         self._switch = Switch(self._premises, bridge=False)
         self._switch.wait()
+        built = None if self.shares else build(self._premises)
         self._engine = Engine(self._premises, self._switch)
-        image.write(self.folder / "image.tar")
         self._engine.wait()
-        command = 'CMD ["/bin/sh", "/node.sh"]'
-        self._engine.run("docker", "import", "--change", command, self.folder / "image.tar", "node")
-        self._compose("up", "--detach", "--no-build")
+        if built:
+            self._engine.run("docker", "load", "--input", built)
+            self._compose("up", "--detach", "--no-build")
+        else:
+            image.write(self.folder / "image.tar")
+            command = 'CMD ["/bin/sh", "/node.sh"]'
+            self._engine.run("docker", "import", "--change", command, self.folder / "image.tar", "node")
+            self._compose("up", "--detach", "--no-build", *self.nodes, **self._shown())
+        self._containers = self._by_address()
         for name in self.nodes:
             self._find(name)
             self.host_keys[name] = " ".join(self.path(name, HOST_KEY).read_text().split()[:2])
         self.home = self.new_home(self.folder / "head")
         self._premises.wait()
 
-    def _compose(self, *words: str) -> None:
-        """Run docker-compose on its file, with nodes that are shown this machine's programs."""
-        volumes = [f"{path}:{path}:ro" for path in (Path("/usr"), *self.shares)]
-        shown = self.folder / "shown.yml"
-        nodes = {name: {"volumes": volumes} for name in self.nodes}
-        shown.write_text(json.dumps({"version": "2.4", "services": nodes}))
-        files = ["--file", str(image.COMPOSE / "docker-compose.yml"), "--file", str(shown)]
-        environ = {"SSH_PUBLIC_KEY": str(self.key.with_suffix(".pub")), "IMAGE": "node"}
+    def _compose(self, *words: str, **services: object) -> None:
+        """Run docker-compose on its file, with services that are more than it says."""
+        more = self.folder / "more.yml"
+        more.write_text(json.dumps({"version": "2.4", "services": services}))
+        files = ["--file", str(FILE), *(["--file", str(more)] if services else [])]
+        environ = {
+            "SSH_PUBLIC_KEY": str(self.key.with_suffix(".pub")),
+            "IMAGE": "node",
+            "NODES": str(len(NAMES)),
+        }
         self._engine.run("docker-compose", *files, "--project-name", "lab", *words, **environ)
+
+    def _shown(self) -> dict[str, object]:
+        """A service for each node, by its name, that keeps its address."""
+        volumes = [f"{path}:{path}:ro" for path in (Path("/usr"), *self.shares)]
+        its_own = {"extends": {"file": str(FILE), "service": "node"}, "scale": 1, "volumes": volumes}
+        networks = {name: {"cluster": {"ipv4_address": node.address}} for name, node in self.nodes.items()}
+        return {name: {**its_own, "hostname": name, "networks": networks[name]} for name in self.nodes}
+
+    def _by_address(self) -> dict[str, str]:
+        """The container that is each node."""
+        numbers = self._engine.run("docker", "ps", "--quiet").split()
+        shown = self._engine.run("docker", "inspect", "--format", ADDRESS, *numbers).split()
+        at = dict(zip(shown, numbers, strict=True))
+        return {name: at[node.address] for name, node in self.nodes.items()}
 
     def _find(self, node: str) -> None:
         """Its process 1, as soon as it listens."""
-        said = self._engine.run("docker", "inspect", "--format", "{{.State.Pid}}", f"paddle-{node}")
+        said = self._engine.run("docker", "inspect", "--format", "{{.State.Pid}}", self._containers[node])
         self._pids[node] = pid = self._engine.process(int(said))
         until(lambda: ":0016 " in Path(f"/proc/{pid}/net/tcp").read_text(), f"sshd of {node}")
 
@@ -125,7 +155,7 @@ class Compose(Cluster):
 
     @breaks
     def kill(self, node: str) -> None:
-        self._engine.run("docker", "kill", f"paddle-{node}")
+        self._engine.run("docker", "kill", self._containers[node])
         self._pids[node] = 0
 
     @breaks
@@ -136,17 +166,17 @@ class Compose(Cluster):
     @breaks
     def reboot(self, node: str) -> None:
         if self._pids[node]:
-            self._engine.run("docker", "kill", f"paddle-{node}")
-        self._engine.run("docker", "start", f"paddle-{node}")
+            self._engine.run("docker", "kill", self._containers[node])
+        self._engine.run("docker", "start", self._containers[node])
         self._find(node)
 
     @breaks
     def freeze(self, node: str) -> None:
-        self._engine.run("docker", "pause", f"paddle-{node}")
+        self._engine.run("docker", "pause", self._containers[node])
 
     @breaks
     def thaw(self, node: str) -> None:
-        self._engine.run("docker", "unpause", f"paddle-{node}")
+        self._engine.run("docker", "unpause", self._containers[node])
 
     @breaks
     def cut(self, node: str) -> None:

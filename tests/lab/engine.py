@@ -1,12 +1,14 @@
-"""An engine of containers that belongs to one cluster: dockerd in the head's network and in a process
-namespace of its own.
+"""An engine of containers that belongs to one cluster: dockerd in a process namespace of its own, and in the
+head's network. One that builds an image is in this machine's, from which packages come.
 
-Its end ends every container and all that it made: bridges, mounts, control groups.
+Its end ends every container and all that it made: bridges, mounts, control groups. In this machine's network
+it makes nothing.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 from pathlib import Path
@@ -19,13 +21,14 @@ from tests.waiting import until
 class Engine:
     """It starts at once; ``wait`` for it before the first ``docker``."""
 
-    def __init__(self, premises: Premises, switch: Switch) -> None:
-        self.log = premises.folder / "engine.log"
+    def __init__(self, premises: Premises, switch: Switch | None) -> None:
+        name = "engine" if switch else "builder"
+        self.log = premises.folder / f"{name}.log"
         self._group = premises.folder.name
-        script = ["/bin/sh", HERE / "engine.sh", premises.folder / "engine", self._group]
+        script = ["/bin/sh", HERE / "engine.sh", premises.folder / name, self._group]
         spaces = ["unshare", "--mount", "--pid", "--fork", "--propagation", "private"]
         # Not the head's view of /sys: the engine is to see control groups.
-        enter = ["nsenter", f"--net=/proc/{switch.pid}/ns/net", "--"]
+        enter = ["nsenter", f"--net=/proc/{switch.pid}/ns/net", "--"] if switch else []
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [*premises.frame.joining(), *enter, *spaces, *map(str, script)],
@@ -89,6 +92,11 @@ class Engine:
         lines = (entry / "status").read_text().splitlines()
         pids = next(line.split()[1:] for line in lines if line.startswith("NSpid:"))
         return int(pids[1]) if len(pids) > 2 else None
+
+    def end(self) -> None:
+        """End it, and all that it has started."""
+        os.kill(int(self._children[0]), signal.SIGKILL)
+        self.close()
 
     def close(self) -> None:
         """Take notice of its end."""

@@ -10,5 +10,5 @@ mount -t overlay -o "lowerdir=/etc,upperdir=$folder/upper,workdir=$folder/work" 
 mount -t tmpfs tmpfs /run
 mount -t proc proc /proc
 dockerd --host unix:///run/docker.sock --data-root "$folder/data" --exec-root /run/docker --pidfile /run/docker.pid \
-    --cgroup-parent "/$group" --bridge none --iptables=false --ip-masq=false &
+    --cgroup-parent "/$group" --bridge none --iptables=false --ip-masq=false --ip-forward=false &
 wait # also for what containers leave behind

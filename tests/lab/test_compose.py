@@ -59,3 +59,22 @@ def test_its_files_hold_no_key_and_no_password() -> None:
     text = "".join(path.read_text() for path in COMPOSE.iterdir())
     assert not re.search(r"PRIVATE KEY|ssh-ed25519|ssh-rsa AAAA|chpasswd|password=", text)
     assert "PasswordAuthentication no" in text
+
+
+def test_the_files_that_are_shipped_make_nodes_that_lack_nothing_but_packages(
+    shipped_cluster: Compose, tmp_path: Path
+) -> None:
+    """Built by the Dockerfile, as many as NODES says; `fab install` brings the rest."""
+    nodes = shipped_cluster
+    for user in nodes.nodes["n1"].users:
+        command = "python3 -c 'import ensurepip, venv' && rsync --version && ps -e && ip address"
+        assert nodes.nodes["n1"].address in nodes.ssh("n1", command, user=user).stdout
+    assert len(set(nodes.host_keys.values())) == len(nodes.names)
+    hosts = [f"root@{node.address}" for node in nodes.nodes.values()]
+    conf = tmp_path / "conf.py"
+    conf.write_text(f"HOSTS = {hosts}\nROOT_DIR = '/srv/jobs'\nPADDLE_NIC = 'eth0'\n")
+    fab = (sys.executable, "-m", "fabric", "check", f"--conf={conf}", "--format=json")
+    done = nodes.run(*fab, cwd=ROOT, check=False)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    failed = [(one["node"], one["what"]) for one in found if one["state"] == "fail"]
+    assert failed == [(0, "packages"), (1, "packages"), (2, "packages")], done
