@@ -175,8 +175,10 @@ def deliver(entries: tuple[Entry, ...], place: Path, is_stopped: Callable[[], bo
 
 
 def remove(place: Path) -> None:
-    """Remove a workspace that was delivered, as far as that can be done."""
-    shutil.rmtree(place, ignore_errors=True)
+    """Remove a workspace that was delivered, as far as that can be done; half of one is called so."""
+    with contextlib.suppress(OSError):
+        part = place.rename(_part_of(place))
+        shutil.rmtree(part, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -201,7 +203,7 @@ def copy(source: Path, place: Path, is_stopped: Callable[[], bool] = lambda: Fal
 @contextlib.contextmanager
 def _staging(place: Path) -> Iterator[Path]:
     """A folder to fill and rename; removed when that fails, with the JOB folder if nothing else is in it."""
-    staging = place.with_name(f".{place.name}.part")
+    staging = _part_of(place)
     staging.mkdir()
     try:
         yield staging
@@ -210,6 +212,10 @@ def _staging(place: Path) -> Iterator[Path]:
         with contextlib.suppress(OSError):
             place.parent.rmdir()
         raise
+
+
+def _part_of(place: Path) -> Path:
+    return place.with_name(f".{place.name}.part")
 
 
 def _put(entry: Entry, place: Path, is_stopped: Callable[[], bool]) -> None:

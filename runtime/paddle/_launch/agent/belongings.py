@@ -27,19 +27,18 @@ from . import occupants
 from .environments import Environments
 from .occupants import Occupant
 from .part import is_held
+from .remains import GONE, JOB
 from .store import OWN
 
 WAIT_S = 86_400.0  # a launch may be sending to other nodes for long before it begins here
 RECENT_S = 60.0  # and it has chosen what jobs run with shortly before it sends
-GONE = ".gone"  # what is being removed has it behind its name
-_JOB = re.compile(r"JOB\d{14}")
 _LOCAL = re.compile(r"node-\d+|\.node-\d+\.part")
 _OUTFITS = {
     "venv": r"cp\d+t?-[0-9a-f]{12}",
     "runtime": r"runtime-[0-9a-f]{16}",
     "wheels": r"wheels-[0-9a-f]{16}",
 }
-_REMAINS = re.compile(rf"\.({_JOB.pattern}|{'|'.join(_OUTFITS.values())}){re.escape(GONE)}")
+_REMAINS = re.compile(rf"\.({JOB.pattern}|{'|'.join(_OUTFITS.values())}){re.escape(GONE)}")
 _SHARD = re.compile(r"(dense|sparse)-\d+")
 _SNAPSHOT = re.compile(r"\d{6}\.json")
 NAMES = frozenset({"objects", "parts", "notes", "notes.new", "lock", "places", "staging", "venvs", "venv"})
@@ -112,7 +111,7 @@ class Ground:
 
     def _found(self) -> Iterator[Found]:
         for place in _folders(self.root):
-            if _JOB.fullmatch(place.name) and self._is_ours(place):
+            if JOB.fullmatch(place.name) and self._is_ours(place):
                 yield Found("job", place)
             elif _REMAINS.fullmatch(place.name):
                 yield Found("remains", place)

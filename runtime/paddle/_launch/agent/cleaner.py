@@ -31,8 +31,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from . import remains
 from .answers import Answers
-from .belongings import GONE, NAMES, Belonging, Ground, check_ours, note_of
+from .belongings import NAMES, Belonging, Ground, check_ours, note_of
 from .store import OWN, Store
 
 
@@ -92,12 +93,8 @@ class Cleaner:
             self._say(left=one.path, why=f"for {who}")
             return False
         place = self._root / one.path
-        gone = place if place.name.endswith(GONE) else place.with_name(f".{place.name}{GONE}")
         try:
-            if gone != place:
-                shutil.rmtree(gone, ignore_errors=True)
-                place.rename(gone)
-            shutil.rmtree(gone)
+            shutil.rmtree(remains.begin(place))
         except OSError as error:
             self._say(left=one.path, why=f"{error.filename}: {error.strerror}")
             return False

@@ -29,14 +29,14 @@ import socket
 import struct
 import subprocess
 import sys
-import threading
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from . import end_of_input
 from .killer import PATIENCE_S
-from .role import CHUNK, die_with_parent
+from .role import die_with_parent
 
 _LOOKING_S = 20.0
 _ALONE_S = 2
@@ -57,20 +57,9 @@ def main() -> int:
     """Look, and say what was seen."""
     signal.alarm(PATIENCE_S)
     order = json.loads(sys.stdin.readline())
-    notice_the_end()
+    end_of_input.notice(partial(signal.alarm, _ALONE_S))
     print(json.dumps(look(order)), flush=True)
     return 0
-
-
-def notice_the_end() -> None:
-    """Have this process end soon once nobody waits for what it says."""
-    threading.Thread(target=_wait_for_the_end, daemon=True).start()
-
-
-def _wait_for_the_end() -> None:
-    while os.read(sys.stdin.fileno(), CHUNK):
-        pass
-    signal.alarm(_ALONE_S)
 
 
 def look(order: dict[str, Any]) -> dict[str, Any]:

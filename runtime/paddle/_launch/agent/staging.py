@@ -4,7 +4,8 @@ It must never know what is in it. Rules:
 
 1. It is made in a folder of its own in ``.paddle`` of ROOT_DIR, which nobody else can look into, and takes
    its place by one operation of the file system once all of it is on the disk.
-2. What a kill or a power cut left there, the next dispatch removes.
+2. What a kill or a power cut left there, the next dispatch removes, and what is left of workspaces whose
+   removal was cut short.
 3. A workspace is replaced only where it came by a dispatch and no job runs in it. What jobs left at its top,
    which no dispatch brought, goes over into the new one.
 
@@ -25,6 +26,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from . import remains
 from .manifest import Refused
 from .part import is_held
 
@@ -44,6 +46,7 @@ class Staging:
         folder = home / "staging"
         folder.mkdir(exist_ok=True)
         _remove_remains(folder)
+        remains.remove_rest(home.parent)
         self._folder = Path(tempfile.mkdtemp(dir=folder))
         self._descriptor = os.open(self._folder, os.O_RDONLY | os.O_CLOEXEC)
         fcntl.flock(self._descriptor, fcntl.LOCK_EX)
