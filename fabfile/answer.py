@@ -1,4 +1,4 @@
-"""How tasks end that could not be done: with one paragraph, and a status."""
+"""How tasks end that could not be done: with a paragraph, of which a terminal obeys no byte, and a status."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,6 +7,7 @@ from invoke import Exit
 
 from paddle._launch.errors import LaunchError
 from paddle._launch.screens.stream import open_streams
+from paddle._visible import visible
 
 
 @contextmanager
@@ -16,6 +17,6 @@ def answered() -> Iterator[None]:
     try:
         yield
     except LaunchError as error:
-        raise Exit(f"fab: {error}", error.exit_status) from error
+        raise Exit(visible(f"fab: {error}"), error.exit_status) from error
     except KeyboardInterrupt as end:  # how one stops following
         raise Exit("", 130) from end

@@ -13,21 +13,9 @@ from benchmarks.worker import Work
 from paddle._launch import workspace
 from paddle._launch.digests import DigestCache
 from paddle._launch.dispatch import Dispatch
-from paddle._launch.machines import parcel
-from paddle._launch.machines.transport import Stream, Transport
+from paddle._launch.machines.conversation import begin
+from paddle._launch.machines.transport import Transport
 from paddle._launch.settings import Host
-
-
-class _Line:
-    """A program on a node as a dispatch sees it."""
-
-    def __init__(self, stream: Stream) -> None:
-        stream.send(parcel.call((sys.executable,), "agent.receiver"))
-        self._stream = stream
-        self.send = stream.send
-
-    def receive(self) -> bytes:
-        return self._stream.receive(1 << 16)
 
 
 def prepare(settings: Mapping[str, object]) -> Work:
@@ -48,6 +36,7 @@ def _deploy(field: Field, last: Path | None, place: Path) -> None:
 
     def serve(node: int, name: str) -> None:
         with closing(transport.line(Host(name, "root", 22)).open()) as line:
-            dispatch.deliver(_Line(line.begin(parcel.COMMAND)), node, place, replaces=place == last)
+            receiver = begin(line, (sys.executable,), "agent.receiver")
+            dispatch.deliver(receiver, node, place, replaces=place == last)
 
     field.each(serve)

@@ -20,10 +20,11 @@ import pytest
 
 from paddle._launch.digests import DigestCache
 from paddle._launch.errors import DeliveryError
-from paddle._launch.machines import parcel
+from paddle._launch.machines.conversation import converse
 from paddle._launch.machines.fitness import PACKAGES
-from paddle._launch.upkeep import interpreter
+from paddle._launch.machines.here import Here
 from paddle._launch.upkeep.commands import own_versions
+from paddle._launch.upkeep.interpreter import Premises
 from paddle._launch.upkeep.wheelhouse import Wheelhouses
 from tests.cluster.over_ssh import all_gone, left
 from tests.fresh import ROOT, copy_to, share_venv
@@ -59,15 +60,14 @@ def edited(conf: str) -> str:
 @pytest.fixture
 def cellar(tmp_path: Path) -> Path:
     """The wheels for nodes of this machine's kind, fetched as `fab install` does where there is a network."""
-    asked = parcel.call([BARE], "agent.premises") + b'{"root": "/no/such/root"}\n'
-    said = subprocess.run(["sh", "-c", parcel.COMMAND], input=asked, capture_output=True, check=True).stdout
-    premises = interpreter.read(said)
+    with converse(Here(), (BARE,), "agent.premises") as talk:
+        premises = talk.ask({"root": "/no/such/root"}, Premises)
     wanted = [f"{name}>={least}" for name, least in PACKAGES.items()]
     houses = Wheelhouses(
         tmp_path / "wheels", wanted, own_versions(PACKAGES), DigestCache(tmp_path / "digests")
     )
     try:
-        house = houses.of(premises.interpreter, premises.marks, print)
+        house = houses.of(premises.interpreter, print)
     except DeliveryError as error:
         if os.environ.get("CI"):
             raise

@@ -93,10 +93,25 @@ TABLE = (
         "msgspec os pathlib",
     ),
     Row("_launch.remote", "_launch.{settings, workspace}", "msgspec pathlib"),
-    Row("_launch.machines.fitness", "_launch.{errors, workspace}", "msgspec pathlib"),
+    Row(
+        "_launch.dispatch",
+        "_launch.{agent.manifest, delta, digests, errors, workspace} "
+        "_launch.machines.{reader, said, shards} _visible",
+        "msgspec pathlib threading",
+    ),
+    Row("_launch.machines.spool"),
+    Row("_launch.machines.said", "_launch.errors _visible", "msgspec"),
+    Row(
+        "_launch.machines.reader",
+        "_launch.{agent.answers, errors} _launch.machines.{refusals, spool} _visible",
+        "time",
+    ),
+    Row("_launch.machines.conversation", "_launch.errors _launch.machines.{parcel, reader, refusals, said}"),
+    Row("_launch.machines.here", "_launch.errors _launch.machines.refusals", STANDARD),
+    Row("_launch.machines.fitness", "_launch.{errors, machines.said, workspace}", "msgspec pathlib"),
     Row("_launch.machines.refusals", "_launch.errors _launch.machines.known_hosts", "pathlib"),
     Row("_launch.machines.known_hosts", "_launch.errors", STANDARD),
-    Row("_launch.machines.crowd", "_launch.{agent.halves, errors}", STANDARD),
+    Row("_launch.machines.crowd", "_launch.{agent.halves, errors, machines.refusals}", STANDARD),
     Row("_launch.machines.patience", "", STANDARD),
     Row("_launch.machines.opening", "_launch.errors _launch.machines.patience", STANDARD),
     Row("_launch.{inbox, turn}", "", STANDARD),
@@ -132,19 +147,14 @@ TABLE = (
         "_launch.{errors, settings} _launch.machines.{crowd, host_keys, known_hosts}",
         "pathlib",
     ),
-    Row("_launch.nodes.survey", "_launch.errors _launch.machines.fitness", "msgspec pathlib"),
+    Row("_launch.nodes.survey", "_launch.machines.{fitness, said}", "msgspec pathlib"),
     Row(
         "_launch.nodes.diagnosis",
         "_launch.machines.{fitness, transport} _launch.nodes.{findings, survey}",
         "pathlib",
     ),
     Row("_launch.nodes.reach", "_launch.machines.fitness _launch.nodes.{diagnosis, findings, survey}"),
-    Row("_launch.nodes.conversation", "_launch.settings _launch.nodes.{findings, trusting} _visible"),
-    Row(
-        "_launch.nodes.place",
-        "_launch.{agent.survey, errors, settings} _launch.machines.{parcel, refusals, transport}",
-        STANDARD,
-    ),
+    Row("_launch.nodes.dialogue", "_launch.settings _launch.nodes.{findings, trusting} _visible"),
     Row(
         "_launch.nodes.checking",
         "_launch.{errors, job, plan, remote, settings, workspace} _launch.machines _launch.nodes",
@@ -157,7 +167,7 @@ TABLE = (
     ),
     # What is put on nodes, and taken away again.
     Row("_warm", "v2"),
-    Row("_launch.upkeep.interpreter", "_launch.errors", "msgspec"),
+    Row("_launch.upkeep.interpreter", "_launch.{errors, machines.said}", "msgspec"),
     Row("_launch.upkeep.closure", "_launch.errors", "email msgspec packaging pathlib zipfile"),
     Row("_launch.upkeep.picking", "_launch.{agent, errors, upkeep.interpreter}", STANDARD),
     Row(
@@ -167,15 +177,10 @@ TABLE = (
     ),
     Row("_launch.upkeep.account", "_launch.{settings, machines.crowd} _visible", "rich sys"),
     Row(
-        "_launch.upkeep.visit",
-        "_launch.{errors, settings} _launch.machines.{parcel, refusals, transport}",
-        STANDARD,
-    ),
-    Row(
         "_launch.upkeep.{cleaning, furnishing, installing}",
-        "_launch.{backends.cargo, digests, dispatch, errors, remote, settings, upkeep} "
-        "_launch.machines.{crowd, refusals, transport} _visible",
-        "msgspec pathlib time",
+        "_launch.{digests, dispatch, errors, remote, settings, upkeep} "
+        "_launch.machines.{conversation, crowd, here, reader, said, transport} _visible",
+        "msgspec pathlib sys time",
     ),
     Row("_launch.upkeep.receipts", "_launch.{errors, upkeep}", "pathlib"),
     Row(

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import socket
 import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import paddle._launch.agent as agent
 from paddle._launch import workspace
+from paddle._launch.agent.answers import SIGN
 from paddle._launch.agent.receiver import Receiver, Source
 from paddle._launch.digests import DigestCache
 from paddle._launch.dispatch import Dispatch
+from paddle._launch.errors import NodeLost
 
 COMMAND = (sys.executable, "-I", "-S", "-X", "utf8", str(Path(agent.__file__).parent), "--receive")
 
 
-class Cut(OSError):
-    """The connection is no more."""
+def answer(said: bytes) -> Any:
+    """The last that is said in answer."""
+    return json.loads(said.splitlines()[-1].removeprefix(SIGN))
 
 
 class ThreadLine:
@@ -42,18 +47,21 @@ class ThreadLine:
             self._push(data[: self._left])
             self._left = 0
             self._near.shutdown(socket.SHUT_WR)
-            raise Cut("cut")
+            raise NodeLost("cut")
         if self._left is not None:
             self._left -= len(data)
         self._push(data)
 
     def _push(self, data: memoryview) -> None:
         self.sent += len(data)
-        self._near.sendall(data)
-
-    def receive(self) -> bytes:
         try:
-            return self._near.recv(1 << 16)
+            self._near.sendall(data)
+        except OSError as error:
+            raise NodeLost(str(error)) from error
+
+    def receive(self, most: int = 1 << 16) -> bytes:
+        try:
+            return self._near.recv(most)
         except ConnectionResetError:  # it ended, and had not read all
             return b""
 
@@ -73,11 +81,14 @@ class ProcessLine:
         self.process = subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
 
     def send(self, data: memoryview) -> None:
-        while data:
-            data = data[os.write(self.process.stdin.fileno(), data) :]
+        try:
+            while data:
+                data = data[os.write(self.process.stdin.fileno(), data) :]
+        except OSError as error:
+            raise NodeLost(str(error)) from error
 
-    def receive(self) -> bytes:
-        return os.read(self.process.stdout.fileno(), 1 << 16)
+    def receive(self, most: int) -> bytes:
+        return os.read(self.process.stdout.fileno(), most)
 
     def close(self) -> int:
         self.process.stdin.close()

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from paddle._launch.agent import answers, staging
-from paddle._launch.errors import DeliveryError
+from paddle._launch.agent.answers import SIGN
+from paddle._launch.errors import DeliveryError, NodeUnfit
 from tests.launch.receiving import ThreadLine, dispatch_of, tree
 
 
@@ -23,14 +24,20 @@ def package(tmp_path: Path) -> Path:
         (b"", "ended before the workspace was in place"),
         (b"bash: python3: command not found\n", "said: bash: python3: command not found"),
         (b"welcome\n[1]\n", r"said: \[1\]"),
-        (b'{"need": 5}\n', "not understood"),
-        (b'{"need": [[9999, 0]]}\n', "does not have"),
-        (b'{"need": [[0, 0]]}\n', "does not have"),
-        (b'{"need": [[1, -1]]}\n', "does not have"),
-        (b'{"need": [["1", 0]]}\n', "no package has"),
-        (b'{"done": 1}\n', "not understood"),
-        (b'{"failed": "no\\u001b[2J room", "refused": false}\n', "no"),
-        (b"x" * (1 << 27), "ended before"),
+        (b'{"need": [[0, 0]]}\n', r"said: \{.need"),
+        (SIGN + b"[1]\n", "not understood"),
+        (SIGN + b'{"need": 5}\n', "not understood"),
+        (SIGN + b'{"need": [[9999, 0]]}\n', "does not have"),
+        (SIGN + b'{"need": [[0, 0]]}\n', "does not have"),
+        (SIGN + b'{"need": [[1, -1]]}\n', "not understood"),
+        (SIGN + b'{"need": [["1", 0]]}\n', "not understood"),
+        (SIGN + b'{"need": [[' + b"9" * 5000 + b", 0]]}\n", "not understood"),
+        (SIGN + b'{"done": 1}\n', "not understood"),
+        (SIGN + b'{"done": NaN}\n', "not understood"),
+        (SIGN + b'{"failed": "no\\u001b[2J room", "refused": false}\n', "no"),
+        (b"x" * (1 << 27), "says more of itself"),
+        (b"welcome\n" * (1 << 18), "says more of itself"),
+        (SIGN + b'{"need": [' + b"[0,0]," * (1 << 20) + b"[0,0]]}\n", "says more of itself"),
     ],
 )
 def test_a_node_that_says_anything_else_is_an_error_of_that_node(package, tmp_path, said, words) -> None:
@@ -41,13 +48,13 @@ def test_a_node_that_says_anything_else_is_an_error_of_that_node(package, tmp_pa
         def send(self, data: memoryview) -> None:
             pass
 
-        def receive(self) -> bytes:
+        def receive(self, most: int) -> bytes:
             return self.parts.pop(0) if self.parts else b""
 
         def close(self) -> None:
             pass
 
-    with pytest.raises(DeliveryError, match=words) as caught:
+    with pytest.raises((DeliveryError, NodeUnfit), match=words) as caught:
         dispatch_of(package, tmp_path / "root").deliver(Odd(), 0, tmp_path / "root" / "JOB1")
     assert "\x1b" not in str(caught.value)
 
@@ -62,8 +69,8 @@ def test_while_a_node_works_it_is_heard(package, tmp_path, monkeypatch) -> None:
         sync(tree)
 
     class Listening(ThreadLine):
-        def receive(self) -> bytes:
-            said = super().receive()
+        def receive(self, most: int) -> bytes:
+            said = super().receive(most)
             if b'{"beat": 1}' in said:
                 heard.set()
             return said
@@ -79,9 +86,9 @@ def test_a_shells_greeting_is_passed_over(package, tmp_path) -> None:
     class Greeted(ThreadLine):
         greeting = b"Welcome to node 1!\nLast login: today\n"
 
-        def receive(self) -> bytes:
+        def receive(self, most: int) -> bytes:
             said, self.greeting = self.greeting, b""
-            return said or super().receive()
+            return said or super().receive(most)
 
     root = tmp_path / "root"
     dispatch_of(package, root).deliver(line := Greeted(), 0, root / "JOB1")
@@ -91,7 +98,7 @@ def test_a_shells_greeting_is_passed_over(package, tmp_path) -> None:
 
 def test_answers_that_come_together_are_two_where_a_node_lacks_nothing(package, tmp_path) -> None:
     class Late(ThreadLine):
-        def receive(self) -> bytes:
+        def receive(self, most: int) -> bytes:
             return b"".join(iter(super().receive, b""))  # all at once, and no more
 
     root = tmp_path / "root"

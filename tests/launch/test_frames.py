@@ -71,7 +71,7 @@ def test_a_line_without_an_end_is_not_kept_for_ever() -> None:
     reader = FrameReader(1, ROLES)
     heard = [message for _ in range(100) for message in reader.feed(b"x" * (1 << 16))]
     assert sum(isinstance(message, Told) for message in heard) == (100 << 16) // (LONGEST + (1 << 16))
-    assert len(reader._rest) <= LONGEST
+    assert len(reader._spool) <= LONGEST
     assert list(reader.feed(b'\n{"event": "up"}\n'))[-1] == Answered(1, Phase.OPEN)
 
 

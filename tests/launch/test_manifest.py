@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from paddle._launch.agent import manifest
 from paddle._launch.agent.manifest import Item, Refused, read, written
-from tests.launch.receiving import ThreadLine, tree
+from paddle._launch.errors import NodeLost
+from tests.launch.receiving import ThreadLine, answer, tree
 
 DIGEST = "a" * 64
 FILE = [0o644, 1_000_000_000, 3, DIGEST]
@@ -86,11 +87,11 @@ def send(root: Path, place: Path, data: bytes, rest: bytes = b"", **changes: obj
     while part := line.receive():
         said += part
     pusher.join(20)
-    return line.close(), json.loads(said.splitlines()[-1])
+    return line.close(), answer(said)
 
 
 def _push(line: ThreadLine, data: bytes) -> None:
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(NodeLost):
         line.send(memoryview(data))
         line._near.shutdown(1)
 
@@ -164,7 +165,7 @@ def test_a_folder_for_dispatches_that_others_can_write_to_is_refused(tmp_path, k
 def test_what_is_no_order_is_refused(order) -> None:
     line = ThreadLine()
     _push(line, order)
-    assert json.loads(line.receive().splitlines()[-1])["refused"] is True
+    assert answer(line.receive())["refused"] is True
     assert line.close() == 1
 
 
@@ -199,7 +200,7 @@ def test_a_launcher_that_falls_silent_is_not_waited_for_for_ever(tmp_path) -> No
     order = {"dispatch": 1, "root": str(root), "place": str(root / "JOB1"), "replaces": False, "limit": 0}
     line = ThreadLine()
     line._push(memoryview(json.dumps(order | {"patience_s": 0.05, "manifest": 100}).encode() + b"\n"))
-    assert "nothing came for" in json.loads(line.receive())["failed"]
+    assert "nothing came for" in answer(line.receive())["failed"]
     assert line.close() == 1
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from paddle._launch.agent import staging
 from paddle._launch.agent.receiver import Receiver, Source
-from paddle._launch.errors import DeliveryError
+from paddle._launch.errors import DeliveryError, NodeLost
 from tests.launch.receiving import ThreadLine, dispatch_of, tree
 from tests.waiting import until
 
@@ -223,11 +223,11 @@ class DarkLine(ThreadLine):
         if self._left is not None and len(data) > self._left:
             self._push(data[: self._left])
             self._left = 0
-            raise OSError("cut")
+            raise NodeLost("cut")
         super().send(data)
 
-    def receive(self) -> bytes:
-        return b"" if self._left == 0 else super().receive()
+    def receive(self, most: int = 1 << 16) -> bytes:
+        return b"" if self._left == 0 else super().receive(most)
 
 
 def test_what_another_dispatch_still_receives_is_not_sent_again(package, tmp_path) -> None:

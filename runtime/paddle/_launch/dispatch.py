@@ -14,33 +14,54 @@ import json
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
+
+import msgspec
 
 from paddle._launch.agent.manifest import Item, Refused, check_path, written
 from paddle._launch.delta import Delta
 from paddle._launch.digests import DigestCache
-from paddle._launch.errors import DeliveryError, DeliveryRefused, DeliveryStopped
+from paddle._launch.errors import (
+    DeliveryError,
+    DeliveryRefused,
+    DeliveryStopped,
+    NodeLost,
+    NodeSilent,
+    NodeUnfit,
+)
+from paddle._launch.machines.reader import MOST, WORK_S, Reader
+from paddle._launch.machines.said import Count, understood
 from paddle._launch.machines.shards import share
 from paddle._launch.workspace import Entry
 from paddle._visible import visible
 
 PATIENCE_S = 60.0
 KEPT = 4 << 30  # bytes of earlier dispatches that a node keeps, to be sent less the next time
-_LONGEST_ANSWER = 1 << 26
-_BEAT = b'{"beat": 1}'
+_LONGEST_ROW = 40  # bytes that a node needs to say of an item that it lacks it, and from where on
+_LONGEST = 1000
+_NOT_UNDERSTOOD = "what its receiver says is not understood. Install the same release there."
 Span = tuple[Path, int, int]  # of a file, from which byte to which
 
 
-class Line(Protocol):
-    """A connection to a node's receiver."""
+class Wire(Protocol):
+    """What leads to a node's receiver."""
 
     def send(self, data: memoryview) -> None:
-        """Send all of it, at the node's pace; raises OSError where nobody receives any more."""
+        """Send all of it, at the node's pace; raises NodeLost where nobody receives any more."""
         ...
 
-    def receive(self) -> bytes:
-        """Give some bytes of what it says, and none at the end."""
+    def receive(self, most: int) -> bytes:
+        """Give some bytes of what it says, at most so many, and none at the end."""
         ...
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    """What a receiver says; see agent/receiver.py."""
+
+    need: tuple[tuple[Count, Count], ...] | None = None
+    done: Count | None = None
+    failed: str | None = None
+    refused: bool = False
 
 
 class Dispatch:
@@ -91,7 +112,7 @@ class Dispatch:
 
     def deliver(
         self,
-        line: Line,
+        wire: Wire,
         node: int,
         place: Path,
         *,
@@ -102,7 +123,7 @@ class Dispatch:
         """Make a node's workspace; gives the number of bytes sent. ``tell``: how many are, of how many."""
         self.prepare(is_stopped)
         entries = share(self._package, self._shard_data, node, self._trainers)
-        answers = _Answers(line)
+        answers = _Answers(wire, len(entries))
         manifest = self._manifest(entries)
         order = {
             "dispatch": 1,
@@ -113,8 +134,8 @@ class Dispatch:
             "patience_s": PATIENCE_S,
             "manifest": len(manifest),
         }
-        _send(line, json.dumps(order).encode() + b"\n", answers)
-        _send(line, manifest, answers)
+        _send(wire, json.dumps(order).encode() + b"\n", answers)
+        _send(wire, manifest, answers)
         delta = self._delta(_spans(self._named(entries), answers.need()))
         sent = 0
         tell(sent, delta.size)
@@ -122,7 +143,7 @@ class Dispatch:
             if is_stopped():
                 raise DeliveryStopped(f"{place} was not finished: the launch was stopped.")
             chunk = delta.chunk(number)
-            _send(line, chunk, answers)
+            _send(wire, chunk, answers)
             sent += len(chunk)
             tell(sent, delta.size)
         answers.done()
@@ -143,68 +164,37 @@ class Dispatch:
 
 
 class _Answers:
-    """What a receiver says, line by line. What is no answer, such as a shell's greeting, is passed over."""
+    """What a receiver says to a manifest of so many items."""
 
-    def __init__(self, line: Line) -> None:
-        self._line = line
-        self._rest = b""
+    def __init__(self, wire: Wire, items: int) -> None:
+        self._reader = Reader(wire.receive, most=MOST + _LONGEST_ROW * items)
 
-    def need(self) -> list[tuple[int, int]]:
+    def need(self) -> tuple[tuple[int, int], ...]:
         """What it lacks: numbers of items, and from which byte on."""
-        match self._next():
-            case {"need": [*rows]}:
-                return [_pair(row) for row in rows]
-        raise DeliveryError("what its receiver says is not understood. Install the same release there.")
+        if (need := self._next().need) is None:
+            raise DeliveryError(_NOT_UNDERSTOOD)
+        return need
 
     def done(self) -> None:
         """Wait until the workspace is in place; raises what kept it from that."""
-        if "done" not in self._next():
-            raise DeliveryError("what its receiver says is not understood. Install the same release there.")
+        if self._next().done is None:
+            raise DeliveryError(_NOT_UNDERSTOOD)
 
-    def _next(self) -> dict[str, Any]:
-        said = b""
-        while (line := self._whole_line()) is not None:
-            if answer := _answer(line):
-                return _sound(answer)
-            said = said if line == _BEAT else line
-        words = visible((self._rest or said)[-300:].decode("utf-8", "replace").strip())
-        raise DeliveryError(
-            f"its receiver ended before the workspace was in place{f', and said: {words}' if words else ''}. "
-            "What arrived is kept there: start again, and only the rest is sent."
-        )
-
-    def _whole_line(self) -> bytes | None:
-        """The next one, which may have come with the one before; None where no whole one comes."""
-        while b"\n" not in self._rest:
-            data = self._line.receive()
-            if not data or len(self._rest) > _LONGEST_ANSWER:
-                return None
-            self._rest += data
-        line, _, self._rest = self._rest.partition(b"\n")
-        return line
-
-
-def _answer(line: bytes) -> dict[str, Any] | None:
-    try:
-        answer = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return answer if isinstance(answer, dict) and {"need", "done", "failed"} & answer.keys() else None
-
-
-def _sound(answer: dict[str, Any]) -> dict[str, Any]:
-    """An answer that is no failure; raises that."""
-    if "failed" not in answer:
-        return answer
-    text = visible(str(answer["failed"])[:1000])
-    raise (DeliveryRefused if answer.get("refused") is True else DeliveryError)(text)
-
-
-def _pair(row: object) -> tuple[int, int]:
-    match row:
-        case [int(number), int(offset)]:
-            return number, offset
-    raise DeliveryError("its receiver asks for what no package has. Install the same release there.")
+    def _next(self) -> _Answer:
+        """An answer that is no failure; raises that."""
+        if (said := self._reader.answer(WORK_S)) is None:
+            said_last = f", and said: {words}" if (words := self._reader.last_words()) else ""
+            raise DeliveryError(
+                f"its receiver ended before the workspace was in place{said_last}. What arrived is kept "
+                "there: start again, and only the rest is sent."
+            )
+        try:
+            answer = understood(said, _Answer)
+        except NodeUnfit as error:
+            raise DeliveryError(_NOT_UNDERSTOOD) from error
+        if answer.failed is None:
+            return answer
+        raise (DeliveryRefused if answer.refused else DeliveryError)(visible(answer.failed[:_LONGEST]))
 
 
 def _spans(items: Sequence[tuple[Item, Path]], need: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
@@ -221,11 +211,13 @@ def _spans(items: Sequence[tuple[Item, Path]], need: Sequence[tuple[int, int]]) 
     return tuple(spans.values())
 
 
-def _send(line: Line, data: bytes | memoryview, answers: _Answers) -> None:
+def _send(wire: Wire, data: bytes | memoryview, answers: _Answers) -> None:
     """Send, and if nobody receives, tell what was said last."""
     try:
-        line.send(memoryview(data))
-    except OSError as error:
+        wire.send(memoryview(data))
+    except NodeSilent:
+        raise
+    except NodeLost as error:
         answers.done()
         raise DeliveryError(
             f"its receiver ended too soon: {error}. Start again: only the rest is sent."

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from paddle._launch.agent.answers import line_of
 from paddle._launch.agent.receiver import Cut, Receiver, Source
 from paddle._launch.backends import carrier
 from paddle._launch.launch import Launch
@@ -184,18 +185,22 @@ class _Program:
             "agent.probe": self._probe,
             "agent.receiver": self._receive,
             "agent.halves": self._pretend,
-            "agent.sender": lambda: self._say(kind="none"),
+            "agent.sender": lambda: self._answer(kind="none"),
             "agent.remover": lambda: None,
         }
         acts[entry]()
 
     def _say(self, **words: object) -> None:
+        """Say a frame, as agents do."""
         self._far.sendall(json.dumps(words).encode() + b"\n")
+
+    def _answer(self, **words: object) -> None:
+        self._far.sendall(line_of(words))
 
     def _probe(self) -> None:
         names = json.loads(self._source.line())["names"]
         addresses = {name: [FACTS["devices"]["eth0"]] for name in names}  # type: ignore[index]
-        self._say(**FACTS, addresses=addresses)
+        self._answer(**FACTS, addresses=addresses)
 
     def _receive(self) -> None:
         order = json.loads(self._source.line())

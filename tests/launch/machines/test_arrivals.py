@@ -1,7 +1,6 @@
 """Files from a node: as they are there, and nothing that a malicious one says is written anywhere else."""
 
 import io
-import json
 import os
 import stat
 from collections.abc import Callable
@@ -9,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from paddle._launch.agent import sender
-from paddle._launch.errors import DeliveryError
+from paddle._launch.agent import answers, sender
+from paddle._launch.errors import DeliveryError, NodeUnfit
 from paddle._launch.machines import arrivals
 
 FILE = {"kind": "file", "mode": 0o644, "mtime_ns": 0, "size": 2}
@@ -19,7 +18,7 @@ BODY = b"\0\0\0\2ab\0\0\0\0"
 
 
 def said(*parts: dict[str, object] | bytes) -> bytes:
-    return b"".join(part if isinstance(part, bytes) else json.dumps(part).encode() + b"\n" for part in parts)
+    return b"".join(part if isinstance(part, bytes) else answers.line_of(part) for part in parts)
 
 
 def reader(data: bytes, most: int = 1 << 20) -> Callable[[int], bytes]:
@@ -163,6 +162,6 @@ def test_modes_cannot_make_what_runs_as_another(place: Path) -> None:
 
 @pytest.mark.parametrize("words", [b"", b"Welcome!\n", b"[" * 70_000, b"[]\n", b'{"kind": "none"', b"\xff\n"])
 def test_what_is_no_list_of_files_is_refused(place: Path, words: bytes) -> None:
-    with pytest.raises(DeliveryError):
+    with pytest.raises((DeliveryError, NodeUnfit)):
         arrivals.receive(reader(words), place, print)
     assert not place.exists()

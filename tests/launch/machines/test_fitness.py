@@ -7,6 +7,7 @@ import pytest
 
 from paddle._launch.errors import NodeUnfit
 from paddle._launch.machines import fitness
+from paddle._launch.machines.said import understood
 from tests.fresh import ROOT
 
 FIT = fitness.Facts(
@@ -51,14 +52,23 @@ def test_one_whose_workspace_is_there_will_do_for_a_deployed_one() -> None:
 
 
 def test_what_it_says_is_read_back() -> None:
-    assert fitness.read(b"Welcome to node 1!\n" + msgspec.json.encode(FIT) + b"\n") == FIT
-    assert fitness.read(msgspec.json.encode(FIT)) == FIT
+    assert understood(msgspec.to_builtins(FIT), fitness.Facts) == FIT
 
 
-@pytest.mark.parametrize("said", [b"", b"{}", b"Welcome!", b'{"python": 1}'])
-def test_what_is_no_answer_is_told(said: bytes) -> None:
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"python": 1},
+        {"python": "python3"},
+        {"free": 10**400},
+        {"packages": {"numpy": "1" * 5000}},
+        {"version": [10**30, 11, 2]},
+        {"devices": []},
+    ],
+)
+def test_what_is_no_answer_is_told(how: dict[str, object]) -> None:
     with pytest.raises(NodeUnfit, match="not understood"):
-        fitness.read(said)
+        understood({**msgspec.to_builtins(FIT), **how}, fitness.Facts)
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,15 @@ launcher but the job."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from paddle._launch.errors import NodeUnfit
 from paddle._launch.events import NodeFailed
 from paddle._launch.launch import Launch
 from paddle._launch.machines import transport
 from paddle._launch.machines.refusals import Door
 from paddle._launch.plan import LaunchPlan
-from paddle._visible import visible
 from tests.launch.machines import simulated
 from tests.launch.machines.simulated import Net, Running
 from tests.launch.test_launch import Clock, Ready, Silent
@@ -82,12 +79,3 @@ def test_what_a_node_says_of_its_failure_commands_no_terminal(tmp_path: Path) ->
     assert Launch(local_plan(tmp_path), Shown(), carry, Clock()).run() == 1  # type: ignore[arg-type]
     assert any("gone" in line for line in shown)
     assert not any(set("\x1b\x07\x9b") & set(line) for line in shown)
-
-
-def test_an_answer_of_a_probe_that_is_no_answer_is_shown_as_what_it_is() -> None:
-    from paddle._launch.machines import fitness
-
-    with pytest.raises(NodeUnfit) as caught:
-        fitness.read(json.dumps({"python": "\x1b[2J"}).encode())
-    assert "\x1b" not in str(caught.value)
-    assert visible(str(caught.value)) == str(caught.value)

@@ -14,6 +14,7 @@ from paddle._launch import agent
 from paddle._launch.agent import memory
 from paddle._launch.agent.processes import look_up
 from paddle._launch.machines import parcel
+from tests.launch.receiving import answer
 
 SHELLS = [shell for shell in ("sh", "bash", "dash", "csh", "tcsh", "fish", "zsh") if shutil.which(shell)]
 
@@ -43,7 +44,7 @@ def test_a_module_of_the_agent_runs_from_memory_and_reads_on_behind_its_text(she
     }
     done = run(parcel.call([sys.executable], "agent.probe") + json.dumps(order).encode() + b"\n", shell)
     assert (done.returncode, done.stderr) == (0, b"")
-    facts = json.loads(done.stdout)
+    facts = answer(done.stdout)
     assert facts["python"] == sys.executable
     assert facts["packages"]["numpy"]
     assert facts["packages"]["no-x"] is None
@@ -66,7 +67,7 @@ def test_every_program_of_the_agent_comes_with_all_that_it_imports_and_little_mo
 def test_the_first_python_that_is_there_is_taken() -> None:
     order = b'{"workspace": "/x", "program": "x", "runtime": "/no", "names": [], "packages": []}\n'
     done = run(parcel.call(["/no/python", sys.executable, "python3"], "agent.probe") + order)
-    assert json.loads(done.stdout)["python"] == sys.executable
+    assert answer(done.stdout)["python"] == sys.executable
 
 
 def test_where_there_is_none_the_status_is_127() -> None:

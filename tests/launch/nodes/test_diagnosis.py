@@ -11,9 +11,10 @@ import msgspec
 import pytest
 
 from paddle._launch.errors import NodeUnfit
+from paddle._launch.machines.said import understood
 from paddle._launch.nodes.diagnosis import of_all, of_node, twins
 from paddle._launch.nodes.findings import Finding, State
-from paddle._launch.nodes.survey import Disk, Memory, Port, Seen, read
+from paddle._launch.nodes.survey import Disk, Memory, Port, Seen
 from tests.launch.nodes.visits import FACTS, SEEN, visit
 
 HELD = Port("10.0.0.1", 7164, "taken", "process 12 (nc -l)", 12)
@@ -213,7 +214,7 @@ def test_no_command_that_is_advised_is_of_a_nodes_making() -> None:
     said = json.loads(msgspec.json.encode(SEEN))
     said["jobs"] = {"JOB1": {"1; touch x": "y"}}
     with pytest.raises(NodeUnfit, match="not understood"):
-        read(json.dumps(said).encode(), Seen)
+        understood(said, Seen)
     ill = judged(
         facts={"ground": "/srv; touch x", "free_files": 9, "python": "x; touch y"}, seen={"paddle": "z"}
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from paddle._launch.agent.environments import MARK
-from paddle._launch.upkeep.visit import LocalVisit
+from paddle._launch.machines.conversation import converse
+from paddle._launch.machines.here import Here
 from tests.launch.upkeep.test_belongings import (
     JOB,
     OTHER_JOB,
@@ -46,8 +47,9 @@ def root(tmp_path: Path) -> Path:
 
 def ask(root: Path, **how: Any) -> list[dict[str, Any]]:
     order = {"root": str(root), "runtimes": [RUNTIME], "remove": None, **how}
-    said = LocalVisit().ask((), "agent.cleaner", order)
-    return [json.loads(line) for line in said.splitlines()]
+    with converse(Here(), (sys.executable,), "agent.cleaner") as talk:
+        talk.tell(order)
+        return list(talk.answers(dict[str, Any]))
 
 
 def removable(root: Path, needs: Iterable[str] = ("",)) -> list[list[object]]:

@@ -20,6 +20,7 @@ from paddle._launch.agent import environments, installer
 from paddle._launch.agent.environments import MARK, Environments
 from paddle._launch.agent.processes import descendants, look_up
 from paddle._launch.machines import parcel
+from tests.launch.receiving import answer
 from tests.launch.upkeep import wheels
 from tests.waiting import until
 
@@ -60,7 +61,7 @@ class Node:
             os.close(holds)
             os.close(waits)
         with os.fdopen(hears) as said:
-            told = [json.loads(line) for line in said]
+            told = [json.loads(line.removeprefix("\x1e")) for line in said]
         self.did = [one["doing"] for one in told if "doing" in one]
         (answer,) = [one for one in told if {"done", "failed"} & one.keys()]
         return answer
@@ -247,7 +248,7 @@ def started(
         process.stdin.write(parcel.call([sys.executable], "agent.installer"))
         process.stdin.write(json.dumps(node.order(**how)).encode() + b"\n")
         process.stdin.flush()
-        yield process, map(json.loads, process.stdout)
+        yield process, map(answer, process.stdout)
         process.kill()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -15,10 +14,11 @@ from packaging.markers import default_environment
 
 from paddle._launch.agent import premises
 from paddle._launch.errors import NodeUnfit
-from paddle._launch.upkeep import interpreter
+from paddle._launch.machines.said import understood
 from paddle._launch.upkeep.interpreter import Interpreter, Premises
 
-HERE = interpreter.read(json.dumps(premises.look(Path("/no/such/root"))).encode())
+SAID = premises.look(Path("/no/such/root"))
+HERE = understood(SAID, Premises)
 
 
 def changed(**how: object) -> Premises:
@@ -34,12 +34,15 @@ def test_of_this_python_they_are_those_that_pip_takes() -> None:
 
 
 def test_conditions_are_asked_of_what_this_python_says_of_itself() -> None:
-    assert HERE.marks == {name: value for name, value in default_environment().items() if name != "extra"}
+    own = dict.fromkeys(("platform_release", "platform_version"), "")  # a kernel's: no kind of Python
+    assert HERE.interpreter.marks == {
+        name: own.get(name, value) for name, value in default_environment().items() if name != "extra"
+    }
 
 
 @given(st.integers(5, 99), st.integers(5, 99), st.sampled_from(["x86_64", "aarch64", "ppc64le", "i686"]))
 def test_a_wheel_for_glibc_fits_where_that_is_as_new(its: int, nodes: int, machine: str) -> None:
-    platforms = Interpreter("3.11", "cp311", machine, ("glibc", f"2.{nodes}")).platforms
+    platforms = Interpreter("cp311", machine, ("glibc", f"2.{nodes}"), "3.11.2").platforms
     oldest = 5 if machine in ("x86_64", "i686") else 17
     assert (f"manylinux_2_{its}_{machine}" in platforms) == (oldest <= its <= nodes)
     assert (f"manylinux2014_{machine}" in platforms) == (nodes >= 17)
@@ -49,13 +52,13 @@ def test_a_wheel_for_glibc_fits_where_that_is_as_new(its: int, nodes: int, machi
 
 @given(st.integers(0, 9), st.integers(0, 9))
 def test_a_wheel_for_musl_fits_where_that_is_as_new(its: int, nodes: int) -> None:
-    platforms = Interpreter("3.12", "cp312", "aarch64", ("musl", f"1.{nodes}")).platforms
+    platforms = Interpreter("cp312", "aarch64", ("musl", f"1.{nodes}"), "3.12.1").platforms
     assert (f"musllinux_1_{its}_aarch64" in platforms) == (its <= nodes)
     assert not any("manylinux" in platform for platform in platforms)
 
 
 def test_the_newest_comes_first() -> None:
-    platforms = Interpreter("3.11", "cp311", "x86_64", ("glibc", "2.17")).platforms
+    platforms = Interpreter("cp311", "x86_64", ("glibc", "2.17"), "3.11.2").platforms
     assert platforms[:3] == ("manylinux_2_17_x86_64", "manylinux2014_x86_64", "manylinux_2_16_x86_64")
     assert platforms[-1] == "linux_x86_64"
 
@@ -80,16 +83,43 @@ def test_a_python_for_which_there_can_be_no_wheels_is_named(how: dict[str, objec
     assert all(word in str(caught.value) for word in words)
 
 
-def test_what_a_login_shell_says_first_is_passed_over_and_what_is_no_answer_is_told() -> None:
-    said = msgspec.json.encode(HERE)
-    assert interpreter.read(b"Welcome!\n" + said + b"\n") == HERE
-    for other in (b"", b"Welcome!", b'{"python": 1}'):
-        with pytest.raises(NodeUnfit, match="not understood"):
-            interpreter.read(other)
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"abi": "cp311/../../evil"},
+        {"abi": "cp311\n"},
+        {"abi": "pp311"},
+        {"abi": "cp3" + "1" * 5000},
+        {"machine": "../x86_64"},
+        {"machine": ""},
+        {"libc": ["glibc", "x"]},
+        {"libc": ["glibc", "2.36-abc/../../../../evil"]},
+        {"libc": ["glibc", "2." + "9" * 5000]},
+        {"libc": ["uclibc", "1.0"]},
+        {"libc": ["glibc"]},
+        {"implementation": "\x1b[2J"},
+        {"version": "3.11"},
+        {"version": "3.11.2; python_version"},
+        {"python": "python3\nrm"},
+        {"bits": 128},
+        {"free": -1},
+        {"free": 10**400},
+        {"free": 1e400},
+        {"venvs": [1]},
+        {"ground": "x" * 10_000},
+    ],
+)
+def test_what_no_python_is_called_is_refused_and_becomes_no_path_and_no_number(
+    how: dict[str, object],
+) -> None:
+    with pytest.raises(NodeUnfit, match="it says of itself what is not understood") as caught:
+        understood({**SAID, **how}, Premises)
+    assert "\x1b" not in str(caught.value)
+    assert len(str(caught.value)) < 1000
 
 
 def test_it_is_called_what_people_call_it() -> None:
-    assert str(Interpreter("3.11", "cp311", "x86_64", ("glibc", "2.36"))) == (
+    assert str(Interpreter("cp311", "x86_64", ("glibc", "2.36"), "3.11.2")) == (
         "CPython 3.11 on x86_64 with glibc 2.36"
     )
-    assert "free-threaded" in str(Interpreter("3.13", "cp313t", "x86_64", ("glibc", "2.36")))
+    assert "free-threaded" in str(Interpreter("cp313t", "x86_64", ("glibc", "2.36"), "3.13.0"))

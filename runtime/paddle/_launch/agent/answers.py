@@ -1,6 +1,7 @@
 """What a program on a node answers: lines of JSON, and a beat between them for as long as it works.
 
-It must never know what it does. Guarantee: each line is whole, whichever thread says it.
+Before each stands ``SIGN``, by which it is told from what a login shell has to say. It must never know what
+it does. Guarantee: each line is whole, whichever thread says it.
 """
 
 from __future__ import annotations
@@ -12,8 +13,17 @@ import os
 import threading
 from collections.abc import Iterator
 
+SIGN = b"\x1e"  # as RFC 7464 begins a text of JSON
 BEAT_S = 2.0
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def line_of(words: object) -> bytes:
+    """An answer as it is said."""
+    return SIGN + json.dumps(words).encode() + b"\n"
+
+
+BEAT = line_of({"beat": 1}).rstrip(b"\n")
 
 
 class Answers:
@@ -25,7 +35,7 @@ class Answers:
 
     def say(self, **words: object) -> None:
         """Say a line; raises OSError where nobody listens."""
-        data = memoryview(json.dumps(words).encode() + b"\n")
+        data = memoryview(line_of(words))
         with self._saying:
             while data:
                 data = data[os.write(self._descriptor, data) :]

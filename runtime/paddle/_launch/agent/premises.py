@@ -1,14 +1,13 @@
 """What a node's Python is, and what of ours lies there: all that is to be known before an installation.
 
-It reads a line of JSON, {"root"}, on standard input, and says on standard output, in a line of JSON,
+It reads a line of JSON, {"root"}, on standard input, and answers
 
-    {"python", "implementation", "abi", "machine", "bits", "libc", "marks", "current", "venvs", "wheels",
+    {"python", "implementation", "version", "abi", "machine", "bits", "libc", "current", "venvs", "wheels",
      "runtimes", "ground", "is_writable", "free", "free_files"}
-        python: the one that this runs with, outside of any virtual environment; abi: as wheels are named for
-        it, cp311; libc: ["glibc", "2.36"], ["musl", "1.2"] or ["", ""]; marks: what conditions of packages
-        may ask for, such as python_version; current: the environment that is in use, one of venvs or "", null
-        where something else has its name; venvs, wheels, runtimes: those that are whole; ground and what
-        follows: see probe.py
+        python: the one that this runs with, outside of any virtual environment, of that version; abi: as
+        wheels are named for it, cp311; libc: ["glibc", "2.36"], ["musl", "1.2"] or ["", ""]; current: the
+        environment that is in use, one of venvs or "", null where something else has its name; venvs, wheels,
+        runtimes: those that are whole; ground and what follows: see probe.py
 
 It must never judge: what of this is wrong, the launcher says. Guarantee: nothing is changed.
 """
@@ -28,6 +27,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from .answers import Answers
 from .environments import Environments
 from .killer import PATIENCE_S
 from .probe import ground
@@ -41,7 +41,7 @@ def main() -> int:
     """Look, and say what was seen."""
     signal.alarm(PATIENCE_S)
     order = json.loads(sys.stdin.readline())
-    print(json.dumps(look(Path(order["root"]))), flush=True)
+    Answers(sys.stdout.fileno()).say(**look(Path(order["root"])))
     return 0
 
 
@@ -52,11 +52,11 @@ def look(root: Path) -> dict[str, Any]:
     return {
         "python": base_python(),
         "implementation": sys.implementation.name,
+        "version": platform.python_version(),
         "abi": abi(),
         "machine": platform.machine(),
         "bits": 8 * struct.calcsize("P"),
         "libc": libc(),
-        "marks": marks(),
         "current": environments.current(),
         "venvs": environments.whole(),
         "wheels": sorted(_folders(home, "wheels-")),
@@ -79,9 +79,8 @@ def abi() -> str:
 def libc() -> tuple[str, str]:
     """Which library of C it is linked to, and of which version, as far as wheels ask for that."""
     with contextlib.suppress(AttributeError, ValueError, OSError):
-        name, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
-        if name == "glibc":
-            return name, ".".join(version.split(".")[:2])
+        if found := re.match(r"glibc (\d+\.\d+)", os.confstr("CS_GNU_LIBC_VERSION") or ""):
+            return "glibc", found[1]
     for loader in sorted(Path("/lib").glob(_LOADER)):
         with contextlib.suppress(OSError, subprocess.SubprocessError):
             said = subprocess.run(
@@ -90,24 +89,6 @@ def libc() -> tuple[str, str]:
             if found := re.search(r"^Version (\d+\.\d+)", said.stderr, re.MULTILINE):
                 return "musl", found[1]
     return "", ""
-
-
-def marks() -> dict[str, str]:
-    """What PEP 508 has names for."""
-    version = platform.python_version()
-    return {
-        "implementation_name": sys.implementation.name,
-        "implementation_version": version,
-        "os_name": os.name,
-        "platform_machine": platform.machine(),
-        "platform_python_implementation": platform.python_implementation(),
-        "platform_release": platform.release(),
-        "platform_system": platform.system(),
-        "platform_version": platform.version(),
-        "python_full_version": version,
-        "python_version": ".".join(map(str, sys.version_info[:2])),
-        "sys_platform": sys.platform,
-    }
 
 
 def _folders(home: Path, prefix: str) -> Iterator[str]:

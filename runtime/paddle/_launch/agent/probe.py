@@ -6,7 +6,7 @@ It reads a line of JSON on standard input
         program: of the workspace, which is there already or not; runtime: a folder; names: of nodes;
         packages: to look for
 
-and says on standard output, in a line of JSON
+and answers
 
     {"python", "version", "packages", "is_there", "has_program", "has_runtime", "ground", "is_writable",
      "free", "free_files", "devices", "addresses"}
@@ -35,6 +35,7 @@ from pathlib import Path
 from typing import Any
 
 from . import end_of_input
+from .answers import Answers
 from .killer import PATIENCE_S
 from .role import die_with_parent
 
@@ -58,7 +59,7 @@ def main() -> int:
     signal.alarm(PATIENCE_S)
     order = json.loads(sys.stdin.readline())
     end_of_input.notice(partial(signal.alarm, _ALONE_S))
-    print(json.dumps(look(order)), flush=True)
+    Answers(sys.stdout.fileno()).say(**look(order))
     return 0
 
 

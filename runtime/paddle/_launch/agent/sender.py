@@ -1,6 +1,6 @@
 """Sends a folder of this node to the launcher: logs, a model. Files may grow and shrink meanwhile.
 
-It reads a line of JSON, {"folder"}, on standard input, and says on standard output, each in a line of JSON,
+It reads a line of JSON, {"folder"}, on standard input, and answers (answers.py)
 
     {"kind": "none"}                                          there is no such folder; nothing follows
     {"kind": "folder", "path", "mode", "mtime_ns"}            path: below the folder
@@ -25,6 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
+from .answers import line_of
 from .killer import PATIENCE_S
 from .role import CHUNK
 
@@ -91,4 +92,4 @@ def _send_file(path: Path, name: str, out: BinaryIO, go_on: Callable[[], object]
 
 
 def _say(out: BinaryIO, **words: object) -> None:
-    out.write(json.dumps(words).encode() + b"\n")
+    out.write(line_of(words))

@@ -1,13 +1,12 @@
 """What a node is like, in more words than a launch needs (probe.py): for `fab check`.
 
-It reads orders on standard input, a line of JSON each, and answers each with a line of JSON after the sign
-``ANSWER``, by which it is told from what a login shell has to say:
+It reads orders on standard input, a line of JSON each, and answers each:
 
     {"do": "look", "workspace", "program", "runtime", "names", "packages", "root", "hosts", "nics", "ports",
      "word"}
         hosts: addresses to listen on, those of ``nics`` where there are none; word: see ports.py
     {"do": "clock"}                     answered at once: {"now"}
-    {"do": "dial", "wanted", "patience_s"}
+    {"do": "dial", "wanted", "patience_s"}          {"dialled"}: see ports.py
 
 It must never judge: what of this is wrong, the launcher says. Guarantee: no file, process or setting of the
 node is changed. For as long as it runs it listens on ports that were free; it ends with its standard input.
@@ -29,10 +28,10 @@ from pathlib import Path
 from typing import Any
 
 from . import probe
+from .answers import Answers
 from .killer import PATIENCE_S
 from .ports import Listeners, command, dial
 
-ANSWER = "\x1e"
 _JOB = b"PADDLE_JOB_ID="
 _LOOKING_S = 20.0
 _WHERE = "import importlib.util as u; s = u.find_spec('paddle'); print(s.origin or '' if s else '')"
@@ -41,16 +40,19 @@ _WHERE = "import importlib.util as u; s = u.find_spec('paddle'); print(s.origin 
 def main() -> int:
     """Answer until nothing more is asked."""
     signal.alarm(PATIENCE_S)
-    answers = {"look": _look, "clock": lambda _: {"now": time.time()}, "dial": _dial}
+    answers, doing = Answers(sys.stdout.fileno()), {"look": _look, "clock": _clock, "dial": _dial}
     for line in sys.stdin:
         order = json.loads(line)
-        sys.stdout.write(f"{ANSWER}{json.dumps(answers[order['do']](order))}\n")
-        sys.stdout.flush()
+        answers.say(**doing[order["do"]](order))
     return 0
 
 
-def _dial(order: dict[str, Any]) -> Any:
-    return dial(order["wanted"], order["patience_s"])
+def _clock(_: dict[str, Any]) -> dict[str, Any]:
+    return {"now": time.time()}
+
+
+def _dial(order: dict[str, Any]) -> dict[str, Any]:
+    return {"dialled": dial(order["wanted"], order["patience_s"])}
 
 
 def _look(order: dict[str, Any]) -> dict[str, Any]:

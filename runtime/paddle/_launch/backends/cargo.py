@@ -1,6 +1,6 @@
 """What a launch sends to its nodes, the package and the runtime: hashed and read once for all of them.
 
-It must never know how a node is reached; a ``Wire`` is all that it sees of one.
+It must never know how a node is reached; a ``Wire`` (dispatch.py) is all that it sees of one.
 """
 
 from __future__ import annotations
@@ -8,26 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from paddle._launch.backends import Post
 from paddle._launch.digests import DigestCache
-from paddle._launch.dispatch import KEPT, Dispatch
-from paddle._launch.errors import NodeLost, NodeSilent
+from paddle._launch.dispatch import KEPT, Dispatch, Wire
 from paddle._launch.news import Sent
 from paddle._launch.plan import LaunchPlan
 from paddle._launch.remote import Remote
 
 _DIGESTS = Path("~/.cache/paddle/digests")
-_CHUNK = 1 << 16
-
-
-class Wire(Protocol):
-    """A program on a node; see transport.Stream."""
-
-    def send(self, data: bytes | memoryview) -> None: ...
-
-    def receive(self, most: int) -> bytes: ...
 
 
 class Cargo:
@@ -49,26 +38,8 @@ class Cargo:
         def tell(sent: int, total: int) -> None:
             self._post(Sent(node, sent, total))
 
-        self._package.deliver(WireLine(wire), node, place, tell=tell, is_stopped=is_stopped)
+        self._package.deliver(wire, node, place, tell=tell, is_stopped=is_stopped)
 
     def bring_runtime(self, wire: Wire, node: int, is_stopped: Callable[[], bool]) -> None:
         """Send the runtime likewise."""
-        self._runtime.deliver(WireLine(wire), node, self._runtime_place, is_stopped=is_stopped)
-
-
-class WireLine:
-    """A wire as a dispatch sees it."""
-
-    def __init__(self, wire: Wire) -> None:
-        self._wire = wire
-
-    def send(self, data: memoryview) -> None:
-        try:
-            self._wire.send(data)
-        except NodeSilent:
-            raise
-        except NodeLost as error:  # which has perhaps said why
-            raise OSError(str(error)) from error
-
-    def receive(self) -> bytes:
-        return self._wire.receive(_CHUNK)
+        self._runtime.deliver(wire, node, self._runtime_place, is_stopped=is_stopped)

@@ -22,6 +22,7 @@ from paddle._launch.events import (
     RoleJoined,
     RoleReady,
 )
+from paddle._launch.machines.spool import Spool
 from paddle._launch.news import Grown, News, Printed, Progress, Restarted, Told, Waiting
 from paddle._launch.phases import Phase
 from paddle._launch.plan import role_name
@@ -36,18 +37,21 @@ class FrameReader:
     def __init__(self, node: int, roles: Collection[str]) -> None:
         self._node = node
         self._roles = frozenset(roles)
-        self._rest = b""
+        self._spool = Spool()
         self.last_words = ""
         self.agent: Process | None = None
 
     def feed(self, data: bytes) -> Iterator[Event | News]:
         """Take the next bytes; gives what is whole now."""
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        if len(self._rest) > LONGEST:
-            lines, self._rest = [*lines, self._rest], b""
-        for line in lines:
-            yield Heard(self._node)
-            yield from self._understand(line)
+        self._spool.feed(data)
+        while (line := self._spool.line()) is not None:
+            yield from self._hear(line)
+        if len(self._spool) > LONGEST:
+            yield from self._hear(self._spool.take(len(self._spool)))
+
+    def _hear(self, line: bytes) -> Iterator[Event | News]:
+        yield Heard(self._node)
+        yield from self._understand(line)
 
     def _understand(self, line: bytes) -> Iterator[Event | News]:
         match frame := _parsed(line):
@@ -95,7 +99,7 @@ def _known(role: str, report: object) -> Event | News:
         case {"report": "joined"}:
             return RoleJoined(role)
         case {"report": "waiting", "trainers": [*ids], "seconds": float(seconds) | int(seconds)}:
-            return Waiting(_trainers(ids), seconds)
+            return Waiting(_trainers(ids), float(seconds))
         case {"report": "barred", "shard": str(shard), "ever": [*ever], "until_pass_ends": [*until]}:
             return Barred(role, shard, _trainers(ever), _trainers(until))
         case {"report": "broken", "reason": str(reason), "trainers": [*ids], "is_own": bool(is_own)}:

@@ -17,9 +17,8 @@ Guarantee, by five rules:
 from __future__ import annotations
 
 import contextlib
-import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -27,8 +26,9 @@ from paddle._launch import logs
 from paddle._launch.agent.processes import Process
 from paddle._launch.backends.cargo import Cargo
 from paddle._launch.backends.leash import Leash
-from paddle._launch.errors import DeliveryError, DeliveryRefused, NodeError, NodeLost, NodeUnfit
-from paddle._launch.machines import arrivals, fitness, parcel, refusals
+from paddle._launch.errors import DeliveryError, DeliveryRefused, NodeError, NodeLost
+from paddle._launch.machines import arrivals, fitness
+from paddle._launch.machines.conversation import Conversation, begin, converse
 from paddle._launch.machines.patience import deadline
 from paddle._launch.machines.transport import Line, Stream, Transport
 from paddle._launch.plan import LaunchPlan, NodePlan
@@ -36,7 +36,6 @@ from paddle._launch.remote import Remote
 from paddle._launch.turn import Turn
 
 _CHUNK = 1 << 16
-_LONGEST_ANSWER = 1 << 20
 _KILLING_S = 2.0
 _AGAIN_S = 5.0  # to reach a node anew whose connection broke
 _LETTING_GO_S = 1.0
@@ -57,7 +56,7 @@ class SshMachine:
         self._cargo = cargo
         self._opening = transport.line(plan.host)
         self._line: Line | None = None
-        self._step: Stream | None = None  # what a step talks to
+        self._step: Conversation | None = None
         self._busy: object | None = None  # a step that is under way
         self._pythons = self._remote.pythons
         self._has_runtime = False
@@ -79,7 +78,7 @@ class SshMachine:
 
     def open(self, leash: Leash, hear: Callable[[bytes], None]) -> None:
         with self._at_work():
-            stream = self._begin("agent.halves", errors_too=True)
+            stream = begin(self._reached(), self._pythons, "agent.halves", errors_too=True)
         stream.is_patient()
         for task in (partial(_lead, stream, leash), partial(self._listen, stream, hear)):
             threading.Thread(target=task, daemon=True).start()
@@ -100,8 +99,8 @@ class SshMachine:
     def withdraw(self) -> None:
         if self._has_delivered and self._line is not None and self._line.is_open:
             order = {"root": str(self._remote.root), "place": str(self._plan.workspace)}
-            with contextlib.suppress(NodeError):
-                self._ask("agent.remover", order)
+            with contextlib.suppress(NodeError), self._talking("agent.remover") as talk:
+                talk.do(order)
 
     def kill(self, agent: Process | None) -> None:
         if self._line is None:
@@ -112,7 +111,8 @@ class SshMachine:
             return
         with contextlib.suppress(TimeoutError), deadline(_KILLING_S, self._line.close):
             place = str(self._plan.workspace)
-            self._ask("agent.killer", {"pid": agent.pid, "start": agent.start, "workspace": place})
+            with self._talking("agent.killer") as talk:
+                talk.do({"pid": agent.pid, "start": agent.start, "workspace": place})
 
     def interrupt(self) -> None:
         self._opening.call_off()
@@ -165,14 +165,15 @@ class SshMachine:
         )
 
     def _facts(self, wanted: fitness.Wanted) -> fitness.Facts:
-        return fitness.read(self._ask("agent.probe", fitness.order(wanted)))
+        with self._talking("agent.probe") as talk:
+            return talk.ask(fitness.order(wanted), fitness.Facts)
 
     def _bring_workspace(self, is_stopped: Callable[[], bool]) -> None:
         """Send the package; what is refused is not there, or there for another launch."""
-        with self._talking("agent.receiver") as stream:
+        with self._talking("agent.receiver") as talk:
             self._has_delivered = True  # for what a cut leaves
             try:
-                self._cargo.bring_workspace(stream, self._plan.node, self._plan.workspace, is_stopped)
+                self._cargo.bring_workspace(talk.wire, self._plan.node, self._plan.workspace, is_stopped)
             except DeliveryRefused:
                 self._has_delivered = False
                 raise
@@ -180,42 +181,29 @@ class SshMachine:
     def _bring_runtime(self, is_stopped: Callable[[], bool]) -> None:
         """Send the runtime, unless another launch has just done so."""
         try:
-            with self._talking("agent.receiver") as stream:
-                self._cargo.bring_runtime(stream, self._plan.node, is_stopped)
+            with self._talking("agent.receiver") as talk:
+                self._cargo.bring_runtime(talk.wire, self._plan.node, is_stopped)
         except DeliveryRefused:
             if not self._facts(self._wanted()).has_runtime:
                 raise
 
     def _fetch(self, tell: Callable[[str], None], source: Path, part: Path) -> bool:
         try:
-            with self._talking("agent.sender") as stream:
-                stream.send(json.dumps({"folder": str(source)}).encode() + b"\n")
-                return arrivals.receive(stream.receive, part, tell)
+            with self._talking("agent.sender") as talk:
+                talk.tell({"folder": str(source)})
+                return arrivals.receive(talk.wire.receive, part, tell)
         except NodeError as error:
             raise DeliveryError(str(error)) from error
 
-    def _ask(self, entry: str, order: Mapping[str, object]) -> bytes:
-        """Have a program do something; gives the line that it says, if it says one."""
-        with self._talking(entry) as stream:
-            stream.offer(json.dumps(order).encode() + b"\n")
-            answer = b""
-            while data := stream.receive(_CHUNK):
-                answer += data
-                if len(answer) > _LONGEST_ANSWER:
-                    raise NodeUnfit("it says more of itself than any node has to say. Is it what you think?")
-            if status := stream.status():
-                raise refusals.no_program(status, stream.complaint(), self._pythons)
-            return answer
-
     @contextlib.contextmanager
-    def _talking(self, entry: str) -> Iterator[Stream]:
-        """A program that is let go of in the end, and by ``interrupt``."""
-        stream = self._step = self._begin(entry)
-        try:
-            yield stream
-        finally:
-            self._step = None
-            stream.close()
+    def _talking(self, entry: str) -> Iterator[Conversation]:
+        """A conversation that ``interrupt`` ends, too."""
+        with converse(self._reached(), self._pythons, entry) as talk:
+            self._step = talk
+            try:
+                yield talk
+            finally:
+                self._step = None
 
     @contextlib.contextmanager
     def _saying_what_then(self) -> Iterator[None]:
@@ -228,12 +216,10 @@ class SshMachine:
                 "the rest is sent."
             ) from error
 
-    def _begin(self, entry: str, *, errors_too: bool = False) -> Stream:
+    def _reached(self) -> Line:
         if self._line is None:
             raise NodeLost("it was not reached: the launch was stopped.")
-        stream = self._line.begin(parcel.COMMAND, errors_too=errors_too)
-        stream.offer(parcel.call(self._pythons, entry))
-        return stream
+        return self._line
 
     def _listen(self, stream: Stream, hear: Callable[[bytes], None]) -> None:
         """Hear an agent until it has ended, or its connection."""

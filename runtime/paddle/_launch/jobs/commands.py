@@ -45,7 +45,7 @@ def stop(job: str, conf: str, grace: str, *, kill: bool) -> None:
     """Stop a job."""
     grace_s = float(str(_GRACE.parse(grace, "--grace"))) if grace else None
     found = choose(Index().jobs(), job, _conf(conf), what="stop", running=not job)
-    by = f"fab stop ({getpass.getuser()}, process {os.getpid()})"
+    by = f"fab stop ({_user()}, process {os.getpid()})"
     _print(stopping.stop(found, grace_s=grace_s, kill=kill, by=by))
 
 
@@ -86,6 +86,14 @@ def collect(job: str, conf: str) -> None:
     """Collect logs and model of a job."""
     found = choose(Index().jobs(), job, _conf(conf), what="collect", running=False)
     _print(collecting.collect(found.record.plan, carrier))
+
+
+def _user() -> str:
+    """Who types this."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # its number has no name, as in some containers
+        return f"user {os.getuid()}"
 
 
 def _conf(given: str) -> Path:

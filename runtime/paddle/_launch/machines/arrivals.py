@@ -13,7 +13,6 @@ It must never know what carries the bytes. Guarantee, by five rules:
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -22,61 +21,22 @@ from typing import Any
 
 from paddle._launch.agent.sender import BROKEN
 from paddle._launch.errors import DeliveryError
+from paddle._launch.machines.reader import Reader
 
 MOST_ENTRIES = 1_000_000
+MOST_WORDS = 1 << 28  # bytes of what it says of them
 _LONGEST_LINE = 1 << 16
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _LONGEST_PIECE = 1 << 20
-_LONGEST_GREETING = 1000  # lines
-
-
-class Reader:
-    """Bytes from a node. ``read``: gives some, at most so many; none at their end."""
-
-    def __init__(self, read: Callable[[int], bytes]) -> None:
-        self._read = read
-        self._rest = b""
-
-    def line(self) -> bytes:
-        """Take a line."""
-        while b"\n" not in self._rest:
-            if len(self._rest) > _LONGEST_LINE:
-                raise DeliveryError("what the node sends is no list of files.")
-            self._more()
-        line, _, self._rest = self._rest.partition(b"\n")
-        return line
-
-    def pass_over_greeting(self) -> None:
-        """Drop what a login shell says before anything else, if it does."""
-        for _ in range(_LONGEST_GREETING):
-            if b"\n" in self._rest and self._rest.startswith(b'{"kind": '):
-                return
-            line = self.line()
-            if line.startswith(b'{"kind": '):
-                self._rest = line + b"\n" + self._rest
-                return
-
-    def exactly(self, size: int) -> bytes:
-        """Take so many bytes."""
-        while len(self._rest) < size:
-            self._more()
-        data, self._rest = self._rest[:size], self._rest[size:]
-        return data
-
-    def _more(self) -> None:
-        data = self._read(_LONGEST_PIECE)
-        if not data:
-            raise DeliveryError("the node ended before it had sent all.")
-        self._rest += data
+_ENDED = "the node ended before it had sent all."
 
 
 def receive(read: Callable[[int], bytes], place: Path, tell: Callable[[str], None]) -> bool:
     """Make ``place`` of what comes; False where the node has no such folder, and then nothing is made."""
-    reader = Reader(read)
-    reader.pass_over_greeting()
+    reader = Reader(read, most=MOST_WORDS, longest=_LONGEST_LINE)
     arrival: _Arrival | None = None
     for _ in range(MOST_ENTRIES):
-        match _parsed(reader.line()):
+        match reader.answer():
             case {"kind": "none"} if arrival is None:
                 return False
             case {"kind": "end"}:
@@ -86,6 +46,8 @@ def receive(read: Callable[[int], bytes], place: Path, tell: Callable[[str], Non
             case {"path": str(path)} as entry:
                 arrival = arrival or _Arrival(place, tell)
                 arrival.take(path, entry, reader)
+            case None:
+                raise DeliveryError(_ENDED)
             case _:
                 break
     raise DeliveryError("what the node sends is no list of files, or has too many.")
@@ -137,13 +99,13 @@ class _Arrival:
         if not 0 <= size <= free:
             raise DeliveryError(f"{place} has {size:,} bytes, and there is room for {free:,}.")
         with os.fdopen(os.open(place, _NEW_FILE, 0o600), "wb") as file:
-            while length := int.from_bytes(reader.exactly(4), "big"):
+            while length := int.from_bytes(_exactly(reader, 4), "big"):
                 if length == BROKEN:
                     raise DeliveryError(f"{place.name} could not be read on the node.")
                 size -= length
                 if size < 0 or length > _LONGEST_PIECE:
                     raise DeliveryError(f"{place.name} brings more bytes than the node announced.")
-                file.write(reader.exactly(length))
+                file.write(_exactly(reader, length))
 
     def _link(self, inner: PurePosixPath, target: str) -> None:
         if not _stays(inner, target):
@@ -169,8 +131,7 @@ def _set_time(place: Path, mtime_ns: int) -> None:
         os.utime(place, ns=(mtime_ns, mtime_ns))
 
 
-def _parsed(line: bytes) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise DeliveryError("what the node sends is no list of files.") from error
+def _exactly(reader: Reader, size: int) -> bytes:
+    if (data := reader.exactly(size)) is None:
+        raise DeliveryError(_ENDED)
+    return data

@@ -17,7 +17,8 @@ from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from paddle._launch.agent.halves import SIGNALS
-from paddle._launch.errors import LaunchError, NodeLost
+from paddle._launch.errors import LaunchError
+from paddle._launch.machines import refusals
 
 PARALLEL = 16
 Key = TypeVar("Key")
@@ -25,26 +26,26 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
-class Sending:
-    """How far something is sent, in bytes."""
+class Bytes:
+    """How many bytes of something are sent, of how many."""
 
     what: str
     sent: int
     total: int
 
 
-Say = Callable[[str | Sending], None]
+Say = Callable[[str | Bytes], None]
 
 
 def crowd(
     tasks: Mapping[Key, Callable[[Say], Value]],
-    hear: Callable[[Key, str | Sending], None],
+    hear: Callable[[Key, str | Bytes], None],
     parallel: int = PARALLEL,
     deadline_s: float | None = None,
 ) -> dict[Key, Value | LaunchError]:
     """Do all of it; gives what came of each, in the order of ``tasks``. ``hear``: in this thread."""
     waiting: SimpleQueue[Key] = SimpleQueue()
-    said: SimpleQueue[tuple[Key, str | Sending | None, Any]] = SimpleQueue()
+    said: SimpleQueue[tuple[Key, str | Bytes | None, Any]] = SimpleQueue()
     for key in tasks:
         waiting.put(key)
     for _ in range(min(parallel, len(tasks))):
@@ -55,8 +56,7 @@ def crowd(
         try:
             key, news, outcome = said.get(timeout=None if end is None else max(0.0, end - time.monotonic()))
         except Empty:
-            late = f"it did not answer within {deadline_s:.0f} s. Try again, or look what keeps it busy."
-            return {key: done.get(key, NodeLost(late)) for key in tasks}
+            return {key: done.get(key, refusals.late(deadline_s or 0.0)) for key in tasks}
         if news is not None:
             hear(key, news)
         else:
@@ -86,7 +86,7 @@ def _unheard(key: object, news: object) -> None:
 def _work(
     tasks: Mapping[Key, Callable[[Say], Any]],
     waiting: SimpleQueue[Key],
-    said: SimpleQueue[tuple[Key, str | Sending | None, Any]],
+    said: SimpleQueue[tuple[Key, str | Bytes | None, Any]],
 ) -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # they are for the thread that waits
     while True:
@@ -94,17 +94,18 @@ def _work(
             key = waiting.get_nowait()
         except Empty:
             return
-        said.put((key, None, _outcome(tasks[key], partial(_pass_on, said.put, key))))
+        said.put((key, None, outcome(partial(tasks[key], partial(_pass_on, said.put, key)))))
 
 
-def _pass_on(put: Callable[[Any], None], key: object, news: str | Sending) -> None:
+def _pass_on(put: Callable[[Any], None], key: object, news: str | Bytes) -> None:
     put((key, news, None))
 
 
-def _outcome(task: Callable[[Say], Value], say: Say) -> Value | LaunchError:
+def outcome(task: Callable[[], Value]) -> Value | LaunchError:
+    """Do one; what fails is a value."""
     try:
-        return task(say)
+        return task()
     except LaunchError as error:
         return error
-    except Exception as error:  # whatever it is, nobody must wait for this one for ever
+    except Exception as error:  # whatever it is, the others go on, and nobody waits for this one for ever
         return LaunchError(f"{type(error).__name__}: {error}")

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import msgspec
 
 from paddle._launch.errors import NodeUnfit
+from paddle._launch.machines import said
 from paddle._launch.workspace import PROGRAM
 
 Subject = Literal["packages", "disk", "network"]
@@ -35,18 +36,18 @@ PACKAGES: Mapping[str, str] = {
 class Facts(msgspec.Struct, frozen=True):
     """What a node says of itself; see agent/probe.py."""
 
-    python: str
-    version: tuple[int, int, int]
-    packages: dict[str, str | None]
+    python: said.Path
+    version: tuple[said.Count, said.Count, said.Count]
+    packages: dict[said.Text, said.Version | None]
     is_there: bool
     has_program: bool
     has_runtime: bool
-    ground: str
+    ground: said.Text
     is_writable: bool
-    free: int | None
-    free_files: int | None
-    devices: dict[str, str]
-    addresses: dict[str, list[str]]
+    free: said.Count | None
+    free_files: said.Count | None
+    devices: dict[said.Text, said.Text]
+    addresses: dict[said.Text, list[said.Text]]
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,15 +62,6 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     others: tuple[str, ...]
     nics: tuple[str, ...]
     runtime: Path
-
-
-def read(line: bytes) -> Facts:
-    """Read what a node said; its last line, for a login shell may have greeted first."""
-    line = line.rstrip(b"\n").rpartition(b"\n")[2]
-    try:
-        return msgspec.json.decode(line, type=Facts)
-    except msgspec.MsgspecError as error:
-        raise NodeUnfit(f"it says of itself what is not understood ({error}): {line[:200]!r}") from error
 
 
 def order(wanted: Wanted) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from paddle._launch.machines.known_hosts import HostKey, Known
 
 _LONGEST = 200
 TOO_OLD = "its Python "  # as agent/memory.py says it, which an older one can read
-_NAME_IT = "NODE_PYTHON in conf.py"
+NAME_IT = "NODE_PYTHON in conf.py"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +159,11 @@ def silent(after_s: float) -> NodeSilent:
     )
 
 
+def late(after_s: float) -> NodeSilent:
+    """It goes on, and what was asked for does not come."""
+    return NodeSilent(f"it did not answer within {after_s:.0f} s. Try again, or look what keeps it busy.")
+
+
 def no_session(door: Door, reason: str) -> NodeUnreachable:
     """Logged in, and no program can be started."""
     return NodeUnreachable(
@@ -167,7 +172,7 @@ def no_session(door: Door, reason: str) -> NodeUnreachable:
     )
 
 
-def no_program(status: int, complaint: str, pythons: tuple[str, ...], name_it: str = _NAME_IT) -> NodeUnfit:
+def no_program(status: int, complaint: str, pythons: tuple[str, ...], name_it: str = NAME_IT) -> NodeUnfit:
     """What was to run there did not answer: by what the shell said, find out why. ``name_it``: how the user
     says which Python is meant."""
     names = " or ".join(pythons)

@@ -2,13 +2,12 @@
 
     commands      one function for each task of `fab`, values in, lines out
     trusting      `fab trust`: rounds of keys that are shown, asked for and written down
-    conversation  what it says, and its question
+    dialogue      what it says, and its question
     checking      `fab check`: asks all nodes at once, and then each whom it reaches
     survey        what a node says of itself, as data
     diagnosis     what of that is well and what is not, and what to do next
     reach         the same of what nodes say of each other
     findings      what was found, and how it is shown
-    place         a node that is talked to, over SSH or on this machine
 
 Nothing here changes anything on a node.
 """

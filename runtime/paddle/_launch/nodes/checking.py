@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import secrets
 import sys
+import threading
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,19 +23,21 @@ import msgspec
 
 from paddle._launch import job, remote, workspace
 from paddle._launch.errors import NodeUnfit, UsageError, WorkspaceError
+from paddle._launch.machines.conversation import Conversation, begin
 from paddle._launch.machines.crowd import together
 from paddle._launch.machines.fitness import Wanted
+from paddle._launch.machines.here import Here
 from paddle._launch.machines.shards import share
-from paddle._launch.machines.transport import Transport
+from paddle._launch.machines.transport import Line, Transport
 from paddle._launch.nodes import diagnosis, reach, survey
 from paddle._launch.nodes.diagnosis import Visit
 from paddle._launch.nodes.findings import Finding, State
-from paddle._launch.nodes.place import LocalPlace, Place, SshPlace
 from paddle._launch.plan import address_of
 from paddle._launch.settings import Host, Settings
 from paddle._launch.workspace import Entry
 
 _ENTRY = "agent.survey"
+_MOST = 1 << 22  # bytes that a node says: it may have thousands of processes and ports
 _VISIT_S, _DIALLING_S = 50.0, 30.0
 _PATIENCE_S = 3.0  # with another node that does not answer
 _MOST_DIALLED = 16  # ports of a node; of more the first and the last stand for all
@@ -129,15 +132,20 @@ class _Expedition:
         self._remote = None if settings.hosts[0].is_local else remote.needs(settings, wish.runtime)
         self._trainers = settings.places.trainers
         self._transport = Transport(settings["host_keys"])
-        self._places: dict[int, Place] = {}
+        self._reached: dict[int, Here | Line] = {}
+        self._talks: dict[int, Conversation] = {}
 
     def visit(self, node: int) -> Visit:
         """Go there, and look."""
         asked, host = self._asked(node), self._settings.hosts[node]
-        place = self._places[node] = self._reach(host)
-        seen = survey.read(place.ask(survey.look(asked)), survey.Seen)
+        began = time.monotonic()
+        reached = self._reached[node] = self._reach(host)
+        took_s = time.monotonic() - began
+        pythons = self._remote.pythons if self._remote else (sys.executable,)
+        talk = self._talks[node] = Conversation(begin(reached, pythons, _ENTRY), pythons, most=_MOST)
+        seen = talk.ask(survey.look(asked), survey.Seen)
         before = time.time()
-        there = survey.read(place.ask({"do": "clock"}), survey.Clock).now
+        there = talk.ask({"do": "clock"}, survey.Clock).now
         return Visit(
             node=node,
             name=host.name,
@@ -145,8 +153,8 @@ class _Expedition:
             seen=seen,
             live=self._wish.live,
             clock_s=(there - time.time(), there - before),
-            about=place.about,
-            took_s=place.took_s,
+            about=reached.about if isinstance(reached, Line) else None,
+            took_s=took_s,
         )
 
     def dial(self, node: int, visits: Mapping[int, Visit]) -> list[survey.Dialled]:
@@ -159,17 +167,18 @@ class _Expedition:
         ]
         if not wanted:
             return []
-        return survey.read(self._places[node].ask(survey.dial(wanted, _PATIENCE_S)), list[survey.Dialled])
+        return self._talks[node].ask(survey.dial(wanted, _PATIENCE_S), survey.Dials).dialled
 
     def close(self) -> None:
         """Let go of all."""
-        for place in list(self._places.values()):
-            place.close()
+        for reached in list(self._reached.values()):
+            if isinstance(reached, Here):
+                reached.close()
+            else:  # saying so may wait for the network
+                threading.Thread(target=reached.close, daemon=True).start()
 
-    def _reach(self, host: Host) -> Place:
-        if self._remote is None:
-            return LocalPlace((sys.executable,), _ENTRY)
-        return SshPlace(self._transport, host, self._remote.pythons, _ENTRY)
+    def _reach(self, host: Host) -> Here | Line:
+        return Here() if self._remote is None else self._transport.line(host).open()
 
     def _asked(self, node: int) -> survey.Asked:
         own, is_local, places = self.addresses[node], self._remote is None, self._settings.places

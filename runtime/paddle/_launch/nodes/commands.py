@@ -21,7 +21,7 @@ from paddle._launch.jobs.index import Index, Standing
 from paddle._launch.machines import known_hosts
 from paddle._launch.nodes import checking
 from paddle._launch.nodes.checking import Wish
-from paddle._launch.nodes.conversation import Conversation
+from paddle._launch.nodes.dialogue import Dialogue
 from paddle._launch.nodes.findings import Finding, State, Table, summary
 from paddle._launch.nodes.trusting import trust as have_known
 from paddle._launch.settings import Settings, read_conf, settle
@@ -34,10 +34,10 @@ def trust(conf: str, flags: str, form: str, *, yes: bool) -> int:
     """Have the host keys of all nodes known."""
     BY_NAME["format"].parse(form, "--format")
     settings = settings_of(conf, flags)
-    conversation = Conversation(settings.hosts, form, yes=yes, stdin=sys.stdin, stdout=sys.stdout)
-    for told in have_known(settings.hosts, conversation.is_right, known_hosts.add):
-        conversation.tell(told)
-    return conversation.end(host_keys=settings["host_keys"])
+    dialogue = Dialogue(settings.hosts, form, yes=yes, stdin=sys.stdin, stdout=sys.stdout)
+    for told in have_known(settings.hosts, dialogue.is_right, known_hosts.add):
+        dialogue.tell(told)
+    return dialogue.end(host_keys=settings["host_keys"])
 
 
 def check(package: str, flags: str, conf: str, form: str, *, whole: bool) -> int:

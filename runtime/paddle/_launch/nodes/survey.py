@@ -1,39 +1,38 @@
 """What a node says of itself for `fab check`, as data; see agent/survey.py.
 
-It must never judge. Guarantee: what is not understood is refused with its first words.
+It must never judge, nor know how it is asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
-from paddle._launch.errors import NodeUnfit
 from paddle._launch.machines import fitness
 from paddle._launch.machines.fitness import Facts, Wanted
+from paddle._launch.machines.said import Count, Number, Real, Text
 
 REAL = ("paddlepaddle", "paddlepaddle-gpu")  # by whose names others install
 OURS = "paddle-fabric"
-Said = TypeVar("Said")
 
 
 class Port(msgspec.Struct, frozen=True):
     """A port that a job would listen on. ``state``: free, taken or refused; ``text``: by whom, or why."""
 
-    address: str
-    port: int
-    state: str
-    text: str
-    pid: int
+    address: Text
+    port: Count
+    state: Text
+    text: Text
+    pid: Count
 
 
 class Disk(msgspec.Struct, frozen=True):
     """The file system under ROOT_DIR."""
 
-    total: int
+    total: Count
     is_noexec: bool
     is_read_only: bool
 
@@ -41,8 +40,8 @@ class Disk(msgspec.Struct, frozen=True):
 class Memory(msgspec.Struct, frozen=True):
     """Bytes."""
 
-    total: int
-    available: int
+    total: Count
+    available: Number
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,36 +50,42 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     connections. ``jobs``: processes of jobs, id -> pid -> command."""
 
     facts: Facts
-    user: str
-    host: str
-    network: str
-    paddle: str
-    shadows: list[str]
+    user: Text
+    host: Text
+    network: Text
+    paddle: Text
+    shadows: list[Text]
     disk: Disk
     memory: Memory
-    cores: int
-    load: float
-    outgoing: tuple[int, int]
+    cores: Count
+    load: Real
+    outgoing: tuple[Count, Count]
     ports: list[Port]
-    jobs: dict[str, dict[int, str]]
-    folders: int
-    runtimes: list[str]
+    jobs: dict[Text, dict[Count, Text]]
+    folders: Count
+    runtimes: list[Text]
 
 
 class Clock(msgspec.Struct, frozen=True):
-    """Seconds since 1970 there."""
+    """Real since 1970 there."""
 
-    now: float
+    now: Real
 
 
 class Dialled(msgspec.Struct, frozen=True):
     """What came of trying to reach another. ``state``: open, silent or closed; ``word``: what was heard."""
 
-    name: str
-    port: int
-    state: str
-    word: str
-    text: str
+    name: Text
+    port: Count
+    state: Text
+    word: Text
+    text: Text
+
+
+class Dials(msgspec.Struct, frozen=True):
+    """What came of all of them."""
+
+    dialled: list[Dialled]
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,11 +115,3 @@ def look(asked: Asked) -> dict[str, Any]:
 def dial(wanted: Sequence[tuple[str, int]], patience_s: float) -> dict[str, Any]:
     """The order to try to reach others."""
     return {"do": "dial", "wanted": wanted, "patience_s": patience_s}
-
-
-def read(answer: bytes, kind: type[Said]) -> Said:
-    """Read an answer."""
-    try:
-        return msgspec.json.decode(answer, type=kind)
-    except msgspec.MsgspecError as error:
-        raise NodeUnfit(f"it says of itself what is not understood ({error}): {answer[:200]!r}") from error

@@ -10,7 +10,6 @@
     installing    `fab install`: all nodes at once
     furnishing    one node of that, by the steps that it needs
     cleaning      `fab clean`: what of ours is on nodes, as data, and its removal
-    visit         a node that is talked to, over SSH or on this machine
 
 What is done on a node is done by programs of the agent (installer.py, cleaner.py).
 """

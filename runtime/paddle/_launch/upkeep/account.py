@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from paddle._launch.machines.crowd import Sending
+from paddle._launch.machines.crowd import Bytes
 from paddle._launch.settings import Host
 from paddle._visible import visible
 
@@ -28,7 +28,7 @@ class Account:
         self._does: dict[int, str] = {}
         self._live: Live | None = None
 
-    def hear(self, node: int | None, news: str | Sending) -> None:
+    def hear(self, node: int | None, news: str | Bytes) -> None:
         """Show what goes on at a node, or with all."""
         if self.is_json:
             what = {"text": news} if isinstance(news, str) else {"sent": news.sent, "total": news.total}
@@ -36,7 +36,7 @@ class Account:
         elif node is None:
             self.say(str(news))
         elif sys.stdout.isatty():
-            self._does[node] = _far(news) if isinstance(news, Sending) else visible(news)
+            self._does[node] = _far(news) if isinstance(news, Bytes) else visible(news)
             self._show()
         elif isinstance(news, str) or not news.sent:
             text = news if isinstance(news, str) else f"sending {news.what}, {megabytes(news.total)}"
@@ -94,6 +94,6 @@ def megabytes(size: int) -> str:
     return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
 
 
-def _far(news: Sending) -> str:
+def _far(news: Bytes) -> str:
     share = 100 * news.sent // max(1, news.total)
     return f"sending {news.what}: {megabytes(news.sent)} of {megabytes(news.total)} ({share} %)"

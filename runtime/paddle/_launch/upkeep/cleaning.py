@@ -6,8 +6,9 @@ again before it removes. Guarantee: nothing is removed that was not listed, by i
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,24 +16,40 @@ from typing import Any, Literal
 
 import msgspec
 
-from paddle._launch.errors import LaunchError, NodeUnfit
-from paddle._launch.machines.crowd import Say, Sending, crowd
-from paddle._launch.machines.transport import Transport
+from paddle._launch.errors import LaunchError
+from paddle._launch.machines.conversation import converse, first_fit
+from paddle._launch.machines.crowd import Bytes, Say, crowd
+from paddle._launch.machines.here import Here
+from paddle._launch.machines.reader import WORK_S
+from paddle._launch.machines.said import Count, Real, Text
+from paddle._launch.machines.transport import Line, Transport
 from paddle._launch.settings import Host
-from paddle._launch.upkeep.visit import LocalVisit, SshVisit, Visit, first_fit
+
+_MOST = 1 << 24  # bytes that a node says: it may have thousands of old jobs
 
 
 class Belonging(msgspec.Struct, frozen=True, kw_only=True):
     """Something of ours on a node; see agent/belongings.py."""
 
     kind: Literal["job", "venv", "runtime", "wheels", "store", "remains"]
-    path: str
+    path: Text
     number: int
-    size: int
-    used_s: float
+    size: Count
+    used_s: Real
     need: Literal["", "run", "wait", "next"]
-    who: str
-    holds: tuple[str, ...]
+    who: Text
+    holds: tuple[Text, ...]
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    """What a cleaner says; see agent/cleaner.py."""
+
+    belonging: Belonging | None = None
+    strange: Text | None = None
+    removed: Text | None = None
+    size: Count = 0
+    left: Text | None = None
+    why: Text = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +88,7 @@ class Cleaning:
         runtimes: Sequence[str],
         pythons: Sequence[str],
         is_all: bool,
-        hear: Callable[[int, str | Sending], None],
+        hear: Callable[[int, str | Bytes], None],
     ) -> None:
         self._order: dict[str, Any] = {"root": str(root), "runtimes": list(runtimes)}
         # Local nodes have one ROOT_DIR, so there is one place to look at.
@@ -91,50 +108,32 @@ class Cleaning:
         return crowd(tasks, self._hear)
 
     def _look(self, host: Host, say: Say) -> Listing:
-        listed: list[Belonging] = []
-        strange: list[str] = []
-        for answer in self._ask(host, {**self._order, "remove": None}):
-            match answer:
-                case {"belonging": told}:
-                    listed.append(_read(told))
-                case {"strange": str(text)}:
-                    strange.append(text)
+        said = self._ask(host, {**self._order, "remove": None})
+        listed = [answer.belonging for answer in said if answer.belonging]
         goes = tuple(one for one in listed if not one.need or (self._is_all and one.need == "next"))
-        return Listing(goes, tuple(one for one in listed if one not in goes), tuple(strange))
+        strange = tuple(answer.strange for answer in said if answer.strange)
+        return Listing(goes, tuple(one for one in listed if one not in goes), strange)
 
     def _remove(self, host: Host, listing: Listing, say: Say) -> Removal:
-        removed: list[str] = []
-        left: list[tuple[str, str]] = []
-        size = 0
         order = {"remove": [[one.path, one.number] for one in listing.goes], "all": self._is_all}
-        for answer in self._ask(host, {**self._order, **order}):
-            match answer:
-                case {"removed": str(path), "size": int(bytes_)}:
-                    removed.append(path)
-                    size += bytes_
-                case {"left": str(path), "why": str(why)}:
-                    left.append((path, why))
-                case {"strange": str(text)}:
-                    left.append(("", text))
-        return Removal(tuple(removed), size, tuple(left))
-
-    def _ask(self, host: Host, order: Mapping[str, Any]) -> Iterator[Any]:
-        visit: Visit = (
-            LocalVisit() if host.is_local else SshVisit(self._transport, host, "NODE_PYTHON in conf.py")
+        said = self._ask(host, {**self._order, **order})
+        removed = [answer for answer in said if answer.removed is not None]
+        left = [(answer.left, answer.why) for answer in said if answer.left is not None]
+        left += [("", answer.strange) for answer in said if answer.strange]
+        return Removal(
+            tuple(answer.removed or "" for answer in removed),
+            sum(answer.size for answer in removed),
+            tuple(left),
         )
-        try:
-            answer = first_fit(visit, self._pythons, "agent.cleaner", order)
-        finally:
-            visit.close()
-        for line in answer.splitlines():
-            try:
-                yield json.loads(line)
-            except (ValueError, RecursionError):  # a login shell's greeting
-                continue
+
+    def _ask(self, host: Host, order: Mapping[str, Any]) -> list[_Answer]:
+        reached = Here() if host.is_local else self._transport.line(host).open()
+        with closing(reached):
+            pythons = (sys.executable,) if host.is_local else self._pythons
+            return first_fit(pythons, partial(_answers, reached, order))
 
 
-def _read(told: object) -> Belonging:
-    try:
-        return msgspec.convert(told, Belonging)
-    except msgspec.ValidationError as error:
-        raise NodeUnfit(f"it says of what it has what is not understood ({error}): {told!r:.200}") from error
+def _answers(reached: Here | Line, order: Mapping[str, Any], python: str) -> list[_Answer]:
+    with converse(reached, (python,), "agent.cleaner", most=_MOST) as talk:
+        talk.tell(order)
+        return list(talk.answers(_Answer, WORK_S))

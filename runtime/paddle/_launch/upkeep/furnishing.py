@@ -8,25 +8,26 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from paddle._launch.backends.cargo import WireLine
+import msgspec
+
 from paddle._launch.dispatch import Dispatch
 from paddle._launch.errors import DeliveryError, NodeLost, NodeUnfit
-from paddle._launch.machines import refusals
-from paddle._launch.machines.crowd import Say, Sending
-from paddle._launch.machines.transport import Stream
+from paddle._launch.machines.conversation import Conversation, converse
+from paddle._launch.machines.crowd import Bytes, Say
+from paddle._launch.machines.reader import WORK_S
+from paddle._launch.machines.said import Text
+from paddle._launch.machines.transport import Line
 from paddle._launch.remote import Remote
-from paddle._launch.upkeep.interpreter import Premises, read
-from paddle._launch.upkeep.visit import SshVisit
+from paddle._launch.upkeep.interpreter import Premises
 from paddle._launch.upkeep.wheelhouse import Wheelhouse
 from paddle._visible import visible
 
-_CHUNK = 1 << 16
 _WARMTH = "paddle._warm"  # of the runtime that is sent
 _MARGIN = 16 << 20  # of room: the runtime, and what compiled code it keeps
 
@@ -66,21 +67,29 @@ class Furnished:
     others: int
 
 
-def furnish(visit: SshVisit, premises: Premises, kit: Kit, say: Say) -> Furnished:
+class _Answer(msgspec.Struct, frozen=True):
+    """What an installer says; see agent/installer.py."""
+
+    doing: Text = ""
+    done: bool | None = None
+    failed: Text = ""
+    refused: bool = False
+
+
+def furnish(line: Line, premises: Premises, kit: Kit, say: Say) -> Furnished:
     """Bring a node what it lacks."""
     began = time.monotonic()
     name = environment_name(premises, kit.house)
     _check_place(premises, kit, name)
-    sent = _send(visit, premises, kit, say)
-    python = (premises.python,)
-    with visit.talking(python, "agent.installer") as stream:
+    sent = _send(line, premises, kit, say)
+    with converse(line, (premises.python,), "agent.installer") as talk:
         is_cold = sent > 0 or name not in premises.venvs
-        stream.send(json.dumps(_order(kit, name, is_cold=is_cold)).encode() + b"\n")
-        is_made = _listen(stream, python, say)
+        talk.tell(_order(kit, name, is_cold=is_cold))
+        is_made = _listen(talk, say)
     return Furnished(
         is_changed=is_made or sent > 0,
         python=premises.python,
-        version=premises.marks["python_full_version"],
+        version=premises.version,
         venv=kit.home / "venvs" / name,
         packages=kit.house.packages,
         sent=sent,
@@ -89,7 +98,7 @@ def furnish(visit: SshVisit, premises: Premises, kit: Kit, say: Say) -> Furnishe
     )
 
 
-def _send(visit: SshVisit, premises: Premises, kit: Kit, say: Say) -> int:
+def _send(line: Line, premises: Premises, kit: Kit, say: Say) -> int:
     """Send wheels and the runtime as far as they are not there; gives the number of bytes."""
     sent = 0
     for what, dispatch, place, there in (
@@ -99,11 +108,11 @@ def _send(visit: SshVisit, premises: Premises, kit: Kit, say: Say) -> int:
         if place.name in there:
             continue
         try:
-            with visit.talking((premises.python,), "agent.receiver") as stream:
-                sent += dispatch.deliver(WireLine(stream), 0, place, tell=_progress(what, say))
+            with converse(line, (premises.python,), "agent.receiver") as talk:
+                sent += dispatch.deliver(talk.wire, 0, place, tell=_progress(what, say))
         except DeliveryError:
-            order = {"root": str(kit.remote.root)}
-            again = read(visit.ask((premises.python,), "agent.premises", order))
+            with converse(line, (premises.python,), "agent.premises") as talk:
+                again = talk.ask({"root": str(kit.remote.root)}, Premises)
             if place.name not in (*again.wheels, *again.runtimes):  # else somebody else has just sent it
                 raise
     return sent
@@ -159,35 +168,17 @@ def _progress(what: str, say: Say) -> Callable[[int, int], None]:
         share = 100 * sent // max(1, total)
         if total and share != told[0]:
             told[0] = share
-            say(Sending(what, sent, total))
+            say(Bytes(what, sent, total))
 
     return tell
 
 
-def _listen(stream: Stream, python: tuple[str, ...], say: Say) -> bool:
+def _listen(talk: Conversation, say: Say) -> bool:
     """Hear an installer to its end; gives whether it changed anything."""
-    for answer in _answers(stream):
-        match answer:
-            case {"doing": str(text)}:
-                say(text)
-            case {"done": bool(is_changed)}:
-                return is_changed
-            case {"failed": str(text), "refused": True}:
-                raise NodeUnfit(visible(text))
-            case {"failed": str(text)}:
-                raise DeliveryError(visible(text))
-    if (status := stream.status()) > 0:
-        raise refusals.no_program(status, stream.complaint(), python)
+    for answer in talk.answers(_Answer, WORK_S):
+        if answer.failed:
+            raise (NodeUnfit if answer.refused else DeliveryError)(visible(answer.failed))
+        if answer.done is not None:
+            return answer.done
+        say(answer.doing)
     raise NodeLost("its installation ended without a word. `fab install` again goes on with what is missing.")
-
-
-def _answers(stream: Stream) -> Iterator[Any]:
-    """What is said in lines of JSON; what is none, such as a shell's greeting, is passed over."""
-    rest = b""
-    while data := stream.receive(_CHUNK):
-        *lines, rest = (rest + data).split(b"\n")
-        for line in lines:
-            try:
-                yield json.loads(line)
-            except (ValueError, RecursionError):
-                continue

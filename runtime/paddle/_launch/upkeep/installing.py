@@ -18,22 +18,23 @@ from functools import partial
 from paddle._launch.digests import DigestCache
 from paddle._launch.dispatch import KEPT, Dispatch
 from paddle._launch.errors import LaunchError
-from paddle._launch.machines.crowd import Say, Sending, crowd
-from paddle._launch.machines.transport import Transport
+from paddle._launch.machines.conversation import converse, first_fit
+from paddle._launch.machines.crowd import Bytes, Say, crowd, outcome
+from paddle._launch.machines.transport import Line, Transport
 from paddle._launch.remote import Remote
 from paddle._launch.settings import Host
-from paddle._launch.upkeep import interpreter
 from paddle._launch.upkeep.furnishing import Furnished, Kit, furnish
 from paddle._launch.upkeep.interpreter import Interpreter, Premises
-from paddle._launch.upkeep.visit import SshVisit, first_fit
 from paddle._launch.upkeep.wheelhouse import Wheelhouses
+
+_NAME_IT = "fab install --python=/path/to/python3"
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
     """A node that has said what it is, and will do."""
 
-    visit: SshVisit
+    line: Line
     premises: Premises
     interpreter: Interpreter
 
@@ -60,7 +61,7 @@ class Installation:
         *,
         pythons: Sequence[str],
         modules: Sequence[str],
-        hear: Callable[[int | None, str | Sending], None],
+        hear: Callable[[int | None, str | Bytes], None],
     ) -> None:
         self._remote = remote
         self._hosts = hosts
@@ -81,19 +82,22 @@ class Installation:
             done: Mapping[int, Furnished | LaunchError] = crowd(tasks, self._hear)
         finally:
             for site in sites.values():
-                site.visit.close()
+                site.line.close()
         failed = {node: site for node, site in reached.items() if isinstance(site, LaunchError)}
         return [self._outcome(node, {**failed, **done}[node]) for node in reached]
 
     def _reach(self, host: Host, say: Say) -> Site:
-        visit = SshVisit(self._transport, host, "fab install --python=/path/to/python3")
+        line = self._transport.line(host).open()
         try:
-            order = {"root": str(self._remote.root)}
-            premises = interpreter.read(first_fit(visit, self._pythons, "agent.premises", order))
-            return Site(visit, premises, premises.interpreter)
+            premises = first_fit(self._pythons, partial(self._look, line))
+            return Site(line, premises, premises.interpreter)
         except BaseException:
-            visit.close()
+            line.close()
             raise
+
+    def _look(self, line: Line, python: str) -> Premises:
+        with converse(line, (python,), "agent.premises", name_it=_NAME_IT) as talk:
+            return talk.ask({"root": str(self._remote.root)}, Premises)
 
     def _kits(self, sites: Iterable[Site], *, fresh: bool) -> dict[Interpreter, Kit | LaunchError]:
         """What to bring to each kind of node; for some there may be no wheels."""
@@ -101,18 +105,13 @@ class Installation:
         dispatch = partial(Dispatch, root=root, nodes=nodes, digests=self._digests, limit=KEPT)
         runtime = dispatch(self._remote.contents)
         kits: dict[Interpreter, Kit | LaunchError] = {}
-        for site in sites:
-            if site.interpreter in kits:
+        tell = partial(self._hear, None)
+        for kind in dict.fromkeys(site.interpreter for site in sites):
+            house = outcome(partial(self._houses.of, kind, tell, fresh=fresh))
+            if isinstance(house, LaunchError):
+                kits[kind] = house
                 continue
-            try:
-                house = self._houses.of(
-                    site.interpreter, site.premises.marks, partial(self._hear, None), fresh=fresh
-                )
-            except LaunchError as error:
-                kits[site.interpreter] = error
-                continue
-            wheels = dispatch(house.entries)
-            kits[site.interpreter] = Kit(self._remote, house, wheels, runtime, self._modules)
+            kits[kind] = Kit(self._remote, house, dispatch(house.entries), runtime, self._modules)
         return kits
 
     @staticmethod
@@ -125,4 +124,4 @@ class Installation:
 def _furnish(site: Site, kit: Kit | LaunchError, say: Say) -> Furnished:
     if isinstance(kit, LaunchError):
         raise kit
-    return furnish(site.visit, site.premises, kit, say)
+    return furnish(site.line, site.premises, kit, say)

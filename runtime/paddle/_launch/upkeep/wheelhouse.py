@@ -26,7 +26,7 @@ from paddle._launch.upkeep.interpreter import Interpreter
 from paddle._launch.workspace import Entry, contents
 
 TOOL = "pip"  # which installs the others, and is not installed itself
-_LISTING = "wheelhouse.json"
+_INVENTORY = "wheelhouse.json"
 _ROUNDS = 24
 
 
@@ -92,7 +92,6 @@ class Wheelhouses:
     def of(
         self,
         interpreter: Interpreter,
-        marks: Mapping[str, str],
         tell: Callable[[str], None],
         *,
         fresh: bool = False,
@@ -102,7 +101,7 @@ class Wheelhouses:
         kept = None if fresh else self._read(place)
         if kept is None:
             tell(f"fetching wheels for {interpreter}")
-            self._make(place, interpreter, marks, tell)
+            self._make(place, interpreter, tell)
             kept = self._read(place)
         if kept is None:
             raise DeliveryError(f"{place} was changed while it was made. Start again.")
@@ -110,31 +109,31 @@ class Wheelhouses:
 
     def _name(self, interpreter: Interpreter) -> str:
         """By what is in it: another release asks for others, as does a machine that has other versions."""
-        asked = json.dumps([self._wanted, sorted(self._pins.items()), interpreter.platforms])
+        asked = json.dumps(
+            [self._wanted, sorted(self._pins.items()), interpreter.platforms, interpreter.release]
+        )
         libc = "-".join(interpreter.libc)
         return f"{interpreter.abi}-{interpreter.machine}-{libc}-{sha256(asked.encode()).hexdigest()[:12]}"
 
     def _read(self, place: Path) -> Wheelhouse | None:
         """Read one; None where it is not there as it was made."""
         try:
-            listing = msgspec.json.decode((place / _LISTING).read_bytes(), type=Listing)
-            paths = [place / "wheels" / wheel.file for wheel in listing.wheels]
+            inventory = msgspec.json.decode((place / _INVENTORY).read_bytes(), type=Inventory)
+            paths = [place / "wheels" / wheel.file for wheel in inventory.wheels]
             found = self._digests.of_all(paths, lambda: False)
         except (OSError, msgspec.MsgspecError, DeliveryError):
             return None
         digests = {path.name: digest.sha256 for path, digest in found.items()}
-        if digests != listing.digests:
+        if digests != inventory.digests:
             return None
-        return Wheelhouse(folder=place / "wheels", wheels=listing.wheels, digests=digests)
+        return Wheelhouse(folder=place / "wheels", wheels=inventory.wheels, digests=digests)
 
-    def _make(
-        self, place: Path, interpreter: Interpreter, marks: Mapping[str, str], tell: Callable[[str], None]
-    ) -> None:
+    def _make(self, place: Path, interpreter: Interpreter, tell: Callable[[str], None]) -> None:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             part = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=self._folder))
             try:
-                wheels = self._picked(part / "wheels", interpreter, marks, tell)
+                wheels = self._picked(part / "wheels", interpreter, tell)
                 self._keep(part, wheels)
                 shutil.rmtree(place, ignore_errors=True)
                 part.replace(place)
@@ -147,11 +146,11 @@ class Wheelhouses:
 
     def _keep(self, part: Path, wheels: tuple[Wheel, ...]) -> None:
         found = self._digests.of_all([part / "wheels" / wheel.file for wheel in wheels], lambda: False)
-        listing = Listing(wheels=wheels, digests={path.name: one.sha256 for path, one in found.items()})
-        (part / _LISTING).write_bytes(msgspec.json.encode(listing))
+        inventory = Inventory(wheels=wheels, digests={path.name: one.sha256 for path, one in found.items()})
+        (part / _INVENTORY).write_bytes(msgspec.json.encode(inventory))
 
     def _picked(
-        self, folder: Path, interpreter: Interpreter, marks: Mapping[str, str], tell: Callable[[str], None]
+        self, folder: Path, interpreter: Interpreter, tell: Callable[[str], None]
     ) -> tuple[Wheel, ...]:
         """Fetch until nothing is lacking; versions of this machine that nodes cannot have are given up."""
         pins, more = dict(self._pins), list[str]()
@@ -170,7 +169,7 @@ class Wheelhouses:
                     del pins[name]
                 continue
             wheels = tuple(closure.read(path) for path in sorted(folder.glob("*.whl")))
-            missing = closure.lacking(wheels, [*self._wanted, TOOL], marks)
+            missing = closure.lacking(wheels, [*self._wanted, TOOL], interpreter.marks)
             if not missing:
                 return wheels
             if set(missing) <= set(more):
@@ -182,7 +181,7 @@ class Wheelhouses:
         )
 
 
-class Listing(msgspec.Struct, frozen=True, kw_only=True):
+class Inventory(msgspec.Struct, frozen=True, kw_only=True):
     """What is written beside the wheels."""
 
     wheels: tuple[Wheel, ...]

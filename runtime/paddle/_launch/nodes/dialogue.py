@@ -19,7 +19,7 @@ _OWN = "`ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub`"
 _WORDS = {"known": "known already", "new": "not known yet", "added": "known now", "declined": "not known"}
 
 
-class Conversation:
+class Dialogue:
     """One of them."""
 
     def __init__(

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from paddle._launch.machines.known_hosts import HostKey
-from paddle._launch.nodes.conversation import Conversation
+from paddle._launch.nodes.dialogue import Dialogue
 from paddle._launch.nodes.trusting import Told
 from paddle._launch.settings import Host
 
@@ -23,15 +23,15 @@ class Terminal(io.StringIO):
 
 def converse(stdin: io.StringIO | None, form: str = "text", *, yes: bool = False) -> tuple[bool, str, int]:
     said = io.StringIO()
-    conversation = Conversation([Host("n1", "root")] * 4, form, yes=yes, stdin=stdin, stdout=said)
-    is_right = conversation.is_right([NEW])
+    dialogue = Dialogue([Host("n1", "root")] * 4, form, yes=yes, stdin=stdin, stdout=said)
+    is_right = dialogue.is_right([NEW])
     state, text = ("added", "/known_hosts") if is_right else ("declined", "")
-    conversation.tell(
+    dialogue.tell(
         Told(
             nodes=NEW.nodes, behind=NEW.behind, host=NEW.host, state=state, name=NEW.name, key=KEY, text=text
         )
     )
-    return is_right, said.getvalue(), conversation.end(host_keys="known")
+    return is_right, said.getvalue(), dialogue.end(host_keys="known")
 
 
 @pytest.mark.parametrize(
@@ -77,10 +77,10 @@ def test_yes_asks_nothing() -> None:
 
 def ended(host_keys: str, *told: Told) -> str:
     said = io.StringIO()
-    conversation = Conversation([Host("n1", "root")], "text", yes=True, stdin=None, stdout=said)
+    dialogue = Dialogue([Host("n1", "root")], "text", yes=True, stdin=None, stdout=said)
     for one in told:
-        conversation.tell(one)
-    conversation.end(host_keys=host_keys)
+        dialogue.tell(one)
+    dialogue.end(host_keys=host_keys)
     return said.getvalue()
 
 
