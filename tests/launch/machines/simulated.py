@@ -9,21 +9,35 @@ from __future__ import annotations
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from paddle._launch.agent.answers import line_of
+from paddle._launch.agent.premises import look
 from paddle._launch.agent.receiver import Cut, Receiver, Source
 from paddle._launch.backends import carrier
 from paddle._launch.launch import Launch
 from paddle._launch.machines import transport, ways
 from paddle._launch.plan import LaunchPlan
 from paddle._launch.settings import Host
+from tests.launch.nodes.visits import SEEN
 from tests.launch.test_launch import Silent
 
+BELONGING = {
+    "kind": "job",
+    "path": "JOB20260101000000",
+    "number": 7,
+    "size": 1000,
+    "used_s": 1e9,
+    "need": "",
+    "who": "",
+    "holds": [],
+}
 NODES = 64
 NAME = "simulated"  # of the threads that are no launcher's
 FACTS = {
@@ -49,6 +63,7 @@ class Net:
         self.folder = folder
         self.on: Callable[[str, str], None] = lambda _node, _what: None
         self.opens: Callable[[str], None] = lambda _node: None  # raises, or waits, as connecting does
+        self.lies: dict[tuple[str, str], Callable[[Program], None]] = {}  # node, entry: what it does instead
         self.begun: list[tuple[str, str]] = []
         self.opening = self.most_opening = self.most_threads = 0
         self._lock = threading.Lock()
@@ -104,6 +119,14 @@ class _Connection:
     def open_session(self, **_: object) -> _Channel:
         return _Channel(self._net, self.host, self)
 
+    def get_remote_server_key(self) -> _Connection:
+        return self
+
+    def get_name(self) -> str:
+        return "ssh-ed25519"
+
+    fingerprint = "SHA256:x"
+
     def join(self, _: float) -> None:
         """As of Paramiko's thread: there is none."""
 
@@ -127,7 +150,7 @@ class _Channel:
 
     def _work(self) -> None:
         with self._far:
-            program = _Program(self._net, self._node, self._far)
+            program = Program(self._net, self._node, self._far)
             self.exit_status = program.run()
             self.status_event.set()
 
@@ -157,7 +180,7 @@ class _Channel:
             return  # it is closed
 
 
-class _Program:
+class Program:
     """What runs there: a module of the agent, or what pretends to be one."""
 
     def __init__(self, net: Net, node: str, far: socket.socket) -> None:
@@ -181,29 +204,61 @@ class _Program:
 
     def _act(self, entry: str) -> None:
         self._net.begin(self._node, entry)
+        if lie := self._net.lies.get((self._node, entry)):
+            lie(self)
+            return
         acts: dict[str, Callable[[], None]] = {
+            "agent.cleaner": self._clean,
+            "agent.installer": lambda: self.answer(done=bool(self.order())),
+            "agent.premises": lambda: self.answer(**look(Path(self.order()["root"]))),
             "agent.probe": self._probe,
+            "agent.survey": self._survey,
             "agent.receiver": self._receive,
             "agent.halves": self._pretend,
-            "agent.sender": lambda: self._answer(kind="none"),
+            "agent.sender": lambda: self.answer(kind="none"),
             "agent.remover": lambda: None,
         }
         acts[entry]()
 
+    def order(self) -> Any:
+        """The next one that is heard."""
+        return json.loads(self._source.line())
+
+    def answer(self, **words: object) -> None:
+        """Answer, as programs do."""
+        self.say(line_of(words))
+
+    def say(self, data: bytes) -> None:
+        """Say anything."""
+        self._far.sendall(data)
+
     def _say(self, **words: object) -> None:
         """Say a frame, as agents do."""
-        self._far.sendall(json.dumps(words).encode() + b"\n")
+        self.say(json.dumps(words).encode() + b"\n")
 
-    def _answer(self, **words: object) -> None:
-        self._far.sendall(line_of(words))
+    def _clean(self) -> None:
+        if self.order()["remove"] is None:
+            self.answer(belonging=BELONGING)
+        else:
+            self.answer(removed=BELONGING["path"], size=BELONGING["size"])
+
+    def _survey(self) -> None:
+        """All nodes are one that has nothing to hide, but each another."""
+        answers = {
+            "look": lambda: {**to_builtins(SEEN), "network": self._node},
+            "clock": lambda: {"now": time.time()},
+            "dial": lambda: {"dialled": []},
+        }
+        while True:
+            self.answer(**answers[self.order()["do"]]())
 
     def _probe(self) -> None:
-        names = json.loads(self._source.line())["names"]
+        names = self.order()["names"]
         addresses = {name: [FACTS["devices"]["eth0"]] for name in names}  # type: ignore[index]
-        self._answer(**FACTS, addresses=addresses)
+        self.answer(**FACTS, addresses=addresses)
 
     def _receive(self) -> None:
-        order = json.loads(self._source.line())
+        order = self.order()
         for name in ("root", "place"):
             order[name] = f"{self._net.disk(self._node)}{order[name]}"
         source = _Preset(self._far.fileno(), json.dumps(order).encode() + b"\n", self._source)

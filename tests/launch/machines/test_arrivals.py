@@ -116,6 +116,14 @@ def test_a_link_that_may_lead_out_is_left_out_and_told(place: Path, target: str)
     assert "leads elsewhere" in told[0]
 
 
+def test_of_much_that_is_left_out_the_first_is_told_and_how_much_there_is(place: Path) -> None:
+    told: list[str] = []
+    pipes = [{"kind": "special", "path": f"pipe-{number}"} for number in range(1234)]
+    assert arrivals.receive(reader(said(*pipes, {"kind": "end"})), place, told.append)
+    assert [line.split()[0] for line in told[:-1]] == [f"pipe-{number}" for number in range(10)]
+    assert told[-1] == "and 1,224 more are not collected"
+
+
 @pytest.mark.parametrize("target", ["../b", "b", "../../c", "./b"])
 def test_a_link_within_arrives(place: Path, target: str) -> None:
     link = {"kind": "link", "path": "x/y/link", "target": target}

@@ -51,14 +51,14 @@ def test_neither_the_users_agent_nor_his_screen_is_lent_to_a_node() -> None:
 def test_a_node_that_says_of_itself_without_end_is_refused_and_the_launch_goes_on_to_its_end(
     net: Net, plan: LaunchPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = simulated._Program._probe
+    said = simulated.Program._probe
 
-    def probe(program: simulated._Program) -> None:
+    def probe(program: simulated.Program) -> None:
         while program._node == "n5":
             program._far.sendall(b"x" * (1 << 16))
         said(program)
 
-    monkeypatch.setattr(simulated._Program, "_probe", probe)
+    monkeypatch.setattr(simulated.Program, "_probe", probe)
     launch = Running(plan, monkeypatch).end()
     assert list(launch.unfit) == [5]
     assert "says more of itself than any node has to say" in launch.unfit[5]

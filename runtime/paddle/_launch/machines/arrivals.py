@@ -28,6 +28,7 @@ MOST_WORDS = 1 << 28  # bytes of what it says of them
 _LONGEST_LINE = 1 << 16
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _LONGEST_PIECE = 1 << 20
+_TOLD = 10  # of what is left out
 _ENDED = "the node ended before it had sent all."
 
 
@@ -60,6 +61,7 @@ class _Arrival:
         place.mkdir()
         self._place = place
         self._tell = tell
+        self._left_out = 0
         self._folders: dict[PurePosixPath, tuple[int, int]] = {PurePosixPath(): (0o755, -1)}
 
     def take(self, path: str, entry: dict[str, Any], reader: Reader) -> None:
@@ -76,16 +78,24 @@ class _Arrival:
             case {"kind": "link", "target": str(target)}:
                 self._link(inner, target)
             case {"kind": "special"}:
-                self._tell(f"{path} is not collected: it is neither file nor folder")
+                self._leave_out(f"{path} is not collected: it is neither file nor folder")
             case _:
                 raise DeliveryError(f"what the node sends of {path!r} is not understood.")
 
     def finish(self) -> None:
-        """Give the folders the modes and times that they had."""
+        """Give the folders the modes and times that they had, and say how much was left out unsaid."""
+        if (more := self._left_out - _TOLD) > 0:
+            self._tell(f"and {more:,} more are not collected")
         for inner, (mode, mtime_ns) in reversed(self._folders.items()):
             if mtime_ns >= 0:
                 os.chmod(self._place / inner, mode)  # noqa: PTH101
                 _set_time(self._place / inner, mtime_ns)
+
+    def _leave_out(self, text: str) -> None:
+        """Say it of the first: a node could have a million of them."""
+        self._left_out += 1
+        if self._left_out <= _TOLD:
+            self._tell(text)
 
     def _checked(self, path: str) -> PurePosixPath:
         inner = PurePosixPath(path)
@@ -109,7 +119,9 @@ class _Arrival:
 
     def _link(self, inner: PurePosixPath, target: str) -> None:
         if not _stays(inner, target):
-            self._tell(f"{inner} is not collected: it is a link that leads elsewhere, to {target!r:.200}")
+            self._leave_out(
+                f"{inner} is not collected: it is a link that leads elsewhere, to {target!r:.200}"
+            )
             return
         (self._place / inner).symlink_to(target)
 

@@ -4,8 +4,8 @@ It must never know what carries it, nor what is asked. The node may be anybody's
 
 1. What is no answer, such as a login shell's greeting, is passed over; the last of it is kept, for who asks
    why nothing else came.
-2. Beats cost nothing. All else that is said between bytes that were asked for is counted: more than ``most``
-   bytes of it are an error, and no longer line than ``longest`` is kept.
+2. Beats cost nothing. All else is counted but the bytes behind answers: more than ``most`` bytes of answers
+   are an error, as is a mebibyte of what is none, and no longer line than ``longest`` is kept.
 3. An answer that does not come in time is an error, though something may come meanwhile.
 4. An answer is what JSON has: no number in it is infinite, or none.
 """
@@ -37,6 +37,7 @@ class Reader:
     def __init__(self, read: Callable[[int], bytes], *, most: int = MOST, longest: int | None = None) -> None:
         self._read = read
         self._left = most
+        self._noise_left = MOST
         self._longest = most if longest is None else longest
         self._spool = Spool()
         self._said = b""
@@ -47,8 +48,11 @@ class Reader:
         while (line := self._line(end, within_s)) is not None:
             if line == BEAT:
                 continue
-            self._left -= len(line) + 1
-            if self._left < 0:
+            if line.startswith(SIGN):
+                self._left -= len(line) + 1
+            else:
+                self._noise_left -= len(line) + 1
+            if min(self._left, self._noise_left) < 0:
                 raise _endless()
             if line.startswith(SIGN):
                 return _parsed(line.removeprefix(SIGN))

@@ -25,7 +25,7 @@ from paddle._launch.machines.said import Count, Real, Text
 from paddle._launch.machines.transport import Line, Transport
 from paddle._launch.settings import Host
 
-_MOST = 1 << 24  # bytes that a node says: it may have thousands of old jobs
+_MOST = 1 << 22  # bytes that a node says: it may have thousands of old jobs
 
 
 class Belonging(msgspec.Struct, frozen=True, kw_only=True):
