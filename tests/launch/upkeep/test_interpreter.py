@@ -109,7 +109,7 @@ def test_a_python_for_which_there_can_be_no_wheels_is_named(how: dict[str, objec
         {"ground": "x" * 10_000},
     ],
 )
-def test_what_no_python_is_called_is_refused_and_becomes_no_path_and_no_number(
+def test_what_no_python_is_called_is_refused_and_becomes_no_path(
     how: dict[str, object],
 ) -> None:
     with pytest.raises(NodeUnfit, match="it says of itself what is not understood") as caught:
