@@ -10,7 +10,7 @@ EXCHANGE = """_engine.{
     averages, errors, exchange, entry, penalties, rates, row_initial, rows, rules, schedules
 }"""
 # What trainers and pservers both speak of.
-WIRE = "_pserver.{errors, options} _pserver.protocol.{framing, messages, placement, wire}"
+WIRE = "_pserver.{errors, options} _pserver.protocol.{framing, messages, placement, portion, wire}"
 # A shard: its parts are state machines, driven by whoever has a clock and a network.
 SHARD = (
     "_pserver.watcher _pserver.shard _pserver.tables.{gradient, open_places, packed_table, streamed, tables}"
@@ -25,7 +25,7 @@ PSERVER = (
     Row("_pserver.errors", "_engine.errors _complaint"),
     Row("_pserver.{options, watcher}"),
     # What trainers and shards say to each other.
-    Row("_pserver.protocol.{__init__, landing}"),
+    Row("_pserver.protocol.{__init__, landing, portion}"),
     Row("_pserver.protocol.ahead", theirs="threading"),  # a lock
     Row("_pserver.protocol.link", theirs="select socket"),
     Row("_pserver.protocol.wire", "_engine.exchange"),

@@ -137,7 +137,7 @@ FLAGS: tuple[Flag, ...] = (
     _row("lp", "acts", "snapshot_period", "int", 1000, "Steps between two snapshots",
          conf="PADDLE_SNAPSHOT_PERIOD", low=1),
     _row("lp", "acts", "snapshot_interval", "duration", 600.0,
-         "Time between two snapshots, in asynchronous training, if that is sooner",
+         "Time between two snapshots, if that is sooner",
          conf="PADDLE_SNAPSHOT_INTERVAL", low=1),
     _row("lp", "acts", "snapshot_keep", "int", 3, "Number of snapshots that are kept",
          conf="PADDLE_SNAPSHOT_KEEP", low=1),

@@ -12,7 +12,7 @@ Role = Literal["dense", "sparse"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotOptions:
     """Where a shard's snapshots lie, how many, and when they are written: at every version that ``period``
-    divides; in asynchronous training also every ``interval_s``."""
+    divides, and every ``interval_s``."""
 
     folder: str
     period: int = 1000

@@ -1,19 +1,21 @@
-"""A state that cannot be cut, for want of memory, and a disk that does not even fail: training goes on."""
+"""A state that is cut by the clock, or cannot be for want of memory, and a disk that does not even fail."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 
+from paddle._engine.exchange import ModeSpec
 from paddle._pserver.options import SnapshotOptions
-from paddle._pserver.protocol.messages import Answer, Hold, Keep, Reply, Save, Seed, Waiting
+from paddle._pserver.protocol.messages import Answer, Hold, Keep, Push, Reply, Save, Seed, Waiting
 from paddle._pserver.shard.saving import WORD_S
 from paddle._pserver.tables.tables import Tables
 
-from ..talk import ONE, TWO, Fails, Talk
+from ..talk import ONE, TWO, Fails, Talk, update
 from .test_arrival import joined
 
 WHO = 9
@@ -127,3 +129,69 @@ def test_whoever_waits_for_a_long_write_hears_that_the_shard_is_there() -> None:
     for _ in range(20):
         talk.wait(1)
     assert isinstance(talk.told(0), Answer)
+
+
+def pushed(talk: Talk, trainer: int, *, cut: bool = False) -> Answer | None:
+    """The next push of a trainer."""
+    talk._steps[trainer] += 1
+    told = talk.ask(trainer, Push(talk._steps[trainer], 0, 1, cut=cut), ONE)
+    return told[-1] if told and isinstance(told[-1], Answer) else None
+
+
+def timed(**options: Any) -> Talk:
+    snapshots = SnapshotOptions(folder="a folder", period=1000, interval_s=60)
+    return joined(2, snapshots=snapshots, **options)
+
+
+def test_in_step_all_shards_are_cut_after_the_step_that_follows_on_the_word_of_one_of_them() -> None:
+    """They have clocks of their own: a trainer that hears one of them tells all."""
+    shards = timed(), timed()
+    for seconds in (61, 30):
+        for shard, passed_s in zip(shards, (seconds, seconds - 20), strict=True):
+            shard.wait(passed_s)
+            pushed(shard, 0)
+        answers = [pushed(shard, 1) for shard in shards]
+        assert [answer and answer.wants_cut for answer in answers] == [seconds == 61, False]
+        wants = any(answer and answer.wants_cut for answer in answers)
+        for trainer in (1, 0):
+            answers = [pushed(shard, trainer, cut=wants and trainer == 1) for shard in shards]
+        assert not any(answer and answer.wants_cut for answer in answers)
+    for shard in shards:
+        assert [(cut.facts.version, cut.is_regular) for cut in shard.cuts] == [(0, True), (2, True)]
+        assert shard.shard.saving.counts["interval"] == 1
+        assert shard.restart(shard.cuts[-1]).w[0] == -2.0
+
+
+def test_one_whose_disk_is_busy_wants_a_cut_once_it_is_not_and_then_all_have_it() -> None:
+    talk = timed()
+    talk.disk_is_slow = True
+    talk.wait(61)
+    step(talk)
+    for trainer in (0, 1):
+        pushed(talk, trainer, cut=True)  # of which the write takes two minutes
+    talk.wait(61)
+    step(talk)
+    talk.wait(61)
+    pushed(talk, 0, cut=True)
+    answer = pushed(talk, 1)
+    assert answer is not None and not answer.wants_cut
+    step(talk)
+    talk.write()
+    talk.wait(1)
+    assert [cut.facts.version for cut in talk.cuts] == [0, 2]
+    pushed(talk, 0)
+    answer = pushed(talk, 1)
+    assert answer is not None and answer.wants_cut
+    pushed(talk, 0, cut=True)
+    pushed(talk, 1)
+    assert [cut.facts.version for cut in talk.cuts] == [0, 2, 7]
+
+
+def test_who_is_not_in_step_names_no_version_and_is_cut_by_each_shards_own_clock() -> None:
+    talk = timed(spec=update(mode=ModeSpec(name="async")))
+    pushed(talk, 0, cut=True)
+    assert [cut.facts.version for cut in talk.cuts] == [0]
+    talk.now += 61
+    answer = pushed(talk, 1)
+    assert answer is not None and not answer.wants_cut
+    assert [cut.facts.version for cut in talk.cuts] == [0, 2]

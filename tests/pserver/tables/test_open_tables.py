@@ -23,8 +23,8 @@ from paddle._pserver.protocol.messages import (
     PullRows,
     Push,
     encode,
-    rows_at_once,
 )
+from paddle._pserver.protocol.portion import rows_at_once
 from paddle._pserver.shard.declaration import SESSION_BYTES
 from paddle._pserver.shard.inlet import Inlet
 from paddle._pserver.tables.gradient import Gradient, Rows

@@ -116,14 +116,6 @@ class Export(msgspec.Struct, frozen=True, array_like=True):
     after: Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)] | None = None
 
 
-_EXPORT_BYTES = 16 << 20
-
-
-def rows_at_once(width: int) -> int:
-    """How many rows of ``width`` numbers one Export may ask for."""
-    return max(1, min(1 << 20, _EXPORT_BYTES // (8 + 4 * width)))
-
-
 class CountChanges(msgspec.Struct, frozen=True, array_like=True):
     """How many rows were changed since this trainer, which has heard of them ``told`` times, last did?
 
@@ -163,7 +155,8 @@ class Push(msgspec.Struct, frozen=True, array_like=True):
 
     ``shrink``: with this step ends a day of open tables, which forget rows that were not used in so many
     days; 0: no day ends. ``pace``: which push of the pass this is, as its trainer counts for all shards alike
-    (modes/ssp.py); 0: as this shard counts.
+    (modes/ssp.py); 0: as this shard counts. ``cut``: in step, all shards make a snapshot of what they have
+    after this step (saving.py).
     """
 
     step: Annotated[int, msgspec.Meta(ge=1, le=1 << 62)]
@@ -174,6 +167,7 @@ class Push(msgspec.Struct, frozen=True, array_like=True):
     shrink: Count = 0
     parts: Count = 0
     pace: Count = 0
+    cut: bool = False
 
 
 class EndPass(msgspec.Struct, frozen=True, array_like=True):
@@ -299,11 +293,13 @@ class Held(msgspec.Struct, frozen=True, array_like=True):
 
 class Answer(msgspec.Struct, frozen=True, array_like=True):
     """Done. ``version``: steps applied so far. ``dropped``: the pushed gradient came too late and was
-    discarded. ``durable``: what the newest snapshot holds of this trainer."""
+    discarded. ``durable``: what the newest snapshot holds of this trainer. ``wants_cut``: that was long ago,
+    and the next push is to ask for another one."""
 
     version: Count
     dropped: bool = False
     durable: Mark = Mark()
+    wants_cut: bool = False
 
 
 class Waiting(msgspec.Struct, frozen=True, array_like=True):

@@ -134,6 +134,7 @@ class Beginning:
             barrier=self._barrier,
             outbox=self._outbox,
             log_period_server=self._options.log_period_server,
+            saving=self._saving,
             changes=changes_of(update, model.tables, trainers, restored=restored),
         )
         self._arrivals.is_in_step = self.training.is_in_step

@@ -52,6 +52,7 @@ class Cuts:
 
     def tick(self, now: float) -> None:
         """Time has passed: whoever waits for a disk hears that the shard is there."""
+        self._saving.look(self._clocks.version, now)
         for session in self._saving.kept_waiting(now):
             self._outbox.send(session, Waiting("waiting for a snapshot that lasts, which is being written"))
 

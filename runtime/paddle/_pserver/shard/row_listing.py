@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from paddle._pserver.errors import BadMessage
-from paddle._pserver.protocol.messages import Export, rows_at_once
+from paddle._pserver.protocol.messages import Export
+from paddle._pserver.protocol.portion import rows_at_once
 from paddle._pserver.tables.tables import Tables
 
 

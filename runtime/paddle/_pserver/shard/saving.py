@@ -1,7 +1,9 @@
 """Saving: when a shard's state is cut to be written, and who waits until it lasts.
 
 1.  A cut is due at every version that ``period`` divides, so that all shards of a synchronous job are cut at
-    the same versions; where trainers are not in step, also ``interval_s`` after the last one.
+    the same versions; where trainers are not in step, also ``interval_s`` after the last one. In step a shard
+    for which that is over says so in its answers, and a trainer that hears it names the version of its next
+    push to all shards: then it is due there.
 2.  Whoever asks gets a cut of its own time: one that is being written when it asks is too old. Not to a
     trainer that asks to have its words last (its journal is full), where the cut holds all of them.
 3.  One cut is written at a time. One that is due meanwhile is left out; one that is asked for waits.
@@ -67,6 +69,8 @@ class Saving:
         self._last_at = 0.0
         self._before_held: tuple[int, float] | None = None  # the last ones, while a cut is held
         self.is_expecting = False  # a cut to hold
+        self.is_late = False  # by the clock (rule 1)
+        self._named = -1  # a version at which a cut is due, as a trainer has said
 
     @property
     def is_busy(self) -> bool:
@@ -96,9 +100,20 @@ class Saving:
         self._word_at = now
         return waiting
 
+    def look(self, version: int, now: float) -> None:
+        """See whether the last cut is long ago, and no next one is named; call about once a second."""
+        is_free = self._marks is None and not self.is_expecting and version >= self._named
+        self.is_late = self.options is not None and is_free and now - self._last_at >= self.options.interval_s
+
+    def name(self, version: int) -> None:
+        """A trainer has said to all shards that they are to be cut at ``version``, which is the next."""
+        self._named, self.is_late = version, False
+
     def is_due(self, version: int) -> bool:
         """Whether ``version`` is one at which all shards are cut."""
-        return self.options is not None and version > self._last_version and not version % self.options.period
+        if self.options is None or version <= self._last_version:
+            return False
+        return not version % self.options.period or version == self._named
 
     def wants(self, version: int, now: float, *, in_step: bool) -> bool:
         """Whether to cut now."""
@@ -112,14 +127,14 @@ class Saving:
     def begin(self, version: int, marks: Sequence[Mark], now: float) -> Cause:
         """A cut is being written; why."""
         self._cause = self._asked[0].cause if self._asked else self._due(version)
-        self._marks, self._last_version, self._last_at = marks, version, now
+        self._marks, self._last_version, self._last_at, self.is_late = marks, version, now, False
         self._served, self._asked = self._asked, []
         return self._cause
 
     def _due(self, version: int) -> Cause:
         """Why there is one that nobody asked for."""
         assert self.options is not None
-        if self.is_due(version):
+        if not version % self.options.period:
             return Cause("period", f"one is due every {self.options.period} steps (--snapshot_period)")
         every = f"{self.options.interval_s:.0f} s"
         return Cause("interval", f"one is due every {every} (--snapshot_interval)")

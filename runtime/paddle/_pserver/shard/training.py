@@ -42,13 +42,14 @@ from paddle._pserver.shard.modes import Due, Mode, Offer
 from paddle._pserver.shard.outbox import Outbox
 from paddle._pserver.shard.roster import Roster, Trainer
 from paddle._pserver.shard.row_listing import exported
+from paddle._pserver.shard.saving import Saving
 from paddle._pserver.tables.gradient import Gradient
 from paddle._pserver.tables.tables import Tables
 
 
 class Training:
-    """See the module's text. ``log_period_server``: steps between two lines of the log. ``changes``: where
-    trainers are told of changed rows."""
+    """See the module's text. ``log_period_server``: steps between two lines of the log. ``saving``: where
+    snapshots are kept. ``changes``: where trainers are told of changed rows."""
 
     def __init__(
         self,
@@ -60,10 +61,12 @@ class Training:
         barrier: Barrier,
         outbox: Outbox,
         log_period_server: int,
+        saving: Saving | None = None,
         changes: Changes | None = None,
     ) -> None:
         self._tables, self._mode, self._changes = tables, mode, changes
         self._clocks, self._roster, self._barrier, self._outbox = clocks, roster, barrier, outbox
+        self._saving = saving or Saving(None)
         self._log_period_server = log_period_server
         self.is_in_step = mode.is_in_step
         self._pass_id = self._shrink = 0
@@ -115,6 +118,8 @@ class Training:
         is_new = self._clocks.admit(id, push.step)
         self._barrier.add(id, push, now)
         if is_new:
+            if push.cut and self.is_in_step:
+                self._saving.name(self._clocks.version + 1)
             self._mode.offer(Offer(id, push, gradient))
         elif push.step <= self._clocks.decided[id] and not self._mode.holds(id, self._roster.present):
             return self._answer_open(id)
@@ -236,4 +241,6 @@ class Training:
         """Give a trainer the dense ``values``; a shard without any says only that it is done."""
         self._mode.refreshed(id)
         body = (values,) if values.size else ()
-        self._outbox.tell(id, Answer(self._clocks.version, dropped, self._clocks.durable[id]), body)
+        wants_cut = self.is_in_step and self._saving.is_late
+        answer = Answer(self._clocks.version, dropped, self._clocks.durable[id], wants_cut)
+        self._outbox.tell(id, answer, body)

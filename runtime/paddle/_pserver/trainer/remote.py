@@ -84,7 +84,6 @@ class RemoteExchange:
         dense = [(host, port + i) for host in pservers for i in range(ports_num)]
         sparse = [(host, port + ports_num + i) for host in pservers for i in range(ports_num_for_sparse)]
         patience, before = Patience(reconnect_timeout_s, Account(journal_bytes)), list[str]()
-
         client = partial(Client, call_timeout_s=call_timeout_s, notice=notice, token=token, trust=trust)
 
         def line(role: Role, place: tuple[str, int]) -> Line:
@@ -101,7 +100,7 @@ class RemoteExchange:
         self._arrays: dict[str, np.ndarray] = {}
         self._room: GradientRoom | None = None
         self._steps = self._passes = self._pass_id = self._shrink = self._pace = self.next_pass = 0
-        self._is_in_step, self._shares = True, shares_memory
+        self._is_in_step, self._shares, self._cut = True, shares_memory, False
         self._report = StepReport(0)
         self._is_first, self._notice = not trainer_id, notice
         self._process = os.getpid()
@@ -271,7 +270,7 @@ class RemoteExchange:
         dense = {p.name: encoder.dense(p, held[p.name]) for p in self._dense_ones}
         rows = {name: encoder.rows(part) for name, part in merged.items()}
         self._steps, self._pace = self._steps + 1, self._pace + 1
-        push = Push(self._steps, self._pass_id, samples, shrink=self._shrink, pace=self._pace)
+        push = Push(self._steps, self._pass_id, samples, shrink=self._shrink, pace=self._pace, cut=self._cut)
         self._shrink = 0
         self._flight.push(push, dense, rows, forms=encoder.has_forms, is_in_room=self._room is not None)
 
@@ -284,6 +283,7 @@ class RemoteExchange:
             if names is None and (answers := self._flight.end()):
                 self._check_versions(versions := [answer.version for answer in answers])
                 self._report = StepReport(max(versions), sum([answer.dropped for answer in answers]))
+                self._cut = any(answer.wants_cut for answer in answers)
         return self._report
 
     def _held(self, gradients: given.Gradients) -> Mapping[str, np.ndarray]:

@@ -33,9 +33,9 @@ from paddle._pserver.protocol.messages import (
     PullRows,
     Push,
     Seed,
-    rows_at_once,
 )
 from paddle._pserver.protocol.placement import dense_layout, row_ranges
+from paddle._pserver.protocol.portion import rows_at_once
 from paddle._pserver.protocol.rounded import Rounded
 from paddle._pserver.protocol.wire import WireSpec
 from paddle._pserver.trainer.line import Line
