@@ -332,7 +332,8 @@ class Line:
         self._return.thread.start()
 
     def _run(self) -> None:
-        assert (coming := self._return) is not None
+        coming = self._return
+        assert coming is not None
         try:
             while self._broken is not None and self._farewell is None:
                 try:
