@@ -145,7 +145,7 @@ WRONG = [
     ("_engine.rules.sgd", "_engine.program", "_engine only {averages, errors, exchange, "),
     ("_launch.cli", "fabric", "other people's packages nothing"),
     ("_launch.cause", "subprocess", "the standard library's effects only {signal}"),
-    ("_launch.supervisor", "_launch.workspace", "_launch only {actions, cause, "),
+    ("_launch.supervisor", "_launch.workspace", "_launch only {actions, again, "),
     ("_launch.plan", "subprocess", "the standard library's effects only {os, pathlib}"),
     ("_launch.agent.loop", "_launch.errors", "_launch only {agent}"),
     ("_launch.agent.loop", "msgspec", "other people's packages nothing"),

@@ -15,7 +15,7 @@ from .wall import STANDARD, Row
 # Flags and who reads them: light enough for every program that asks for its settings.
 FLAGS = "_launch.{arguments, dialects, environ, errors, flag, flags, manual, report}"
 # A launch as data, and who decides by it.
-SUPERVISOR = "_launch.{actions, cause, events, phases, restarts, supervisor}"
+SUPERVISOR = "_launch.{actions, again, cause, events, phases, restarts, supervisor}"
 
 # What a launch tells, and who it tells it to.
 BULLETINS = "_launch.{agent.lines, board, bulletins, errors, events, news, plan, results, screens}"

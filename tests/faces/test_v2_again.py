@@ -20,6 +20,7 @@ class Servers(LocalExchange):
     """Stands in for parameter servers that have seen three passes end of this trainer's place."""
 
     next_pass = 3
+    passed = 0
 
     def __init__(self) -> None:
         super().__init__()
@@ -142,3 +143,65 @@ def test_what_is_no_number_is_refused_by_name(servers: Servers, monkeypatch: pyt
     monkeypatch.setenv("PADDLE_RESTARTS", "often")
     with pytest.raises(FlagError, match="PADDLE_RESTARTS: 'often' is not how often"):
         trained(1)
+
+
+def test_where_the_whole_job_begins_again_batches_that_its_values_have_are_passed_over(
+    servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PADDLE_RESTARTS", "1")
+    servers.passed = 2
+    x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(2))
+    y = paddle.layer.data(name="y", type=paddle.data_type.dense_vector(1))
+    cost = paddle.layer.mse_cost(input=paddle.layer.fc(input=x, size=1), label=y)
+    trainer = paddle.trainer.SGD(
+        cost, paddle.parameters.create(cost), paddle.optimizer.Momentum(), is_local=False
+    )
+    heard: list[Any] = []
+    rows = [([1.0, 2.0], [3.0])]
+    trainer.train(lambda: iter([rows] * 3), num_passes=5, event_handler=heard.append)
+    told = [
+        (type(each).__name__, each.pass_id, getattr(each, "batch_id", None))
+        for each in heard
+        if not isinstance(each, paddle.event.EndForwardBackward | paddle.event.EndIteration)
+    ]
+    assert told == [  # no EndPass of the pass before: the values are not those of its end any more
+        ("BeginPass", 3, None),
+        ("BeginIteration", 3, 2),
+        ("EndPass", 3, None),
+        ("BeginPass", 4, None),
+        *[("BeginIteration", 4, batch) for batch in range(3)],
+        ("EndPass", 4, None),
+    ]
+    assert servers.ended == [3, 4]
+
+
+def test_one_that_had_ended_its_pass_before_the_job_began_again_ends_it_without_a_batch(
+    servers: Servers, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    monkeypatch.setenv("PADDLE_RESTARTS", "1")
+    servers.passed = 1
+    assert trained(4) == [["3", "end of 3"]]
+    assert (servers.ended, [str(warned.message) for warned in recwarn]) == ([3], [])
+
+
+def test_dropout_is_that_of_the_place_in_the_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(8))
+    dropped = paddle.layer.dropout(input=x, dropout_rate=0.5)
+    y = paddle.layer.data(name="y", type=paddle.data_type.dense_vector(1))
+    cost = paddle.layer.mse_cost(input=paddle.layer.fc(input=dropped, size=1, name="out"), label=y)
+    rows = [([float(each % 3) for each in range(8)], [1.0])]
+
+    def values(passed: int, batches: int, parameters: Any) -> list[bytes]:
+        servers = Servers()
+        servers.next_pass, servers.passed = 0, passed
+        monkeypatch.setattr(trainer_module, "_remote", lambda flags: servers)
+        optimizer = paddle.optimizer.Momentum(learning_rate=0.01)
+        trainer = paddle.trainer.SGD(cost, parameters, optimizer, is_local=False)
+        trainer.train(lambda: iter([rows] * batches))
+        return [parameters.get(name).tobytes() for name in sorted(parameters.keys())]
+
+    whole = values(0, 4, paddle.parameters.create(cost))
+    half = paddle.parameters.create(cost)
+    values(0, 2, half)
+    monkeypatch.setenv("PADDLE_RESTARTS", "1")
+    assert values(2, 4, half) == whole

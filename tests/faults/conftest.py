@@ -100,7 +100,7 @@ class RunningAgent(Marked):
         self.process.stdin.write(json.dumps(order).encode() + b"\n")
         self.process.stdin.flush()
 
-    def plan(self, lease_s: float = 60.0, log: str = "log/train.log", **programs: str) -> None:
+    def plan(self, lease_s: float = 60.0, log: str = "log/train.log", life: int = 1, **programs: str) -> None:
         """Give it roles that run pieces of Python."""
         roles = {
             name: {"argv": [sys.executable, "-u", "-c", text], "env": {}, "prepend": {}, "log": log}
@@ -110,6 +110,7 @@ class RunningAgent(Marked):
             do="plan",
             node=3,
             workspace=str(self.workspace),
+            life=life,
             lease_s=lease_s,
             secrets=self.secrets,
             roles=roles,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,3 +98,19 @@ def test_a_role_that_runs_is_never_started_beside_itself(family) -> None:
         family.hear("started")
     assert len(family.pids()) == 2 + 4
     assert Path(family.workspace).is_dir()
+
+
+def test_in_a_later_life_of_a_job_logs_are_appended_to_and_what_is_there_is_not_told_again(agent) -> None:
+    logs = agent.workspace / "log"
+    logs.mkdir()
+    for name in ("train.log", "agent.log", "paddle_trainer.INFO"):
+        (logs / name).write_text(f"{name} of the first life\n")
+    agent.plan(life=2, trainer="print('here', flush=True)")
+    agent.say(do="start", role="trainer")
+    head, *_ = lines(agent, "here")
+    assert re.fullmatch(r"--- trainer begins again with its whole job, process \d+ ---", head)
+    assert (logs / "train.log").read_text() == f"train.log of the first life\n{head}\nhere\n"
+    assert (logs / "agent.log").read_text().startswith("agent.log of the first life\n")
+    with (logs / "paddle_trainer.INFO").open("a") as file:
+        file.write("and of the second\n")
+    assert agent.hear("grown")["text"] == "and of the second\n"

@@ -100,7 +100,24 @@ def begin(tmp_path: Path, launch: Callable[..., RunningLauncher]) -> Iterator[Ca
     yield start
 
 
-def test_in_step_a_killed_pserver_and_a_trainer_killed_between_two_passes_cost_no_bit(begin) -> None:
+_whole: dict[str, np.ndarray] = {}
+
+
+@pytest.fixture
+def whole(begin: Callable[..., Job]) -> Callable[[], dict[str, np.ndarray]]:
+    """What a job in step ends with that nothing has happened to; it is run once."""
+
+    def found() -> dict[str, np.ndarray]:
+        if not _whole:
+            job = begin(root="whole")
+            assert job.running.end()[0] == 0
+            _whole.update(job.after(0))
+        return _whole
+
+    return found
+
+
+def test_in_step_a_killed_pserver_and_a_trainer_killed_between_two_passes_cost_no_bit(begin, whole) -> None:
     job = begin(*KEPT, "--format=json", stays="1 end")
     job.is_at(0, "at 0 4")
     job.kill(2, "pserver")
@@ -108,8 +125,8 @@ def test_in_step_a_killed_pserver_and_a_trainer_killed_between_two_passes_cost_n
         job.is_at(node, "at 1 end")
     job.go_on(0)
     job.kill(1, "train.py")
-    job.is_at(1, "at 2 0")
     job.go_on(1)
+    job.is_at(1, "at 2 0")
     status, output, errors = job.running.end()
     assert (status, errors) == (0, "")
     told = [json.loads(line) for line in output.splitlines()]
@@ -121,9 +138,7 @@ def test_in_step_a_killed_pserver_and_a_trainer_killed_between_two_passes_cost_n
     assert "at 1 0" in lives[0] and "at 1 0" not in lives[2], "it passes over what was trained"
     assert_same(job.after(0), job.after(1))
 
-    whole = begin(root="whole")
-    assert whole.running.end()[0] == 0
-    assert_same(job.after(0), whole.after(0))
+    assert_same(job.after(0), whole())
 
 
 def test_out_of_step_a_killed_trainer_begins_its_pass_again_and_all_end_well(begin) -> None:
@@ -142,17 +157,38 @@ def test_out_of_step_a_killed_trainer_begins_its_pass_again_and_all_end_well(beg
     assert_same(job.after(0), job.after(1))
 
 
-def test_in_step_a_trainer_killed_in_the_midst_of_a_pass_ends_the_job_at_once_with_the_reason(begin) -> None:
-    job = begin(*KEPT, stays="1 3")
+def test_in_step_a_trainer_killed_in_the_midst_of_a_pass_ends_a_job_without_snapshots_with_the_reason(
+    begin,
+) -> None:
+    job = begin("--max_restart=2", stays="1 3")
     job.is_at(1, "at 1 3")
     job.kill(1, "train.py")
-    status, output, errors = job.running.end()  # long before anybody's barrier_timeout
+    status, _, errors = job.running.end()  # long before anybody's barrier_timeout
     assert status == 137
     assert "paddle.py: trainer-1 was killed by SIGKILL on node 1 (127.0.0.2). Its last lines:" in errors
     assert "  | at 1 3\n" in errors
     assert "no other process can take up the pass that it was in the midst of" in errors
-    assert "to go on from the snapshots: python paddle.py --resume=JOB" in output
     assert "is started again" not in job.log(1)
+
+
+def test_in_step_with_snapshots_the_whole_job_begins_again_and_no_bit_is_different(begin, whole) -> None:
+    job = begin(*KEPT, stays="1 3")
+    for node in (0, 1):
+        job.is_at(node, "at 1 3")
+    job.kill(1, "train.py")
+    until(lambda: "at 1 3" in job.log(1).partition("begins again")[2], "the second life", PATIENCE_S)
+    agents = [pid for pid, command in job.running.pids().items() if "_launch/agent" in command]
+    os.kill(min(agents), signal.SIGKILL)
+    until(lambda: job.log(1).count("begins again") == 2, "the third life", PATIENCE_S)
+    for node in (0, 1):
+        job.go_on(node)
+    status, output, errors = job.running.end()
+    assert (status, errors) == (0, ""), output
+    lives = re.split("--- trainer-1 begins again with its whole job, process \\d+ ---\n", job.log(1))
+    assert [life.split("\n")[0] for life in lives] == ["at 0 0", "at 1 2", "at 1 2"]
+    assert_same(job.after(0), job.after(1))
+
+    assert_same(job.after(0), whole())
 
 
 def test_with_fewer_trainers_than_there_were_a_job_goes_on_where_that_is_allowed(begin) -> None:

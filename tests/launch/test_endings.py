@@ -60,7 +60,7 @@ class Ending:
                 self.first_at = self.world.now
                 self.phase_then = self.launch._supervisor.phase
                 for number in range(self._printed):
-                    self.world.put(Printed("trainer-0", (f"line {number}",)))
+                    self.world.put((0, Printed("trainer-0", (f"line {number}",))))
             self.launch.ask(event)
 
     def check(self) -> None:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from paddle._launch.backends import Post
-from paddle._launch.events import Answered, NodeEnded, NodeFailed, RoleExited, RoleReady
+from paddle._launch.events import Answered, NodeEnded, NodeFailed, RoleExited, RoleJoined, RoleReady
 from paddle._launch.launch import Launch
 from paddle._launch.news import Changed, Restarted, Said
 from paddle._launch.phases import Phase
@@ -216,3 +216,47 @@ def test_one_death_too_many_ends_the_launch_with_the_status_of_that_role(tmp_pat
     assert launch.cause is not None
     assert (launch.cause.role, launch.cause.status) == ("trainer-0", 137)
     assert "it had been started again once (--max_restart=1)" in launch.cause.detail
+
+
+class Lost(Ready):
+    """A carrier of one life; that of a later one trains well. What the first one hears late comes late."""
+
+    def __init__(self, life: int, post: Post, closed: list[int]) -> None:
+        super().__init__(post, self._train)
+        self._life, self._closed = life, closed
+
+    def _train(self) -> None:
+        if self._life == 1:
+            self._post(RoleJoined("pserver-0"))
+            self._post(NodeEnded(0, "its connection broke"))
+            self._post(RoleExited("trainer-0", 7))  # which must not fail the life after this one
+            return
+        for role in ROLES:
+            self._post(RoleExited(role, 0))
+
+    def step(self, node: int, phase: Phase) -> None:
+        if self._life == 1 and phase is Phase.REACH:
+            Lost.late = self._post
+        if self._life == 2 and phase is Phase.OPEN:
+            Lost.late(NodeEnded(0, "told twice"))
+            Lost.late(NodeFailed(0, "and late"))
+        super().step(node, phase)
+
+    def close(self) -> None:
+        self._closed.append(self._life)
+
+
+def test_of_a_life_that_is_over_nothing_is_heard_and_its_nodes_are_let_go(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("paddle._launch.launch._TICK_S", 0.001)
+    plans: list[LaunchPlan] = []
+    closed: list[int] = []
+
+    def carry(plan: LaunchPlan, post: Post) -> Lost:
+        plans.append(plan)
+        return Lost(len(plans), post, closed)
+
+    first = msgspec.structs.replace(plan(tmp_path), max_restart=1, snapshots=Path("kept"))
+    launch = Launch(first, Silent(), carry, Clock())
+    assert (launch.run(), launch.cause) == (0, None)
+    assert [[node.life for node in each.nodes] for each in plans] == [[1], [2]]
+    assert sorted(closed) == [1, 2]

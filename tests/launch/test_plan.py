@@ -357,3 +357,15 @@ def test_shards_of_what_is_not_sent_are_refused(folder) -> None:
         (folder / "conf.py").write_text("HOSTS = ['local']\n")
         spec(folder, "--job_workspace=package", "--shard_data=x")
     assert spec(folder, "--job_dispatch_package=package", "--shard_data=x", "--job_prepare=prepare.py")
+
+
+def test_a_later_life_sends_nothing_and_its_pservers_serve_that_one(folder) -> None:
+    launch = planned(folder)
+    later = launch.again(3)
+    assert (later.id, later.package, [node.life for node in later.nodes]) == (launch.id, None, [3, 3])
+    for kind in ("pserver", "trainer"):
+        for role, before in zip(later.roles(kind), launch.roles(kind), strict=True):
+            served = {"PADDLE_SERVED_JOB": f"{launch.id}/3"} if kind == "pserver" else {}
+            assert role.env == {**before.env, "PADDLE_RESTARTS": "2", **served}
+            assert role.argv == before.argv
+    assert agent_order(later.nodes[0], 10.0, {})["life"] == 3

@@ -39,6 +39,13 @@ class Tell:
 
 
 @dataclass(frozen=True, slots=True)
+class BeginAgain:
+    """Let go of all nodes, of which nothing more is heard, to reach them anew for another ``life``."""
+
+    life: int
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """Have a node end everything, whatever it is doing; it answers with ``NodeEnded``."""
 
@@ -53,4 +60,4 @@ class Kill:
     node: int
 
 
-Action = Step | StartRole | Foretell | Tell | Stop | Kill
+Action = Step | StartRole | Foretell | Tell | BeginAgain | Stop | Kill

@@ -30,6 +30,7 @@ from paddle._launch.flags import (
 from paddle._launch.report import Reporter, reporter
 
 __all__ = [
+    "RESTARTS",
     "SERVED",
     "ClusterEnvironment",
     "InitFlags",
@@ -43,6 +44,7 @@ __all__ = [
     "settle_threads",
 ]
 
+RESTARTS = "PADDLE_RESTARTS"  # how often a role was started before, alone or with its whole job
 SERVED = "PADDLE_SERVED_JOB"  # which job a parameter server serves, also one that takes another's place in it
 _PREFIX = "PADDLE_INIT_"
 _FILES = {
@@ -62,7 +64,7 @@ _DROPPED = (
     "PADDLE_GLOO_*",
     "PADDLE_HETER_*",
     "PADDLE_PSERVER_ID",
-    "PADDLE_RESTARTS",
+    RESTARTS,
     "PADDLE_RUNNING_ENV",
     SERVED,
     "PADDLE_TRAINER_ENDPOINTS",
@@ -141,9 +143,9 @@ def files(values: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, st
 
 def restarts(environ: Mapping[str, str]) -> int:
     """How often this process's role was started again, as whoever did so says; 0 for the first of them."""
-    text = environ.get("PADDLE_RESTARTS", "").strip() or "0"
+    text = environ.get(RESTARTS, "").strip() or "0"
     if not text.isdecimal():
-        raise FlagError(f"PADDLE_RESTARTS: {text!r} is not how often a process was started again: 0, 1, 2...")
+        raise FlagError(f"{RESTARTS}: {text!r} is not how often a process was started again: 0, 1, 2...")
     return int(text)
 
 

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from queue import Empty
 
-from paddle._launch.actions import Action, Foretell, Kill, StartRole, Step, Stop, Tell
+from paddle._launch.actions import Action, BeginAgain, Foretell, Kill, StartRole, Step, Stop, Tell
+from paddle._launch.again.lives import Lives
 from paddle._launch.backends import Carrier, Post
 from paddle._launch.cause import Cause
 from paddle._launch.events import Answered, Event, RoleExited, RoleReady, Signalled, Tick
@@ -69,9 +72,11 @@ class Launch:
         self._plan = plan
         self._screen = screen
         self._clock = _AwakeClock(clock)
-        self._inbox: Inbox[Event | News] = Inbox()
+        self._inbox: Inbox[tuple[int, Event | News]] = Inbox()  # with the life it is of; 0: any
+        self._life = 1
         self._urgent: deque[Event | News] = deque()  # who asks for an end goes before all that roles print
-        self._carrier = carry(plan, self._inbox.deliver)
+        self._carry = carry
+        self._carrier = carry(plan, partial(self._deliver, self._life))
         self._supervisor = Supervisor(
             nodes=[node.node for node in plan.nodes],
             pservers={role.name: role.node for role in plan.roles("pserver")},
@@ -79,6 +84,7 @@ class Launch:
             limits=Limits(serve_s=plan.ready_timeout_s),
             restarts=Restarts(plan.max_restart, keeps_snapshots=plan.snapshots is not None),
             min_trainers=plan.min_trainers,
+            lives=Lives(plan.max_restart, keeps_snapshots=plan.snapshots is not None),
         )
         self.collected: set[tuple[int, str]] = set()  # of which node which folder is where the user looks
         self._uncollected: list[int] = []  # nodes whose logs are to be fetched
@@ -104,13 +110,18 @@ class Launch:
 
     def _turn(self) -> None:
         """Take what came in, or nothing for a while, and look at the clock."""
-        message: Event | News = Tick()
+        message: Event | News
+        life, message = 0, Tick()
         with contextlib.suppress(Empty):
-            message = self._inbox.get(timeout=_TICK_S)
+            life, message = self._inbox.get(timeout=_TICK_S)
         while self._urgent:
             self._take(self._urgent.popleft())
-        self._take(message)
+        if life in (0, self._life) or isinstance(message, News):
+            self._take(message)
         self._tick()
+
+    def _deliver(self, life: int, message: Event | News) -> None:
+        self._inbox.deliver((life, message))
 
     def _withdraw(self) -> None:
         """Remove what was sent and nothing was trained in, once the logs of it are here."""
@@ -127,7 +138,7 @@ class Launch:
         """Have the launch take an event from elsewhere, before all that waits. Any thread may ask, and a
         signal."""
         self._urgent.append(event)
-        self._inbox.put(Tick())
+        self._inbox.put((0, Tick()))
 
     @property
     def cause(self) -> Cause | None:
@@ -191,7 +202,7 @@ class Launch:
                 f"the disk of {place} stands still: nothing is collected, nodes keep what they have"
             )
             for node in nodes:
-                self._inbox.put(Answered(node, Phase.COLLECT))
+                self._inbox.put((0, Answered(node, Phase.COLLECT)))
 
     def _take(self, message: Event | News) -> None:
         if not isinstance(message, News):
@@ -220,7 +231,7 @@ class Launch:
         for action in actions:
             match action:
                 case Step(node, Phase.COLLECT) if not self.has_started:  # an earlier job's logs stay
-                    self._inbox.put(Answered(node, Phase.COLLECT))
+                    self._inbox.put((0, Answered(node, Phase.COLLECT)))
                 case Step(node, Phase.COLLECT):
                     self._uncollected.append(node)
                 case Step(node, phase):
@@ -233,11 +244,21 @@ class Launch:
                     self._narrator.changed(role, "waits")
                 case Tell(role, text):
                     self._take(Told(role, text))
+                case BeginAgain(life):
+                    self._begin_again(life)
                 case Stop(node, grace_s):
                     self._carrier.stop(node, grace_s)
                 case Kill(node):
                     self._carrier.kill(node)
         self._collect()
+
+    def _begin_again(self, life: int) -> None:
+        """Let go of what carried the life before: agents that are still there lose their leash. The next one
+        has other secrets, so that nobody of the one before is let in."""
+        threading.Thread(target=self._carrier.close, daemon=True).start()
+        self._life = life
+        self._carrier = self._carry(self._plan.again(life), partial(self._deliver, life))
+        self._narrator.begin_again()
 
 
 @contextlib.contextmanager

@@ -78,7 +78,7 @@ class Narrator:
 
     def exited(self, role: str, status: int) -> None:
         """A role has ended."""
-        is_over = self._supervisor.phase >= Phase.STOP
+        is_over = self._supervisor.phase >= Phase.REST
         self._tell(Changed(role, "stopped" if is_over else "failed" if status else "ended", status))
 
     def changed(self, role: str, state: str) -> None:
@@ -86,6 +86,12 @@ class Narrator:
         if state == "starts" and (row := self._board.row(role)) and row.restarts:
             self._screen.say(f"starting {role} again")
         self._tell(Changed(role, state))
+
+    def begin_again(self) -> None:
+        """All roles are over, and start again with the whole job."""
+        for row in self._board.rows():
+            self._tell(Restarted(row.role, "the whole job begins again"))
+            self._tell(Changed(row.role, "waits"))
 
     def tell_cause(self, cause: Cause, now: float) -> None:
         """Say why it ends. What failed before anything ran is said once, when all is over."""
@@ -100,15 +106,18 @@ class Narrator:
         took, self._since = now - self._since, now
         self._took.append(f"{self._supervisor.history[len(self._took)].name.lower()} {took:.1f}")
         self._tell(Entered(phase.name.lower(), round(now - self._began, 3)))
+        is_first = self._supervisor.history.count(phase) == 1  # else in a later life of the job
         match phase:
-            case Phase.DELIVER if self._plan.package is not None:
+            case Phase.DELIVER if self._plan.package is not None and is_first:
                 self._screen.say(f"sending the workspace to {count(len(self._plan.nodes), 'node')}")
             case Phase.SERVE:
-                self._keeper.begin(partial(logs.clear, self._plan.home, self._plan.id))
+                if is_first:
+                    self._keeper.begin(partial(logs.clear, self._plan.home, self._plan.id))
                 self._screen.say(f"starting {count(len(self._plan.roles('pserver')), 'pserver')}")
             case Phase.TRAIN:
-                self._training_since = now
-                self._keeper.train()
+                if is_first:
+                    self._training_since = now
+                    self._keeper.train()
                 trainers = count(len(self._plan.roles("trainer")), "trainer")
                 self._screen.say(f"pservers ready after {took:.1f} s; starting {trainers}")
             case Phase.FINISH:

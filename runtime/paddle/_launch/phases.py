@@ -9,7 +9,7 @@ from enum import IntEnum
 
 
 class Phase(IntEnum):
-    """Where a launch is."""
+    """Where a launch is. REST: before a job begins again."""
 
     REACH = 1
     DELIVER = 2
@@ -18,10 +18,11 @@ class Phase(IntEnum):
     TRAIN = 5
     FINISH = 6
     SETTLE = 7
-    STOP = 8
-    KILL = 9
-    COLLECT = 10
-    END = 11
+    REST = 8
+    STOP = 9
+    KILL = 10
+    COLLECT = 11
+    END = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,7 @@ class Limits:
     stop_s: float = 3.0
     kill_s: float = 1.5
     silence_s: float = 15.0
+    return_s: float = 60.0  # for a node that was lost to answer again
 
     def of(self, phase: Phase) -> float | None:
         """The longest that ``phase`` may last; None where only the user can judge."""

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from paddle._launch.environ import SERVED, ClusterEnvironment, child_environment
+from paddle._launch.environ import RESTARTS, SERVED, ClusterEnvironment, child_environment
 from paddle._launch.flags import BY_NAME
 from paddle._launch.job import SNAPSHOT_FLAGS, JobSpec
 from paddle._launch.machines.shards import share
@@ -43,13 +43,15 @@ class RolePlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodePlan(msgspec.Struct, frozen=True, kw_only=True):
-    """One node: how it is named, the address of its pserver, its workspace and what runs in it."""
+    """One node: how it is named, the address of its pserver, its workspace and what runs in it. ``life``: of
+    the job (lives.py); in a later one the workspace is as the one before has left it."""
 
     node: int
     host: Host
     address: str
     workspace: Path
     roles: tuple[RolePlan, ...]
+    life: int = 1
 
 
 class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +93,14 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
         shown = [role.env.get(JOB_VARIABLE) for node in self.nodes for role in node.roles]
         return next(filter(None, shown), self.name)
 
+    def again(self, life: int) -> LaunchPlan:
+        """The same launch in a later life: what a pserver serves is that one, and nothing is sent."""
+        nodes = [
+            msgspec.structs.replace(node, life=life, roles=tuple(_again(role, life) for role in node.roles))
+            for node in self.nodes
+        ]
+        return msgspec.structs.replace(self, nodes=tuple(nodes), package=None)
+
     def housed(self, home: Path) -> LaunchPlan:
         """The same launch, with its results in another place."""
         return msgspec.structs.replace(self, home=home)
@@ -99,6 +109,13 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
         """All roles of a kind, by rank."""
         found = (role for node in self.nodes for role in node.roles if role.kind == kind)
         return tuple(sorted(found, key=lambda role: role.rank))
+
+
+def _again(role: RolePlan, life: int) -> RolePlan:
+    env = {**role.env, RESTARTS: str(life - 1)}
+    if served := role.env.get(SERVED):
+        env[SERVED] = f"{served}/{life}"
+    return msgspec.structs.replace(role, env=env)
 
 
 def plan(
@@ -264,6 +281,7 @@ def agent_order(
         "do": "plan",
         "node": node.node,
         "workspace": str(node.workspace),
+        "life": node.life,
         "lease_s": lease_s,
         "secrets": dict(secrets),
         "roles": roles,

@@ -4,7 +4,8 @@ Pure; the time is an argument. It must never know how a process is started or en
 
 1.  Only what a signal killed is started again. Who ends with a status has said why, to the other roles, too,
     and would end so again.
-2.  Each role is started again ``most`` times, each time after a pause twice as long as the one before.
+2.  Each role is started again ``most`` times, alone or because the whole job begins again for it (lives.py);
+    alone each time after a pause twice as long as the one before.
 3.  A pserver is where it keeps snapshots: it goes on from the newest, and trainers tell it what it lacks.
 4.  A trainer is, unless a shard says that no other process can take up what it was about: where trainers are
     in step, in the midst of a pass, or ever where they update by themselves. Where it has ended its pass and
@@ -25,7 +26,8 @@ _NO_SNAPSHOTS = "it was not started again: without --snapshot_dir it has nothing
 _NOT_REPLACED = (
     "it was not started again: trainers are in step, and no other process can take up the pass that it was "
     "in the midst of, nor, in a mode in which trainers update by themselves, what it kept of its own. With "
-    "--min_trainers a job goes on without it, with --snapshot_dir a next one goes on from there (--resume)"
+    "--min_trainers a job goes on without it, with --snapshot_dir all of it begins again from its newest "
+    "snapshot"
 )
 
 
@@ -55,17 +57,30 @@ class Restarts:
             return self._before(role)
         if is_pserver and not self._keeps_snapshots:
             return _NO_SNAPSHOTS
-        if any(role in barred.ever for barred in self._barred.values()):
-            return _NOT_REPLACED
-        return None if self._used.get(role, 0) < self._most else self._before(role)
+        if not self.has_left(role):
+            return self._before(role)
+        return _NOT_REPLACED if any(role in barred.ever for barred in self._barred.values()) else None
+
+    def has_left(self, role: str) -> bool:
+        """Whether the end of a role may be made up for once more, also by beginning the whole job again."""
+        return self._used.get(role, 0) < self._most
+
+    def begin_again(self) -> None:
+        """The whole job does: nothing is due, and nobody barred. What was used up is."""
+        self._due.clear()
+        self._barred.clear()
+
+    def spend(self, role: str, status: int) -> None:
+        """The end of a role is made up for by beginning the whole job again."""
+        self._used[role], self._last[role] = self._used.get(role, 0) + 1, status
 
     def take(self, role: str, status: int, now: float) -> str:
         """A role has ended that is to be started again; gives how it ended, and when that will be."""
         used = self._used[role] = self._used.get(role, 0) + 1
-        pause = min(self._first_pause_s * 2.0 ** (used - 1), self._longest_pause_s)
+        pause = pause_s(used, self._first_pause_s, self._longest_pause_s)
         self._due[role], self._last[role] = now + pause, status
         left = self._most - used
-        more = f"and {_times(left)} more" if left else "for the last time"
+        more = f"and {times(left)} more" if left else "for the last time"
         return f"its process {how_ended(status)}; it is started again in {pause:g} s, {more}"
 
     def due(self, now: float) -> list[str]:
@@ -94,8 +109,14 @@ class Restarts:
         if not used:
             return ""
         last = how_ended(self._last[role])
-        return f"it had been started again {_times(used)} (--max_restart={self._most}), after it {last}"
+        return f"it had been started again {times(used)} (--max_restart={self._most}), after it {last}"
 
 
-def _times(number: int) -> str:
+def times(number: int) -> str:
+    """Say how often."""
     return "once" if number == 1 else f"{number} times"
+
+
+def pause_s(number: int, first_s: float, longest_s: float) -> float:
+    """How long to wait before something is begun again for the ``number``-th time."""
+    return min(first_s * 2.0 ** (number - 1), longest_s)

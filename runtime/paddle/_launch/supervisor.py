@@ -5,8 +5,8 @@ node is reached or a process started; it knows nodes and roles by name only.
 
 Rules:
 
-1.  The phases of a launch follow each other: REACH, DELIVER, OPEN, SERVE, TRAIN, FINISH, SETTLE, STOP, KILL,
-    COLLECT, END. A phase is left forwards only.
+1.  The phases of a launch follow each other: REACH, DELIVER, OPEN, SERVE, TRAIN, FINISH, SETTLE, REST, STOP,
+    KILL, COLLECT, END. A phase is left forwards only, but for REST.
 2.  REACH, DELIVER and OPEN ask every node for one step, and the next phase begins when all have answered. So
     no node is changed before all were reached, and no role is started before all agents are up. In REACH one
     that fails has answered, too: the user is to hear of all that is wrong at once.
@@ -33,6 +33,11 @@ Rules:
     never two of it.
 12. In TRAIN a trainer that fails all the same is no failure of the job while ``min_trainers`` others run: it
     goes on without that one, as the pservers do.
+13. In TRAIN, and from DELIVER on in a later life, what lives.py names is no failure either: the whole job
+    begins again. REST stops all that goes on, as STOP and KILL do, and lasts for the pause; then a new life
+    begins with REACH, and of the one before nothing is heard any more.
+14. In REACH of a later life a node that does not answer is asked again, until its limit is over: it may have
+    been cut off, and its agent end by its lease. Then that is a failure.
 """
 
 from __future__ import annotations
@@ -41,7 +46,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from signal import SIGTERM, Signals
 
-from paddle._launch.actions import Action, Foretell, Kill, StartRole, Step, Stop, Tell
+from paddle._launch.actions import Action, BeginAgain, Foretell, Kill, StartRole, Step, Stop, Tell
+from paddle._launch.again.absent import Absent
+from paddle._launch.again.lives import Lives
 from paddle._launch.cause import Blame, Cause, end_of, how_ended
 from paddle._launch.events import (
     Answered,
@@ -61,6 +68,8 @@ from paddle._launch.events import (
 from paddle._launch.phases import Limits, Phase
 from paddle._launch.restarts import Restarts
 
+_SKIPPING = {Phase.FINISH: Phase.STOP, Phase.SETTLE: Phase.STOP, Phase.STOP: Phase.COLLECT}
+
 
 class Supervisor:
     """One launch. ``pservers`` and ``trainers``: the node of each role, by the role's name."""
@@ -73,6 +82,7 @@ class Supervisor:
         limits: Limits | None = None,
         restarts: Restarts | None = None,
         min_trainers: int = 0,
+        lives: Lives | None = None,
     ) -> None:
         self.phase = Phase.REACH
         self.history: list[Phase] = []  # every phase that was entered, however shortly it lasted
@@ -81,6 +91,7 @@ class Supervisor:
         self._pservers, self._trainers = dict(pservers), dict(trainers)
         self._limits = limits or Limits()
         self._restarts, self._min_trainers = restarts or Restarts(), min_trainers
+        self._lives = lives or Lives()
         self._blame = Blame(self._pservers | self._trainers)
         self.spared: dict[str, int] = {}  # how those ended that the job goes on without (rule 12)
         self.has_met = False  # whether any trainer has come to a pserver
@@ -91,6 +102,9 @@ class Supervisor:
         self._over: set[int | str] = set()  # nodes and roles that have ended
         self._heard: dict[int, float] = {}
         self._is_collecting_on = False  # after a signal
+        self._is_forced = False  # those whom REST waits for were killed
+        self._absent = Absent()
+        self._lost: dict[int, str] = {}  # why the life before ended
 
     @property
     def exit_status(self) -> int:
@@ -120,7 +134,7 @@ class Supervisor:
             case RoleReady(role):
                 return self._arrived(role, now) if self.phase is Phase.SERVE else []
             case RoleJoined():
-                self.has_met = True
+                self.has_met = self._lives.has_met = True
             case JobBroke(role, culprits, reason):
                 if Phase.TRAIN <= self.phase <= Phase.SETTLE:
                     self._blame.told(role, culprits, reason)
@@ -163,6 +177,10 @@ class Supervisor:
             case Phase.SETTLE:
                 is_clear = self._blame.is_clear
                 self._waiting = {role for role in self._trainers if not is_clear and role not in self._over}
+            case Phase.REST:
+                self._is_forced = False
+                self._waiting = {node for node in self._nodes if node not in self._over}
+                return [Stop(node, self._limits.grace_s) for node in self._nodes if node in self._waiting]
             case Phase.STOP:
                 self.cause = self.cause or self._blame.cause()
                 self._waiting = {node for node in self._nodes if node not in self._over}
@@ -179,8 +197,9 @@ class Supervisor:
         if self.phase is Phase.REACH and self.unfit:
             node = min(self.unfit)
             return self._fail(Cause(status=1, text=self.unfit[node], node=node), now)
-        skipping = {Phase.FINISH: Phase.STOP, Phase.STOP: Phase.COLLECT}
-        return self._enter(skipping.get(self.phase) or Phase(self.phase + 1), now)
+        if self.phase is Phase.REST:
+            return self._begin_again(now) if self._lives.is_due(now) else []
+        return self._enter(_SKIPPING.get(self.phase) or Phase(self.phase + 1), now)
 
     def _arrived(self, who: int | str, now: float) -> list[Action]:
         if who not in self._waiting:
@@ -226,7 +245,7 @@ class Supervisor:
 
     def _exited(self, role: str, status: int, now: float) -> list[Action]:
         self._over.add(role)
-        if self.phase >= Phase.STOP:
+        if self.phase >= Phase.REST:
             return []
         if self.phase < Phase.TRAIN:
             return self._exited_early(role, status, now)
@@ -248,6 +267,8 @@ class Supervisor:
         running = len(self._trainers.keys() - self._over)
         if is_pserver or not 0 < self._min_trainers <= running or self.phase is not Phase.TRAIN:
             self._blame.note(role, why_not)
+            if actions := self._again_with(role, status, now):
+                return actions
             self._blame_spared(() if is_pserver else self.spared)
             return []
         self.spared[role] = status
@@ -263,35 +284,91 @@ class Supervisor:
     def _exited_early(self, role: str, status: int, now: float) -> list[Action]:
         if status == 0 and role not in self._pservers:
             return []
+        if actions := self._again_with(role, status, now):
+            return actions
         when = " before it was ready" if role in self._waiting else ""
         node = (self._pservers | self._trainers)[role]
         return self._fail(end_of(role, node, status, when=when), now)
 
     def _failed(self, node: int, text: str, now: float) -> list[Action]:
+        if self.phase is Phase.REACH and self._lives.number > 1:
+            self._absent.add(node, text, now)
+            return []
         if self.phase is Phase.REACH:
             self.unfit[node] = text
             return self._arrived(node, now)
         actions = []
-        if self.phase not in (Phase.STOP, Phase.KILL, Phase.END):
-            actions = self._fail(Cause(status=1, text=text, node=node), now)
+        if self.phase not in (Phase.REST, Phase.STOP, Phase.KILL, Phase.END):
+            actions = self._lose(node, text, now)
         return actions + (self._arrived(node, now) if self.phase is Phase.COLLECT else [])
 
     def _ended(self, node: int, text: str, now: float) -> list[Action]:
         self._over.add(node)
-        if self.phase in (Phase.STOP, Phase.KILL):
+        if self.phase in (Phase.REST, Phase.STOP, Phase.KILL):
             return self._arrived(node, now)
         reason = f"its agent ended unasked{': ' + text if text else ''}"
-        return self._fail(Cause(status=1, text=reason, node=node), now) if self.phase < Phase.STOP else []
+        return self._lose(node, reason, now) if self.phase < Phase.STOP else []
+
+    def _lose(self, node: int, text: str, now: float) -> list[Action]:
+        """A node, or its agent, is lost: rules 4 and 13."""
+        why_not = self._lives.why_not() if self._may_begin_again else ""
+        if why_not is not None:
+            text = "; ".join(filter(None, [text, why_not]))
+            return self._fail(Cause(status=1, text=text, node=node), now)
+        self._lost = {node: text}
+        told = Tell(f"node {node}", f"{text}; {self._lives.take(f'node {node} was lost', now)}")
+        return [told, *self._enter(Phase.REST, now)]
+
+    @property
+    def _may_begin_again(self) -> bool:
+        is_later = self._lives.number > 1 and Phase.DELIVER <= self.phase < Phase.TRAIN
+        return self.phase is Phase.TRAIN or is_later
+
+    def _again_with(self, role: str, status: int, now: float) -> list[Action]:
+        """Rule 13, of a role that cannot come back alone; nothing where it is a failure."""
+        if status >= 0 or not self._may_begin_again or not self._restarts.has_left(role):
+            return []
+        if (why_not := self._lives.why_not()) is not None:
+            if why_not:
+                self._blame.note(role, why_not)
+            return []
+        self._restarts.spend(role, status)
+        how = how_ended(status)
+        text = f"its process {how}; {self._lives.take(f'{role} {how}', now)}"
+        return [Tell(role, text), *self._enter(Phase.REST, now)]
+
+    def _await_rest(self, now: float) -> list[Action]:
+        """Rule 13: until nothing goes on any more, or only what cannot be ended, and the pause is over."""
+        past, limits = now - self._since, self._limits
+        if past > limits.stop_s + limits.kill_s:
+            self._waiting.clear()
+        elif past > limits.stop_s and self._waiting and not self._is_forced:
+            self._is_forced = True
+            return [Kill(node) for node in self._nodes if node in self._waiting]
+        return [] if self._waiting else self._leave(now)
+
+    def _begin_again(self, now: float) -> list[Action]:
+        self._over.clear()
+        self._absent.clear()
+        self._blame = Blame(self._pservers | self._trainers)
+        self.spared, self.has_met = {}, False
+        self._restarts.begin_again()
+        return [BeginAgain(self._lives.begin()), *self._enter(Phase.REACH, now)]
 
     def _look_at_clock(self, now: float) -> list[Action]:
-        limit = self._limits.of(self.phase)
+        is_return = self.phase is Phase.REACH and self._lives.number > 1
+        limit = self._limits.return_s if is_return else self._limits.of(self.phase)
         if limit is not None and now - self._since > limit:
             return self._too_late(limit, now)
-        if Phase.SERVE <= self.phase < Phase.STOP:
+        if self.phase is Phase.REST:
+            return self._await_rest(now)
+        if self.phase is Phase.REACH:
+            return [Step(node, Phase.REACH) for node in self._absent.due(now)]
+        if Phase.SERVE <= self.phase < Phase.REST:
             for node, heard in self._heard.items():
                 if now - heard > self._limits.silence_s:
                     text = f"nothing was heard from it for {now - heard:.0f} s"
-                    return self._fail(Cause(status=1, text=text, node=node), now)
+                    return self._lose(node, text, now)
         return self._start_again(now) if self.phase in (Phase.TRAIN, Phase.FINISH) else []
 
     def _start_again(self, now: float) -> list[Action]:
@@ -301,14 +378,17 @@ class Supervisor:
 
     def _too_late(self, limit: float, now: float) -> list[Action]:
         if self.phase >= Phase.FINISH:
-            return self._enter(Phase.STOP if self.phase is Phase.FINISH else Phase(self.phase + 1), now)
+            past = Phase.KILL if self.phase is Phase.STOP else _SKIPPING.get(self.phase)
+            return self._enter(past or Phase(self.phase + 1), now)
         within = f"within {limit:.0f} s"
         nodes = [node for node in self._nodes if node in self._waiting]
-        if self.phase is Phase.REACH:
+        if self.phase is Phase.REACH and self._lives.number == 1:
             self.unfit |= dict.fromkeys(nodes, f"it did not answer {within}")
             return self._leave(now)
         if nodes:
-            text = f"it did not answer {within}{_nor('did node', nodes[1:])}"
+            before = f"{self._lost[nodes[0]]}, and " if nodes[0] in self._lost else ""
+            said = self._absent.said(nodes[0])
+            text = f"{before}it did not answer {within}{_nor('did node', nodes[1:])}{said and ': '}{said}"
             return self._fail(Cause(status=1, text=text, node=nodes[0]), now)
         first, *others = [role for role in self._pservers if role in self._waiting]
         text = f"{first} was not ready {within}{_nor('was', others)}"

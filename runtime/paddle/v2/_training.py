@@ -75,10 +75,10 @@ class Training:
             return {}
         return self._keeper.averages()
 
-    def begin_pass(self, number: int) -> None:
-        """Pass ``number`` begins, as the job counts them."""
+    def begin_pass(self, number: int, passed_over: int = 0) -> None:
+        """Pass ``number`` begins, as the job counts them, after so many batches of it."""
         self._pass_seed = int(np.random.SeedSequence((self._seed, number)).generate_state(1, np.uint64)[0])
-        self._steps = 0
+        self._steps = passed_over
 
     def step(self, feed: Feed, samples: int) -> Tally:
         """Compute the gradients of a batch and learn from them."""

@@ -82,7 +82,7 @@ class SGD:
         self._exchange: Exchange | None = None
         self._goodbye: Goodbye | None = None
         self._divergence = Divergence(None if is_local else self._flags.trainer_id)
-        self._passes = self._passed_over = 0
+        self._passes = self._passed_over = self._batches_over = 0
         self._warned = False
 
     def get_topology_proto(self) -> Any:
@@ -104,6 +104,8 @@ class SGD:
         Where a launcher has started this process again (PADDLE_RESTARTS), passes that the one before it has
         ended are passed over. Of these the last one's EndPass is handed out again, as the one before may have
         been lost in it, before it had saved the model; its metrics are NaN, for they went with that one.
+        Where the whole job begins again in the midst of a pass, the batches of it that are in the values are
+        read and passed over, without an event.
 
         An error that leaves ``train`` is told to parameter servers when the program ends, except
         ``sys.exit(0)`` in a handler, and except where the program caught it and then a ``train``, ``test`` or
@@ -155,14 +157,17 @@ class SGD:
         self._exchange = exchange
         if remote is not None:
             self._goodbye = Goodbye(self._parameters, exchange)
-            self._passed_over = remote.next_pass if _flags.is_again() else 0
+            if _flags.is_again():
+                self._passed_over, pushes = remote.next_pass, remote.passed
+                self._batches_over = pushes * (self._mode.k_steps if self._mode.is_local else 1)
         return exchange
 
     def _pass_over(self, num_passes: int, handler: Callable[[Any], None]) -> int:
         """Pass over what was ended before this process; gives the pass to begin with."""
         begin = min(self._passed_over, num_passes)
         self._passed_over, self._passes = self._passed_over - begin, self._passes + begin
-        if begin and not self._passed_over:  # the last that was ended is one of this call
+        is_of_this_call = begin and not self._passed_over
+        if is_of_this_call and not self._batches_over:  # else the values are not those of its end any more
             handler(event.EndPass(begin - 1, dict.fromkeys(self._training.metrics, math.nan)))
         return begin
 
@@ -192,8 +197,11 @@ class SGD:
         progress = Progress(pass_id, log_period, reporter(), time.monotonic)
         handler(event.BeginPass(pass_id))
         exchange.begin_pass(self._passes)
-        self._training.begin_pass(self._passes)
+        over, self._batches_over = self._batches_over, 0
+        self._training.begin_pass(self._passes, over)
         for batch_id, batch in enumerate(reader()):
+            if batch_id < over:
+                continue
             handler(event.BeginIteration(pass_id, batch_id))
             tally = self._training.step(feeder(batch), len(batch))
             handler(event.EndForwardBackward(pass_id, batch_id))
@@ -202,7 +210,7 @@ class SGD:
             handler(event.EndIteration(pass_id, batch_id, tally.cost, tally.metrics))
         exchange.end_pass(self._passes)
         self._passes += 1
-        if not progress.total.samples:
+        if not progress.total.samples and not over:
             self._warn_of_no_batch(pass_id)
         progress.end()
         handler(event.EndPass(pass_id, progress.total.metrics))

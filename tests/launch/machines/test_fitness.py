@@ -114,3 +114,12 @@ def test_the_packages_are_those_of_the_project_but_for_what_only_launchers_need(
     for name in ("fabric", "invoke", "packaging", "pathspec", "rich"):
         del declared[name]
     assert declared == fitness.PACKAGES
+
+
+def test_a_workspace_that_an_agent_of_an_earlier_life_has_is_waited_for() -> None:
+    wanted = changed(WANTED, size=None, is_again=True)
+    assert fitness.order(wanted)["is_again"]
+    there = changed(FIT, is_there=True, has_program=True)
+    fitness.check(there, wanted)
+    with pytest.raises(NodeUnfit, match="the agent that it had before still has /srv/JOB1: it ends by its"):
+        fitness.check(changed(there, is_held=True), wanted)

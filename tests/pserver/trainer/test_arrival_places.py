@@ -44,7 +44,7 @@ def test_in_step_a_process_takes_the_place_of_one_that_was_lost_between_two_pass
     talk.lose(1)
     assert talk.push(0, ONE) == []
     assert welcome(talk, 1, "the newer").settled == Mark(0, 0)
-    assert talk.told(1) == Declared(seed=False)
+    assert talk.told(1) == Declared(seed=False, place=(2, 0))
     assert talk.ask(1, Push(1, 0, 1), TWO) == [Answer(3)]
     assert talk.told(0) == Answer(3)
     other = joined()
@@ -95,7 +95,7 @@ def test_a_process_that_took_a_place_is_in_once_a_snapshot_knows_it() -> None:
     talk.write()
     assert talk.shard.clocks.durable[1] == Mark()
     talk.write()
-    assert talk.told(1) == Declared(seed=False)
+    assert talk.told(1) == Declared(seed=False, place=(2, 0))
     again = talk.restart()
     assert welcome(again, 1, "the newer").settled == Mark()
     assert again.hello(1, "process 1") == [Fails("BadMessage")]

@@ -9,7 +9,8 @@ receives a workspace: see receiver.py.
 
 It speaks JSON, one object per line. The launcher says on standard input
 
-    {"do": "plan", "node", "workspace", "lease_s", "secrets", "roles"}    before all else
+    {"do": "plan", "node", "workspace", "life", "lease_s", "secrets", "roles"}    before all else
+        life: of the job; in one that is not the first logs are appended to
         roles: {name: {"argv", "env", "prepend", "log"}}            env: null unsets, NAME* all that begin so
                                                                     prepend: for paths
         secrets: {"token"} by which the job's processes know each other, and {"tls_ca", "tls_cert", "tls_key"}

@@ -17,11 +17,14 @@ _HOW = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 class Growth:
-    """Of one folder."""
+    """Of one folder. ``is_told``: what is there already was looked at by another one."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, is_told: bool = False) -> None:
         self._folder = folder
         self._read: dict[str, int] = {}
+        if is_told:
+            with contextlib.suppress(OSError):
+                self._read = {path.name: path.stat().st_size for path in folder.glob("*.INFO")}
 
     def look(self) -> Iterator[tuple[str, str]]:
         """Give the name of each file that has grown, and what was added: bytes that are no UTF-8 become

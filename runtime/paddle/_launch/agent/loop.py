@@ -131,12 +131,15 @@ class Agent:
             advice = "stop that one first. (One that has lost its launcher ends by itself, within seconds.)"
             self._outbox.put("failed", text=f"{workspace} is in use by another job; {advice}")
             return
-        trouble = log_folder.clear(logs, [role["log"] for role in plan["roles"].values()])
-        log_folder.begin(log.descriptor, logs)
+        is_later = plan.get("life", 1) > 1  # then all that is there is of this job
+        trouble = ""
+        if not is_later:
+            trouble = log_folder.clear(logs, [role["log"] for role in plan["roles"].values()])
+            log_folder.begin(log.descriptor, logs)
         (workspace / "nodefile").write_text(f"{plan['node']}\n")
         self._told = private_files.keep(workspace, plan.pop("secrets"))
         os.write(self._will, os.fsencode(log.path))
-        self._plan, self._log, self._growth = plan, log, Growth(logs)
+        self._plan, self._log, self._growth = plan, log, Growth(logs, is_told=is_later)
         self._say(f"node {plan['node']} in {workspace}")
         if trouble:
             self._tell(trouble)
@@ -154,8 +157,9 @@ class Agent:
         self._roles[role.pid], self._past[name] = role, [*past, role.pid]
         self._selector.register(role.output, selectors.EVENT_READ, lambda: self._pump(role))
         self._selector.register(role.report, selectors.EVENT_READ, lambda: self._forward(role))
-        if past:
-            line = f"--- {name} is started again, process {role.pid} ---"
+        if past or self._plan.get("life", 1) > 1:
+            what = "is started again" if past else "begins again with its whole job"
+            line = f"--- {name} {what}, process {role.pid} ---"
             log.write(f"{line}\n".encode())
             self._outbox.put("lines", role=name, lines=[line])
         self._say(f"{name} started{' again' if past else ''}, pid {role.pid}")

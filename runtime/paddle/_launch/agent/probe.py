@@ -2,18 +2,18 @@
 
 It reads a line of JSON on standard input
 
-    {"workspace", "program", "runtime", "names", "packages"}
+    {"workspace", "program", "runtime", "names", "packages", "is_again"}
         program: of the workspace, which is there already or not; runtime: a folder; names: of nodes;
-        packages: to look for
+        packages: to look for; is_again: the workspace is this job's, of an earlier life
 
 and answers
 
     {"python", "version", "packages", "is_there", "has_program", "has_runtime", "ground", "is_writable",
-     "free", "free_files", "devices", "addresses"}
+     "free", "free_files", "devices", "addresses", "is_held"}
         packages: name -> version or null, as the same Python sees them without -I; ground: the nearest folder
         above the workspace that is there; free: bytes there, free_files: how many files and
         folders it can take, null where a disk does not say; devices: network
-        device -> IPv4 address; addresses: name -> those it has here
+        device -> IPv4 address; addresses: name -> those it has here; is_held: another agent has the workspace
 
 It must never judge: what of this is wrong, the launcher says. Guarantee: nothing is changed; where nobody
 waits for the answer any more, it ends soon, though a name server may keep it waiting.
@@ -37,6 +37,7 @@ from typing import Any
 from . import end_of_input
 from .answers import Answers
 from .killer import PATIENCE_S
+from .part import is_held
 from .role import die_with_parent
 
 _LOOKING_S = 20.0
@@ -76,6 +77,7 @@ def look(order: dict[str, Any]) -> dict[str, Any]:
         **ground(workspace),
         "devices": _devices(),
         "addresses": {name: _addresses(name) for name in order["names"]},
+        "is_held": bool(order.get("is_again")) and is_held(workspace / "log" / "agent.log"),
     }
 
 

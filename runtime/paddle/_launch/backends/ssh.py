@@ -162,6 +162,7 @@ class SshMachine:
             others=tuple(node.address for node in pservers) if "trainer" in kinds else (),
             nics=self._remote.nics if "pserver" in kinds else (),
             runtime=self._remote.runtime,
+            is_again=self._plan.life > 1,
         )
 
     def _facts(self, wanted: fitness.Wanted) -> fitness.Facts:

@@ -48,12 +48,14 @@ class Facts(msgspec.Struct, frozen=True):
     free_files: said.Count | None
     devices: dict[said.Text, said.Text]
     addresses: dict[said.Text, list[said.Text]]
+    is_held: bool = False
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """What a job wants of a node. ``size``: bytes to send, None where the workspace is to be there;
     ``count``: files and folders to send. ``others``: where its trainer, if it has one, looks for pservers;
-    ``nics``: what a pserver there listens on, none where there is no pserver."""
+    ``nics``: what a pserver there listens on, none where there is no pserver. ``is_again``: the workspace is
+    this job's, of an earlier life, whose agent may still have it."""
 
     workspace: Path
     size: int | None
@@ -62,6 +64,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     others: tuple[str, ...]
     nics: tuple[str, ...]
     runtime: Path
+    is_again: bool = False
 
 
 def order(wanted: Wanted) -> dict[str, Any]:
@@ -72,6 +75,7 @@ def order(wanted: Wanted) -> dict[str, Any]:
         "runtime": str(wanted.runtime),
         "names": list(dict.fromkeys([wanted.address, *wanted.others])),
         "packages": list(PACKAGES),
+        "is_again": wanted.is_again,
     }
 
 
@@ -110,6 +114,8 @@ def _place(facts: Facts, wanted: Wanted) -> Iterator[str]:
                 f"{what}: --job_workspace takes a folder that every node has. --job_dispatch_package sends "
                 "one."
             )
+        if facts.is_held:
+            yield f"the agent that it had before still has {place}: it ends by its lease."
         return
     if facts.is_there:
         yield f"{place} exists already: another launch has just made it. Start this one again."

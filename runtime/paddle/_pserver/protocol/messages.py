@@ -217,8 +217,7 @@ class GoBack(msgspec.Struct, frozen=True, array_like=True):
 
 class Hold(msgspec.Struct, frozen=True, array_like=True):
     """Somebody who is no trainer wants a snapshot (demand.py): hold a copy of what there is after step
-    ``version``; where trainers are not in step, of what there is now. None: only look. Answer: Held.
-    """
+    ``version``; where trainers are not in step, of what there is now. None: only look. Answer: Held."""
 
     version: Count | None = None
 
@@ -231,8 +230,7 @@ class Goodbye(msgspec.Struct, frozen=True, array_like=True):
     """The trainer leaves; ``failure`` says why when it could not finish. Answer: Answer; where snapshots are
     kept and it could finish, once one lasts that holds all it has told.
 
-    ``follows``: it failed because the job was broken already, or another shard was out of reach.
-    """
+    ``follows``: it failed because the job was broken already, or another shard was out of reach."""
 
     failure: str | None = None
     follows: bool = False
@@ -259,9 +257,11 @@ class Welcome(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Declared(msgspec.Struct, frozen=True, array_like=True):
-    """The declaration holds. ``seed``: send the initial values; otherwise pull them."""
+    """The declaration holds. ``seed``: send the initial values; otherwise pull them. ``place``: the pass that
+    the trainer begins with, and how many of its batches are in the values already (arrival.py)."""
 
     seed: bool
+    place: tuple[Count, Count] = (0, 0)
 
 
 class Shared(msgspec.Struct, frozen=True, array_like=True):

@@ -11,6 +11,8 @@ place.
     again, which woke up just then: that loses the place when the newer one comes, which tells whose it took.
 4.  Where the first to come to a restored shard is a process that it does not know and that has done nothing,
     a new job begins: unless this job made the snapshot.
+5.  Where the whole job begins again, all trainers are new processes, and each is told its place in its data:
+    the pass, and in step how many batches of that are in the values.
 
 It must never know a message other than Hello. Guarantee: nothing changes where a trainer is refused.
 """
@@ -23,7 +25,7 @@ from paddle._pserver.protocol.messages import Hello, Mark
 from paddle._pserver.shard.clocks import Clocks
 from paddle._pserver.shard.roster import Roster, Standing, Trainer
 from paddle._pserver.shard.saving import Saving
-from paddle._pserver.shard.state import marks
+from paddle._pserver.shard.state import Facts, marks
 
 
 class Arrivals:
@@ -44,6 +46,18 @@ class Arrivals:
         self.may_be_new_job, self._known = True, trainers
         if all(trainer.state is Standing.GONE for trainer in self._roster.trainers[:trainers]):
             self._begin_job()
+
+    def begin_again(self, facts: Facts) -> None:
+        """The whole job begins again from this snapshot of its own."""
+        self._begin_job("the job begins again")
+        self.place(facts)
+
+    def place(self, facts: Facts) -> None:
+        """Rule 5."""
+        counts = facts.declaration.update.mode.is_in_step
+        for id, was in enumerate(facts.trainers[: len(self._roster.trainers)]):
+            self._clocks.next_pass[id], passed = was.place
+            self._clocks.passed[id] = passed if counts else 0
 
     def come(self, hello: Hello, session: int, peer: str, now: float) -> int | None:
         """Let a trainer in; gives the connection that it had until now, if it had one. Raises Stale and
@@ -78,13 +92,13 @@ class Arrivals:
         is_of_old = is_known and trainer.id < self._known
         return self.may_be_new_job and not is_of_old and not hello.answered.pushes
 
-    def _begin_job(self) -> None:
+    def _begin_job(self, what: str = "a new job goes on") -> None:
         self.may_be_new_job, self.is_new_job = False, True
         self._roster.begin_job()
         for trainer in self._roster.trainers:
             self._clocks.move(trainer.id, Mark())
-            self._clocks.next_pass[trainer.id] = 0
-        self._note(f"a new job goes on from version {self._clocks.version}")
+            self._clocks.next_pass[trainer.id] = self._clocks.passed[trainer.id] = 0
+        self._note(f"{what} from version {self._clocks.version}")
 
     def _is_free(self, trainer: Trainer, answered: int) -> bool:
         """Rule 2, for a process that has had answers to so many pushes."""

@@ -87,7 +87,8 @@ class Beginning:
         trainer.declared = True
         if trainer.id != 0 and self.training is None:
             return self._barrier.add(trainer.id, declare, now)
-        return self._completed(session, self.model, Declared(seed=not self.model.is_complete))
+        place = self._clocks.next_pass[trainer.id], self._clocks.passed[trainer.id]
+        return self._completed(session, self.model, Declared(not self.model.is_complete, place))
 
     def forget(self) -> None:
         """A connection is gone (rule 4)."""

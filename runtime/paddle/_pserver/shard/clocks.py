@@ -26,6 +26,8 @@ class Clocks:
         self.last_dropped = [False] * trainers  # whether the last one that was decided was discarded
         self.unsettled = [0] * trainers  # pushes since the trainer's last pass ended
         self.next_pass = [0] * trainers  # after the last that was ended, as its processes number them
+        self.passed = [0] * trainers  # batches of this pass, before the job began again as a whole
+        self.lengths = [0] * trainers  # batches of the last pass that was ended
         self.paces = [0] * trainers  # pushes in this pass, as a mode counts them (modes)
         self.durable = [Mark()] * trainers  # what the newest snapshot holds
 
@@ -65,7 +67,8 @@ class Clocks:
         if number <= self.passes[trainer]:
             return False
         self.passes[trainer], self.next_pass[trainer] = number, pass_id + 1
-        self.unsettled[trainer] = 0
+        self.lengths[trainer] = self.passed[trainer] + self.unsettled[trainer]
+        self.unsettled[trainer] = self.passed[trainer] = 0
         return True
 
     def is_past(self, trainer: int, mark: Mark) -> bool:

@@ -8,6 +8,9 @@ its own.
     shard that is killed then would come back to what the job before had, and count that job's steps as this
     one's.
 
+3.  A job that begins again as a whole does as a new one does, but that its trainers have places in their data
+    (arrival.py). Which life of a job it is stands behind its name: JOB1, JOB1/2, JOB1/3.
+
 It must never know a disk. Guarantee: of a job that has begun to train nothing is ever given up.
 """
 
@@ -27,6 +30,11 @@ from paddle._pserver.shard.saving import Cause, Saving
 from paddle._pserver.shard.state import Facts
 
 
+def is_of_earlier_life(before: str, now: str) -> bool:
+    """Whether a snapshot that was made serving ``before`` is of the job ``now``, in another life of it."""
+    return before != now and bool(now) and before.partition("/")[0] == now.partition("/")[0]
+
+
 class Resuming:
     """See the module's text."""
 
@@ -35,7 +43,7 @@ class Resuming:
     ) -> None:
         self._clocks, self._roster, self._arrivals = clocks, roster, arrivals
         self._outbox, self._saving = outbox, saving
-        self._lasts = False
+        self._lasts = self._is_again = False
         self._older: tuple[int, ...] = ()
 
     @property
@@ -53,10 +61,14 @@ class Resuming:
 
     def restored(self, facts: Facts, older: Sequence[int], now: float, *, serving: str) -> None:
         """The shard goes on from a snapshot; those of versions ``older`` are still there. ``serving``: see
-        ShardOptions; one that was made by the same is of the same job."""
+        ShardOptions; one that was made by the same is of the same job, and perhaps of an earlier life of it
+        (rule 3)."""
         self._older = tuple(older)
         self._saving.resume(facts.version, now)
-        if not serving or facts.serving != serving:
+        self._is_again = is_of_earlier_life(facts.serving, serving)
+        if self._is_again:
+            self._arrivals.begin_again(facts)
+        elif not serving or facts.serving != serving:
             self._arrivals.restored(len(facts.trainers))
 
     def answer(self, session: int, reply: Reply) -> None:
@@ -93,4 +105,6 @@ class Resuming:
         )
         self._clocks.version, self._clocks.samples = facts.version, facts.samples
         self._clocks.passes_over = facts.passes_over
+        if self._is_again:
+            self._arrivals.place(facts)
         self._saving.resume(facts.version, now)

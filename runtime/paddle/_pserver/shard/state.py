@@ -24,8 +24,8 @@ from paddle._pserver.tables.streamed import Array
 class TrainerState(msgspec.Struct, frozen=True, array_like=True):
     """What a shard knows of a trainer. ``incarnation``: the process that has its place, "" before any came;
     ``past``: those that had it before. ``is_present``: it owes a gradient for the next step. ``pace``,
-    ``last_dropped``, ``next_pass``: see Clocks; where the answer to its last push was lost, it asks for that
-    again."""
+    ``last_dropped``, ``next_pass``, ``passed``, ``length``: see Clocks; where the answer to its last push was
+    lost, it asks for that again."""
 
     incarnation: str = ""
     past: tuple[str, ...] = ()
@@ -38,6 +38,16 @@ class TrainerState(msgspec.Struct, frozen=True, array_like=True):
     pace: Count = 0
     last_dropped: bool = False
     next_pass: Count = 0
+    passed: Count = 0
+    length: Count = 0
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """How far it is in its data: the pass, and how many batches of that are in the values. A pass is not
+        over for one that waits for the others."""
+        if not self.is_present and not self.is_gone:
+            return self.next_pass - 1, self.length
+        return self.next_pass, self.passed + self.unsettled
 
 
 class Facts(msgspec.Struct, frozen=True, array_like=True):
@@ -101,6 +111,8 @@ def _trainer(trainer: Trainer, clocks: Clocks, roster: Roster) -> TrainerState:
         pace=clocks.paces[id],
         last_dropped=clocks.last_dropped[id],
         next_pass=clocks.next_pass[id],
+        passed=clocks.passed[id],
+        length=clocks.lengths[id],
     )
 
 
@@ -115,7 +127,7 @@ def restore(facts: Facts, clocks: Clocks, roster: Roster, now: float) -> None:
         clocks.move(id, Mark(was.pushes, was.passes))
         clocks.dropped[id], clocks.unsettled[id] = was.dropped, was.unsettled
         clocks.paces[id], clocks.last_dropped[id] = was.pace, was.last_dropped
-        clocks.next_pass[id] = was.next_pass
+        clocks.next_pass[id], clocks.passed[id], clocks.lengths[id] = was.next_pass, was.passed, was.length
     away = {id for id, was in enumerate(facts.trainers) if not was.is_present}
     roster.present = frozenset(range(len(roster.trainers))) - away  # there may be more or fewer than before
     clocks.durable = list(marks(clocks, roster))

@@ -52,6 +52,19 @@ def count(number: int, of: str) -> int:
     return whole
 
 
+def unique_rows(name: str, wanted: np.ndarray, tables: Sequence[ParameterSpec]) -> np.ndarray:
+    """The rows of a table of ``tables`` that are ``wanted``, each once; raises where there are no such."""
+    unique: np.ndarray = np.unique(ids(name, wanted))
+    table = next((table for table in tables if table.name == name and not table.is_open), None)
+    if table is None:
+        raise ExchangeError(f"prefetch of {name!r}, which is no sparse parameter of this job")
+    if len(unique) and not 0 <= unique[0] <= unique[-1] < table.shape[0]:
+        raise ExchangeError(
+            f"prefetch of row {unique[0]} to {unique[-1]} of {name!r}, which is {table.shape}"
+        )
+    return unique
+
+
 def ids(name: str, given: np.ndarray) -> np.ndarray:
     """Ids of rows of ``name``, as they are; raises where they are none."""
     if given.dtype != np.int64:

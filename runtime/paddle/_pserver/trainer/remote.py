@@ -99,7 +99,8 @@ class RemoteExchange:
         self._update: UpdateSpec | None = None
         self._arrays: dict[str, np.ndarray] = {}
         self._room: GradientRoom | None = None
-        self._steps = self._passes = self._pass_id = self._shrink = self._pace = self.next_pass = 0
+        self._steps = self._passes = self._pass_id = self._shrink = self._pace = 0
+        self.next_pass = self.passed = 0  # where this trainer begins in its data; see Declared
         self._is_in_step, self._shares, self._cut = True, shares_memory, False
         self._report = StepReport(0)
         self._is_first, self._notice = not trainer_id, notice
@@ -138,7 +139,10 @@ class RemoteExchange:
         for shard in self._shards:
             declare = Declare(self._parameters, update, shard.index, shard.count, self._wire)
             shard.line.declare(declare)
-        seeding = [shard.seed(values) for shard in self._shards if shard.line.hear_declared().seed]
+        declared = [shard.line.hear_declared() for shard in self._shards]
+        self.next_pass, self.passed = max(each.place for each in declared)
+        pairs = zip(self._shards, declared, strict=True)
+        seeding = [shard.seed(values) for shard, each in pairs if each.seed]
         for said in seeding:
             next(said, None)  # all have theirs before one is waited for
         for said in seeding:
@@ -173,7 +177,6 @@ class RemoteExchange:
         self._meet(self._connect_timeout_s)
         self._check_begun()
         self._pace = max(shard.line.welcome.pace for shard in self._shards)
-        self.next_pass = max(shard.line.welcome.next_pass for shard in self._shards)
         versions: Sequence[int] = [shard.line.welcome.version for shard in self._shards]
         differ = self._is_in_step and len(set(versions)) > 1
         versions = self._go_back(versions) if differ else versions
@@ -212,7 +215,7 @@ class RemoteExchange:
 
     def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
         """See Exchange."""
-        wanted = Sieve({name: self._unique(name, ids) for name, ids in rows.items()})
+        wanted = Sieve({name: given.unique_rows(name, ids, self._sparse_ones) for name, ids in rows.items()})
         self._flight.settle_sparse()
         for shard in self._sparse:
             shard.ask_rows(wanted)
@@ -231,17 +234,6 @@ class RemoteExchange:
         for shard in self._sparse:
             shard.hear_rows(rows)
         return rows
-
-    def _unique(self, name: str, ids: np.ndarray) -> np.ndarray:
-        unique: np.ndarray = np.unique(given.ids(name, ids))
-        table = next((p for p in self._sparse_ones if p.name == name and not p.is_open), None)
-        if table is None:
-            raise ExchangeError(f"prefetch of {name!r}, which is no sparse parameter of this job")
-        if len(unique) and not 0 <= unique[0] <= unique[-1] < table.shape[0]:
-            raise ExchangeError(
-                f"prefetch of row {unique[0]} to {unique[-1]} of {name!r}, which is {table.shape}"
-            )
-        return unique
 
     def step(self, gradients: given.Gradients, samples: int) -> StepReport:
         """See Exchange."""

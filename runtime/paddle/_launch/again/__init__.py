@@ -1,0 +1,8 @@
+"""Again: what the supervisor knows of a job that begins again as a whole.
+
+    lives.py        whether it does, how often and when
+    absent.py       nodes that a later life looks for
+
+It must never know a snapshot, a node's machine or a process: names and times are enough. The rules of what
+follows are the supervisor's (supervisor.py, 13 and 14).
+"""
