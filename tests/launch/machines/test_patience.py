@@ -53,6 +53,29 @@ def test_a_byte_that_went_through_is_a_new_beginning() -> None:
     far.close()
 
 
+def connected() -> tuple[socket.socket, socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        near = socket.create_connection(server.getsockname())
+        return near, server.accept()[0]
+
+
+def test_it_says_at_once_that_something_came() -> None:
+    """Else who sends one small thing after another waits 40 ms for each second one."""
+    near, far = connected()
+    with near, far:
+        near.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)  # as it is where both have spoken a while
+        far.sendall(b"x")
+        assert ImpatientSocket(near, 1.0).recv(1) == b"x"
+        assert near.getsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK) == 1
+
+
+def test_what_is_no_socket_of_a_network_is_received_from_likewise() -> None:
+    near, far = socket.socketpair()
+    with near, far:
+        far.sendall(b"x")
+        assert ImpatientSocket(near, 1.0).recv(1) == b"x"
+
+
 def test_those_who_only_wait_for_another_machine_keep_nobody_from_his_turn() -> None:
     gate, answers, through = Gate(2, most_s=0.05), threading.Event(), []
 

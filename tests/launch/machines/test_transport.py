@@ -323,6 +323,12 @@ def test_ciphers_that_need_no_other_pass_for_a_checksum_come_first() -> None:
     assert not kinds[-1]
 
 
+def test_what_is_small_does_not_wait_for_the_other_end_to_say_that_it_has_the_rest() -> None:
+    with socket.socket() as one:
+        ways.protocol((), one)
+        assert one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 class Ended:
     """A channel to which nothing can be sent any more; ``exit_status``: of its program, -1 where that is not
     known."""

@@ -96,9 +96,11 @@ def connection(host: Host, host_keys: str) -> Connection:
 def protocol(known: Sequence[Known], sock: socket.socket, **options: object) -> Protocol:
     """Begin to speak SSH. Ask a host first for a key of a kind that is known, and prefer ciphers that need no
     other pass for a checksum: a package costs half of the time then. And let little of what was sent wait
-    here for a slow network: a node is to hear soon of an end."""
+    here for a slow network: a node is to hear soon of an end; nor what is small for an answer to what went
+    before it, which the other end delays: logging in and a command took 40 ms longer each."""
     with contextlib.suppress(OSError, AttributeError):  # what goes by a jump host is no socket
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     transport = Protocol(patience.ImpatientSocket(sock, patience.STALL_S), **options)
     wanted = transport.get_security_options()
     wanted.ciphers = sorted(wanted.ciphers, key=lambda name: "gcm" not in name)
