@@ -6,6 +6,7 @@ and writes to a folder of its own; its agent and its roles are words only.
 
 from __future__ import annotations
 
+import ast
 import json
 import socket
 import threading
@@ -200,7 +201,10 @@ class Program:
             pass  # names of Pythons
         size = int(self._source.exactly(8))
         self._source.exactly(32)
-        return self._source.exactly(size).rsplit(b"'", 2)[1].decode()
+        call = self._source.exactly(size).rsplit(b"run(r.read, *", 1)[1].strip()
+        size, *_, entry = ast.literal_eval(call.decode().removesuffix(")"))
+        self._source.exactly(size)
+        return str(entry)
 
     def _act(self, entry: str) -> None:
         self._net.begin(self._node, entry)

@@ -55,7 +55,7 @@ PROGRAMS = [path.stem for path in Path(agent.__file__).parent.glob("*.py") if "d
 
 def test_every_program_of_the_agent_comes_with_all_that_it_imports_and_little_more() -> None:
     assert {"halves", "probe", "receiver", "sender", "installer", "cleaner"} <= set(PROGRAMS)
-    loads = "import sys; sys.meta_path.insert(0, Texts(TEXTS))"
+    loads = "sys.meta_path.insert(0, Modules(TEXTS))"
     for program in PROGRAMS:
         texts = parcel.needed(f"agent.{program}")
         text = f"{Path(memory.__file__).read_text()}\nTEXTS = {texts!r}\n{loads}\nimport agent.{program}\n"
@@ -64,9 +64,45 @@ def test_every_program_of_the_agent_comes_with_all_that_it_imports_and_little_mo
     assert "agent.installer" not in parcel.needed("agent.halves")
 
 
+ORDER = b'{"workspace": "/x", "program": "x", "runtime": "/no", "names": [], "packages": []}\n'
+
+
+TELL_WHAT_IS_COMPILED = (
+    "import builtins; old = compile; builtins.compile = lambda *of, **how: (print(of[1]), old(*of, **how))[1]"
+)
+
+
+def wrapped(folder: Path, claim: str) -> str:
+    """A Python that does something before it runs the text of the command."""
+    python = folder / "python"
+    text = f"import sys; {claim}; exec(sys.argv[1])"
+    python.write_text(
+        f'#!/bin/sh\nfor text in "$@"; do :; done\nexec {sys.executable} -c \'{text}\' "$text"\n'
+    )
+    python.chmod(0o755)
+    return str(python)
+
+
+def test_a_python_of_the_launchers_kind_compiles_nothing(tmp_path: Path) -> None:
+    done = run(parcel.call([wrapped(tmp_path, TELL_WHAT_IS_COMPILED)], "agent.probe") + ORDER)
+    compiled = done.stdout.decode().splitlines()[:-1]
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert not [name for name in compiled if name.startswith("agent")]
+    assert answer(done.stdout)["ground"] == "/"
+
+
+def test_a_python_of_another_kind_runs_the_text(tmp_path: Path) -> None:
+    """It is this one, which is told that it was of another."""
+    claim = f"import importlib.util as util; util.MAGIC_NUMBER = bytes(4); {TELL_WHAT_IS_COMPILED}"
+    done = run(parcel.call([wrapped(tmp_path, claim)], "agent.probe") + ORDER)
+    compiled = done.stdout.decode().splitlines()[:-1]
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert {"agent", "agent.probe", "agent.killer"} <= set(compiled)
+    assert answer(done.stdout)["ground"] == "/"
+
+
 def test_the_first_python_that_is_there_is_taken() -> None:
-    order = b'{"workspace": "/x", "program": "x", "runtime": "/no", "names": [], "packages": []}\n'
-    done = run(parcel.call(["/no/python", sys.executable, "python3"], "agent.probe") + order)
+    done = run(parcel.call(["/no/python", sys.executable, "python3"], "agent.probe") + ORDER)
     assert answer(done.stdout)["python"] == sys.executable
 
 
@@ -105,11 +141,8 @@ def test_what_does_not_come_is_not_waited_for_for_ever() -> None:
 
 def test_an_older_python_says_that_it_is(tmp_path: Path) -> None:
     """It is this one, which is told that it was older."""
-    old = tmp_path / "python"
-    claim = "import sys; sys.version_info = (3, 9, 2); exec(sys.argv[1])"
-    old.write_text(f'#!/bin/sh\nfor text in "$@"; do :; done\nexec {sys.executable} -c \'{claim}\' "$text"\n')
-    old.chmod(0o755)
-    done = run(parcel.call([str(old)], "agent.probe") + b"{}\n")
+    old = wrapped(tmp_path, "sys.version_info = (3, 9, 2)")
+    done = run(parcel.call([old], "agent.probe") + b"{}\n")
     assert done.returncode == 1
     assert b"is 3.9" in done.stderr
 

@@ -133,7 +133,7 @@ class Installer:
         if not root.is_absolute() or Path(name).name != name or name in ("", ".", ".."):
             raise Refused(f"{name!r} in {root} is no place for an environment")
         root.mkdir(parents=True, exist_ok=True)
-        environments = Environments(own_folder(root))
+        environments = Environments(Path(own_folder(root)))
         self._say(doing="waiting for another installation")
         with environments.locked():
             is_new = not (name in environments.whole() and self._works(environments, name))

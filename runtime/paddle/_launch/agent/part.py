@@ -10,8 +10,6 @@ import contextlib
 import fcntl
 import hashlib
 import os
-import tempfile
-from pathlib import Path
 
 CHUNK = 1 << 20
 
@@ -19,7 +17,7 @@ CHUNK = 1 << 20
 class Part:
     """A file that arrives. ``offset``: how much of it is here."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str) -> None:
         self.path = path
         self._hash = hashlib.sha256()
         self.descriptor = self._open(path)
@@ -36,22 +34,22 @@ class Part:
             os.lseek(self.descriptor, 0, os.SEEK_SET)
             self._hash, self.offset = hashlib.sha256(), 0
 
-    def adopt(self, other: Path) -> None:
+    def adopt(self, other: str) -> None:
         """Take over what is there of another one, which may be growing."""
-        with contextlib.suppress(FileNotFoundError), other.open("rb", buffering=0) as reader:
+        with contextlib.suppress(FileNotFoundError), open(other, "rb", buffering=0) as reader:
             while data := reader.read(CHUNK):
                 self._append(memoryview(data))
         os.lseek(self.descriptor, 0, os.SEEK_SET)
 
-    def _open(self, path: Path) -> int:
+    def _open(self, path: str) -> int:
         """Open it alone: where another dispatch receives the same file, this one begins its own."""
         how = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         descriptor = os.open(path, how, 0o600)
         if _is_ours(path, descriptor):
             return descriptor
         os.close(descriptor)
-        descriptor, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
-        self.path = Path(name)
+        self.path = f"{path}.{os.urandom(8).hex()}"
+        descriptor = os.open(self.path, how | os.O_EXCL, 0o600)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         return descriptor
 
@@ -66,16 +64,16 @@ class Part:
             while data:
                 data = data[os.write(self.descriptor, data) :]
         except OSError as error:
-            error.filename = str(self.path)
+            error.filename = self.path
             raise
 
     def digest(self) -> str:
         """The digest of all that is there."""
         return self._hash.hexdigest()
 
-    def move(self, place: Path) -> os.stat_result:
+    def move(self, place: str) -> os.stat_result:
         """Give it its name in the store."""
-        self.path.rename(place)
+        os.rename(self.path, place)
         status = os.fstat(self.descriptor)
         os.close(self.descriptor)
         return status
@@ -86,11 +84,12 @@ class Part:
 
     def drop(self) -> None:
         """Remove it."""
-        self.path.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path)
         os.close(self.descriptor)
 
 
-def drop_free(path: Path) -> None:
+def drop_free(path: str) -> None:
     """Remove a part that nobody has."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -98,20 +97,20 @@ def drop_free(path: Path) -> None:
         return
     try:
         if _is_ours(path, descriptor):
-            path.unlink()
+            os.unlink(path)
     finally:
         os.close(descriptor)
 
 
-def size_of(path: Path) -> int:
+def size_of(path: str) -> int:
     """The size of a file; -1 where there is none any more."""
     try:
-        return path.stat().st_size
+        return os.stat(path).st_size
     except FileNotFoundError:
         return -1
 
 
-def is_held(path: Path) -> bool:
+def is_held(path: str | os.PathLike[str]) -> bool:
     """Whether another process has a file, or a folder, for itself."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -126,15 +125,15 @@ def is_held(path: Path) -> bool:
     return False
 
 
-def number_of(path: Path) -> int | None:
+def number_of(path: str) -> int | None:
     """By what the file system knows a file; None where there is none."""
     try:
-        return path.lstat().st_ino
+        return os.lstat(path).st_ino
     except OSError:
         return None
 
 
-def _is_ours(path: Path, descriptor: int) -> bool:
+def _is_ours(path: str, descriptor: int) -> bool:
     """Whether nobody else has the file, which is still the one of that name; from now on nobody gets it."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -29,17 +29,18 @@ import json
 import os
 import re
 import select
-import shutil
 import sys
 import time
-from pathlib import Path
-from typing import Any
 
 from .answers import NO_ROOM, Answers
 from .manifest import MOST_BYTES, Item, Refused, check_path, read
 from .part import CHUNK, Part
 from .staging import Staging
-from .store import OWN, Store, copy, finish, own_folder
+from .store import OWN, Store, Wanted, copy, finish, own_folder
+
+TYPE_CHECKING = False  # see staging.py
+if TYPE_CHECKING:
+    from typing import Any
 
 VERSION = 1
 _FIRST_PATIENCE_S = 3600.0  # while the launcher reads its package; its end is seen at once
@@ -130,7 +131,7 @@ class Receiver:
         order = _order(self._source.line())
         self._source.patience_s = order["patience_s"]
         items = read(self._source.exactly(order["manifest"]))
-        place, home = _grounds(Path(order["root"]), Path(order["place"]))
+        place, home = _grounds(order["root"], order["place"])
         store = Store(home)
         with store.locked():
             staging = Staging(home, place, replaces=order["replaces"])
@@ -154,24 +155,24 @@ class Receiver:
                 store.note_all(order["limit"], self._now)
 
     def _fill(self, items: tuple[Item, ...], staging: Staging, store: Store) -> None:
-        waiting: dict[str, list[int]] = {}
+        wanted: dict[Wanted, int] = {}
         for number, item in enumerate(items):
-            path = staging.tree / item.path
-            old = staging.old / item.path if staging.old else None
+            path = f"{staging.tree}/{item.path}"
             if item.kind == "folder":
-                path.mkdir()
+                os.mkdir(path)
             elif item.kind == "file" and not item.size:
                 _make_empty(path, item)
-            elif item.kind == "file" and not (
-                item.digest not in waiting
-                and store.has(item.digest)
-                and store.put(item.digest, path, item.mode, item.mtime_ns, old)
-            ):
-                waiting.setdefault(item.digest, []).append(number)
+            elif item.kind == "file":
+                old = f"{staging.old}/{item.path}" if staging.old else None
+                wanted[Wanted(item.digest, path, item.mode, item.mtime_ns, old)] = number
+        waiting: dict[str, list[int]] = {}
+        for one in store.link(list(wanted)):
+            if one.digest in waiting or not store.put(one):
+                waiting.setdefault(one.digest, []).append(wanted[one])
         self._ask(items, waiting, staging, store)
         for item in items:
             if item.kind == "link":
-                (staging.tree / item.path).symlink_to(item.target)
+                os.symlink(item.target, f"{staging.tree}/{item.path}")
 
     def _ask(
         self, items: tuple[Item, ...], waiting: dict[str, list[int]], staging: Staging, store: Store
@@ -192,13 +193,13 @@ class Receiver:
                 item = items[number]
                 part = begun.pop(item.digest, None) or store.part(item.digest)
                 self._read_part(part, item.size, buffer)
-                path = staging.tree / item.path
+                path = f"{staging.tree}/{item.path}"
                 if not store.take(item.digest, part, path, item.mode, item.mtime_ns):
                     self._bad.append(item.path)
                     continue
                 for other in (items[number] for number in waiting[item.digest][1:]):
-                    copy(path, staging.tree / other.path)
-                    finish(staging.tree / other.path, other.mode, other.mtime_ns)
+                    copy(path, f"{staging.tree}/{other.path}")
+                    finish(f"{staging.tree}/{other.path}", other.mode, other.mtime_ns)
         finally:
             for part in begun.values():
                 part.close()
@@ -242,34 +243,38 @@ def _order(line: bytes) -> dict[str, Any]:
     raise Refused("what was sent does not begin as a dispatch does")
 
 
-def _grounds(root: Path, place: Path) -> tuple[Path, Path]:
+def _grounds(root: str, place: str) -> tuple[str, str]:
     """Make what the workspace is to lie in; gives its place, and the folder of what dispatches keep."""
-    if not root.is_absolute() or not place.is_relative_to(root) or ".." in (*root.parts, *place.parts):
+    root, place = root.rstrip("/") or root[:1], place.rstrip("/")
+    path = place.removeprefix(os.path.join(root, ""))
+    if not os.path.isabs(root) or path == place or ".." in root.split("/"):
         raise Refused(f"{place} is no folder below {root}")
-    path = place.relative_to(root)
-    check_path(str(path))
-    if path.parts[0] == OWN and not _SHARED.fullmatch(str(path)):
+    check_path(path)
+    parts = path.split("/")
+    if parts[0] == OWN and not _SHARED.fullmatch(path):
         raise Refused(f"{place} is not for workspaces")
-    root.mkdir(parents=True, exist_ok=True)
+    os.makedirs(root, exist_ok=True)
     home = own_folder(root)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    if place.parent.resolve() != root.resolve() / path.parent:
-        raise Refused(f"{place.parent} is a link, or lies in one")
+    above = os.path.dirname(place)
+    os.makedirs(above, exist_ok=True)
+    if os.path.realpath(above) != os.path.join(os.path.realpath(root), *parts[:-1]):
+        raise Refused(f"{above} is a link, or lies in one")
     return place, home
 
 
-def _make_empty(path: Path, item: Item) -> None:
+def _make_empty(path: str, item: Item) -> None:
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     finish(path, item.mode, item.mtime_ns)
 
 
-def _check_room(tree: Path, missing: int) -> None:
-    free = shutil.disk_usage(tree).free
+def _check_room(tree: str, missing: int) -> None:
+    disk = os.statvfs(tree)
+    free = disk.f_bavail * disk.f_frsize
     if free < missing:
-        raise OSError(errno.ENOSPC, f"{missing:,} bytes are to come, and it has {free:,} left", str(tree))
+        raise OSError(errno.ENOSPC, f"{missing:,} bytes are to come, and it has {free:,} left", tree)
 
 
-def _tell_inodes(error: OSError, home: Path) -> None:
+def _tell_inodes(error: OSError, home: str) -> None:
     """A disk that is full may have room for bytes: then only ``df -i`` shows that it is."""
     disk = os.statvfs(home)
     if disk.f_files and not disk.f_favail:

@@ -21,14 +21,15 @@ import fcntl
 import hashlib
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 from . import remains
 from .manifest import Refused
 from .part import is_held
+
+TYPE_CHECKING = False  # what ``typing`` has is for who reads types: a node would load it for nothing
+if TYPE_CHECKING:
+    from typing import Any
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -37,102 +38,112 @@ _RENAME_EXCHANGE = 2
 class Staging:
     """The folder ``tree``, that is to be ``place`` below ``root``. ``home``: what dispatches keep there."""
 
-    def __init__(self, home: Path, place: Path, *, replaces: bool) -> None:
-        self._notes = home / "places" / hashlib.sha256(os.fsencode(place)).hexdigest()
-        self._notes.parent.mkdir(exist_ok=True)
+    def __init__(self, home: str, place: str, *, replaces: bool) -> None:
+        self._places, folder = f"{home}/places", f"{home}/staging"
+        for own in (self._places, folder):
+            os.makedirs(own, exist_ok=True)
+        self._notes = f"{self._places}/{hashlib.sha256(os.fsencode(place)).hexdigest()}"
         self._place = place
-        self._replaces = replaces and place.exists()
+        self._replaces = replaces and os.path.exists(place)
         self.old = place if self._replaces else None
-        folder = home / "staging"
-        folder.mkdir(exist_ok=True)
         _remove_remains(folder)
-        remains.remove_rest(home.parent)
-        self._folder = Path(tempfile.mkdtemp(dir=folder))
+        remains.remove_rest(os.path.dirname(home))
+        self._folder = f"{folder}/{os.urandom(8).hex()}"
+        os.mkdir(self._folder, 0o700)
         self._descriptor = os.open(self._folder, os.O_RDONLY | os.O_CLOEXEC)
         fcntl.flock(self._descriptor, fcntl.LOCK_EX)
-        self.tree = self._folder / "tree"
-        self.tree.mkdir()
+        self.tree = f"{self._folder}/tree"
+        os.mkdir(self.tree)
 
     def check(self) -> None:
         """Refuse a place that cannot be had."""
         if not self._replaces:
-            if self._place.is_symlink() or (self._place.exists() and any(self._place.iterdir())):
+            is_link = os.path.islink(self._place)
+            if is_link or (os.path.exists(self._place) and os.listdir(self._place)):
                 raise Refused(
                     f"{self._place} exists already: another launch has just made it. Start this one again"
                 )
             return
-        if self._place.is_symlink() or not self._place.is_dir() or self._tops() is None:
+        is_folder = os.path.isdir(self._place) and not os.path.islink(self._place)
+        if not is_folder or self._tops() is None:
             raise Refused(f"{self._place} came by no dispatch, so none replaces it. Move it away")
-        if is_held(self._place / "log" / "agent.log"):
+        if is_held(f"{self._place}/log/agent.log"):
             raise Refused(f"{self._place} is in use by another job; stop that one first")
 
     def switch(self, tops: Iterable[str], check: Callable[[], None] = lambda: None) -> None:
         """Put the tree in its place; ``tops``: the names at its top. ``check``: called when all of it is on
         the disk, which may have taken long; raises where it is wanted no more."""
-        (self._folder / "tops").write_text(json.dumps(sorted(tops)))
-        strangers = _names(self._place) - (self._tops() or set()) if self._replaces else set[str]()
+        _write(f"{self._folder}/tops", sorted(tops))
+        strangers = set(os.listdir(self._place)) - (self._tops() or set()) if self._replaces else set[str]()
         order = {
-            "place": str(self._place),
-            "number": self.tree.lstat().st_ino,
+            "place": self._place,
+            "number": os.lstat(self.tree).st_ino,
             "strangers": sorted(strangers),
-            "notes": self._notes.name,
+            "notes": os.path.basename(self._notes),
         }
-        (self._folder / "switch").write_text(json.dumps(order))
+        _write(f"{self._folder}/switch", order)
         sync(self.tree)
         check()
         if self._replaces:
             _exchange(self.tree, self._place)
         else:
-            self.tree.rename(self._place)
+            os.rename(self.tree, self._place)
         with contextlib.suppress(OSError):  # it is in place, whatever the disk says now
             _finish_switch(self._folder)
-            for folder in (self._place.parent, self._notes.parent):
+            for folder in (os.path.dirname(self._place), self._places):
                 sync_folder(folder)
 
     def remove(self) -> None:
         """Remove what is left here."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remains.remove(self._folder)
         os.close(self._descriptor)
 
     def _tops(self) -> set[str] | None:
         """What an earlier dispatch brought to the top of the place; None where none did."""
         try:
-            return {str(name) for name in json.loads(self._notes.read_bytes())}
+            return {str(name) for name in _read(self._notes)}
         except (OSError, ValueError, TypeError):
             return None
 
 
-def _names(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()}
+def _write(path: str, what: object) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(json.dumps(what))
 
 
-def _remove_remains(folder: Path) -> None:
+def _read(path: str) -> Any:
+    with open(path, "rb") as file:
+        return json.loads(file.read())
+
+
+def _remove_remains(folder: str) -> None:
     """Remove what is nobody's any more, once what had begun with it is brought to its end."""
-    for path in folder.iterdir():
-        if not is_held(path):
+    for name in os.listdir(folder):
+        if not is_held(path := f"{folder}/{name}"):
             with contextlib.suppress(OSError):
                 _finish_switch(path)
-                shutil.rmtree(path, ignore_errors=True)
+                remains.remove(path)
 
 
-def _finish_switch(folder: Path) -> None:
+def _finish_switch(folder: str) -> None:
     """After a tree took its place: what no dispatch brought to the one before goes over into it."""
     try:
-        order = json.loads((folder / "switch").read_bytes())
+        order = _read(f"{folder}/switch")
     except (FileNotFoundError, ValueError):
         return
-    place = Path(order["place"])
-    if not place.exists() or place.lstat().st_ino != order["number"]:
+    place = order["place"]
+    if not os.path.exists(place) or os.lstat(place).st_ino != order["number"]:
         return  # it had not come to that
     for name in order["strangers"]:
         with contextlib.suppress(FileNotFoundError):
-            if not os.path.lexists(place / name):
-                (folder / "tree" / name).rename(place / name)
+            if not os.path.lexists(f"{place}/{name}"):
+                os.rename(f"{folder}/tree/{name}", f"{place}/{name}")
     with contextlib.suppress(FileNotFoundError):
-        (folder / "tops").rename(folder.parent.parent / "places" / order["notes"])
+        home = os.path.dirname(os.path.dirname(folder))
+        os.rename(f"{folder}/tops", f"{home}/places/{order['notes']}")
 
 
-def _exchange(one: Path, other: Path) -> None:
+def _exchange(one: str, other: str) -> None:
     """Exchange two folders, at once."""
     library = ctypes.CDLL(None, use_errno=True)
     names = (os.fsencode(one), os.fsencode(other))
@@ -140,10 +151,10 @@ def _exchange(one: Path, other: Path) -> None:
         number = ctypes.get_errno()
         if number in (errno.EINVAL, errno.ENOSYS):
             raise Refused(f"the file system of {other} cannot replace a folder at once. Move it away")
-        raise OSError(number, os.strerror(number), str(other))
+        raise OSError(number, os.strerror(number), other)
 
 
-def sync(tree: Path) -> None:
+def sync(tree: str | os.PathLike[str]) -> None:
     """Have the disk keep all that is in ``tree``: the whole file system, which is one wait and not many."""
     descriptor = os.open(tree, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -154,7 +165,7 @@ def sync(tree: Path) -> None:
         os.close(descriptor)
 
 
-def sync_folder(folder: Path) -> None:
+def sync_folder(folder: str | os.PathLike[str]) -> None:
     """Have the disk keep the names in ``folder``."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:

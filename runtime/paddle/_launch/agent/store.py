@@ -26,8 +26,8 @@ import json
 import os
 import stat
 import time
-from collections.abc import Iterator
-from pathlib import Path
+from collections import namedtuple
+from collections.abc import Iterator, Sequence
 
 from .manifest import Refused
 from .part import CHUNK, Part, drop_free, is_held, number_of, size_of
@@ -38,6 +38,9 @@ _NO_LINKS = {errno.EMLINK, errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.ENO
 _NO_RANGES = {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EBADF, errno.EPERM}
 OWN = ".paddle"
 AGAIN = "again"
+_AT_ONCE = 500  # files that are linked while others wait
+_NUMBERS = [int] * 5  # of a note, and when the file was used
+_NO_NOTE: list[int] = []
 Note = list[int]
 
 
@@ -45,12 +48,16 @@ class Changed(Exception):
     """A file changed while it was copied."""
 
 
-def own_folder(root: Path) -> Path:
+# A file that is to be in a workspace. ``old``: where the workspace that is replaced may have it, or None.
+Wanted = namedtuple("Wanted", ("digest", "place", "mode", "mtime_ns", "old"))
+
+
+def own_folder(root: str | os.PathLike[str]) -> str:
     """Make what dispatches keep under ``root``, for this user alone."""
-    home = root / OWN
+    home = os.path.join(root, OWN)
     with contextlib.suppress(FileExistsError):
-        home.mkdir(0o700)
-    status = home.lstat()
+        os.mkdir(home, 0o700)
+    status = os.lstat(home)
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o022:
         raise Refused(
             f"{home} is not a folder that only this user writes to. Remove it, or give another ROOT_DIR"
@@ -61,12 +68,12 @@ def own_folder(root: Path) -> Path:
 class Store:
     """The files in ``home``, which is a dispatch's own folder."""
 
-    def __init__(self, home: Path) -> None:
-        self._objects, self._parts = home / "objects", home / "parts"
+    def __init__(self, home: str | os.PathLike[str]) -> None:
+        self._objects, self._parts = f"{home}/objects", f"{home}/parts"
         for folder in (self._objects, self._parts):
-            folder.mkdir(exist_ok=True)
-        self._notes_path = home / "notes"
-        self._lock_path = home / "lock"
+            os.makedirs(folder, exist_ok=True)
+        self._notes_path = f"{home}/notes"
+        self._lock_path = f"{home}/lock"
         self._notes = self._read_notes()
         self._known: dict[str, tuple[int, int]] = {}  # in this dispatch: size and time of change
         self._linked: dict[str, int] = {}  # to the workspace of this dispatch: the file's number
@@ -83,41 +90,31 @@ class Store:
         finally:
             os.close(descriptor)
 
-    def has(self, digest: str) -> bool:
-        """Whether the bytes of this digest are here, and are that."""
-        if digest in self._known:
-            return True
-        path = self._objects / digest
-        try:
-            status = path.lstat()
-        except FileNotFoundError:
-            return False
-        is_noted = self._notes.get(digest, [])[:4] == note(status)
-        sure = status if is_noted else self._renewed(digest)
-        if sure is None:
-            return False
-        self._known[digest] = (sure.st_size, sure.st_mtime_ns)
-        return True
+    def link(self, wanted: Sequence[Wanted]) -> list[Wanted]:
+        """Put those files in their places that are here for sure, and in no workspace; gives the others."""
+        left = []
+        for start in range(0, len(wanted), _AT_ONCE):
+            with self.locked():
+                left += [one for one in wanted[start : start + _AT_ONCE] if not self._link(one)]
+        return left
 
-    def put(self, digest: str, place: Path, mode: int, mtime_ns: int, old: Path | None = None) -> bool:
-        """Put a file that is here in its place in a workspace; False where it turns out not to be here.
-
-        ``old``: where the workspace that is replaced may have it.
-        """
-        source = self._objects / digest
+    def put(self, wanted: Wanted) -> bool:
+        """Put a file in its place if it is here, whatever that takes; False where it is not, or turns out not
+        to be."""
+        digest, place = wanted.digest, wanted.place
+        if digest not in self._known and not os.path.exists(f"{self._objects}/{digest}"):
+            return False
         try:
-            if self._linked_to(source, place, mode, mtime_ns, old):
-                self._known[digest] = (self._known[digest][0], mtime_ns)
-            else:
-                _check(copy(source, place), self._known[digest])
+            if digest in self._known or not self._renew_and_link(wanted):
+                _check(copy(f"{self._objects}/{digest}", place), self._known[digest])
+                finish(place, wanted.mode, wanted.mtime_ns)
         except (FileNotFoundError, Changed):
-            if not place.parent.is_dir():
+            if not os.path.isdir(os.path.dirname(place)):
                 raise
             with contextlib.suppress(FileNotFoundError):
-                place.unlink()
-            del self._known[digest]
+                os.unlink(place)
+            self._known.pop(digest, None)
             return False
-        finish(place, mode, mtime_ns)
         return True
 
     def begun(self, digest: str, size: int) -> Part | None:
@@ -137,11 +134,11 @@ class Store:
 
     def part(self, digest: str) -> Part:
         """Begin a file anew."""
-        part = Part(self._parts / digest)
+        part = Part(f"{self._parts}/{digest}")
         os.ftruncate(part.descriptor, 0)
         return part
 
-    def take(self, digest: str, part: Part, place: Path, mode: int, mtime_ns: int) -> bool:
+    def take(self, digest: str, part: Part, place: str, mode: int, mtime_ns: int) -> bool:
         """Put a part that is whole in its place in a workspace, and keep it; False where it is not what its
         digest says, and then it is gone."""
         if part.digest() != digest:
@@ -156,7 +153,7 @@ class Store:
                 raise
             copy(part.path, place)
         finish(place, mode, mtime_ns)
-        status = part.move(self._objects / digest)
+        status = part.move(f"{self._objects}/{digest}")
         self._known[digest] = (status.st_size, status.st_mtime_ns)
         self._brought.add(digest)
         return True
@@ -165,106 +162,143 @@ class Store:
         """Remove what this dispatch brought: the disk is full."""
         for digest in self._brought:
             with contextlib.suppress(OSError):
-                (self._objects / digest).unlink()
+                os.unlink(f"{self._objects}/{digest}")
 
     def note_all(self, limit: int, now: float) -> None:
         """Note what was used, and remove what was not used for longest beyond ``limit`` bytes."""
         with self.locked():
-            self._notes = {**self._read_notes(), **self._fresh_notes(int(now))}
-            self._evict(limit)
+            found = _statuses(self._objects)
+            self._notes = {**self._read_notes(), **self._fresh_notes(found, int(now))}
+            self._evict(found, limit)
             self._drop_superseded()
-            temporary = self._notes_path.with_name("notes.new")
-            temporary.write_text(json.dumps(self._notes))
-            temporary.replace(self._notes_path)
+            temporary = f"{self._notes_path}.new"
+            with open(temporary, "w", encoding="utf-8") as file:
+                file.write(json.dumps(self._notes))
+            os.replace(temporary, self._notes_path)
 
     def _read_notes(self) -> dict[str, Note]:
         try:
-            notes = json.loads(self._notes_path.read_bytes())
-            return {str(digest): [int(number) for number in numbers] for digest, numbers in notes.items()}
+            with open(self._notes_path, "rb") as file:
+                notes = json.loads(file.read())
+            is_sound = all(list(map(type, row)) == _NUMBERS for row in notes.values())
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             return {}
+        return notes if is_sound else {}
 
-    def _fresh_notes(self, now: int) -> dict[str, Note]:
+    def _fresh_notes(self, found: dict[str, os.stat_result], now: int) -> dict[str, Note]:
         fresh: dict[str, Note] = {}
-        for digest in self._known:
-            with contextlib.suppress(FileNotFoundError):
-                status = (self._objects / digest).lstat()
-                if status.st_nlink == 1 or self._linked.get(digest) == status.st_ino:
-                    fresh[digest] = [*note(status), now]
-                elif digest in self._notes:
-                    fresh[digest] = [*self._notes[digest][:4], now]
+        for digest in self._known.keys() & found.keys():
+            status = found[digest]
+            if status.st_nlink == 1 or self._linked.get(digest) == status.st_ino:
+                fresh[digest] = [*note(status), now]
+            elif digest in self._notes:
+                fresh[digest] = [*self._notes[digest][:4], now]
         moved_on = _moved_on(max((numbers[2] for numbers in fresh.values()), default=0))
         return fresh if moved_on else {}
 
-    def _linked_to(self, source: Path, place: Path, mode: int, mtime_ns: int, old: Path | None) -> bool:
+    def _link(self, wanted: Wanted) -> bool:
+        """Put a file that is here in its place, unless another workspace has it; others are locked out."""
+        digest, place, mode, mtime_ns, old = wanted
+        source = f"{self._objects}/{digest}"
         try:
-            with self.locked():
-                status = source.lstat()
-                is_free = status.st_nlink == 1
-                if not is_free and status.st_nlink == 2 and old and number_of(old) == status.st_ino:
-                    # The old workspace stays as it is until it is replaced: nothing of the file may change.
-                    is_free = (stat.S_IMODE(status.st_mode), status.st_mtime_ns) == (mode, mtime_ns)
-                if is_free:
-                    os.link(source, place)
-                    self._linked[source.name] = status.st_ino
-                return is_free
+            status = os.lstat(source)
+            seen = (status.st_size, status.st_mtime_ns)
+            if digest not in self._known and self._notes.get(digest, _NO_NOTE)[:4] != note(status):
+                return False
+            if self._known.setdefault(digest, seen) != seen:
+                return False
+            is_as_wanted = (stat.S_IMODE(status.st_mode), status.st_mtime_ns) == (mode, mtime_ns)
+            # An old workspace stays as it is until it is replaced: nothing of the file may change.
+            is_olds = status.st_nlink == 2 and old and is_as_wanted and number_of(old) == status.st_ino
+            if status.st_nlink != 1 and not is_olds:
+                return False
+            os.link(source, place)
+        except FileNotFoundError:
+            return False
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise
             return False
+        self._linked[digest] = status.st_ino
+        if not is_as_wanted:
+            finish(place, mode, mtime_ns)
+            self._known[digest] = (status.st_size, mtime_ns)
+        return True
 
-    def _renewed(self, digest: str) -> os.stat_result | None:
-        """Replace a file that is not known for sure by a copy that is; None where it is something else."""
-        path = self._objects / digest
-        part = self.part(f"{digest}.{AGAIN}")
-        try:
-            with path.open("rb") as reader:
+    def _renew_and_link(self, wanted: Wanted) -> bool:
+        """Do it with a file of which it is not known what it is, once that is known. False where it cannot
+        be linked; raises FileNotFoundError where it turns out not to be here."""
+        status = self._renewed(wanted.digest)
+        self._known[wanted.digest] = (status.st_size, status.st_mtime_ns)
+        with self.locked():
+            return self._link(wanted)
+
+    def _renewed(self, digest: str) -> os.stat_result:
+        """Replace a file that is not known for sure by a copy that is; raises FileNotFoundError where it is
+        something else."""
+        path = f"{self._objects}/{digest}"
+        with open(path, "rb", buffering=0) as reader:
+            part = self.part(f"{digest}.{AGAIN}")
+            try:
                 while data := reader.read(CHUNK):
                     part.write(memoryview(data))
-        except OSError:
-            part.drop()
-            raise
+            except OSError:
+                part.drop()
+                raise
         if part.digest() != digest:
             part.drop()
-            path.unlink(missing_ok=True)
-            return None
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         return part.move(path)
 
     def _drop_superseded(self) -> None:
         """Remove what was begun of files that are here by now."""
         for digest, paths in self._begun.items():
-            if (self._objects / digest).exists():
+            if os.path.exists(f"{self._objects}/{digest}"):
                 for path in paths:
                     drop_free(path)
 
-    def _evict(self, limit: int) -> None:
-        lone = sorted(self._alone())
-        excess = sum(size for _, size, _ in lone) - limit
-        for _, size, path in lone:
+    def _evict(self, found: dict[str, os.stat_result], limit: int) -> None:
+        """Remove what no workspace has, but for the newest ``limit`` bytes. ``found``: all files here."""
+        lone = {
+            f"{folder}/{name}": status
+            for folder, statuses in ((self._objects, found), (self._parts, _statuses(self._parts)))
+            for name, status in statuses.items()
+            if status.st_nlink == 1
+        }
+        excess = sum(status.st_size for status in lone.values()) - limit
+        if excess <= 0:
+            return
+        for _, path in sorted((self._used(path, status), path) for path, status in lone.items()):
             if excess <= 0:
                 break
-            if path.parent == self._objects or not is_held(path):
-                path.unlink(missing_ok=True)
-                self._notes.pop(path.name, None)
-                excess -= size
+            if path.startswith(self._objects) or not is_held(path):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(path)
+                self._notes.pop(os.path.basename(path), None)
+                excess -= lone[path].st_size
 
-    def _alone(self) -> Iterator[tuple[int, int, Path]]:
-        """When it was used, size and path of every file that no workspace has."""
-        for entry in [entry for folder in (self._objects, self._parts) for entry in os.scandir(folder)]:
-            with contextlib.suppress(FileNotFoundError):  # a part that has become an object
-                status = entry.stat(follow_symlinks=False)
-                if status.st_nlink == 1:
-                    used = self._notes.get(entry.name, [0, 0, 0, 0, int(status.st_mtime)])[4]
-                    yield used, status.st_size, Path(entry.path)
+    def _used(self, path: str, status: os.stat_result) -> int:
+        """When a file was used last."""
+        return self._notes.get(os.path.basename(path), [0, 0, 0, 0, int(status.st_mtime)])[4]
 
 
-def _begun(parts: Path) -> dict[str, list[Path]]:
+def _statuses(folder: str) -> dict[str, os.stat_result]:
+    found = {}
+    for entry in os.scandir(folder):
+        with contextlib.suppress(FileNotFoundError):  # it is gone, or a part that has become an object
+            found[entry.name] = entry.stat(follow_symlinks=False)
+    return found
+
+
+def _begun(parts: str) -> dict[str, list[str]]:
     """What was begun, by digest; not what was only being hashed anew."""
-    found: dict[str, list[Path]] = {}
-    for path in parts.iterdir():
-        digest, _, rest = path.name.partition(".")
+    found: dict[str, list[str]] = {}
+    for name in os.listdir(parts):
+        digest, _, rest = name.partition(".")
         if not rest.startswith(AGAIN):
-            found.setdefault(digest, []).append(path)
+            found.setdefault(digest, []).append(f"{parts}/{name}")
     return found
 
 
@@ -273,16 +307,26 @@ def note(status: os.stat_result) -> Note:
     return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
 
 
-def copy(source: Path, place: Path) -> tuple[int, int]:
+def copy(source: str, place: str) -> tuple[int, int]:
     """Copy a file's bytes; gives its size, and the time of its last change, as they were at the end."""
-    with source.open("rb") as reader, place.open("xb") as writer:
-        try:
-            _copy_bytes(reader.fileno(), writer.fileno())
-        except OSError as error:
-            error.filename = str(place)
-            raise
-        status = os.fstat(reader.fileno())
+    reader = os.open(source, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        _copy_to(place, reader)
+        status = os.fstat(reader)
+    finally:
+        os.close(reader)
     return status.st_size, status.st_mtime_ns
+
+
+def _copy_to(place: str, reader: int) -> None:
+    writer = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        _copy_bytes(reader, writer)
+    except OSError as error:
+        error.filename = place
+        raise
+    finally:
+        os.close(writer)
 
 
 def _check(found: tuple[int, int], known: tuple[int, int]) -> None:
@@ -290,9 +334,9 @@ def _check(found: tuple[int, int], known: tuple[int, int]) -> None:
         raise Changed
 
 
-def finish(place: Path, mode: int, mtime_ns: int) -> None:
+def finish(place: str, mode: int, mtime_ns: int) -> None:
     """Give a file that is whole its mode and its time."""
-    place.chmod(mode)
+    os.chmod(place, mode)
     os.utime(place, ns=(mtime_ns, mtime_ns))
 
 
