@@ -90,7 +90,7 @@ FLAGS: tuple[Flag, ...] = (
     _job("node_python", "str", "", "Python of the nodes (unset: that of ROOT_DIR/.paddle/venv, or python3)",
          conf="NODE_PYTHON"),
     _job("tls", "str", "", "Encrypt, by an authority of this job: auto or off (unset: auto over SSH)"),
-    _job("max_restart", "int", 0, "How often each process that was killed, or the whole job, is started again",
+    _job("max_restart", "int", 0, "How often a process that was killed, or the whole job, is started again",
          conf="PADDLE_MAX_RESTART", low=0),
     # Where parameter servers listen and trainers find them
     _row("lpts", "acts", "port", "int", 7164, "First port; sparse ones follow the dense",
