@@ -56,11 +56,17 @@ class Report:
 
     @property
     def met(self) -> bool:
-        """No failure, and no stated goal missed."""
+        """No failure, and no stated goal missed but for those that are known to be."""
         return not any(
-            outcome.failures or any(verdict.met is False for verdict in outcome.verdicts)
+            outcome.failures or any(verdict.fails for verdict in outcome.verdicts)
             for outcome in self.outcomes
         )
+
+    @property
+    def known_misses(self) -> int:
+        """How many aims were missed that are known to be."""
+        verdicts = [verdict for outcome in self.outcomes for verdict in outcome.verdicts]
+        return sum(verdict.met is False and not verdict.fails for verdict in verdicts)
 
 
 def hold(

@@ -44,7 +44,12 @@ def _case(outcome: Outcome) -> dict[str, object]:
             for name, samples in outcome.samples.items()
         },
         "goals": [
-            {"goal": str(verdict.goal), "ratio": verdict.ratio, "met": verdict.met}
+            {
+                "goal": str(verdict.goal),
+                "ratio": verdict.ratio,
+                "met": verdict.met,
+                "lacks": verdict.goal.lacks,
+            }
             for verdict in outcome.verdicts
         ],
         "failures": outcome.failures,

@@ -6,15 +6,27 @@ import os
 import signal
 import sys
 import threading
+from pathlib import Path
 
 from benchmarks.transport.exchange import keep_to
-from paddle._pserver.service.service import ServerOptions, serve
+from paddle._pserver.service.service import ServerOptions, SnapshotOptions, serve
 from paddle._pserver.trust.tls import read_certificate
 
+SNAPSHOT_STEPS = 4  # from one snapshot to the next
 
-def main(port: int, core: int, trainers: int, way: str = "tcp", certificate: str = "", key: str = "") -> int:
+
+def main(
+    port: int,
+    core: int,
+    trainers: int,
+    way: str = "tcp",
+    certificate: str = "",
+    key: str = "",
+    snapshots: str = "",
+) -> int:
     """Serve so many trainers; ``way``: ``unix``, where they may come over a unix-domain socket, too;
-    ``sparse``: the same, and the shard is one of sparse tables; with a ``certificate``, encrypted."""
+    ``sparse``: the same, and the shard is one of sparse tables; with a ``certificate``, encrypted;
+    ``snapshots``: a folder, in which the newest is kept."""
     keep_to(core)
     threading.Thread(target=_end_with_input, daemon=True).start()
     options = ServerOptions(
@@ -24,7 +36,10 @@ def main(port: int, core: int, trainers: int, way: str = "tcp", certificate: str
         ports_num_for_sparse=int(way == "sparse"),
         num_gradient_servers=trainers,
         is_nearby=way in ("unix", "sparse"),
+        snapshots=SnapshotOptions(folder=snapshots, period=SNAPSHOT_STEPS, keep=1) if snapshots else None,
     )
+    for folder in options.snapshot_folders if options.snapshots else ():
+        Path(folder).mkdir(parents=True)
     shown = read_certificate(certificate, key)[0] if certificate else None
     return serve(options, lambda ports: print("ready", flush=True), certificate=shown)
 

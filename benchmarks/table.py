@@ -80,7 +80,8 @@ def _ratio(samples: Sequence[Sample], baseline: Sequence[Sample], quantity: Quan
 def _judgement(verdict: Verdict) -> str:
     if verdict.ratio is None:
         return f"{verdict.goal}: one of the two did not run"
-    return f"{verdict.goal}: {verdict.ratio:.2f}"
+    known = f"; as is known: {verdict.goal.lacks}" if verdict.met is False and verdict.goal.lacks else ""
+    return f"{verdict.goal}: {verdict.ratio:.2f}{known}"
 
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -11,11 +11,13 @@ import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from benchmarks.memory.study import WIDTH, Case
 from benchmarks.pair import Pair
+from benchmarks.pserver import SNAPSHOT_STEPS
 from paddle._engine.exchange import ParameterSpec, RowsSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.rows import OPEN, SparseRows
 from paddle._pserver.trainer.remote import RemoteExchange
@@ -23,19 +25,23 @@ from paddle._pserver.trainer.remote import RemoteExchange
 _BATCH = 26 * 512
 _SMALL = 4 * _BATCH  # rows after which all that a first row brings with it is there
 _STRIDE = 1_000_003
-_STEPS = 5
+_STEPS = 2 * SNAPSHOT_STEPS + 1
 
 
 class Filling:
-    """A table under a rule."""
+    """A table under a rule. ``kept``: where snapshots lie, if they are written."""
 
-    def __init__(self, rule: str) -> None:
+    def __init__(self, rule: str, kept: str) -> None:
         spec = ParameterSpec(name="table", shape=(OPEN, WIDTH), sparse=True, rows=RowsSpec())
         update = UpdateSpec(rule=RuleSpec(name=rule), schedule=ScheduleSpec(learning_rate=0.1))
-        self.pair, self._made = Pair("sparse"), 0
+        self.pair, self._made = Pair("sparse", "", "", kept), 0
         self.pair.exchange.start((spec,), update, {})
         self.pair.exchange.begin_pass(0)
         self._gradient = np.ones((_BATCH, WIDTH), np.float32)
+
+    def begin_again(self) -> None:
+        """All rows are to come once more."""
+        self._made = 0
 
     def up_to(self, rows: int) -> None:
         """Make rows until there are so many."""
@@ -47,9 +53,9 @@ class Filling:
             self._made += len(ids)
 
 
-def trained_bytes(case: Case, rows: int, kind: str) -> int:
+def trained_bytes(case: Case, rows: int, kind: str, kept: str) -> int:
     """What a pserver had, or has, in memory when trainers have trained a dense parameter of so many rows."""
-    pair = Pair("tcp", trainers=case.trainers)
+    pair = Pair("tcp", "", "", kept, trainers=case.trainers)
     others = [
         RemoteExchange(
             ["127.0.0.1"],
@@ -82,18 +88,24 @@ def trained_bytes(case: Case, rows: int, kind: str) -> int:
 
 def peak_bytes(case: Case) -> int:
     """What the pserver came to need at most, over what it had when there was little to keep."""
-    if case.trainers:
-        return trained_bytes(case, case.rows, "VmHWM") - trained_bytes(case, 1, "VmRSS")
-    return filled_bytes(case)
+    with TemporaryDirectory() as folder:
+        kept = [str(Path(folder, name)) if case.snapshots else "" for name in ("small", "large")]
+        if case.trainers:
+            small = trained_bytes(case, 1, "VmRSS", kept[0])
+            return trained_bytes(case, case.rows, "VmHWM", kept[1]) - small
+        return filled_bytes(case, kept[1])
 
 
-def filled_bytes(case: Case) -> int:
+def filled_bytes(case: Case, kept: str) -> int:
     """What the pserver came to need for a table, at most, over a small one."""
-    filling = Filling(case.rule)
+    filling = Filling(case.rule, kept)
     try:
         filling.up_to(_SMALL)
         before = _bytes(filling.pair.servers, "VmRSS")
         filling.up_to(case.rows)
+        if kept:  # rows that change while they are written
+            filling.begin_again()
+            filling.up_to(case.rows)
         return _bytes(filling.pair.servers, "VmHWM") - before
     finally:
         filling.pair.close()

@@ -25,17 +25,20 @@ _DEADLINE_S = 600.0
 @dataclass(frozen=True, slots=True)
 class Case:
     """A rule, how many arrays of its rows' width a row has, and how many rows there will be: of an open
-    table, or, where there are ``trainers``, of a dense parameter that these train in step, over TCP."""
+    table, or, where there are ``trainers``, of a dense parameter that these train in step, over TCP.
+    ``snapshots``: they are written meanwhile, one after the other."""
 
     rule: str
     arrays: int
     rows: int
     trainers: int = 0
+    snapshots: bool = False
 
     @property
     def name(self) -> str:
         """What it is of."""
-        return f"{self.rule}, dense, {self.trainers}" if self.trainers else f"{self.rule}, open table"
+        of = f"dense, {self.trainers}" if self.trainers else "open table"
+        return f"{self.rule}, {of}{', snapshots' if self.snapshots else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +55,18 @@ QUICK = Size(
         Case("sgd", 1, 1_000_000, trainers=1),
         Case("sgd", 1, 1_000_000, trainers=4),
         Case("adam", 3, 1_000_000, trainers=1),
+        Case("adam", 3, 1_000_000, trainers=1, snapshots=True),
+        Case("adagrad", 2, 1_000_000, snapshots=True),
     )
 )
-FULL = Size((*QUICK.cases, Case("sgd", 1, 10_000_000), Case("adagrad", 2, 5_000_000)))
+FULL = Size(
+    (
+        *QUICK.cases,
+        Case("sgd", 1, 10_000_000),
+        Case("adagrad", 2, 5_000_000),
+        Case("adagrad", 2, 5_000_000, snapshots=True),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +79,25 @@ class Figure:
 
     @property
     def allowed(self) -> int:
-        """The goal. Of the first trainer's gradient there is room in it; the others' come with them: all are
-        there before they are added up in the order of trainers."""
-        others = 4 * WIDTH * self.case.rows * max(0, self.case.trainers - 1)
-        return int(_TIMES * self.data) + _SPARE_BYTES + others
+        """The goal."""
+        return int(_TIMES * self.data) + _SPARE_BYTES
+
+    @property
+    def known(self) -> tuple[int, str]:
+        """What is known to come on top, and why. Of one trainer's gradient there is room in the goal; all are
+        there before they are added up in the order of trainers. A snapshot is cut as a copy of what is dense,
+        and of rows that change while it is written."""
+        gradients = 4 * WIDTH * self.case.rows * max(0, self.case.trainers - 1)
+        copy = self.data if self.case.snapshots else 0
+        return gradients + copy, "a snapshot is a copy" if copy else "each trainer's gradient is there"
+
+    @property
+    def verdict(self) -> str:
+        """Whether the goal was met; missing it by what is known fails no run."""
+        if self.peak <= self.allowed:
+            return "met"
+        size, why = self.known
+        return f"MISSED, as is known: {why}" if size and self.peak <= self.allowed + size else "MISSED"
 
 
 def missing_for(plot: Path | None) -> str:
@@ -82,10 +109,12 @@ def study(size: Size, machine: Mapping[str, object], document: Path | None, plot
     """Do it, print it, and say whether its goals were met."""
     figures = [measure(case) for case in size.cases]
     print("\n" + "\n".join(table(figures)), flush=True)
+    if known := sum(each.verdict.startswith("MISSED, ") for each in figures):
+        print(f"\n{known} missed as is known, which fails no run:", flush=True)
     if document is not None:
         told = {"machine": dict(machine), "figures": [asdict(each) for each in figures]}
         document.write_text(json.dumps(told, indent=1) + "\n")
-    return all(each.peak <= each.allowed for each in figures)
+    return not any(each.verdict == "MISSED" for each in figures)
 
 
 def table(figures: list[Figure]) -> list[str]:
@@ -100,7 +129,7 @@ def table(figures: list[Figure]) -> list[str]:
                 *(f"{size / 1e6:.0f} MB" for size in (each.data, each.peak)),
                 f"{(each.peak - each.data) / each.case.rows:.1f} B",
                 f"{each.allowed / 1e6:.0f} MB",
-                "met" if each.peak <= each.allowed else "MISSED",
+                each.verdict,
             ]
             for each in figures
         ]

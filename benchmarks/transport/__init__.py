@@ -8,8 +8,18 @@ from benchmarks.goal import Goal
 _RAW, _CHECKED, _SESSION = "raw TCP", "raw TCP, xxh3", "session, TCP"
 _RAW_UNIX, _CHECKED_UNIX, _SESSION_UNIX = "raw unix", "raw unix, xxh3", "session, unix"
 _SHARED, _PUSH, _ARITHMETIC = "shared memory", "shared memory, push", "arithmetic alone"
+_PUSH_UNIX = "session, unix, push"
 _GLOO, _GRPC = "gloo", "grpc"
 _PEERS = "pip install -e '.[peers]'"
+
+# Why aims are not reached; docs/benchmarks.md says more.
+_CHECKS = "both sides compute a checksum of every byte, which the bare socket does not"
+_ONE_CORE = "gloo is a bare socket, too"
+_SLICES = "it is within a tenth of it, above or below"
+_GRPCS = "both spend time in the same socket, and gRPC not all of its"
+_PYTHON = "four system calls against these and some 330 calls of Python"
+_COPY = "a socket's copies are three to four times the arithmetic, and no more"
+
 
 BENCHMARK = Benchmark(
     name="transport",
@@ -23,6 +33,7 @@ BENCHMARK = Benchmark(
         Contender(_SESSION_UNIX, "benchmarks.transport.session_unix"),
         Contender(_SHARED, "benchmarks.transport.session_shared"),
         Contender(_PUSH, "benchmarks.transport.session_push"),
+        Contender(_PUSH_UNIX, "benchmarks.transport.session_unix_push"),
         Contender(_ARITHMETIC, "benchmarks.transport.arithmetic"),
         Contender(_GLOO, "benchmarks.transport.gloo_peer", ("torch",), _PEERS, is_long=True),
         Contender(_GRPC, "benchmarks.transport.grpc_peer", ("grpc",), _PEERS, is_long=True),
@@ -35,15 +46,23 @@ BENCHMARK = Benchmark(
             volume_unit="GB",
             settings={"floats": 16 << 20},
             goals=(
+                Goal(contender=_SESSION, against=_RAW, quantity="speed", at_least=0.95, lacks=_CHECKS),
+                Goal(contender=_SESSION, against=_RAW, quantity="cpu", at_most=1.15, lacks=_CHECKS),
                 Goal(contender=_SESSION, against=_RAW, quantity="speed", at_least=0.77),
                 Goal(contender=_SESSION, against=_RAW, quantity="cpu", at_most=1.38),
                 Goal(contender=_SESSION, against=_CHECKED, quantity="speed", at_least=0.95),
                 Goal(contender=_SESSION, against=_CHECKED, quantity="cpu", at_most=1.12),
+                Goal(
+                    contender=_SESSION_UNIX, against=_RAW_UNIX, quantity="speed", at_least=0.95, lacks=_SLICES
+                ),
                 Goal(contender=_SESSION_UNIX, against=_RAW_UNIX, quantity="speed", at_least=0.85),
                 Goal(contender=_SESSION_UNIX, against=_RAW_UNIX, quantity="cpu", at_most=1.15),
                 Goal(contender=_SESSION_UNIX, against=_CHECKED_UNIX, quantity="cpu", at_most=0.90),
                 Goal(contender=_SESSION_UNIX, against=_SESSION, quantity="cpu", at_most=0.85),
                 Goal(contender=_PUSH, against=_ARITHMETIC, quantity="cpu", at_most=1.20),
+                Goal(contender=_PUSH, against=_ARITHMETIC, quantity="wall", at_most=1.20),
+                Goal(contender=_PUSH, against=_PUSH_UNIX, quantity="speed", at_least=5.0, lacks=_COPY),
+                Goal(contender=_PUSH, against=_PUSH_UNIX, quantity="cpu", at_most=0.30),
                 Goal(contender=_PUSH, against=_SESSION_UNIX, quantity="cpu", at_most=0.17),
                 Goal(contender=_SHARED, against=_ARITHMETIC, quantity="cpu", at_most=2.50),
                 Goal(contender=_SHARED, against=_SESSION_UNIX, quantity="cpu", at_most=0.33),
@@ -52,6 +71,12 @@ BENCHMARK = Benchmark(
                 Goal(contender=_SHARED, against=_GLOO, quantity="speed", at_least=1.80),
                 Goal(contender=_SHARED, against=_GRPC, quantity="cpu", at_most=0.08),
                 Goal(contender=_SHARED, against=_GRPC, quantity="speed", at_least=10.0),
+                Goal(
+                    contender=_SESSION_UNIX, against=_GLOO, quantity="speed", at_least=1.80, lacks=_ONE_CORE
+                ),
+                Goal(contender=_SESSION_UNIX, against=_GRPC, quantity="speed", at_least=10.0, lacks=_GRPCS),
+                Goal(contender=_SESSION, against=_GLOO, quantity="speed", at_least=1.80, lacks=_ONE_CORE),
+                Goal(contender=_SESSION, against=_GRPC, quantity="speed", at_least=10.0, lacks=_GRPCS),
             ),
             tolerance=0.0,
         ),
@@ -63,10 +88,13 @@ BENCHMARK = Benchmark(
             settings={"floats": 256},
             goals=(
                 Goal(contender=_SESSION, against=_RAW, quantity="cpu", at_most=5.2),
+                Goal(contender=_SESSION, against=_RAW, quantity="wall", at_most=1.3, lacks=_PYTHON),
                 Goal(contender=_SESSION, against=_RAW, quantity="wall", at_most=4.5),
                 Goal(contender=_SESSION_UNIX, against=_RAW_UNIX, quantity="cpu", at_most=4.4),
+                Goal(contender=_SESSION_UNIX, against=_RAW_UNIX, quantity="wall", at_most=1.3, lacks=_PYTHON),
                 Goal(contender=_SESSION_UNIX, against=_RAW_UNIX, quantity="wall", at_most=4.5),
                 Goal(contender=_SHARED, against=_RAW_UNIX, quantity="cpu", at_most=4.2),
+                Goal(contender=_SHARED, against=_RAW_UNIX, quantity="wall", at_most=1.3, lacks=_PYTHON),
                 Goal(contender=_SHARED, against=_RAW_UNIX, quantity="wall", at_most=4.3),
             ),
             tolerance=0.0,

@@ -51,11 +51,13 @@ def exchanging(floats: int, *, is_nearby: bool, shares_memory: bool = False, rea
 def _pusher(exchange: RemoteExchange) -> Callable[[Mapping[str, np.ndarray], int], None]:
     """Push as ``step`` does, and take the answer without the values that it tells of."""
     (shard,) = exchange._dense  # what an exchange does in one piece is done in its parts here
-    steps = count_from(1)
+    steps, is_in_room = count_from(1), bool(exchange.room())
+    if not is_in_room:
+        shard.line.share(None)  # the gradient travels, and new values can be read where they are
 
     def push(gradients: Mapping[str, np.ndarray], samples: int) -> None:
         coded = {name: Values(gradient.reshape(-1)) for name, gradient in gradients.items()}
-        shard.ask_push(Push(next(steps), 0, samples), coded, forms=False, is_in_room=True)
+        shard.ask_push(Push(next(steps), 0, samples), coded, forms=False, is_in_room=is_in_room)
         shard.line.answer()
 
     return push

@@ -54,6 +54,25 @@ def test_a_goal_is_judged_by_the_median_over_rounds(bound, met):
     assert (verdict.ratio, verdict.met) == (pytest.approx(1.15), met)
 
 
+def test_an_aim_that_is_known_to_be_missed_is_shown_with_the_reason_and_fails_no_run():
+    goals = (
+        Goal(contender="ours", against="peer", quantity="wall", at_most=1.0, lacks="it checks every byte"),
+        Goal(contender="ours", against="peer", quantity="wall", at_most=1.2),
+    )
+    case = Case(name="a case", unit="step", volume=1, volume_unit="step", settings={}, goals=goals)
+    contenders = (Contender("peer", "a.module"), Contender("ours", "a.module"))
+    benchmark = Benchmark(name="one", title="one", contenders=contenders, cases=(case,))
+    for ours, met, known in ((1.1, True, 1), (0.9, True, 0), (1.3, False, 1)):
+        taken = {"peer": samples(1.0), "ours": samples(ours)}
+        verdicts = [judge(goal, taken) for goal in goals]
+        report = Report(benchmark, QUICK, outcomes=[Outcome(case, taken, {}, verdicts)])
+        assert (report.met, report.known_misses) == (met, known)
+        text = outcome_table(report, report.outcomes[0])
+        assert (
+            "MISSED     ours: wall time <= 1.00 x peer: 1.10; as is known: it checks every byte" in text
+        ) == (ours == 1.1)
+
+
 def test_a_goal_against_a_contender_that_is_not_there_is_not_judged():
     goal = Goal(contender="ours", against="peer", quantity="cpu", at_most=1.0)
     verdict = judge(goal, {"ours": samples(1.0)})
