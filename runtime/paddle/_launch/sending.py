@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paddle._launch import sizes
 from paddle._launch.news import Sent
 
 if TYPE_CHECKING:  # loaded only where there is a terminal
@@ -38,7 +39,7 @@ class Sending:
         )
         if total < _WORTH_TELLING:
             return ""
-        line = f"sent {_size(sent)} of {_size(total)} ({100 * sent // total} %)"
+        line = f"sent {sizes.of(sent)} of {sizes.of(total)} ({100 * sent // total} %)"
         if len(self._latest) == 1:
             return line
         done = sum(one.sent >= one.total for one in self._latest.values())
@@ -53,12 +54,8 @@ class Sending:
         table = Table.grid(padding=(0, 2))
         for one in sorted(behind[:_BARS], key=lambda one: one.node):
             bar = ProgressBar(total=max(1, one.total), completed=one.sent if one.total else 1, width=30)
-            table.add_row(f"node {one.node}", bar, f"{_size(one.sent)} of {_size(one.total)}")
+            table.add_row(f"node {one.node}", bar, f"{sizes.of(one.sent)} of {sizes.of(one.total)}")
         return table
 
     def _pairs(self) -> list[tuple[int, int]]:
         return [(one.sent, one.total) for one in self._latest.values()]
-
-
-def _size(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB"

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from paddle._launch.backends.node import Node
-from paddle._launch.machines import transport
+from paddle._launch.machines import patience, transport
 from paddle._launch.plan import LaunchPlan
 from tests.launch.machines.simulated import NAME, NODES, Net, Running
 from tests.waiting import until
@@ -35,8 +35,8 @@ def test_nothing_is_changed_on_any_of_64_before_the_last_has_answered_and_then_a
         place = net.disk(f"n{node}") / "srv"
         assert (place / "JOB1" / "words").read_bytes() == bytes(range(256)) * 4096
         assert (place / ".paddle" / "runtime-0123456789abcdef" / "paddle" / "__init__.py").exists()
-    assert net.most_opening <= transport.PARALLEL
-    bound = OF_A_NODE * NODES + OF_OPENING * transport.PARALLEL + OF_THE_LAUNCH
+    assert net.most_opening <= patience.AT_ONCE
+    bound = OF_A_NODE * NODES + OF_OPENING * patience.AT_ONCE + OF_THE_LAUNCH
     assert net.most_threads - running.before <= bound
     until(lambda: left() <= running.before, "the launch's threads to end")
 

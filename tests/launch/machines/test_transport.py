@@ -27,7 +27,7 @@ from paddle._launch.errors import (
     NodeLost,
     NodeUnreachable,
 )
-from paddle._launch.machines import transport, ways
+from paddle._launch.machines import patience, transport, ways
 from paddle._launch.machines.host_keys import Chain
 from paddle._launch.machines.known_hosts import HostKey, Known
 from paddle._launch.machines.refusals import Door, host_key, no_program
@@ -157,7 +157,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakeConnection]:
 
     monkeypatch.setattr(ways, "hops", lambda connection: iter([connection]))
     monkeypatch.setattr(ways, "connection", lambda host, _: Fresh(host))
-    monkeypatch.setattr(transport, "_PAUSE_S", 0.001)
+    monkeypatch.setattr(patience, "_PAUSE_S", 0.001)
     return Fresh
 
 

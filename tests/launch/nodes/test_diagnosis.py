@@ -94,7 +94,7 @@ def test_a_local_node_is_not_judged_by_what_only_other_machines_need() -> None:
             ["it has 100 files and folders", "can take 99 more", "`df -i /srv`"],
         ),
         ("disk", State.WARN, {"facts": {"free_files": 9999}}, ["takes 9,999 files more", "`df -i /srv`"]),
-        ("disk", State.WARN, {"facts": {"free": 1 << 28}}, ["256.0 MiB left", "`fab clean`"]),
+        ("disk", State.WARN, {"facts": {"free": 1 << 28}}, ["268.4 MB left", "`fab clean`"]),
         (
             "disk",
             State.WARN,
@@ -114,7 +114,7 @@ def test_a_local_node_is_not_judged_by_what_only_other_machines_need() -> None:
             "memory",
             State.WARN,
             {"seen": {"memory": Memory(1 << 30, 1 << 28)}},
-            ["256.0 MiB of 1.0 GiB", "`ps"],
+            ["268.4 MB of 1.1 GB", "`ps"],
         ),
         ("cores", State.WARN, {"seen": {"cores": 1}}, ["2 ports are as many processes, on 1 cores"]),
         ("cores", State.WARN, {"seen": {"load": 40.0}}, ["load 40.0 on 8 cores"]),

@@ -104,6 +104,19 @@ def test_where_a_job_runs_all_that_it_may_use_stays(root: Path) -> None:
     assert (root / ".paddle").is_dir()
 
 
+def test_where_a_launch_has_sent_its_workspace_and_waits_for_other_nodes_all_that_it_may_use_stays(
+    root: Path,
+) -> None:
+    """With ``--all`` its environment went: the launch failed when its roles were to start."""
+    wanted = removable(root, ("", "next"))
+    add_job(root, OTHER_JOB, is_begun=False)
+    ask(root, remove=wanted, all=True)
+    home = root / ".paddle"
+    assert (home / "venv" / MARK).exists()
+    assert (home / RUNTIME).is_dir()
+    assert (root / OTHER_JOB / "train.py").exists()
+
+
 def test_what_came_in_the_place_of_what_was_listed_stays(root: Path) -> None:
     wanted = removable(root)
     (root / JOB).rename(root / "elsewhere")

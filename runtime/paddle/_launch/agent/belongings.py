@@ -141,10 +141,10 @@ class Ground:
             return self._need_of_job(one.place, user)
         if user:
             return "run", _name(user)
-        if self._is_next(one):
-            return "next", "jobs that begin from now on"
         if one.kind != "remains" and pending:
             return "wait", pending
+        if self._is_next(one):
+            return "next", "jobs that begin from now on"
         if one.kind == "venv" and self._now - self._switched_s() < RECENT_S:
             return "wait", "launches that began a moment ago"
         return "", ""

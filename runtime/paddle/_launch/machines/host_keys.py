@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,9 @@ from paramiko.ssh_exception import IncompatiblePeer
 from paddle._launch.errors import HostKeyChanged, HostKeyUnknown, NodeUnreachable
 from paddle._launch.machines import known_hosts, refusals, ways
 from paddle._launch.machines.known_hosts import HostKey, Known
+from paddle._launch.machines.patience import again
 from paddle._launch.machines.refusals import Door
 from paddle._launch.settings import Host
-
-_TRIES, _PAUSE_S = 3, 0.3  # sshd drops connections at random while many come at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,16 +87,13 @@ def _shown(connection: Connection, known: tuple[Known, ...]) -> Iterator[HostKey
 
 
 def _patiently(connection: Connection, known: tuple[Known, ...], without: frozenset[str]) -> HostKey | None:
-    for tries_left in reversed(range(_TRIES)):
-        try:
-            return _look(connection, known, without)
-        except (SSHException, EOFError) as error:
-            refusal = ways.refusal(error, ways.door(connection))
-            is_dropped = isinstance(refusal, NodeUnreachable) and refusal.may_pass
-            if not (tries_left and is_dropped) or isinstance(error, IncompatiblePeer):
-                raise
-        threading.Event().wait(_PAUSE_S)
-    raise AssertionError  # the last try returns or raises
+    def may_pass(error: Exception) -> bool:
+        if isinstance(error, IncompatiblePeer) or not isinstance(error, (SSHException, EOFError)):
+            return False
+        refusal = ways.refusal(error, ways.door(connection))
+        return isinstance(refusal, NodeUnreachable) and refusal.may_pass
+
+    return again(partial(_look, connection, known, without), may_pass)
 
 
 def _look(connection: Connection, known: tuple[Known, ...], without: frozenset[str]) -> HostKey | None:

@@ -10,9 +10,12 @@ import contextlib
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
+AT_ONCE = 16  # machines that something is done with at a time
 STALL_S = 15.0  # without a byte: then a connection is given up
+_TRIES, _PAUSE_S = 3, 0.3
+Value = TypeVar("Value")
 
 
 class ImpatientSocket:
@@ -89,6 +92,23 @@ class Gate:
         finally:
             late.cancel()
             leave()
+
+
+def again(
+    do: Callable[[], Value],
+    may_pass: Callable[[Exception], bool],
+    pause: Callable[[float], bool] | None = None,
+) -> Value:
+    """Do something, up to three times where what failed may pass: sshd drops connections at random while many
+    log in (MaxStartups). ``pause``: waits between, and says whether to give up."""
+    pause = pause or threading.Event().wait
+    for tries_left in reversed(range(_TRIES)):
+        try:
+            return do()
+        except Exception as error:
+            if not (tries_left and may_pass(error)) or pause(_PAUSE_S):
+                raise
+    raise AssertionError  # the last try returns or raises
 
 
 @contextlib.contextmanager

@@ -31,14 +31,12 @@ from paramiko import Channel, SSHException
 from paddle._launch.errors import NodeLost, NodeUnreachable
 from paddle._launch.machines import patience, refusals, ways
 from paddle._launch.machines.opening import Opening
-from paddle._launch.machines.patience import Gate, deadline
+from paddle._launch.machines.patience import AT_ONCE, Gate, deadline
 from paddle._launch.machines.refusals import Door
 from paddle._launch.machines.ways import CONNECT_S
 from paddle._launch.settings import Host
 
-PARALLEL = 16
 TURN_S = 5.0  # then who is being connected to lets others go on
-_TRIES, _PAUSE_S = 3, 0.3  # sshd drops connections at random while many log in: MaxStartups
 _ENDING_S = 0.5
 _WATCH_S = 0.1
 _WINDOW = 1 << 24
@@ -152,7 +150,7 @@ class Line:
 class Transport:
     """Opens lines. ``host_keys``: known, new or any."""
 
-    def __init__(self, host_keys: str, parallel: int = PARALLEL) -> None:
+    def __init__(self, host_keys: str, parallel: int = AT_ONCE) -> None:
         self._host_keys = host_keys
         self._gate = Gate(parallel, TURN_S)
 
@@ -165,14 +163,11 @@ class Transport:
 
 def _opened(host: Host, host_keys: str, end: float, is_off: threading.Event) -> Line:
     """Open a line, trying again where that may help."""
-    for tries_left in reversed(range(_TRIES)):
-        try:
-            return _opened_once(host, host_keys, end, is_off)
-        except NodeUnreachable as error:
-            may_try = tries_left and error.may_pass and time.monotonic() < end
-            if not may_try or is_off.wait(_PAUSE_S):
-                raise
-    raise AssertionError  # the last try returns or raises
+
+    def may_pass(error: Exception) -> bool:
+        return isinstance(error, NodeUnreachable) and error.may_pass and time.monotonic() < end
+
+    return patience.again(partial(_opened_once, host, host_keys, end, is_off), may_pass, is_off.wait)
 
 
 def _opened_once(host: Host, host_keys: str, end: float, is_off: threading.Event) -> Line:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from paddle._launch import sizes
 from paddle._launch.machines import fitness
 from paddle._launch.machines.transport import About
 from paddle._launch.nodes.findings import Finding, State
@@ -134,7 +135,9 @@ def _disk(visit: Visit) -> Iterator[Said]:
     yield from (("disk", State.FAIL, text) for text in failing)
     yield from (("disk", State.WARN, text) for text in warned if not failing)
     if not failing and not warned:
-        free = "unknown room" if facts.free is None else f"{_size(facts.free)} of {_size(disk.total)} free"
+        free = (
+            "unknown room" if facts.free is None else f"{sizes.of(facts.free)} of {sizes.of(disk.total)} free"
+        )
         kept = (
             f", {visit.seen.folders} JOB folder{'s' * (visit.seen.folders > 1)}" if visit.seen.folders else ""
         )
@@ -145,8 +148,8 @@ def _narrow(visit: Visit) -> Iterator[str]:
     facts, disk = visit.seen.facts, visit.seen.disk
     if facts.free is not None and facts.free < _ROOMY:
         yield (
-            f"{facts.ground} has {_size(facts.free)} left of {_size(disk.total)}: logs and snapshots may "
-            "fill it. Make room (`fab clean`), or name another ROOT_DIR in conf.py."
+            f"{facts.ground} has {sizes.of(facts.free)} left of {sizes.of(disk.total)}: logs and snapshots "
+            "may fill it. Make room (`fab clean`), or name another ROOT_DIR in conf.py."
         )
     if facts.free_files is not None and facts.free_files < _MANY_FILES:
         yield (
@@ -162,8 +165,8 @@ def _memory(visit: Visit) -> Iterator[Said]:
         yield (
             "memory",
             State.WARN,
-            f"{_size(seen.memory.available)} of {_size(seen.memory.total)} is free, and a pserver and a "
-            "trainer want more. End what holds it (`ps aux --sort=-rss | head` there).",
+            f"{sizes.of(seen.memory.available)} of {sizes.of(seen.memory.total)} is free, and a pserver and "
+            "a trainer want more. End what holds it (`ps aux --sort=-rss | head` there).",
         )
         warned = True
     if shards > seen.cores:
@@ -186,8 +189,8 @@ def _memory(visit: Visit) -> Iterator[Said]:
         yield (
             "memory",
             State.OK,
-            f"{_size(seen.memory.available)} of {_size(seen.memory.total)} free, {seen.cores} cores, load "
-            f"{seen.load:.1f}",
+            f"{sizes.of(seen.memory.available)} of {sizes.of(seen.memory.total)} free, {seen.cores} cores, "
+            f"load {seen.load:.1f}",
         )
 
 
@@ -320,11 +323,3 @@ def _time(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.1f} s"
     return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.1f} hours"
-
-
-def _size(count: float) -> str:
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if count < 1024:
-            return f"{count:.0f} {unit}" if unit in ("B", "KiB") else f"{count:.1f} {unit}"
-        count /= 1024
-    return f"{count:.1f} TiB"
