@@ -111,7 +111,11 @@ TABLE = (
     Row("_launch.machines.fitness", "_launch.{errors, machines.said, workspace}", "msgspec pathlib"),
     Row("_launch.machines.refusals", "_launch.errors _launch.machines.known_hosts", "pathlib"),
     Row("_launch.machines.known_hosts", "_launch.errors", STANDARD),
-    Row("_launch.machines.crowd", "_launch.{agent.halves, errors, machines.refusals}", STANDARD),
+    Row(
+        "_launch.machines.crowd",
+        "_launch.{agent.halves, errors, machines.patience, machines.refusals}",
+        STANDARD,
+    ),
     Row("_launch.machines.patience", "", STANDARD),
     Row("_launch.machines.opening", "_launch.errors _launch.machines.patience", STANDARD),
     Row("_launch.{inbox, turn}", "", STANDARD),
@@ -123,9 +127,9 @@ TABLE = (
     Row("_launch.ignored", "_launch.errors", "pathlib pathspec"),
     Row("_launch.machines.places", "_launch.errors"),
     Row("_launch.machines.shards", "_launch.workspace"),
-    Row("_launch.sizes"),
-    Row("_launch.question", "", "sys"),
-    Row("_launch.sending", "_launch.{news, sizes}", "rich"),
+    Row("_launch.screens.sizes"),
+    Row("_launch.nodes.question", "", "sys"),
+    Row("_launch.sending", "_launch.{news, screens.sizes}", "rich"),
     Row("_launch.backends.{crew, node}", "_launch", STANDARD),
     Row("_launch.board", "_launch.{news, plan, sending}"),
     Row("_launch.bulletins", "_launch.news", "msgspec"),
@@ -140,7 +144,7 @@ TABLE = (
     Row("_launch.jobs.resumption", f"_launch.jobs.index _launch.plan {FLAGS}", "pathlib"),
     Row("_launch.jobs.watching", f"_launch.jobs {BULLETINS}", f"rich {STANDARD}"),
     Row("_launch.jobs.collecting", f"{BULLETINS} _launch.backends _launch.phases _visible", STANDARD),
-    Row("_launch.jobs.commands", f"_launch.jobs _launch.{{backends, screens}} {FLAGS}", STANDARD),
+    Row("_launch.jobs.commands", f"_launch.jobs _launch.{{backends, screens, settings}} {FLAGS}", STANDARD),
     Row("_launch.backends.local", "_launch", f"invoke {STANDARD}"),
     # What is done with nodes between jobs.
     Row("_launch.nodes.{__init__, findings}", "_visible"),
@@ -152,11 +156,11 @@ TABLE = (
     Row("_launch.nodes.survey", "_launch.machines.{fitness, said}", "msgspec pathlib"),
     Row(
         "_launch.nodes.diagnosis",
-        "_launch.sizes _launch.machines.{fitness, transport} _launch.nodes.{findings, survey}",
+        "_launch.screens.sizes _launch.machines.{fitness, transport} _launch.nodes.{findings, survey}",
         "pathlib",
     ),
     Row("_launch.nodes.reach", "_launch.machines.fitness _launch.nodes.{diagnosis, findings, survey}"),
-    Row("_launch.nodes.dialogue", "_launch.settings _launch.nodes.{findings, trusting} _visible"),
+    Row("_launch.nodes.dialogue", "_launch.settings _launch.nodes.{findings, question, trusting} _visible"),
     Row(
         "_launch.nodes.checking",
         "_launch.{errors, job, plan, remote, settings, workspace} _launch.machines _launch.nodes",
@@ -177,18 +181,18 @@ TABLE = (
         "_launch.{digests, errors, workspace} _launch.upkeep.{closure, interpreter, picking}",
         "msgspec packaging pathlib shutil tempfile",
     ),
-    Row("_launch.upkeep.account", "_launch.{settings, machines.crowd} _visible", "rich sys"),
+    Row("_launch.upkeep.account", "_launch.{settings, screens.sizes, machines.crowd} _visible", "rich sys"),
     Row(
         "_launch.upkeep.{cleaning, furnishing, installing}",
         "_launch.{digests, dispatch, errors, remote, settings, upkeep} "
         "_launch.machines.{conversation, crowd, here, reader, said, transport} _visible",
         "msgspec pathlib sys time",
     ),
-    Row("_launch.upkeep.receipts", "_launch.{errors, upkeep}", "pathlib"),
+    Row("_launch.upkeep.receipts", "_launch.{errors, screens.sizes, upkeep}", "pathlib"),
     Row(
         "_launch.upkeep.commands",
-        f"{FLAGS} _launch.{{digests, remote, settings, signals, upkeep}} "
-        "_launch.{machines.fitness, nodes.commands}",
+        f"{FLAGS} _launch.{{digests, job, remote, settings, signals, upkeep}} "
+        "_launch.{machines.fitness, nodes.commands, nodes.question, screens.sizes}",
         "importlib pathlib sys time",
     ),
 )

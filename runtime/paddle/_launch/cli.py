@@ -39,11 +39,10 @@ from paddle._launch.screens.merged import Heads, MergedScreen
 from paddle._launch.screens.printer import Printer
 from paddle._launch.screens.screen import screen
 from paddle._launch.screens.stream import can_show, open_streams, own, width_of
-from paddle._launch.settings import Settings, settle
+from paddle._launch.settings import RUNTIME, Settings, settle
 from paddle._launch.workspace import Claim
 from paddle._visible import visible
 
-RUNTIME = Path(__file__).resolve().parents[2]
 _HEAD = """
 usage: python paddle.py --job_dispatch_package=DIR [flags]
        python paddle.py --job_workspace=DIR [flags]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddle._launch import sizes
 from paddle._launch.news import Sent
+from paddle._launch.screens import sizes
 
 if TYPE_CHECKING:  # loaded only where there is a terminal
     from rich.table import Table

@@ -23,6 +23,10 @@ from paddle._launch.flag import Flag, Value
 from paddle._launch.flags import BY_CONF_NAME, BY_NAME, check_ports, check_supported, flags_of
 from paddle._launch.machines.places import Places, places
 
+RUNTIME = Path(__file__).resolve().parents[2]
+ROOT = (
+    RUNTIME.parent
+)  # of this checkout: there are paddle.py and the conf.py that is meant where none is named
 _SSH = re.compile(
     r"(?P<user>[A-Za-z_][\w.-]*)@(?P<host>[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?)(:(?P<port>\d+))?"
 )

@@ -22,10 +22,10 @@ from paddle._launch.jobs.looking import as_json, headline, in_words, look
 from paddle._launch.screens.merged import Heads
 from paddle._launch.screens.screen import can_draw, has_colours
 from paddle._launch.screens.stream import width_of
+from paddle._launch.settings import ROOT
 
 _TAIL = Flag(name="tail", kind="int", default=1, help="", users=frozenset(), low=1)
 _GRACE = Flag(name="grace", kind="duration", default=2.0, help="", users=frozenset(), low=0, high=3600)
-ROOT = Path(__file__).resolve().parents[4]
 
 
 def start(package: str, flags: str, conf: str, *, detach: bool) -> None:

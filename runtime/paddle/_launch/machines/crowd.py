@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 from paddle._launch.agent.halves import SIGNALS
 from paddle._launch.errors import LaunchError
 from paddle._launch.machines import refusals
+from paddle._launch.machines.patience import AT_ONCE
 
-PARALLEL = 16
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
@@ -40,7 +40,7 @@ Say = Callable[[str | Bytes], None]
 def crowd(
     tasks: Mapping[Key, Callable[[Say], Value]],
     hear: Callable[[Key, str | Bytes], None],
-    parallel: int = PARALLEL,
+    parallel: int = AT_ONCE,
     deadline_s: float | None = None,
 ) -> dict[Key, Value | LaunchError]:
     """Do all of it; gives what came of each, in the order of ``tasks``. ``hear``: in this thread."""
@@ -65,7 +65,7 @@ def crowd(
 
 
 def together(
-    tasks: Mapping[Key, Callable[[], Value]], deadline_s: float, parallel: int = PARALLEL
+    tasks: Mapping[Key, Callable[[], Value]], deadline_s: float, parallel: int = AT_ONCE
 ) -> tuple[dict[Key, Value], dict[Key, LaunchError]]:
     """As :func:`crowd`, where nothing is said meanwhile; gives apart what came of it, and why it failed."""
     done = crowd(

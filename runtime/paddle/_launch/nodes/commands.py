@@ -24,9 +24,8 @@ from paddle._launch.nodes.checking import Wish
 from paddle._launch.nodes.dialogue import Dialogue
 from paddle._launch.nodes.findings import Finding, State, Table, summary
 from paddle._launch.nodes.trusting import trust as have_known
-from paddle._launch.settings import Settings, read_conf, settle
+from paddle._launch.settings import ROOT, RUNTIME, Settings, read_conf, settle
 
-ROOT = Path(__file__).resolve().parents[4]
 _THIS_MACHINE = ("local",)
 
 
@@ -51,7 +50,7 @@ def check(package: str, flags: str, conf: str, form: str, *, whole: bool) -> int
         package=cwd / Path(package).expanduser() if package else None,
         deployed=cwd / Path(deployed).expanduser() if deployed else None,
         live=frozenset(job.record.id for job in Index().jobs() if job.standing is Standing.RUNS),
-        runtime=ROOT / "runtime",
+        runtime=RUNTIME,
     )
     names = [host.name if host.is_local else f"{host.user}@{host.name}" for host in settings.hosts]
     found = list(checking.check(wish))

@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from paddle._launch import sizes
 from paddle._launch.machines import fitness
 from paddle._launch.machines.transport import About
 from paddle._launch.nodes.findings import Finding, State
 from paddle._launch.nodes.survey import OURS, REAL, Asked, Port, Seen
+from paddle._launch.screens import sizes
 
 _ROOMY = 512 << 20
 _MANY_FILES = 10_000

@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, TextIO
 
+from paddle._launch.nodes import question
 from paddle._launch.nodes.findings import numbers
 from paddle._launch.nodes.trusting import Told
 from paddle._launch.settings import Host
@@ -37,15 +38,14 @@ class Dialogue:
         """Show keys, and ask whether they are those of the machines."""
         if self._yes:
             return True
-        if not self._is_text or self._stdin is None or not self._stdin.isatty():
+        if not self._is_text or not question.is_asked(self._stdin):
             return False
         for told in new:
             self._say(self._line(told))
         self._was_asked = True
         self._say(f"So they answer to this machine now. On a machine itself {_OWN} says what its key is.")
         these = "this key" if len(new) == 1 else f"these {len(new)} keys"
-        print(f"Have {these} known? [y/N] ", end="", file=self._stdout, flush=True)
-        return self._stdin.readline().strip().lower() in ("y", "yes")
+        return question.ask(f"Have {these} known?", self._stdin, self._stdout)
 
     def tell(self, told: Told) -> None:
         """Say what became of a host."""

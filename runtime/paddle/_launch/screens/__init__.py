@@ -5,6 +5,7 @@
     live.py      a terminal: a table that keeps changing below what was said
     grid.py      the rows of a board as lines of text, as wide as there is room
     merged.py    what roles print, each line with its role and address
+    sizes.py     how many bytes something is, in words
     stream.py    where they write to
     printer.py   keeps nobody waiting for who reads
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from paddle._launch.machines.crowd import Bytes
+from paddle._launch.screens import sizes
 from paddle._launch.settings import Host
 from paddle._visible import visible
 
@@ -39,7 +40,7 @@ class Account:
             self._does[node] = _far(news) if isinstance(news, Bytes) else visible(news)
             self._show()
         elif isinstance(news, str) or not news.sent:
-            text = news if isinstance(news, str) else f"sending {news.what}, {megabytes(news.total)}"
+            text = news if isinstance(news, str) else f"sending {news.what}, {sizes.of(news.total)}"
             self.say(f"node {node:<3} {self.names[node]}  {text}")
 
     def say(self, text: str) -> None:
@@ -87,13 +88,6 @@ def columns(rows: Iterable[Sequence[str]]) -> Iterator[str]:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def megabytes(size: int) -> str:
-    """Say how many bytes."""
-    if size < 1e6:
-        return f"{size / 1e3:,.0f} kB"
-    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
-
-
 def _far(news: Bytes) -> str:
     share = 100 * news.sent // max(1, news.total)
-    return f"sending {news.what}: {megabytes(news.sent)} of {megabytes(news.total)} ({share} %)"
+    return f"sending {news.what}: {sizes.of(news.sent)} of {sizes.of(news.total)} ({share} %)"

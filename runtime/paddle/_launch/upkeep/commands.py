@@ -17,17 +17,19 @@ from paddle._launch import remote, signals
 from paddle._launch.digests import DigestCache
 from paddle._launch.errors import Interrupted, UsageError
 from paddle._launch.flags import BY_NAME
+from paddle._launch.job import root_of
 from paddle._launch.machines.fitness import PACKAGES
+from paddle._launch.nodes import question
 from paddle._launch.nodes.commands import settings_of
 from paddle._launch.remote import Remote
-from paddle._launch.settings import Settings
+from paddle._launch.screens import sizes
+from paddle._launch.settings import RUNTIME, Settings
 from paddle._launch.upkeep import receipts
-from paddle._launch.upkeep.account import Account, megabytes
+from paddle._launch.upkeep.account import Account
 from paddle._launch.upkeep.cleaning import Cleaning, Listing
 from paddle._launch.upkeep.installing import Installation
 from paddle._launch.upkeep.wheelhouse import Wheelhouses
 
-ROOT = Path(__file__).resolve().parents[4]
 _CACHE = Path("~/.cache/paddle")
 PYTHONS = ("python3", "python3.13", "python3.12", "python3.11")
 # Where a package's compiled part is loaded by a module of another name than its own.
@@ -105,7 +107,7 @@ def _clean(cleaning: Cleaning, shown: Account, root: Path, *, is_all: bool, yes:
     if not any(listing.goes for listing in goes.values()):
         shown.say("there is nothing to remove")
         return int(receipts.has_failed(looked.values()))
-    if dry_run or not (yes or _is_wanted(f"Remove {megabytes(size)}? [y/N] ", shown)):
+    if dry_run or not (yes or (not shown.is_json and question.ask(f"Remove {sizes.of(size)}?"))):
         shown.say("nothing was removed" if dry_run else "nothing was removed: nobody said yes (--yes does)")
         return int(not dry_run or receipts.has_failed(looked.values()))
     removals = cleaning.remove(goes)
@@ -131,22 +133,10 @@ def _answering(shown: Account) -> Iterator[None]:
         shown.close()
 
 
-def _is_wanted(question: str, shown: Account) -> bool:
-    """Ask the user, where there is one to ask."""
-    if shown.is_json or sys.stdin is None or not sys.stdin.isatty():
-        return False
-    print(question, end="", flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
 def needs(settings: Settings) -> Remote:
     """What a launch needs on other machines."""
-    root = Path(settings["root_dir"])
-    if not root.is_absolute():
-        raise UsageError(
-            f"ROOT_DIR ({settings.origins['root_dir']}) is {root}: on other machines it must begin with /."
-        )
-    return remote.needs(settings, ROOT / "runtime")
+    root_of(settings)  # refuses one that cannot be
+    return remote.needs(settings, RUNTIME)
 
 
 def own_versions(names: Sequence[str] | Mapping[str, str]) -> dict[str, str]:

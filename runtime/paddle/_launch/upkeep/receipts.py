@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from paddle._launch.errors import LaunchError
-from paddle._launch.upkeep.account import columns, megabytes
+from paddle._launch.screens import sizes
+from paddle._launch.upkeep.account import columns
 from paddle._launch.upkeep.cleaning import Belonging, Listing, Removal
 from paddle._launch.upkeep.installing import Outcome
 
@@ -51,7 +52,7 @@ def _cells(outcome: Outcome) -> tuple[str, ...]:
     if done is None:
         return "failed", "", "", "", ""
     what = "installed" if done.is_changed else "as it was"
-    sent = megabytes(done.sent) if done.sent else "-"
+    sent = sizes.of(done.sent) if done.sent else "-"
     return what, sent, f"{done.seconds:.1f} s", f"{done.version} {done.python}", str(done.venv)
 
 
@@ -81,7 +82,7 @@ def of_listing(
         if isinstance(listing, LaunchError):
             yield f"node {node:<3} {names[node]}  {listing}"
             continue
-        yield f"node {node:<3} {names[node]}  {root}: {megabytes(listing.size)} to remove"
+        yield f"node {node:<3} {names[node]}  {root}: {sizes.of(listing.size)} to remove"
         yield from columns([("  ", *_row(one, now)) for one in listing.goes])
         for who in dict.fromkeys(one.who for one in listing.stays):
             yield f"    stays, for {who}: {', '.join(_name(one) for one in listing.stays if one.who == who)}"
@@ -91,7 +92,7 @@ def of_listing(
 def _row(one: Belonging, now: float) -> tuple[str, str, str]:
     holds = f", holds {' and '.join(one.holds)}" if one.holds else ""
     when = f"ended {_ago(now - one.used_s)} ago{holds}" if one.kind == "job" else ""
-    return _name(one), megabytes(one.size), when
+    return _name(one), sizes.of(one.size), when
 
 
 def _name(one: Belonging) -> str:
@@ -104,7 +105,7 @@ def of_removal(removals: Mapping[int, Removal | LaunchError], names: Sequence[st
         if isinstance(removal, LaunchError):
             yield f"node {node:<3} {names[node]}  {removal}"
             continue
-        yield f"node {node:<3} {names[node]}  removed {megabytes(removal.size)}"
+        yield f"node {node:<3} {names[node]}  removed {sizes.of(removal.size)}"
         yield from (f"    stays: {path} {why}" for path, why in removal.left)
 
 

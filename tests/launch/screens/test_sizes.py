@@ -2,7 +2,7 @@
 
 import pytest
 
-from paddle._launch import sizes
+from paddle._launch.screens import sizes
 
 
 @pytest.mark.parametrize(
