@@ -101,7 +101,8 @@ def test_where_a_job_runs_all_that_it_may_use_stays(root: Path) -> None:
     assert {"left": JOB, "why": "for its agent"} in answers
     assert (root / JOB / "train.py").exists()
     assert (root / ".paddle" / "objects" / "shared").exists()
-    assert (root / ".paddle").is_dir()
+    assert (root / ".paddle" / RUNTIME).is_dir(), "roles that are yet to be started need it"
+    assert (root / ".paddle" / "venv" / MARK).exists()
 
 
 def test_where_a_launch_has_sent_its_workspace_and_waits_for_other_nodes_all_that_it_may_use_stays(

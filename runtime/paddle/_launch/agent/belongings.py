@@ -144,10 +144,16 @@ class Ground:
         if one.kind != "remains" and pending:
             return "wait", pending
         if self._is_next(one):
-            return "next", "jobs that begin from now on"
+            running = self._running()  # which may be yet to start its roles with it
+            return ("run", f"{running}, which runs") if running else ("next", "jobs that begin from now on")
         if one.kind == "venv" and self._now - self._switched_s() < RECENT_S:
             return "wait", "launches that began a moment ago"
         return "", ""
+
+    def _running(self) -> str:
+        """A job whose agent runs here."""
+        jobs = (one.place for one in self._found() if one.kind == "job")
+        return next((job.name for job in jobs if any(map(is_held, _agent_logs(job)))), "")
 
     def _need_of_job(self, place: Path, user: Occupant | None) -> tuple[str, str]:
         begun = _agent_logs(place)

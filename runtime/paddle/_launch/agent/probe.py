@@ -15,12 +15,15 @@ and answers
         folders it can take, null where a disk does not say; devices: network
         device -> IPv4 address; addresses: name -> those it has here; is_held: another agent has the workspace
 
-It must never judge: what of this is wrong, the launcher says. Guarantee: nothing is changed; where nobody
-waits for the answer any more, it ends soon, though a name server may keep it waiting.
+It must never judge: what of this is wrong, the launcher says. Then it stays for as long as its input, at most
+a minute: while a launch waits for its other nodes, what it has chosen on this one is in use. Guarantee:
+nothing is changed; where nobody waits for the answer any more, it ends soon, though a name server may keep it
+waiting.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -29,6 +32,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -59,9 +63,26 @@ def main() -> int:
     """Look, and say what was seen."""
     signal.alarm(PATIENCE_S)
     order = json.loads(sys.stdin.readline())
-    end_of_input.notice(partial(signal.alarm, _ALONE_S))
-    Answers(sys.stdout.fileno()).say(**look(order))
+    is_over = threading.Event()
+    end_of_input.notice(partial(_leave, is_over))
+    found = look(order)
+    _take_to_itself(Path(found["python"]).parent.parent, order["runtime"], order["workspace"])
+    Answers(sys.stdout.fileno()).say(**found)
+    is_over.wait()
     return 0
+
+
+def _leave(is_over: threading.Event) -> None:
+    is_over.set()
+    signal.alarm(_ALONE_S)  # should it still be looking
+
+
+def _take_to_itself(*folders: str | Path) -> None:
+    """Be seen to use what the launch is going to use, so that nobody removes that meanwhile: `fab clean`, of
+    another shell, finds it by what this process has open (occupants.py)."""
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
 
 
 def look(order: dict[str, Any]) -> dict[str, Any]:

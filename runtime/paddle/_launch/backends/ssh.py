@@ -59,6 +59,7 @@ class SshMachine:
         self._step: Conversation | None = None
         self._busy: object | None = None  # a step that is under way
         self._pythons = self._remote.pythons
+        self._presence = contextlib.ExitStack()
         self._has_runtime = False
         self._has_delivered = False
         self.python: str | None = None
@@ -146,8 +147,11 @@ class SshMachine:
     def _look(self) -> None:
         """Find out what the node is like, and whether that will do."""
         wanted = self._wanted()
-        facts = self._facts(wanted)
-        fitness.check(facts, wanted)
+        with contextlib.ExitStack() as stack:
+            talk = stack.enter_context(self._talking("agent.probe"))
+            facts = talk.ask(fitness.order(wanted), fitness.Facts)
+            fitness.check(facts, wanted)
+            self._presence = stack.pop_all()  # what was chosen is in use until the agent has it
         self.python, self._pythons = facts.python, (facts.python,)
         self._has_runtime = facts.has_runtime
 
@@ -204,7 +208,7 @@ class SshMachine:
             try:
                 yield talk
             finally:
-                self._step = None
+                self._step = None if self._step is talk else self._step
 
     @contextlib.contextmanager
     def _saying_what_then(self) -> Iterator[None]:
@@ -226,6 +230,7 @@ class SshMachine:
         """Hear an agent until it has ended, or its connection."""
         try:
             while data := stream.receive(_CHUNK):
+                self._presence.close()  # the agent is there
                 hear(data)
             if stream.status() < 0 and self._line is not None and self._line.has_broken():
                 self.lost = "its connection broke"

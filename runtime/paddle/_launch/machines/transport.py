@@ -87,8 +87,9 @@ class Stream:
         self._channel.settimeout(None)
 
     def close(self) -> None:
-        """Let go of it."""
-        self._channel.close()
+        """Let go of it; others may let go of its connection meanwhile."""
+        with contextlib.suppress(OSError, EOFError, SSHException):
+            self._channel.close()
 
     def _has_complained(self) -> bool:
         self._channel.status_event.wait(1.0)
