@@ -141,22 +141,6 @@ def test_a_trainer_that_fails_gives_the_job_its_status_and_is_shown(launch, clus
     assert left(cluster) == {}
 
 
-def test_two_jobs_side_by_side_do_not_know_each_other(launch, cluster) -> None:
-    first = launch("--port=7164", folder="first")
-    first.wait_until_trained()
-    second = launch("--port=7264", folder="second")
-    second.wait_for("starting 3 trainers")
-    running = {node: len(cluster.processes(node)) for node in cluster.names}
-    second.process.send_signal(2)
-    assert second.end()[0] == 130
-    for node in cluster.names:
-        now = [one.environ.get("PADDLE_JOB_ID", "") for one in cluster.processes(node)]
-        assert len({name for name in now if name}) == 1
-        assert len(now) < running[node]
-        assert sum(map(bool, now)) == 4, "a pserver and the trainer's family of three"
-    first.stop(15)
-
-
 def word2vec(package: Path) -> Path:
     """The job that ships with the launcher, with the same shuffling each time and fewer steps."""
     package.mkdir(parents=True)

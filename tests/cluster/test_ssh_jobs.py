@@ -39,9 +39,12 @@ class Head:
         self._environ = {"XDG_STATE_HOME": str(folder / "state"), "PYTHONPATH": str(ROOT / "runtime")}
         self.index = Index(self._environ)
 
-    def detach(self) -> Job:
+    def detach(self, package: str = "package", *argv: str) -> Job:
         """Launch a job into the background."""
-        job = Job(self._lab, self._folder, "--detach", train=TRAINS, environ=self._environ)
+        (self._folder / package).mkdir()
+        (self._folder / package / "train.py").write_text(TRAINS)
+        own = {"package": self._folder / package, "environ": self._environ}
+        job = Job(self._lab, self._folder, "--detach", *argv, **own)
         status, output, errors = job.end()
         assert status == 0, output + errors
         return job
@@ -83,15 +86,41 @@ def test_it_is_seen_read_collected_and_stopped_from_another_shell(head: Head, cl
     found = json.loads(head.fab("status", "--format=json"))
     assert (found["standing"], found["phase"]) == ("runs", "train")
     assert [row["node"] for row in found["rows"] if row["state"] == "trains"]
-    for node, name in enumerate(cluster.names):
-        lines = head.fab("logs", f"--role=trainer-{node}", "--grep=batch 0$").splitlines()
-        assert lines == [f"[trainer-{node} {name}] batch 0"]
+    assert head.fab("logs", "--role=trainer-1", "--grep=batch 0$") == "[trainer-1 n2] batch 0\n"
+    lines = head.fab("logs", "--grep=batch 0$").splitlines()
+    assert sorted(lines) == [f"[trainer-{node} {name}] batch 0" for node, name in enumerate(cluster.names)]
     head.fab("collect")
     for node in range(3):
         assert (job.package / "log" / f"node-{node}" / "agent.log").is_file()
     assert left(cluster), "collecting stops nothing"
     assert "it ended with status 143" in head.fab("stop")
     assert left(cluster) == {}
+
+
+def running(cluster: Cluster) -> set[tuple[str, int, int]]:
+    """All that runs on nodes: no two processes have all three in common."""
+    return {(node, one.pid, one.started) for node in cluster.names for one in cluster.processes(node)}
+
+
+def test_of_two_jobs_and_a_stranger_of_the_same_name_the_one_that_is_named_is_stopped(
+    head: Head, cluster: Cluster
+) -> None:
+    stranger = ("python3", "-u", "-c", "input()", "train.py")
+    with cluster.start(*stranger, at="n1", stdin=subprocess.PIPE) as foreign:
+        until(lambda: left(cluster), "a stranger")
+        before = running(cluster)
+        head.detach("first")
+        first, name = running(cluster) - before, head.index.jobs()[0].record.name
+        head.detach("second", "--port=7264")
+        others = running(cluster) - first
+        for node in cluster.names:
+            ids = {one.environ.get("PADDLE_JOB_ID") for one in cluster.processes(node)} - {None}
+            assert len(ids) == 2, f"both jobs on {node}"
+        assert "it ended with status 143" in head.fab("stop", f"--job={name}")
+        assert (others - running(cluster), first & running(cluster)) == (set(), set())
+        assert "it ended with status 143" in head.fab("stop")
+        assert left(cluster) == {"n1": [stranger]}
+        foreign.kill()
 
 
 def test_a_killed_launcher_is_told_and_what_it_left_is_collected(head: Head, cluster: Cluster) -> None:
