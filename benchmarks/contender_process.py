@@ -59,6 +59,11 @@ class ContenderProcess:
         answer = self.hear()
         return Sample(answer["wall_s"], answer["cpu_s"])
 
+    def check(self) -> None:
+        """Have it look at what its last run left."""
+        self.tell({"do": "check"})
+        self.hear()
+
     def _last_words(self) -> str:
         """The end of what it printed. Read without seeking: it writes through the same open file."""
         size = os.fstat(self._words.fileno()).st_size

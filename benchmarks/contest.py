@@ -108,6 +108,8 @@ def _play(case: Case, processes: Sequence[ContenderProcess], report: Report) -> 
     measures = {process.name: partial(process.sample, outcome.counts[process.name]) for process in ready}
     try:
         outcome.samples = take_turns(measures, report.pace.rounds)
+        for process in ready:
+            process.check()
     except ContenderError as error:
         outcome.failures.append(str(error))
     outcome.verdicts = [judge(goal, outcome.samples) for goal in case.goals]

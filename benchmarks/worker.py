@@ -34,6 +34,7 @@ class Work:
     ``answer`` was computed on the way; contenders that do not all have the same do not do the same work. A
     limit, which stands beside the contenders and does no such work, has None.
     ``servers`` are other processes whose CPU time counts; ``beside`` gives that of those which come and go.
+    ``check`` raises where what the last run left is not what it was to leave; it is done after all rounds.
     ``close`` ends whatever ``prepare`` started.
     """
 
@@ -42,6 +43,7 @@ class Work:
     servers: tuple[int, ...] = ()
     close: Callable[[], None] = _nothing
     beside: Callable[[], float] = _none
+    check: Callable[[], object] = _nothing
 
 
 class Worker:
@@ -52,12 +54,16 @@ class Worker:
         self._work: Work | None = None
 
     def answer(self, request: Mapping[str, object]) -> dict[str, object]:
-        """Do one request: ``prepare`` with settings, or ``run`` with a count."""
+        """Do one request: ``prepare`` with settings, ``run`` with a count, or ``check``."""
         if request["do"] == "prepare":
             self.close()
             self._work = importlib.import_module(self._module).prepare(request["settings"])
             answer = self._work.answer
             return {"answer": None if answer is None else float(answer), "libraries": library_facts()}
+        assert self._work is not None
+        if request["do"] == "check":
+            self._work.check()
+            return {}
         return _timed(self._work, int(str(request["count"])))
 
     def close(self) -> None:

@@ -1,8 +1,8 @@
 """What contenders share: the package, the nodes, what is timed and what is looked at afterwards.
 
-``full``: nodes have nothing. ``replaced``: they have the package, in which one file has changed, and get it
-in the same place. ``beside``: likewise, but it goes into a new folder, as that of a new job does, and the old
-one stays as it is.
+``full``: nodes have nothing, and nobody knows a digest. ``replaced``: they have the package, in which one
+file has changed, and get it in the same place. ``beside``: likewise, but it goes into a new folder, as that
+of a new job does, and the old one stays as it is.
 """
 
 from __future__ import annotations
@@ -75,7 +75,10 @@ class Field:
         self._wipe()
         self.deploy(1)
         self.deploy(1)
-        return Work(run=self.deploy, answer=self._answer(), close=self._stack.close, beside=self._cpu_s)
+        answer = self._answer()
+        return Work(
+            run=self.deploy, answer=answer, close=self._stack.close, beside=self._cpu_s, check=self._answer
+        )
 
     def _answer(self) -> float:
         """A number of all that is on the nodes, which is to be that of the package."""
@@ -100,6 +103,7 @@ class Field:
 
     def _wipe(self) -> None:
         self._forget(PLACE)
+        self.cache.unlink(missing_ok=True)
 
     def _forget(self, place: Path) -> None:
         for node in self.lab.names:

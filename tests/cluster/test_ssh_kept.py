@@ -25,8 +25,8 @@ PATIENCE_S = 60.0
 ROLES = ("dense", "sparse")
 NODES = ("n1", "n2")
 HOSTS = [f"root@{node}" for node in NODES]
-# The same batch in every step, made of the node's own part of the data, so that what was learned is known from
-# the number of steps alone.
+# The same batch in every step, made of the node's own part of the data: what was learned is known from the
+# number of steps alone.
 TRAIN = """
 import os, sys
 from pathlib import Path

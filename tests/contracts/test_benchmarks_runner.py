@@ -22,6 +22,7 @@ def prepare(settings):
 """
 BROKEN = "def prepare(settings): raise OSError('no such luck')"
 WRONG = ADDER.replace('answer=settings["seed"]', "answer=-1")
+SPOILT = ADDER.replace('answer=settings["seed"]', "answer=4, check=lambda: 1 / 0")
 FALLEN = "import os\ndef prepare(settings): os._exit(3)"
 
 
@@ -110,6 +111,13 @@ def test_a_contender_that_fails_or_does_other_work_exits_1_and_the_others_are_me
     assert document["cases"][0]["contenders"].keys() == {"first"}
     assert words in document["cases"][0]["failures"][0]
     assert words in text
+
+
+def test_a_contender_that_left_something_else_in_the_end_exits_1(run):
+    status, document, _ = run(second=SPOILT)
+    assert status == 1
+    assert document["cases"][0]["contenders"].keys() == {"first", "second"}
+    assert "ZeroDivisionError" in document["cases"][0]["failures"][0]
 
 
 def test_a_limit_without_an_answer_is_measured_and_the_others_are_held_to_each_other(run):

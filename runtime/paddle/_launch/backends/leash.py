@@ -1,6 +1,7 @@
 """What an agent reads on its standard input: orders, a beat when there are none, and at last the end.
 
-It is the ``in_stream`` of Invoke's runners and of Fabric's alike: something to read that is no terminal.
+Invoke reads it as its ``in_stream``, a thread of the SSH back end by itself: something to read that is no
+terminal.
 
 Guarantee: orders arrive whole and in order, and while this process runs the agent hears something every
 ``beat_s``. When this process hangs, is stopped or dies, it hears nothing any more, and acts upon that.
