@@ -328,11 +328,11 @@ class Line:
 
     def _come_back(self) -> None:
         self._notice(f"{self._broken} Trying to come back.")
-        self._return = Return(threading.Thread(target=self._run, name=f"back to {self.what}", daemon=True))
-        self._return.thread.start()
+        back = threading.Thread(target=lambda: self._run(coming), name=f"back to {self.what}", daemon=True)
+        self._return = coming = Return(back)
+        back.start()
 
-    def _run(self) -> None:
-        assert (coming := self._return) is not None
+    def _run(self, coming: Return) -> None:
         try:
             while self._broken is not None and self._farewell is None:
                 try:
