@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -71,6 +72,21 @@ def test_a_node_that_is_cut_off_stops_by_its_lease_and_is_named(launch, cluster)
     assert "not collected, so to be found where it was made: root@n2:" in output
     for node in (0, 2):
         assert (job.package / f"log/node-{node}/train.log").read_text() == "family\n"
+
+
+def test_a_cable_that_is_whole_again_before_the_lease_has_run_out_costs_a_pause(launch, cluster) -> None:
+    """A node that is lost is not reached again; one that is silent for some seconds is not lost."""
+    job = launch(train="import time\nprint('family')\nwhile True: print(time.sleep(0.1), flush=True)\n")
+    job.wait_until_trained()
+    arrived = job.package / "log" / "node-1" / "train.log"
+    until(arrived.exists, "lines of n2")
+    cluster.cut("n2")
+    threading.Event().wait(3.0)
+    size = arrived.stat().st_size
+    cluster.plug("n2")
+    until(lambda: arrived.stat().st_size > size + 100, "lines of n2 again", LEASE_S + PROMISED_S)
+    output, _ = job.stop(signal.SIGINT)
+    assert "collecting results" in output
 
 
 def test_a_node_that_dies_ends_the_job_and_is_named(launch, make_lab, tmp_path) -> None:
