@@ -25,7 +25,7 @@ from paddle._pserver.protocol.messages import (
     Welcome,
 )
 from paddle._pserver.trainer.account import Account
-from paddle._pserver.trainer.client import Client
+from paddle._pserver.trainer.client import IDLE_S, Client
 from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trainer.greeting import Greeting
 from paddle._pserver.trainer.journal import Entry, Journal
@@ -84,6 +84,24 @@ class Wire(Client):
 
     def close(self) -> None:
         self.is_closed = True
+
+
+class Silent(Wire):
+    """One whose other side answers nothing to a message of ``kind``, for as long as a call may last."""
+
+    def __init__(self, welcome: Welcome, kind: type) -> None:
+        super().__init__(welcome)
+        self._kind, self.waited_s = kind, 0.0
+
+    def receive(self, *_: Any) -> Any:
+        while isinstance(self.told[-1], self._kind):
+            try:
+                self.on_idle()
+            except TimeoutError as error:
+                raise ConnectionLost("nothing came") from error
+            self.waited_s += IDLE_S
+            assert self.waited_s < 20 * WAIT_S
+        return super().receive()
 
 
 def line_of(wires: Sequence[Wire], journal_bytes: int = 1 << 20) -> Line:
@@ -242,3 +260,19 @@ def test_a_line_that_is_back_asks_at_once_though_nobody_waits_for_it_yet() -> No
     assert asked.wait(WAIT_S), "it is back, and does not ask"
     line.answer()
     assert steps_told(wires[1]) == [1]
+
+
+@pytest.mark.parametrize("kind", [Hello, Push])
+def test_a_shard_that_is_there_and_silent_has_no_more_time_than_one_that_is_not_there(kind: type) -> None:
+    """Be it silent when it is greeted, or when it hears again what it lacks."""
+    kept = Welcome(WAIT_S, ready=True, keeps=True)
+    wires = [Wire(kept), Silent(kept, kind), Wire(kept)]
+    line = line_of(wires)
+    push(line, 1)
+    line.answer()
+    wires[0].is_cut = True
+    with pytest.raises(ConnectionLost, match="nothing came"):
+        push(line, 2)
+        line.answer()
+    assert wires[1].waited_s == pytest.approx(WAIT_S, abs=2 * IDLE_S)  # type: ignore[attr-defined]
+    assert wires[2].told == []
