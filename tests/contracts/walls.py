@@ -54,7 +54,7 @@ TABLE = (
     Row("v2.__init__", "_absent v2._flags", "importlib"),
     Row("v2._flags", "_complaint _launch.{environ, infolog}", "os sys"),
     Row("v2.master", "_pserver.tasks.{client, errors, handshake}", "os"),
-    Row("v2.parameters", "v2 _absent _engine.checkpoint", "numpy tarfile"),
+    Row("v2.parameters", "v2 _absent _engine.checkpoint", "numpy"),
     Row("v2.plot", "", "importlib matplotlib os"),
     Row(
         "v2.trainer",
@@ -72,7 +72,7 @@ TABLE = (
     Row("testing", "_engine.{registry, single}", "numpy"),
     # What one step computes.
     Row("_engine", "_engine", "numpy"),
-    Row("_engine.checkpoint", "_engine.{checkpoint, protobuf}", "numpy pathlib tarfile"),
+    Row("_engine.checkpoint", "_engine.{checkpoint, errors, protobuf}", "numpy pathlib tarfile zlib"),
     Row("_engine.kernels", "_engine.kernels", "numpy"),
     Row("_engine.kernels.kernel", theirs="numba pathlib threading"),
     Row("_engine.kernels.prefetch", theirs="llvmlite numba"),

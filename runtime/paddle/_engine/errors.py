@@ -6,6 +6,7 @@ EngineError
 ├── NotDifferentiable     a gradient was asked of something that has none
 ├── FeedError             a feed or fetch that the program does not have, or an id outside its table
 ├── UnknownName           an optimizer, schedule or initializer that does not exist
+├── BadModelFile          a file of parameters that is damaged, or says what cannot be
 └── ExchangeError         the place where parameters live refused or could not be reached
 """
 
@@ -37,6 +38,10 @@ class FeedError(EngineError, ValueError):
 
 class UnknownName(EngineError, ValueError):
     """An optimizer, schedule or initializer that does not exist; the message lists those that do."""
+
+
+class BadModelFile(EngineError, ValueError):
+    """A file of parameters that is damaged, cut off, or says what cannot be; nothing of it is taken."""
 
 
 class ExchangeError(EngineError):

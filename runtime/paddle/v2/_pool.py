@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from paddle._engine.checkpoint.parameter_tar import shape_of
 from paddle._engine.exchange import UpdateSpec
 from paddle._engine.initial import generator_for
 from paddle._engine.scope import Scope
@@ -74,8 +75,7 @@ class Pool(Mapping[str, np.ndarray]):
 
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of a parameter."""
-        config = self.config(name)
-        return tuple(config.dims) or (1, config.size)
+        return shape_of(self.config(name))
 
     def current(self, names: Iterable[str]) -> list[np.ndarray]:
         """The live arrays of parameters; what is under way to them is waited for, and of tables kept
@@ -122,6 +122,10 @@ class Pool(Mapping[str, np.ndarray]):
             )
         self.current([name])  # rows of a table are up to date before they are replaced
         self.scope.set(name, array)
+
+    def take(self, values: Mapping[str, np.ndarray]) -> None:
+        """Have these arrays, which have the parameters' shapes, be what was not drawn yet."""
+        self.scope.bind(values)
 
     def follow(self, keeper: Keeper) -> None:
         """From now on a new keeper's arrays, which hold the values already, are the parameters."""

@@ -7,7 +7,6 @@ wherever they live; a tar file is as parameter_tar.py says.
 from __future__ import annotations
 
 import io
-import tarfile
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import IO, Any
 
@@ -109,16 +108,16 @@ class Parameters:
 
     @staticmethod
     def from_tar(f: IO[Any]) -> Parameters:
-        """Read all parameters of a file, open for reading (binary; text is read around)."""
-        with tarfile.open(fileobj=_binary(f), mode="r:") as tar:
-            members = {info.name: info for info in tar}
-            read = {name: _content(tar, info) for name, info in members.items()}
-        configs = [ParameterConfig.FromString(read[name]) for name in read if name.endswith(".protobuf")]
+        """Read all parameters of a file, open for reading (binary; text is read around).
+
+        Raises BadModelFile, a ValueError, where it is damaged or not such a file. It may be anybody's.
+        """
+        configs, values = [], {}
+        for config, value in parameter_tar.read(_binary(f)):
+            configs.append(config)
+            values[config.name] = value
         parameters = Parameters(configs)
-        for name in parameters:
-            if name not in read:
-                raise ValueError(f"the file names parameter {name!r} and does not hold it")
-            parameters.deserialize(name, io.BytesIO(read[name]))
+        parameters._pool.take(values)
         return parameters
 
     def init_from_tar(self, f: IO[Any], exclude_params: Container[str] = ()) -> None:
@@ -127,11 +126,6 @@ class Parameters:
         for name in found:
             if name in self and name not in exclude_params:
                 self.set(name, found.get(name))
-
-
-def _content(tar: tarfile.TarFile, info: tarfile.TarInfo) -> bytes:
-    member = tar.extractfile(info)
-    return member.read() if member else b""
 
 
 def _binary(f: Any) -> Any:

@@ -5,7 +5,7 @@ four bytes 0 (a version); four bytes the length of a TensorDesc message, and thi
 dimensions (field 2, each by itself); then the values. All numbers are little-endian.
 
 It must never know a program. Guarantee: what is written is read by the original, and what it writes is read
-here; bytes that are no such tensor are a ValueError, and nothing is allocated for what is not there.
+here; bytes that are no such tensor are a BadModelFile, and nothing is allocated for what is not there.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import IO
 
 import numpy as np
 
+from paddle._engine.errors import BadModelFile
 from paddle._engine.protobuf import DecodeError, Field, Message
 
 _VERSION = struct.Struct("<I")
@@ -24,6 +25,8 @@ _DESC_SIZE = struct.Struct("<i")
 _TYPES = {2: "<i4", 3: "<i8", 5: "<f4", 6: "<f8"}
 _FLOAT32 = 5
 _MOST_DESC = 1 << 16
+_MOST_DIMS = 32
+_LONGEST = 500
 
 
 class _TensorDesc(Message):
@@ -44,15 +47,15 @@ def write(file: IO[bytes], shape: tuple[int, ...], pieces: Iterable[np.ndarray])
 
 
 def read(file: IO[bytes]) -> np.ndarray:
-    """Read one variable; its levels are passed over. Raises ValueError."""
+    """Read one variable; its levels are passed over. Raises BadModelFile."""
     found = next(read_all(file), None)
     if found is None:
-        raise ValueError("there is no tensor: the file has ended")
+        raise BadModelFile("there is no tensor: the file has ended")
     return found
 
 
 def read_all(file: IO[bytes]) -> Iterator[np.ndarray]:
-    """All that follow each other in a file. Raises ValueError."""
+    """All that follow each other in a file. Raises BadModelFile."""
     while start := file.read(_VERSION.size):
         yield _tensor(file, start)
 
@@ -66,14 +69,15 @@ def _tensor(file: IO[bytes], start: bytes) -> np.ndarray:
     _check_version(_exactly(file, _VERSION.size))
     (size,) = _DESC_SIZE.unpack(_exactly(file, _DESC_SIZE.size))
     if not 0 < size <= _MOST_DESC:
-        raise ValueError(f"a tensor's description has {size} bytes")
+        raise BadModelFile(f"a tensor's description has {size} bytes")
     try:
         desc = _TensorDesc.FromString(_exactly(file, size))
     except DecodeError as error:
-        raise ValueError(f"a tensor's description does not decode: {error}") from error
+        raise BadModelFile(f"a tensor's description does not decode: {error}") from error
     dtype = np.dtype(_TYPES.get(desc.data_type, "V0"))
-    if not dtype.itemsize or any(length < 0 for length in desc.dims):
-        raise ValueError(f"a tensor of type {desc.data_type} and shape {desc.dims} is not read here")
+    if not dtype.itemsize or len(desc.dims) > _MOST_DIMS or any(length < 0 for length in desc.dims):
+        said = f"a tensor of type {desc.data_type} and shape {desc.dims}"
+        raise BadModelFile(f"{said[:_LONGEST]} is not read here")
     count = 1
     for length in desc.dims:
         count *= length
@@ -82,7 +86,7 @@ def _tensor(file: IO[bytes], start: bytes) -> np.ndarray:
 
 def _check_version(found: bytes) -> None:
     if found != _VERSION.pack(0):
-        raise ValueError(f"a tensor begins with {found.hex()} and not with version 0")
+        raise BadModelFile(f"a tensor begins with {found.hex()} and not with version 0")
 
 
 def _exactly(file: IO[bytes], size: int) -> bytes:
@@ -92,7 +96,7 @@ def _exactly(file: IO[bytes], size: int) -> bytes:
     while missing:
         part = file.read(min(missing, 1 << 24))
         if not part:
-            raise ValueError(f"a tensor ends {missing} bytes too early")
+            raise BadModelFile(f"a tensor ends {missing} bytes too early")
         parts.append(part)
         missing -= len(part)
     return b"".join(parts)

@@ -7,7 +7,8 @@ ids of which i is the remainder by n, and ``NAME.block<i>.meta``, what these lin
 
 with the id as a number without a sign. (Paddle 2.0, common_sparse_table.cc.)
 
-It must never know a table. Guarantee: a value that is read is the float32 that was written.
+It must never know a table. Guarantee: a value that is read is the float32 that was written; lines that are no
+rows of a table are a BadModelFile.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
+
+from paddle._engine.errors import BadModelFile
 
 FOLDER = "{name}_txt"
 _SEEN = "1\t0\t1"  # rows that are there have entered; how often each was seen nobody counts on
@@ -53,7 +56,7 @@ def _by_block(ids: np.ndarray, values: np.ndarray, blocks: int) -> Iterator[tupl
 
 def read(folder: Path) -> tuple[np.ndarray, np.ndarray]:
     """All rows of a folder ``NAME_txt``: ids int64 (k,), values float32 (k, width); of what a line has before
-    its values, only the id. Raises ValueError."""
+    its values, only the id. Raises BadModelFile."""
     ids, rows = [], []
     for path in sorted(folder.glob("*.block*.txt")):
         for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -61,9 +64,9 @@ def read(folder: Path) -> tuple[np.ndarray, np.ndarray]:
                 id, *_, values = line.split("\t")
                 ids.append(int(id))
                 rows.append([float(value) for value in values.rstrip(",").split(",")])
-            except ValueError as error:
-                raise ValueError(f"{path}, line {number} is no row of a table: {line[:80]!r}") from error
+            except (ValueError, OverflowError) as error:
+                raise BadModelFile(f"{path}, line {number} is no row of a table: {line[:80]!r}") from error
     try:
         return np.array(ids, np.uint64).astype(np.int64), np.array(rows, np.float32)
-    except ValueError as error:
-        raise ValueError(f"the rows in {folder} are not all of one width") from error
+    except (ValueError, OverflowError) as error:
+        raise BadModelFile(f"rows in {folder} are not all of one width, or have ids that are none") from error
