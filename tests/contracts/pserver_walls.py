@@ -116,7 +116,7 @@ PSERVER = (
     Row("_pserver.snapshots.__init__"),
     Row(
         "_pserver.snapshots.snapshot_file",
-        "_pserver.shard.state _pserver.tables.streamed",
+        "_pserver.protocol.messages _pserver.shard.state _pserver.tables.streamed",
         "base64 msgspec numpy safetensors",
     ),
     Row("_pserver.snapshots.storage", "_pserver.errors", "fcntl mmap os pathlib"),
@@ -151,8 +151,13 @@ PSERVER = (
     Row(
         "_pserver.snapshots.offline",
         f"{WIRE} _engine.checkpoint "
-        "_pserver.snapshots.{exporting, gathering, resharding, snapshot, storage}",
+        "_pserver.snapshots.{exporting, gathering, resharding, snapshot, soundness, storage}",
         "pathlib shutil tempfile",
+    ),
+    Row(
+        "_pserver.snapshots.soundness",
+        f"{EXCHANGE} _pserver.errors _pserver.shard.declaration _pserver.snapshots.gathering",
+        "numpy",
     ),
     # A trainer's end.
     Row(

@@ -83,7 +83,10 @@ class Model:
 
     def restore(self, arrays: Mapping[str, np.ndarray], version: int, folder: str) -> None:
         """Take the values of a snapshot in ``folder``. Raises ValueError where they do not fit."""
-        self.tables.restore(arrays, version)
+        try:
+            self.tables.restore(arrays, version)
+        except (ArithmeticError, LookupError, TypeError) as error:  # of one that somebody else has made
+            raise ValueError(f"it lacks {error}, or has it in another form") from error
         self._unseeded.clear()
         self._folder, self._is_taken_up = folder, False
         self._origin = f"the snapshot in {folder} (to begin anew, move that away or name another folder)"

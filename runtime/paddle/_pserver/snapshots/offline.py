@@ -20,6 +20,7 @@ from paddle._pserver.snapshots.exporting import Exporting, config_of
 from paddle._pserver.snapshots.gathering import Gathered, Notice, gather
 from paddle._pserver.snapshots.resharding import Resharding
 from paddle._pserver.snapshots.snapshot import Snapshots
+from paddle._pserver.snapshots.soundness import sound
 from paddle._pserver.snapshots.storage import Folder, flush
 
 Layout = Literal["tar", "persistables", "combined"]
@@ -53,11 +54,11 @@ def reshard(folders: Sequence[Path], to: Path, cluster: Cluster, notice: Notice)
     _check_free(to)
     gathered = gather(folders, notice)
     _check_ports(gathered, cluster)
-    resharding = Resharding(gathered)
     notice(
         f"version {gathered.version} of {len(gathered.dense)} dense and {len(gathered.sparse)} sparse shards"
     )
-    with _making(to, is_folder=True) as part:
+    with sound(gathered), _making(to, is_folder=True) as part:
+        resharding = Resharding(gathered)
         for folder, role, shard, shards in cluster.places:
             storage = Folder(part / folder)
             Snapshots(storage).write(resharding.facts(shard, shards), resharding.arrays(role, shard, shards))
@@ -108,10 +109,11 @@ def export(
     Raises PserverError, and OSError where it cannot be written.
     """
     _check_free(to)
-    exporting = Exporting(gather(folders, notice, is_running=True), is_averaged)
+    gathered = gather(folders, notice, is_running=True)
+    exporting = Exporting(gathered, is_averaged)
     if layout != "persistables":
         _check_heights(exporting, layout)
-    with _making(to, is_folder=layout == "persistables") as part:
+    with sound(gathered), _making(to, is_folder=layout == "persistables") as part:
         if layout == "persistables":
             _write_files(exporting, part)
         else:
@@ -148,7 +150,7 @@ def _write_files(exporting: Exporting, folder: Path) -> None:
 
 def _place(folder: Path, name: str) -> Path:
     path = folder / name
-    if not path.resolve().is_relative_to(folder.resolve()) or path == folder:
+    if "\0" in name or not path.resolve().is_relative_to(folder.resolve()) or path == folder:
         raise CannotExport(f"parameter {name!r} has a name that no file of the folder can have")
     return path
 

@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 from safetensors.numpy import load
 
+from paddle._pserver.protocol.messages import Count
 from paddle._pserver.shard.state import Facts, State
 from paddle._pserver.tables.streamed import Array, pieces
 
@@ -38,8 +39,8 @@ class _Tensor(msgspec.Struct, frozen=True):
     """One array's row in the header of the file."""
 
     dtype: str
-    shape: tuple[int, ...]
-    data_offsets: tuple[int, int]
+    shape: tuple[Count, ...]
+    data_offsets: tuple[Count, Count]
 
 
 Arrays = Mapping[str, Array]
@@ -87,7 +88,7 @@ def opened(data: memoryview) -> Opened:
             first, last = entry.data_offsets
             flat = np.frombuffer(data[begin + first : begin + last], _NAMES[entry.dtype])
             arrays[name] = flat.reshape(entry.shape)
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"it does not decode: {error}") from error
     return Opened(facts, arrays)
 
