@@ -14,6 +14,7 @@ import pytest
 
 from tests.cluster.over_ssh import ROOT_DIR, Job, all_gone, clear, left
 from tests.lab.cluster import Cluster
+from tests.lab.partition import dark
 from tests.waiting import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
@@ -21,6 +22,8 @@ pytestmark = [pytest.mark.cluster, pytest.mark.faults]
 PATIENCE_S = 60.0
 
 CONF = f"NODE_PYTHON = {sys.executable!r}\nPSERVER_HOSTS = ['n3']\nTRAINER_HOSTS = ['n1', 'n2']\n"
+
+LEASE = "from paddle._launch.backends import node; node.LEASE_S = 6.0"  # long enough to be refused meanwhile
 
 # There must never be two of it on a node. When it is killed it leaves a child behind.
 SINGLE = """
@@ -40,6 +43,14 @@ def trains(job: Job) -> None:
         until(lambda node=node: "family" in job.log(node, "train.log"), f"the trainer on {node}", PATIENCE_S)
 
 
+def ports_to(job: Job, address: str) -> list[int]:
+    """The launcher's ends of the connections to the sshd of a node."""
+    there = "".join(f"{int(part):02X}" for part in reversed(address.split("."))) + ":0016"
+    table = Path(f"/proc/{job.process.pid}/net/tcp").read_text().splitlines()[1:]
+    rows = [row.split() for row in table]
+    return [int(row[1].partition(":")[2], 16) for row in rows if (row[2], row[3]) == (there, "01")]
+
+
 def singles(lab: Cluster, node: str) -> list[int]:
     """The trainers on a node, and what they have left there."""
     return [one.host_pid for one in lab.processes(node) if "train.py" in one.argv]
@@ -51,8 +62,8 @@ def single(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[..., Job]]:
     clear(cluster)
     started: list[Job] = []
 
-    def start(*argv: str, folder: str = "job") -> Job:
-        started.append(Job(cluster, tmp_path / folder, *argv, train=SINGLE, conf=CONF))
+    def start(*argv: str, folder: str = "job", before: str = "") -> Job:
+        started.append(Job(cluster, tmp_path / folder, *argv, train=SINGLE, conf=CONF, before=before))
         return started[-1]
 
     yield start
@@ -104,24 +115,22 @@ def most_at_once(lab: Cluster, node: str) -> Iterator[list[int]]:
 
 
 def test_who_launches_again_after_a_partition_or_a_reboot_is_alone_on_the_node(single, cluster) -> None:
-    first = single()
+    first = single(before=LEASE)
     trains(first)
     (workspace,) = cluster.path("n2", ROOT_DIR).glob("JOB*")
     again = ("--job_dispatch_package=", f"--job_workspace={ROOT_DIR}/{workspace.name}")
-    cluster.cut("n2")
-    first.process.kill()  # of which n2 hears nothing
-    all_gone(cluster, nodes=["n1", "n3"])
-    assert len(singles(cluster, "n2")) == 2
-    cluster.plug("n2")
-    refused = 0
+    address = cluster.addresses["n2"]
+    (port,) = ports_to(first, address)
     with most_at_once(cluster, "n2") as most:
-        while True:
-            second = single(*again, folder=f"again-{refused}")
-            with contextlib.suppress(AssertionError):
-                trains(second)
-                break
-            assert "is in use by another job" in second.end()[2]
-            refused += 1
+        with dark(cluster.filter, address, port):  # that connection alone: all others reach the node
+            first.process.kill()  # of which n2 hears nothing
+            refused = single(*again, folder="refused").end()
+            assert (refused[0], "is in use by another job" in refused[2]) == (1, True), refused
+            assert len(singles(cluster, "n2")) == 2
+            log = workspace / "log" / "agent.log"
+            until(lambda: "stopped: lease" in log.read_text(), "the end of the lease", PATIENCE_S)
+        second = single(*again, folder="again")
+        trains(second)
     assert most == [2]
 
     cluster.reboot("n2")

@@ -25,6 +25,7 @@ from tests.waiting import until
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
 
 PROMISED_S = 5.0
+LEASH_S = 2.0  # from the death of a launcher to that of its roles
 NEVER_READY = "import signal\nprint('family', flush=True)\nsignal.pause()\n"
 STUBBORN = (
     f"import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n{RUNAWAY}while True: signal.pause()\n"
@@ -353,10 +354,10 @@ def test_at_a_terminal(lab, tmp_path, screen, how) -> None:
 def test_a_killed_launcher_leaves_nothing_running(lab, tmp_path, held: Held) -> None:
     with held(lab, tmp_path) as job:
         job.process.kill()
-        job.process.wait()
         if held is not reaching:  # one node is frozen until then
-            all_gone(lab, PROMISED_S)
-    all_gone(lab, PROMISED_S)
+            all_gone(lab, LEASH_S)
+    all_gone(lab, LEASH_S)
+    job.process.wait()
     check(job, is_killed=True)
     for node in lab.names:
         assert held is not sending or not jobs(lab, node), "half a workspace is none"

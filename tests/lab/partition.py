@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-TABLE = "lab_partition"
+TABLE, _DARK = "lab_partition", "lab_dark"
 HEALED = f"table bridge {TABLE}\ndelete table bridge {TABLE}\n"
 
 
@@ -20,6 +21,23 @@ def rules(addresses: Mapping[str, str], groups: Sequence[Sequence[str]]) -> str:
         for hook in ("forward", "input", "output")
     ]
     return f"{HEALED}table bridge {TABLE} {{\n" + "\n".join(chains) + "\n}\n"
+
+
+@contextlib.contextmanager
+def dark(set_rules: Callable[[str], None], address: str, port: int) -> Iterator[None]:
+    """Nothing of the connections between ``address`` and this port of another place arrives, on either side;
+    all others are as they were. ``set_rules``: what takes rules."""
+    healed = f"table bridge {_DARK}\ndelete table bridge {_DARK}\n"
+    ends = (f"ip daddr {address} tcp sport {port} drop", f"ip saddr {address} tcp dport {port} drop")
+    chains = [
+        f"chain at_{hook} {{ type filter hook {hook} priority 0; {'; '.join(ends)}; }}"
+        for hook in ("forward", "input", "output")
+    ]
+    set_rules(f"{healed}table bridge {_DARK} {{\n" + "\n".join(chains) + "\n}\n")
+    try:
+        yield
+    finally:
+        set_rules(healed)
 
 
 def apart(places: Iterable[str], groups: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
