@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 
 from paddle._launch.agent.processes import look_up
+from paddle._launch.agent.stragglers import of_job
 from paddle._launch.backends import carrier
 from paddle._launch.jobs import collecting, reading
 from paddle._launch.jobs.index import Index, Job
 from paddle._launch.jobs.looking import in_words, look
-from paddle._launch.jobs.stopping import of_job, stop
+from paddle._launch.jobs.stopping import stop
 from tests.cluster.by_hand import HOSTS, environment, free_port
 from tests.waiting import until
 

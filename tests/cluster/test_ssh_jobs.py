@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -49,7 +50,7 @@ class Head:
         assert status == 0, output + errors
         return job
 
-    def fab(self, task: str, *argv: str) -> str:
+    def fab(self, task: str, *argv: str, status: int = 0) -> str:
         """Run a task to its end; gives what it printed."""
         command = (sys.executable, "-m", "fabric", task, f"--conf={self._folder / 'conf.py'}", *argv)
         shell = self._lab.start(
@@ -62,7 +63,7 @@ class Head:
             stderr=subprocess.STDOUT,
         )
         output, _ = shell.communicate(timeout=PATIENCE_S)
-        assert shell.returncode == 0, output
+        assert shell.returncode == status, output
         return str(output)
 
     def launcher(self) -> Launcher:
@@ -123,13 +124,39 @@ def test_of_two_jobs_and_a_stranger_of_the_same_name_the_one_that_is_named_is_st
         foreign.kill()
 
 
-def test_a_killed_launcher_is_told_and_what_it_left_is_collected(head: Head, cluster: Cluster) -> None:
+STAYS = ("python3", "-u", "-c", "import signal; signal.pause()", "train.py")
+
+
+def test_a_killed_launcher_is_told_and_what_it_left_is_collected_and_ended(
+    head: Head, cluster: Cluster
+) -> None:
     job = head.detach()
     head.launcher().signal(signal.SIGKILL)
     until(lambda: not head.launcher().lives, "the launcher's end")
-    all_gone(cluster, 5.0)
+    all_gone(cluster, 2.0)
     assert json.loads(head.fab("status", "--format=json"))["standing"] == "lost"
-    assert "has lost its launcher" in head.fab("stop", f"--job={head.index.jobs()[0].record.name}")
+    id = head.index.jobs()[0].record.id
+    with (
+        cluster.start(*STAYS, at="n2", environ={"PADDLE_JOB_ID": id}) as ours,
+        cluster.start(*STAYS, at="n2", environ={"PADDLE_JOB_ID": f"{id}0"}) as other,
+    ):
+        until(lambda: len(left(cluster, ["n2"]).get("n2", ())) == 2, "what no agent knows of")
+        stopped = head.fab("stop", f"--job={id}")
+        assert "has lost its launcher" in stopped
+        assert re.search(
+            r"^ended process \d+ on node 1 \(n2\), which its agent had left: python3 -u -c .* train.py$",
+            stopped,
+            re.MULTILINE,
+        )
+        for node, name in enumerate(cluster.names):
+            assert f"no process of it is left on node {node} ({name})\n" in stopped
+        assert ours.wait(10) and left(cluster) == {"n2": [STAYS]}
+        other.kill()
+    cluster.kill("n3")
+    stopped = head.fab("stop", f"--job={id}", status=1)
+    assert "no process of it is left on node 1 (n2)\n" in stopped
+    assert "node 2 (n3) could not be looked at: " in stopped
+    cluster.mend()
     assert "[trainer-2 " in head.fab("logs", "--role=trainer-2", "--grep=batch 0$"), "what came while it ran"
     head.fab("collect")
     for node in range(3):

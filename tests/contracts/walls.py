@@ -137,6 +137,16 @@ TABLE = (
     Row("_launch.logs", "_launch.errors _launch.results", STANDARD),
     Row("_launch.results", "_launch.{news, plan, results}", f"matplotlib {STANDARD}"),
     Row("_launch.jobs", f"_launch.jobs _launch.agent.processes {BULLETINS} _visible", f"msgspec {STANDARD}"),
+    Row(
+        "_launch.jobs.remnants",
+        "_launch.{errors, plan} _launch.machines.{conversation, crowd, here, said, transport} _visible",
+        f"msgspec {STANDARD}",
+    ),
+    Row(
+        "_launch.jobs.stopping",
+        f"_launch.jobs _launch.agent.stragglers {BULLETINS}",
+        f"msgspec {STANDARD}",
+    ),
     Row("_launch.jobs.register", f"_launch.jobs _launch.settings {FLAGS} {BULLETINS}", f"msgspec {STANDARD}"),
     Row("_launch.jobs.shared", BULLETINS),
     Row("_launch.jobs.background", "_launch.{errors, news, signals}", STANDARD),

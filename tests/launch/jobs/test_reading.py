@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from paddle._launch.agent.stragglers import of_job
 from paddle._launch.arguments import Arguments
 from paddle._launch.errors import UsageError
 from paddle._launch.jobs import commands
 from paddle._launch.jobs.looking import as_json, headline, in_words, look
 from paddle._launch.jobs.reading import Line, choice, lines
 from paddle._launch.jobs.resumption import resumed
-from paddle._launch.jobs.stopping import of_job, stop
+from paddle._launch.jobs.stopping import stop
 from paddle._launch.results.tenancy import settle
 from paddle._launch.screens.merged import Heads
 

@@ -11,11 +11,13 @@
     caller.py       the other side: asks, and listens
     background.py   a launcher that leaves its terminal
     explanation.py  why a job failed, in words
+    remnants.py     what is left of a job without a launcher, ended on every node
     resumption.py   a job that goes on from the snapshots of another
     commands.py     one function for each task of `fab`, values in, lines out
     looking.py, watching.py, reading.py, stopping.py, collecting.py
                     what `fab status`, `status --watch`, `logs`, `stop` and `collect` do
 
-It must never know how a node is reached, but for collecting.py, which asks a carrier. A launch goes on as
+It must never know how a node is reached, but for collecting.py, which asks a carrier, and remnants.py, which
+speaks with a program there. A launch goes on as
 well when nothing can be kept and nobody asks.
 """
