@@ -117,6 +117,9 @@ def test_a_disk_that_fails_at_any_operation_loses_nothing_that_was_saved() -> No
         disk, snapshots = interrupted(at, OSError)
         found = Snapshots(disk.after_power_cut(names_lost=True, data_lost=True)).load().state
         assert is_same(found, state(2)) or is_same(found, state(3)), at
+        assert not any(name.endswith(".new") for name in disk.names()), at
+        files = {name for name in disk.names() if name.startswith("000003")}
+        assert files in (set(), {"000003.json", "000003.safetensors"}), at  # or it would fill the disk
         snapshots.save(state(4))
         assert is_same(Snapshots(disk).load().state, state(4)), at
 

@@ -10,6 +10,7 @@ and never taken for none: where nothing else is left, loading fails.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import msgspec
@@ -90,6 +91,15 @@ class Snapshots:
         """The same, of arrays that need not be in memory."""
         number = self._next
         self._next += 1
+        try:
+            self._whole = kept({**self._whole, number: self._written(number, facts, arrays, is_regular)})
+        except Exception:
+            self._clear(number)
+            raise
+        self._prune()
+
+    def _written(self, number: int, facts: Facts, arrays: Arrays, is_regular: bool) -> Manifest:
+        """Write it, and what promises that it is there."""
         digest, size = xxhash.xxh3_64(), 0
 
         def parts() -> Iterator[memoryview]:
@@ -109,8 +119,15 @@ class Snapshots:
         text = self._put(number, MANIFEST, iter([memoryview(check_of(body) + b"\n" + body)]))
         self._storage.rename(text + NEW, text)
         self._storage.flush_names()
-        self._whole = kept({**self._whole, number: manifest})
-        self._prune()
+        return manifest
+
+    def _clear(self, number: int) -> None:
+        """Give back the room of one that could not be written: a disk that is full would be fuller with each
+        that is tried. What has its manifest stays: it may be whole."""
+        with suppress(OSError):
+            kinds = {kind for other, kind in self._archive.files() if other == number}
+            for kind in kinds - ({DATA, MANIFEST} if MANIFEST in kinds else set()):
+                self._storage.remove(f"{number:06}{kind}")
 
     def _put(self, number: int, kind: str, parts: Iterator[memoryview]) -> str:
         name = f"{number:06}{kind}"
