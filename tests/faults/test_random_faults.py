@@ -16,7 +16,7 @@ import pytest
 
 from tests.faults.random_faults.run import run
 from tests.faults.random_faults.scenario import MODES, WIRES, ModeName, scenario
-from tests.faults.random_faults.schedule import OUT_OF_STEP, schedule
+from tests.faults.random_faults.schedule import BETWEEN_PASSES, OUT_OF_STEP, schedule
 
 pytestmark = pytest.mark.faults
 
@@ -34,16 +34,20 @@ class Turn(NamedTuple):
 
 
 TURNS = (
-    Turn("sync", 1746, "sync; topk, bfloat16 back; near; open table"),
-    Turn("average", 260, "average; bfloat16; token and TLS; open table"),
-    Turn("elastic", 4613, "elastic; float16; near"),
-    Turn("async", 256, "async; topk; token and TLS; open table"),
-    Turn("async, patient", 994, "async, patient; float32; near"),
-    Turn("ssp", 3320, "ssp; bfloat16 both ways; near; token and TLS; open table"),
-    Turn("half_async", 3758, "half_async; float16; open table"),
-    Turn("geo", 4537, "geo; bfloat16; near; open table"),
-    Turn("average, async", 1188, "average, async; float32; token and TLS"),
-    Turn("elastic, async", 1733, "elastic, async; float16; open table"),
+    Turn("sync", 616, "sync; float32; near; open table; in pieces; ends broken"),
+    Turn("average", 1440, "average; float32; token and TLS; open table"),
+    Turn("elastic", 671, "elastic; bfloat16; token and TLS; ends broken"),
+    Turn("async", 627, "async; bfloat16 both ways; token and TLS; in pieces; passes"),
+    Turn(
+        "async, patient",
+        828,
+        "async, patient; topk, bfloat16 back; near; token and TLS; in pieces; passes; ends broken",
+    ),
+    Turn("ssp", 389, "ssp; topk; open table; in pieces"),
+    Turn("half_async", 30, "half_async; float32; near"),
+    Turn("geo", 100, "geo; float16; near; token and TLS; in pieces; ends broken"),
+    Turn("average, async", 923, "average, async; float32"),
+    Turn("elastic, async", 286, "elastic, async; bfloat16; near; passes; ends broken"),
 )
 
 
@@ -78,19 +82,21 @@ def test_these_turns_have_every_mode_wire_and_way_and_every_kind_of_fault() -> N
     assert [str(one) for one in drawn] == [turn.what for turn in TURNS]
     assert [turn.mode for turn in TURNS] == list(MODES)
     assert all(wire in [one.wire for one in drawn] for wire in WIRES.values())
-    assert {(one.in_step, one.has_near) for one in drawn} == {(a, b) for a in (0, 1) for b in (0, 1)}
-    assert {(one.in_step, one.is_locked) for one in drawn} == {(a, b) for a in (0, 1) for b in (0, 1)}
-    assert {(one.in_step, one.has_open) for one in drawn} == {(a, b) for a in (0, 1) for b in (0, 1)}
+    for what in ("has_near", "is_locked", "has_open", "in_pieces", "ends_broken"):
+        assert {(one.in_step, getattr(one, what)) for one in drawn} == {
+            (a, b) for a in (0, 1) for b in (0, 1)
+        }
+    assert sum(one.has_passes for one in drawn) >= 3
     plans = [
-        schedule(turn.seed, SECONDS, in_step=one.in_step, shards=SHARDS)
+        schedule(turn.seed, SECONDS, kinds=one.faults, shards=SHARDS)
         for turn, one in zip(TURNS, drawn, strict=True)
     ]
     kinds = [{fault.kind for fault in plan if fault.at_s < IN_TIME_S} for plan in plans]
     assert all("kill shard" in those for those in kinds)
-    assert set.union(*kinds) == set(OUT_OF_STEP)
+    assert set.union(*kinds) == {*OUT_OF_STEP, *BETWEEN_PASSES}
 
 
 def test_a_seed_gives_the_same_faults_again() -> None:
-    one, again = (schedule(5, 60.0, in_step=False, shards=SHARDS) for _ in range(2))
-    assert one == again != schedule(6, 60.0, in_step=False, shards=SHARDS)
+    one, again = (schedule(5, 60.0, kinds=OUT_OF_STEP, shards=SHARDS) for _ in range(2))
+    assert one == again != schedule(6, 60.0, kinds=OUT_OF_STEP, shards=SHARDS)
     assert {fault.kind for fault in one} >= {"kill shard", "flip bit", "replace paused trainer"}

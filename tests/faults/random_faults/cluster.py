@@ -128,7 +128,8 @@ class Cluster(Marked):
     ) -> None:
         super().__init__()
         self._begin = begin
-        self._program = ["-m", "paddle"] if defect is None else ["-m", f"{_HERE}.defects", defect]
+        changes = ["pieces"] * job.scenario.in_pieces + ([] if defect is None else [defect])
+        self._program = ["-m", f"{_HERE}.pserver", ",".join(changes)] if changes else ["-m", "paddle"]
         self.goal = Goal(job.goal)
         self.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "runtime"), str(ROOT)])
         self.environ |= {"OPENBLAS_NUM_THREADS": "1", "GLOG_logtostderr": "1"}  # all that pservers log
@@ -222,6 +223,10 @@ class Cluster(Marked):
         path = msgspec.structs.replace(self.job, slot=slot).count
         text = path.read_bytes() if path.exists() else b""
         return (int(text[:12]), int(text[12:24])) if len(text) == 24 else (0, 0)
+
+    def halt(self, slot: int) -> Path:
+        """See Job."""
+        return msgspec.structs.replace(self.job, slot=slot).halt
 
     @property
     def said(self) -> Said:

@@ -1,4 +1,4 @@
-"""Defects: pservers that break one promise each, to show that it is seen: ``python -m ... NAME pserver ...``.
+"""Defects: pservers that break one promise each, to show that it is seen (pserver.py starts them).
 
 Each replaces one thing of the product in this process, before it forks its shards, as a mistake could that
 somebody makes there. It must never know how it is found out.
@@ -7,14 +7,13 @@ somebody makes there. It must never know how it is found out.
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from paddle.__main__ import main
 from paddle._pserver.shard.clocks import Clocks
+from paddle._pserver.tables.frozen import Frozen
 from paddle._pserver.tables.tables import Tables
 
 EVERY = 5  # steps of a shard
@@ -63,9 +62,15 @@ def back() -> None:
     Clocks.apply = mistaken  # type: ignore[method-assign]
 
 
-DEFECTS: dict[str, Callable[[], None]] = {"twice": twice, "never": never, "torn": torn, "back": back}
+def unspared() -> None:
+    """Of a table that is read in pieces, rows that change meanwhile are not kept aside."""
+    Frozen.keep = lambda self, rows: None  # type: ignore[method-assign]
 
-if __name__ == "__main__":
-    name, *sys.argv[1:] = sys.argv[1:]
-    DEFECTS[name]()
-    sys.exit(main())
+
+DEFECTS: dict[str, Callable[[], None]] = {
+    "twice": twice,
+    "never": never,
+    "torn": torn,
+    "back": back,
+    "unspared": unspared,
+}

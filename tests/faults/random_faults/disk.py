@@ -30,6 +30,11 @@ class Disk:
         self.failed += fails
         return fails
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether every call fails."""
+        return self._every == 1
+
     def fail(self, *, every: int) -> None:
         """From now on every so-manieth call fails; 0: none."""
         self._every = every
@@ -37,6 +42,10 @@ class Disk:
     def kill(self, *, after: int) -> None:
         """Kill who makes the call after so many more."""
         self._kill_at = self._calls + after
+
+    def spare(self) -> None:
+        """Nobody is killed any more."""
+        self._kill_at = None
 
     def heal(self) -> None:
         """Nothing happens any more."""

@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 from tests.faults.random_faults.cluster import Cluster, ShardProcess, TrainerProcess, kill, rest
 from tests.faults.random_faults.disk import Disk
+from tests.faults.random_faults.replacing import Replacing
 from tests.faults.random_faults.schedule import Fault
 from tests.faults.toxic import Harm, Link
 
@@ -34,6 +35,7 @@ class Harms:
         self._cluster, self._disk = cluster, disk
         self._later: list[tuple[float, int, Callable[[], object]]] = []
         self._numbers = iter(range(1 << 30))
+        self._replacing = Replacing(cluster, self._in)
         self._kinds: dict[str, Callable[[Fault], bool]] = {
             "kill shard": self._kill_shard,
             "pause shard": self._pause_shard,
@@ -48,6 +50,7 @@ class Harms:
             "full disk": self._fill_disk,
             "failing disk": self._break_disk,
             "kill shard as it writes": self._kill_in_write,
+            "replace trainer between passes": self._replace_between,
             "replace killed trainer": lambda fault: self._replace(fault, signal.SIGKILL),
             "replace paused trainer": lambda fault: self._replace(fault, signal.SIGSTOP),
         }
@@ -66,6 +69,7 @@ class Harms:
             seen[kind] = sum(link.done[kind] for link in links)
         seen["failing disk"] = self._disk.failed
         seen["kill shard as it writes"] = self._disk.killed
+        seen["replace trainer between passes"] = self._replacing.done
         seen["full disk"] = self._cluster.said.full_disks
         return seen
 
@@ -84,15 +88,24 @@ class Harms:
         while self._later and self._later[0][0] <= now:
             heapq.heappop(self._later)[2]()
 
-    def mend_disks(self) -> None:
-        """A job that ends needs them: what they do not take is told, and not there in the end."""
+    @property
+    def is_disk_broken(self) -> bool:
+        """Whether the first pserver's takes nothing."""
+        return self._disk.is_broken
+
+    def let_disks_be(self, *, broken: bool) -> None:
+        """Mend them: a job that ends needs them. ``broken``: but for the first pserver's, which takes nothing
+        any more."""
         self._disk.heal()
         for shard in self._cluster.shards:
             if (pid := shard.pid()) is not None:
                 self._limit(pid, resource.RLIM_INFINITY)
+        if broken:
+            self._disk.fail(every=1)
 
     def heal(self) -> None:
         """Take everything back."""
+        self._replacing.is_ending = True
         while self._later:
             self.pass_by(float("inf"))
             rest()
@@ -126,7 +139,7 @@ class Harms:
     # Faults.
 
     def _kill_shard(self, fault: Fault) -> bool:
-        return kill(self._shard(fault).pid(), signal.SIGKILL)
+        return not self._replacing.is_going_on and kill(self._shard(fault).pid(), signal.SIGKILL)
 
     def _pause_shard(self, fault: Fault) -> bool:
         return self._pause(self._shard(fault).pid(), fault)
@@ -190,6 +203,8 @@ class Harms:
 
     def _kill_in_write(self, fault: Fault) -> bool:
         """The process that makes the n-th such call from now on is killed in it."""
+        if self._replacing.is_going_on:
+            return False
         self._disk.kill(after=int(fault.size * _OPERATIONS))
         return True
 
@@ -199,6 +214,10 @@ class Harms:
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (bytes if bytes > 0 else most, most))
         except ProcessLookupError:
             pass
+
+    def _replace_between(self, fault: Fault) -> bool:
+        self._disk.spare()
+        return self._replacing.begin(self._trainer(fault))
 
     def _replace(self, fault: Fault, by: int) -> bool:
         """Where it stood still it goes on when the other has its place, and is to find that out by itself."""

@@ -21,7 +21,7 @@ from tests.faults.random_faults.scenario import MEETS, Scenario
 
 TRAINERS = 3
 SAMPLES = 8
-PASS_STEPS = 10 * MEETS
+PASS_STEPS = 5 * MEETS
 SHRINK_STEPS = 25  # between days of an open table that end
 _ROWS = 60
 _POOL = np.array([-(2**63), 2**63 - 1, -1, *(1 << 40 << np.arange(6)), *range(7, 60)], np.int64)
@@ -46,6 +46,11 @@ class Job(msgspec.Struct, frozen=True):
         return self.scenario.in_step
 
     @property
+    def has_passes(self) -> bool:
+        """Whether there is more than one."""
+        return self.in_step or self.scenario.has_passes
+
+    @property
     def goal(self) -> Path:
         """A file: how many steps trainers may make so far, and whether these are all."""
         return Path(self.folder) / "goal"
@@ -54,6 +59,12 @@ class Job(msgspec.Struct, frozen=True):
     def count(self) -> Path:
         """A file: the steps that this process had answers to, and the discarded ones by shards."""
         return Path(self.folder) / f"count-{self.slot}"
+
+    @property
+    def halt(self) -> Path:
+        """A file: while it is there this process goes no further than to the end of its pass, and tells in it
+        how often it has seen all shards since."""
+        return Path(self.folder) / f"halt-{self.slot}"
 
     @property
     def ledger(self) -> Path | None:

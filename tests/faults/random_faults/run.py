@@ -27,6 +27,7 @@ STEPS_PER_S = 60
 MOST_AHEAD = 2 * STEPS_PER_S
 """So far is the goal ahead of trainers at most: on a busy machine they have not much left in the end."""
 
+BROKEN_S = 1.0  # a disk, while trainers say goodbye
 _TAIL_LINES = 12
 
 
@@ -57,7 +58,7 @@ def run(seed: int, mode: ModeName, seconds: float, folder: Path, *, defect: str 
         Links(seed) as links,
         Cluster(job, links, begin=calls.begin, defect=defect) as cluster,
     ):
-        faults = schedule(seed, seconds, in_step=job.in_step, shards=len(cluster.shards))
+        faults = schedule(seed, seconds, kinds=job.scenario.faults, shards=len(cluster.shards))
         harms, done = Harms(cluster, disk), []
         try:
             with Monitor(cluster) as monitor:
@@ -86,7 +87,7 @@ def disturb(cluster: Cluster, harms: Harms, faults: list[Fault], done: list[Faul
         elif not is_ended:
             is_ended = cluster.job.in_step
             if is_ended:
-                harms.mend_disks()
+                harms.let_disks_be(broken=cluster.job.scenario.ends_broken)
                 goal.end(at_once=False)
         harms.pass_by(time.monotonic())
         while waiting and waiting[-1].at_s <= now:
@@ -101,7 +102,12 @@ def disturb(cluster: Cluster, harms: Harms, faults: list[Fault], done: list[Faul
     harms.heal()
     replaced = [one.output.process for one in cluster.trainers if one.is_replaced]
     until(lambda: all(one.poll() is not None for one in replaced), "replaced trainers to find it out", 90)
+    harms.let_disks_be(broken=cluster.job.scenario.ends_broken and not cluster.job.in_step)
     goal.end(at_once=not cluster.job.in_step)
+    end = time.monotonic() + BROKEN_S
+    while harms.is_disk_broken and time.monotonic() < end and not gone(cluster):
+        rest()
+    harms.let_disks_be(broken=False)
     return steps
 
 

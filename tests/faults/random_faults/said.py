@@ -26,6 +26,7 @@ class Said:
 
     def __init__(self, logs: Sequence[Sequence[str]]) -> None:
         self.torn: list[str] = []  # snapshots that were not only cut short, and that a shard met
+        self.let_go: set[str] = set()  # shards that let a trainer go though what it told did not last
         self.full_disks = sum("[Errno 27]" in line for lines in logs for line in lines)  # File too large
         self._lost: dict[tuple[str, int], set[int]] = {}
         self._has_restarted: dict[tuple[str, int], bool] = {}  # after somebody was last heard
@@ -44,6 +45,8 @@ class Said:
                 self._has_restarted[key] = False
             elif "goes on from version" in line:
                 self._has_restarted |= {key: True for key in self._has_restarted if key[0] == shard}
+            elif "though no snapshot could be written" in line:
+                self.let_go.add(shard)
             elif torn := _PASSED_OVER.search(line):
                 self.torn.append(f"{shard} has a snapshot that is damaged: {torn[1]}")
 

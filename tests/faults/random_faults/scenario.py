@@ -7,12 +7,14 @@ broke a promise can be had again.
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import Literal, get_args
 
 import msgspec
 
 from paddle._engine.exchange import ModeSpec
 from paddle._pserver.protocol.wire import WireSpec
+from tests.faults.random_faults.schedule import BETWEEN_PASSES, IN_STEP, OUT_OF_STEP
 
 ModeName = Literal[
     "sync",
@@ -56,13 +58,18 @@ WIRES: dict[str, WireSpec] = {
 class Scenario(msgspec.Struct, frozen=True):
     """``has_near``: the last trainer goes by unix sockets and shared memory. ``is_locked``: pservers want a
     token and encrypt, as launched ones with ``--tls=auto``; a token alone would refuse links, which are at
-    addresses of their own. ``has_open``: there is a table without a declared height, too."""
+    addresses of their own. ``has_open``: there is a table without a declared height, too. ``in_pieces``:
+    tables are read for snapshots as large ones are. ``has_passes``: out of step there is more than one.
+    ``ends_broken``: a disk fails while trainers say goodbye."""
 
     mode: ModeName
     wire: WireSpec = WireSpec()
     has_near: bool = False
     is_locked: bool = False
     has_open: bool = False
+    in_pieces: bool = False
+    has_passes: bool = False
+    ends_broken: bool = False
 
     @property
     def spec(self) -> ModeSpec:
@@ -75,13 +82,28 @@ class Scenario(msgspec.Struct, frozen=True):
         return self.spec.is_in_step
 
     @property
+    def faults(self) -> Mapping[str, float]:
+        """The kinds that may come, and how often each beside the others. In step only plain gradients leave
+        nothing behind in the process that computed them."""
+        if not self.in_step:
+            return OUT_OF_STEP
+        return BETWEEN_PASSES if self.mode == "sync" and self.wire.name == "float32" else IN_STEP
+
+    @property
     def push_steps(self) -> int:
         """Of how many steps a push is."""
         return self.spec.max_merge_var_num * self.spec.k_steps
 
     def __str__(self) -> str:
         name = next(name for name, wire in WIRES.items() if wire == self.wire)
-        also = {"near": self.has_near, "token and TLS": self.is_locked, "open table": self.has_open}
+        also = {
+            "near": self.has_near,
+            "token and TLS": self.is_locked,
+            "open table": self.has_open,
+            "in pieces": self.in_pieces,
+            "passes": self.has_passes,
+            "ends broken": self.ends_broken,
+        }
         return "; ".join([self.mode, name, *(what for what, is_so in also.items() if is_so)])
 
 
@@ -92,5 +114,6 @@ def scenario(seed: int, mode: ModeName) -> Scenario:
     # Trainers that update by themselves are refused what would take back their moves, or round the others'.
     fitting = names[:3] if _SPECS[mode].is_local else names
     wire = WIRES[chances.choice(fitting)] if chances.random() < 0.6 else WireSpec()
-    near, locked, has_open = (chances.random() < 0.5 for _ in range(3))
-    return Scenario(mode, wire, near, locked, has_open)
+    near, locked, has_open, in_pieces, passes, broken = (chances.random() < 0.5 for _ in range(6))
+    passes = passes and not _SPECS[mode].is_in_step
+    return Scenario(mode, wire, near, locked, has_open, in_pieces, passes, broken)

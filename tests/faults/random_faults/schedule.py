@@ -7,6 +7,7 @@ It must never know a process: targets are numbers, and whoever does the harm cou
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 IN_STEP = {
@@ -24,8 +25,10 @@ IN_STEP = {
     "failing disk": 1.5,
     "kill shard as it writes": 1.0,
 }
-"""Faults of synchronous training, and how often each comes beside the others. A killed trainer is not among
-them: it breaks such a job, as it should."""
+"""Faults of synchronous training, and how often each comes beside the others. A trainer that is killed in the
+midst of a pass is not among them: it breaks such a job, as it should."""
+BETWEEN_PASSES = {**IN_STEP, "replace trainer between passes": 3.0}
+"""The same where a process has nothing that the next one lacks."""
 OUT_OF_STEP = {**IN_STEP, "replace killed trainer": 1.0, "replace paused trainer": 1.0}
 
 KILLS = 5  # of one shard, each of which makes the next pause longer
@@ -48,15 +51,14 @@ class Fault:
         return f"{self.at_s:7.2f} s  {self.kind} ({self.target}, {self.size:.2f}, {self.side:.2f})"
 
 
-def schedule(seed: int, seconds: float, *, in_step: bool, shards: int) -> list[Fault]:
-    """The faults of so many seconds."""
+def schedule(seed: int, seconds: float, *, kinds: Mapping[str, float], shards: int) -> list[Fault]:
+    """The faults of so many seconds. ``kinds``: which, and how often each comes beside the others."""
     chances = random.Random(seed)
-    weights = IN_STEP if in_step else OUT_OF_STEP
     left = {"replace": REPLACED, **{f"kill {shard}": KILLS for shard in range(shards)}}
     faults: list[Fault] = []
     at = 0.0
     while (at := at + chances.expovariate(1 / _MEAN_GAP_S)) < seconds:
-        (kind,) = chances.choices(list(weights), list(weights.values()))
+        (kind,) = chances.choices(list(kinds), list(kinds.values()))
         fault = Fault(at, kind, chances.randrange(1 << 16), chances.random(), chances.random())
         of = shards // 2 if kind == "kill shard as it writes" else shards  # the first pserver's
         key = "replace" if kind.startswith("replace") else f"kill {fault.target % of}"

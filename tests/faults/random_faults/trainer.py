@@ -5,9 +5,11 @@ Started as ``python -m tests.faults.random_faults.trainer JOB``.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
+from collections.abc import Callable
 
 import msgspec
 import numpy as np
@@ -40,7 +42,7 @@ def main() -> None:
     )
     exchange = in_mode(remote, job.scenario.spec, TRAINERS)
     try:
-        train(job, exchange)
+        train(job, exchange, lambda: remote.next_pass)
     except BaseException as error:
         print(f"{type(error).__name__}: {error}", flush=True)
         exchange.close(str(error))
@@ -48,10 +50,11 @@ def main() -> None:
     exchange.close()
 
 
-def train(job: Job, exchange: Exchange) -> None:
+def train(job: Job, exchange: Exchange, next_pass: Callable[[], int]) -> None:
     arrays = exchange.start(job.model, job.update, job.values())
-    exchange.begin_pass(0)
-    steps = dropped = passes = 0
+    passes = next_pass()  # the one after the last that a process before this one has ended
+    exchange.begin_pass(passes)
+    steps, dropped = passes * PASS_STEPS if job.in_step else 0, 0
     with job.count.open("wb", buffering=0) as count:
         while Goal.wait(job.goal, steps):
             gradients = job.gradients(job.trainer_id, steps)
@@ -61,12 +64,25 @@ def train(job: Job, exchange: Exchange) -> None:
                 exchange.shrink(1)
             steps += 1
             os.pwrite(count.fileno(), f"{steps:12}{dropped:12}".encode(), 0)
-            if job.in_step and steps % PASS_STEPS == 0:
-                exchange.end_pass(passes)
-                exchange.fetch()
+            if job.has_passes and steps % PASS_STEPS == 0:
+                end_pass(job, exchange, passes)
                 exchange.begin_pass(passes := passes + 1)
     exchange.end_pass(passes)
     np.savez(job.result, **result(job, exchange, arrays))
+
+
+def end_pass(job: Job, exchange: Exchange, number: int) -> None:
+    """Between two passes it stays for as long as that is wanted; shards that come back meanwhile are seen."""
+    exchange.end_pass(number)
+    if job.in_step:
+        exchange.fetch()
+    looks = 0
+    while job.halt.exists():
+        exchange.fetch()
+        looks += 1
+        with contextlib.suppress(OSError), job.halt.open("r+") as file:
+            file.write(f"{looks:12}")
+        threading.Event().wait(0.02)
 
 
 def look_at(exchange: Exchange, gradients: Gradients) -> None:
