@@ -41,13 +41,16 @@ class Head:
         self.index = Index(self._environ)
 
     def detach(self, package: str = "package", *argv: str) -> Job:
-        """Launch a job into the background."""
+        """Launch a job into the background, and wait until something of every trainer has arrived."""
         (self._folder / package).mkdir()
         (self._folder / package / "train.py").write_text(TRAINS)
         own = {"package": self._folder / package, "environ": self._environ}
         job = Job(self._lab, self._folder, "--detach", *argv, **own)
         status, output, errors = job.end()
         assert status == 0, output + errors
+        for node in range(len(self._lab.names)):
+            arrived = job.package / "log" / f"node-{node}" / "train.log"
+            until(lambda log=arrived: log.exists() and log.stat().st_size, "what a trainer prints")
         return job
 
     def fab(self, task: str, *argv: str, status: int = 0) -> str:
