@@ -10,7 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from paddle._launch.errors import JobError
+from paddle._launch.errors import JobError, UsageError
+from paddle._launch.jobs import commands
 from paddle._launch.jobs import index as of_jobs
 from paddle._launch.jobs.index import Index, Standing, choose
 from paddle._launch.jobs.launcher import this_one
@@ -138,3 +139,18 @@ def test_a_state_home_that_is_not_absolute_is_none() -> None:
     home = Path("~/.local/state/paddle-fabric/jobs").expanduser()
     assert Index({"XDG_STATE_HOME": "here"}).folder == home
     assert Index({}).folder == home
+
+
+def test_who_has_neither_a_name_nor_a_home_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container that runs as a number."""
+
+    def nobody(*_: object) -> None:
+        raise KeyError
+
+    for name in ("HOME", "LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    assert commands._user() == f"user {os.getuid()}"
+    with pytest.raises(UsageError, match=r"nothing says which folder is your home.* Set HOME to a folder"):
+        Index({})
+    assert Index({"XDG_STATE_HOME": "/state"}).folder == Path("/state/paddle-fabric/jobs")

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from paddle._launch import home
 from paddle._launch.backends import Post
 from paddle._launch.digests import DigestCache
 from paddle._launch.dispatch import KEPT, Dispatch, Wire
@@ -16,7 +17,7 @@ from paddle._launch.news import Sent
 from paddle._launch.plan import LaunchPlan
 from paddle._launch.remote import Remote
 
-_DIGESTS = Path("~/.cache/paddle/digests")
+_DIGESTS = "~/.cache/paddle/digests"
 
 
 class Cargo:
@@ -24,7 +25,7 @@ class Cargo:
 
     def __init__(self, launch: LaunchPlan, remote: Remote, post: Post) -> None:
         self._post = post
-        digests = DigestCache(_DIGESTS.expanduser())
+        digests = DigestCache(home.below(_DIGESTS))
         nodes = len(launch.nodes)
         self._runtime_place = remote.runtime
         dispatch = partial(Dispatch, root=remote.root, nodes=nodes, digests=digests, limit=KEPT)

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import msgspec
 
+from paddle._launch import home
 from paddle._launch.errors import JobError
 from paddle._launch.jobs.record import FORMAT, Record, State, read_record, read_state
 
@@ -68,7 +69,7 @@ class Index:
 
     def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
         own = environ.get("XDG_STATE_HOME", "")
-        state = Path(own) if own.startswith("/") else Path("~/.local/state").expanduser()
+        state = Path(own) if own.startswith("/") else home.below("~/.local/state")
         self.folder = state / "paddle-fabric" / "jobs"
 
     def ground(self) -> Path:

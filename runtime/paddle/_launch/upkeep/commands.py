@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from paddle._launch import remote, signals
+from paddle._launch import home, remote, signals
 from paddle._launch.digests import DigestCache
 from paddle._launch.errors import Interrupted, UsageError
 from paddle._launch.flags import BY_NAME
@@ -30,7 +30,7 @@ from paddle._launch.upkeep.cleaning import Cleaning, Listing
 from paddle._launch.upkeep.installing import Installation
 from paddle._launch.upkeep.wheelhouse import Wheelhouses
 
-_CACHE = Path("~/.cache/paddle")
+_CACHE = "~/.cache/paddle"
 PYTHONS = ("python3", "python3.13", "python3.12", "python3.11")
 # Where a package's compiled part is loaded by a module of another name than its own.
 _MODULES = {"cryptography": "cryptography.hazmat.bindings._rust"}
@@ -50,9 +50,9 @@ def install(conf: str, flags: str, form: str, python: str, *, fresh: bool) -> in
             f"it can be made of that Python: fab install --python={shlex.quote(settings['node_python'])}."
         )
     shown = Account(settings.hosts, form)
-    digests = DigestCache(_CACHE.expanduser() / "digests")
+    digests = DigestCache(home.below(_CACHE) / "digests")
     houses = Wheelhouses(
-        _CACHE.expanduser() / "wheels",
+        home.below(_CACHE) / "wheels",
         [f"{name}>={least}" for name, least in PACKAGES.items()],
         own_versions(PACKAGES),
         digests,
