@@ -136,7 +136,7 @@ TABLE = (
     Row("_launch.screens", f"{BULLETINS} _visible", f"rich {STANDARD}"),
     Row("_launch.logs", "_launch.errors _launch.results", STANDARD),
     Row("_launch.results", "_launch.{news, plan, results}", f"matplotlib {STANDARD}"),
-    Row("_launch.home", "_launch.errors", "os pathlib"),
+    Row("_launch.jobs.home", "_launch.errors", "os pathlib"),
     Row("_launch.jobs", f"_launch.jobs _launch.agent.processes {BULLETINS} _visible", f"msgspec {STANDARD}"),
     Row(
         "_launch.jobs.remnants",
@@ -202,7 +202,7 @@ TABLE = (
     Row("_launch.upkeep.receipts", "_launch.{errors, screens.sizes, upkeep}", "pathlib"),
     Row(
         "_launch.upkeep.commands",
-        f"{FLAGS} _launch.{{digests, home, job, remote, settings, signals, upkeep}} "
+        f"{FLAGS} _launch.{{digests, job, jobs.home, remote, settings, signals, upkeep}} "
         "_launch.{machines.fitness, nodes.commands, nodes.question, screens.sizes}",
         "importlib pathlib sys time",
     ),

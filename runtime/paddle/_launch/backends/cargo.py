@@ -9,10 +9,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from paddle._launch import home
 from paddle._launch.backends import Post
 from paddle._launch.digests import DigestCache
 from paddle._launch.dispatch import KEPT, Dispatch, Wire
+from paddle._launch.jobs import home
 from paddle._launch.news import Sent
 from paddle._launch.plan import LaunchPlan
 from paddle._launch.remote import Remote

@@ -3,6 +3,7 @@
     record.py       what is kept of one launch: what it is, and how it stands
     launcher.py     which process a launch is, and whether it lives
     index.py        where records are, and which one is meant
+    home.py         the user's home folder, or why there is none
     naming.py       a name for a launch that no other one of the user has
     register.py     the record of a launch that begins, and its desk
     chronicle.py    the news of a launch, for those who come late or read slowly

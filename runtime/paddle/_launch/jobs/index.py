@@ -19,8 +19,8 @@ from pathlib import Path
 
 import msgspec
 
-from paddle._launch import home
 from paddle._launch.errors import JobError
+from paddle._launch.jobs import home
 from paddle._launch.jobs.record import FORMAT, Record, State, read_record, read_state
 
 MOST = 200

@@ -13,11 +13,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from paddle._launch import home, remote, signals
+from paddle._launch import remote, signals
 from paddle._launch.digests import DigestCache
 from paddle._launch.errors import Interrupted, UsageError
 from paddle._launch.flags import BY_NAME
 from paddle._launch.job import root_of
+from paddle._launch.jobs import home
 from paddle._launch.machines.fitness import PACKAGES
 from paddle._launch.nodes import question
 from paddle._launch.nodes.commands import settings_of
