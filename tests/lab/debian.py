@@ -18,18 +18,19 @@ FOLDERS = (
     *("dev", "home", "proc", "root", "run", "srv", "sys", "tmp", "var/tmp", "var/log/apt"),
     *("var/cache/apt/archives/partial", "var/lib/apt/lists/partial", "var/lib/dpkg/updates"),
 )
-OF_NO_PACKAGE = (
-    *("bin", "sbin", "lib", "lib32", "lib64", "libx32"),  # links into /usr
+LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")  # into /usr, and of no package
+SETTINGS = (  # with all that is in them
     *(
-        "etc/apt",
         "etc/alternatives",
-        "etc/pam.d",
-        "etc/nsswitch.conf",
-        "etc/passwd",
+        "etc/apt",
         "etc/group",
+        "etc/nsswitch.conf",
+        "etc/pam.d",
+        "etc/passwd",
         "etc/shadow",
     ),
-    *("usr/share/keyrings", "var/lib/dpkg/info/format", "var/lib/dpkg/diversions", "var/lib/dpkg/arch"),
+    *("etc/ssl/certs/ca-certificates.crt", "usr/share/keyrings"),
+    *("var/lib/dpkg/arch", "var/lib/dpkg/diversions", "var/lib/dpkg/info/format"),
 )
 LEFT_OUT = ("/usr/share/doc/", "/usr/share/man/", "/usr/share/locale/")
 
@@ -83,12 +84,12 @@ def _names(relation: str) -> list[str]:
 
 def _files(packages: list[str]) -> set[Path]:
     """What is on this machine of those packages, by the ways on which no link is."""
-    found = {Path("/", name) for name in OF_NO_PACKAGE}
+    found = {Path("/", name) for name in (*LINKS, *SETTINGS)}
     for name in packages:
         notes = [*(ADMIN / "info").glob(f"{name}.*"), *(ADMIN / "info").glob(f"{name}:*")]
         lists = (note.read_text().splitlines() for note in notes if note.suffix == ".list")
         found |= {*notes, *(Path(line) for lines in lists for line in lines if not line.startswith(LEFT_OUT))}
-    found |= {below for name in OF_NO_PACKAGE[6:] for below in Path("/", name).rglob("*")}
+    found |= {below for name in SETTINGS for below in Path("/", name).rglob("*")}
     chosen = {path.resolve() for path in found}
     found |= {link for link in _alternatives() if link.resolve() in chosen}
     there = {path.parent.resolve() / path.name for path in found if path != Path("/.")}
