@@ -22,6 +22,7 @@ from tests.lab.switch import Switch, configure
 from tests.waiting import until
 
 NAMES = ("n1", "n2", "n3")
+SHIPPED = 2  # another number than where NODES is not set
 ADDRESS = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}"
 HOST_KEY = "/etc/ssh/ssh_host_ed25519_key.pub"
 
@@ -29,13 +30,14 @@ HOST_KEY = "/etc/ssh/ssh_host_ed25519_key.pub"
 class Compose(Cluster):
     """Three nodes of its compose file, which are shown this machine's programs, for speed.
 
-    ``shipped``: they are what a user gets of it, with what its Dockerfile installs and nothing else. Tests
-    that want a full disk or a long cable are left out.
+    ``shipped``: two, and they are what a user gets of it, with what its Dockerfile installs and nothing else.
+    Tests that want a full disk or a long cable are left out.
     """
 
     def __init__(self, *, shipped: bool = False) -> None:
         super().__init__()
-        self.nodes = {name: Node(name, f"10.77.0.{number}") for number, name in enumerate(NAMES, 1)}
+        names = NAMES[: SHIPPED if shipped else None]
+        self.nodes = {name: Node(name, f"10.77.0.{number}") for number, name in enumerate(names, 1)}
         if not shipped:
             self.shares = (Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve())
         self._containers: dict[str, str] = {}
@@ -87,7 +89,7 @@ class Compose(Cluster):
         environ = {
             "SSH_PUBLIC_KEY": str(self.key.with_suffix(".pub")),
             "IMAGE": "node",
-            "NODES": str(len(NAMES)),
+            "NODES": str(len(self.nodes)),
         }
         self._engine.run("docker-compose", *files, "--project-name", "lab", *words, **environ)
 

@@ -77,4 +77,4 @@ def test_the_files_that_are_shipped_make_nodes_that_lack_nothing_but_packages(
     done = nodes.run(*fab, cwd=ROOT, check=False)
     found = [json.loads(line) for line in done.stdout.splitlines()]
     failed = [(one["node"], one["what"]) for one in found if one["state"] == "fail"]
-    assert failed == [(0, "packages"), (1, "packages"), (2, "packages")], done
+    assert failed == [(0, "packages"), (1, "packages")], done
