@@ -18,7 +18,7 @@ pytestmark = pytest.mark.faults
 STILL = f"""
 import os, sys
 sys.path.append({str(AGENT.parent)!r})
-from agent import growth, halves, logfile, private_files
+from agent import growth, halves, logfile, private_files, role
 
 def stand_still(*_):  # as a disk does: whoever opens this pipe waits for one who reads, and there is none
     os.open(os.environ["STILL"], os.O_WRONLY)
@@ -28,6 +28,9 @@ def write(log, data):
     return stand_still() if os.path.exists(os.environ["STILL"]) else taken(log, data)
 
 logfile.LogFile.write = write
+halves.HANGS_S = 2.0
+spawn = role._spawn
+role._spawn = lambda *how: stand_still() if os.path.exists(os.environ["STILL"]) else spawn(*how)
 look, forget = growth.Growth.look, private_files.forget
 growth.Growth.look = lambda self: stand_still() if os.path.exists(os.environ["STILL"]) else look(self)
 private_files.forget = lambda place: stand_still() if os.path.exists(os.environ["STILL"]) else forget(place)
@@ -59,6 +62,7 @@ def frozen(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[StillAgen
     agent.plan(
         lease_s=getattr(request, "param", 60.0),
         trainer="import time\nprint('family')\nwhile True: print('goes on', time.sleep(0.01))",
+        other="print('never')",
     )
     agent.start("trainer")
     agent.freeze()
@@ -93,3 +97,11 @@ def test_it_lets_go_with_its_leash(frozen: StillAgent) -> None:
 @pytest.mark.parametrize("frozen", [1.5], indirect=True)
 def test_it_lets_go_with_its_lease(frozen: StillAgent) -> None:
     frozen.all_gone(8.0)
+
+
+def test_where_a_start_waits_for_the_disk_the_other_half_ends_everything(frozen: StillAgent) -> None:
+    """It obeys nobody then: a launcher that was killed meanwhile would leave the other roles running."""
+    frozen.say(do="start", role="other")
+    frozen.process.stdin.close()
+    frozen.all_gone(15.0)
+    assert "stopping" not in frozen.log(), "it had not heard of its leash"

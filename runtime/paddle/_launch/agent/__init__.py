@@ -44,7 +44,7 @@ Guarantee, by six rules:
    is known by its pid and start time together, so a reused pid is never signalled.
 4. The agent is two halves, each the subreaper of all below it. When one is killed, the other ends the rest.
 5. A launcher that does not read, or a disk that is full or stands still, never blocks a role for longer than
-   seconds, and the agent not at all: lines are lost, and that is said. (Who takes a workspace or starts a
-   role does wait for the disk: nothing runs there yet, or it was asked for.)
+   seconds, and the agent not at all: lines are lost, and that is said. Where it takes a workspace or starts a
+   role it does wait for the disk; if that lasts for half a minute, the outer half ends everything.
 6. ``log/agent.log`` says how it ended: ``stopped: leash``, ``stopped: lease``, ``stopped: signal 15``...
 """

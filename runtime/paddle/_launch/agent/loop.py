@@ -36,8 +36,9 @@ _MEANING = {"lease": "it heard nothing from the launcher for longer than its lea
 class Agent:
     """Runs the roles of one node for one launcher, by the rules of the package."""
 
-    def __init__(self, will: int) -> None:
+    def __init__(self, will: int, heart: int) -> None:
         self._will = will  # a pipe to the outer half: where to write, should this half be killed
+        self._heart = heart  # another one: that this half moves
         self._outer = os.getppid()
         self._selector = selectors.DefaultSelector()
         self._outbox = Outbox(sys.stdout.fileno())
@@ -79,7 +80,7 @@ class Agent:
 
     def _listen(self) -> None:
         awake, alarm = os.pipe()
-        for descriptor in (awake, alarm):
+        for descriptor in (awake, alarm, self._heart):
             os.set_blocking(descriptor, False)
         signal.set_wakeup_fd(alarm, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -275,6 +276,8 @@ class Agent:
         if time.monotonic() - self._beaten >= BEAT_S:
             self._beaten = time.monotonic()
             self._outbox.put("beat", droppable=True)
+            with contextlib.suppress(OSError):  # it is dead, which is seen elsewhere, or stands still
+                os.write(self._heart, b"1")
             if self._growth and not self._is_looking:
                 self._is_looking = True
                 self._disk.put(partial(self._look, self._growth))
