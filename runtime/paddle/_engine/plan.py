@@ -27,6 +27,7 @@ from paddle._engine.memory import Memory
 from paddle._engine.open_rows import OpenRows
 from paddle._engine.overlap import overlap_of
 from paddle._engine.passes import improve
+from paddle._engine.pointers import checks
 from paddle._engine.program import Form, Operator, Parameter, Program, Shape
 from paddle._engine.registry import IDS, VALUES, Call, Run, Step, Value
 from paddle._engine.rows import OPEN, SparseRows
@@ -272,16 +273,12 @@ class _Layout:
         return ids
 
     def checks(self, operator: Operator, *, fed: bool) -> Iterator[Step]:
-        """Checks of the ids that an operator indexes with: those that are fed, or those that are not."""
+        """Checks of what an operator points with: of what is fed, or of what is not."""
         if operator.role != "forward":
             return
-        for index in registry.row(operator.type).indexes:
-            (name,), (into,) = operator.inputs[index.ids], operator.inputs[index.into]
-            ids = self.values[name]
-            if into in self.open:  # any number is an id
-                continue
-            if isinstance(ids, np.ndarray) and ids.size and self._is_fed(name) == fed:
-                yield partial(_check_ids, ids, self._forms[into].shape[index.axis], operator, name, into)
+        for name, into, check in checks(operator, self.values, self._forms):
+            if into not in self.open and self._is_fed(name) == fed:  # in an open table any number is an id
+                yield check
 
     def lookups(
         self, program: Program, operators: Sequence[Operator], kept: Collection[str] | None
@@ -387,14 +384,3 @@ def _source(operator: Operator, allowed: Mapping[str, str], key: str) -> str | N
     """The variable in the slot that an output may share memory with."""
     names = operator.inputs.get(allowed.get(key, ""))
     return names[0] if names else None
-
-
-def _check_ids(ids: np.ndarray, height: int, operator: Operator, name: str, into: str) -> None:
-    # seen as unsigned, a negative id is greater than any height: one pass finds both kinds of wrong id
-    if ids.view(np.uint64).max() < height:
-        return
-    wrong = ids[(ids < 0) | (ids >= height)].flat[0]
-    raise FeedError(
-        f"operator {operator.type!r}: {name!r} holds {wrong}, but {into!r} takes 0 to {height - 1} only; "
-        "check the dictionary that made these ids"
-    )

@@ -143,6 +143,15 @@ class Index:
     axis: int
 
 
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Slot ``offsets`` says which rows of slot ``of`` are one sequence (kernels/runs.py): the executor checks
+    that it does."""
+
+    offsets: str
+    of: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One operator. A slot written ``X*`` takes one variable or more."""
@@ -155,6 +164,7 @@ class Row:
     forward: Kernel
     gradient: Gradient | None = None
     indexes: tuple[Index, ...] = ()
+    runs: tuple[Runs, ...] = ()
 
     def slots(self, given: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
         """The input slots filled with the names given, complete and in the row's order."""

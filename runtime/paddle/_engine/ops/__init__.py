@@ -15,6 +15,7 @@ from paddle._engine.ops import (
     metric,
     noise,
     reduction,
+    sequence,
     table,
 )
 from paddle._engine.registry import Row
@@ -30,5 +31,6 @@ ROWS: tuple[Row, ...] = (
     *cost.ROWS,
     *noise.ROWS,
     *metric.ROWS,
+    *sequence.ROWS,
     *exchange.ROWS,
 )
