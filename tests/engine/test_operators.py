@@ -24,6 +24,10 @@ TABLE = RNG.normal(size=(6, 3))
 IDS = np.array([[5], [0], [5], [2]])
 OFFSETS = np.array([0, 2, 2, 5])  # the second sequence is empty
 RUNS = [slice(0, 2), slice(2, 2), slice(2, 5)]
+LSTM_X, LSTM_W, LSTM_BIAS = (RNG.normal(size=shape) for shape in [(5, 8), (2, 8), (1, 14)])
+GRU_X, GRU_W, GRU_BIAS = (RNG.normal(size=shape) for shape in [(5, 9), (3, 9), (1, 9)])
+LSTM = {"X": LSTM_X, "Weight": LSTM_W, "Bias": LSTM_BIAS, "Offsets": OFFSETS}
+GRU = {"X": GRU_X, "Weight": GRU_W, "Bias": GRU_BIAS, "Offsets": OFFSETS}
 OTHER_OFFSETS = np.array([0, 1, 3, 4])
 
 
@@ -64,6 +68,35 @@ def padded(x: np.ndarray, run: slice, before: np.ndarray, behind: np.ndarray) ->
 
 def windows(x: np.ndarray, before: np.ndarray, behind: np.ndarray) -> np.ndarray:
     return np.concatenate([padded(x, run, before, behind) for run in RUNS if len(x[run])])
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def lstm(is_reverse: bool = False) -> np.ndarray:
+    """One sequence after another, one row after another."""
+    out, bias = np.empty((5, 2)), LSTM_BIAS.reshape(7, 2)
+    for run in RUNS:
+        hidden = state = np.zeros(2)
+        for k in range(5)[run][:: -1 if is_reverse else 1]:
+            candidate, enter, keep, leave = np.split(LSTM_X[k] + hidden @ LSTM_W + bias[:4].ravel(), 4)
+            enter, keep = sigmoid(enter + bias[4] * state), sigmoid(keep + bias[5] * state)
+            state = np.tanh(candidate) * enter + state * keep
+            hidden = out[k] = sigmoid(leave + bias[6] * state) * np.tanh(state)
+    return out
+
+
+def gru(is_reverse: bool = False) -> np.ndarray:
+    out, weight = np.empty((5, 3)), GRU_W.ravel()
+    for run in RUNS:
+        hidden = np.zeros(3)
+        for k in range(5)[run][:: -1 if is_reverse else 1]:
+            x = GRU_X[k] + GRU_BIAS[0]
+            update, reset = np.split(sigmoid(x[:6] + hidden @ weight[:18].reshape(3, 6)), 2)
+            candidate = np.tanh(x[6:] + (reset * hidden) @ weight[18:].reshape(3, 3))
+            hidden = out[k] = (1 - update) * hidden + update * candidate
+    return out
 
 
 def picked(x: np.ndarray) -> np.ndarray:
@@ -156,6 +189,10 @@ DIFFERENTIABLE = [
         lambda: windows(X, Y[:1], Y[1:2]),
         {"start": -1, "length": 3},
     ),
+    Case("lstm", LSTM, lstm),
+    Case("lstm", LSTM, lambda: lstm(is_reverse=True), {"is_reverse": True}),
+    Case("gru", GRU, gru),
+    Case("gru", GRU, lambda: gru(is_reverse=True), {"is_reverse": True}),
     Case("cross_entropy", {"X": PROBABILITIES, "Label": LABEL}, lambda: -np.log(picked(PROBABILITIES))),
     Case("softmax_with_cross_entropy", {"Logits": X, "Label": LABEL}, lambda: -np.log(picked(softmax(X)))),
     Case("square_error_cost", {"X": X, "Label": Y}, lambda: ((X - Y) ** 2).sum(1, keepdims=True)),

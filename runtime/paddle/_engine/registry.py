@@ -91,6 +91,10 @@ class Call:
             )
         return value
 
+    def get(self, slot: str, default: np.ndarray) -> np.ndarray:
+        """The array in a slot, or another where nobody wants it."""
+        return self[slot] if slot in self else default  # noqa: SIM401 (this is the definition)
+
     def arrays(self, slot: str) -> list[np.ndarray | None]:
         """All arrays of a slot that takes several variables."""
         return [value if isinstance(value, np.ndarray) else None for value in self.slots[slot]]

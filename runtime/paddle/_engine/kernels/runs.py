@@ -131,7 +131,7 @@ def windows(rows: Array, offsets: Array, start: int, beyond: Array, before: int,
 
 @kernel
 def add_windows(given: Array, offsets: Array, start: int, beyond: Array, before: int, rows: Array) -> None:
-    """The gradient of ``windows``: each piece of ``given`` goes to the row of ``rows`` or ``beyond`` it is of.
+    """The gradient of ``windows``: pieces of ``given`` go to the row of ``rows`` or ``beyond`` they are of.
 
     Either may have no rows: then what belongs there goes.
     """

@@ -14,6 +14,7 @@ from paddle._engine.ops import (
     linear,
     metric,
     noise,
+    recurrent,
     reduction,
     sequence,
     table,
@@ -32,5 +33,6 @@ ROWS: tuple[Row, ...] = (
     *noise.ROWS,
     *metric.ROWS,
     *sequence.ROWS,
+    *recurrent.ROWS,
     *exchange.ROWS,
 )

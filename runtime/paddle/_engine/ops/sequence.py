@@ -289,8 +289,8 @@ def _windows_gradient(call: Call) -> Steps:
 
     grad, start = call["Out@GRAD"], call.attrs["start"]
     none = np.empty((0, grad.shape[1] // call.attrs["length"]), grad.dtype)
-    rows = call["X@GRAD"] if "X@GRAD" in call else none
-    beyond = call["Padding@GRAD"] if "Padding@GRAD" in call else none
+    rows = call.get("X@GRAD", none)
+    beyond = call.get("Padding@GRAD", none)
     yield partial(rows.fill, 0)
     yield partial(beyond.fill, 0)
     yield partial(add_windows, grad, call["Offsets"], start, beyond, max(0, -start), rows)

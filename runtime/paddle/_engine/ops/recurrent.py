@@ -1,0 +1,268 @@
+"""LSTM and GRU over packed sequences: a product of matrices and a fused kernel for each moment.
+
+Slot Offsets says where sequences begin (see sequence.py). X holds for each row what reaches the gates from
+outside; Weight brings what reaches them from the moment before.
+
+Sources of the semantics: v2's ``lstmemory`` and ``grumemory``, fluid's ``dynamic_lstm`` and ``dynamic_gru``,
+whose layouts of parameters these are. Other activations than the usual ones are not fused here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from paddle._engine.errors import ShapeError
+from paddle._engine.ops import shapes
+from paddle._engine.program import Form
+from paddle._engine.registry import Call, Forms, Gradient, Kernel, Row, Runs, Steps
+
+
+class Timeline:
+    """Which row stands where, one moment after another, renewed by ``renew`` for the offsets of a run."""
+
+    def __init__(self, call: Call, rows: int) -> None:
+        self._offsets, self._is_reverse = call["Offsets"], bool(call.attrs["is_reverse"])
+        self.rows, self._counts, self.before = (np.empty(rows, np.int64) for _ in range(3))
+        self._moments = 0
+
+    def renew(self) -> None:
+        from paddle._engine.kernels.timeline import lay_out  # loads numba
+
+        order = np.argsort(-np.diff(self._offsets), kind="stable")
+        self._moments = lay_out(self._offsets, self._is_reverse, order, self.rows, self.before, self._counts)
+
+    def __iter__(self) -> Iterator[tuple[slice, slice]]:
+        """Of each moment its places, and those of the same sequences one moment earlier: none at first."""
+        at = earlier = 0
+        for t in range(self._moments):
+            count = int(self._counts[t])
+            yield slice(at, at + count), slice(earlier, earlier + (count if t else 0))
+            earlier, at = at, at + count
+
+    def backwards(self) -> list[tuple[slice, slice]]:
+        """The same from the last moment."""
+        return list(self)[::-1]
+
+    def former(self, source: np.ndarray, out: np.ndarray) -> None:
+        """``out`` is what ``source``, laid out in time, was one moment earlier: 0 at first."""
+        np.take(source, self.before, 0, out, "clip")
+        out[: int(self._counts[0]) if self._moments else 0] = 0
+
+
+def _shape(forms: Forms, gates: int, bias: int) -> tuple[Form, int]:
+    """The form of Out, and its number of columns."""
+    x, weight = shapes.matrix(forms, "X"), shapes.matrix(forms, "Weight")
+    h = weight.shape[0]
+    shapes.integers(forms, "Offsets")
+    if weight.shape[1] != gates * h or not shapes.agree(x.shape[1], gates * h):
+        raise ShapeError(
+            f"with a state of {h}, X has {gates * h} columns and Weight has shape {[h, gates * h]}, "
+            f"not {x.shape[1]} and {list(weight.shape)}"
+        )
+    if forms["Bias"].shape[-1] != bias * h or len(forms["Bias"].shape) != 2:
+        raise ShapeError(f"Bias must have shape {[1, bias * h]}, got {list(forms['Bias'].shape)}")
+    return replace(x, shape=(x.shape[0], h)), h
+
+
+def _lstm_shape(forms: Forms) -> Mapping[str, Form]:
+    out, h = _shape(forms, gates=4, bias=7)
+    return {"Out": out, "Gates": replace(out, shape=(out.shape[0], 4 * h)), "States": out, "Bent": out}
+
+
+def _lstm(call: Call) -> Steps:
+    from paddle._engine.kernels import lstm  # loads numba
+
+    x, weight, out, gates = call["X"], call["Weight"], call["Out"], call["Gates"]
+    states, bent, bias = call["States"], call["Bent"], call["Bias"].reshape(7, -1)
+    cell = lstm.cell if x.dtype == np.float32 else lstm.numpy_cell
+    hidden, time = np.empty_like(out), Timeline(call, len(x))
+    reach = np.empty((len(call["Offsets"]) - 1, gates.shape[1]), x.dtype)
+    nothing = np.zeros((len(reach), out.shape[1]), x.dtype)
+
+    def pass_time() -> None:
+        for now, earlier in time:
+            count = now.stop - now.start
+            former = states[earlier] if earlier.stop > earlier.start else nothing[:count]
+            if earlier.stop > earlier.start:
+                np.matmul(hidden[earlier], weight, reach[:count])
+                np.add(gates[now], reach[:count], gates[now])
+            cell(gates[now], bias[4:], former, states[now], bent[now], hidden[now])
+        out[time.rows] = hidden
+
+    yield time.renew
+    yield partial(np.take, x, time.rows, 0, gates, "clip")
+    yield partial(np.add, gates, bias[:4].reshape(-1), gates)
+    yield pass_time
+
+
+def _lstm_gradient(call: Call) -> Steps:
+    from paddle._engine.kernels.lstm import cell_gradient  # loads numba
+
+    weight, out, gates, states, bent = (call[slot] for slot in ("Weight", "Out", "Gates", "States", "Bent"))
+    peep, given = call["Bias"].reshape(7, -1)[4:], np.empty_like(out)
+    time, n = Timeline(call, len(out)), len(call["Offsets"]) - 1
+    carried, back = (np.empty((n, out.shape[1]), out.dtype) for _ in range(2))
+    nothing, dgates = np.zeros_like(carried), np.empty_like(gates)
+
+    def pass_time() -> None:
+        carried.fill(0)
+        back.fill(0)
+        for now, earlier in time.backwards():
+            count = now.stop - now.start
+            former = states[earlier] if earlier.stop > earlier.start else nothing[:count]
+            np.add(given[now], back[:count], given[now])
+            cell_gradient(
+                gates[now], peep, former, states[now], bent[now], given[now], carried[:count], dgates[now]
+            )
+            np.matmul(dgates[now], weight.T, back[:count])
+
+    yield time.renew
+    yield partial(np.take, call["Out@GRAD"], time.rows, 0, given, "clip")
+    yield pass_time
+    yield from _outside(call, time, dgates)
+    if "Weight@GRAD" in call:
+        yield from _through_weight(time, out, dgates, call["Weight@GRAD"])
+    if "Bias@GRAD" in call:
+        former, dbias = np.empty_like(states), call["Bias@GRAD"].reshape(7, -1)
+        h = out.shape[1]
+        yield partial(np.add.reduce, dgates, axis=0, out=dbias[:4].reshape(-1))
+        yield partial(time.former, states, former)
+        yield partial(np.einsum, "ij,ij->j", dgates[:, h : 2 * h], former, out=dbias[4])
+        yield partial(np.einsum, "ij,ij->j", dgates[:, 2 * h : 3 * h], former, out=dbias[5])
+        yield partial(np.einsum, "ij,ij->j", dgates[:, 3 * h :], states, out=dbias[6])
+
+
+def _outside(call: Call, time: Timeline, dgates: np.ndarray) -> Steps:
+    """The gradient of X: that of what reached the gates, row by row."""
+    if "X@GRAD" in call:
+        yield partial(call["X@GRAD"].__setitem__, time.rows, dgates)
+
+
+def _through_weight(time: Timeline, out: np.ndarray, dgates: np.ndarray, dweight: np.ndarray) -> Steps:
+    """The gradient of what multiplied the former hidden values."""
+    hidden, former = np.empty_like(out), np.empty_like(out)
+    yield partial(np.take, out, time.rows, 0, hidden, "clip")
+    yield partial(time.former, hidden, former)
+    yield partial(np.matmul, former.T, dgates, dweight)
+
+
+def _gru_shape(forms: Forms) -> Mapping[str, Form]:
+    out, h = _shape(forms, gates=3, bias=3)
+    return {"Out": out, "Gates": replace(out, shape=(out.shape[0], 3 * h)), "Kept": out}
+
+
+def _halves(weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The weights of the two gates, (h, 2h), and after them those of the candidate, (h, h)."""
+    h = len(weight)
+    flat = weight.reshape(-1)
+    return flat[: 2 * h * h].reshape(h, 2 * h), flat[2 * h * h :].reshape(h, h)
+
+
+def _gru(call: Call) -> Steps:
+    from paddle._engine.kernels import gru  # loads numba
+
+    x, out, gates, kept = call["X"], call["Out"], call["Gates"], call["Kept"]
+    (to_gates, to_candidate), h = _halves(call["Weight"]), out.shape[1]
+    is_single = x.dtype == np.float32
+    open_gates = gru.open_gates if is_single else gru.numpy_open_gates
+    close_gates = gru.close_gates if is_single else gru.numpy_close_gates
+    hidden, time = np.empty_like(out), Timeline(call, len(x))
+    reach = np.empty((len(call["Offsets"]) - 1, 2 * h), x.dtype)
+    state, nothing = np.empty((len(reach), h), x.dtype), np.zeros((len(reach), h), x.dtype)
+
+    def pass_time() -> None:
+        for now, earlier in time:
+            count, is_first = now.stop - now.start, earlier.stop == earlier.start
+            former = nothing[:count] if is_first else hidden[earlier]
+            if not is_first:
+                np.matmul(former, to_gates, reach[:count])
+                np.add(gates[now, : 2 * h], reach[:count], gates[now, : 2 * h])
+            open_gates(gates[now], former, kept[now])
+            if not is_first:
+                np.matmul(kept[now], to_candidate, state[:count])
+                np.add(gates[now, 2 * h :], state[:count], gates[now, 2 * h :])
+            close_gates(gates[now], former, hidden[now])
+        out[time.rows] = hidden
+
+    yield time.renew
+    yield partial(np.take, x, time.rows, 0, gates, "clip")
+    yield partial(np.add, gates, call["Bias"].reshape(-1), gates)
+    yield pass_time
+
+
+def _gru_gradient(call: Call) -> Steps:
+    from paddle._engine.kernels.gru import close_gradient, open_gradient  # loads numba
+
+    out, gates, kept = call["Out"], call["Gates"], call["Kept"]
+    (to_gates, to_candidate), h = _halves(call["Weight"]), out.shape[1]
+    hidden, former, given, dgates = (
+        np.empty_like(out),
+        np.empty_like(out),
+        np.empty_like(out),
+        np.empty_like(gates),
+    )
+    time, n = Timeline(call, len(out)), len(call["Offsets"]) - 1
+    back, at_kept = (np.empty((n, h), out.dtype) for _ in range(2))
+
+    def pass_time() -> None:
+        back.fill(0)
+        for now, _ in time.backwards():
+            count = now.stop - now.start
+            np.add(given[now], back[:count], given[now])
+            close_gradient(gates[now], former[now], given[now], dgates[now])
+            np.matmul(dgates[now, 2 * h :], to_candidate.T, at_kept[:count])
+            open_gradient(gates[now], former[now], at_kept[:count], dgates[now], given[now])
+            np.matmul(dgates[now, : 2 * h], to_gates.T, back[:count])
+            np.add(back[:count], given[now], back[:count])
+
+    yield time.renew
+    yield partial(np.take, out, time.rows, 0, hidden, "clip")
+    yield partial(time.former, hidden, former)
+    yield partial(np.take, call["Out@GRAD"], time.rows, 0, given, "clip")
+    yield pass_time
+    yield from _outside(call, time, dgates)
+    if "Weight@GRAD" in call:
+        at_gates, at_candidate = _halves(call["Weight@GRAD"])
+        yield partial(np.matmul, former.T, dgates[:, : 2 * h], at_gates)
+        yield partial(np.matmul, kept.T, dgates[:, 2 * h :], at_candidate)
+    if "Bias@GRAD" in call:
+        yield partial(np.add.reduce, dgates, axis=0, out=call["Bias@GRAD"].reshape(-1))
+
+
+_SLOTS = ("X", "Weight", "Bias", "Offsets")
+_RUNS = (Runs("Offsets", of="X"),)
+
+ROWS = (
+    Row(
+        type="lstm",
+        inputs=_SLOTS,
+        outputs=("Out", "Gates", "States", "Bent"),
+        attrs={"is_reverse": False},
+        shape=_lstm_shape,
+        forward=Kernel(_lstm),
+        gradient=Gradient(
+            _lstm_gradient,
+            of=("X", "Weight", "Bias"),
+            needs=("Weight", "Bias", "Offsets", "Out", "Gates", "States", "Bent"),
+        ),
+        runs=_RUNS,
+    ),
+    Row(
+        type="gru",
+        inputs=_SLOTS,
+        outputs=("Out", "Gates", "Kept"),
+        attrs={"is_reverse": False},
+        shape=_gru_shape,
+        forward=Kernel(_gru),
+        gradient=Gradient(
+            _gru_gradient,
+            of=("X", "Weight", "Bias"),
+            needs=("Weight", "Offsets", "Out", "Gates", "Kept"),
+        ),
+        runs=_RUNS,
+    ),
+)
