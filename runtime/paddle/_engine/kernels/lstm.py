@@ -1,8 +1,8 @@
 """One moment of an LSTM with peepholes, and of its gradient.
 
-``gates`` (n, 4h) are, in this order: the candidate, the input, the forget and the output gate. ``peep`` (3, h)
-weighs the cell's state in the three gates: the former state in the first two, the new one in the last. It
-must never know of time.
+``gates`` (n, 4h) are, in this order: the candidate, the input, the forget and the output gate. ``peep``
+(3, h) weighs the cell's state in the three gates: the former state in the first two, the new one in the last.
+It must never know of time.
 
     candidate = tanh(g)        input, forget = sigmoid(g + peep * former)
     cell = candidate * input + former * forget

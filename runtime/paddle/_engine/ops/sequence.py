@@ -253,7 +253,7 @@ def _join_gradient(call: Call) -> Steps:
 
 def _beyond(forms: Forms) -> int:
     """How many rows can stand outside a sequence, on either side."""
-    start, length = forms.attrs["start"], forms.attrs["length"]
+    start, length = int(forms.attrs["start"]), int(forms.attrs["length"])
     return max(0, -start) + max(0, start + length - 1)
 
 
