@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from paddle._engine.arena import Arena
 from paddle._engine.exchange import Exchange, Overlapping, StepReport
 from paddle._engine.initial import generator_for
 from paddle._engine.plan import Plan, make_plan
@@ -23,7 +24,7 @@ from paddle._engine.program import Program, Shape, Variable
 from paddle._engine.scope import Scope
 
 PLANS_PER_PROGRAM = 16
-"""Each plan holds memory; of more than these, the one not used for longest is dropped until needed again."""
+"""Of more than these, the one not used for longest is dropped until it is needed again."""
 
 
 def initialize(program: Program, scope: Scope, seed: int) -> None:
@@ -66,6 +67,7 @@ class Executor:
         self._programs: WeakKeyDictionary[Program, _Known] = WeakKeyDictionary()
         self._room, self._kept = room or {}, kept
         self._gradients: dict[str, np.ndarray] = {}
+        self._arena = Arena()
 
     def run(
         self,
@@ -110,13 +112,23 @@ class Executor:
         names = tuple(each.name if isinstance(each, Variable) else each for each in fetch)
         key = (len(program.main.operators), tuple(shapes.items()), names)
         plan = known.plans.pop(key, None)
-        if plan is None or plan.generation != self._scope.generation:
-            given = (self._gradients, self._room, self._exchange, self._kept)
-            plan = make_plan(program, shapes, names, self._scope, *given)
+        if plan is None or not self._is_valid(plan):
+            given = (self._gradients, self._room, self._exchange, self._kept, self._arena)
+            memory, plan = self._arena.memory, make_plan(program, shapes, names, self._scope, *given)
+            if plan.memory is not memory:
+                self._forget_void_plans()
         known.plans[key] = plan
         if len(known.plans) > PLANS_PER_PROGRAM:
             del known.plans[next(iter(known.plans))]
         return plan
+
+    def _is_valid(self, plan: Plan) -> bool:
+        return plan.generation == self._scope.generation and plan.memory is self._arena.memory
+
+    def _forget_void_plans(self) -> None:
+        """Those that were made when the arena was smaller, which they would keep from being given back."""
+        for known in self._programs.values():
+            known.plans = {key: plan for key, plan in known.plans.items() if self._is_valid(plan)}
 
 
 def _batch_size(feed: Mapping[str, np.ndarray]) -> int:

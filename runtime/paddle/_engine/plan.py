@@ -20,7 +20,7 @@ from math import prod
 import numpy as np
 
 from paddle._engine import registry
-from paddle._engine.arena import arena
+from paddle._engine.arena import Arena
 from paddle._engine.errors import FeedError, ShapeError
 from paddle._engine.exchange import Exchange
 from paddle._engine.memory import Memory
@@ -39,12 +39,13 @@ class Plan:
     """What a run does, in this order: ``feeds``, ``checks``, prefetch of ``lookups`` and lookup in ``open``
     tables, ``steps``, ``lasts``, ``fetches``.
 
-    ``generation``: that of ``scope``, whose arrays the steps are bound to; the plan is void when the scope
-    replaces one. ``trains``: it ends in an exchange.
+    ``generation``: that of ``scope``, whose arrays the steps are bound to, as they are to the arena's
+    ``memory``; the plan is void when either is replaced. ``trains``: it ends in an exchange.
     """
 
     scope: Scope
     generation: int
+    memory: np.ndarray
     trains: bool
     run: Run
     feeds: Mapping[str, np.ndarray]
@@ -101,9 +102,11 @@ def make_plan(
     room: Mapping[str, np.ndarray],
     exchange: Exchange | None = None,
     kept: Collection[str] | None = None,
+    arena: Arena | None = None,
 ) -> Plan:
     """Plan a program. ``gradients`` holds the dense gradients that leave: all plans hand over the same. They
-    lie in the ``room`` that there is for those of a parameter, or anywhere. ``kept``: see Executor."""
+    lie in the ``room`` that there is for those of a parameter, or anywhere. ``kept``: see Executor. All else
+    is made in ``arena``, a new one if None: a plan that works there undoes what another has left."""
     for name in (*feed_shapes, *fetch):
         program.variable(name)
     operators = improve(program.main.operators, frozenset(fetch))
@@ -112,12 +115,14 @@ def make_plan(
     for name in fixed.keys() & set(fetch):
         if _is_open(forms[name]):
             raise FeedError(f"{name!r} is a table without a height, and no array to fetch: export its rows")
-    layout = _Layout(operators, forms, fixed, fetch)
+    arena = arena or Arena()
+    layout = _Layout(operators, forms, fixed, fetch, arena)
     run = Run(exchange=exchange)
     overlap = overlap_of(exchange, program, operators, fixed)
     return Plan(
         scope=scope,
         generation=scope.generation,
+        memory=arena.memory,
         trains=any(operator.role == "exchange" for operator in operators),
         run=run,
         feeds={name: array for name, array in fixed.items() if program.variable(name).is_data},
@@ -234,6 +239,7 @@ class _Layout:
         forms: Mapping[str, Form],
         fixed: Mapping[str, np.ndarray],
         fetch: Sequence[str],
+        arena: Arena,
     ):
         self._forms = forms
         self._fixed = fixed
@@ -243,7 +249,7 @@ class _Layout:
             self._memory.adopt(name, array.nbytes, updated.get(name))
         for time, operator in enumerate(operators):
             self._place(operator, time)
-        self._arena = arena(self._memory.arrange())
+        self._arena = arena.room(self._memory.arrange())
         self._roots = {
             id(self._memory[name]): array.reshape(-1).view(np.uint8) for name, array in fixed.items()
         }
