@@ -266,7 +266,8 @@ class _Layout:
         }
         if operator.type == "lookup_table" and operator.inputs["W"][0] in self.open:
             slots["Ids"] = (next(self._bound[operator.inputs["W"][0]]),)
-        yield from registry.kernel(operator.type).bind(Call(operator, slots, run))
+        scratch = {key: self._array(cell, form) for key, cell, form in self._scratch(operator)}
+        yield from registry.kernel(operator.type).bind(Call(operator, slots, run, scratch))
 
     def _open(self, operators: Sequence[Operator], table: str) -> OpenRows:
         found = [self._fed_ids(name, table) for name in _open_lookups(operators, table)]
@@ -319,6 +320,13 @@ class _Layout:
             if overwritten and memory.overwrite(cell, overwritten, nbytes, time, read):
                 continue
             memory.new(cell, nbytes, time)
+        for _, cell, form in self._scratch(operator):
+            memory.new(cell, _nbytes(form), time)
+
+    def _scratch(self, operator: Operator) -> Iterator[tuple[str, str, Form]]:
+        """What an operator's kernel needs besides: its own name for it, cell, form."""
+        for key, form in registry.scratch(operator, self._forms).items():
+            yield key, f"{next(operator.writes())}#scratch.{key}", form
 
     def _written(self, operator: Operator) -> Iterator[tuple[str, str, Form]]:
         """What an operator writes and has no place yet: key in a kernel's permissions, cell, form."""

@@ -74,6 +74,7 @@ class Call:
     operator: Operator
     slots: Mapping[str, tuple[Value | None, ...]]
     run: Run
+    scratch: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def attrs(self) -> Mapping[str, Any]:
@@ -112,13 +113,15 @@ class Kernel:
     ``reshapes``: outputs that always hold the elements of an input in their order, whatever the shapes.
     ``views``: outputs that hold those of an input where the two have one form. The plan makes them the
     same memory where it can; the kernel copies where it finds them apart. ``in_place``: outputs that may
-    overwrite an input of the same form that nobody reads later.
+    overwrite an input of the same form that nobody reads later. ``scratch``: what the kernel needs besides,
+    from the forms of its inputs; it holds anything when the kernel begins, and anybody's when it has ended.
 
     The slot of an output speaks of a dense array only: one that is rows has ``<slot>#values`` and
     ``<slot>#ids``, and what is true of these is seldom true of a dense array in the same slot.
     """
 
     bind: Callable[[Call], Steps]
+    scratch: Callable[[Forms], Mapping[str, Form]] = lambda forms: {}
     reshapes: Mapping[str, str] = field(default_factory=dict)
     views: Mapping[str, str] = field(default_factory=dict)
     in_place: Mapping[str, str] = field(default_factory=dict)
@@ -231,11 +234,19 @@ def gradient(type: str) -> Gradient:
     return found
 
 
+def scratch(operator: Operator, forms: Mapping[str, Form]) -> Mapping[str, Form]:
+    """What the operator's kernel needs besides its inputs and outputs, by a name of its own."""
+    return kernel(operator.type).scratch(_seen(operator, forms))
+
+
+def _seen(operator: Operator, forms: Mapping[str, Form]) -> Forms:
+    slots = {slot: tuple(forms[n] for n in names) for slot, names in operator.inputs.items()}
+    return Forms(slots, operator.attrs)
+
+
 def infer(operator: Operator, forms: Mapping[str, Form]) -> dict[str, Form]:
     """The forms of all that the operator writes. A gradient has the form of the variable it is of."""
-    seen = Forms(
-        {slot: tuple(forms[n] for n in names) for slot, names in operator.inputs.items()}, operator.attrs
-    )
+    seen = _seen(operator, forms)
     try:
         if not operator.type.endswith("_grad"):
             found = row(operator.type).shape(seen)

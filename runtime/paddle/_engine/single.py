@@ -66,7 +66,9 @@ class Single:
         values |= {name: _empty(form) for name, form in made.items()}
         sides = (*operator.inputs.items(), *operator.outputs.items())
         slots = {slot: tuple(values.get(name) for name in names) for slot, names in sides}
-        for step in registry.kernel(operator.type).bind(Call(operator, slots, Run())):
+        forms = {name: _form(value) for name, value in values.items()}
+        scratch = {key: _filled(form) for key, form in registry.scratch(operator, forms).items()}
+        for step in registry.kernel(operator.type).bind(Call(operator, slots, Run(), scratch)):
             step()
 
 
@@ -79,9 +81,13 @@ def _form(value: Value) -> Form:
 def _empty(form: Form) -> Value:
     """Filled with what a forgetful kernel would be found out by."""
     if form.rows is None:
-        return np.full(form.shape, -77, form.dtype)
+        return _filled(form)
     values = np.full((form.rows, form.shape[1]), -77, form.dtype)
     return SparseRows(np.zeros(form.rows, np.int64), values, form.shape[0])
+
+
+def _filled(form: Form) -> np.ndarray:
+    return np.full(form.shape, -77, form.dtype)
 
 
 def _dense(value: Value) -> np.ndarray:

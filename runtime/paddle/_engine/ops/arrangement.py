@@ -104,7 +104,7 @@ ROWS = (
         attrs={"shape": REQUIRED},
         shape=_reshape_shape,
         forward=_moved("X", "Out"),
-        gradient=Gradient(_RESHAPED.bind, _RESHAPED.reshapes),
+        gradient=Gradient(_RESHAPED.bind, reshapes=_RESHAPED.reshapes),
     ),
     Row(
         type="concat",

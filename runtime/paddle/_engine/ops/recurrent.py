@@ -9,7 +9,7 @@ whose layouts of parameters these are. Other activations than the usual ones are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -19,6 +19,8 @@ from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
 from paddle._engine.program import Form
 from paddle._engine.registry import Call, Forms, Gradient, Kernel, Row, Runs, Steps
+
+Scratch = Callable[[Forms], Mapping[str, Form]]
 
 
 class Timeline:
@@ -79,11 +81,11 @@ def _lstm(call: Call) -> Steps:
     x, weight, out, gates = call["X"], call["Weight"], call["Out"], call["Gates"]
     states, bent, bias = call["States"], call["Bent"], call["Bias"].reshape(7, -1)
     cell = lstm.cell if x.dtype == np.float32 else lstm.numpy_cell
-    hidden, time = np.empty_like(out), Timeline(call, len(x))
-    reach = np.empty((len(call["Offsets"]) - 1, gates.shape[1]), x.dtype)
-    nothing = np.zeros((len(reach), out.shape[1]), x.dtype)
+    hidden, reach, nothing = call.scratch["hidden"], call.scratch["reach"], call.scratch["nothing"]
+    time = Timeline(call, len(x))
 
     def pass_time() -> None:
+        nothing.fill(0)
         for now, earlier in time:
             count = now.stop - now.start
             former = states[earlier] if earlier.stop > earlier.start else nothing[:count]
@@ -103,12 +105,13 @@ def _lstm_gradient(call: Call) -> Steps:
     from paddle._engine.kernels.lstm import cell_gradient  # loads numba
 
     weight, out, gates, states, bent = (call[slot] for slot in ("Weight", "Out", "Gates", "States", "Bent"))
-    peep, given = call["Bias"].reshape(7, -1)[4:], np.empty_like(out)
-    time, n = Timeline(call, len(out)), len(call["Offsets"]) - 1
-    carried, back = (np.empty((n, out.shape[1]), out.dtype) for _ in range(2))
-    nothing, dgates = np.zeros_like(carried), np.empty_like(gates)
+    given, carried, back, nothing, dgates = (
+        call.scratch[name] for name in ("given", "carried", "back", "nothing", "dgates")
+    )
+    peep, time = call["Bias"].reshape(7, -1)[4:], Timeline(call, len(out))
 
     def pass_time() -> None:
+        nothing.fill(0)
         carried.fill(0)
         back.fill(0)
         for now, earlier in time.backwards():
@@ -125,9 +128,9 @@ def _lstm_gradient(call: Call) -> Steps:
     yield pass_time
     yield from _outside(call, time, dgates)
     if "Weight@GRAD" in call:
-        yield from _through_weight(time, out, dgates, call["Weight@GRAD"])
+        yield from _through_weight(call, time, dgates)
     if "Bias@GRAD" in call:
-        former, dbias = np.empty_like(states), call["Bias@GRAD"].reshape(7, -1)
+        former, dbias = call.scratch["former"], call["Bias@GRAD"].reshape(7, -1)
         h = out.shape[1]
         yield partial(np.add.reduce, dgates, axis=0, out=dbias[:4].reshape(-1))
         yield partial(time.former, states, former)
@@ -142,12 +145,12 @@ def _outside(call: Call, time: Timeline, dgates: np.ndarray) -> Steps:
         yield partial(call["X@GRAD"].__setitem__, time.rows, dgates)
 
 
-def _through_weight(time: Timeline, out: np.ndarray, dgates: np.ndarray, dweight: np.ndarray) -> Steps:
+def _through_weight(call: Call, time: Timeline, dgates: np.ndarray) -> Steps:
     """The gradient of what multiplied the former hidden values."""
-    hidden, former = np.empty_like(out), np.empty_like(out)
-    yield partial(np.take, out, time.rows, 0, hidden, "clip")
+    hidden, former = call.scratch["hidden"], call.scratch["former"]
+    yield partial(np.take, call["Out"], time.rows, 0, hidden, "clip")
     yield partial(time.former, hidden, former)
-    yield partial(np.matmul, former.T, dgates, dweight)
+    yield partial(np.matmul, former.T, dgates, call["Weight@GRAD"])
 
 
 def _gru_shape(forms: Forms) -> Mapping[str, Form]:
@@ -170,11 +173,11 @@ def _gru(call: Call) -> Steps:
     is_single = x.dtype == np.float32
     open_gates = gru.open_gates if is_single else gru.numpy_open_gates
     close_gates = gru.close_gates if is_single else gru.numpy_close_gates
-    hidden, time = np.empty_like(out), Timeline(call, len(x))
-    reach = np.empty((len(call["Offsets"]) - 1, 2 * h), x.dtype)
-    state, nothing = np.empty((len(reach), h), x.dtype), np.zeros((len(reach), h), x.dtype)
+    hidden, reach, state, nothing = (call.scratch[name] for name in ("hidden", "reach", "state", "nothing"))
+    time = Timeline(call, len(x))
 
     def pass_time() -> None:
+        nothing.fill(0)
         for now, earlier in time:
             count, is_first = now.stop - now.start, earlier.stop == earlier.start
             former = nothing[:count] if is_first else hidden[earlier]
@@ -199,14 +202,10 @@ def _gru_gradient(call: Call) -> Steps:
 
     out, gates, kept = call["Out"], call["Gates"], call["Kept"]
     (to_gates, to_candidate), h = _halves(call["Weight"]), out.shape[1]
-    hidden, former, given, dgates = (
-        np.empty_like(out),
-        np.empty_like(out),
-        np.empty_like(out),
-        np.empty_like(gates),
+    hidden, former, given, dgates, back, at_kept = (
+        call.scratch[name] for name in ("hidden", "former", "given", "dgates", "back", "at_kept")
     )
-    time, n = Timeline(call, len(out)), len(call["Offsets"]) - 1
-    back, at_kept = (np.empty((n, h), out.dtype) for _ in range(2))
+    time = Timeline(call, len(out))
 
     def pass_time() -> None:
         back.fill(0)
@@ -233,6 +232,18 @@ def _gru_gradient(call: Call) -> Steps:
         yield partial(np.add.reduce, dgates, axis=0, out=call["Bias@GRAD"].reshape(-1))
 
 
+def _scratch(of: str, rows: Mapping[str, int], sequences: Mapping[str, int]) -> Scratch:
+    """Arrays with a row for each one in slot ``of``, or for each sequence, as many states wide as is said."""
+
+    def forms(forms: Forms) -> Mapping[str, Form]:
+        length, h, dtype = forms[of].shape[0], forms["Weight"].shape[0], forms[of].dtype
+        count = forms["Offsets"].shape[0] - 1
+        long = {name: Form((length, width * h), dtype) for name, width in rows.items()}
+        return long | {name: Form((count, width * h), dtype) for name, width in sequences.items()}
+
+    return forms
+
+
 _SLOTS = ("X", "Weight", "Bias", "Offsets")
 _RUNS = (Runs("Offsets", of="X"),)
 
@@ -243,9 +254,14 @@ ROWS = (
         outputs=("Out", "Gates", "States", "Bent"),
         attrs={"is_reverse": False},
         shape=_lstm_shape,
-        forward=Kernel(_lstm),
+        forward=Kernel(_lstm, _scratch("X", {"hidden": 1}, {"nothing": 1, "reach": 4})),
         gradient=Gradient(
             _lstm_gradient,
+            _scratch(
+                "Out",
+                {"given": 1, "hidden": 1, "former": 1, "dgates": 4},
+                {"carried": 1, "back": 1, "nothing": 1},
+            ),
             of=("X", "Weight", "Bias"),
             needs=("Weight", "Bias", "Offsets", "Out", "Gates", "States", "Bent"),
         ),
@@ -257,9 +273,10 @@ ROWS = (
         outputs=("Out", "Gates", "Kept"),
         attrs={"is_reverse": False},
         shape=_gru_shape,
-        forward=Kernel(_gru),
+        forward=Kernel(_gru, _scratch("X", {"hidden": 1}, {"state": 1, "nothing": 1, "reach": 2})),
         gradient=Gradient(
             _gru_gradient,
+            _scratch("Out", {"given": 1, "hidden": 1, "former": 1, "dgates": 3}, {"back": 1, "at_kept": 1}),
             of=("X", "Weight", "Bias"),
             needs=("Weight", "Offsets", "Out", "Gates", "Kept"),
         ),
