@@ -204,6 +204,7 @@ DIFFERENTIABLE = [
 ]
 
 OTHERS = [
+    Case("sequence_merge", {"X": OFFSETS, "Outer": np.array([0, 1, 3])}, lambda: np.array([0, 2, 5])),
     Case("cast", {"X": X}, lambda: X.astype(np.int64), {"dtype": "int64"}),
     Case("fill_constant", {}, lambda: np.full((2, 3), 1.5), {"shape": (2, 3), "value": 1.5}),
     Case("fill_any_like", {"X": X}, lambda: np.full_like(X, 2.0), {"value": 2.0}),

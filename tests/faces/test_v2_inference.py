@@ -84,8 +84,8 @@ def test_a_saved_network_infers_the_same():
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"type": "lstmemory"}, "'out' is of type 'lstmemory'"),
-        ({"active_type": "sequence_softmax"}, "'out' has the activation 'sequence_softmax'"),
+        ({"type": "crf"}, "'out' is of type 'crf'"),
+        ({"active_type": "softsign2"}, "'out' has the activation 'softsign2'"),
     ],
 )
 def test_a_saved_network_of_another_release_is_named(change, error):

@@ -29,6 +29,9 @@ class ProjectionConfig(Message):
         "name": Field(2, "string"),
         "input_size": Field(3, "uint64"),
         "output_size": Field(4, "uint64"),
+        "context_start": Field(5, "int32"),
+        "context_length": Field(6, "int32"),
+        "trainable_padding": Field(7, "bool"),
     }
 
 
@@ -53,10 +56,16 @@ class LayerConfig(Message):
         "inputs": Field(5, LayerInputConfig, repeated=True),
         "bias_parameter_name": Field(6, "string"),
         "drop_rate": Field(10, "double"),
+        "reversed": Field(13, "bool"),
+        "active_gate_type": Field(14, "string"),
+        "active_state_type": Field(15, "string"),
         "coeff": Field(26, "double", 1.0),
+        "average_strategy": Field(27, "string"),
         "error_clipping_threshold": Field(28, "double"),
         "slope": Field(32, "double"),
         "intercept": Field(33, "double"),
+        "select_first": Field(40, "bool"),
+        "trans_type": Field(41, "string", "non-seq"),
         "bias_size": Field(48, "uint64"),
         "height": Field(50, "uint64"),
         "width": Field(51, "uint64"),

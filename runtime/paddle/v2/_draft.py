@@ -17,7 +17,7 @@ from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
 from paddle.v2.config_base import Initializer, Layer
 from paddle.v2.data_type import DataType
 
-_WITH_EXTRAS = frozenset({"addto", "concat", "concat2", "fc", "mixed"})
+_WITH_EXTRAS = frozenset({"addto", "concat", "concat2", "fc", "mixed", "seqconcat"})
 
 
 class Draft:
@@ -67,13 +67,18 @@ class Draft:
         self.config.inputs.append(entry)
         self._parents.append(layer)
 
-    def bias(self, attr: ParameterAttribute | bool | None, by_default: bool) -> None:
-        """Add a bias that starts at 0 if ``attr`` is True or an attribute or, ``by_default``, not given."""
+    def bias(
+        self, attr: ParameterAttribute | bool | None, by_default: bool, width: int | None = None
+    ) -> None:
+        """Add a bias that starts at 0 if ``attr`` is True or an attribute or, ``by_default``, not given.
+
+        It has as many numbers as the layer has columns, or ``width``.
+        """
         if attr is True or (attr is None and by_default):
             attr = ParameterAttribute(initial_mean=0.0, initial_std=0.0)
         if isinstance(attr, ParameterAttribute):
             default = f"_{self.config.name}.wbias"
-            self.config.bias_parameter_name = self._parameter(attr, default, [1, self.size])
+            self.config.bias_parameter_name = self._parameter(attr, default, [1, width or self.size])
             if self.config.type in ("mixed", "concat2"):
                 self.config.bias_size = self.size
 

@@ -1,10 +1,10 @@
 """The layers of the original that this release does not have, by what they wait for."""
 
 SEQUENCE_LAYERS = """
-    AggregateLevel BaseGeneratedInput BeamInput ExpandLevel GeneratedInput StaticInput SubsequenceInput
-    beam_search context_projection crf crf_decoding cross_entropy_over_beam ctc eos expand first_seq
-    get_output gru_step gru_step_naive grumemory kmax_seq_score last_seq lstm_step lstmemory memory pooling
-    recurrent recurrent_group row_conv seq_concat seq_reshape seq_slice sub_nested_seq sub_seq warp_ctc
+    BaseGeneratedInput BeamInput GeneratedInput StaticInput SubsequenceInput beam_search crf
+    crf_decoding cross_entropy_over_beam ctc eos get_output gru_step gru_step_naive kmax_seq_score
+    lstm_step memory recurrent recurrent_group row_conv seq_reshape seq_slice sub_nested_seq sub_seq
+    warp_ctc
 """.split()  # noqa: SIM905
 
 IMAGE_LAYERS = """

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from paddle.v2._config import ProjectionConfig
+from paddle.v2._draft import dense
 from paddle.v2.attr import ParameterAttribute
 from paddle.v2.config_base import Layer
 from paddle.v2.data_type import DataType
@@ -17,7 +18,7 @@ from paddle.v2.data_type import DataType
 if TYPE_CHECKING:
     from paddle.v2._draft import Draft
 
-Kind = Literal["table", "fc", "identity", "dot_mul"]
+Kind = Literal["table", "fc", "identity", "dot_mul", "context"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Projection:
     origin: Layer
     size: int
     attr: ParameterAttribute | None
+    window: tuple[int, int] = (0, 0)  # of kind context: where it begins, seen from an element, and its length
 
     def add_to(self, draft: Draft, size: int) -> int:
         """Add it to a layer of this size (0: of its own) and return the size that comes out."""
@@ -42,10 +44,19 @@ class Projection:
             "fc": [self.origin.size, size],
             "dot_mul": [1, size],
             "identity": [],
+            "context": [self._beyond(), self.origin.size] if self.attr and self._beyond() else [],
         }[self.kind]
         config = ProjectionConfig(type=self.kind, input_size=self.origin.size, output_size=size)
+        if self.kind == "context":
+            config.context_start, config.context_length = self.window
+            config.trainable_padding = bool(dims)
         draft.read(self.origin, self.attr, dims, config)
         return size
+
+    def _beyond(self) -> int:
+        """How many elements can stand outside a sequence, on either side."""
+        start, length = self.window
+        return max(0, -start) + max(0, start + length - 1)
 
 
 def table_projection(input: Layer, size: int = 0, param_attr: ParameterAttribute | None = None) -> Projection:
@@ -70,6 +81,23 @@ def identity_projection(input: Layer) -> Projection:
 def dotmul_projection(input: Layer, param_attr: ParameterAttribute | None = None) -> Projection:
     """The input times a weight for each column."""
     return Projection("dot_mul", input, input.size, param_attr)
+
+
+def context_projection(
+    input: Layer,
+    context_len: int,
+    context_start: int | None = None,
+    padding_attr: ParameterAttribute | bool = False,
+) -> Projection:
+    """Beside each element of a sequence those around it: ``context_len`` from ``context_start`` on, which is
+    -(context_len - 1) / 2 if it is not given.
+
+    Outside the sequence there are zeros or, where ``padding_attr`` is an attribute or True, learned rows.
+    """
+    start = (1 - context_len) // 2 if context_start is None else context_start
+    attr = ParameterAttribute(initial_mean=0.0, initial_std=0.0) if padding_attr is True else padding_attr
+    size = input.size * context_len
+    return Projection("context", dense("context_projection", input), size, attr or None, (start, context_len))
 
 
 class MixedLayer(Layer):

@@ -14,7 +14,9 @@ import numpy as np
 from paddle._absent import NotInThisRelease
 from paddle._engine.program import Variable
 from paddle.v2._config import EvaluatorConfig
-from paddle.v2._lowering import Network
+from paddle.v2._lowering.network import Network
+
+_ONE_EACH = ("fill_any_like", {"value": 1.0})
 
 
 @dataclass
@@ -81,6 +83,8 @@ def _meter(net: Network, evaluator: EvaluatorConfig) -> Meter:
         each, weights = net.value(reads[0]), reads[1:]
     else:
         raise NotInThisRelease(f"an evaluator of type {evaluator.type!r} is not in this release")
+    if not weights and net.outputs[reads[0]].runs:  # it is per element, not per sample
+        return Meter(evaluator.name, op("reduce_sum", X=each), op("reduce_sum", X=op(*_ONE_EACH, X=each)))
     if not weights:
         return Meter(evaluator.name, op("reduce_sum", X=each), None)
     weight = net.value(weights[0])

@@ -5,8 +5,6 @@ They must never know how they are computed. Guarantee: ``name`` is the ``active_
 
 from __future__ import annotations
 
-from paddle._absent import absent
-
 __all__ = [
     "Abs",
     "BRelu",
@@ -132,4 +130,7 @@ class SoftSign(BaseActivation):
     name = "softsign"
 
 
-SequenceSoftmax = absent("paddle.activation.SequenceSoftmax", "sequences come in a later release")
+class SequenceSoftmax(BaseActivation):
+    """exp(x) over the sum of exp of all elements of the sequence; of a layer of size 1."""
+
+    name = "sequence_softmax"

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.errors import FeedError
-from paddle.v2._slots import array, shown
-from paddle.v2.data_type import DataType, InputType
+from paddle.v2._packing import arrays
+from paddle.v2._slots import shown
+from paddle.v2.data_type import DataType, InputType, SequenceType
 
 __all__ = ["DataFeeder"]
 
@@ -26,7 +27,9 @@ class DataFeeder:
 
     ``data_types``: (slot, type) in the order in which rows hold them. ``feeding`` says otherwise: a mapping
     from slots to places in a row, or the slots in the order of a row. Arrays: float32 (rows, dim), or int64
-    (rows, 1) of ids.
+    (rows, 1) of ids. Of sequences these are the rows of all of them; ``NAME@offsets``, int64 (n + 1,), says
+    where each begins and the last ends, and of nested ones ``NAME@outer`` where samples do among the inner
+    sequences.
     """
 
     def __init__(
@@ -37,7 +40,10 @@ class DataFeeder:
         self._types = dict(data_types)
         self._places = _places(list(self._types), feeding)
         # Rows of ids and nothing else become one table, whose columns are the slots.
-        self._all_ids = all(type.type == DataType.Index for type in self._types.values())
+        self._all_ids = all(
+            type.type == DataType.Index and type.seq_type == SequenceType.NO_SEQUENCE
+            for type in self._types.values()
+        )
 
     def __len__(self) -> int:
         return len(self._types)
@@ -57,7 +63,10 @@ class DataFeeder:
             columns = {name: table[:, place] for name, place in self._places.items()}
         else:
             columns = {name: self._column(rows, name) for name in self._types}
-        return {name: array(name, self._types[name], column) for name, column in columns.items()}
+        fed: dict[str, np.ndarray] = {}
+        for name, column in columns.items():
+            fed |= arrays(name, self._types[name], column)
+        return fed
 
     convert = __call__
 

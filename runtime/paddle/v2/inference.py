@@ -11,7 +11,8 @@ from typing import IO, Any
 import numpy as np
 
 from paddle._engine.executor import Executor
-from paddle.v2._lowering import Network, Output
+from paddle.v2._lowering.network import Network
+from paddle.v2._lowering.output import Output
 from paddle.v2.config_base import Layer
 from paddle.v2.data_feeder import DataFeeder
 from paddle.v2.parameters import Parameters

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from paddle._absent import NotInThisRelease, absent
+from paddle._absent import absent
 from paddle.v2._costs import (
     classification_cost,
     cross_entropy_cost,
@@ -31,38 +31,60 @@ from paddle.v2._later import IMAGE_LAYERS, OTHER_LAYERS, SEQUENCE_LAYERS
 from paddle.v2._projection import (
     MixedLayer,
     Projection,
+    context_projection,
     dotmul_projection,
     full_matrix_projection,
     identity_projection,
     table_projection,
 )
+from paddle.v2._sequences import (
+    AggregateLevel,
+    ExpandLevel,
+    expand,
+    first_seq,
+    grumemory,
+    last_seq,
+    lstmemory,
+    pooling,
+    seq_concat,
+)
 from paddle.v2.activation import BaseActivation, Identity, Tanh
 from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
 from paddle.v2.config_base import Layer, default_name
-from paddle.v2.data_type import InputType, SequenceType
+from paddle.v2.data_type import InputType
 
 if TYPE_CHECKING:
     from paddle.v2._config import ModelConfig
 
 __all__ = [
+    "AggregateLevel",
+    "ExpandLevel",
     "LayerOutput",
     "addto",
     "classification_cost",
     "concat",
+    "context_projection",
     "cross_entropy_cost",
     "data",
     "dotmul_projection",
     "dropout",
     "embedding",
+    "expand",
     "fc",
+    "first_seq",
     "full_matrix_projection",
+    "grumemory",
     "identity_projection",
+    "last_seq",
+    "lstmemory",
     "max_id",
     "mixed",
     "mse_cost",
     "multi_binary_label_cross_entropy_cost",
     "parse_network",
+    "pooling",
     "regression_cost",
+    "seq_concat",
     "slope_intercept",
     "square_error_cost",
     "sum_cost",
@@ -84,8 +106,6 @@ def data(
     """A slot of the data that a reader yields, by name."""
     if not isinstance(type, InputType):
         raise TypeError(f"data layer {name!r}: type is one of paddle.data_type, such as dense_vector(13)")
-    if type.seq_type != SequenceType.NO_SEQUENCE:
-        raise NotInThisRelease(f"data layer {name!r} of type {type}: sequences come in a later release")
     draft = Draft("data", name, size=type.dim, layer_attr=layer_attr)
     layer = draft.done(**{key: value for key, value in {"height": height, "width": width}.items() if value})
     layer.data_type = type
@@ -248,7 +268,7 @@ def _attributes(
 
 def _stand_ins() -> dict[str, Any]:
     needs = {
-        "sequences come in a later release": SEQUENCE_LAYERS,
+        "it comes in a later release": SEQUENCE_LAYERS,
         "images and convolution come in a later release": IMAGE_LAYERS,
         "its operator comes in a later release": OTHER_LAYERS,
     }

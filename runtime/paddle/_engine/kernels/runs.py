@@ -48,14 +48,17 @@ def max_runs(rows: Array, offsets: Array, out: Array, places: Array) -> None:
     Of a run without rows the places are -1. NaN is greater than any number.
     """
     for i in range(out.shape[0]):
-        best, at, first = out[i], places[i], offsets[i]
-        for j in range(best.shape[0]):
-            best[j], at[j] = 0, -1
-        for k in range(first, offsets[i + 1]):
-            row = rows[k]
-            for j in range(best.shape[0]):
-                if k == first or row[j] > best[j] or (row[j] != row[j] and best[j] == best[j]):
-                    best[j], at[j] = row[j], k
+        out[i] = 0
+        places[i] = -1
+        for k in range(offsets[i], offsets[i + 1]):
+            _raise(out[i], places[i], rows[k], k)
+
+
+@kernel
+def _raise(best: Array, at: Array, row: Array, place: int) -> None:
+    for j in range(best.shape[0]):
+        if at[j] < 0 or row[j] > best[j] or (row[j] != row[j] and best[j] == best[j]):
+            best[j], at[j] = row[j], place
 
 
 @kernel
@@ -112,21 +115,30 @@ def windows(rows: Array, offsets: Array, start: int, beyond: Array, before: int,
     What lies outside the run is zero or, where ``beyond`` has rows, one of these: ``beyond[before - d]`` for
     the d-th row before its beginning, ``beyond[before + d - 1]`` for the d-th behind its end.
     """
-    width = rows.shape[1]
-    length = out.shape[1] // width
     for i in range(offsets.shape[0] - 1):
-        first, end = offsets[i], offsets[i + 1]
-        for k in range(first, end):
-            for p in range(length):
-                piece, at = out[k, p * width : (p + 1) * width], k + start + p
-                if first <= at < end:
-                    piece[:] = rows[at]
-                elif beyond.shape[0] == 0:
-                    piece[:] = 0
-                elif at < first:
-                    piece[:] = beyond[before + at - first]
-                else:
-                    piece[:] = beyond[before + at - end]
+        for k in range(offsets[i], offsets[i + 1]):
+            _look(rows, offsets[i], offsets[i + 1], k + start, beyond, before, out[k])
+
+
+@kernel
+def _look(rows: Array, first: int, end: int, at: int, beyond: Array, before: int, out: Array) -> None:
+    width = rows.shape[1]
+    for p in range(out.shape[0] // width):
+        piece, place = out[p * width : (p + 1) * width], _place(at + p, first, end, before)
+        if place >= 0:
+            piece[:] = rows[place]
+        elif beyond.shape[0] > 0:
+            piece[:] = beyond[-1 - place]
+        else:
+            piece[:] = 0
+
+
+@kernel
+def _place(at: int, first: int, end: int, before: int) -> int:
+    """The number of a row or, less than 0, -1 less that of one beyond the run."""
+    if at < first:
+        return -1 - (before + at - first)
+    return at if at < end else -1 - (before + at - end)
 
 
 @kernel
@@ -135,19 +147,23 @@ def add_windows(given: Array, offsets: Array, start: int, beyond: Array, before:
 
     Either may have no rows: then what belongs there goes.
     """
-    width = rows.shape[1] if rows.shape[0] else beyond.shape[1]
-    length = given.shape[1] // width
     for i in range(offsets.shape[0] - 1):
-        first, end = offsets[i], offsets[i + 1]
-        for k in range(first, end):
-            for p in range(length):
-                piece, at = given[k, p * width : (p + 1) * width], k + start + p
-                if first <= at < end:
-                    if rows.shape[0]:
-                        target = rows[at]
-                        for j in range(width):
-                            target[j] += piece[j]
-                elif beyond.shape[0]:
-                    target = beyond[before + at - first] if at < first else beyond[before + at - end]
-                    for j in range(width):
-                        target[j] += piece[j]
+        for k in range(offsets[i], offsets[i + 1]):
+            _give_back(given[k], offsets[i], offsets[i + 1], k + start, beyond, before, rows)
+
+
+@kernel
+def _give_back(given: Array, first: int, end: int, at: int, beyond: Array, before: int, rows: Array) -> None:
+    width = rows.shape[1]
+    for p in range(given.shape[0] // width):
+        piece, place = given[p * width : (p + 1) * width], _place(at + p, first, end, before)
+        if place >= 0 and rows.shape[0] > 0:
+            _add(piece, rows[place])
+        elif place < 0 and beyond.shape[0] > 0:
+            _add(piece, beyond[-1 - place])
+
+
+@kernel
+def _add(piece: Array, row: Array) -> None:
+    for j in range(row.shape[0]):
+        row[j] += piece[j]

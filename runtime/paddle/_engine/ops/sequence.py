@@ -18,7 +18,7 @@ import numpy as np
 from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
 from paddle._engine.program import Form
-from paddle._engine.registry import REQUIRED, Call, Forms, Gradient, Kernel, Row, Runs, Steps
+from paddle._engine.registry import REQUIRED, Call, Forms, Gradient, Index, Kernel, Row, Runs, Steps
 
 _RUNS = (Runs("Offsets", of="X"),)
 
@@ -296,6 +296,17 @@ def _windows_gradient(call: Call) -> Steps:
     yield partial(add_windows, grad, call["Offsets"], start, beyond, max(0, -start), rows)
 
 
+def _merged_shape(forms: Forms) -> Mapping[str, Form]:
+    _offsets(forms, "X")
+    _offsets(forms, "Outer")
+    return {"Out": forms["Outer"]}
+
+
+def _merged(call: Call) -> Steps:
+    """Offsets of sequences of sequences, among rows: where the first of its inner ones begins."""
+    yield partial(np.take, call["X"], call["Outer"], 0, call["Out"], "clip")
+
+
 _WINDOW = {"start": REQUIRED, "length": REQUIRED}
 
 ROWS = (
@@ -376,5 +387,12 @@ ROWS = (
         forward=Kernel(_windows),
         gradient=Gradient(_windows_gradient, of=("X", "Padding"), needs=("Offsets",)),
         runs=_RUNS,
+    ),
+    Row(
+        type="sequence_merge",
+        inputs=("X", "Outer"),
+        shape=_merged_shape,
+        forward=Kernel(_merged),
+        indexes=(Index("Outer", into="X", axis=0),),
     ),
 )

@@ -7,7 +7,7 @@ Guarantee: one configuration always gives one program, whose parameters are the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from paddle._absent import NotInThisRelease
@@ -15,7 +15,12 @@ from paddle._engine.builder import Builder
 from paddle._engine.initial import Constant, Normal, Uniform
 from paddle._engine.program import Parameter, Program, Variable
 from paddle.v2._config import LayerConfig, LayerInputConfig, ModelConfig, ParameterConfig
-from paddle.v2.data_type import DataType, InputType
+from paddle.v2._lowering.output import Output
+from paddle.v2._lowering.sequences import RECURRENT_RULES, SEQUENCE_RULES, context
+from paddle.v2.data_type import DataType, InputType, SequenceType
+
+OFFSETS, OUTER = "@offsets", "@outer"
+"""What is appended to the name of a data layer to name what says where its sequences begin (see Output)."""
 
 _UNIFORM = 1
 _ACTIVATIONS = {
@@ -26,15 +31,6 @@ _ACTIVATIONS = {
 }
 # Of what a sigmoid is taken: the original never gives 0 or 1, so that the cross entropy of it stays finite.
 _LIMITS = {"x_min": -40.0, "x_max": 13.0}
-
-
-@dataclass(frozen=True)
-class Output:
-    """What a layer gives: ``value`` to compute with, or integer ``id`` (and of max_id the ``prob`` of it)."""
-
-    value: Variable | None = None
-    id: Variable | None = None
-    prob: Variable | None = None
 
 
 class Network:
@@ -69,6 +65,16 @@ class Network:
             raise ValueError(f"layer {layer!r} gives numbers, where integer ids are needed")
         return found
 
+    def runs(self, layer: str, reader: str) -> tuple[Variable, ...]:
+        """Which rows of a layer are one sequence, of which ``reader`` needs them."""
+        found = self.outputs[layer].runs
+        if not found:
+            raise ValueError(
+                f"layer {reader!r} works on sequences, and {layer!r} gives none: data layers of sequences "
+                "have a type such as integer_value_sequence"
+            )
+        return found
+
     def parameter(self, name: str) -> Parameter:
         """The parameter of that name."""
         config = self._configs[name]
@@ -98,25 +104,49 @@ class Network:
             return self._data(layer)
         if layer.type == "maxid":
             best = self.builder.ops("top_k", {"k": 1}, X=self.value(layer.inputs[0].input_layer_name))
-            return Output(id=best["Indices"], prob=best["Out"])
+            return Output(id=best["Indices"], prob=best["Out"], runs=self._runs_read(layer))
+        if layer.type in RECURRENT_RULES:
+            return RECURRENT_RULES[layer.type](self, layer)
+        if layer.type in SEQUENCE_RULES:
+            made = SEQUENCE_RULES[layer.type](self, layer)
+            assert made.value is not None
+            return replace(made, value=self._finished(layer, made.value, made.runs))
         rule = _LAYERS.get(layer.type)
         if rule is None:
             raise NotInThisRelease(
                 f"layer {layer.name!r} is of type {layer.type!r}, which this release does not have"
             )
-        return Output(value=self._finished(layer, rule(self, layer)))
+        runs = self._runs_read(layer)
+        return Output(value=self._finished(layer, rule(self, layer), runs), runs=runs)
+
+    def _runs_read(self, layer: LayerConfig) -> tuple[Variable, ...]:
+        """The sequences of what works on each row by itself: those of the first input that has any."""
+        found = (self.outputs[each.input_layer_name].runs for each in layer.inputs)
+        return next((runs for runs in found if runs), ())
 
     def _data(self, layer: LayerConfig) -> Output:
-        if self.data_types[layer.name].type == DataType.Index:
-            return Output(id=self.builder.data(layer.name, (-1, 1), "int64"))
-        return Output(value=self.builder.data(layer.name, (-1, layer.size)))
+        type = self.data_types[layer.name]
+        names = {
+            SequenceType.NO_SEQUENCE: (),
+            SequenceType.SEQUENCE: (layer.name + OFFSETS,),
+            SequenceType.SUB_SEQUENCE: (layer.name + OUTER, layer.name + OFFSETS),
+        }[type.seq_type]
+        if type.type == DataType.Index:
+            ids = self.builder.data(layer.name, (-1, 1), "int64")
+            return Output(id=ids, runs=tuple(self.builder.data(name, (-1,), "int64") for name in names))
+        value = self.builder.data(layer.name, (-1, layer.size))
+        return Output(value=value, runs=tuple(self.builder.data(name, (-1,), "int64") for name in names))
 
-    def _finished(self, layer: LayerConfig, value: Variable) -> Variable:
+    def _finished(self, layer: LayerConfig, value: Variable, runs: tuple[Variable, ...]) -> Variable:
         """Bias, activation, dropout and a bound on what comes back, which every layer may have."""
         op = self.builder.op
         if layer.bias_parameter_name:
             value = op("elementwise_add", X=value, Y=self.parameter(layer.bias_parameter_name))
-        if layer.active_type:
+        if layer.active_type == "sequence_softmax":
+            if not runs:
+                raise ValueError(f"layer {layer.name!r}: SequenceSoftmax is over the rows of a sequence")
+            value = op("sequence_softmax", X=value, Offsets=runs[-1])
+        elif layer.active_type:
             value = op(*_activation(layer), X=value)
         if layer.drop_rate:
             value = op("dropout", {"dropout_prob": layer.drop_rate}, X=value)
@@ -166,9 +196,11 @@ def _fc(net: Network, layer: LayerConfig) -> Variable:
     )
 
 
-def _projected(net: Network, each: LayerInputConfig) -> Variable:
+def _projected(net: Network, each: LayerInputConfig, reader: str) -> Variable:
     """What one input of a mixed layer contributes."""
     kind, op = each.proj_conf.type, net.builder.op
+    if kind == "context":
+        return context(net, each, reader)
     if kind == "identity":
         return net.value(each.input_layer_name)
     parameter = net.parameter(each.input_parameter_name)
@@ -183,7 +215,7 @@ def _projected(net: Network, each: LayerInputConfig) -> Variable:
 
 
 def _mixed(net: Network, layer: LayerConfig) -> Variable:
-    return net.summed([_projected(net, each) for each in layer.inputs])
+    return net.summed([_projected(net, each, layer.name) for each in layer.inputs])
 
 
 def _concat(net: Network, layer: LayerConfig) -> Variable:
@@ -191,7 +223,7 @@ def _concat(net: Network, layer: LayerConfig) -> Variable:
 
 
 def _concat_projections(net: Network, layer: LayerConfig) -> Variable:
-    return net.builder.op("concat", X=[_projected(net, each) for each in layer.inputs])
+    return net.builder.op("concat", X=[_projected(net, each, layer.name) for each in layer.inputs])
 
 
 def _addto(net: Network, layer: LayerConfig) -> Variable:

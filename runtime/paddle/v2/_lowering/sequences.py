@@ -1,0 +1,126 @@
+"""Lowering of layers over sequences to the operators of the engine.
+
+It must never know how sequences are fed. Guarantee: what a layer gives says itself which of its rows are one
+sequence, so that layers behind it need not ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from paddle._engine.program import Variable
+from paddle.v2._config import LayerConfig, LayerInputConfig
+from paddle.v2._lowering.output import Output
+
+if TYPE_CHECKING:
+    from paddle.v2._lowering.network import Network
+
+
+def _reduced(net: Network, layer: LayerConfig) -> tuple[Variable, Variable, tuple[Variable, ...]]:
+    """What a layer reduces, the sequences that become a row each, and the sequences of these rows."""
+    source = layer.inputs[0].input_layer_name
+    runs = net.runs(source, layer.name)
+    if layer.trans_type == "non-seq":
+        return net.value(source), merged(net, source, layer.name), ()
+    if len(runs) < 2:
+        raise ValueError(
+            f"layer {layer.name!r}: agg_level=TO_SEQUENCE makes a sequence of one whose elements are "
+            f"sequences, and {source!r} gives a plain one"
+        )
+    return net.value(source), runs[-1], runs[:-1]
+
+
+def merged(net: Network, source: str, reader: str) -> Variable:
+    """The offsets of the samples in a layer, also where they consist of inner sequences."""
+    runs = net.runs(source, reader)
+    return runs[0] if len(runs) == 1 else net.builder.op("sequence_merge", X=runs[1], Outer=runs[0])
+
+
+def _pooled(net: Network, layer: LayerConfig) -> Output:
+    value, offsets, runs = _reduced(net, layer)
+    if layer.type == "max":
+        return Output(net.builder.op("sequence_max", X=value, Offsets=offsets), runs=runs)
+    by = {"pooltype": {"squarerootn": "sqrt"}.get(layer.average_strategy, layer.average_strategy)}
+    return Output(net.builder.op("sequence_pool", by, X=value, Offsets=offsets), runs=runs)
+
+
+def _end(net: Network, layer: LayerConfig) -> Output:
+    value, offsets, runs = _reduced(net, layer)
+    which = {"which": "first" if layer.select_first else "last"}
+    return Output(net.builder.op("sequence_end", which, X=value, Offsets=offsets), runs=runs)
+
+
+def _expand(net: Network, layer: LayerConfig) -> Output:
+    source, like = (each.input_layer_name for each in layer.inputs)
+    runs = net.runs(like, layer.name)
+    offsets = runs[-1] if layer.trans_type == "seq" else merged(net, like, layer.name)
+    shown = net.outputs[like]
+    rows = shown.value if shown.value is not None else net.ids(like)
+    expanded = net.builder.op("sequence_expand", X=net.value(source), Offsets=offsets, Like=rows)
+    return Output(expanded, runs=runs)
+
+
+def _concat(net: Network, layer: LayerConfig) -> Output:
+    first, second = (each.input_layer_name for each in layer.inputs)
+    joined = net.builder.ops(
+        "sequence_concat",
+        X=net.value(first),
+        Offsets=merged(net, first, layer.name),
+        Y=net.value(second),
+        YOffsets=merged(net, second, layer.name),
+    )
+    return Output(joined["Out"], runs=(joined["OutOffsets"],))
+
+
+def _recurrent(type: str, gates: int, bias: int) -> Callable[[Network, LayerConfig], Output]:
+    """A rule for a layer that remembers, with so many gates and numbers of bias for each of its columns."""
+
+    def rule(net: Network, layer: LayerConfig) -> Output:
+        (source,), op, size = layer.inputs, net.builder.op, layer.size
+        weight = net.parameter(source.input_parameter_name)
+        shape = (size, gates * size)
+        weights = weight if weight.shape == shape else op("reshape", {"shape": shape}, X=weight)
+        own_bias = (
+            net.parameter(layer.bias_parameter_name)
+            if layer.bias_parameter_name
+            else op("fill_constant", {"shape": (1, bias * size), "value": 0.0})
+        )
+        out = op(
+            type,
+            {"is_reverse": layer.reversed},
+            X=net.value(source.input_layer_name),
+            Weight=weights,
+            Bias=own_bias,
+            Offsets=merged(net, source.input_layer_name, layer.name),
+        )
+        return Output(out, runs=net.runs(source.input_layer_name, layer.name))
+
+    return rule
+
+
+def context(net: Network, each: LayerInputConfig, reader: str) -> Variable:
+    """Beside each element of a sequence those around it."""
+    source, window = net.value(each.input_layer_name), each.proj_conf
+    attrs = {"start": window.context_start, "length": window.context_length}
+    offsets = merged(net, each.input_layer_name, reader)
+    if not each.input_parameter_name:
+        return net.builder.op("sequence_window", attrs, X=source, Offsets=offsets)
+    padding = net.parameter(each.input_parameter_name)
+    return net.builder.op("sequence_window_padded", attrs, X=source, Offsets=offsets, Padding=padding)
+
+
+SEQUENCE_RULES: Mapping[str, Callable[[Network, LayerConfig], Output]] = {
+    "max": _pooled,
+    "average": _pooled,
+    "seqlastins": _end,
+    "expand": _expand,
+    "seqconcat": _concat,
+}
+"""What gets bias, activation and so on from the network as other layers do."""
+
+RECURRENT_RULES: Mapping[str, Callable[[Network, LayerConfig], Output]] = {
+    "lstmemory": _recurrent("lstm", gates=4, bias=7),
+    "gated_recurrent": _recurrent("gru", gates=3, bias=3),
+}
+"""What has bias and activation inside."""
