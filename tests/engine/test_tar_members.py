@@ -7,7 +7,7 @@ import tarfile
 import tracemalloc
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from paddle._engine.checkpoint.tar_members import members
@@ -37,6 +37,8 @@ def header(name: str = "w", size: int = 0, kind: bytes = b"0", form: int = tarfi
     return info.tobuf(form)
 
 
+@example([("\n\x80", b"")], tarfile.PAX_FORMAT)
+@example([("9 size=5\n\x80", b"")], tarfile.PAX_FORMAT)
 @given(st.lists(st.tuples(NAMES, st.binary(max_size=1200)), max_size=4), st.sampled_from(FORMATS[1:]))
 def test_what_python_writes_is_read_as_python_reads_it(entries: list[tuple[str, bytes]], form: int) -> None:
     data = tar(*entries, form=form)

@@ -25,7 +25,7 @@ _LONG_NAME, _PAX, _PAX_OF_ALL = b"L", b"x", b"g"
 _SPARSE = b"S"
 _LONGEST_NAME = 1 << 14  # bytes of a header that has a name in it
 _MOST, _DIGITS = 1 << 62, 19  # bytes
-_RECORD = re.compile(rb"^\d+ (path|size|GNU\.sparse[^=\n]*)=(.*)$", re.MULTILINE)
+_RECORD = re.compile(rb"(\d{1,5}) ([^=]{1,100})=")  # its length, itself included, and what it is of
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +100,22 @@ def _told(kind: bytes, text: bytes) -> dict[bytes, bytes]:
     """What a header says of the member behind it."""
     if kind == _LONG_NAME:
         return {b"path": text.rstrip(b"\0")}
-    told = dict(_RECORD.findall(text))
+    told = dict(_records(text.rstrip(b"\0")))
     if not told.get(b"size", b"0").isdigit() or len(told.get(b"size", b"")) > _DIGITS:
         raise BadModelFile(f"a size in the file is none: {told[b'size']!r:.100}")
     return told
+
+
+def _records(text: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """What is said and of what. A value may hold anything, ends of lines too: its length is what counts."""
+    at = 0
+    while at < len(text):
+        record = _RECORD.match(text, at)
+        end = at + int(record[1]) if record else at
+        if record is None or end <= record.end() or text[end - 1 : end] != b"\n":
+            raise BadModelFile(f"a header of the file is none: {text[at:]!r:.100}")
+        yield record[2], text[record.end() : end - 1]
+        at = end
 
 
 def _name(header: bytes) -> bytes:
