@@ -26,9 +26,9 @@ ROLES = ("dense", "sparse")
 NODES = ("n1", "n2")
 HOSTS = [f"root@{node}" for node in NODES]
 # The same batch in every step, made of the node's own part of the data: what was learned is known from the
-# number of steps alone.
+# number of steps alone. Where a file says so it stays after twenty of them.
 TRAIN = """
-import os, sys
+import os, sys, time
 from pathlib import Path
 import numpy as np
 import paddle.v2 as paddle
@@ -38,7 +38,16 @@ paddle.init()
 NETWORK
 trainer = paddle.trainer.SGD(cost, parameters, paddle.optimizer.Adam(learning_rate=0.01), is_local=False)
 words = [int(word) for path in sorted(Path("words").glob("*-*")) for word in path.read_text().split()]
-trainer.train(lambda: iter([[(word, word % 5) for word in words]] * steps), num_passes=1)
+
+
+def batches():
+    for step in range(steps):
+        while step == 20 and Path("stays").exists():
+            time.sleep(0.01)
+        yield [(word, word % 5) for word in words]
+
+
+trainer.train(batches, num_passes=1)
 np.savez("after.npz", **{name: parameters.get(name) for name in parameters.keys()})
 """.replace("NETWORK", NETWORK)
 KEEPS = ("--shard_data=words", "--snapshot_dir=kept", "--snapshot_period=7", "--max_restart=2")
@@ -101,6 +110,11 @@ def goes_on(lab: Cluster) -> bool:
     return True
 
 
+def written(job: Job, node: str, version: int) -> int:
+    """How many shards on a node have written that."""
+    return job.log(node, "paddle_pserver2.INFO").count(f"wrote a snapshot of version {version} ")
+
+
 def model(lab: Cluster) -> dict[str, np.ndarray]:
     """What the trainer on the first node has learned."""
     return dict(np.load(BytesIO((place(lab, "n1") / "after.npz").read_bytes())))
@@ -139,6 +153,31 @@ def test_a_job_of_parted_data_survives_its_pservers_and_itself_to_the_bits_of_on
     assert whole.end()[0] == 0
     assert jobs(cluster, "n1")[-1] != name
     assert_same(model(cluster), resumed)
+
+
+def test_a_job_begins_again_as_a_whole_once_a_node_that_was_rebooted_answers_and_no_bit_is_different(
+    launch, cluster, package
+) -> None:
+    whole = launch(*KEEPS, "--steps=30", package=package, pserver=None, hosts=HOSTS)
+    assert whole.end()[0] == 0
+    expected = model(cluster)
+    clear(cluster)
+    (package / "stays").write_text("")
+    job = launch(*KEEPS, "--steps=30", package=package, pserver=None, hosts=HOSTS)
+    job.wait_for("first step after")
+    for node in NODES:
+        until(lambda node=node: written(job, node, 7) == 2, f"a snapshot on {node}", PATIENCE_S)
+    cluster.reboot("n2")
+    job.wait_for("the whole job begins again in 1 s")
+    assert job.output[-1].startswith("node 1: its agent ended unasked: its connection broke")
+    for node in NODES:
+        (place(cluster, node) / "stays").unlink()
+    status, output, errors = job.end()
+    assert (status, errors) == (0, ""), output
+    assert_same(model(cluster), expected)
+    for rank, node in enumerate(NODES):
+        _, life, said = job.log(node, "train.log").partition("begins again with its whole job")
+        assert life and (rank or re.search(r"training goes on from step (7|14),", said))
 
 
 def test_a_disk_that_fills_up_while_roles_print_is_told_and_keeps_nobody_waiting(launch, cluster) -> None:

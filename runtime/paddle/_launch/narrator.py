@@ -43,6 +43,7 @@ class Narrator:
         self._plan, self._screen, self._keeper, self._supervisor = plan, screen, keeper, supervisor
         self._board = Board(rows_of(plan))
         self._tails = logs.Tails()
+        self._together: set[str] = set()  # who starts again with the whole job: no line for each
         self._took: list[str] = []  # of each phase that is over, in words
         self._began = self._since = self._training_since = now
 
@@ -83,12 +84,15 @@ class Narrator:
 
     def changed(self, role: str, state: str) -> None:
         """A role is in another state."""
-        if state == "starts" and (row := self._board.row(role)) and row.restarts:
+        if state == "starts" and role in self._together:
+            self._together.remove(role)
+        elif state == "starts" and (row := self._board.row(role)) and row.restarts:
             self._screen.say(f"starting {role} again")
         self._tell(Changed(role, state))
 
     def begin_again(self) -> None:
         """All roles are over, and start again with the whole job."""
+        self._together = {row.role for row in self._board.rows()}
         for row in self._board.rows():
             self._tell(Restarted(row.role, "the whole job begins again"))
             self._tell(Changed(row.role, "waits"))
