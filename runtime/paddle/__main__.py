@@ -365,8 +365,10 @@ class _Watcher:
     def waiting(self, trainers: Sequence[int], seconds: float) -> None:
         reporter().waiting(trainers, seconds)
 
-    def barred(self, shard: str, ever: Sequence[int], until_pass_ends: Sequence[int]) -> None:
-        reporter().barred(shard, ever, until_pass_ends)
+    def barred(
+        self, shard: str, ever: Sequence[int], until_pass_ends: Sequence[int], left: Sequence[int]
+    ) -> bool:
+        return reporter().barred(shard, ever, until_pass_ends, left)
 
     def broken(self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
         text = f"{shard}: the job is broken: {reason}"
@@ -374,7 +376,7 @@ class _Watcher:
         reporter().broken(text, trainers, is_own=is_own)
 
     def restarted(self, shard: str, how: str) -> None:
-        reporter().restarted(f"{shard}: {how}")
+        reporter().restarted(shard, how)
 
 
 if __name__ == "__main__":

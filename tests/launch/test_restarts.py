@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paddle._launch.events import Barred
+from paddle._launch.events import Barred, ShardRestarted
 from paddle._launch.restarts import Restarts
 
 KILLED = -9
@@ -84,10 +84,37 @@ def test_one_that_has_ended_its_pass_waits_until_others_have_at_all_shards() -> 
     assert again.due(20.0) == ["trainer-0"]
 
 
-def test_what_a_pserver_said_is_forgotten_with_it() -> None:
+def test_while_a_shard_is_being_started_again_nobody_knows_whose_place_can_be_taken() -> None:
+    again = restarts()
+    for shard in ("dense", "sparse"):
+        list(again.told(Barred("pserver-0", shard, ())))
+    list(again.told(Barred("pserver-1", "dense", (), ("trainer-0",))))
+    again.take("trainer-0", KILLED, 0.0)
+    assert again.why_not("pserver-0", KILLED, is_pserver=True) is None
+    again.take("pserver-0", KILLED, 0.0)
+    assert again.due(100.0) == ["pserver-0"]
+    list(again.told(Barred("pserver-0", "dense", ())))
+    list(again.told(Barred("pserver-1", "dense", ())))
+    assert again.due(100.0) == []
+    list(again.told(Barred("pserver-0", "sparse", ())))
+    assert again.due(100.0) == ["trainer-0"]
+
+
+def test_what_a_shard_said_is_forgotten_with_its_process() -> None:
     again = restarts()
     list(again.told(Barred("pserver-0", "dense", ("trainer-0",))))
-    again.forget("pserver-1")
+    list(again.told(ShardRestarted("pserver-0", "sparse", "killed")))
     assert again.why_not("trainer-0", KILLED, is_pserver=False)
-    again.forget("pserver-0")
+    list(again.told(ShardRestarted("pserver-0", "dense", "killed")))
     assert again.why_not("trainer-0", KILLED, is_pserver=False) is None
+
+
+def test_one_that_has_said_goodbye_has_nothing_left_to_do_whenever_that_is_said() -> None:
+    again, left = restarts(), Barred("pserver-0", "dense", (), (), ("trainer-0",))
+    assert not again.why_needless("trainer-0", KILLED)
+    again.take("trainer-0", KILLED, 0.0)
+    assert list(again.told(left)) == [("trainer-0", KILLED)]
+    assert again.due(100.0) == []
+    assert "after it had said goodbye" in again.why_needless("trainer-0", KILLED)
+    assert not again.why_needless("trainer-0", 7)
+    assert not again.why_needless("trainer-1", KILLED)

@@ -18,6 +18,7 @@ from paddle._launch.events import (
     RoleExited,
     RoleJoined,
     RoleReady,
+    ShardRestarted,
     Signalled,
     Tick,
 )
@@ -89,6 +90,28 @@ def test_a_trainer_that_nobody_can_take_the_place_of_fails_the_job_at_once_and_s
     assert supervisor.exit_status == 137
 
 
+def test_a_trainer_that_is_killed_after_its_goodbye_has_ended_well_in_whatever_order_that_is_heard() -> None:
+    left = Barred("pserver-0", "dense shard", (), (), ("trainer-1",))
+    killed = RoleExited("trainer-1", KILLED)
+    for events in ((left, killed), (killed, left)):
+        supervisor = training()
+        actions = [action for event in events for action in supervisor.handle(event, 2.0)]
+        assert "after it had said goodbye" in next(one.text for one in actions if isinstance(one, Tell))
+        assert supervisor.handle(Tick(), 4.0) == []
+        supervisor.handle(RoleExited("trainer-0", 0), 4.0)
+        assert (supervisor.phase, supervisor.exit_status) == (Phase.FINISH, 0)
+
+
+def test_a_trainer_is_started_again_once_a_shard_that_is_being_started_again_says_that_it_may() -> None:
+    supervisor = training()
+    supervisor.handle(Barred("pserver-0", "dense shard", (), ("trainer-1",)), 2.0)
+    supervisor.handle(RoleExited("trainer-1", KILLED), 2.0)
+    supervisor.handle(ShardRestarted("pserver-0", "dense shard", "it was killed"), 2.5)
+    assert supervisor.handle(Tick(), 3.2) == []
+    supervisor.handle(Barred("pserver-0", "dense shard", ()), 4.0)
+    assert supervisor.handle(Tick(), 4.1) == [StartRole("trainer-1")]
+
+
 def test_a_trainer_is_spared_while_enough_others_run() -> None:
     supervisor = training(most=0, min_trainers=1)
     (told,) = supervisor.handle(RoleExited("trainer-0", 7), 2.0)
@@ -141,7 +164,15 @@ roles = st.sampled_from(sorted(ROLES))
 some_trainers = st.lists(st.sampled_from(sorted(TRAINERS)), max_size=2, unique=True).map(tuple)
 events = st.one_of(
     st.builds(RoleExited, roles, st.sampled_from([0, 1, KILLED, KILLED, KILLED, -11])),
-    st.builds(Barred, st.sampled_from(sorted(PSERVERS)), st.just("dense"), some_trainers, some_trainers),
+    st.builds(
+        Barred,
+        st.sampled_from(sorted(PSERVERS)),
+        st.just("dense"),
+        some_trainers,
+        some_trainers,
+        some_trainers,
+    ),
+    st.builds(ShardRestarted, st.sampled_from(sorted(PSERVERS)), st.just("dense"), st.just("it was killed")),
     st.builds(JobBroke, st.sampled_from(sorted(PSERVERS)), st.just(()), st.just("it broke")),
     st.builds(NodeEnded, st.sampled_from(NODES)),
     st.builds(Signalled, st.just(signal.SIGTERM)),
@@ -159,7 +190,7 @@ class Job:
         self.running, self.over = set(ROLES), set[str]()  # over: for good, and that is no failure
         self.ended_at: dict[str, float] = {}
         self.starts = Counter[str]()
-        self.barred: dict[tuple[str, str], Barred] = {}
+        self.barred: dict[tuple[str, str], Barred | None] = {}  # None: its process is being started again
 
     def can_be(self, event: object) -> bool:
         """An agent tells an end once, and a pserver nothing after its own."""
@@ -171,7 +202,9 @@ class Job:
                 self.running.discard(role)
                 self.ended_at[role] = now
                 self.over |= set() if status else {role}
-                self.barred = {place: said for place, said in self.barred.items() if place[0] != role}
+                self.barred |= dict.fromkeys([place for place in self.barred if place[0] == role])
+            case ShardRestarted(pserver, shard):
+                self.barred |= dict.fromkeys([place for place in self.barred if place == (pserver, shard)])
             case Barred():
                 self.barred[event.pserver, event.shard] = event
         for node in NODES:
@@ -185,7 +218,9 @@ class Job:
     def start(self, role: str, now: float) -> None:
         assert role not in self.running, "two copies"
         assert now >= self.ended_at[role] + 2.0 ** self.starts[role]
-        assert not any(role in (*said.ever, *said.until_pass_ends) for said in self.barred.values())
+        for said in self.barred.values() if role in TRAINERS else ():
+            assert said is not None
+            assert role not in (*said.ever, *said.until_pass_ends, *said.left)
         assert role in TRAINERS or self.keeps
         assert self.supervisor.phase in (Phase.TRAIN, Phase.FINISH)
         self.running.add(role)

@@ -65,7 +65,7 @@ class Fails:
 
 
 class Talk:
-    """A shard and its trainers; trainer i speaks on session i + 1."""
+    """A shard and its trainers; trainer i speaks on session i + 1, or on one of its own (connect)."""
 
     def __init__(self, trainers: int = 1, spec: UpdateSpec | None = None, **options: Any) -> None:
         self.shard = Shard(ShardOptions(num_gradient_servers=trainers, **options))
@@ -79,14 +79,28 @@ class Talk:
         self.cuts: list[State] = []  # all that were ever cut
         self.disk_is_slow = False  # nothing lasts until ``write``
         self._steps = [0] * trainers
+        self._sessions: dict[int, int] = {}
+        self._owners: dict[int, int] = {}
+
+    def connect(self, trainer: int) -> None:
+        """It speaks on a connection that was never there before; what comes on the last one nobody hears."""
+        session = 1000 + len(self._owners)
+        self._sessions[trainer], self._owners[session] = session, trainer
+
+    def session(self, trainer: int) -> int:
+        return self._sessions.get(trainer, trainer + 1)
+
+    def _owner(self, session: int) -> int:
+        return self._owners.get(session, session - 1)
 
     def ask(self, trainer: int, message: Request, gradient: Gradient = NOTHING, **more: Any) -> list[Reply]:
         """What the trainer is answered at once."""
         gradient = Gradient([array.copy() for array in gradient.dense], gradient.rows)  # the shard's own
-        return self._take(self.shard.handle(trainer + 1, message, gradient, **more, now=self.now), trainer)
+        session = self.session(trainer)
+        return self._take(self.shard.handle(session, message, gradient, **more, now=self.now), trainer)
 
     def lose(self, trainer: int) -> None:
-        self._take(self.shard.lost(trainer + 1, "it was lost", now=self.now))
+        self._take(self.shard.lost(self.session(trainer), "it was lost", now=self.now))
 
     def wait(self, seconds: float) -> None:
         self.now += seconds
@@ -97,14 +111,16 @@ class Talk:
         for effect in effects:
             match effect:
                 case Send(session, message, body):
-                    self.replies.append((session - 1, message))
-                    self.bodies[session - 1] = [array.copy() for array in body]
+                    to = self._owner(session)
+                    if session == self.session(to):
+                        self.replies.append((to, message))
+                        self.bodies[to] = [array.copy() for array in body]
                 case Note(text):
                     self.notes.append(text)
                 case Close(session):
-                    self.closed.append(session - 1)
+                    self.closed.append(self._owner(session))
                 case Drop(session):
-                    self.dropped.append(session - 1)
+                    self.dropped.append(self._owner(session))
                 case Write(state):
                     self.cuts.append(state)
                     if not self.disk_is_slow:
@@ -130,10 +146,12 @@ class Talk:
 
     # Usual courses of events.
 
-    def hello(self, trainer: int, incarnation: str = "", answered: Mark = NOTHING_YET) -> list[Reply]:
-        self.shard.connected(trainer + 1, f"host{trainer}")
+    def hello(
+        self, trainer: int, incarnation: str = "", answered: Mark = NOTHING_YET, **more: Any
+    ) -> list[Reply]:
+        self.shard.connected(self.session(trainer), f"host{trainer}")
         trainers = self.shard.options.num_gradient_servers
-        return self.ask(trainer, Hello(PROTOCOL, trainer, trainers, "dense", incarnation, answered))
+        return self.ask(trainer, Hello(PROTOCOL, trainer, trainers, "dense", incarnation, answered, **more))
 
     def declare(self, trainer: int) -> list[Reply]:
         return self.ask(trainer, Declare(MODEL, self.spec, 0, 1))

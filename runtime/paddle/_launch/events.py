@@ -47,13 +47,24 @@ class JobBroke:
 
 @dataclass(frozen=True, slots=True)
 class Barred:
-    """A shard of a pserver says whose place no other process can take, of those that are gone: ever, and
-    before the pass has ended. It says all of them, whenever they are others than before."""
+    """A shard of a pserver says whose place no other process can take, of those that are gone: ever, before
+    the pass has ended, and of those that have said goodbye. It says all of them, first of all when its
+    process begins, and whenever they are others than before."""
 
     pserver: str
     shard: str
     ever: tuple[str, ...]
     until_pass_ends: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShardRestarted:
+    """A process of a pserver was killed, and its parent starts it again; ``how`` it ended."""
+
+    pserver: str
+    shard: str
+    how: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +120,7 @@ Event = (
     | RoleJoined
     | JobBroke
     | Barred
+    | ShardRestarted
     | RoleExited
     | NodeFailed
     | NodeEnded

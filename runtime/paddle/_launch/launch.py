@@ -22,7 +22,7 @@ from paddle._launch.actions import Action, BeginAgain, Foretell, Kill, StartRole
 from paddle._launch.again.lives import Lives
 from paddle._launch.backends import Carrier, Post
 from paddle._launch.cause import Cause
-from paddle._launch.events import Answered, Event, RoleExited, RoleReady, Signalled, Tick
+from paddle._launch.events import Answered, Event, RoleExited, RoleReady, ShardRestarted, Signalled, Tick
 from paddle._launch.inbox import Inbox
 from paddle._launch.narrator import Narrator
 from paddle._launch.news import Collected, News, Restarted, Told
@@ -219,6 +219,8 @@ class Launch:
                 self._narrator.changed(role, "serves")
             case RoleExited(role, status):
                 self._narrator.exited(role, status)
+            case ShardRestarted(role, shard, how):
+                self._take(Restarted(role, f"{shard}: {how}"))
         now = self._clock()
         actions = self._supervisor.handle(event, now)
         if self._supervisor.cause is not cause and self._supervisor.cause:

@@ -3,10 +3,10 @@
     {"report": "ready", "ports": [["127.0.0.1", 7164], ...]}
     {"report": "progress", "pass_id": 0, "batch_id": 12, "cost": 6.1, "samples_per_s": 5120.0}
     {"report": "message", "text": "waiting for ..."}
-    {"report": "restarted", "text": "its process 71 ..."}           a pserver: one of its processes
+    {"report": "restarted", "shard": "...", "text": "its process 71 ..."}   a pserver: one of its processes
     {"report": "joined"}                                            a pserver: the first trainer is there
     {"report": "waiting", "trainers": [1], "seconds": 30.0}         a pserver: others wait for these
-    {"report": "barred", "shard": "...", "ever": [1], "until_pass_ends": []}
+    {"report": "barred", "shard": "...", "ever": [1], "until_pass_ends": [], "left": []}
         a pserver: the trainers that are gone, and whose place in this shard no other process can take
     {"report": "broken", "reason": "...", "trainers": [1], "is_own": false}
 
@@ -53,9 +53,9 @@ class Reporter:
         """Tell the user something in plain words."""
         self._tell({"report": "message", "text": text[:_LONGEST_TEXT]})
 
-    def restarted(self, text: str) -> None:
+    def restarted(self, shard: str, text: str) -> None:
         """Tell that a process of this pserver was killed, and is started again."""
-        self._tell({"report": "restarted", "text": text[:_LONGEST_TEXT]})
+        self._tell({"report": "restarted", "shard": shard, "text": text[:_LONGEST_TEXT]})
 
     def joined(self) -> None:
         """Tell that a trainer has come to this pserver."""
@@ -65,26 +65,31 @@ class Reporter:
         """Tell for which trainers the others wait, and since when."""
         self._tell({"report": "waiting", "trainers": list(trainers), "seconds": round(seconds, 1)})
 
-    def barred(self, shard: str, ever: Sequence[int], until_pass_ends: Sequence[int]) -> None:
-        """Tell of all trainers that are gone, and whose place in this shard no other process can take."""
-        whose = {"ever": list(ever), "until_pass_ends": list(until_pass_ends)}
-        self._tell({"report": "barred", "shard": shard, **whose})
+    def barred(
+        self, shard: str, ever: Sequence[int], until_pass_ends: Sequence[int], left: Sequence[int]
+    ) -> bool:
+        """Tell of all trainers that are gone, and whose place in this shard no other process can take; gives
+        whether it could be told."""
+        whose = {"ever": list(ever), "until_pass_ends": list(until_pass_ends), "left": list(left)}
+        return self._tell({"report": "barred", "shard": shard, **whose})
 
     def broken(self, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
         """Tell that the job broke: by these trainers, by this pserver, or by neither, as far as it knows."""
         who = {"trainers": list(trainers), "is_own": is_own}
         self._tell({"report": "broken", "reason": reason[:_LONGEST_TEXT], **who})
 
-    def _tell(self, event: dict[str, object]) -> None:
+    def _tell(self, event: dict[str, object]) -> bool:
+        """Whether the reader has it, or there is none."""
         if self._fd is None:
-            return
+            return True
         line = json.dumps(event, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
         try:
             os.write(self._fd, line)
         except BlockingIOError:
-            pass  # the reader is behind; the next event says more than this one
+            return False  # the reader is behind; mostly the next event says more than this one
         except OSError:
             self._fd = None  # the reader is gone
+        return True
 
 
 def take(environ: MutableMapping[str, str], clock: Callable[[], float] = time.monotonic) -> Reporter:

@@ -10,6 +10,9 @@ Pure; the time is an argument. It must never know how a process is started or en
 4.  A trainer is, unless a shard says that no other process can take up what it was about: where trainers are
     in step, in the midst of a pass, or ever where they update by themselves. Where it has ended its pass and
     others have not, it is once they have.
+5.  A trainer that has said goodbye is not: nothing is left for it to do, and its end is a good one.
+6.  What a shard has said its process has said. While another is being started nobody knows whose place can
+    be taken, and no trainer is started before that has said so.
 
 Guarantee: a role is due once for every end that was taken, never sooner than its pause, and never while a
 shard says that nobody can take its place.
@@ -20,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paddle._launch.cause import how_ended
-from paddle._launch.events import Barred
+from paddle._launch.events import Barred, ShardRestarted
 
 _NO_SNAPSHOTS = "it was not started again: without --snapshot_dir it has nothing to go on from"
 _NOT_REPLACED = (
@@ -47,10 +50,13 @@ class Restarts:
         self._used: dict[str, int] = {}
         self._last: dict[str, int] = {}  # how each ended that was started again
         self._due: dict[str, float] = {}
-        self._barred: dict[tuple[str, str], Barred] = {}  # what each shard has said last
+        self._barred: dict[tuple[str, str], Barred | None] = {}  # what each shard has said last (rule 6)
 
     def why_not(self, role: str, status: int, *, is_pserver: bool) -> str | None:
-        """Why a role that has ended is not started again; None where it is, "" where nobody wonders."""
+        """Why a role that has ended is not started again; None where it is, "" where nobody wonders. Of a
+        pserver what its shards had said is not so any more."""
+        if is_pserver:
+            self._forget(role)
         if not self._most:
             return ""
         if status >= 0:
@@ -59,7 +65,7 @@ class Restarts:
             return _NO_SNAPSHOTS
         if not self.has_left(role):
             return self._before(role)
-        return _NOT_REPLACED if any(role in barred.ever for barred in self._barred.values()) else None
+        return _NOT_REPLACED if any(role in barred.ever for barred in self._said()) else None
 
     def has_left(self, role: str) -> bool:
         """Whether the end of a role may be made up for once more, also by beginning the whole job again."""
@@ -85,24 +91,40 @@ class Restarts:
 
     def due(self, now: float) -> list[str]:
         """Give the roles to be started now; they are not due any more."""
-        held = {role for barred in self._barred.values() for role in barred.until_pass_ends}
+        held = {role for barred in self._said() for role in barred.until_pass_ends}
+        if None in self._barred.values():
+            held |= self._due.keys() - {pserver for pserver, _ in self._barred}
         found = [role for role, at in self._due.items() if now >= at and role not in held]
         for role in found:
             del self._due[role]
         return found
 
-    def told(self, barred: Barred) -> Iterator[tuple[str, int]]:
-        """A shard says whose place nobody can take; gives those that are not due any more, and how each
-        ended."""
+    def told(self, barred: Barred | ShardRestarted) -> Iterator[tuple[str, int]]:
+        """A shard says whose place nobody can take, or its process is started again; gives those that are
+        not due any more, and how each ended."""
+        if isinstance(barred, ShardRestarted):
+            return self._forget(barred.pserver, barred.shard)
         self._barred[barred.pserver, barred.shard] = barred
-        for role in [role for role in barred.ever if role in self._due]:
+        for role in [role for role in self._due if role in (*barred.ever, *barred.left)]:
             del self._due[role]
             self._used[role] -= 1
             yield role, self._last[role]
 
-    def forget(self, pserver: str) -> None:
-        """A pserver has ended, and what its shards have said is not so any more."""
-        self._barred = {place: barred for place, barred in self._barred.items() if place[0] != pserver}
+    def _forget(self, pserver: str, shard: str | None = None) -> None:
+        """One process of a pserver was killed, or all of them."""
+        for place in self._barred:
+            if place[0] == pserver and shard in (None, place[1]):
+                self._barred[place] = None
+
+    def why_needless(self, role: str, status: int) -> str:
+        """Why a role that has ended so need not be started again (rule 5); "" where it is needed."""
+        has_left = any(role in barred.left for barred in self._said())
+        if not self._most or status >= 0 or not has_left:
+            return ""
+        return f"{how_ended(status)} after it had said goodbye to pservers: nothing of it is missing"
+
+    def _said(self) -> list[Barred]:
+        return [barred for barred in self._barred.values() if barred is not None]
 
     def _before(self, role: str) -> str:
         used = self._used.get(role, 0)

@@ -29,8 +29,8 @@ Rules:
 10. Who asks from elsewhere that the job be stopped is obeyed as TERM is, with the grace that was asked for.
     Asking again changes nothing; asking to kill leads to KILL at once, and never further.
 11. In TRAIN and FINISH a role whose end may be made up for (restarts.py) is started again after its pause,
-    and that is no failure. It is started only after its end was told, and once for each, so that there are
-    never two of it.
+    and that is no failure, nor is the end of one that had nothing left to do. It is started only after its
+    end was told, and once for each, so that there are never two of it.
 12. In TRAIN a trainer that fails all the same is no failure of the job while ``min_trainers`` others run: it
     goes on without that one, as the pservers do.
 13. In TRAIN, and from DELIVER on in a later life, what lives.py names is no failure either: the whole job
@@ -61,6 +61,7 @@ from paddle._launch.events import (
     RoleExited,
     RoleJoined,
     RoleReady,
+    ShardRestarted,
     Signalled,
     StopAsked,
     Tick,
@@ -140,9 +141,9 @@ class Supervisor:
                     self._blame.told(role, culprits, reason)
                     self._blame_spared(culprits)
                     return self._settle(now)
-            case Barred():
-                given_up = self._restarts.told(event)
-                return [action for role, how in given_up for action in self._exited(role, how, now)]
+            case Barred() | ShardRestarted():
+                ends = self._restarts.told(event)
+                return [action for role, how in ends for action in self._exited(role, how, now)]
             case RoleExited(role, status):
                 return self._exited(role, status, now)
             case NodeFailed(node, text):
@@ -259,10 +260,9 @@ class Supervisor:
     def _made_up_for(self, role: str, status: int, now: float) -> list[Action]:
         """Rules 11 and 12; nothing where it is a failure."""
         is_pserver = role in self._pservers
-        if is_pserver:
-            self._restarts.forget(role)
-        why_not = self._restarts.why_not(role, status, is_pserver=is_pserver)
-        if why_not is None:
+        if text := self._restarts.why_needless(role, status):
+            return [Tell(role, text), *self._arrived(role, now)]
+        if (why_not := self._restarts.why_not(role, status, is_pserver=is_pserver)) is None:
             return [Foretell(role, self._restarts.take(role, status, now))]
         running = len(self._trainers.keys() - self._over)
         if is_pserver or not 0 < self._min_trainers <= running or self.phase is not Phase.TRAIN:

@@ -18,9 +18,12 @@ class Watcher(Protocol):
     def waiting(self, trainers: Sequence[int], seconds: float) -> None:
         """Others wait for these trainers since so long; told every second while they do."""
 
-    def barred(self, shard: str, ever: Sequence[int], until_pass_ends: Sequence[int]) -> None:
-        """These trainers are gone, and no other process can take their place in the shard, ever or before the
-        pass ends; told of all, when they are others."""
+    def barred(
+        self, shard: str, ever: Sequence[int], until_pass_ends: Sequence[int], left: Sequence[int]
+    ) -> bool:
+        """These trainers are gone, and no other process can take their place in the shard: ever, before the
+        pass ends, or because they have said goodbye. Told of all, by every process of the shard first of all
+        and whenever they are others; again while there are any, or ``False`` said that it was not heard."""
 
     def broken(self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
         """A shard's job broke: by what these trainers did, or did not do; or by the shard's own doing."""
@@ -38,8 +41,11 @@ class Unwatched:
     def waiting(self, trainers: Sequence[int], seconds: float) -> None:
         """See :class:`Watcher`."""
 
-    def barred(self, shard: str, ever: Sequence[int], until_pass_ends: Sequence[int]) -> None:
+    def barred(
+        self, shard: str, ever: Sequence[int], until_pass_ends: Sequence[int], left: Sequence[int]
+    ) -> bool:
         """See :class:`Watcher`."""
+        return True
 
     def broken(self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
         """See :class:`Watcher`."""

@@ -1,8 +1,9 @@
 """A shard and trainers that do as they should, whatever becomes of connections, disk and shard meanwhile.
 
 Trainers are line.py's rules and a real journal, without threads and bytes: one question at a time; who comes
-back tells again what the shard lacks, and then asks again what was open. All that a shard says or cuts is
-encoded, and has to be what it was when it is decoded.
+back tells again what the shard lacks, and then asks again what was open. Who is killed is started again as a
+launcher does: once the shard bars nobody from its place. All that a shard says or cuts is encoded, and has to
+be what it was when it is decoded.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from paddle._engine.exchange import ModeSpec
 from paddle._pserver.options import SnapshotOptions
 from paddle._pserver.protocol.messages import (
     Answer,
+    Declare,
+    Declared,
     EndPass,
     Goodbye,
     Hold,
@@ -41,7 +44,7 @@ from paddle._pserver.shard.state import Facts, State
 from paddle._pserver.tables.gradient import NOTHING, Gradient
 from paddle._pserver.trainer.journal import Entry, Journal, Journaled
 
-from ..talk import LEARNING_RATE, Fails, Talk, gradient, update
+from ..talk import LEARNING_RATE, MODEL, Fails, Talk, gradient, update
 
 SOMEBODY = 9
 KEPT = SnapshotOptions(folder="a folder", period=2)
@@ -57,31 +60,40 @@ PASSES = st.lists(st.integers(0, 3), min_size=1, max_size=3)
 
 
 class Process:
-    """One trainer: what it still has to ask, what it asks, and what it would tell again."""
+    """One trainer: what it still has to ask, what it asks, and what it would tell again. ``first``: the pass
+    with which it begins."""
 
-    def __init__(self, id: int, passes: list[int], *, ends: bool) -> None:
-        self.id, self.name = id, f"process {id}"
-        self.is_here = self.is_done = self.has_given_up = False
+    def __init__(self, id: int, passes: list[int], *, ends: bool, first: int = 0, number: int = 0) -> None:
+        self.id, self.name, self.passes, self.ends = id, f"process {id}.{number}", passes, ends
+        self.number, self.next_pass = number, first
+        self.is_here = self.is_in = self.is_done = self.has_given_up = self.is_dead = False
+        self.is_between = True  # of the pass it is in it has told nothing
+        self.seen = 0  # the shard that it was at last, by how often there had been another
+        self.has_told_all = True  # it had when it was killed
         self.journal, self.answered = Journal(), Mark()
-        self.todo: Iterator[Request] = questions(passes, ends=ends)
+        self.todo: Iterator[Request] = questions(passes, ends=ends, first=first)
         self.open: tuple[Request, Entry | None] | None = None
         self.again: deque[Entry] = deque()
         self.asks: Request | None = None  # what the shard has of it unanswered
+
+    def successor(self, first: int) -> Process:
+        """The process that takes its place."""
+        return Process(self.id, self.passes, ends=self.ends, first=first, number=self.number + 1)
 
     def gradient_of(self, message: Request) -> Gradient:
         return gradient([1, 0, 0, 0], [self.id]) if isinstance(message, Push) else NOTHING
 
 
-def questions(passes: list[int], *, ends: bool) -> Iterator[Request]:
+def questions(passes: list[int], *, ends: bool, first: int) -> Iterator[Request]:
     """``ends``: also its last pass; else it leaves before."""
     steps = 0
-    for number, batches in enumerate(passes):
+    for number, batches in enumerate(passes[first:], first):
         for batch in range(batches):
             yield PullRows((5,))
             steps += 1
             yield Push(steps, number, 1, pace=batch + 1)
         if number + 1 < len(passes) or ends:
-            yield EndPass(number, number + 1)
+            yield EndPass(number, number + 1 - first)
             yield Pull()
     yield Goodbye()
 
@@ -99,12 +111,13 @@ class Course:
         for each in self.processes:
             self.talk.hello(each.id, each.name)
             self.talk.declare(each.id)
-            each.is_here = True
+            each.is_here = each.is_in = True
         self.talk.ask(0, Seed())
         self.talk.ask(0, Seed("t"))
         self.heard = self.written = 0
         self.lasting: State | None = None
-        self.has_failed = False
+        self.restarts = 0  # of the shard
+        self.is_over = False  # nobody can take up what a process had
         self.disk()
         self.heard = len(self.talk.replies)
 
@@ -112,7 +125,9 @@ class Course:
 
     def ask(self, each: Process) -> None:
         """Its next question, if it has an answer to the last one; where it is not there it comes first."""
-        if not each.is_here and not each.is_done:
+        if each.is_dead:
+            self.succeed(each)
+        elif not each.is_here and not each.is_done:
             self.come(each)
         elif each.asks is None and not each.is_done:
             self.put(each, self.next_of(each))
@@ -132,15 +147,48 @@ class Course:
         return message if kept is None else kept.message
 
     def come(self, each: Process) -> None:
-        reply = next(m for m in self.talk.hello(each.id, each.name, each.answered) if isinstance(m, Welcome))
+        self.talk.connect(each.id)
+        replies = self.talk.hello(each.id, each.name, each.answered, next_pass=each.next_pass)
+        if replies == [Fails("DuplicateTrainer")] and not each.is_in:
+            self.is_over = True  # it was about to take a place that this shard does not know to be free
+            return
+        reply = next(m for m in replies if isinstance(m, Welcome))
         if self.in_step:
             assert each.journal.reaches(reply.settled, each.answered), (reply, each.answered)
             each.again = deque(each.journal.lacking(reply.settled))
-        self.talk.declare(each.id)
-        each.is_here, each.asks = True, None
+        self.declare(each)
+
+    def declare(self, each: Process) -> None:
+        """It is in once that is answered."""
+        each.is_here, each.seen, each.asks = True, self.restarts, Declare(MODEL, self.talk.spec, 0, 1)
+        self.talk.ask(each.id, each.asks)
+
+    def succeed(self, each: Process) -> None:
+        """Another process takes its place, unless the shard bars it."""
+        barred = self.talk.shard.arrivals.barred()
+        if each.id in barred.until_pass_ends:
+            return
+        if each.id in barred.left:
+            each.is_dead, each.is_done = False, True  # it needs no other
+            return
+        self.talk.connect(each.id)
+        replies = self.talk.hello(each.id, each.successor(0).name)
+        if each.id in barred.ever:
+            assert replies == [Fails("DuplicateTrainer", "--resume=JOB")]
+            assert not self.knows_all(each) or self.talk.spec.mode.is_local
+            self.is_over = True
+            return
+        reply = next(m for m in replies if isinstance(m, Welcome))
+        told = each.next_pass + any(isinstance(m, EndPass) for m in [each.open and each.open[0]])
+        assert reply.next_pass <= told
+        assert reply.next_pass >= each.next_pass or not self.knows_all(each)
+        newer = self.processes[each.id] = each.successor(reply.next_pass)
+        self.declare(newer)
 
     def put(self, each: Process, message: Request) -> None:
         each.asks = message
+        if isinstance(message, Push | EndPass):
+            each.is_between = isinstance(message, EndPass)
         ids = {"ids": [np.arange(5)]} if isinstance(message, PullRows) else {}
         self.talk.ask(each.id, message, each.gradient_of(message), **ids)
 
@@ -149,29 +197,47 @@ class Course:
             self.talk.lose(each.id)
             each.is_here, each.asks = False, None
 
+    def die(self, each: Process) -> None:
+        """It is killed. In step only where it owes nothing: else the job is over."""
+        if not each.is_done and (each.is_between or not self.in_step):
+            each.has_told_all = each.seen == self.restarts and each.is_in and not each.again
+            self.lose(each)
+            each.is_dead = True
+
+    def knows_all(self, each: Process) -> bool:
+        """Whether the shard has all that a process had told that was killed."""
+        return each.has_told_all and each.seen == self.restarts
+
     def disk(self) -> None:
         """What is being written lasts now."""
         if self.written < len(self.talk.cuts):
-            self.written, self.lasting, self.has_failed = len(self.talk.cuts), self.talk.cuts[-1], False
+            self.written, self.lasting = len(self.talk.cuts), self.talk.cuts[-1]
             self.talk.write()
 
     def fail(self) -> None:
         """It could not be written, but for the first one."""
         if self.lasting is not None and self.written < len(self.talk.cuts):
-            self.written, self.has_failed = len(self.talk.cuts), True
+            self.written = len(self.talk.cuts)
             self.talk.write("the disk is full")
 
     def kill(self) -> None:
-        """The shard starts anew from what lasts; not while that does not know of one that has left."""
-        gone = [each.id for each in self.processes if each.has_given_up]
+        """The shard starts anew from what lasts; while that does not know of one that was left out, others
+        would wait for it until their patience ends."""
+        gone = [each.id for each in self.processes if each.has_given_up or self.is_missed(each)]
         known = [] if self.lasting is None else [one.is_gone for one in self.lasting.facts.trainers]
-        if self.has_failed or not all(known[id] for id in gone):
+        if not all(known[id] for id in gone) or all(each.is_done for each in self.processes):
             return
         self.talk = self.talk.restart(self.lasting)
         self.talk.disk_is_slow = True
         self.heard = self.written = 0
+        self.restarts += 1
         for each in self.processes:
             each.is_here, each.asks = False, None
+
+    def is_missed(self, each: Process) -> bool:
+        """It was killed while it waited for the answer to its goodbye."""
+        was_leaving = each.open is not None and isinstance(each.open[0], Goodbye)
+        return was_leaving and (each.is_dead or each.is_done)
 
     # What must be, whatever happens.
 
@@ -186,17 +252,34 @@ class Course:
             assert msgspec.msgpack.decode(msgspec.msgpack.encode(cut.facts), type=Facts) == cut.facts
         assert all(one.pushes >= 0 for one in status(self.talk.shard, self.talk.now).trainers)
         assert self.talk.shard.broken is None
+        self.nobody_waits_for_one_that_is_ahead()
+
+    def nobody_waits_for_one_that_is_ahead(self) -> None:
+        """But where both it and the shard were killed, and nobody knows any more how far it was."""
+        if self.restarts:
+            return
+        here = [each for each in self.processes if each.is_here and each.id in self.talk.shard.roster.present]
+        for each in self.processes:
+            if isinstance(each.asks, EndPass):
+                assert all(other.next_pass <= each.asks.pass_id for other in here)
 
     def hear(self, each: Process, message: Any) -> None:
-        if isinstance(message, Waiting) or each.asks is None:
+        if isinstance(message, Waiting | Welcome) or each.asks is None:
             return
-        assert isinstance(message, Answer), (each.name, each.asks, message)
+        assert isinstance(message, Answer | Declared), (each.name, each.asks, message)
+        assert isinstance(message, Declared) == isinstance(each.asks, Declare)
         asked, each.asks = each.asks, None
+        if isinstance(asked, Declare):
+            each.is_in = True
+            return
         if each.open is not None and asked is (each.open[1].message if each.open[1] else each.open[0]):
             each.open, each.answered = None, each.journal.told
+            if isinstance(asked, EndPass):
+                each.next_pass = asked.pass_id + 1
             each.is_done = isinstance(asked, Goodbye)
             each.is_here = each.is_here and not each.is_done
-        each.journal.prune(message.durable)
+        if isinstance(message, Answer):
+            each.journal.prune(message.durable)
 
 
 def run(course: Course, random: Random, peril: float, *more: Callable[[Process], object]) -> None:
@@ -211,7 +294,7 @@ def run(course: Course, random: Random, peril: float, *more: Callable[[Process],
         lambda each: course.talk.wait(3),
     ]
     for turn in range(3000):
-        if course.talk.shard.outcome is not None:
+        if course.talk.shard.outcome is not None or course.is_over:
             break
         each = random.choice(course.processes)
         if turn < 500 and random.random() < peril:
@@ -223,6 +306,8 @@ def run(course: Course, random: Random, peril: float, *more: Callable[[Process],
         course.look()
         if turn >= 500:
             course.talk.wait(1)
+    if course.is_over:
+        return
     assert all(each.is_done or isinstance(each.open and each.open[0], Goodbye) for each in course.processes)
     assert course.talk.shard.outcome is not None and course.talk.shard.outcome.exit_status == 0
 
@@ -248,8 +333,8 @@ def test_trainers_that_do_as_they_should_all_end_well(
     mode: ModeSpec, ends: bool, passes: list[list[int]], seed: int, peril: float
 ) -> None:
     course = Course(mode, alike(passes), ends=ends)
-    run(course, Random(seed), peril)
-    if mode.is_in_step:
+    run(course, Random(seed), peril, course.die)
+    if mode.is_in_step and not course.is_over:
         assert course.talk.w[0] == -LEARNING_RATE * sum(map(sum, passes))
 
 

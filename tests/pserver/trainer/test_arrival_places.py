@@ -8,6 +8,7 @@ import pytest
 
 from paddle._engine.exchange import ModeSpec
 from paddle._pserver.protocol.messages import Answer, Declared, EndPass, Mark, Push, Welcome
+from paddle._pserver.shard.arrival import Barred
 
 from ..shard.test_arrival import KEPT, hello_of, joined, trained, welcome
 from ..talk import ONE, TWO, Fails, Talk, update
@@ -70,6 +71,7 @@ def test_in_step_nobody_takes_up_half_a_pass_or_one_that_was_trained() -> None:
     talk.push(1, ONE)
     talk.end_pass(1)
     talk.lose(1)
+    words = "It has ended its pass; another may have its place once all have ended theirs"
     assert talk.hello(1, "the newer") == [Fails("DuplicateTrainer", words)]
 
 
@@ -80,7 +82,7 @@ def test_where_trainers_in_step_update_by_themselves_nobody_takes_a_place(name: 
     talk.lose(1)
     words = "what it kept of its own, such as momentum and its place in the schedule, is lost"
     assert talk.hello(1, "the newer") == [Fails("DuplicateTrainer", words)]
-    assert talk.shard.arrivals.barred() == ([1], [])
+    assert talk.shard.arrivals.barred() == Barred(ever=(1,))
     assert isinstance(talk.hello(1, "process 1")[0], Welcome)
 
 

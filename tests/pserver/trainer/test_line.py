@@ -27,7 +27,7 @@ from paddle._pserver.protocol.messages import (
 from paddle._pserver.trainer.account import Account
 from paddle._pserver.trainer.client import IDLE_S, Client
 from paddle._pserver.trainer.deadline import Deadline
-from paddle._pserver.trainer.greeting import Greeting
+from paddle._pserver.trainer.greeting import Greeting, Place
 from paddle._pserver.trainer.journal import Entry, Journal
 from paddle._pserver.trainer.line import Line
 from paddle._pserver.trainer.question import Patience
@@ -107,7 +107,7 @@ class Silent(Wire):
 def line_of(wires: Sequence[Wire], journal_bytes: int = 1 << 20) -> Line:
     """On the first of ``wires``, and on the others when it comes back; training has begun."""
     left = iter(wires)
-    greeting = Greeting(Hello(PROTOCOL, 0, 1, "dense", "one process"), [])
+    greeting = Greeting(Hello(PROTOCOL, 0, 1, "dense", "one process"), Place())
     line = Line(lambda: next(left), greeting, lambda text: None, Patience(WAIT_S, Account(journal_bytes)))
     line.connect(Deadline(WAIT_S))
     line.greet()

@@ -21,9 +21,10 @@ from paddle._launch.events import (
     RoleExited,
     RoleJoined,
     RoleReady,
+    ShardRestarted,
 )
 from paddle._launch.machines.spool import Spool
-from paddle._launch.news import Grown, News, Printed, Progress, Restarted, Told, Waiting
+from paddle._launch.news import Grown, News, Printed, Progress, Told, Waiting
 from paddle._launch.phases import Phase
 from paddle._launch.plan import role_name
 
@@ -100,8 +101,14 @@ def _known(role: str, report: object) -> Event | News:
             return RoleJoined(role)
         case {"report": "waiting", "trainers": [*ids], "seconds": float(seconds) | int(seconds)}:
             return Waiting(_trainers(ids), float(seconds))
-        case {"report": "barred", "shard": str(shard), "ever": [*ever], "until_pass_ends": [*until]}:
-            return Barred(role, shard, _trainers(ever), _trainers(until))
+        case {
+            "report": "barred",
+            "shard": str(shard),
+            "ever": [*ever],
+            "until_pass_ends": [*until],
+            "left": [*left],
+        }:
+            return Barred(role, shard, _trainers(ever), _trainers(until), _trainers(left))
         case {"report": "broken", "reason": str(reason), "trainers": [*ids], "is_own": bool(is_own)}:
             return JobBroke(role, (role,) if is_own else _trainers(ids), reason)
         case {
@@ -112,8 +119,8 @@ def _known(role: str, report: object) -> Event | News:
             "samples_per_s": float(rate) | int(rate),
         }:
             return Progress(role, pass_id, batch_id, float(cost), float(rate))
-        case {"report": "restarted", "text": str(text)}:
-            return Restarted(role, text)
+        case {"report": "restarted", "shard": str(shard), "text": str(text)}:
+            return ShardRestarted(role, shard, text)
         case {"report": "message", "text": str(text)}:
             return Told(role, text)
     return Told(role, f"reported what is not understood: {report!r:.200}")

@@ -46,8 +46,8 @@ class Hello(msgspec.Struct, frozen=True, array_like=True):
     """First on every connection. Answer: Welcome.
 
     ``incarnation``: which of all processes that ever had this trainer_id this is; "": one that never comes
-    back when its connection breaks. ``answered``: what it has had answers to. ``before``: whose place it
-    took, as shards have told it.
+    back. ``answered``: what it has had answers to. As shards told it: ``before``, whose place it took, and
+    ``next_pass``, the pass after the last that was ended there.
     """
 
     protocol: int
@@ -57,6 +57,7 @@ class Hello(msgspec.Struct, frozen=True, array_like=True):
     incarnation: Incarnation = ""
     answered: Mark = Mark()
     before: Before = ()
+    next_pass: Count = 0
 
 
 class Declare(msgspec.Struct, frozen=True, array_like=True):

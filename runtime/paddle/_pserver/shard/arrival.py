@@ -2,44 +2,64 @@
 place.
 
 1.  A trainer that comes back, in step, sends again what the shard lacks. Otherwise that is lost, and told.
-2.  A process may take the place of one that is not connected: where that has pushed nothing; where trainers
-    are not in step; or where it was lost between two passes, and so owes nothing of the one that has begun.
-    In the last case it is in once a snapshot knows it: else a shard that is restored would count the steps
-    of the one before as its own. But where trainers in step update by themselves none may: what the one
+2.  A process may take the place of one that is not connected: where that has done nothing; where trainers
+    are not in step; or where it stands between two passes, and so owes nothing of the one that has begun. In
+    the last case it is in once a snapshot that lasts knows it: else a shard that is restored would count the
+    steps of the one before as its own. But where trainers in step update by themselves none may: what the one
     before kept of its own, such as momentum, went with it.
 3.  Out of step a snapshot need not know it. A shard that is restored from one may let the process before in
     again, which woke up just then: that loses the place when the newer one comes, which tells whose it took.
 4.  Where the first to come to a restored shard is a process that it does not know and that has done nothing,
     a new job begins: unless this job made the snapshot.
-5.  Where the whole job begins again, all trainers are new processes, and each is told its place in its data:
+5.  A pass whose end one trainer has heard of all have ended. So out of step, where nobody tells again what a
+    restored shard lacks, it is over once somebody comes who has heard so.
+6.  Where the whole job begins again, all trainers are new processes, and each is told its place in its data:
     the pass, and in step how many batches of that are in the values.
 
-It must never know a message other than Hello. Guarantee: nothing changes where a trainer is refused.
+It must never know a message other than Hello. Guarantee: nothing changes where a trainer is refused; a place
+goes on where it stood: with the pass after the last that was ended there, and out of a pass that was ended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from paddle._pserver.protocol.messages import Hello, Mark
 from paddle._pserver.shard.clocks import Clocks
 from paddle._pserver.shard.roster import Roster, Standing, Trainer
-from paddle._pserver.shard.saving import Saving
+from paddle._pserver.shard.saving import Known
 from paddle._pserver.shard.state import Facts, marks
+from paddle._pserver.shard.training import Training
+
+
+class Barred(NamedTuple):
+    """Of the trainers that were here and are not, those whose place no other process can take: ever, before
+    the pass has ended, and because they have said goodbye."""
+
+    ever: tuple[int, ...] = ()
+    until_pass_ends: tuple[int, ...] = ()
+    left: tuple[int, ...] = ()
 
 
 class Arrivals:
-    """See the module's text. ``note`` tells people. ``is_in_step``: None before anything is trained;
+    """See the module's text. ``note`` tells people. ``training``: None before anything is trained;
     ``may_be_new_job``: the shard was restored, and nobody has come who is of either job."""
 
-    def __init__(self, clocks: Clocks, roster: Roster, saving: Saving, note: Callable[[str], None]) -> None:
-        self.is_in_step: bool | None = None
-        self._clocks, self._roster, self._saving, self._note = clocks, roster, saving, note
+    def __init__(self, clocks: Clocks, roster: Roster, note: Callable[[str], None]) -> None:
+        self.training: Training | None = None
+        self._clocks, self._roster, self._note = clocks, roster, note
         self.may_be_new_job = False
         self.is_new_job = False  # one has begun (rule 4)
-        self.is_kept = True  # whether snapshots know all that took a place (rule 2)
         self.keeps_own = False  # whether trainers have what no other process can (rule 2)
+        self.unkept: set[int] = set()  # places that were taken since the last cut that lasts (rule 2)
+        self._strangers: set[int] = set()  # whose processes count passes from their own beginning
         self._known = 0  # so many places were in the job that made the snapshot
+
+    @property
+    def is_in_step(self) -> bool | None:
+        """Whether trainers are; None before anything is trained."""
+        return None if self.training is None else self.training.is_in_step
 
     def restored(self, trainers: int) -> None:
         """The shard was restored from a snapshot of so many trainers that another job may have made."""
@@ -53,7 +73,7 @@ class Arrivals:
         self.place(facts)
 
     def place(self, facts: Facts) -> None:
-        """Rule 5."""
+        """Rule 6."""
         counts = facts.declaration.update.mode.is_in_step
         for id, was in enumerate(facts.trainers[: len(self._roster.trainers)]):
             self._clocks.next_pass[id], passed = was.place
@@ -67,23 +87,33 @@ class Arrivals:
             self._begin_job()
         comes_back = trainer.is_again(hello.incarnation)
         is_successor = self.is_in_step is False and trainer.incarnation in hello.before
-        is_free = self._is_free(trainer, hello.answered.pushes)
+        is_free = self._is_free(trainer, hello.answered.pushes) and not self._has_gone_back(hello)
         who = (trainer.id, hello.incarnation, now)
-        self._roster.check(*who, is_free=is_free, is_successor=is_successor, keeps_own=self.keeps_own)
+        keeps_own = self.is_in_step is True and self.keeps_own
+        self._roster.check(*who, is_free=is_free, is_successor=is_successor, keeps_own=keeps_own)
         self.may_be_new_job = self.may_be_new_job and not trainer.incarnation
         before = self._roster.join(trainer.id, session, peer, hello.incarnation, now)
-        self._go_on_with(trainer, hello.answered, comes_back=comes_back)
+        self._go_on_with(trainer, hello, comes_back=comes_back)
         self._note(f"trainer {trainer.id} {'came back' if comes_back else 'joined'} from {peer}")
         return before
 
-    def barred(self) -> tuple[list[int], list[int]]:
-        """The trainers that are gone, and whose place no new process can take: ever, and before the pass has
-        ended."""
-        gone = [self._roster.trainers[id] for id in sorted(self._roster.missing)]
-        barred = [trainer for trainer in gone if trainer.is_left_out or not self._is_free(trainer, 0)]
-        gone = [t for t in barred if not t.is_left_out and not self.keeps_own]
-        later = [trainer.id for trainer in gone if trainer.id not in self._roster.present]
-        return [trainer.id for trainer in barred if trainer.id not in later], later
+    def barred(self) -> Barred:
+        """See Barred. Nobody is before it is clear whose job this is."""
+        if self.may_be_new_job or not self._roster.away:
+            return Barred()
+        gone = [self._roster.trainers[id] for id in sorted(self._roster.away)]
+        left = [trainer for trainer in gone if trainer.has_left and not trainer.is_left_out]
+        later = [trainer for trainer in gone if self._has_ended_pass(trainer)]
+        free = [trainer for trainer in gone if not trainer.has_left and self._is_free(trainer, 0)]
+        ever = [trainer for trainer in gone if trainer not in [*left, *later, *free]]
+        return Barred(*(tuple(trainer.id for trainer in found) for found in (ever, later, left)))
+
+    def kept(self, known: Sequence[Known]) -> None:
+        """A cut lasts that holds so much of the trainers; nothing of who took a place since it was cut."""
+        for trainer, (process, mark) in zip(self._roster.trainers, known, strict=True):
+            is_its_own = process == trainer.incarnation or mark == Mark()
+            self._clocks.durable[trainer.id] = mark if is_its_own else Mark()
+            self.unkept -= {trainer.id} if is_its_own else set()
 
     def _is_new_job(self, trainer: Trainer, hello: Hello) -> bool:
         """Rule 4."""
@@ -98,32 +128,63 @@ class Arrivals:
         for trainer in self._roster.trainers:
             self._clocks.move(trainer.id, Mark())
             self._clocks.next_pass[trainer.id] = self._clocks.passed[trainer.id] = 0
+            self.unkept.add(trainer.id)
         self._note(f"{what} from version {self._clocks.version}")
+
+    def _has_gone_back(self, hello: Hello) -> bool:
+        """Whether, in step, this shard lacks a pass that had ended before a process that has not begun."""
+        is_new = self.is_in_step is True and not (hello.answered.pushes or hello.answered.passes)
+        return is_new and hello.next_pass > self._clocks.next_pass[hello.trainer_id]
+
+    def _has_ended_pass(self, trainer: Trainer) -> bool:
+        """Whether it would wait for others, and a process in its place would be ahead of them."""
+        can_be = self.is_in_step is False or not self.keeps_own
+        return can_be and not trainer.has_left and trainer.id not in self._roster.present
 
     def _is_free(self, trainer: Trainer, answered: int) -> bool:
         """Rule 2, for a process that has had answers to so many pushes."""
-        id = trainer.id
-        has_begun = id not in self._roster.present or self._clocks.unsettled[id] or answered
-        is_between = trainer.state is Standing.LOST and not has_begun and not self.keeps_own
-        return self.is_in_step is False or is_between or not self._clocks.pushes[id]
+        id, clocks = trainer.id, self._clocks
+        has_begun = id not in self._roster.present or clocks.unsettled[id] or answered or self.keeps_own
+        return self.is_in_step is False or not has_begun or not clocks.has_told(id)
 
-    def _go_on_with(self, trainer: Trainer, answered: Mark, *, comes_back: bool) -> None:
+    def _go_on_with(self, trainer: Trainer, hello: Hello, *, comes_back: bool) -> None:
         """Rule 1."""
-        id = trainer.id
-        if self.is_in_step is None:
+        id, answered, clocks = trainer.id, hello.answered, self._clocks
+        if self.training is None:
             return
         trainer.owed = answered.pushes
-        if self.is_in_step and not comes_back and (self._clocks.pushes[id] or self._clocks.passes[id]):
-            self._clocks.move(id, answered)
-            self.is_kept = False
-            self._saving.forget(id)
-        known = marks(self._clocks, self._roster)[id]
-        is_behind = answered.pushes > known.pushes or answered.passes > known.passes
-        if not self.is_in_step and (is_behind or not comes_back):
-            steps = self._clocks.move(id, answered)
-            self._roster.present |= {id}
-            if not comes_back:  # it joined after the snapshot, if it has done anything
-                steps = answered.pushes
-            if steps:
-                first, last = answered.pushes - steps + 1, answered.pushes
-                self._note(f"steps {first} to {last} of trainer {id} are lost: they came after the snapshot")
+        if not self.training.is_in_step:
+            self._go_on_without(trainer, hello, comes_back=comes_back)
+        elif not comes_back and clocks.has_told(id):
+            clocks.move(id, answered)
+            self.unkept.add(id)
+
+    def _go_on_without(self, trainer: Trainer, hello: Hello, *, comes_back: bool) -> None:
+        """The same, where what the shard lacks is not sent again."""
+        id, answered, clocks = trainer.id, hello.answered, self._clocks
+        known = self._hear_of_passes(trainer, answered, comes_back=comes_back)
+        clocks.next_pass[id] = max(clocks.next_pass[id], hello.next_pass)
+        if comes_back and answered.pushes <= known.pushes and answered.passes <= known.passes:
+            return
+        if comes_back and answered.passes < known.passes:  # it asks for the answer to that end again
+            answered = Mark(answered.pushes, known.passes)
+        steps = clocks.move(id, answered)
+        if not comes_back:  # it joined after the snapshot, if it has done anything
+            steps = answered.pushes
+        if steps:
+            first, last = answered.pushes - steps + 1, answered.pushes
+            self._note(f"steps {first} to {last} of trainer {id} are lost: they came after the snapshot")
+
+    def _hear_of_passes(self, trainer: Trainer, answered: Mark, *, comes_back: bool) -> Mark:
+        """Rule 5. One that has told anything where the one before had ended its pass was let in once all had.
+        Gives what the shard has of the trainer then."""
+        id, known = trainer.id, marks(self._clocks, self._roster)
+        lost = answered.passes - known[id].passes
+        if not comes_back:
+            self._strangers.add(id)
+            lost = int(id not in self._roster.present and answered != Mark())
+        if lost > 0 and self.training is not None:
+            here = {one.id for one in self._roster.trainers if not one.has_left} - self._strangers
+            self._clocks.are_past({one: known[one].passes for one in here}, lost)
+            self.training.begin_pass()
+        return marks(self._clocks, self._roster)[id]

@@ -88,18 +88,18 @@ class Beginning:
         if trainer.id != 0 and self.training is None:
             return self._barrier.add(trainer.id, declare, now)
         place = self._clocks.next_pass[trainer.id], self._clocks.passed[trainer.id]
-        return self._completed(session, self.model, Declared(not self.model.is_complete, place))
+        return self._completed(session, self.model, Declared(not self.model.is_complete, place), now)
 
     def forget(self) -> None:
         """A connection is gone (rule 4)."""
         if self.training is None and not any(trainer.declared for trainer in self._roster.trainers):
             self.model = None
 
-    def seed(self, session: int, seed: Seed) -> None:
+    def seed(self, session: int, seed: Seed, now: float) -> None:
         """Initial values have come."""
         model = self.seeding(session)
         model.seeded(seed.table)
-        self._completed(session, model, Answer(self._clocks.version))
+        self._completed(session, model, Answer(self._clocks.version), now)
 
     def restore(self, state: State, folder: str) -> Model:
         """The model of a snapshot; :meth:`train` next. Raises ValueError where it does not fit."""
@@ -109,10 +109,10 @@ class Beginning:
         )
         return model
 
-    def _completed(self, session: int, model: Model, reply: Reply) -> None:
+    def _completed(self, session: int, model: Model, reply: Reply, now: float) -> None:
         """Answer; where the model has all its initial values now, once these last, and begin."""
         if self.training is not None or not model.is_complete:
-            return self._resuming.answer(session, reply)
+            return self._resuming.answer(session, reply, now)
 
         def begin(lasts: bool) -> None:
             is_over = self.training is not None or self.model is not model
@@ -138,7 +138,7 @@ class Beginning:
             saving=self._saving,
             changes=changes_of(update, model.tables, trainers, restored=restored),
         )
-        self._arrivals.is_in_step = self.training.is_in_step
+        self._arrivals.training = self.training
         self._arrivals.keeps_own = update.mode.is_local
         self._outbox.note("has its initial values")
         for id in self._barrier.waiting_for(Declare):

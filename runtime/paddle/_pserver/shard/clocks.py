@@ -8,6 +8,8 @@ a new one, a gap is an error.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.protocol.messages import Mark
 
@@ -65,11 +67,24 @@ class Clocks:
         if number > self.passes[trainer] + 1:
             raise BadMessage(f"trainer {trainer} ended pass {number} after pass {self.passes[trainer]}")
         if number <= self.passes[trainer]:
+            self.next_pass[trainer] = max(self.next_pass[trainer], pass_id + 1)
             return False
         self.passes[trainer], self.next_pass[trainer] = number, pass_id + 1
         self.lengths[trainer] = self.passed[trainer] + self.unsettled[trainer]
         self.unsettled[trainer] = self.passed[trainer] = 0
         return True
+
+    def are_past(self, ends: Mapping[int, int], lost: int) -> None:
+        """Passes are over that this shard has not heard of, ``lost`` so many. ``ends``: how many each trainer
+        that is in the job had ended of those before."""
+        for trainer, before in ends.items():
+            self.passes[trainer] = before + lost
+            self.unsettled[trainer] = 0
+        self.passes_over += lost
+
+    def has_told(self, trainer: int) -> bool:
+        """Whether it has told anything that counts."""
+        return bool(self.pushes[trainer] or self.passes[trainer])
 
     def is_past(self, trainer: int, mark: Mark) -> bool:
         """Whether the trainer has told more than ``mark``, decided or not."""

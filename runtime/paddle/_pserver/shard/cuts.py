@@ -16,7 +16,7 @@ from paddle._pserver.shard.effects import Write
 from paddle._pserver.shard.outbox import Outbox
 from paddle._pserver.shard.roster import Roster
 from paddle._pserver.shard.saving import Saving
-from paddle._pserver.shard.state import State, cut, marks
+from paddle._pserver.shard.state import State, cut, known
 
 
 class Cuts:
@@ -45,7 +45,7 @@ class Cuts:
             state = self._cut(is_regular=self._saving.is_due(version) or not in_step)
         except NoSnapshot as error:
             failure = str(error)
-        cause = self._saving.begin(version, marks(self._clocks, self._roster), now)
+        cause = self._saving.begin(version, known(self._clocks, self._roster), now)
         if failure is None:
             self._outbox.effects.append(Write(state, cause.text))
         return failure
@@ -59,7 +59,7 @@ class Cuts:
     def hold(self, now: float) -> State:
         """The state, to be held until it is to be written or let go. Raises NoSnapshot."""
         state = self._cut(is_regular=True)
-        self._saving.hold(self._clocks.version, marks(self._clocks, self._roster), now)
+        self._saving.hold(self._clocks.version, known(self._clocks, self._roster), now)
         return state
 
     def _cut(self, *, is_regular: bool) -> State:

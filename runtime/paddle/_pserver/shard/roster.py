@@ -12,7 +12,7 @@ Guarantee: a trainer id is held by at most one connection, and by one process at
 4. A trainer whose connection broke stays in the pass: it still owes its gradients. It may come back on
    another connection: it is known by its incarnation.
 5. Its id is free for another process while it has pushed nothing, or where the mode lets one take its place;
-   that process is in the pass, and the one before it is refused from then on: it is stale.
+   that process is in the pass if the one before was, which is refused from then on: it is stale.
 6. A trainer that is left out is in no pass any more; neither its process nor another may have its id.
 """
 
@@ -25,10 +25,20 @@ from dataclasses import dataclass
 from paddle._pserver.errors import DuplicateTrainer, Stale
 
 _PAST = 64  # processes that are remembered to be stale
-_HALF = "It has trained a part of this pass, which no other process can take up. "
+_GO_ON = (
+    "Where its process is no more, a next job goes on from the snapshots that all pservers have (of a "
+    "launched job: python paddle.py --resume=JOB). "
+)
+_HALF = f"It has trained a part of this pass, which no other process can take up. {_GO_ON}"
+_BEHIND = (
+    "This shard was started again from a snapshot of the midst of a pass, and only that process can tell "
+    f"what came after. {_GO_ON}"
+)
+_WAITS = "It has ended its pass; another may have its place once all have ended theirs. "
+_LEFT = "It has said goodbye: nothing is left for it to train. "
 _KEPT = (
     "It updated by itself, in step with others, and what it kept of its own, such as momentum and its place "
-    "in the schedule, is lost: no other process can take that up. With snapshots a next job goes on. "
+    f"in the schedule, is lost: no other process can take that up. {_GO_ON}"
 )
 
 
@@ -78,7 +88,7 @@ class Roster:
     def __init__(self, trainers: int) -> None:
         self.trainers = [Trainer(id) for id in range(trainers)]
         self.present: Set[int] = frozenset(range(trainers))
-        self.missing: set[int] = set()  # whose connection broke, or that were left out
+        self.away: set[int] = set()  # who was here, and is not
         self._sessions: dict[int, Trainer] = {}
 
     def of(self, session: int) -> Trainer | None:
@@ -105,12 +115,24 @@ class Roster:
         is_open = is_free and trainer.state in (Standing.EXPECTED, Standing.LOST)
         if trainer.is_again(incarnation) or is_successor or is_open:
             return
-        why = _KEPT if keeps_own else _HALF
-        why = why if trainer.state is Standing.LOST else ""
+        why = self._why_taken(trainer, keeps_own=keeps_own)
         raise DuplicateTrainer(
             f"trainer_id={id} is taken: {self.describe(id, now)}. {why}Give every trainer an id of its own; "
             "to train again, start the pservers again: they serve one job."
         )
+
+    def _why_taken(self, trainer: Trainer, *, keeps_own: bool) -> str:
+        match trainer.state:
+            case Standing.JOINED:
+                return ""
+            case Standing.GONE:
+                return _LEFT
+            case _ if keeps_own:
+                return _KEPT
+            case _ if trainer.id not in self.present:
+                return _WAITS
+            case state:
+                return _HALF if state is Standing.LOST else _BEHIND
 
     def join(self, id: int, session: int, peer: str, incarnation: str, now: float) -> int | None:
         """A trainer that was checked is here. Returns the connection that it had until now, if it had one."""
@@ -119,16 +141,12 @@ class Roster:
         if before is not None:
             del self._sessions[before]
         if not trainer.is_again(incarnation):
-            self._replace(trainer, incarnation)
+            self._retire(trainer, incarnation)
         trainer.state, trainer.session, trainer.peer = Standing.JOINED, session, peer
         trainer.declared, trainer.since, trainer.heard = False, now, now
         self._sessions[session] = trainer
-        self.missing.discard(id)
+        self.away.discard(id)
         return before
-
-    def _replace(self, trainer: Trainer, incarnation: str) -> None:
-        self._retire(trainer, incarnation)
-        self.present |= {trainer.id}
 
     def _retire(self, trainer: Trainer, successor: str) -> None:
         if trainer.incarnation:
@@ -140,9 +158,9 @@ class Roster:
         """All are expected anew: those that are known from before are stale."""
         for trainer in self.trainers:
             if trainer.session is None:
-                self._replace(trainer, "")
+                self._retire(trainer, "")
                 trainer.state = Standing.EXPECTED
-        self.missing.clear()
+        self.away.clear()
         self.present = frozenset(range(len(self.trainers)))
 
     def lose(self, trainer: Trainer, now: float, *, forget: bool) -> None:
@@ -160,20 +178,22 @@ class Roster:
         """The job goes on without it."""
         self._retire(trainer, "")
         self.leave(trainer, now)
-        self.missing.add(trainer.id)
 
     def _disconnect(self, trainer: Trainer, state: Standing, now: float) -> None:
         if trainer.session is not None:
             del self._sessions[trainer.session]
         trainer.session, trainer.declared, trainer.state, trainer.since = None, False, state, now
-        if state is Standing.LOST:
-            self.missing.add(trainer.id)
-        else:
-            self.missing.discard(trainer.id)
+        if state is not Standing.EXPECTED:
+            self.away.add(trainer.id)
 
     def end_pass(self, trainer: Trainer) -> None:
         """It pushes no more in this pass."""
         self.present -= {trainer.id}
+
+    @property
+    def is_anybody_in(self) -> bool:
+        """Whether a trainer is in the job, or may be again."""
+        return not all(trainer.has_left for trainer in self.trainers)
 
     def begin_pass(self) -> None:
         """All have ended the pass: all that are left are in the next one."""

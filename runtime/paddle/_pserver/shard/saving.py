@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from paddle._pserver.options import SnapshotOptions
 from paddle._pserver.protocol.messages import Mark
@@ -53,12 +53,19 @@ class _Asked:
     session: int | None
 
 
+class Known(NamedTuple):
+    """What a cut holds of a trainer: the process that had its place, and what that had told."""
+
+    process: str
+    mark: Mark
+
+
 class Saving:
     """See the module's text."""
 
     def __init__(self, options: SnapshotOptions | None) -> None:
         self.options = options
-        self._marks: Sequence[Mark] | None = None  # of the trainers, in the cut that is being written
+        self._known: Sequence[Known] | None = None  # of the trainers, in the cut that is being written
         self.counts: dict[str, int] = dict.fromkeys(CAUSES, 0)  # of cuts that last
         self.failed = self.failing = 0  # cuts that could not be written: all, and those since one could
         self._cause = Cause("start", "")  # of the cut that is being written
@@ -75,7 +82,7 @@ class Saving:
     @property
     def is_busy(self) -> bool:
         """Whether something is being written, or will be."""
-        return self._marks is not None or bool(self._asked)
+        return self._known is not None or bool(self._asked)
 
     def ask(self, cause: Cause, then: Then, session: int | None = None) -> None:
         """Cut as soon as possible, and call ``then`` when that is over, for which ``session`` waits."""
@@ -84,10 +91,10 @@ class Saving:
         else:
             self._asked.append(_Asked(cause, then, session))
 
-    def join(self, trainer: int, mark: Mark, then: Then, session: int | None = None) -> None:
-        """The journal of ``trainer`` is full: the same, where a cut will do that holds ``mark`` of it."""
+    def join(self, trainer: int, told: Known, then: Then, session: int | None = None) -> None:
+        """The journal of ``trainer`` is full: the same, where a cut will do that holds what it ``told``."""
         cause = Cause("journal", f"the journal of trainer {trainer} is full (journal_limit)")
-        if self._marks is not None and self._before_held is None and self._marks[trainer] == mark:
+        if self._known is not None and self._before_held is None and self._known[trainer] == told:
             self._served.append(_Asked(cause, then, session))
         else:
             self.ask(cause, then, session)
@@ -102,7 +109,7 @@ class Saving:
 
     def look(self, version: int, now: float) -> None:
         """See whether the last cut is long ago, and no next one is named; call about once a second."""
-        is_free = self._marks is None and not self.is_expecting and version >= self._named
+        is_free = self._known is None and not self.is_expecting and version >= self._named
         self.is_late = self.options is not None and is_free and now - self._last_at >= self.options.interval_s
 
     def name(self, version: int) -> None:
@@ -117,17 +124,17 @@ class Saving:
 
     def wants(self, version: int, now: float, *, in_step: bool) -> bool:
         """Whether to cut now."""
-        if self.options is None or self._marks is not None:
+        if self.options is None or self._known is not None:
             return False
         if self._asked or self.is_expecting:
             return bool(self._asked)
         is_late = not in_step and now - self._last_at >= self.options.interval_s
         return self.is_due(version) or (is_late and version > self._last_version)
 
-    def begin(self, version: int, marks: Sequence[Mark], now: float) -> Cause:
+    def begin(self, version: int, known: Sequence[Known], now: float) -> Cause:
         """A cut is being written; why."""
         self._cause = self._asked[0].cause if self._asked else self._due(version)
-        self._marks, self._last_version, self._last_at, self.is_late = marks, version, now, False
+        self._known, self._last_version, self._last_at, self.is_late = known, version, now, False
         self._served, self._asked = self._asked, []
         return self._cause
 
@@ -139,10 +146,10 @@ class Saving:
         every = f"{self.options.interval_s:.0f} s"
         return Cause("interval", f"one is due every {every} (--snapshot_interval)")
 
-    def hold(self, version: int, marks: Sequence[Mark], now: float) -> None:
+    def hold(self, version: int, known: Sequence[Known], now: float) -> None:
         """A cut is there that may be written: :meth:`keep` or :meth:`let_go` is next."""
         self._before_held = self._last_version, self._last_at
-        self._marks, self._last_version, self._last_at = marks, version, now
+        self._known, self._last_version, self._last_at = known, version, now
 
     def keep(self, cause: Cause, then: Then) -> None:
         """The cut that is held is being written."""
@@ -152,23 +159,18 @@ class Saving:
         """The cut that is held is no one."""
         assert self._before_held is not None
         self._last_version, self._last_at = self._before_held
-        self._marks = self._before_held = None
+        self._known = self._before_held = None
 
-    def forget(self, trainer: int) -> None:
-        """Another process has its place: what is being written holds nothing of that one."""
-        if self._marks is not None:
-            self._marks = [Mark() if id == trainer else mark for id, mark in enumerate(self._marks)]
-
-    def end(self, *, lasts: bool) -> tuple[Sequence[Mark], list[Then]]:
+    def end(self, *, lasts: bool) -> tuple[Sequence[Known], list[Then]]:
         """It is not any more: what it holds of the trainers, and what happens now. ``lasts``: it was
         written."""
-        assert self._marks is not None
+        assert self._known is not None
         self.counts[self._cause.kind] += lasts
         self.failed += not lasts
         self.failing = 0 if lasts else self.failing + 1
-        marks, served = self._marks, self._served
-        self._marks, self._served = None, []
-        return marks, [asked.then for asked in served]
+        known, served = self._known, self._served
+        self._known, self._served = None, []
+        return known, [asked.then for asked in served]
 
     def resume(self, version: int, now: float) -> None:
         """The shard was restored from a cut at ``version``."""

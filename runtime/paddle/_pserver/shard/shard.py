@@ -71,6 +71,7 @@ from paddle._pserver.shard.cuts import Cuts
 from paddle._pserver.shard.demand import Demand
 from paddle._pserver.shard.effects import Effect
 from paddle._pserver.shard.ending import Broken, Outcome, outcome
+from paddle._pserver.shard.insisting import Insisting
 from paddle._pserver.shard.model import Model
 from paddle._pserver.shard.outbox import Outbox
 from paddle._pserver.shard.parting import Parting
@@ -78,7 +79,7 @@ from paddle._pserver.shard.resuming import Resuming
 from paddle._pserver.shard.roster import Roster, Standing, Trainer
 from paddle._pserver.shard.saving import Saving
 from paddle._pserver.shard.sparing import Sparing
-from paddle._pserver.shard.state import State, marks, restore
+from paddle._pserver.shard.state import State, known, marks, restore
 from paddle._pserver.tables.gradient import NOTHING, Gradient
 from paddle._pserver.tables.tables import Tables
 from paddle._visible import paragraph
@@ -98,9 +99,11 @@ class Shard:
         self.saving = Saving(options.snapshots)
         told = self.clocks, self.roster, self.barrier, self._outbox, self.saving
         self._sparing = Sparing(options.min_trainers, *told)
-        self._parting = Parting(self.clocks, self._outbox, self.saving, options.barrier_timeout_s)
-        self.arrivals = Arrivals(self.clocks, self.roster, self.saving, self._outbox.note)
-        self._resuming = Resuming(self.clocks, self.roster, self.arrivals, self._outbox, self.saving)
+        insisting, patience = Insisting(self._outbox, self.saving), options.barrier_timeout_s
+        self._insisting, self._parting = insisting, Parting(self.clocks, self._outbox, insisting, patience)
+        self.arrivals = Arrivals(self.clocks, self.roster, self._outbox.note)
+        parts = self.clocks, self.roster, self.arrivals, self._outbox, self.saving
+        self._resuming = Resuming(*parts, insisting, patience)
         self._beginning = Beginning(
             options,
             clocks=self.clocks,
@@ -157,7 +160,7 @@ class Shard:
             model = self._beginning.restore(state, "the folder of this shard")
             self._resuming.went_back(state.facts, now)
             self._beginning.train(model, restored=True)
-        self._resuming.answer(session, Answer(self.clocks.version))
+        self._resuming.answer(session, Answer(self.clocks.version), now)
         return self._done()
 
     def connected(self, session: int, peer: str) -> None:
@@ -194,10 +197,11 @@ class Shard:
         self._peers.pop(session, None)
         self._demand.lost(session)
         self._parting.lost(session)
+        self._resuming.lost(session)
         trainer = self.roster.of(session)
         if trainer is not None:
             self.barrier.remove(trainer.id)
-            self.roster.lose(trainer, now, forget=not self.clocks.pushes[trainer.id])
+            self.roster.lose(trainer, now, forget=not self.clocks.has_told(trainer.id))
             self._outbox.note(f"lost trainer {trainer.id} at {trainer.peer}: {reason}", logging.WARNING)
             self._beginning.forget()
             self._conclude()
@@ -227,10 +231,10 @@ class Shard:
     def _saved(self, error: str | None) -> None:
         held, waiting = self.saving.end(lasts=error is None)
         if error is None:
-            self.clocks.durable = list(held)
+            self.arrivals.kept(held)
         else:
             self._outbox.note(f"a snapshot could not be written: {error}", logging.ERROR)
-            if not self.ready or not self._resuming.is_kept:
+            if not self.ready or self._resuming.is_beginning:
                 self._break(f"the first snapshot could not be written: {error}", is_own=True)
         for then in waiting:
             then(error is None)
@@ -271,13 +275,13 @@ class Shard:
         if isinstance(message, Declare):
             return self._beginning.declare(trainer, session, message, self._now)
         if isinstance(message, GoBack):
-            return self._resuming.go_back(session, message)
+            return self._resuming.go_back(session, message, self._now)
         if not trainer.declared:
             raise BadMessage(f"{type(message).__name__} came before Declare")
         if isinstance(message, Seed):
-            return self._beginning.seed(session, message)
+            return self._beginning.seed(session, message, self._now)
         if isinstance(message, Save):
-            told = marks(self.clocks, self.roster)[trainer.id]
+            told = known(self.clocks, self.roster)[trainer.id]
             return self.saving.join(trainer.id, told, lambda _: self._save_is_over(trainer, session), session)
         if (training := self._beginning.training) is None:
             raise BadMessage(f"{type(message).__name__} came before the initial values")
@@ -303,11 +307,11 @@ class Shard:
         peer = self._peers.get(session, "this process")
         comes_back = self.roster.trainers[hello.trainer_id].is_again(hello.incarnation)
         before = self.arrivals.come(hello, session, peer, self._now)
-        if (training := self._beginning.training) is not None and not comes_back:
-            training.joined(hello.trainer_id)
         if before is not None:
             self.barrier.remove(hello.trainer_id)
             self._outbox.close(before)
+        if (training := self._beginning.training) is not None and not comes_back:
+            training.joined(hello.trainer_id)
         settled, older = marks(self.clocks, self.roster)[hello.trainer_id], self._resuming.older
         keeps, patience = self.options.snapshots is not None, self.options.barrier_timeout_s
         version, pace = self.clocks.version, self.clocks.paces[hello.trainer_id]
@@ -367,6 +371,8 @@ class Shard:
         """Rule 9."""
         is_needed = self.broken is None and len(self.roster.ids(Standing.GONE)) < len(self.roster.trainers)
         self._parting.look(self._now, is_needed=is_needed)
+        self._resuming.look(self._now)
+        self._insisting.look(self._now)
         if self.outcome is None and (self.broken is not None or not self.saving.is_busy):
             patience = self.options.barrier_timeout_s
             self.outcome = outcome(self.roster, self.clocks, self.broken, self._now, patience)

@@ -18,6 +18,7 @@ from paddle._pserver.protocol.messages import Count, Declare, Mark
 from paddle._pserver.shard.clocks import Clocks
 from paddle._pserver.shard.model import Model
 from paddle._pserver.shard.roster import Roster, Standing, Trainer
+from paddle._pserver.shard.saving import Known
 from paddle._pserver.tables.streamed import Array
 
 
@@ -79,8 +80,15 @@ def marks(clocks: Clocks, roster: Roster) -> tuple[Mark, ...]:
     others."""
     waits = [t.id not in roster.present and not t.has_left for t in roster.trainers]
     return tuple(
-        Mark(clocks.decided[id], clocks.passes[id] - is_waiting) for id, is_waiting in enumerate(waits)
+        Mark(clocks.decided[id], max(0, clocks.passes[id] - is_waiting))  # one that took a place ended none
+        for id, is_waiting in enumerate(waits)
     )
+
+
+def known(clocks: Clocks, roster: Roster) -> tuple[Known, ...]:
+    """The same, and of which processes."""
+    told = zip(roster.trainers, marks(clocks, roster), strict=True)
+    return tuple(Known(trainer.incarnation, mark) for trainer, mark in told)
 
 
 def cut(model: Model, clocks: Clocks, roster: Roster, *, is_regular: bool, serving: str = "") -> State:
@@ -130,4 +138,5 @@ def restore(facts: Facts, clocks: Clocks, roster: Roster, now: float) -> None:
         clocks.next_pass[id], clocks.passed[id], clocks.lengths[id] = was.next_pass, was.passed, was.length
     away = {id for id, was in enumerate(facts.trainers) if not was.is_present}
     roster.present = frozenset(range(len(roster.trainers))) - away  # there may be more or fewer than before
+    roster.away = {t.id for t in roster.trainers if t.incarnation or t.has_left}
     clocks.durable = list(marks(clocks, roster))

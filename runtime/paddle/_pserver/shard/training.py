@@ -184,14 +184,18 @@ class Training:
             self._settle(due)
         for id in self._mode.released(self._roster.present):
             self._answer_open(id)
-        ended = self._barrier.waiting_for(EndPass) if not self._roster.present else []
-        if ended:
-            self._end_day(self._shrink)
-            self._shrink = 0
-            self._roster.begin_pass()
+        if not self._roster.present and self._roster.is_anybody_in:
             self._clocks.passes_over += 1
-            self._mode.begin_pass()
             self._outbox.note(f"pass {self._pass_id} ended: {self._clocks}")
+            self.begin_pass()
+
+    def begin_pass(self) -> None:
+        """All have ended the one before."""
+        self._end_day(self._shrink)
+        self._shrink = 0
+        self._roster.begin_pass()
+        self._mode.begin_pass()
+        if ended := self._barrier.waiting_for(EndPass):
             values = self._snapshot()
             for id in ended:
                 self._answer(id, values)
@@ -209,7 +213,8 @@ class Training:
 
     def _apply(self, offers: Sequence[Offer]) -> None:
         pushes = [offer.push for offer in offers]
-        self._clocks.apply(sum([push.samples for push in pushes]), max([push.pass_id for push in pushes]))
+        in_pass = [offer.push.pass_id for offer in offers if offer.trainer in self._roster.present]
+        self._clocks.apply(sum([push.samples for push in pushes]), max(in_pass, default=0))
         self._tables.apply(
             [offer.gradient for offer in offers],
             samples=self._clocks.samples,

@@ -6,6 +6,8 @@ error.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import msgspec
 
 from paddle._pserver.errors import BadMessage
@@ -14,17 +16,25 @@ from paddle._pserver.trainer.client import Client
 from paddle._pserver.trainer.question import Question, Start
 
 
-class Greeting:
-    """Who a trainer is to a shard. ``before``: whose place it took, as any shard has told; the same for all
-    shards, so that one that forgot it is told what those know that did not."""
+@dataclass
+class Place:
+    """What a trainer knows of its place; the same for all shards, so that one that forgot it is told what
+    those know that did not. ``before``: whose it was, as any shard has told; ``next_pass``: see Hello."""
 
-    def __init__(self, hello: Hello, before: list[str]) -> None:
-        self._hello, self._before = hello, before
+    before: list[str] = field(default_factory=list)
+    next_pass: int = 0
+
+
+class Greeting:
+    """Who a trainer is to a shard."""
+
+    def __init__(self, hello: Hello, place: Place) -> None:
+        self._hello, self._place = hello, place
 
     def say(self, client: Client, answered: Mark) -> None:
         """Say who this is, and what it has had answers to; :meth:`hear` next."""
-        before = tuple(self._before[-MOST_BEFORE:])
-        hello = msgspec.structs.replace(self._hello, answered=answered, before=before)
+        before, next_pass = tuple(self._place.before[-MOST_BEFORE:]), self._place.next_pass
+        hello = msgspec.structs.replace(self._hello, answered=answered, before=before, next_pass=next_pass)
         client.send(hello, asking="to let this trainer in")
 
     def hear(self, client: Client) -> Welcome:
@@ -32,7 +42,9 @@ class Greeting:
         welcome = client.receive()
         if not isinstance(welcome, Welcome):
             raise BadMessage(f"{client.what} answered hello with {type(welcome).__name__}")
-        self._before += [process for process in welcome.before if process not in self._before]
+        self._place.next_pass = max(self._place.next_pass, welcome.next_pass)
+        known = self._place.before
+        known += [process for process in welcome.before if process not in known]
         return welcome
 
 

@@ -22,22 +22,22 @@ from functools import partial
 
 import numpy as np
 
-from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import ModeSpec, ParameterSpec, StepReport, UpdateSpec
 from paddle._engine.rows import OPEN, SparseRows
 from paddle._engine.rules import needs_whole
-from paddle._pserver.errors import FORSAKEN, RESHARD, PserverError, told
+from paddle._pserver.errors import FORSAKEN, PserverError, told
 from paddle._pserver.memory.gradient_room import GradientRoom, room_for
 from paddle._pserver.options import Role
 from paddle._pserver.protocol.encoding import Encoder
-from paddle._pserver.protocol.messages import PROTOCOL, Declare, EndPass, GoBack, Goodbye, Hello, Push
+from paddle._pserver.protocol.messages import PROTOCOL, Declare, EndPass, Goodbye, Hello, Push
 from paddle._pserver.protocol.placement import check_ports
 from paddle._pserver.protocol.wire import WireSpec
 from paddle._pserver.trainer import given
 from paddle._pserver.trainer.account import Account
+from paddle._pserver.trainer.agreement import check_begun, check_place, check_versions, go_back
 from paddle._pserver.trainer.client import Client, Notice
 from paddle._pserver.trainer.flight import Flight
-from paddle._pserver.trainer.greeting import Greeting
+from paddle._pserver.trainer.greeting import Greeting, Place
 from paddle._pserver.trainer.line import Line
 from paddle._pserver.trainer.meeting import meet
 from paddle._pserver.trainer.question import Patience
@@ -83,12 +83,13 @@ class RemoteExchange:
         incarnation = secrets.token_hex(8)
         dense = [(host, port + i) for host in pservers for i in range(ports_num)]
         sparse = [(host, port + ports_num + i) for host in pservers for i in range(ports_num_for_sparse)]
-        patience, before = Patience(reconnect_timeout_s, Account(journal_bytes)), list[str]()
+        patience, self._place = Patience(reconnect_timeout_s, Account(journal_bytes)), Place()
         client = partial(Client, call_timeout_s=call_timeout_s, notice=notice, token=token, trust=trust)
 
         def line(role: Role, place: tuple[str, int]) -> Line:
             hello = Hello(PROTOCOL, trainer_id, num_gradient_servers, role, incarnation)
-            return Line(partial(client, *place, f"{role} shard"), Greeting(hello, before), notice, patience)
+            make = partial(client, *place, f"{role} shard")
+            return Line(make, Greeting(hello, self._place), notice, patience)
 
         self._dense = [DenseShard(line("dense", place), i, len(dense)) for i, place in enumerate(dense)]
         self._sparse = [SparseShard(line("sparse", place), i, len(sparse)) for i, place in enumerate(sparse)]
@@ -147,6 +148,7 @@ class RemoteExchange:
             next(said, None)  # all have theirs before one is waited for
         for said in seeding:
             deque(said, maxlen=0)
+        self._place.next_pass = self.next_pass
         for shard in self._shards:
             shard.line.begin(in_step=self._is_in_step)
         self._share()
@@ -175,43 +177,19 @@ class RemoteExchange:
 
     def _greet(self) -> None:
         self._meet(self._connect_timeout_s)
-        self._check_begun()
+        lines = [shard.line for shard in self._shards]
+        # Where nobody waits for anybody only the one that begins the model can tell: to the others, who are
+        # welcomed one after another, it may just have been begun.
+        if self._is_in_step or self._is_first:
+            check_begun(lines)
         self._pace = max(shard.line.welcome.pace for shard in self._shards)
         versions: Sequence[int] = [shard.line.welcome.version for shard in self._shards]
         differ = self._is_in_step and len(set(versions)) > 1
-        versions = self._go_back(versions) if differ else versions
+        if differ:
+            check_place(lines, versions := go_back(lines, versions))
         self._check_versions(versions)
         if self._is_first and any(versions) and all(shard.line.welcome.ready for shard in self._shards):
             self._notice(f"training goes on from step {max(versions)}, with the values that pservers have")
-
-    def _check_begun(self) -> None:
-        """No part of the model is begun anew while the rest goes on. Where nobody waits for anybody only the
-        one that begins it can tell: to the others, who are welcomed one after another, it may just have."""
-        if not self._is_in_step and not self._is_first:
-            return
-        new = [shard.line.what for shard in self._shards if not shard.line.welcome.ready]
-        old = [shard.line.what for shard in self._shards if shard.line.welcome.version]
-        if new and old:
-            raise ExchangeError(
-                f"some pservers go on from an earlier job's snapshots ({', '.join(old)}), and some have none "
-                f"of it ({', '.join(new)}). See what became of the latter's --snapshot_dir; or, {RESHARD}; "
-                "or, to begin anew, empty the folders of all."
-            )
-
-    def _go_back(self, versions: Sequence[int]) -> Sequence[int]:
-        """Have shards that go on from snapshots of different ``versions`` go back to the newest that all of
-        them have, if there is one; what they are at then."""
-        welcomes = [shard.line.welcome for shard in self._shards]
-        common = set.intersection(*({welcome.version, *welcome.older} for welcome in welcomes))
-        if not common:
-            return versions
-        goal = max(common)
-        ahead = [shard for shard, version in zip(self._shards, versions, strict=True) if version != goal]
-        for shard in ahead:
-            shard.line.send(GoBack(goal), asking=f"to go back to version {goal}, the newest all shards have")
-        for shard in ahead:
-            shard.line.answer()
-        return [goal for _ in versions]
 
     def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
         """See Exchange."""
@@ -286,15 +264,8 @@ class RemoteExchange:
 
     def _check_versions(self, versions: Sequence[int]) -> None:
         """Where trainers are in step all shards have applied the same steps."""
-        if self._is_in_step and len(versions) > 1 and len(set(versions)) > 1:
-            told = ", ".join(
-                f"{shard.line.what}: {version}" for shard, version in zip(self._shards, versions, strict=True)
-            )
-            raise ExchangeError(
-                f"after step {self._steps} of this trainer the pservers have applied different numbers of "
-                f"steps ({told}): their parameters do not belong together. Start all pservers and trainers "
-                "again: they serve one job."
-            )
+        if self._is_in_step:
+            check_versions([shard.line for shard in self._shards], versions, self._steps)
 
     def begin_pass(self, pass_id: int) -> None:
         """See Exchange."""
@@ -311,6 +282,7 @@ class RemoteExchange:
             dense.hear_values()
         for sparse in self._sparse:
             sparse.hear_done()
+        self._place.next_pass = pass_id + 1
 
     def fetch(self) -> None:
         """See Exchange."""
