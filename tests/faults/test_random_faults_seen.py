@@ -32,14 +32,15 @@ _AGAIN = "dense shard at 127.0.0.1:1: goes on from version 7 in a folder"
         ("twice", "ssp", 114, "moved by .* for process"),
         ("never", "ssp", 114, "moved by .* for process"),
         ("back", "ssp", 114, "went back from version"),
-        ("twice", "sync", 3, "differs from what a job comes to"),
+        ("unspared", "sync", 417, "differs from what a job comes to"),
         ("torn", "sync", 3, "has not the w that trainers ended with"),
     ],
 )
 def test_pservers_that_break_a_promise_are_found_out(
     tmp_path: Path, defect: str, mode: ModeName, seed: int, what: str
 ) -> None:
-    """A step that is applied twice, or not at all; a version that goes back; a snapshot of two moments."""
+    """A step that is applied twice, or not at all; a version that goes back; a snapshot of two moments, be it
+    copied at once or read while rows change."""
     with pytest.raises(Broken, match=what):
         run(seed, mode, SECONDS, tmp_path, defect=defect)
 

@@ -1,8 +1,8 @@
 """A pserver of random faults, as a process: one that is other than it should be.
 
 Started as ``python -m tests.faults.random_faults.pserver CHANGE,... pserver ...``: a defect (defects.py), or
-``pieces``: its tables, which are as small as tests have time for, are cut and read as large ones are, a few
-rows at a time. It must never know a schedule.
+``pieces``: its tables, which are as small as tests have time for, are cut and read as large ones are, a row
+at a time. It must never know a schedule.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.faults.random_faults.defects import DEFECTS
 def pieces() -> None:
     """Tables of any size are read while training goes on (tables/frozen.py)."""
     Tables.cut = partialmethod(Tables.cut, 0)  # type: ignore[method-assign, assignment]
-    frozen.PIECE_BYTES = 100
+    frozen.PIECE_BYTES = 16  # a row: so that steps come between many of them
     frozen_table.LISTED_AT_ONCE = 3
 
 
