@@ -75,6 +75,11 @@ def test_wherever_it_is_cut_an_answer_is_told_from_a_greeting_and_a_beat(cuts: l
     assert talk(*parts).ask({"do": "count"}, Seen) == Seen(7)
 
 
+def test_a_greeting_may_end_without_a_new_line() -> None:
+    for first in (line_of({"number": 7}), BEAT + b"\n" + line_of({"number": 7})):
+        assert talk(b"Welcome! \x1b[0m" + first).ask({}, Seen) == Seen(7)
+
+
 def test_an_order_is_a_line_of_json() -> None:
     asked = talk(line_of({"number": 7}))
     asked.ask({"do": "count"}, Seen)

@@ -27,6 +27,7 @@ ANSWER_S = 60.0  # what does not take its time answers within that
 WORK_S = 3600.0  # what does
 MOST = 1 << 20  # bytes that a node has to say of itself
 _CHUNK = 1 << 20
+_BEAT = {"beat": 1}
 _LAST_WORDS = 300
 _SHOWN = 200
 
@@ -48,15 +49,15 @@ class Reader:
         while (line := self._line(end, within_s)) is not None:
             if line == BEAT:
                 continue
-            if line.startswith(SIGN):
-                self._left -= len(line) + 1
-            else:
-                self._noise_left -= len(line) + 1
+            noise, sign, said = line.rpartition(SIGN)  # a greeting may end without a new line
+            self._noise_left -= len(noise) if sign else len(said) + 1
+            self._left -= len(said) + 1 if sign else 0
             if min(self._left, self._noise_left) < 0:
                 raise _endless()
-            if line.startswith(SIGN):
-                return _parsed(line.removeprefix(SIGN))
-            self._said = line[-_LAST_WORDS:]
+            if not sign:
+                self._said = said[-_LAST_WORDS:]
+            elif (answer := _parsed(said)) != _BEAT:
+                return answer
         return None
 
     def exactly(self, size: int) -> bytes | None:
