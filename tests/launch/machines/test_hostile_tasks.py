@@ -178,6 +178,7 @@ def test_what_lies_of_its_installation_is_not_installed_and_the_others_are(
     assert [outcome.furnished is not None for outcome in outcomes] == [True, False, True]
     shown = capsys.readouterr().out
     assert not set("\x1b\x07\x9b") & set(shown)
+    assert len(shown) < 200_000
     in_words([outcomes[1].trouble], capsys)
 
 

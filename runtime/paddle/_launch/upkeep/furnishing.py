@@ -28,6 +28,7 @@ from paddle._launch.upkeep.interpreter import Premises
 from paddle._launch.upkeep.wheelhouse import Wheelhouse
 from paddle._visible import visible
 
+_MOST = 1 << 14  # bytes that an installer says, all of which is shown
 _WARMTH = "paddle._warm"  # of the runtime that is sent
 _MARGIN = 16 << 20  # of room: the runtime, and what compiled code it keeps
 
@@ -82,7 +83,7 @@ def furnish(line: Line, premises: Premises, kit: Kit, say: Say) -> Furnished:
     name = environment_name(premises, kit.house)
     _check_place(premises, kit, name)
     sent = _send(line, premises, kit, say)
-    with converse(line, (premises.python,), "agent.installer") as talk:
+    with converse(line, (premises.python,), "agent.installer", most=_MOST) as talk:
         is_cold = sent > 0 or name not in premises.venvs
         talk.tell(_order(kit, name, is_cold=is_cold))
         is_made = _listen(talk, say)
