@@ -348,7 +348,7 @@ def test_those_that_are_left_end_well_where_min_trainers_allows(
     def give_up(each: Process) -> None:
         """It fails and says so; what it had asked is not answered. Another is there, and does not leave."""
         others = [other for other in course.processes if other is not each and other.is_here]
-        if each.is_here and any(not isinstance(other.asks, Goodbye) for other in others):
+        if each.is_here and not each.is_dead and any(not isinstance(other.asks, Goodbye) for other in others):
             each.is_done, each.has_given_up = True, True
             course.talk.goodbye(each.id, "ValueError: no such file")
             course.lose(each)
@@ -358,4 +358,4 @@ def test_those_that_are_left_end_well_where_min_trainers_allows(
         if course.talk.shard.roster.trainers[each.id].is_left_out:
             assert course.talk.hello(each.id, each.name, each.answered) == [Fails("Stale", "goes on without")]
 
-    run(course, Random(seed), peril, give_up, haunt)
+    run(course, Random(seed), peril, give_up, haunt, course.die)

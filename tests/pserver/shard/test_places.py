@@ -120,6 +120,21 @@ def test_where_none_can_be_written_it_is_refused_after_barrier_timeout_and_told_
     assert isinstance(talk.hello(1, "yet another")[0], Welcome)
 
 
+@pytest.mark.parametrize("failure", [None, "ShardUnreachable: another shard is gone"])
+def test_one_that_leaves_while_it_waits_to_be_let_in_is_answered(failure: str | None) -> None:
+    talk = trained(min_trainers=1)
+    talk.disk_is_slow = True
+    talk.lose(1)
+    begins(talk, 1, "new 1")
+    assert talk.declare(1) == []
+    talk.goodbye(1, failure)
+    talk.wait(1)
+    while talk.shard.saving.is_busy:
+        talk.write()
+    assert isinstance(talk.told(1), Answer)
+    assert talk.shard.broken is None
+
+
 def test_a_new_job_whose_first_snapshot_cannot_be_written_does_not_begin() -> None:
     talk = trained(serving="").restart()
     talk.disk_is_slow = True

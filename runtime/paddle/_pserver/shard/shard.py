@@ -324,6 +324,7 @@ class Shard:
         session, was_in = trainer.session, trainer.declared
         self.barrier.remove(trainer.id)
         assert session is not None  # on which it has said so
+        self._resuming.lost(session)  # it waits for nothing else any more
         if goodbye.failure is None and self.ready and self.broken is None:
             self._parting.begin(trainer.id, session, self._now)
         else:
