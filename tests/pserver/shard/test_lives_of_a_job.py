@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from paddle._engine.exchange import ModeSpec
-from paddle._pserver.protocol.messages import Answer, Declared, GoBack, Mark, Save, Welcome
+from paddle._pserver.protocol.messages import PROTOCOL, Answer, Declared, GoBack, Hello, Mark, Save, Welcome
 from paddle._pserver.shard.resuming import is_of_earlier_life
 
 from ..talk import ONE, TWO, Talk, update
@@ -123,6 +123,18 @@ def test_processes_of_the_life_before_are_stale() -> None:
     second.lose(1)
     (refused,) = second.hello(1, "of the first life 1", Mark(5, 1))
     assert "trainer_id=1" in refused.text
+
+
+def test_a_shard_that_goes_on_from_an_earlier_pass_than_others_lets_all_in_and_may_go_back_with_them() -> (
+    None
+):
+    second = life(trained(5), 2, 0)
+    for trainer in range(TRAINERS):
+        second.shard.connected(trainer + 1, f"host{trainer}")
+        told = Hello(PROTOCOL, trainer, TRAINERS, "dense", f"second, {trainer}", next_pass=1)
+        (reply,) = second.ask(trainer, told)
+        assert isinstance(reply, Welcome), reply
+        assert (reply.version, reply.older) == (2, (0,))
 
 
 def test_out_of_step_a_pass_is_begun_with_its_first_batch() -> None:

@@ -132,9 +132,10 @@ class Arrivals:
         self._note(f"{what} from version {self._clocks.version}")
 
     def _has_gone_back(self, hello: Hello) -> bool:
-        """Whether, in step, this shard lacks a pass that had ended before a process that has not begun."""
+        """Whether, in step, this shard lacks a pass that had ended before a process that has not begun. Where
+        a job begins, or begins again, shards are brought to the same version afterwards (resuming.py)."""
         is_new = self.is_in_step is True and not (hello.answered.pushes or hello.answered.passes)
-        return is_new and hello.next_pass > self._clocks.next_pass[hello.trainer_id]
+        return is_new and not self.is_new_job and hello.next_pass > self._clocks.next_pass[hello.trainer_id]
 
     def _has_ended_pass(self, trainer: Trainer) -> bool:
         """Whether it would wait for others, and a process in its place would be ahead of them."""
