@@ -17,7 +17,10 @@ stage $python -m ruff check .
 stage $python -m mypy
 (cd runtime && stage ../.venv/bin/lint-imports --config ../pyproject.toml)  # from the root it would find paddle.py
 [ $# -eq 0 ] || { stage $python -m pytest "$@"; exit; }
-# Tests within one process share the cores; those that start clusters have the machine to themselves.
-stage $python -m pytest -n 2 --dist loadfile tests/contracts tests/engine tests/faces tests/lab tests/launch tests/pserver
-stage $python -m pytest tests/cluster tests/faults
+# Tests that wait for what they look at share the cores, those of little jobs on this machine, too. Those that break something
+# or have machines of their own promise times, and have the machine to themselves.
+at_once="-n 2 --dist loadfile"
+stage $python -m pytest $at_once tests/contracts tests/engine tests/faces tests/lab tests/launch tests/pserver
+stage $python -m pytest $at_once tests/cluster -m "not faults and not lab"
+stage $python -m pytest tests/cluster tests/faults -m "faults or lab"
 [ -n "$(packages_without $of_containers)" ] || stage sh cluster/compose/test.sh
