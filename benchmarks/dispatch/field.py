@@ -38,6 +38,7 @@ class Field:
         self._what = settings["what"]
         self._count = 0
         self._last: Path | None = None
+        self._place = PLACE
         folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(dir="/dev/shm")))
         self.package = folder / "package"
         self.cache = folder / "digests"
@@ -56,29 +57,41 @@ class Field:
         return ["ssh", "-F", str(self.lab.home.ssh_config), "-l", "root"]
 
     def deploy(self, count: int) -> None:
-        """Deploy so often; what is not to be timed is done from here, without a connection."""
-        for _ in range(count):
-            if self._what == "full":
-                self._wipe()
-                self._last = None
-            else:
-                self._change()
-            place = PLACE / ("W" if self._what == "replaced" else f"JOB{self._count}")
-            self._deploy(self, self._last, place)
-            if self._what == "beside" and self._last and self._count > 1:
-                self._forget(PLACE / f"JOB{self._count - 1}")
-            self._last = place
-            self._count += 1
+        """Deploy, once nodes are ready for it."""
+        assert count == 1
+        self._deploy(self, self._last, self._place)
+        self._last = self._place
 
     def work(self) -> Work:
         """Have the nodes ready, and find out what they have after a deployment."""
         self._wipe()
-        self.deploy(1)
-        self.deploy(1)
+        for _ in range(2):
+            self._make_ready()
+            self.deploy(1)
         answer = self._answer()
         return Work(
-            run=self.deploy, answer=answer, close=self._stack.close, beside=self._cpu_s, check=self._answer
+            run=self.deploy,
+            answer=answer,
+            close=self._stack.close,
+            beside=self._cpu_s,
+            check=self._answer,
+            ready=self._make_ready,
         )
+
+    def _make_ready(self) -> None:
+        """Have nodes and the package as they are to be before a deployment, which is then one of its kind."""
+        if self._what == "full":
+            self._wipe()
+            self._last = None
+        else:
+            self._change()
+        if self._what != "beside":
+            self._place = PLACE / "W"
+            return
+        if self._count > 2:
+            self._forget(PLACE / f"JOB{self._count - 2}")
+        self._place = PLACE / f"JOB{self._count}"
+        self._count += 1
 
     def _answer(self) -> float:
         """A number of all that is on the nodes, which is to be that of the package."""

@@ -19,6 +19,7 @@ from typing import Self
 
 from benchmarks.environment import ROOT, contender_environment
 from benchmarks.launch.timeline import cut
+from tests.lab.cluster import HEAD
 from tests.lab.lab import Lab
 
 _PACKAGE = Path(__file__).parent / "package"
@@ -28,10 +29,12 @@ _ROOT_DIR = "/srv/jobs"
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """One launch: seconds of its phases, and of processor time that all of it took, to its end."""
+    """One launch: seconds of its phases, and of processor time that all of it took, to its end; ``head_s``:
+    the launching machine's part of that."""
 
     phases: Mapping[str, float]
     cpu_s: float
+    head_s: float
 
     @property
     def total_s(self) -> float:
@@ -71,13 +74,13 @@ class Field:
             f"PADDLE_PORTS_NUM_FOR_SPARSE = 0\nNODE_PYTHON = {sys.executable!r}\n"
         )
         environ = contender_environment(os.environ)
-        spent, began = self._cpu_s(), time.time()
+        spent, by_head, began = self._cpu_s(), self._cpu_s(HEAD), time.time()
         done = self._run(
             *(sys.executable, ROOT / "paddle.py", f"--conf={conf}", "-p", self._package(), "--format=json"),
             environ={"PYTHONPATH": environ["PYTHONPATH"], "XDG_STATE_HOME": str(self._folder / "state")},
         )
         told = [json.loads(line) for line in done.splitlines()]
-        return Launched(cut(began, told), self._cpu_s() - spent)
+        return Launched(cut(began, told), self._cpu_s() - spent, self._cpu_s(HEAD) - by_head)
 
     def _package(self) -> Path:
         package = self._folder / "package"
@@ -106,7 +109,7 @@ class Field:
             )
         return str(said)
 
-    def _cpu_s(self) -> float:
-        """Of all places."""
-        lines: Sequence[str] = (self._lab.group.path / "cpu.stat").read_text().splitlines()
+    def _cpu_s(self, place: str = "") -> float:
+        """Of a place, or of all places."""
+        lines: Sequence[str] = (self._lab.group.path / place / "cpu.stat").read_text().splitlines()
         return int(lines[0].split()[1]) / 1e6
