@@ -14,7 +14,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from io import FileIO
 from pathlib import Path
@@ -58,33 +58,36 @@ class DigestCache:
 
     def _of_all(self, wanted: Sequence[Path], is_stopped: Callable[[], bool]) -> dict[Path, Digest]:
         kept: dict[str, list[object]] = {}
-
-        def of(path: Path) -> Digest:
-            return self._of(path, kept, is_stopped)
-
-        with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-            try:
-                digests = dict(zip(wanted, pool.map(of, wanted), strict=True))
-            except OSError as error:
-                raise DeliveryError(
-                    f"cannot read {error.filename}: {error.strerror}. Mend it, or take it out."
-                ) from error
+        with _naming_what_cannot_be_read():
+            found = {path: self._found(path, kept) for path in wanted}
+            new = [path for path, digest in found.items() if digest is None]
+            if new:
+                with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+                    hashed = pool.map(lambda path: self._of(path, kept, is_stopped), new)
+                    found.update(zip(new, hashed, strict=True))
         if any(self._kept.get(path) != row for path, row in kept.items()):
             others = self._kept if len(self._kept) < _MOST else {}
             self._kept = {**others, **kept}
             self._keep()
-        return digests
+        return {path: digest for path, digest in found.items() if digest}
+
+    def _found(self, path: Path, kept: dict[str, list[object]]) -> Digest | None:
+        """The digest of a file that was not written to since it was hashed; None where that is unsure."""
+        status = path.stat()
+        row = self._kept.get(name := str(path), [])
+        if row[:4] != _note(status):
+            return None
+        kept[name] = row
+        return _digest(status, str(row[4]))
 
     def _of(self, path: Path, kept: dict[str, list[object]], is_stopped: Callable[[], bool]) -> Digest:
         with path.open("rb", buffering=0) as file:
             status = os.fstat(file.fileno())
-            note = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
-            known = self._kept.get(str(path), [])
             is_settled = self._is_settled(status)
-            digest = str(known[4]) if known[:4] == note else self._hashed(file, is_stopped)
+            digest = self._hashed(file, is_stopped)
         if is_settled:
-            kept[str(path)] = [*note, digest]
-        return Digest(status.st_mode & 0o777, status.st_mtime_ns, status.st_size, digest)
+            kept[str(path)] = [*_note(status), digest]
+        return _digest(status, digest)
 
     def _hashed(self, file: FileIO, is_stopped: Callable[[], bool]) -> str:
         hasher = hashlib.sha256()
@@ -106,6 +109,25 @@ class DigestCache:
             temporary.touch(mode=0o600)  # it tells what files there are
             temporary.write_text(json.dumps(self._kept))
             temporary.replace(self._path)
+
+
+@contextlib.contextmanager
+def _naming_what_cannot_be_read() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise DeliveryError(
+            f"cannot read {error.filename}: {error.strerror}. Mend it, or take it out."
+        ) from error
+
+
+def _note(status: os.stat_result) -> list[object]:
+    """By what a file is known not to have been written to."""
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+
+
+def _digest(status: os.stat_result, sha256: str) -> Digest:
+    return Digest(status.st_mode & 0o777, status.st_mtime_ns, status.st_size, sha256)
 
 
 def _read(path: Path) -> Mapping[str, list[object]]:
