@@ -42,8 +42,8 @@ def test_a_launch_that_came_to_no_step_gives_no_number() -> None:
         timeline.cut(0.0, told(without="progress"))
 
 
-def launched(**phases: float) -> Launched:
-    return Launched({phase: phases.get(phase, 0.1) for phase in PHASES}, 1.0)
+def launched(head_s: float = 1.0, **phases: float) -> Launched:
+    return Launched({phase: phases.get(phase, 0.1) for phase in PHASES}, 1.0, head_s)
 
 
 def test_what_waits_longer_for_more_nodes_is_a_missed_goal(monkeypatch, capsys, tmp_path) -> None:
@@ -60,3 +60,16 @@ def test_what_waits_longer_for_more_nodes_is_a_missed_goal(monkeypatch, capsys, 
     verdicts = {one["phase"]: one for one in json.loads((tmp_path / "told.json").read_text())["verdicts"]}
     assert verdicts["reach"]["most_s"] == pytest.approx(8.0)
     assert verdicts["step"]["few"] == 2
+
+
+def test_what_a_further_node_costs_the_launching_side_is_judged_in_both_halves() -> None:
+    size = Size((1, 2, 4, 8), 1)
+
+    def share(*heads_s: float) -> study.Share:
+        pairs = zip(size.nodes, heads_s, strict=True)
+        return study.share_of_a_node(size, {(nodes, 0.0): [launched(head_s)] for nodes, head_s in pairs})
+
+    assert share(1.0, 1.1, 1.3, 1.7).met
+    assert not share(1.0, 1.1, 1.3, 2.3).met, "each of the last four costs more than each of the first"
+    assert not share(1.0, 1.3, 1.9, 1.9).met
+    assert share(1.0, 1.1, 1.3, 1.7).ratio == pytest.approx(0.1)

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import partial
 from types import ModuleType
 
 import pytest
@@ -11,6 +12,7 @@ from benchmarks.benchmark import Benchmark, Case, Contender
 from benchmarks.contest import Pace, hold
 from benchmarks.environment import contender_environment, pins
 from benchmarks.goal import Goal
+from benchmarks.worker import Work, _timed
 
 ADDER = """
 import os
@@ -152,3 +154,15 @@ def test_every_stated_goal_names_contenders_of_its_benchmark(name):
     goals = [stated for case in benchmark.cases for stated in case.goals]
     assert goals
     assert all(stated.contender in names and stated.against in names for stated in goals)
+
+
+def test_what_is_made_ready_before_each_unit_is_not_timed() -> None:
+    clock, told = [0.0], []
+
+    def pass_s(seconds: float, what: object) -> None:
+        clock[0] += seconds
+        told.append(what)
+
+    work = Work(partial(pass_s, 1.0), 0.0, ready=partial(pass_s, 100.0, "ready"), beside=lambda: clock[0])
+    assert _timed(work, 3)["cpu_s"] == pytest.approx(1.0, abs=0.5)
+    assert told == ["ready", 1] * 3
