@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.over_ssh import ROOT_DIR, Job, all_gone, jobs, left
+from tests.cluster.over_ssh import ROOT_DIR, Job, all_gone, jobs
 from tests.lab.cluster import HEAD, Cluster
 from tests.launch.receiving import tree
 from tests.pretenders import ENDS, PSERVER
 from tests.waiting import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
+ENDING_S = 5.0  # a program that has said why it failed takes a moment to end
 
 MB = 1 << 20
 SIZE = 4 * MB
@@ -178,7 +179,7 @@ def test_a_node_that_falls_silent_is_named_and_the_next_launch_sends_it_only_the
     assert "on node 1 (n2): nothing went over its connection for 2 s: the cable is cut, or" in errors
     assert "What had arrived there is kept: once the machine answers, start again" in errors
     assert "starting 3 pservers" not in output
-    assert left(cluster, ["n1", "n3"]) == {}
+    all_gone(cluster, ENDING_S, ["n1", "n3"])
     mend(cluster)
     nothing_else(cluster, before, contents)
     cluster.rate("n2", None)
@@ -237,7 +238,7 @@ def test_disks_that_cannot_take_a_package_are_all_named_before_anything_is_chang
     assert "33 files and folders, and the disk of /srv/small can take 19 more" in errors
     assert f"node 1   root@n2  no room for {WORKSPACE}/JOB" in errors
     assert f"node 2   root@n3  cannot make {WORKSPACE}/JOB" in errors
-    assert left(cluster) == {}
+    all_gone(cluster, ENDING_S)
     for node in cluster.names:
         assert cluster.files(node, WORKSPACE) == []
 
@@ -253,7 +254,7 @@ def test_a_disk_that_has_no_room_for_another_file_says_that_it_is_not_bytes_that
     assert f"on node 1 (n2): {WORKSPACE}/" in errors
     assert "its disk can take no more files and folders, whatever room it has (df -i)" in errors
     assert "starting 3 pservers" not in output
-    assert left(cluster) == {}
+    all_gone(cluster, ENDING_S)
     for node in cluster.names:
         assert not list(cluster.path(node, WORKSPACE).glob("JOB*"))
 
@@ -272,7 +273,7 @@ def test_a_disk_that_fills_up_meanwhile_keeps_nothing_and_the_next_launch_has_it
     assert f"on node 1 (n2): {WORKSPACE}/.paddle/parts/" in errors
     assert "No space left on device. Nothing of it was kept. Make room there, or say where else" in errors
     assert "starting 3 pservers" not in output
-    assert left(cluster) == {}
+    all_gone(cluster, ENDING_S)
     assert arrived(cluster, "n2", WORKSPACE) == 0
     cluster.rate("n2", None)
     cluster.path("n2", WORKSPACE).joinpath("filler").unlink()
