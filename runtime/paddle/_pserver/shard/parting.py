@@ -37,10 +37,10 @@ class Parting:
         """The trainer ``id`` says goodbye on ``session``, and all it told must last."""
         self._leaving[session] = id
         why = Cause("goodbye", f"trainer {id} says goodbye, and all it told must last")
-        self._insisting.begin(session, why, partial(self.answer, session), now)
+        self._insisting.begin(session, why, partial(self.let_go, session), now)
 
-    def answer(self, session: int) -> None:
-        """Let it go."""
+    def let_go(self, session: int) -> None:
+        """Answer the goodbye on ``session``, whatever it says."""
         self.lost(session)
         self._outbox.send(session, Answer(self._clocks.version))
         self._outbox.close(session)
@@ -58,7 +58,7 @@ class Parting:
             waited_s = self._insisting.waited_s(session, now)
             if waited_s >= self._patience_s or not is_tried:
                 self._outbox.note(_given_up(id, waited_s), logging.ERROR if is_needed else logging.INFO)
-                self.answer(session)
+                self.let_go(session)
 
 
 def _given_up(id: int, waited_s: float) -> str:

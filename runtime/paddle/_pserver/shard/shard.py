@@ -328,7 +328,7 @@ class Shard:
         if goodbye.failure is None and self.ready and self.broken is None:
             self._parting.begin(trainer.id, session, self._now)
         else:
-            self._parting.answer(session)
+            self._parting.let_go(session)
         if goodbye.failure is not None and not was_in:
             self.roster.lose(trainer, self._now, forget=True)
             told = paragraph(goodbye.failure)
