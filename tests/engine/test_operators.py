@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import sliding_window_view
 
 from paddle._engine import registry
 from paddle._engine.errors import ShapeError
@@ -28,6 +29,9 @@ LSTM_X, LSTM_W, LSTM_BIAS = (RNG.normal(size=shape) for shape in [(5, 8), (2, 8)
 GRU_X, GRU_W, GRU_BIAS = (RNG.normal(size=shape) for shape in [(5, 9), (3, 9), (1, 9)])
 LSTM = {"X": LSTM_X, "Weight": LSTM_W, "Bias": LSTM_BIAS, "Offsets": OFFSETS}
 GRU = {"X": GRU_X, "Weight": GRU_W, "Bias": GRU_BIAS, "Offsets": OFFSETS}
+IMAGES, FILTERS = RNG.normal(size=(2, 4, 5, 6)), RNG.normal(size=(6, 2, 3, 2))
+MOVING = {"strides": (2, 1), "paddings": (1, 0), "groups": 2}
+CHANNELS = {slot: RNG.uniform(0.5, 1.5, size=(1, 4)) for slot in ("Scale", "Bias", "Mean", "Variance")}
 OTHER_OFFSETS = np.array([0, 1, 3, 4])
 
 
@@ -97,6 +101,31 @@ def gru(is_reverse: bool = False) -> np.ndarray:
             candidate = np.tanh(x[6:] + (reset * hidden) @ weight[18:].reshape(3, 3))
             hidden = out[k] = (1 - update) * hidden + update * candidate
     return out
+
+
+def seen(
+    window: tuple[int, int], strides: tuple[int, int], paddings: tuple[int, int], around: float
+) -> np.ndarray:
+    """(images, channels, rows, columns, height, width) of all windows, as many as fit in."""
+    (above, left), (tall, wide) = paddings, window
+    padded = np.pad(IMAGES, ((0, 0), (0, 0), (above, above), (left, left)), constant_values=around)
+    return sliding_window_view(padded, (tall, wide), (2, 3))[:, :, :: strides[0], :: strides[1]]
+
+
+def convolved() -> np.ndarray:
+    windows = seen((3, 2), MOVING["strides"], MOVING["paddings"], 0.0)
+    halves = [
+        np.einsum("nchwyx,fcyx->nfhw", windows[:, 2 * g : 2 * g + 2], FILTERS[3 * g : 3 * g + 3])
+        for g in range(2)
+    ]
+    return np.concatenate(halves, 1)
+
+
+def normalized(x: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    shape = (1, 4) + (1,) * (x.ndim - 2)
+    mean, variance = mean.reshape(shape), variance.reshape(shape)
+    scale, bias = CHANNELS["Scale"].reshape(shape), CHANNELS["Bias"].reshape(shape)
+    return (x - mean) / np.sqrt(variance + 1e-5) * scale + bias
 
 
 def picked(x: np.ndarray) -> np.ndarray:
@@ -193,6 +222,38 @@ DIFFERENTIABLE = [
     Case("lstm", LSTM, lambda: lstm(is_reverse=True), {"is_reverse": True}),
     Case("gru", GRU, gru),
     Case("gru", GRU, lambda: gru(is_reverse=True), {"is_reverse": True}),
+    Case("conv2d", {"X": IMAGES, "Filter": FILTERS}, convolved, MOVING),
+    Case("max_pool2d", {"X": IMAGES}, lambda: seen((2, 3), (1, 1), (0, 0), 0).max((4, 5)), {"ksize": (2, 3)}),
+    Case(
+        "max_pool2d",
+        {"X": IMAGES},
+        lambda: seen((2, 2), (2, 2), (1, 1), -9).max((4, 5)),
+        {"ksize": (2, 2), "strides": (2, 2), "paddings": (1, 1)},
+    ),
+    Case(
+        "average_pool2d",
+        {"X": IMAGES},
+        lambda: seen((2, 2), (2, 2), (1, 1), 0).mean((4, 5)),
+        {"ksize": (2, 2), "strides": (2, 2), "paddings": (1, 1), "exclusive": False},
+    ),
+    Case(
+        "average_pool2d",
+        {"X": IMAGES},
+        lambda: np.nanmean(seen((2, 2), (2, 2), (1, 1), np.nan), (4, 5)),
+        {"ksize": (2, 2), "strides": (2, 2), "paddings": (1, 1)},
+    ),
+    Case(
+        "batch_norm",
+        {"X": IMAGES, **CHANNELS},
+        lambda: normalized(IMAGES, IMAGES.mean((0, 2, 3)), IMAGES.var((0, 2, 3))),
+    ),
+    Case("batch_norm", {"X": X, **CHANNELS}, lambda: normalized(X, X.mean(0), X.var(0))),
+    Case(
+        "batch_norm",
+        {"X": X, **CHANNELS},
+        lambda: normalized(X, CHANNELS["Mean"], CHANNELS["Variance"]),
+        {"use_global_stats": True},
+    ),
     Case("cross_entropy", {"X": PROBABILITIES, "Label": LABEL}, lambda: -np.log(picked(PROBABILITIES))),
     Case("softmax_with_cross_entropy", {"Logits": X, "Label": LABEL}, lambda: -np.log(picked(softmax(X)))),
     Case("square_error_cost", {"X": X, "Label": Y}, lambda: ((X - Y) ** 2).sum(1, keepdims=True)),

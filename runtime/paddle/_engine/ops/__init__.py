@@ -11,9 +11,11 @@ from paddle._engine.ops import (
     cost,
     elementwise,
     exchange,
+    image,
     linear,
     metric,
     noise,
+    normalization,
     recurrent,
     reduction,
     sequence,
@@ -23,6 +25,8 @@ from paddle._engine.registry import Row
 
 ROWS: tuple[Row, ...] = (
     *linear.ROWS,
+    *image.ROWS,
+    *normalization.ROWS,
     *elementwise.ROWS,
     *activation.ROWS,
     *reduction.ROWS,

@@ -1,0 +1,149 @@
+"""Images: what a window sees that moves over one, and what pooling makes of that.
+
+A *frame* says how it moves: height and width of the window; its steps, down and across; the rows above and
+the columns left of the image at which it begins; how many places it takes, down and across. Outside the image
+it sees zeros (``unfold``) or nothing (pooling). It must never know weights.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paddle._engine.kernels.kernel import kernel
+
+Array = np.ndarray
+Frame = tuple[int, int, int, int, int, int, int, int]
+
+
+@kernel
+def unfold(image: Array, frame: Frame, out: Array) -> None:
+    """``out`` (channels * window, places): at each place what it sees of ``image`` (channels, h, w)."""
+    tall, wide, down, across, above, left, rows, columns = frame
+    for k in range(out.shape[0]):
+        plane, y, x = image[k // (tall * wide)], k // wide % tall - above, k % wide - left
+        for i in range(rows):
+            line, at = out[k, i * columns : (i + 1) * columns], i * down + y
+            if 0 <= at < plane.shape[0]:
+                _slide(plane[at], x, across, line)
+            else:
+                line[:] = 0
+
+
+@kernel
+def _slide(row: Array, start: int, step: int, out: Array) -> None:
+    first, end = _inside(row.shape[0], start, step, out.shape[0])
+    out[:first] = 0
+    out[end:] = 0
+    if step == 1:  # a plain copy, which the compiler makes of this
+        out[first:end] = row[start + first : start + end]
+    else:
+        for j in range(first, end):
+            out[j] = row[start + j * step]
+
+
+@kernel
+def _inside(size: int, start: int, step: int, count: int) -> tuple[int, int]:
+    """Which of ``count`` places from ``start`` on, so far apart, are inside: the first, and the end."""
+    first = 0 if start >= 0 else (-start + step - 1) // step
+    end = 0 if start >= size else (size - 1 - start) // step + 1
+    return min(first, count), max(min(end, count), min(first, count))
+
+
+@kernel
+def fold(columns_seen: Array, frame: Frame, image: Array) -> None:
+    """The gradient of ``unfold``: everything is added to where in ``image`` it was seen."""
+    tall, wide, down, across, above, left, rows, columns = frame
+    image[:] = 0
+    for k in range(columns_seen.shape[0]):
+        plane, y, x = image[k // (tall * wide)], k // wide % tall - above, k % wide - left
+        for i in range(rows):
+            at = i * down + y
+            if 0 <= at < plane.shape[0]:
+                _slide_back(columns_seen[k, i * columns : (i + 1) * columns], x, across, plane[at])
+
+
+@kernel
+def _slide_back(line: Array, start: int, step: int, row: Array) -> None:
+    first, end = _inside(row.shape[0], start, step, line.shape[0])
+    if step == 1:
+        for j in range(first, end):
+            row[start + j] += line[j]
+    else:
+        for j in range(first, end):
+            row[start + j * step] += line[j]
+
+
+@kernel
+def pool_max(planes: Array, frame: Frame, out: Array, places: Array) -> None:
+    """``out`` (planes, rows, columns) is the greatest that the window sees. NaN is greater than any number.
+
+    ``places``, int32, is where in the plane it stands first.
+    """
+    for p in range(out.shape[0]):
+        for i in range(out.shape[1]):
+            for j in range(out.shape[2]):
+                places[p, i, j] = _greatest(planes[p], frame, i, j)
+                out[p, i, j] = planes[
+                    p, places[p, i, j] // planes.shape[2], places[p, i, j] % planes.shape[2]
+                ]
+
+
+@kernel
+def _greatest(plane: Array, frame: Frame, i: int, j: int) -> int:
+    y, bottom, x, right = _seen(plane, frame, i, j)
+    at = int(y * plane.shape[1] + x)
+    best = plane[y, x]
+    for k in range(y, bottom):
+        for m in range(x, right):
+            if plane[k, m] > best or (plane[k, m] != plane[k, m] and best == best):
+                best, at = plane[k, m], k * plane.shape[1] + m
+    return at
+
+
+@kernel
+def _seen(plane: Array, frame: Frame, i: int, j: int) -> tuple[int, int, int, int]:
+    """What of a plane the window sees in its place: rows from, to; columns from, to."""
+    tall, wide, down, across, above, left = frame[:6]
+    y, x = i * down - above, j * across - left
+    return max(y, 0), min(y + tall, plane.shape[0]), max(x, 0), min(x + wide, plane.shape[1])
+
+
+@kernel
+def put_back(given: Array, places: Array, planes: Array) -> None:
+    """The gradient of ``pool_max``: each number is added to its place."""
+    planes[:] = 0
+    for p in range(given.shape[0]):
+        plane = planes[p]
+        for i in range(given.shape[1]):
+            for j in range(given.shape[2]):
+                plane[places[p, i, j] // plane.shape[1], places[p, i, j] % plane.shape[1]] += given[p, i, j]
+
+
+@kernel
+def pool_average(planes: Array, frame: Frame, counts_zeros: bool, out: Array) -> None:
+    """``out`` (planes, rows, columns) is the mean of what the window sees, zeros outside if they count."""
+    for p in range(out.shape[0]):
+        for i in range(out.shape[1]):
+            for j in range(out.shape[2]):
+                y, bottom, x, right = _seen(planes[p], frame, i, j)
+                out[p, i, j] = planes[p, y:bottom, x:right].sum() / _number(
+                    frame, counts_zeros, y, bottom, x, right
+                )
+
+
+@kernel
+def _number(frame: Frame, counts_zeros: bool, y: int, bottom: int, x: int, right: int) -> int:
+    return frame[0] * frame[1] if counts_zeros else (bottom - y) * (right - x)
+
+
+@kernel
+def spread_average(given: Array, frame: Frame, counts_zeros: bool, planes: Array) -> None:
+    """The gradient of ``pool_average``: each number is parted among all that it is the mean of."""
+    planes[:] = 0
+    for p in range(given.shape[0]):
+        for i in range(given.shape[1]):
+            for j in range(given.shape[2]):
+                y, bottom, x, right = _seen(planes[p], frame, i, j)
+                planes[p, y:bottom, x:right] += given[p, i, j] / _number(
+                    frame, counts_zeros, y, bottom, x, right
+                )

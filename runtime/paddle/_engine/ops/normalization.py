@@ -1,0 +1,120 @@
+"""Normalization of each channel over a batch.
+
+Sources of the semantics: v2's ``batch_norm`` and fluid's operator of that name. X is (samples, channels) or
+has places behind; Mean and Variance are parameters that nobody trains: a step in training moves them towards
+those of its batch, and a test uses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from paddle._engine.errors import ShapeError
+from paddle._engine.program import Form
+from paddle._engine.registry import Call, Forms, Gradient, Kernel, Row, Steps
+
+
+def _shape(forms: Forms) -> Mapping[str, Form]:
+    x = forms["X"]
+    if len(x.shape) < 2:
+        raise ShapeError(f"X must be [n, channels, ...], got {list(x.shape)}")
+    for slot in ("Scale", "Bias", "Mean", "Variance"):
+        if x.shape[1] not in (-1, forms[slot].shape[-1]) or len(forms[slot].shape) > 2:
+            raise ShapeError(
+                f"{slot} {list(forms[slot].shape)} has no number for each of {x.shape[1]} channels"
+            )
+    each = replace(x, shape=(forms["Scale"].shape[-1],))
+    return {"Out": x, "SavedMean": each, "SavedInverse": each}
+
+
+def _scratch(forms: Forms) -> Mapping[str, Form]:
+    each = Form((forms["Scale"].shape[-1],), forms["X"].dtype)
+    return {"a": each, "b": each, "c": each}
+
+
+def _channels(x: np.ndarray) -> np.ndarray:
+    return x.reshape(*x.shape[:2], -1)
+
+
+def _normalize(call: Call) -> Steps:
+    from paddle._engine.kernels.channels import moments, stretch  # loads numba
+
+    x, out, attrs = _channels(call["X"]), _channels(call["Out"]), call.attrs
+    scale, bias, kept_mean, kept_variance = (
+        call[slot].reshape(-1) for slot in ("Scale", "Bias", "Mean", "Variance")
+    )
+    mean, inverse, slope, offset = (
+        call["SavedMean"],
+        call["SavedInverse"],
+        call.scratch["a"],
+        call.scratch["b"],
+    )
+    is_kept = attrs["is_test"] or attrs["use_global_stats"]
+
+    def keep() -> None:
+        for kept, new in ((kept_mean, mean), (kept_variance, inverse)):
+            kept += (new - kept) * (1 - attrs["momentum"])
+
+    def prepare() -> None:
+        np.divide(1, np.sqrt(inverse + attrs["epsilon"]), inverse)
+        np.multiply(scale, inverse, slope)
+        np.subtract(bias, mean * slope, offset)
+
+    if is_kept:
+        yield partial(np.copyto, mean, kept_mean)
+        yield partial(np.copyto, inverse, kept_variance)
+    else:
+        yield partial(moments, x, mean, inverse)  # the variance, until it is inverted
+        yield keep
+    yield prepare
+    yield partial(stretch, x, slope, offset, out)
+
+
+def _gradient(call: Call) -> Steps:
+    from paddle._engine.kernels.channels import stretch, stretch_both, sums  # loads numba
+
+    x, grad = _channels(call["X"]), _channels(call["Out@GRAD"])
+    scale, mean, inverse = call["Scale"].reshape(-1), call["SavedMean"], call["SavedInverse"]
+    dscale = call.get("Scale@GRAD", call.scratch["a"]).reshape(-1)
+    dbias = call.get("Bias@GRAD", call.scratch["b"]).reshape(-1)
+    yield partial(sums, grad, x, mean, dbias, dscale)
+    yield partial(np.multiply, dscale, inverse, dscale)
+    if "X@GRAD" not in call:
+        return
+    dx, is_kept = _channels(call["X@GRAD"]), call.attrs["use_global_stats"]
+    slope, count = call.scratch["c"], x.shape[0] * x.shape[2]
+    yield partial(np.multiply, scale, inverse, slope)
+    if is_kept:
+        yield partial(stretch, grad, slope, np.zeros_like(slope), dx)
+        return
+    of_x, rest = np.empty_like(slope), np.empty_like(slope)
+
+    def part() -> None:
+        """dx = slope * (grad - mean of grad - (x - mean) * inverse * mean of grad * normalized x)."""
+        np.multiply(slope * inverse, dscale / -count, of_x)
+        np.subtract(-of_x * mean, slope * dbias / count, rest)
+
+    yield part
+    yield partial(stretch_both, grad, x, slope, of_x, rest, dx)
+
+
+ROWS = (
+    Row(
+        type="batch_norm",
+        inputs=("X", "Scale", "Bias", "Mean", "Variance"),
+        outputs=("Out", "SavedMean", "SavedInverse"),
+        attrs={"epsilon": 1e-5, "momentum": 0.9, "is_test": False, "use_global_stats": False},
+        shape=_shape,
+        forward=Kernel(_normalize, _scratch),
+        gradient=Gradient(
+            _gradient,
+            _scratch,
+            of=("X", "Scale", "Bias"),
+            needs=("X", "Scale", "SavedMean", "SavedInverse"),
+        ),
+    ),
+)
