@@ -359,7 +359,7 @@ def test_a_layer_of_a_later_release_says_so_by_name(name):
 
 def test_other_names_of_a_later_release_say_so():
     for use in (
-        lambda: paddle.networks.simple_img_conv_pool(input=None),
+        lambda: paddle.networks.gru_group(input=None),
         lambda: paddle.networks.simple_attention(input=None),
         lambda: paddle.evaluator.auc(input=None),
         lambda: paddle.image.load_image("a.png"),

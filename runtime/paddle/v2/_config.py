@@ -10,15 +10,65 @@ from paddle._engine.checkpoint.parameter_config import HookConfig, ParameterConf
 from paddle._engine.protobuf import Field, Message
 
 __all__ = [
+    "ConvConfig",
     "EvaluatorConfig",
     "HookConfig",
+    "ImageConfig",
     "LayerConfig",
     "LayerInputConfig",
     "ModelConfig",
     "ParameterConfig",
+    "PoolConfig",
     "ProjectionConfig",
     "SubModelConfig",
 ]
+
+
+class ConvConfig(Message):
+    """How a filter moves over an image; names without y are of x, across."""
+
+    FIELDS = {  # noqa: RUF012
+        "filter_size": Field(1, "uint64"),
+        "channels": Field(2, "uint64"),
+        "stride": Field(3, "uint64"),
+        "padding": Field(4, "uint64"),
+        "groups": Field(5, "uint64"),
+        "filter_channels": Field(6, "uint64"),
+        "output_x": Field(7, "uint64"),
+        "img_size": Field(8, "uint64"),
+        "caffe_mode": Field(9, "bool", True),
+        "filter_size_y": Field(10, "uint64"),
+        "padding_y": Field(11, "uint64"),
+        "stride_y": Field(12, "uint64"),
+        "output_y": Field(13, "uint64"),
+        "img_size_y": Field(14, "uint64"),
+    }
+
+
+class PoolConfig(Message):
+    """How a window moves over an image, and what becomes of what it sees."""
+
+    FIELDS = {  # noqa: RUF012
+        "pool_type": Field(1, "string"),
+        "channels": Field(2, "uint64"),
+        "size_x": Field(3, "uint64"),
+        "stride": Field(5, "uint64", 1),
+        "output_x": Field(6, "uint64"),
+        "img_size": Field(7, "uint64"),
+        "padding": Field(8, "uint64"),
+        "size_y": Field(9, "uint64"),
+        "stride_y": Field(10, "uint64"),
+        "output_y": Field(11, "uint64"),
+        "img_size_y": Field(12, "uint64"),
+        "padding_y": Field(13, "uint64"),
+        "exclude_mode": Field(18, "bool", True),
+    }
+
+
+class ImageConfig(Message):
+    """An image."""
+
+    FIELDS = {"channels": Field(2, "uint64")}  # noqa: RUF012
 
 
 class ProjectionConfig(Message):
@@ -41,7 +91,10 @@ class LayerInputConfig(Message):
     FIELDS = {  # noqa: RUF012
         "input_layer_name": Field(1, "string"),
         "input_parameter_name": Field(2, "string"),
+        "conv_conf": Field(3, ConvConfig),
+        "pool_conf": Field(4, PoolConfig),
         "proj_conf": Field(6, ProjectionConfig),
+        "image_conf": Field(8, ImageConfig),
     }
 
 
@@ -55,6 +108,8 @@ class LayerConfig(Message):
         "active_type": Field(4, "string"),
         "inputs": Field(5, LayerInputConfig, repeated=True),
         "bias_parameter_name": Field(6, "string"),
+        "num_filters": Field(7, "uint64"),
+        "shared_biases": Field(8, "bool"),
         "drop_rate": Field(10, "double"),
         "reversed": Field(13, "bool"),
         "active_gate_type": Field(14, "string"),
@@ -66,9 +121,12 @@ class LayerConfig(Message):
         "intercept": Field(33, "double"),
         "select_first": Field(40, "bool"),
         "trans_type": Field(41, "string", "non-seq"),
+        "use_global_stats": Field(46, "bool"),
+        "moving_average_fraction": Field(47, "double", 0.9),
         "bias_size": Field(48, "uint64"),
         "height": Field(50, "uint64"),
         "width": Field(51, "uint64"),
+        "epsilon": Field(60, "double", 1e-5),
     }
 
 

@@ -17,7 +17,7 @@ from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
 from paddle.v2.config_base import Initializer, Layer
 from paddle.v2.data_type import DataType
 
-_WITH_EXTRAS = frozenset({"addto", "concat", "concat2", "fc", "mixed", "seqconcat"})
+_WITH_EXTRAS = frozenset({"addto", "batch_norm", "concat", "concat2", "exconv", "fc", "mixed", "seqconcat"})
 
 
 class Draft:
@@ -54,13 +54,18 @@ class Draft:
         attr: ParameterAttribute | None = None,
         dims: Sequence[int] = (),
         projection: ProjectionConfig | None = None,
+        std: float | None = None,
     ) -> None:
-        """Add an input, with a parameter of shape ``dims`` between the two, if ``dims`` are given."""
+        """Add an input, with a parameter of shape ``dims`` between the two, if ``dims`` are given.
+
+        ``std``: of the parameter's first value, where its attribute says nothing of it.
+        """
         entry = LayerInputConfig(input_layer_name=layer.name)
         default = f"_{self.config.name}.w{len(self.config.inputs)}"
         if dims:
             in_rows = projection is not None and projection.type == "table"
-            entry.input_parameter_name = self._parameter(attr or ParameterAttribute(), default, dims, in_rows)
+            attr = attr or ParameterAttribute()
+            entry.input_parameter_name = self._parameter(attr, default, dims, in_rows, std)
         if projection is not None:
             projection.name = default
             entry.proj_conf = projection
@@ -68,17 +73,17 @@ class Draft:
         self._parents.append(layer)
 
     def bias(
-        self, attr: ParameterAttribute | bool | None, by_default: bool, width: int | None = None
+        self, attr: ParameterAttribute | bool | None, by_default: bool, dims: Sequence[int] = ()
     ) -> None:
         """Add a bias that starts at 0 if ``attr`` is True or an attribute or, ``by_default``, not given.
 
-        It has as many numbers as the layer has columns, or ``width``.
+        Its shape is ``dims`` or, if there are none, a row with a number for each column of the layer.
         """
         if attr is True or (attr is None and by_default):
             attr = ParameterAttribute(initial_mean=0.0, initial_std=0.0)
         if isinstance(attr, ParameterAttribute):
             default = f"_{self.config.name}.wbias"
-            self.config.bias_parameter_name = self._parameter(attr, default, [1, width or self.size])
+            self.config.bias_parameter_name = self._parameter(attr, default, dims or [1, self.size])
             if self.config.type in ("mixed", "concat2"):
                 self.config.bias_size = self.size
 
@@ -119,7 +124,12 @@ class Draft:
         self.config.error_clipping_threshold = threshold
 
     def _parameter(
-        self, attr: ParameterAttribute, default: str, dims: Sequence[int], in_rows: bool = False
+        self,
+        attr: ParameterAttribute,
+        default: str,
+        dims: Sequence[int],
+        in_rows: bool = False,
+        std: float | None = None,
     ) -> str:
         if attr.sparse_update and not in_rows:
             raise NotInThisRelease(
@@ -127,7 +137,7 @@ class Draft:
                 "in this release, which updates rows only of the tables of paddle.layer.embedding and "
                 "table_projection: take sparse_update away here"
             )
-        config, initializer = attr.configure(default, dims)
+        config, initializer = attr.configure(default, dims, std)
         self._parameters.append((config, initializer))
         return str(config.name)
 

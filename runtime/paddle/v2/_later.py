@@ -8,8 +8,8 @@ SEQUENCE_LAYERS = """
 """.split()  # noqa: SIM905
 
 IMAGE_LAYERS = """
-    batch_norm bilinear_interp block_expand conv_operator conv_projection conv_shift crop cross_channel_norm
-    detection_output img_cmrnorm img_conv img_conv3d img_pool img_pool3d maxout multibox_loss pad priorbox
+    bilinear_interp block_expand conv_operator conv_projection conv_shift crop cross_channel_norm
+    detection_output img_cmrnorm img_conv3d img_pool3d maxout multibox_loss pad priorbox
     roi_pool rotate scale_sub_region spp switch_order upsample
 """.split()  # noqa: SIM905
 

@@ -152,7 +152,7 @@ def lstmemory(
     _check_activations(name, acts, {"act": "tanh", "gate_act": "sigmoid", "state_act": "tanh"})
     draft = Draft("lstmemory", name, size=source.size // 4, act=acts["act"], layer_attr=layer_attr)
     draft.read(dense(name, source), param_attr, [draft.size, draft.size, 4])
-    draft.bias(bias_attr, by_default=True, width=7 * draft.size)
+    draft.bias(bias_attr, by_default=True, dims=[1, 7 * draft.size])
     gates, state = acts["gate_act"].name, acts["state_act"].name
     return draft.done(reversed=bool(reverse), active_gate_type=gates, active_state_type=state)
 
@@ -180,7 +180,7 @@ def grumemory(
     _check_activations(name, acts, {"act": "tanh", "gate_act": "sigmoid"})
     draft = Draft("gated_recurrent", name, size=source.size // 3, act=acts["act"], layer_attr=layer_attr)
     draft.read(dense(name, source), param_attr, [draft.size, 3 * draft.size])
-    draft.bias(bias_attr, by_default=True, width=3 * draft.size)
+    draft.bias(bias_attr, by_default=True, dims=[1, 3 * draft.size])
     return draft.done(reversed=bool(reverse), active_gate_type=acts["gate_act"].name)
 
 

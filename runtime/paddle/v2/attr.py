@@ -103,13 +103,18 @@ class ParameterAttribute:
         check_bound("gradient_clipping_threshold", gradient_clipping_threshold)
         self._rates = {} if is_static else {rate: value for rate, value in rates.items() if value is not None}
 
-    def configure(self, default_name: str, dims: Sequence[int]) -> tuple[ParameterConfig, Initializer | None]:
-        """The configuration of a parameter of this shape, and the program's own initializer, if any."""
+    def configure(
+        self, default_name: str, dims: Sequence[int], std: float | None = None
+    ) -> tuple[ParameterConfig, Initializer | None]:
+        """The configuration of a parameter of this shape, and the program's own initializer, if any.
+
+        ``std``: of its first value where none was given, if not that which follows from the shape.
+        """
         start = self._start or {
             "initial_mean": 0.0,
-            "initial_std": 1.0 / sqrt(dims[0]),
+            "initial_std": 1.0 / sqrt(dims[0]) if std is None else std,
             "initial_strategy": _NORMAL,
-            "initial_smart": True,
+            "initial_smart": std is None,
         }
         config = ParameterConfig(
             name=self.name or default_name, size=prod(dims), dims=dims, **{**self._rates, **start}

@@ -57,6 +57,7 @@ class Layer:
         self.parameters = list(parameters)
         self.data_type = data_type
         self.evaluators: list[EvaluatorConfig] = []
+        self.num_filters: int | None = None  # the channels of a layer over images
 
     @property
     def name(self) -> str:

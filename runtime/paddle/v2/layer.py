@@ -27,6 +27,7 @@ from paddle.v2._costs import (
     sum_cost,
 )
 from paddle.v2._draft import Draft, dense, listed
+from paddle.v2._images import batch_norm, img_conv, img_pool
 from paddle.v2._later import IMAGE_LAYERS, OTHER_LAYERS, SEQUENCE_LAYERS
 from paddle.v2._projection import (
     MixedLayer,
@@ -61,6 +62,7 @@ __all__ = [
     "ExpandLevel",
     "LayerOutput",
     "addto",
+    "batch_norm",
     "classification_cost",
     "concat",
     "context_projection",
@@ -75,6 +77,8 @@ __all__ = [
     "full_matrix_projection",
     "grumemory",
     "identity_projection",
+    "img_conv",
+    "img_pool",
     "last_seq",
     "lstmemory",
     "max_id",
@@ -208,7 +212,15 @@ def addto(
     for each in inputs:
         draft.read(each)
     draft.bias(bias_attr, by_default=False)
-    return draft.done()
+    layer = draft.done(**{side: value for side in ("height", "width") if (value := _common(inputs, side))})
+    layer.num_filters = next((each.num_filters for each in inputs if each.num_filters), None)
+    return layer
+
+
+def _common(inputs: Sequence[Layer], side: str) -> int:
+    """The side that all images have, 0 where there is none."""
+    sides = {int(getattr(each.config, side)) for each in inputs}
+    return sides.pop() if len(sides) == 1 else 0
 
 
 def dropout(input: Layer, dropout_rate: float, name: str | None = None) -> Layer:

@@ -6,14 +6,15 @@ this release does not have says so when it is called.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from paddle._absent import absent
 from paddle.v2 import layer
-from paddle.v2.activation import BaseActivation, Identity, Linear
+from paddle.v2.activation import BaseActivation, Identity, Linear, Relu, Softmax
 from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
 from paddle.v2.config_base import Layer, default_name
-from paddle.v2.pooling import BasePoolingType
+from paddle.v2.pooling import BasePoolingType, Max
 
 Bias = ParameterAttribute | bool | None
 Extra = ExtraLayerAttribute | None
@@ -23,11 +24,10 @@ _OF_GROUPS = (
     *("dot_product_attention", "gru_group", "gru_unit", "lstmemory_group", "lstmemory_unit"),
     *("multi_head_attention", "simple_attention", "simple_gru"),
 )
-_OF_IMAGES = (*("img_conv_bn_pool", "img_conv_group", "simple_img_conv_pool", "small_vgg", "vgg_16_network"),)
-
 __all__ = [
     *("bidirectional_gru", "bidirectional_lstm", "sequence_conv_pool", "simple_gru2", "simple_lstm"),
-    *("text_conv_pool", *_OF_GROUPS, *_OF_IMAGES),
+    *("img_conv_bn_pool", "img_conv_group", "simple_img_conv_pool", "small_vgg", "vgg_16_network"),
+    *("text_conv_pool", *_OF_GROUPS),
 ]
 
 
@@ -186,9 +186,191 @@ def _both_ways(
     return layer.concat([forward, backward], act=joined["act"], name=name, layer_attr=joined["attr"])
 
 
+def simple_img_conv_pool(
+    input: Layer,
+    filter_size: int,
+    num_filters: int,
+    pool_size: int,
+    name: str | None = None,
+    pool_type: BasePoolingType | None = None,
+    act: Act = None,
+    groups: int = 1,
+    conv_stride: int = 1,
+    conv_padding: int = 0,
+    bias_attr: Bias = None,
+    num_channel: int | None = None,
+    param_attr: ParameterAttribute | None = None,
+    shared_bias: bool = True,
+    conv_layer_attr: Extra = None,
+    pool_stride: int = 1,
+    pool_padding: int = 0,
+    pool_layer_attr: Extra = None,
+) -> Layer:
+    """A convolution, and pooling of what it gives."""
+    name = name or default_name("conv_pool")
+    convolved = layer.img_conv(
+        input,
+        filter_size,
+        num_filters,
+        f"{name}_conv",
+        num_channel,
+        act,
+        groups,
+        conv_stride,
+        conv_padding,
+        bias_attr=bias_attr,
+        param_attr=param_attr,
+        shared_biases=shared_bias,
+        layer_attr=conv_layer_attr,
+    )
+    return layer.img_pool(
+        convolved,
+        pool_size,
+        f"{name}_pool",
+        pool_type=pool_type,
+        stride=pool_stride,
+        padding=pool_padding,
+        layer_attr=pool_layer_attr,
+    )
+
+
+def img_conv_bn_pool(
+    input: Layer,
+    filter_size: int,
+    num_filters: int,
+    pool_size: int,
+    name: str | None = None,
+    pool_type: BasePoolingType | None = None,
+    act: Act = None,
+    groups: int = 1,
+    conv_stride: int = 1,
+    conv_padding: int = 0,
+    conv_bias_attr: Bias = None,
+    num_channel: int | None = None,
+    conv_param_attr: ParameterAttribute | None = None,
+    shared_bias: bool = True,
+    conv_layer_attr: Extra = None,
+    bn_param_attr: ParameterAttribute | None = None,
+    bn_bias_attr: Bias = None,
+    bn_layer_attr: Extra = None,
+    pool_stride: int = 1,
+    pool_padding: int = 0,
+    pool_layer_attr: Extra = None,
+) -> Layer:
+    """A convolution, batch normalization with ``act``, and pooling of what it gives."""
+    name = name or default_name("conv_bn_pool")
+    convolved = layer.img_conv(
+        input,
+        filter_size,
+        num_filters,
+        f"{name}_conv",
+        num_channel,
+        Linear(),
+        groups,
+        conv_stride,
+        conv_padding,
+        bias_attr=conv_bias_attr,
+        param_attr=conv_param_attr,
+        shared_biases=shared_bias,
+        layer_attr=conv_layer_attr,
+    )
+    normal = layer.batch_norm(
+        convolved,
+        act,
+        f"{name}_bn",
+        bias_attr=bn_bias_attr,
+        param_attr=bn_param_attr,
+        layer_attr=bn_layer_attr,
+    )
+    return layer.img_pool(
+        normal,
+        pool_size,
+        f"{name}_pool",
+        pool_type=pool_type,
+        stride=pool_stride,
+        padding=pool_padding,
+        layer_attr=pool_layer_attr,
+    )
+
+
+def img_conv_group(
+    input: Layer,
+    conv_num_filter: Sequence[int],
+    pool_size: int,
+    num_channels: int | None = None,
+    conv_padding: Any = 1,
+    conv_filter_size: Any = 3,
+    conv_act: Any = None,
+    conv_with_batchnorm: Any = False,
+    conv_batchnorm_drop_rate: Any = 0,
+    pool_stride: int = 1,
+    pool_type: BasePoolingType | None = None,
+    param_attr: ParameterAttribute | None = None,
+) -> Layer:
+    """Convolutions one after another, and pooling of what the last one gives.
+
+    What is said of convolutions is one for all, or a list with one for each.
+    """
+    given = (conv_padding, conv_filter_size, conv_act, conv_with_batchnorm, conv_batchnorm_drop_rate)
+    each = (one if isinstance(one, Sequence) else [one] * len(conv_num_filter) for one in given)
+    found = input
+    for filters, zeros, size, act, is_normal, drop_rate in zip(conv_num_filter, *each, strict=True):
+        channels, num_channels = num_channels, None
+        own = Linear() if is_normal else act
+        found = layer.img_conv(
+            found, size, filters, num_channels=channels, act=own, padding=zeros, param_attr=param_attr
+        )
+        if is_normal:
+            extra = ExtraLayerAttribute(drop_rate=drop_rate) if drop_rate else None
+            found = layer.batch_norm(found, act, layer_attr=extra)
+    return layer.img_pool(found, pool_size, pool_type=pool_type, stride=pool_stride)
+
+
+def small_vgg(input_image: Layer, num_channels: int, num_classes: int) -> Layer:
+    """Ten convolutions with batch normalization in four groups, and two layers: for small images."""
+    found, channels = input_image, num_channels
+    for filters, drop_rates in ((64, [0.3, 0]), (128, [0.4, 0]), (256, [0.4, 0.4, 0]), (512, [0.4, 0.4, 0])):
+        found = img_conv_group(
+            found,
+            [filters] * len(drop_rates),
+            pool_size=2,
+            num_channels=channels,
+            conv_act=Relu(),
+            conv_with_batchnorm=True,
+            conv_batchnorm_drop_rate=drop_rates,
+            pool_stride=2,
+            pool_type=Max(),
+        )
+        channels = filters
+    found = layer.img_pool(found, pool_size=2, stride=2, pool_type=Max())
+    found = layer.dropout(found, dropout_rate=0.5)
+    found = layer.fc(found, size=512, act=Linear(), layer_attr=ExtraLayerAttribute(drop_rate=0.5))
+    found = layer.batch_norm(found, act=Relu())
+    return layer.fc(found, size=num_classes, act=Softmax())
+
+
+def vgg_16_network(input_image: Layer, num_channels: int, num_classes: int = 1000) -> Layer:
+    """Thirteen convolutions in five groups, and three layers: VGG with 16 layers of weights."""
+    found: Layer = input_image
+    channels: int | None = num_channels
+    for filters, count in ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3)):
+        found = img_conv_group(
+            found,
+            [filters] * count,
+            pool_size=2,
+            num_channels=channels,
+            conv_act=Relu(),
+            pool_stride=2,
+            pool_type=Max(),
+        )
+        channels = None
+    for _ in range(2):
+        found = layer.fc(found, size=4096, act=Relu(), layer_attr=ExtraLayerAttribute(drop_rate=0.5))
+    return layer.fc(found, size=num_classes, act=Softmax())
+
+
 def _stand_ins(names: tuple[str, ...], needs: str) -> None:
     globals().update({name: absent(f"paddle.networks.{name}", needs) for name in names})
 
 
 _stand_ins(_OF_GROUPS, "it needs recurrent_group, which comes in a later release")
-_stand_ins(_OF_IMAGES, "its layers convolve images, which comes in a later release")

@@ -15,6 +15,7 @@ from paddle._engine.builder import Builder
 from paddle._engine.initial import Constant, Normal, Uniform
 from paddle._engine.program import Parameter, Program, Variable
 from paddle.v2._config import LayerConfig, LayerInputConfig, ModelConfig, ParameterConfig
+from paddle.v2._lowering.images import IMAGE_RULES
 from paddle.v2._lowering.output import Output
 from paddle.v2._lowering.sequences import RECURRENT_RULES, SEQUENCE_RULES, context
 from paddle.v2.data_type import DataType, InputType, SequenceType
@@ -140,7 +141,7 @@ class Network:
     def _finished(self, layer: LayerConfig, value: Variable, runs: tuple[Variable, ...]) -> Variable:
         """Bias, activation, dropout and a bound on what comes back, which every layer may have."""
         op = self.builder.op
-        if layer.bias_parameter_name:
+        if layer.bias_parameter_name and layer.type not in IMAGE_RULES:
             value = op("elementwise_add", X=value, Y=self.parameter(layer.bias_parameter_name))
         if layer.active_type == "sequence_softmax":
             if not runs:
@@ -283,4 +284,5 @@ _LAYERS: dict[str, Callable[[Network, LayerConfig], Variable]] = {
     "square_error": _square_error,
     "sum_cost": _sum_cost,
     "multi_binary_label_cross_entropy": _multi_binary,
+    **IMAGE_RULES,
 }

@@ -1,0 +1,219 @@
+"""Layers over images: a row of an image layer is its channels, one after another, each row by row of pixels.
+
+They must never know how they are computed. Guarantee: sizes of images follow from layer to layer as in the
+original, where nothing is given: a layer without height and width is square.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isqrt, prod
+
+from paddle._absent import NotInThisRelease
+from paddle.v2._config import ConvConfig, ImageConfig, PoolConfig
+from paddle.v2._draft import Draft, dense, listed
+from paddle.v2.activation import BaseActivation, Relu
+from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
+from paddle.v2.config_base import Layer, default_name
+from paddle.v2.pooling import Avg, BasePoolingType, CudnnAvg, CudnnAvgInclPad, CudnnMax, Max
+
+Bias = ParameterAttribute | bool | None
+Extra = ExtraLayerAttribute | None
+Side = int | Sequence[int]
+
+
+def img_conv(
+    input: Layer,
+    filter_size: Side,
+    num_filters: int,
+    name: str | None = None,
+    num_channels: int | None = None,
+    act: BaseActivation | None = None,
+    groups: int = 1,
+    stride: Side = 1,
+    padding: Side = 0,
+    dilation: Side = 1,
+    bias_attr: Bias = None,
+    param_attr: ParameterAttribute | None = None,
+    shared_biases: bool = True,
+    layer_attr: Extra = None,
+    filter_size_y: int | None = None,
+    stride_y: int | None = None,
+    padding_y: int | None = None,
+    dilation_y: int | None = None,
+    trans: bool = False,
+    layer_type: str | None = None,
+) -> Layer:
+    """A convolution; act is Relu where none is given. Of two numbers the first is of x, across.
+
+    Weights start normal, with a variance of 2 over what a filter of all channels sees.
+    """
+    name = name or default_name("conv")
+    if trans or layer_type not in (None, "exconv", "cudnn_conv"):
+        raise NotInThisRelease(f"layer {name!r}: a transposed convolution is not in this release")
+    if _both(name, dilation, dilation_y) != (1, 1):
+        raise NotInThisRelease(f"layer {name!r}: dilation is not in this release")
+    (source,) = listed(name, input)
+    channels, height, width = image_of(name, dense(name, source), num_channels)
+    (wide, tall), (across, down), (left, above) = (
+        _both(name, *given)
+        for given in ((filter_size, filter_size_y), (stride, stride_y), (padding, padding_y))
+    )
+    if channels % groups or num_filters % groups:
+        raise ValueError(f"layer {name!r}: {channels} channels and {num_filters} filters in {groups} groups")
+    rows = _places(name, height, tall, down, above, ceil=False)
+    columns = _places(name, width, wide, across, left, ceil=False)
+    window = ConvConfig(
+        filter_size=wide,
+        channels=channels,
+        stride=across,
+        padding=left,
+        groups=groups,
+        filter_channels=channels // groups,
+        output_x=columns,
+        img_size=width,
+        filter_size_y=tall,
+        padding_y=above,
+        stride_y=down,
+        output_y=rows,
+        img_size_y=height,
+    )
+    draft = Draft("exconv", name, size=num_filters * rows * columns, act=act or Relu(), layer_attr=layer_attr)
+    std = (2.0 / (wide * wide * channels)) ** 0.5
+    draft.read(source, param_attr, [1, num_filters * (channels // groups) * tall * wide], std=std)
+    draft.config.inputs[0].conv_conf = window
+    draft.bias(bias_attr, by_default=True, dims=[num_filters if shared_biases else draft.size, 1])
+    layer = draft.done(num_filters=num_filters, shared_biases=shared_biases, height=rows, width=columns)
+    layer.num_filters = num_filters
+    return layer
+
+
+def img_pool(
+    input: Layer,
+    pool_size: int,
+    name: str | None = None,
+    num_channels: int | None = None,
+    pool_type: BasePoolingType | None = None,
+    stride: int = 1,
+    padding: int = 0,
+    layer_attr: Extra = None,
+    pool_size_y: int | None = None,
+    stride_y: int | None = None,
+    padding_y: int | None = None,
+    ceil_mode: bool = True,
+    exclude_mode: bool | None = None,
+) -> Layer:
+    """The greatest or the mean of the pixels under a window that moves over each channel.
+
+    ``ceil_mode``: it also takes a last place where it sticks out. ``exclude_mode``: means are of pixels only,
+    not of zeros around the image, if it is not False.
+    """
+    name = name or default_name("pool")
+    pool_type = Max() if pool_type is None else pool_type
+    if isinstance(pool_type, Max | CudnnMax):
+        kind = "max-projection"
+    elif isinstance(pool_type, CudnnAvg | CudnnAvgInclPad) or type(pool_type) is Avg:
+        kind = "avg-projection"
+    else:
+        raise ValueError(f"layer {name!r}: images are pooled by Max or Avg, not {pool_type!r}")
+    (source,) = listed(name, input)
+    channels, height, width = image_of(name, dense(name, source), num_channels)
+    (_, tall), (_, down) = _both(name, pool_size, pool_size_y), _both(name, stride, stride_y)
+    _, above = _both(name, padding, padding_y)
+    rows = _places(name, height, tall, down, above, ceil=ceil_mode)
+    columns = _places(name, width, pool_size, stride, padding, ceil=ceil_mode)
+    window = PoolConfig(
+        pool_type=kind,
+        channels=channels,
+        size_x=pool_size,
+        stride=stride,
+        output_x=columns,
+        img_size=width,
+        padding=padding,
+        size_y=tall,
+        stride_y=down,
+        output_y=rows,
+        img_size_y=height,
+        padding_y=above,
+        exclude_mode=exclude_mode is not False and not isinstance(pool_type, CudnnAvgInclPad),
+    )
+    draft = Draft("pool", name, size=channels * rows * columns, layer_attr=layer_attr)
+    draft.read(source)
+    draft.config.inputs[0].pool_conf = window
+    layer = draft.done(height=rows, width=columns)
+    layer.num_filters = channels
+    return layer
+
+
+def batch_norm(
+    input: Layer,
+    act: BaseActivation | None = None,
+    name: str | None = None,
+    img3D: bool = False,
+    num_channels: int | None = None,
+    bias_attr: Bias = None,
+    param_attr: ParameterAttribute | None = None,
+    layer_attr: Extra = None,
+    batch_norm_type: str | None = None,
+    epsilon: float = 1e-5,
+    moving_average_fraction: float = 0.9,
+    use_global_stats: bool | None = None,
+    mean_var_names: Sequence[str] | None = None,
+) -> Layer:
+    """Each channel with mean 0 and variance 1 over the batch, times a weight, plus a bias; then act or Relu.
+
+    A test takes the mean and variance that training has kept; ``use_global_stats``: always, or never. They
+    are two parameters that are not learned, moved by 1 - ``moving_average_fraction`` towards each batch's.
+    """
+    name = name or default_name("batch_norm")
+    if img3D:
+        raise NotInThisRelease(f"layer {name!r}: images of three dimensions are not in this release")
+    (source,) = listed(name, input)
+    channels = num_channels or source.num_filters or dense(name, source).size
+    if source.size % channels:
+        raise ValueError(f"layer {name!r}: {source.size} columns are no {channels} channels")
+    draft = Draft("batch_norm", name, size=source.size, act=act or Relu(), layer_attr=layer_attr)
+    draft.read(source, param_attr or ParameterAttribute(initial_mean=1.0, initial_std=0.0), [1, channels])
+    for kept in mean_var_names or (None, None):
+        still = ParameterAttribute(name=kept, initial_mean=0.0, initial_std=0.0, is_static=True)
+        draft.read(source, still, [1, channels])
+    draft.config.inputs[0].image_conf = ImageConfig(channels=channels)
+    draft.bias(bias_attr, by_default=True, dims=[1, channels])
+    given = {} if use_global_stats is None else {"use_global_stats": bool(use_global_stats)}
+    layer = draft.done(moving_average_fraction=moving_average_fraction, epsilon=epsilon, **given)
+    layer.num_filters = channels
+    layer.config.height, layer.config.width = source.config.height, source.config.width
+    return layer
+
+
+def image_of(name: str, source: Layer, num_channels: int | None) -> tuple[int, int, int]:
+    """Channels, height and width of what a layer gives."""
+    channels = num_channels or source.num_filters
+    if not channels:
+        raise ValueError(f"layer {name!r}: say how many channels {source!r} has (num_channels)")
+    pixels, rest = divmod(source.size, channels)
+    width = int(source.config.width) or isqrt(pixels)
+    height = int(source.config.height) or pixels // max(width, 1)
+    if rest or prod((width, height)) != pixels:
+        raise ValueError(
+            f"layer {name!r}: {source.size} columns of {source!r} are no {channels} channels of {height} x "
+            f"{width} pixels: give its data layer height and width"
+        )
+    return channels, height, width
+
+
+def _both(name: str, x: Side, y: int | None) -> tuple[int, int]:
+    """What was given for x and y."""
+    if isinstance(x, Sequence):
+        if len(x) != 2:
+            raise ValueError(f"layer {name!r}: {x!r} are not two numbers, of x and of y")
+        return int(x[0]), int(x[1] if y is None else y)
+    return int(x), int(x if y is None else y)
+
+
+def _places(name: str, size: int, window: int, step: int, zeros: int, *, ceil: bool) -> int:
+    """How many places a window takes along a side."""
+    room = size + 2 * zeros - window
+    if room < 0 or step < 1:
+        raise ValueError(f"layer {name!r}: a window of {window} by steps of {step} fits no {size} pixels")
+    return (-(-room // step) if ceil else room // step) + 1
