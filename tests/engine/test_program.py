@@ -74,8 +74,8 @@ class TestBuilder:
         count = len(b.program.main.operators)
         with pytest.raises(ShapeError, match=r"must be a matrix.*in .*mul\(X=mean_2.out"):
             b.op("mul", X=mean, Y=b.program.main.variables["w"])
-        with pytest.raises(UnknownOperator, match="no operator 'conv2d' in this release"):
-            b.op("conv2d", X=mean)
+        with pytest.raises(UnknownOperator, match="no operator 'conv3d' in this release"):
+            b.op("conv3d", X=mean)
         assert len(b.program.main.operators) == count
 
     def test_variables_of_another_program_are_refused(self) -> None:

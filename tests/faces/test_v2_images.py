@@ -94,7 +94,7 @@ def test_a_layer_that_is_no_image_is_named() -> None:
         paddle.layer.img_conv(image(), filter_size=3, num_filters=2)
     with pytest.raises(ValueError, match="are no 7 channels"):
         paddle.layer.img_conv(image(), filter_size=3, num_filters=2, num_channels=7)
-    with pytest.raises(ValueError, match="fits no 5 pixels"):
+    with pytest.raises(ValueError, match="fits no 6 pixels"):
         paddle.layer.img_conv(image(), filter_size=9, num_filters=2, num_channels=2)
 
 

@@ -20,6 +20,7 @@ from paddle.v2.pooling import Avg, BasePoolingType, CudnnAvg, CudnnAvgInclPad, C
 Bias = ParameterAttribute | bool | None
 Extra = ExtraLayerAttribute | None
 Side = int | Sequence[int]
+Pair = tuple[int, int]
 
 
 def img_conv(
@@ -54,38 +55,43 @@ def img_conv(
     if _both(name, dilation, dilation_y) != (1, 1):
         raise NotInThisRelease(f"layer {name!r}: dilation is not in this release")
     (source,) = listed(name, input)
-    channels, height, width = image_of(name, dense(name, source), num_channels)
-    (wide, tall), (across, down), (left, above) = (
-        _both(name, *given)
-        for given in ((filter_size, filter_size_y), (stride, stride_y), (padding, padding_y))
-    )
-    if channels % groups or num_filters % groups:
-        raise ValueError(f"layer {name!r}: {channels} channels and {num_filters} filters in {groups} groups")
-    rows = _places(name, height, tall, down, above, ceil=False)
-    columns = _places(name, width, wide, across, left, ceil=False)
-    window = ConvConfig(
-        filter_size=wide,
-        channels=channels,
-        stride=across,
-        padding=left,
-        groups=groups,
-        filter_channels=channels // groups,
-        output_x=columns,
-        img_size=width,
-        filter_size_y=tall,
-        padding_y=above,
-        stride_y=down,
-        output_y=rows,
-        img_size_y=height,
-    )
+    image = image_of(name, dense(name, source), num_channels)
+    sides = ((filter_size, filter_size_y), (stride, stride_y), (padding, padding_y))
+    window = _filter(name, image, groups, *(_both(name, *side) for side in sides))
+    if image[0] % groups or num_filters % groups:
+        raise ValueError(f"layer {name!r}: {image[0]} channels and {num_filters} filters in {groups} groups")
+    rows, columns = window.output_y, window.output_x
     draft = Draft("exconv", name, size=num_filters * rows * columns, act=act or Relu(), layer_attr=layer_attr)
-    std = (2.0 / (wide * wide * channels)) ** 0.5
-    draft.read(source, param_attr, [1, num_filters * (channels // groups) * tall * wide], std=std)
+    seen = window.filter_size * window.filter_size_y * window.filter_channels
+    std = (2.0 / (window.filter_size**2 * image[0])) ** 0.5
+    draft.read(source, param_attr, [1, num_filters * seen], std=std)
     draft.config.inputs[0].conv_conf = window
     draft.bias(bias_attr, by_default=True, dims=[num_filters if shared_biases else draft.size, 1])
     layer = draft.done(num_filters=num_filters, shared_biases=shared_biases, height=rows, width=columns)
     layer.num_filters = num_filters
     return layer
+
+
+def _filter(
+    name: str, image: tuple[int, int, int], groups: int, window: Pair, step: Pair, zeros: Pair
+) -> ConvConfig:
+    """How a filter moves over an image. Pairs are of x and y."""
+    channels, height, width = image
+    return ConvConfig(
+        filter_size=window[0],
+        channels=channels,
+        stride=step[0],
+        padding=zeros[0],
+        groups=groups,
+        filter_channels=channels // groups,
+        output_x=_places(name, width, window[0], step[0], zeros[0], ceil=False),
+        img_size=width,
+        filter_size_y=window[1],
+        padding_y=zeros[1],
+        stride_y=step[1],
+        output_y=_places(name, height, window[1], step[1], zeros[1], ceil=False),
+        img_size_y=height,
+    )
 
 
 def img_pool(
@@ -117,32 +123,38 @@ def img_pool(
     else:
         raise ValueError(f"layer {name!r}: images are pooled by Max or Avg, not {pool_type!r}")
     (source,) = listed(name, input)
-    channels, height, width = image_of(name, dense(name, source), num_channels)
-    (_, tall), (_, down) = _both(name, pool_size, pool_size_y), _both(name, stride, stride_y)
-    _, above = _both(name, padding, padding_y)
-    rows = _places(name, height, tall, down, above, ceil=ceil_mode)
-    columns = _places(name, width, pool_size, stride, padding, ceil=ceil_mode)
-    window = PoolConfig(
-        pool_type=kind,
-        channels=channels,
-        size_x=pool_size,
-        stride=stride,
-        output_x=columns,
-        img_size=width,
-        padding=padding,
-        size_y=tall,
-        stride_y=down,
-        output_y=rows,
-        img_size_y=height,
-        padding_y=above,
-        exclude_mode=exclude_mode is not False and not isinstance(pool_type, CudnnAvgInclPad),
-    )
-    draft = Draft("pool", name, size=channels * rows * columns, layer_attr=layer_attr)
+    image = image_of(name, dense(name, source), num_channels)
+    sides = ((pool_size, pool_size_y), (stride, stride_y), (padding, padding_y))
+    window = _pool(name, image, *(_both(name, *side) for side in sides), ceil=ceil_mode)
+    window.pool_type = kind
+    window.exclude_mode = exclude_mode is not False and not isinstance(pool_type, CudnnAvgInclPad)
+    rows, columns = window.output_y, window.output_x
+    draft = Draft("pool", name, size=image[0] * rows * columns, layer_attr=layer_attr)
     draft.read(source)
     draft.config.inputs[0].pool_conf = window
     layer = draft.done(height=rows, width=columns)
-    layer.num_filters = channels
+    layer.num_filters = image[0]
     return layer
+
+
+def _pool(
+    name: str, image: tuple[int, int, int], window: Pair, step: Pair, zeros: Pair, *, ceil: bool
+) -> PoolConfig:
+    """How a window moves over an image. Pairs are of x and y."""
+    channels, height, width = image
+    return PoolConfig(
+        channels=channels,
+        size_x=window[0],
+        stride=step[0],
+        output_x=_places(name, width, window[0], step[0], zeros[0], ceil=ceil),
+        img_size=width,
+        padding=zeros[0],
+        size_y=window[1],
+        stride_y=step[1],
+        output_y=_places(name, height, window[1], step[1], zeros[1], ceil=ceil),
+        img_size_y=height,
+        padding_y=zeros[1],
+    )
 
 
 def batch_norm(

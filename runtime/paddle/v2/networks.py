@@ -275,21 +275,10 @@ def img_conv_bn_pool(
         layer_attr=conv_layer_attr,
     )
     normal = layer.batch_norm(
-        convolved,
-        act,
-        f"{name}_bn",
-        bias_attr=bn_bias_attr,
-        param_attr=bn_param_attr,
-        layer_attr=bn_layer_attr,
+        convolved, act, f"{name}_bn", False, None, bn_bias_attr, bn_param_attr, bn_layer_attr
     )
     return layer.img_pool(
-        normal,
-        pool_size,
-        f"{name}_pool",
-        pool_type=pool_type,
-        stride=pool_stride,
-        padding=pool_padding,
-        layer_attr=pool_layer_attr,
+        normal, pool_size, f"{name}_pool", None, pool_type, pool_stride, pool_padding, pool_layer_attr
     )
 
 

@@ -77,20 +77,21 @@ def _slide_back(line: Array, start: int, step: int, row: Array) -> None:
 def pool_max(planes: Array, frame: Frame, out: Array, places: Array) -> None:
     """``out`` (planes, rows, columns) is the greatest that the window sees. NaN is greater than any number.
 
-    ``places``, int32, is where in the plane it stands first.
+    ``places``, int32, is where in the plane it stands first; where the window sees nothing, -1 and ``out`` 0.
     """
     for p in range(out.shape[0]):
         for i in range(out.shape[1]):
             for j in range(out.shape[2]):
-                places[p, i, j] = _greatest(planes[p], frame, i, j)
-                out[p, i, j] = planes[
-                    p, places[p, i, j] // planes.shape[2], places[p, i, j] % planes.shape[2]
-                ]
+                at = _greatest(planes[p], frame, i, j)
+                places[p, i, j] = at
+                out[p, i, j] = planes[p, at // planes.shape[2], at % planes.shape[2]] if at >= 0 else 0
 
 
 @kernel
 def _greatest(plane: Array, frame: Frame, i: int, j: int) -> int:
     y, bottom, x, right = _seen(plane, frame, i, j)
+    if y >= bottom or x >= right:
+        return -1
     at = int(y * plane.shape[1] + x)
     best = plane[y, x]
     for k in range(y, bottom):
@@ -116,7 +117,9 @@ def put_back(given: Array, places: Array, planes: Array) -> None:
         plane = planes[p]
         for i in range(given.shape[1]):
             for j in range(given.shape[2]):
-                plane[places[p, i, j] // plane.shape[1], places[p, i, j] % plane.shape[1]] += given[p, i, j]
+                at = places[p, i, j]
+                if at >= 0:
+                    plane[at // plane.shape[1], at % plane.shape[1]] += given[p, i, j]
 
 
 @kernel
@@ -133,7 +136,7 @@ def pool_average(planes: Array, frame: Frame, counts_zeros: bool, out: Array) ->
 
 @kernel
 def _number(frame: Frame, counts_zeros: bool, y: int, bottom: int, x: int, right: int) -> int:
-    return frame[0] * frame[1] if counts_zeros else (bottom - y) * (right - x)
+    return frame[0] * frame[1] if counts_zeros else max((bottom - y) * (right - x), 1)
 
 
 @kernel

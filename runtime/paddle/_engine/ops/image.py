@@ -31,9 +31,7 @@ def _places(size: int, window: int, step: int, zeros: int, *, ceil: bool = False
         raise ShapeError(
             f"a window of {window} by steps of {step} does not fit {size} with {zeros} zeros around"
         )
-    if not ceil:
-        return room // step + 1
-    return min(-(-room // step), (size + zeros - 1) // step) + 1  # the last one sees something
+    return (-(-room // step) if ceil else room // step) + 1
 
 
 def _image(forms: Forms, slot: str = "X") -> Form:
