@@ -114,12 +114,15 @@ def put_back(given: Array, places: Array, planes: Array) -> None:
     """The gradient of ``pool_max``: each number is added to its place."""
     planes[:] = 0
     for p in range(given.shape[0]):
-        plane = planes[p]
-        for i in range(given.shape[1]):
-            for j in range(given.shape[2]):
-                at = places[p, i, j]
-                if at >= 0:
-                    plane[at // plane.shape[1], at % plane.shape[1]] += given[p, i, j]
+        _put_back(given[p].ravel(), places[p].ravel(), planes[p])
+
+
+@kernel
+def _put_back(given: Array, places: Array, plane: Array) -> None:
+    for k in range(given.shape[0]):
+        at = places[k]
+        if at >= 0:
+            plane[at // plane.shape[1], at % plane.shape[1]] += given[k]
 
 
 @kernel
