@@ -255,7 +255,8 @@ MERGED = ModeSpec(name="half_async", max_merge_var_num=2, merge="mean")
 def test_trainers_that_merge_or_update_by_themselves_learn_what_each_knows_half_of(
     start_pservers: Start, wire: WireSpec, mode: ModeSpec
 ) -> None:
-    spec = replace(update("sgd", mode=mode), schedule=ScheduleSpec(learning_rate=0.1))
+    # so small that a whole pass of one, while the other stands still, moves them a quarter of the way only
+    spec = replace(update("sgd", mode=mode), schedule=ScheduleSpec(learning_rate=0.015))
     model = (ParameterSpec(name="w", shape=(50, 40)), ParameterSpec(name="t", shape=(12, 3), sparse=True))
     goals = [values_of(model, seed) for seed in (1, 2)]
 
@@ -264,7 +265,7 @@ def test_trainers_that_merge_or_update_by_themselves_learn_what_each_knows_half_
             exchange = in_mode(remote, mode, 2)
             arrays = exchange.start(model, spec, values_of(model, 0))
             ids = np.arange(12)
-            for pass_id in range(6):
+            for pass_id in range(10):
                 exchange.begin_pass(pass_id)
                 for _ in range(20):
                     exchange.prefetch({"t": ids})
@@ -282,7 +283,8 @@ def test_trainers_that_merge_or_update_by_themselves_learn_what_each_knows_half_
     for name in first:
         before = values_of(model, 0)[name]
         between_both = (goals[0][name] + goals[1][name]) / 2
-        assert abs(first[name] - between_both).mean() < 0.3 * abs(before - between_both).mean(), name
+        ratio = abs(first[name] - between_both).mean() / abs(before - between_both).mean()
+        assert ratio < 0.3, name
 
 
 def test_what_a_wire_saves_is_seen(start_pservers: Start) -> None:
