@@ -96,9 +96,9 @@ from tests.lab.test_end import Traces, make_a_mess
 lab = Lab(3)
 traces = Traces.of(lab)
 make_a_mess(lab)
-print(json.dumps(dataclasses.asdict(traces)), flush=True)
 if os.fork() == 0:
     signal.pause()
+print(json.dumps(dataclasses.asdict(traces)), flush=True)  # from here on it may be killed
 """
 
 
