@@ -33,6 +33,9 @@ IMAGES, FILTERS = RNG.normal(size=(2, 4, 5, 6)), RNG.normal(size=(6, 2, 3, 2))
 MOVING = {"strides": (2, 1), "paddings": (1, 0), "groups": 2}
 CHANNELS = {slot: RNG.uniform(0.5, 1.5, size=(1, 4)) for slot in ("Scale", "Bias", "Mean", "Variance")}
 OTHER_OFFSETS = np.array([0, 1, 3, 4])
+ENTRIES = {"Ids": np.array([5, 0, 5, 2]), "Amounts": RNG.normal(size=4), "Starts": np.array([0, 3, 3, 4])}
+SPREAD = np.zeros((3, 6))
+np.add.at(SPREAD, ([0, 0, 0, 2], ENTRIES["Ids"]), ENTRIES["Amounts"])
 
 
 @dataclass(frozen=True)
@@ -172,6 +175,8 @@ DIFFERENTIABLE = [
     Case("concat", {"X": [X, Y[:2]]}, lambda: np.concatenate([X, Y[:2]], 0), {"axis": 0}),
     Case("lookup_table", {"W": TABLE, "Ids": IDS}, lambda: TABLE[IDS[:, 0]]),
     Case("lookup_table", {"W": TABLE, "Ids": IDS}, lambda: TABLE[IDS[:, 0]], {"is_sparse": True}),
+    Case("sparse_mul", {"W": TABLE, **ENTRIES}, lambda: SPREAD @ TABLE),
+    Case("sparse_mul", {"W": TABLE, **ENTRIES}, lambda: SPREAD @ TABLE, {"is_sparse": True}),
     Case("sequence_pool", {"X": X, "Offsets": OFFSETS}, lambda: reduced(X, lambda x: x.mean(0))),
     Case(
         "sequence_pool",
@@ -265,6 +270,7 @@ DIFFERENTIABLE = [
 ]
 
 OTHERS = [
+    Case("sparse_spread", ENTRIES, lambda: SPREAD, {"width": 6}),
     Case("sequence_merge", {"X": OFFSETS, "Outer": np.array([0, 1, 3])}, lambda: np.array([0, 2, 5])),
     Case("cast", {"X": X}, lambda: X.astype(np.int64), {"dtype": "int64"}),
     Case("fill_constant", {}, lambda: np.full((2, 3), 1.5), {"shape": (2, 3), "value": 1.5}),

@@ -295,9 +295,15 @@ def test_layers_that_drop_do():
         assert dropped.config.drop_rate == 0.5
 
 
-def test_rows_are_updated_only_of_tables():
+def test_rows_are_updated_only_of_what_is_looked_up_in():
     sparse = paddle.attr.Param(sparse_update=True)
-    words = paddle.layer.data(name="words", type=paddle.data_type.sparse_binary_vector(9))
+    bag = paddle.layer.data(name="bag", type=paddle.data_type.sparse_binary_vector(9))
+    words = dense()
+    for layer in (
+        paddle.layer.fc(input=[bag, words], size=2, param_attr=[sparse, paddle.attr.Param()]),
+        paddle.layer.mixed(input=paddle.layer.full_matrix_projection(bag, size=2, param_attr=sparse)),
+    ):
+        assert layer.parameters[0][0].sparse_update and layer.parameters[0][0].dims == [9, 2]
     for write, name in (
         (lambda: paddle.layer.fc(input=words, size=2, name="f", param_attr=sparse), "_f.w0"),
         (lambda: paddle.layer.fc(input=words, size=2, name="f", bias_attr=sparse), "_f.wbias"),

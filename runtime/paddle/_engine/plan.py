@@ -292,10 +292,9 @@ class _Layout:
     ) -> dict[str, list[np.ndarray]]:
         """The flat ids of all lookups in sparse parameters of a declared height that are kept, by name."""
         found: dict[str, list[np.ndarray]] = {}
-        for operator in operators:
-            if operator.type != "lookup_table":
-                continue
-            (table,), (name,) = operator.inputs["W"], operator.inputs["Ids"]
+        forward = [operator for operator in operators if operator.role == "forward"]
+        for operator, index in ((each, i) for each in forward for i in registry.row(each.type).indexes):
+            (table,), (name,) = operator.inputs[index.into], operator.inputs[index.ids]
             parameter = program.variable(table)
             if not isinstance(parameter, Parameter) or not parameter.spec.sparse or table in self.open:
                 continue

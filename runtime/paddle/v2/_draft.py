@@ -63,7 +63,8 @@ class Draft:
         entry = LayerInputConfig(input_layer_name=layer.name)
         default = f"_{self.config.name}.w{len(self.config.inputs)}"
         if dims:
-            in_rows = projection is not None and projection.type == "table"
+            kind = self.config.type if projection is None else projection.type
+            in_rows = kind == "table" or (kind == "fc" and is_sparse(layer))
             attr = attr or ParameterAttribute()
             entry.input_parameter_name = self._parameter(attr, default, dims, in_rows, std)
         if projection is not None:
@@ -135,7 +136,8 @@ class Draft:
             raise NotInThisRelease(
                 f"layer {self.config.name!r}: sparse_update of the parameter {attr.name or default!r} is not "
                 "in this release, which updates rows only of the tables of paddle.layer.embedding and "
-                "table_projection: take sparse_update away here"
+                "table_projection, and of weights of fc and full_matrix_projection that a data layer of a "
+                "sparse type is multiplied by: take sparse_update away here"
             )
         config, initializer = attr.configure(default, dims, std)
         self._parameters.append((config, initializer))
@@ -167,6 +169,12 @@ def gives_ids(layer: Layer) -> bool:
     """Whether a layer gives integers that name rows or classes, not numbers to compute with."""
     is_data = layer.data_type is not None and layer.data_type.type == DataType.Index
     return is_data or layer.layer_type == "maxid"
+
+
+def is_sparse(layer: Layer) -> bool:
+    """Whether it is a data layer whose rows name some columns each."""
+    kinds = (DataType.SparseNonValue, DataType.SparseValue)
+    return layer.data_type is not None and layer.data_type.type in kinds
 
 
 def dense(name: str, layer: Layer) -> Layer:

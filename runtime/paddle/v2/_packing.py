@@ -8,34 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
-from typing import Any
 
 import numpy as np
 
 from paddle._engine.errors import FeedError
-from paddle.v2._lowering.network import OFFSETS, OUTER
-from paddle.v2._slots import Column, array, shown
+from paddle.v2 import _flat, _slots
+from paddle.v2._lowering.output import OFFSETS, OUTER
+from paddle.v2._slots import Column, shown
 from paddle.v2.data_type import InputType, SequenceType
 
 
 def arrays(name: str, type: InputType, column: Column) -> Mapping[str, np.ndarray]:
-    """All that a slot is fed: its array, by its name, and where it is of sequences int64 (n + 1,) offsets."""
-    element = replace(type, seq_type=SequenceType.NO_SEQUENCE)
+    """All that a slot is fed: see _slots, and where it is of sequences int64 (n + 1,) offsets."""
     if type.seq_type == SequenceType.NO_SEQUENCE:
-        return {name: array(name, element, column)}
+        return _slots.arrays(name, type, column)
+    element = replace(type, seq_type=SequenceType.NO_SEQUENCE)
     outer, flat = _flattened(name, type, column)
     if type.seq_type == SequenceType.SEQUENCE:
-        return {name: _rows(name, element, flat, column), name + OFFSETS: outer}
+        return {**_rows(name, element, flat), name + OFFSETS: outer}
     inner, rows = _flattened(name, type, flat)
-    return {name: _rows(name, element, rows, column), name + OUTER: outer, name + OFFSETS: inner}
+    return {**_rows(name, element, rows), name + OUTER: outer, name + OFFSETS: inner}
 
 
 def _flattened(name: str, type: InputType, column: Column) -> tuple[np.ndarray, Column]:
     """Offsets of the sequences in a column, and the elements of all of them."""
     try:
         counts = np.fromiter(map(len, column), np.int64, len(column))
-        flat: Any = list(chain.from_iterable(column))
+        flat = _flat.joined(column)
         if isinstance(column, Sequence) and any(isinstance(each, str) for each in column):
             raise TypeError
     except TypeError:
@@ -53,10 +52,10 @@ def _flattened(name: str, type: InputType, column: Column) -> tuple[np.ndarray, 
     return offsets, flat
 
 
-def _rows(name: str, element: InputType, flat: Column, column: Column) -> np.ndarray:
+def _rows(name: str, element: InputType, flat: Column) -> Mapping[str, np.ndarray]:
     if not len(flat):
         raise FeedError(f"slot {name!r} ({element}): all sequences of the batch are empty")
     try:
-        return array(name, element, flat)
+        return _slots.arrays(name, element, flat)
     except FeedError as error:
         raise FeedError(f"in the sequences of a batch, elements counted through: {error}") from None

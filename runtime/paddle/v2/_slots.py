@@ -1,32 +1,42 @@
-"""Slots: what one slot of a batch holds, row by row, becomes an array.
+"""Slots: what one slot of a batch holds, row by row, becomes arrays.
 
 It must never know where in a row a slot stands. Guarantee: a value that does not fit is named, with its row,
-its slot and the reason; nothing is cut, wrapped or padded to fit, and nothing missing becomes a number.
+its slot and the reason; nothing is cut, wrapped or padded to fit, and nothing missing becomes a number. Rows
+are looked at one by one only to find what is wrong with them.
 """
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 
 from paddle._engine.errors import FeedError
-from paddle.v2.data_type import SPREAD_LIMIT, DataType, InputType
+from paddle.v2 import _flat
+from paddle.v2._lowering.output import AMOUNTS, STARTS
+from paddle.v2.data_type import DataType, InputType
 
 Column = Sequence[Any] | np.ndarray
 
 _A_TUPLE = "does the reader yield a tuple for each sample, such as (vector,) or (vector, label)?"
 
 
-def array(name: str, type: InputType, column: Column) -> np.ndarray:
-    """The array of a slot: float32 (rows, dim), or int64 (rows, 1) of ids."""
+def arrays(name: str, type: InputType, column: Column) -> Mapping[str, np.ndarray]:
+    """What a slot is fed, by name: float32 (rows, dim), or int64 (rows, 1) of ids.
+
+    Of a sparse slot the columns that its rows name, int64 (n,), one row after another; float32
+    ``NAME@amounts``, what each adds to its column; and int64 ``NAME@starts``, (rows + 1,), where the entries
+    of each row begin and those of the last end.
+    """
     if type.type == DataType.Index:
-        return _ids(name, type, column)
+        return {name: _ids(name, type, column)}
     if type.type == DataType.Dense:
-        return _dense(name, type, column)
-    return _sparse(name, type, column)
+        return {name: _dense(name, type, column)}
+    columns, amounts, starts = _entries(name, type, column)
+    return {name: columns, name + AMOUNTS: amounts, name + STARTS: starts}
 
 
 def shown(value: Any) -> str:
@@ -36,16 +46,27 @@ def shown(value: Any) -> str:
 
 
 def _ids(name: str, type: InputType, column: Column) -> np.ndarray:
+    ids = None if isinstance(column, np.ndarray) else _flat.integers(column)
+    if ids is None:
+        ids = _converted(column)
+        if ids.dtype.kind not in "iub" or ids.size != len(column):
+            raise _misfit(name, type, column, _why_no_id)
+        ids = np.ascontiguousarray(ids.reshape(-1), np.int64)
+    if not _is_below(type.dim, ids):
+        raise _misfit(name, type, column, _why_no_id)
+    return ids.reshape(-1, 1)
+
+
+def _converted(column: Column) -> np.ndarray:
     try:
-        ids = np.asarray(column)
+        return np.asarray(column)
     except ValueError:
-        ids = np.empty(0)
-    if ids.dtype.kind not in "iub" or ids.size != len(column):
-        raise _misfit(name, type, column, _why_no_id)
-    ids = np.ascontiguousarray(ids.reshape(-1, 1), np.int64)
-    if ids.min() < 0 or ids.max() >= type.dim:
-        raise _misfit(name, type, column, _why_no_id)
-    return ids
+        return np.empty(0)
+
+
+def _is_below(dim: int, ids: np.ndarray) -> bool:
+    """Whether all are from 0 to ``dim`` - 1."""
+    return not ids.size or int(ids.view(np.uint64).max()) < dim  # negative ones are greater than any other
 
 
 def _why_no_id(type: InputType, value: Any) -> str | None:
@@ -58,6 +79,12 @@ def _why_no_id(type: InputType, value: Any) -> str | None:
 
 
 def _dense(name: str, type: InputType, column: Column) -> np.ndarray:
+    vectors = _flat.vectors(column, type.dim)
+    return _read_closely(name, type, column) if vectors is None else vectors
+
+
+def _read_closely(name: str, type: InputType, column: Column) -> np.ndarray:
+    """Rows that are not all of one kind, as numpy reads them."""
     try:
         values: np.ndarray = np.asarray(column, np.float32)
     except (ValueError, TypeError):
@@ -83,44 +110,44 @@ def _lacks_a_number(value: Any) -> bool:
     return any(each is None for each in np.ravel(np.asarray(value, object)))
 
 
-def _sparse(name: str, type: InputType, column: Column) -> np.ndarray:
-    """Columns of zeros, to which a row adds where it says so: once for each entry."""
-    if len(column) * type.dim > SPREAD_LIMIT:
-        raise FeedError(
-            f"slot {name!r} ({type}): a batch of {len(column)} rows is more than this release takes. It "
-            f"spreads sparse slots out, and {len(column)} x {type.dim} numbers are more than {SPREAD_LIMIT}: "
-            "make the batch smaller, or feed ids to a data layer of type integer_value and "
-            "paddle.layer.embedding"
-        )
-    values = np.zeros((len(column), type.dim), np.float32)
-    for row, entries in zip(values, column, strict=True):
-        try:
-            places, amounts = _entries(type, entries)
-        except (ValueError, TypeError):
-            raise _misfit(name, type, column, _why_not_sparse) from None
-        np.add.at(row, places, amounts)
-    return values
+def _entries(name: str, type: InputType, column: Column) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The columns that all rows name, what each adds to its column, and where those of each row begin."""
+    try:
+        if not all(map(hasattr, column, repeat("__len__"))):
+            column = list(map(list, column))
+        counts = np.fromiter(map(len, column), np.int64, len(column))
+        flat = _flat.joined(column)
+        columns, amounts = _pairs(flat) if type.type == DataType.SparseValue else (_columns(flat), None)
+    except (ValueError, TypeError):
+        raise _misfit(name, type, column, _why_not_sparse) from None
+    if not _is_below(type.dim, columns):
+        raise _misfit(name, type, column, _why_not_sparse)
+    starts = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=starts[1:])
+    return columns, np.ones(len(columns), np.float32) if amounts is None else amounts, starts
 
 
-def _entries(type: InputType, entries: Iterable[Any]) -> tuple[np.ndarray, np.ndarray | float]:
-    """The columns that a row names, and what it adds to each."""
-    places: Sequence[Any] = list(entries)
-    amounts: np.ndarray | float = 1.0
-    if type.type == DataType.SparseValue:
-        places, values = zip(*places, strict=True) if places else ((), ())
-        amounts = np.asarray(values)
-        if amounts.dtype.kind not in "iuf":
-            raise ValueError
-    columns = np.asarray(places)
-    if not columns.size:
-        return columns.astype(np.int64), amounts
-    if (
-        columns.ndim != 1
-        or columns.dtype.kind not in "iu"
-        or not 0 <= columns.min() <= columns.max() < type.dim
-    ):
+def _columns(places: Column) -> np.ndarray:
+    columns = None if isinstance(places, np.ndarray) else _flat.integers(places)
+    if columns is None:
+        columns = np.asarray(places)
+    if columns.ndim != 1 or (columns.size and columns.dtype.kind not in "iu"):
         raise ValueError
-    return columns, amounts
+    return np.ascontiguousarray(columns, np.int64)
+
+
+def _pairs(entries: Column) -> tuple[np.ndarray, np.ndarray]:
+    """Columns and amounts of (column, amount) pairs."""
+    if set(map(len, entries)) - {2}:
+        raise ValueError
+    flat = list(chain.from_iterable(entries))
+    amounts = _flat.numbers(flat[1::2])
+    if amounts is None:
+        read = np.asarray(flat[1::2])
+        if read.dtype.kind not in "iuf":
+            raise ValueError
+        amounts = read.astype(np.float32)
+    return _columns(flat[::2]), amounts
 
 
 def _why_not_sparse(type: InputType, value: Any) -> str | None:

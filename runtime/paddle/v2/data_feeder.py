@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.errors import FeedError
+from paddle.v2 import _flat
 from paddle.v2._packing import arrays
 from paddle.v2._slots import shown
 from paddle.v2.data_type import DataType, InputType, SequenceType
@@ -27,9 +28,10 @@ class DataFeeder:
 
     ``data_types``: (slot, type) in the order in which rows hold them. ``feeding`` says otherwise: a mapping
     from slots to places in a row, or the slots in the order of a row. Arrays: float32 (rows, dim), or int64
-    (rows, 1) of ids. Of sequences these are the rows of all of them; ``NAME@offsets``, int64 (n + 1,), says
-    where each begins and the last ends, and of nested ones ``NAME@outer`` where samples do among the inner
-    sequences.
+    (rows, 1) of ids. Of a sparse slot int64 (n,) are the columns that its rows name, ``NAME@amounts`` what
+    each adds to its column and ``NAME@starts`` where those of each row begin (see _slots). Of sequences these
+    are the rows of all of them; ``NAME@offsets``, int64 (n + 1,), says where each begins and the last ends,
+    and of nested ones ``NAME@outer`` where samples do among the inner sequences.
     """
 
     def __init__(
@@ -39,6 +41,9 @@ class DataFeeder:
     ) -> None:
         self._types = dict(data_types)
         self._places = _places(list(self._types), feeding)
+        # None where rows are no lists: they are seen as a whole by numbers only.
+        numbers = [place for place in self._places.values() if isinstance(place, int)]
+        self._last = max(numbers, default=-1) if len(numbers) == len(self._places) else None
         # Rows of ids and nothing else become one table, whose columns are the slots.
         self._all_ids = all(
             type.type == DataType.Index and type.seq_type == SequenceType.NO_SEQUENCE
@@ -57,18 +62,27 @@ class DataFeeder:
             )
         if not len(rows):
             raise FeedError("a reader yielded a batch without rows")
-        table = _table(rows) if self._all_ids else None
-        columns: dict[str, Any]
-        if table is not None and table.shape[1] > max(self._places.values(), default=-1):
-            columns = {name: table[:, place] for name, place in self._places.items()}
-        else:
-            columns = {name: self._column(rows, name) for name in self._types}
+        columns = self._columns(rows)
         fed: dict[str, np.ndarray] = {}
-        for name, column in columns.items():
+        for name in self._types:
+            column = self._column(rows, name) if columns is None else columns[self._places[name]]
             fed |= arrays(name, self._types[name], column)
         return fed
 
     convert = __call__
+
+    def _columns(self, rows: Sequence[Row]) -> Sequence[Any] | None:
+        """All slots of rows that are of one length, what a row has besides included; else None."""
+        last = self._last
+        if last is None:
+            return None
+        if self._all_ids and (table := _flat.table(rows)) is not None:
+            return np.ascontiguousarray(table.T) if table.shape[1] > last else None
+        if isinstance(rows, np.ndarray):
+            return rows.swapaxes(0, 1) if rows.ndim > 1 and rows.shape[1] > last else None
+        if set(map(type, rows)) <= {list, tuple} and len(lengths := set(map(len, rows))) == 1:
+            return list(zip(*rows, strict=True)) if lengths.pop() > last else None
+        return None
 
     def _column(self, rows: Sequence[Row], name: str) -> Sequence[Any]:
         """One slot of all rows."""
@@ -93,15 +107,6 @@ def _places(names: list[str], feeding: Mapping[str, int] | Sequence[str] | None)
     if missing := [name for name in names if name not in given]:
         raise FeedError(f"feeding {dict(given)} says nothing of the data layers {missing}")
     return {name: given[name] for name in names}
-
-
-def _table(rows: Sequence[Row]) -> np.ndarray | None:
-    """Rows of integers as one array, or None where they are not that."""
-    try:
-        table: np.ndarray = np.asarray(rows)
-    except ValueError:
-        return None
-    return table if table.ndim == 2 and table.dtype.kind in "iu" else None
 
 
 def _has(row: Any, place: int) -> bool:

@@ -32,10 +32,6 @@ __all__ = [
 ]
 
 
-SPREAD_LIMIT = 2**27
-"""Numbers that a sparse slot of one batch may have, zeros included: 512 MiB."""
-
-
 class SequenceType:
     """Whether a sample is one element, a list of them, or a list of lists."""
 
@@ -82,7 +78,8 @@ def dense_vector(dim: int, seq_type: int = SequenceType.NO_SEQUENCE) -> InputTyp
 def sparse_binary_vector(dim: int, seq_type: int = SequenceType.NO_SEQUENCE) -> InputType:
     """``dim`` columns of 0 and 1, as the list of the columns that are 1; one listed k times is k.
 
-    This release spreads the columns out: rows of a batch times ``dim`` may be ``SPREAD_LIMIT`` at most.
+    An fc layer or a full_matrix_projection reads it as it is, however wide. Any other layer has it spread
+    out, zeros and all: 2**27 numbers for a batch, 512 MiB, are the most.
     """
     return InputType(dim, seq_type, DataType.SparseNonValue)
 
@@ -90,7 +87,7 @@ def sparse_binary_vector(dim: int, seq_type: int = SequenceType.NO_SEQUENCE) -> 
 def sparse_float_vector(dim: int, seq_type: int = SequenceType.NO_SEQUENCE) -> InputType:
     """``dim`` columns, as the list of (column, value) of those that are not 0; values of one column add up.
 
-    This release spreads the columns out: rows of a batch times ``dim`` may be ``SPREAD_LIMIT`` at most.
+    Who reads it as it is: see sparse_binary_vector.
     """
     return InputType(dim, seq_type, DataType.SparseValue)
 

@@ -127,9 +127,9 @@ def fc(
 ) -> Layer:
     """Fully connected: act(sum of input x weight, plus bias); act is Tanh where none is given.
 
-    Several inputs have a weight each, with one ``param_attr`` for all or a list of one for each. A weight is
-    updated as a whole, also where the input is sparse: ``sparse_update`` is for the tables of embeddings.
-    ``bias_attr=False`` leaves the bias out.
+    Several inputs have a weight each, with one ``param_attr`` for all or a list of one for each. The weight
+    of a data layer of a sparse type may have ``sparse_update``: of it a batch then updates the rows that it
+    names. ``bias_attr=False`` leaves the bias out.
     """
     name = name or default_name("fc_layer")
     inputs = listed(name, input)

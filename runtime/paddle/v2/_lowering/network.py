@@ -15,13 +15,11 @@ from paddle._engine.builder import Builder
 from paddle._engine.initial import Constant, Normal, Uniform
 from paddle._engine.program import Parameter, Program, Variable
 from paddle.v2._config import LayerConfig, LayerInputConfig, ModelConfig, ParameterConfig
+from paddle.v2._lowering.entries import entries_fed, product, spread
 from paddle.v2._lowering.images import IMAGE_RULES
-from paddle.v2._lowering.output import Output
+from paddle.v2._lowering.output import OFFSETS, OUTER, Output
 from paddle.v2._lowering.sequences import RECURRENT_RULES, SEQUENCE_RULES, context
 from paddle.v2.data_type import DataType, InputType, SequenceType
-
-OFFSETS, OUTER = "@offsets", "@outer"
-"""What is appended to the name of a data layer to name what says where its sequences begin (see Output)."""
 
 _UNIFORM = 1
 _ACTIVATIONS = {
@@ -54,8 +52,10 @@ class Network:
 
     def value(self, layer: str) -> Variable:
         """What the layer of that name gives to compute with."""
-        found = self.outputs[layer].value
-        if found is None:
+        output = self.outputs[layer]
+        if output.value is None and output.entries is not None:
+            output = self.outputs[layer] = replace(output, value=spread(self, output.entries))
+        if (found := output.value) is None:
             raise ValueError(f"layer {layer!r} gives integer ids, where numbers to compute with are needed")
         return found
 
@@ -133,10 +133,12 @@ class Network:
             SequenceType.SUB_SEQUENCE: (layer.name + OUTER, layer.name + OFFSETS),
         }[type.seq_type]
         if type.type == DataType.Index:
-            ids = self.builder.data(layer.name, (-1, 1), "int64")
-            return Output(id=ids, runs=tuple(self.builder.data(name, (-1,), "int64") for name in names))
-        value = self.builder.data(layer.name, (-1, layer.size))
-        return Output(value=value, runs=tuple(self.builder.data(name, (-1,), "int64") for name in names))
+            made = Output(id=self.builder.data(layer.name, (-1, 1), "int64"))
+        elif type.type == DataType.Dense:
+            made = Output(value=self.builder.data(layer.name, (-1, layer.size)))
+        else:
+            made = Output(entries=entries_fed(self, layer.name, layer.size))
+        return replace(made, runs=tuple(self.builder.data(name, (-1,), "int64") for name in names))
 
     def _finished(self, layer: LayerConfig, value: Variable, runs: tuple[Variable, ...]) -> Variable:
         """Bias, activation, dropout and a bound on what comes back, which every layer may have."""
@@ -188,12 +190,7 @@ def _own(config: ParameterConfig, field: str) -> float | None:
 
 def _fc(net: Network, layer: LayerConfig) -> Variable:
     return net.summed(
-        [
-            net.builder.op(
-                "mul", X=net.value(each.input_layer_name), Y=net.parameter(each.input_parameter_name)
-            )
-            for each in layer.inputs
-        ]
+        [product(net, each.input_layer_name, each.input_parameter_name) for each in layer.inputs]
     )
 
 
@@ -204,12 +201,12 @@ def _projected(net: Network, each: LayerInputConfig, reader: str) -> Variable:
         return context(net, each, reader)
     if kind == "identity":
         return net.value(each.input_layer_name)
+    if kind == "fc":
+        return product(net, each.input_layer_name, each.input_parameter_name)
     parameter = net.parameter(each.input_parameter_name)
     if kind == "table":
         ids = net.ids(each.input_layer_name)
         return op("lookup_table", {"is_sparse": parameter.spec.sparse}, W=parameter, Ids=ids)
-    if kind == "fc":
-        return op("mul", X=net.value(each.input_layer_name), Y=parameter)
     if kind == "dot_mul":
         return op("elementwise_mul", X=net.value(each.input_layer_name), Y=parameter)
     raise NotInThisRelease(f"a projection of type {kind!r} is not in this release")

@@ -6,10 +6,28 @@ from dataclasses import dataclass
 
 from paddle._engine.program import Variable
 
+OFFSETS, OUTER = "@offsets", "@outer"
+"""What is appended to the name of a data layer to name what says where its sequences begin (see Output)."""
+
+STARTS, AMOUNTS = "@starts", "@amounts"
+"""The same for a sparse one, for where its rows begin and what its entries add (see Entries)."""
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Sparse rows ``width`` wide: the ``columns`` that they name, one row after another, what each of these
+    ``amounts`` to, and where each row ``starts`` among them."""
+
+    columns: Variable
+    amounts: Variable
+    starts: Variable
+    width: int
+
 
 @dataclass(frozen=True)
 class Output:
-    """``value`` to compute with, or integer ``id`` (and of max_id the ``prob`` of it).
+    """``value`` to compute with, or integer ``id`` (and of max_id the ``prob`` of it). A sparse data layer
+    has ``entries``, and a ``value`` as soon as a layer needs its rows spread out.
 
     ``runs``: none where each sample is a row. One where it is a sequence of rows: the offsets of samples
     among them. Two where it is a sequence of sequences: the offsets of samples among the inner sequences,
@@ -20,3 +38,4 @@ class Output:
     id: Variable | None = None
     prob: Variable | None = None
     runs: tuple[Variable, ...] = ()
+    entries: Entries | None = None

@@ -55,8 +55,7 @@ def _expand(net: Network, layer: LayerConfig) -> Output:
     source, like = (each.input_layer_name for each in layer.inputs)
     runs = net.runs(like, layer.name)
     offsets = runs[-1] if layer.trans_type == "seq" else merged(net, like, layer.name)
-    shown = net.outputs[like]
-    rows = shown.value if shown.value is not None else net.ids(like)
+    rows = net.outputs[like].id or net.value(like)
     expanded = net.builder.op("sequence_expand", X=net.value(source), Offsets=offsets, Like=rows)
     return Output(expanded, runs=runs)
 
