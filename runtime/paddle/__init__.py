@@ -13,7 +13,7 @@ from paddle.batch import batch
 
 __version__ = "0.1.0"
 
-_MODULES = frozenset({"dataset", "reader", "v2"})
+_MODULES = frozenset({"dataset", "profiler", "reader", "v2"})
 _OF_V2 = frozenset(
     {
         *(

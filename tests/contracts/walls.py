@@ -52,7 +52,7 @@ TABLE = (
         "msgspec numpy sys",
     ),
     Row("v2.__init__", "_absent v2._flags", "importlib"),
-    Row("v2._flags", "_complaint _launch.{environ, infolog}", "os sys"),
+    Row("v2._flags", "_complaint _launch.{environ, infolog} _profiling", "os sys"),
     Row("v2.master", "_pserver.tasks.{client, errors, handshake}", "os"),
     Row("v2.parameters", "v2 _absent _engine.checkpoint", "numpy"),
     Row("v2.plot", "", "importlib matplotlib os"),
@@ -62,6 +62,8 @@ TABLE = (
         "_pserver.protocol.wire _pserver.trainer.{local, remote, trainer_modes}",
         "time",
     ),
+    Row("profiler", "_absent _engine.{profile, profile_table}", "os pathlib socket"),
+    Row("_profiling", "_engine.{profile, profile_table}", "atexit os pathlib sys"),
     Row("batch"),
     Row("dataset", "dataset _absent _recordio", f"numpy {STANDARD}"),
     Row("dataset.uci_housing", "dataset _absent v2.parameters", "numpy pathlib"),  # for model()
@@ -72,6 +74,7 @@ TABLE = (
     Row("testing", "_engine.{registry, single}", "numpy"),
     # What one step computes.
     Row("_engine", "_engine", "numpy"),
+    Row("_engine.profile", "_engine.{plan, program, registry}", "numpy threading time weakref"),
     Row("_engine.checkpoint", "_engine.{checkpoint, errors, protobuf}", "numpy pathlib tarfile zlib"),
     Row("_engine.kernels", "_engine.kernels", "numpy"),
     Row("_engine.kernels.kernel", theirs="numba pathlib threading"),

@@ -20,6 +20,7 @@ from paddle._engine.arena import Arena
 from paddle._engine.exchange import Exchange, Overlapping, StepReport
 from paddle._engine.initial import generator_for
 from paddle._engine.plan import Plan, make_plan
+from paddle._engine.profile import current
 from paddle._engine.program import Program, Shape, Variable
 from paddle._engine.scope import Scope
 
@@ -88,12 +89,12 @@ class Executor:
         """
         known = self._programs.setdefault(program, _Known())
         plan = self._plan(known, program, feed, fetch)
-        run = plan.run
+        run, profile = plan.run, current()
         run.report = None
         run.seed, run.step = seed, known.runs if step is None else step
         run.samples = _batch_size(feed) if samples is None else samples
         with np.errstate(all="ignore"):  # a cost that is inf or NaN says it all
-            fetched = plan(feed)
+            fetched = plan(feed) if profile is None else profile.run(plan, feed)
         known.runs += 1
         self._report = run.report or self._report
         return fetched

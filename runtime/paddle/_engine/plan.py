@@ -34,7 +34,7 @@ from paddle._engine.rows import OPEN, SparseRows
 from paddle._engine.scope import Scope
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Plan:
     """What a run does, in this order: ``feeds``, ``checks``, prefetch of ``lookups`` and lookup in ``open``
     tables, ``steps``, ``lasts``, ``fetches``.
@@ -55,6 +55,7 @@ class Plan:
     steps: Sequence[tuple[Step, Operator]]
     lasts: Sequence[Step]
     fetches: Sequence[Value]
+    forms: Mapping[str, Form]
 
     def __call__(self, feed: Mapping[str, np.ndarray]) -> list[np.ndarray]:
         """Run once. ``self.run`` says with which exchange, seed, step and samples."""
@@ -88,9 +89,8 @@ class Plan:
                 np.copyto(buffer, feed[name], casting="same_kind")
             except TypeError:
                 given = np.asarray(feed[name]).dtype
-                raise FeedError(
-                    f"data {name!r} is {buffer.dtype}, the feed gives {given}: convert it"
-                ) from None
+                said = f"data {name!r} is {buffer.dtype}, the feed gives {given}: convert it"
+                raise FeedError(said) from None
 
 
 def make_plan(
@@ -132,6 +132,7 @@ def make_plan(
         steps=list(overlap.steps(operators, partial(layout.steps, run=run))),
         lasts=list(overlap.last(fetch)),
         fetches=[layout.values[name] for name in fetch],
+        forms=forms,
     )
 
 
@@ -339,7 +340,6 @@ class _Layout:
 
     def _like(self, operator: Operator, allowed: Mapping[str, str], key: str, form: Form) -> str | None:
         """The variable that an output may share memory with because both have one form.
-
         Equal sizes would not do: a gradient summed over a batch of one, or of a table with as many rows
         as the batch has lookups, is as large as what it is computed from.
         """

@@ -157,6 +157,7 @@ FLAGS: tuple[Flag, ...] = (
     _row("lpt", "forgone", "use_gpu", "bool", False, "Train on a GPU", conf="PADDLE_USE_GPU"),
     _trainer("trainer_count", "int", 1, "Threads of a trainer", env="PADDLE_TRAINER_COUNT", low=1, high=1024),
     _trainer("seed", "int", 1, "Seed of the initial values and of dropout", low=0),
+    _trainer("profile", "bool", False, "Write beside the trainer's log where the time of its steps went"),
     _program("log_period", "int", 100, "Batches between two lines of the log", low=0),
     _program("dot_period", "int", 1, "Batches between two dots on the screen", low=0),
     _program("show_parameter_stats_period", "int", 0, "Batches between two parameter statistics", low=0),

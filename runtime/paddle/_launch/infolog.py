@@ -105,6 +105,11 @@ class InfoLog(logging.Handler):
         super().close()
 
 
+def log_folder(environ: Mapping[str, str]) -> str:
+    """Where a process's logs are: ``$GLOG_log_dir``, or here."""
+    return environ.get("GLOG_log_dir") or "."
+
+
 def open_info_log(program: Program, environ: Mapping[str, str]) -> InfoLog | None:
     """Send what ``program`` logs to ``$GLOG_log_dir/<program>.INFO``, or with GLOG_logtostderr to stderr.
 

@@ -14,7 +14,8 @@ from typing import Any
 from paddle import _complaint
 from paddle._launch import environ
 from paddle._launch.environ import InitFlags, read_init, settle_threads
-from paddle._launch.infolog import open_info_log
+from paddle._launch.infolog import log_folder, open_info_log
+from paddle._profiling import profile_to
 
 _settled: InitFlags | None = None
 
@@ -29,6 +30,8 @@ def settle(**kwargs: Any) -> InitFlags:
     _settled = read_init(kwargs, os.environ)
     settle_threads(os.environ, _settled.trainer_count)
     log = open_info_log("paddle_trainer", os.environ)
+    if _settled.values["profile"]:
+        profile_to(log_folder(os.environ))
     for notice in _settled.notices:
         print(f"paddle.init: {notice}", file=sys.stderr)
         if log is not None and log.is_file:  # else it would be on the screen twice

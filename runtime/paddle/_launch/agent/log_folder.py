@@ -13,7 +13,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 OWN = "agent.log"
-_MADE = frozenset({"server.log", "train.log", "paddle_trainer.INFO", "paddle_pserver2.INFO"})
+_MADE = frozenset(
+    {
+        *("server.log", "train.log", "paddle_trainer.INFO", "paddle_pserver2.INFO"),
+        *("paddle_trainer.profile.txt", "paddle_trainer.trace.json"),
+    }
+)
 
 
 def clear(folder: Path, logs: Iterable[str]) -> str:
