@@ -40,21 +40,21 @@ def check_gradient(
     slots = {slot: _listed(given) for slot, given in inputs.items()}
     wanted = [slot for slot in gradient.of if slot not in no_gradient]
     call = Single(op_type, {slot: _cast(arrays, np.float64) for slot, arrays in slots.items()}, attrs or {})
-    weights = _weights(call.forward()[gradient.given].shape)
-    expected = {
-        slot: [_slope(call, array, gradient.given, weights, eps) for array in call.inputs[slot]]
-        for slot in wanted
-    }
+    outputs = call.forward()
+    weights = {name: _weights(outputs[name].shape) for name in call.given()}
+    expected = {slot: [_slope(call, array, weights, eps) for array in call.inputs[slot]] for slot in wanted}
     _compare(op_type, expected, call.gradient(weights, wanted), rtol)
     single = Single(op_type, {slot: _cast(arrays, np.float32) for slot, arrays in slots.items()}, attrs or {})
-    _compare(op_type, expected, single.gradient(weights.astype(np.float32), wanted), max(rtol, 1e-4))
+    halves = {name: each.astype(np.float32) for name, each in weights.items()}
+    _compare(op_type, expected, single.gradient(halves, wanted), max(rtol, 1e-4))
 
 
-def _slope(call: Single, array: np.ndarray, given: str, weights: np.ndarray, eps: float) -> np.ndarray:
-    """d(sum of weights * output) / d(array), by central differences."""
+def _slope(call: Single, array: np.ndarray, weights: Mapping[str, np.ndarray], eps: float) -> np.ndarray:
+    """d(sum of weights * outputs) / d(array), by central differences."""
 
     def objective() -> float:
-        return float((call.forward()[given] * weights).sum())
+        outputs = call.forward()
+        return sum(float((outputs[name] * each).sum()) for name, each in weights.items())
 
     slope, flat = np.empty(array.shape), array.reshape(-1)
     for i in range(flat.size):

@@ -308,9 +308,10 @@ def test_gradient_agrees_with_central_differences(case: Case) -> None:
 
 
 def test_every_operator_is_tested() -> None:
-    assert {case.type for case in DIFFERENTIABLE + OTHERS} | {"exchange"} == set(registry.table())
+    elsewhere = {"exchange", "gru_step", "lstm_step", "recurrent"}  # test_steps, test_recurrence
+    assert {case.type for case in DIFFERENTIABLE + OTHERS} | elsewhere == set(registry.table())
     with_gradient = {type for type, row in registry.table().items() if row.gradient is not None}
-    assert {case.type for case in DIFFERENTIABLE} == with_gradient
+    assert {case.type for case in DIFFERENTIABLE} == with_gradient - elsewhere
 
 
 def test_top_k_takes_the_leftmost_of_equal_ones_first() -> None:

@@ -6,6 +6,8 @@ that follow each other work in the same memory, as long as it is large enough.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from paddle._engine.memory import ALIGNMENT
@@ -16,10 +18,11 @@ _GROWTH = 1.25
 
 
 class Arena:
-    """``memory``: uint8, all that there is; another array once it has grown."""
+    """``memory``: uint8, all that there is; another array once it has grown. ``keep``: see registry.Run."""
 
     def __init__(self) -> None:
         self.memory = _aligned(LEAST)
+        self.keep: dict[str, Any] = {}
 
     def room(self, size: int) -> np.ndarray:
         """``size`` bytes from its beginning, uint8: whatever was there may be overwritten."""

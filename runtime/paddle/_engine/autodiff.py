@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from paddle._engine import registry
 from paddle._engine.errors import NotDifferentiable, ShapeError
-from paddle._engine.program import EMPTY, GRAD, Block, Operator, Parameter, Program, Variable
+from paddle._engine.program import EMPTY, GRAD, Block, Form, Operator, Parameter, Program, Variable
 
 
 def append_backward(
@@ -27,8 +27,17 @@ def append_backward(
     none of those wanted is an error.
     """
     wanted = [p for p in program.parameters() if not p.is_static] if parameters is None else list(parameters)
-    backward = _Backward(program.main, loss, {parameter.name for parameter in wanted})
-    backward.append()
+    backward = Backward(program.main, [loss.name], {parameter.name for parameter in wanted})
+    if backward.reached:
+        seed = Operator(
+            "fill_any_like",
+            {"X": (loss.name,)},
+            {"Out": (backward.seed(loss.name),)},
+            {"value": 1.0},
+            "backward",
+        )
+        backward.emit(seed)
+        backward.append()
     pairs = [(p, program.variable(p.name + GRAD)) for p in wanted if p.name in backward.reached]
     if wanted and not pairs:
         raise NotDifferentiable(f"{loss.name!r} depends on none of the parameters {[p.name for p in wanted]}")
@@ -50,28 +59,33 @@ def append_exchange(program: Program, pairs: Sequence[tuple[Parameter, Variable]
     program.main.append(Operator("exchange", inputs, {}, {}, "exchange"))
 
 
-class _Backward:
-    """One walk backwards over a block."""
+class Backward:
+    """One walk backwards over a block, from variables whose gradients come from outside.
 
-    def __init__(self, block: Block, loss: Variable, wanted: set[str]):
+    ``seeds``: their names, once for each such gradient. ``append`` comes after all of these are there.
+    """
+
+    def __init__(self, block: Block, seeds: Sequence[str], wanted: set[str]):
         self._block = block
-        self._loss = loss
         self._depends = _depending(block, wanted)
-        self._path = list(_path(block, loss.name, self._depends))
+        self.seeded = [name for name in seeds if name in self._depends]
+        self._path = list(_path(block, set(self.seeded), self._depends))
         self.reached = {name for operator in self._path for name in self._sources(operator)}
         self._uses = Counter(name for operator in self._path for name in self._sources(operator))
+        self._uses.update(self.seeded)
         self._parts: dict[str, list[str]] = {name: [] for name in self._uses}
         self._forms = {name: variable.form for name, variable in block.variables.items()}
 
+    def seed(self, name: str) -> str:
+        """The name under which a gradient from outside is to come, EMPTY where none is needed."""
+        return self._part(name)
+
     def append(self) -> None:
-        if not self._path:
-            return
-        seed = self._loss.name + GRAD
-        self._emit(
-            Operator("fill_any_like", {"X": (self._loss.name,)}, {"Out": (seed,)}, {"value": 1.0}, "backward")
-        )
+        """Append the gradients of all operators on the way."""
+        for name in dict.fromkeys(self.seeded):
+            self._complete(name)
         for operator in self._path:
-            self._emit(self._gradient_of(operator))
+            self.emit(self._gradient_of(operator))
             for name in dict.fromkeys(self._sources(operator)):
                 self._complete(name)
 
@@ -84,13 +98,23 @@ class _Backward:
         gradient = registry.gradient(operator.type)
         forward = {**operator.inputs, **operator.outputs}
         inputs = {slot: forward[slot] for slot in gradient.needs}
-        inputs[gradient.given + GRAD] = (operator.outputs[gradient.given][0] + GRAD,)
+        for slot in (gradient.given, *gradient.also):
+            inputs[slot + GRAD] = tuple(map(self._given, operator.outputs[slot]))
         outputs = {
             slot + GRAD: tuple(map(self._part, operator.inputs[slot]))
             for slot in gradient.of
             if any(name in self._depends for name in operator.inputs[slot])
         }
         return Operator(operator.type + "_grad", inputs, outputs, operator.attrs, "backward")
+
+    def _given(self, name: str) -> str:
+        """The gradient of an output: zeros where nothing depends on that."""
+        if name not in self._uses:
+            zeros = Operator(
+                "fill_any_like", {"X": (name,)}, {"Out": (name + GRAD,)}, {"value": 0.0}, "backward"
+            )
+            self.emit(zeros)
+        return name + GRAD
 
     def _part(self, name: str) -> str:
         """The name under which one use of a variable contributes to its gradient."""
@@ -104,14 +128,20 @@ class _Backward:
         """Once all uses have contributed, add them up."""
         parts = self._parts[name]
         if len(parts) == self._uses[name] > 1:
-            self._emit(Operator("sum", {"X": tuple(parts)}, {"Out": (name + GRAD,)}, {}, "backward"))
+            self.emit(Operator("sum", {"X": tuple(parts)}, {"Out": (name + GRAD,)}, {}, "backward"))
 
-    def _emit(self, operator: Operator) -> None:
+    def emit(self, operator: Operator) -> None:
+        """Append an operator, and declare what it writes."""
         made = registry.infer(operator, self._forms)
         self._forms |= made
         for name, form in made.items():
             self._block.add(Variable.of(name, form))
         self._block.append(operator)
+
+    def declare(self, name: str, form: Form) -> None:
+        """Declare a gradient that comes from outside."""
+        self._forms[name] = form
+        self._block.add(Variable.of(name, form))
 
 
 def _depending(block: Block, wanted: set[str]) -> set[str]:
@@ -123,14 +153,16 @@ def _depending(block: Block, wanted: set[str]) -> set[str]:
     return depends
 
 
-def _path(block: Block, loss: str, depends: set[str]) -> Iterator[Operator]:
-    """The forward operators between the parameters and the loss, last first."""
-    influential = {loss} & depends
+def _path(block: Block, influential: set[str], depends: set[str]) -> Iterator[Operator]:
+    """The forward operators between what is wanted and the influential variables, last first."""
     for operator in reversed(block.operators):
         if operator.role != "forward" or influential.isdisjoint(operator.writes()):
             continue
         gradient = registry.gradient(operator.type)
-        if others := influential.intersection(operator.writes()) - {operator.outputs[gradient.given][0]}:
+        differentiable = {
+            name for slot in (gradient.given, *gradient.also) for name in operator.outputs[slot]
+        }
+        if others := influential.intersection(operator.writes()) - differentiable:
             raise NotDifferentiable(f"{sorted(others)} of operator {operator.type!r} have no gradient")
         sources = {name for slot in gradient.of for name in operator.inputs[slot] if name in depends}
         if sources:

@@ -84,12 +84,30 @@ class Builder:
         self, type: str, /, attrs: Mapping[str, Any] | None = None, **inputs: Inputs
     ) -> dict[str, Variable]:
         """Append an operator and return its outputs by slot."""
+        return {slot: one for slot, (one,) in self.append(type, attrs, inputs).items()}
+
+    def several(
+        self, type: str, /, count: int, attrs: Mapping[str, Any] | None = None, **inputs: Inputs
+    ) -> tuple[Variable, ...]:
+        """Append an operator whose one output slot takes ``count`` variables, and return these."""
+        return next(iter(self.append(type, attrs, inputs, count).values()))
+
+    def append(
+        self, type: str, attrs: Mapping[str, Any] | None, inputs: Mapping[str, Inputs], count: int = 1
+    ) -> dict[str, tuple[Variable, ...]]:
+        """Append an operator and return its outputs by slot; ``count``: of those in a slot for several."""
         block, row = self.program.main, registry.row(type)
         slots = {slot: self._names(variables) for slot, variables in inputs.items()}
-        outputs = {slot: (f"{type}_{len(block.operators)}.{slot.lower()}",) for slot in row.outputs}
+        outputs = {
+            slot.rstrip("*"): tuple(_names(f"{type}_{len(block.operators)}.{slot.lower()}", count))
+            for slot in row.outputs
+        }
         operator = Operator(type, row.slots(slots), outputs, row.attributes(attrs or {}))
         forms = registry.infer(operator, {name: block.variables[name].form for name in operator.reads()})
-        made = {slot: block.add(Variable.of(name, forms[name])) for slot, (name,) in outputs.items()}
+        made = {
+            slot: tuple(block.add(Variable.of(name, forms[name])) for name in names)
+            for slot, names in outputs.items()
+        }
         block.append(operator)
         return made
 
@@ -102,3 +120,8 @@ class Builder:
                     f"variable {variable.name!r} belongs to another program than this builder's"
                 )
         return [variable.name for variable in variables]
+
+
+def _names(slot: str, count: int) -> list[str]:
+    """The names of the variables in an output slot."""
+    return [f"{slot[:-1]}{i}" for i in range(count)] if slot.endswith("*") else [slot]

@@ -117,7 +117,7 @@ def make_plan(
             raise FeedError(f"{name!r} is a table without a height, and no array to fetch: export its rows")
     arena = arena or Arena()
     layout = _Layout(operators, forms, fixed, fetch, arena)
-    run = Run(exchange=exchange)
+    run = Run(exchange=exchange, keep=arena.keep)
     overlap = overlap_of(exchange, program, operators, fixed)
     return Plan(
         scope=scope,

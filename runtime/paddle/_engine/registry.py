@@ -6,7 +6,7 @@ will always work on and yields steps, callables without arguments that the execu
 every run. The registry must never know a program or a scope.
 
 The gradient of operator ``T`` is an operator ``T_grad``. It reads the forward values that its row
-``needs`` under their own slot names and the gradient of the output slot ``given`` as ``<slot>@GRAD``; it
+``needs`` under their own slot names and the gradients of the output slots ``given`` as ``<slot>@GRAD``; it
 writes ``<slot>@GRAD`` of those input slots in ``of`` whose gradient is wanted.
 """
 
@@ -31,6 +31,9 @@ Steps: TypeAlias = Iterator[Step]
 IDS, VALUES = "#ids", "#values"
 """What is appended to the name or slot of a rows variable to speak of one of its two arrays."""
 
+KNOWN = "@KNOWN"
+"""What is appended to the name of a slot to give a gradient its own result: see ``Gradient.reuses``."""
+
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
 """The default of an attribute that has none."""
 
@@ -39,7 +42,9 @@ REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
 class Run:
     """What one run tells its operators, and what they tell it: renewed before every run, read by bound steps.
 
-    ``seed`` and ``step`` are all the randomness that there is.
+    ``seed`` and ``step`` are all the randomness that there is. ``keep``: what an operator whose memory only
+    values can size leaves for its gradient, by the name of its first output; the plans of an executor share
+    it.
     """
 
     seed: int = 0
@@ -47,6 +52,7 @@ class Run:
     samples: int = 0
     exchange: Exchange | None = None
     report: StepReport | None = None
+    keep: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +112,10 @@ class Call:
         return value if isinstance(value, SparseRows) else None
 
 
+def _no_scratch(forms: Forms) -> Mapping[str, Form]:
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """How an operator is computed.
@@ -121,10 +131,15 @@ class Kernel:
     """
 
     bind: Callable[[Call], Steps]
-    scratch: Callable[[Forms], Mapping[str, Form]] = lambda forms: {}
+    scratch: Callable[[Forms], Mapping[str, Form]] = _no_scratch
     reshapes: Mapping[str, str] = field(default_factory=dict)
     views: Mapping[str, str] = field(default_factory=dict)
     in_place: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def has_scratch(self) -> bool:
+        """Whether it may need anything besides."""
+        return self.scratch is not _no_scratch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,12 +147,16 @@ class Gradient(Kernel):
     """How the gradient of an operator is computed, and from what.
 
     ``rows``: how many rows the gradient lists where it is SparseRows (-1: a feed decides), None where it
-    is dense.
+    is dense. It reads the gradients of all variables in the slots ``given`` and ``also``; of those that
+    nothing depends on, zeros. ``reuses``: the input whose gradient, where it is there already as
+    ``<slot>@KNOWN``, is not computed again for those of others.
     """
 
     of: tuple[str, ...] = ("X",)
     needs: tuple[str, ...] = ()
     given: str = "Out"
+    also: tuple[str, ...] = ()
+    reuses: str = ""
     rows: Callable[[Forms], int | None] = lambda forms: None
 
 
@@ -161,13 +180,14 @@ class Runs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One operator. A slot written ``X*`` takes one variable or more."""
+    """One operator. A slot written ``X*`` takes one variable or more; of outputs, as many as ``shape``
+    says."""
 
     type: str
     inputs: tuple[str, ...] = ("X",)
     outputs: tuple[str, ...] = ("Out",)
     attrs: Mapping[str, Any] = field(default_factory=dict)
-    shape: Callable[[Forms], Mapping[str, Form]]
+    shape: Callable[[Forms], Mapping[str, Form | tuple[Form, ...]]]
     forward: Kernel
     gradient: Gradient | None = None
     indexes: tuple[Index, ...] = ()
@@ -244,13 +264,21 @@ def _seen(operator: Operator, forms: Mapping[str, Form]) -> Forms:
     return Forms(slots, operator.attrs)
 
 
+def _listed(found: Form | tuple[Form, ...]) -> tuple[Form, ...]:
+    return (found,) if isinstance(found, Form) else found
+
+
 def infer(operator: Operator, forms: Mapping[str, Form]) -> dict[str, Form]:
     """The forms of all that the operator writes. A gradient has the form of the variable it is of."""
     seen = _seen(operator, forms)
     try:
         if not operator.type.endswith("_grad"):
             found = row(operator.type).shape(seen)
-            return {name: found[slot] for slot, (name,) in operator.outputs.items()}
+            return {
+                name: form
+                for slot, names in operator.outputs.items()
+                for name, form in zip(names, _listed(found[slot]), strict=True)
+            }
         rows = gradient(operator.type.removesuffix("_grad")).rows(seen)
     except ShapeError as error:
         raise ShapeError(f"{error}, in {operator}") from None

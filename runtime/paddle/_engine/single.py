@@ -29,46 +29,62 @@ class Single:
     attrs: Mapping[str, Any]
 
     def forward(self) -> dict[str, np.ndarray]:
-        """Compute the outputs, by slot."""
+        """Compute the outputs, by slot; where a slot has several, Out0, Out1..."""
         operator, values = self._operator(), self._values()
-        self._run(operator, values)
-        return {slot: _dense(values[name]) for slot, (name,) in operator.outputs.items()}
+        self._run(operator, values, Run())
+        return {name: _dense(values[name]) for name in operator.writes()}
 
-    def gradient(self, given: np.ndarray, wanted: Sequence[str]) -> Arrays:
-        """The gradients of all arrays in the slots ``wanted``, from that of the output; rows come dense."""
-        operator, values = self._operator(), self._values()
-        self._run(operator, values)
+    def given(self) -> list[str]:
+        """The outputs whose gradients the gradient reads."""
+        gradient, outputs = registry.gradient(self.type), self._operator().outputs
+        return [name for slot in (gradient.given, *gradient.also) for name in outputs[slot]]
+
+    def gradient(self, given: np.ndarray | Mapping[str, np.ndarray], wanted: Sequence[str]) -> Arrays:
+        """The gradients of all arrays in the slots ``wanted``, from that of the output, or those of the
+        outputs that ``given`` names; rows come dense."""
+        operator, values, run = self._operator(), self._values(), Run()
+        self._run(operator, values, run)
         gradient = registry.gradient(self.type)
         forward = {**operator.inputs, **operator.outputs}
-        source = operator.outputs[gradient.given][0] + GRAD
-        inputs = {slot: forward[slot] for slot in gradient.needs} | {gradient.given + GRAD: (source,)}
+        inputs = {slot: forward[slot] for slot in gradient.needs}
+        for slot in (gradient.given, *gradient.also):
+            inputs[slot + GRAD] = tuple(name + GRAD for name in operator.outputs[slot])
         outputs = {
             slot + GRAD: tuple(n + GRAD if slot in wanted else EMPTY for n in operator.inputs[slot])
             for slot in gradient.of
         }
-        values[source] = given
+        arrays = {gradient.given: given} if isinstance(given, np.ndarray) else given
+        values |= {name + GRAD: array for name, array in arrays.items()}
         backward = Operator(self.type + "_grad", inputs, outputs, operator.attrs, "backward")
-        self._run(backward, values)
+        self._run(backward, values, run)
         return {slot: [_dense(values[n + GRAD]) for n in operator.inputs[slot]] for slot in wanted}
 
     def _operator(self) -> Operator:
         row = registry.row(self.type)
         names = {slot: [f"{slot}{i}" for i in range(len(given))] for slot, given in self.inputs.items()}
-        outputs = {slot: (slot,) for slot in row.outputs}
-        return Operator(self.type, row.slots(names), outputs, row.attributes(self.attrs))
+        slots, attrs = row.slots(names), row.attributes(self.attrs)
+        forms = {slot: tuple(map(_form, self.inputs[slot])) for slot in slots}
+        made = row.shape(registry.Forms(forms, attrs))
+        outputs = {
+            slot.rstrip("*"): (slot,)
+            if isinstance(form := made[slot.rstrip("*")], Form)
+            else tuple(f"{slot[:-1]}{i}" for i in range(len(form)))
+            for slot in row.outputs
+        }
+        return Operator(self.type, slots, outputs, attrs)
 
     def _values(self) -> dict[str, Value]:
         return {f"{slot}{i}": each for slot, given in self.inputs.items() for i, each in enumerate(given)}
 
     @staticmethod
-    def _run(operator: Operator, values: dict[str, Value]) -> None:
+    def _run(operator: Operator, values: dict[str, Value], run: Run) -> None:
         made = registry.infer(operator, {name: _form(value) for name, value in values.items()})
         values |= {name: _empty(form) for name, form in made.items()}
         sides = (*operator.inputs.items(), *operator.outputs.items())
         slots = {slot: tuple(values.get(name) for name in names) for slot, names in sides}
         forms = {name: _form(value) for name, value in values.items()}
         scratch = {key: _filled(form) for key, form in registry.scratch(operator, forms).items()}
-        for step in registry.kernel(operator.type).bind(Call(operator, slots, Run(), scratch)):
+        for step in registry.kernel(operator.type).bind(Call(operator, slots, run, scratch)):
             step()
 
 

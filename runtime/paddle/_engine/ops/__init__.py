@@ -14,7 +14,9 @@ from paddle._engine.ops import (
     exchange,
     image,
     linear,
+    loop,
     metric,
+    moment,
     noise,
     normalization,
     recurrent,
@@ -40,5 +42,7 @@ ROWS: tuple[Row, ...] = (
     *metric.ROWS,
     *sequence.ROWS,
     *recurrent.ROWS,
+    *moment.ROWS,
+    *loop.ROWS,
     *exchange.ROWS,
 )

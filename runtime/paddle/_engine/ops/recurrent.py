@@ -158,7 +158,7 @@ def _gru_shape(forms: Forms) -> Mapping[str, Form]:
     return {"Out": out, "Gates": replace(out, shape=(out.shape[0], 3 * h)), "Kept": out}
 
 
-def _halves(weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def halves(weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The weights of the two gates, (h, 2h), and after them those of the candidate, (h, h)."""
     h = len(weight)
     flat = weight.reshape(-1)
@@ -169,7 +169,7 @@ def _gru(call: Call) -> Steps:
     from paddle._engine.kernels import gru  # loads numba
 
     x, out, gates, kept = call["X"], call["Out"], call["Gates"], call["Kept"]
-    (to_gates, to_candidate), h = _halves(call["Weight"]), out.shape[1]
+    (to_gates, to_candidate), h = halves(call["Weight"]), out.shape[1]
     is_single = x.dtype == np.float32
     open_gates = gru.open_gates if is_single else gru.numpy_open_gates
     close_gates = gru.close_gates if is_single else gru.numpy_close_gates
@@ -201,7 +201,7 @@ def _gru_gradient(call: Call) -> Steps:
     from paddle._engine.kernels.gru import close_gradient, open_gradient  # loads numba
 
     out, gates, kept = call["Out"], call["Gates"], call["Kept"]
-    (to_gates, to_candidate), h = _halves(call["Weight"]), out.shape[1]
+    (to_gates, to_candidate), h = halves(call["Weight"]), out.shape[1]
     hidden, former, given, dgates, back, at_kept = (
         call.scratch[name] for name in ("hidden", "former", "given", "dgates", "back", "at_kept")
     )
@@ -225,7 +225,7 @@ def _gru_gradient(call: Call) -> Steps:
     yield pass_time
     yield from _outside(call, time, dgates)
     if "Weight@GRAD" in call:
-        at_gates, at_candidate = _halves(call["Weight@GRAD"])
+        at_gates, at_candidate = halves(call["Weight@GRAD"])
         yield partial(np.matmul, former.T, dgates[:, : 2 * h], at_gates)
         yield partial(np.matmul, kept.T, dgates[:, 2 * h :], at_candidate)
     if "Bias@GRAD" in call:

@@ -1,0 +1,46 @@
+"""Operators of one moment: what they compute, and that their gradients are derivatives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paddle._engine.single import Single
+from paddle.testing import check_gradient
+
+RNG = np.random.default_rng(9)
+STATE = RNG.normal(size=(5, 2))
+LSTM = {"X": RNG.normal(size=(5, 8)), "State": STATE, "Bias": RNG.normal(size=(1, 6))}
+GRU = {
+    "X": RNG.normal(size=(5, 6)),
+    "State": STATE,
+    "Weight": RNG.normal(size=(2, 6)),
+    "Bias": RNG.normal(size=(1, 6)),
+}
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def first(type: str, inputs: dict[str, np.ndarray], dtype: type) -> np.ndarray:
+    return Single(type, {slot: [array.astype(dtype)] for slot, array in inputs.items()}, {}).forward()["Out"]
+
+
+def test_a_moment_of_an_lstm() -> None:
+    candidate, enter, keep, leave = np.split(LSTM["X"], 4, axis=1)
+    peep = LSTM["Bias"].reshape(3, 2)
+    state = np.tanh(candidate) * sigmoid(enter + peep[0] * STATE) + STATE * sigmoid(keep + peep[1] * STATE)
+    expected = sigmoid(leave + peep[2] * state) * np.tanh(state)
+    for dtype in (np.float32, np.float64):
+        np.testing.assert_allclose(first("lstm_step", LSTM, dtype), expected, rtol=2e-6, atol=1e-6)
+    check_gradient("lstm_step", LSTM)
+
+
+def test_a_moment_of_a_gru() -> None:
+    x, weight = GRU["X"] + GRU["Bias"], GRU["Weight"].ravel()
+    update, reset = np.split(sigmoid(x[:, :4] + STATE @ weight[:8].reshape(2, 4)), 2, axis=1)
+    candidate = np.tanh(x[:, 4:] + (reset * STATE) @ weight[8:].reshape(2, 2))
+    expected = (1 - update) * STATE + update * candidate
+    for dtype in (np.float32, np.float64):
+        np.testing.assert_allclose(first("gru_step", GRU, dtype), expected, rtol=2e-6, atol=1e-6)
+    check_gradient("gru_step", GRU)
