@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import platform
 import sys
 from pathlib import Path
 
+from paddle import _blas
+
 _LIBRARIES = ("numpy", "numba", "aiohttp", "torch")
-_OPENBLAS_PREFIXES = ("scipy_openblas_{}64_", "scipy_openblas_{}", "openblas_{}64_", "openblas_{}")
 
 
 def machine_facts() -> dict[str, object]:
@@ -33,24 +33,7 @@ def library_facts() -> dict[str, str]:
 
 def blas_kernel() -> str:
     """The kernel that the loaded OpenBLAS chose for the processor: ``OpenBLAS SkylakeX, 1 thread``."""
-    for path in _loaded_openblas():
-        library = ctypes.CDLL(path)
-        for prefix in _OPENBLAS_PREFIXES:
-            core = getattr(library, prefix.format("get_corename"), None)
-            threads = getattr(library, prefix.format("get_num_threads"), None)
-            if core is not None and threads is not None:
-                core.restype = ctypes.c_char_p
-                count = threads()
-                return f"OpenBLAS {core().decode()}, {count} thread{'s' if count != 1 else ''}"
-    return "not OpenBLAS: kernel unknown"
-
-
-def _loaded_openblas() -> list[str]:
-    maps = Path("/proc/self/maps").read_text().splitlines()
-    paths = {line.split(maxsplit=5)[5] for line in maps if "openblas" in line}
-    return sorted(
-        paths, key=lambda path: "numpy" not in path
-    )  # other packages may bring their own: numpy's first
+    return str(_blas.loaded() or "not OpenBLAS: kernel unknown")
 
 
 def _cpu_model() -> str:

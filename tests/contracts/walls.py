@@ -44,6 +44,7 @@ TABLE = (
     Row("_absent", "_complaint", "sys"),
     Row("_complaint", "", STANDARD),
     Row("_visible"),
+    Row("_blas", "", "ctypes pathlib"),
     # The faces.
     Row(
         "v2",
@@ -52,13 +53,13 @@ TABLE = (
         "msgspec numpy sys",
     ),
     Row("v2.__init__", "_absent v2._flags", "importlib"),
-    Row("v2._flags", "_complaint _launch.{environ, infolog} _profiling", "os sys"),
+    Row("v2._flags", "_blas _complaint _launch.{environ, infolog} _profiling", "os sys"),
     Row("v2.master", "_pserver.tasks.{client, errors, handshake}", "os"),
     Row("v2.parameters", "v2 _absent _engine.checkpoint", "numpy"),
     Row("v2.plot", "", "importlib matplotlib os"),
     Row(
         "v2.trainer",
-        "v2 _absent _engine _launch.environ "
+        "v2 _absent _blas _engine _launch.environ "
         "_pserver.protocol.wire _pserver.trainer.{local, remote, trainer_modes}",
         "time",
     ),
@@ -75,6 +76,8 @@ TABLE = (
     # What one step computes.
     Row("_engine", "_engine", "numpy"),
     Row("_engine.profile", "_engine.{plan, program, registry}", "numpy threading time weakref"),
+    Row("_engine.{meeting, share}", "_engine", "numpy threading"),
+    Row("_engine.team", "_engine", "concurrent.futures numpy"),
     Row("_engine.checkpoint", "_engine.{checkpoint, errors, protobuf}", "numpy pathlib tarfile zlib"),
     Row("_engine.kernels", "_engine.kernels", "numpy"),
     Row("_engine.kernels.kernel", theirs="numba pathlib threading"),
@@ -84,7 +87,7 @@ TABLE = (
     # Where processes run.
     Row("_launch", "_launch _visible", STANDARD),
     Row("_launch.agent", "_launch.agent", STANDARD),  # it runs on any node's Python, on nothing else
-    Row(FLAGS, f"{FLAGS} _absent _complaint", "os time"),
+    Row(FLAGS, f"{FLAGS} _absent _blas _complaint", "os time"),
     Row(SUPERVISOR, SUPERVISOR, "signal"),  # for the names of signals
     Row("_launch.authority", theirs="cryptography ipaddress"),
     Row("_launch.news"),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import paddle.v2 as paddle
+from paddle import _blas
 from paddle._absent import NotInThisRelease
 from paddle._launch.environ import Reporter
 from paddle._pserver.trainer.local import LocalExchange
@@ -249,7 +250,8 @@ def test_every_log_period_a_line_is_logged_and_one_at_the_end(caplog):
     trainer, _ = sgd(network())
     with caplog.at_level(logging.INFO, "paddle.trainer"):
         trainer.train(batches(10, 2))
-    lines = [record.getMessage() for record in caplog.records]
+    first, *lines = [record.getMessage() for record in caplog.records]
+    assert first == f"trainer_count=1 BLAS in each of them: {_blas.loaded()}"
     assert [line.split(" AvgCost")[0] for line in lines] == [
         "Pass=0 Batch=2 samples=4",
         "Pass=0 Batch=4 samples=8",

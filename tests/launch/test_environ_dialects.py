@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from paddle._absent import NotInThisRelease
 from paddle._launch.agent import role
 from paddle._launch.dialects import DIALECTS, VARIABLES, ClusterEnvironment, read
-from paddle._launch.environ import child_environment, read_init, settle_threads
+from paddle._launch.environ import child_environment, read_init
 from paddle._launch.errors import ClusterError, FlagError, LaunchError
 
 TWO = ClusterEnvironment(
@@ -140,17 +140,12 @@ def test_a_server_is_told_its_number() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 4])
-def test_arithmetic_gets_as_many_threads_as_the_trainer_and_no_pinned_kernel(threads: int) -> None:
+def test_blas_has_one_thread_in_each_of_a_trainers_and_no_pinned_kernel(threads: int) -> None:
     changes = child_environment(TWO, trainer_count=threads)
     for library in ("OMP", "OPENBLAS", "MKL"):
-        assert changes[f"{library}_NUM_THREADS"] == str(threads)
+        assert changes[f"{library}_NUM_THREADS"] == "1"
+    assert changes["PADDLE_INIT_TRAINER_COUNT"] == str(threads)
     assert "OPENBLAS_CORETYPE" not in applied(changes, {"OPENBLAS_CORETYPE": "Haswell"})
-
-
-def test_a_trainer_started_by_hand_follows_the_same_rule_where_nobody_chose() -> None:
-    environ = {"OPENBLAS_CORETYPE": "Haswell", "OMP_NUM_THREADS": "8"}
-    settle_threads(environ, 2)
-    assert environ == {"OMP_NUM_THREADS": "8", "OPENBLAS_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"}
 
 
 FLUID = {

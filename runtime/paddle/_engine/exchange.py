@@ -180,7 +180,27 @@ class StepReport:
     dropped: int = 0
 
 
-class Exchange(Protocol):
+class Stepping(Protocol):
+    """What a run of a program asks of an exchange."""
+
+    def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
+        """Bring the rows that a batch will use up to date: sparse parameter -> int64 ids, any shape."""
+        ...
+
+    def lookup(self, ids: Mapping[str, np.ndarray], *, training: bool) -> Mapping[str, np.ndarray]:
+        """Rows of open tables: of each the rows ``ids`` int64 (n,), each once, as new float32 (n, width).
+
+        ``training``: those that are not there are made, or counted as seen (entry.py); what has no row then
+        is zero, and so is what a test asks for in vain.
+        """
+        ...
+
+    def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
+        """Give the gradients of one batch of ``samples``; returns with the dense parameters updated."""
+        ...
+
+
+class Exchange(Stepping, Protocol):
     """Where a step's gradients go and its parameters come from."""
 
     def start(
@@ -195,27 +215,11 @@ class Exchange(Protocol):
         """
         ...
 
-    def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
-        """Bring the rows that a batch will use up to date: sparse parameter -> int64 ids, any shape."""
-        ...
-
-    def lookup(self, ids: Mapping[str, np.ndarray], *, training: bool) -> Mapping[str, np.ndarray]:
-        """Rows of open tables: of each the rows ``ids`` int64 (n,), each once, as new float32 (n, width).
-
-        ``training``: those that are not there are made, or counted as seen (entry.py); what has no row then
-        is zero, and so is what a test asks for in vain.
-        """
-        ...
-
     def room(self) -> Mapping[str, np.ndarray]:
         """Once started: where dense gradients are best computed, float32 arrays in their parameters' shapes.
 
         ``step`` need not copy these. There may be none; what there is stays the same.
         """
-        ...
-
-    def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
-        """Give the gradients of one batch of ``samples``; returns with the dense parameters updated."""
         ...
 
     def begin_pass(self, pass_id: int) -> None:
@@ -255,7 +259,7 @@ class Exchange(Protocol):
 
 
 @runtime_checkable
-class Overlapping(Exchange, Protocol):
+class SteppingAhead(Stepping, Protocol):
     """An exchange that sends gradients while others are computed, and brings parameters while others are
     used.
 
@@ -285,3 +289,8 @@ class Overlapping(Exchange, Protocol):
         Returns what became of the last step that was settled wholly. Raises what went wrong since ``commit``.
         """
         ...
+
+
+@runtime_checkable
+class Overlapping(Exchange, SteppingAhead, Protocol):
+    """An exchange that does."""

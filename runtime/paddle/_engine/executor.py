@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from paddle._engine.arena import Arena
-from paddle._engine.exchange import Exchange, Overlapping, StepReport
+from paddle._engine.exchange import Stepping, SteppingAhead, StepReport
 from paddle._engine.initial import generator_for
 from paddle._engine.plan import Plan, make_plan
 from paddle._engine.profile import current
@@ -58,7 +58,7 @@ class Executor:
     def __init__(
         self,
         scope: Scope,
-        exchange: Exchange | None = None,
+        exchange: Stepping | None = None,
         room: Mapping[str, np.ndarray] | None = None,
         kept: Collection[str] | None = None,
     ):
@@ -79,13 +79,15 @@ class Executor:
         samples: int | None = None,
         seed: int = 0,
         step: int | None = None,
+        place: tuple[int, int] = (0, 0),
     ) -> list[np.ndarray]:
         """Run the main block once and return copies of the fetched variables, gradients of tables dense.
 
         ``feed``: data by name; float32 and int64 are expected, what converts without loss of kind is
         converted. ``samples``: how many samples the exchange is told that this step had, the batch size
         if None. ``seed``: of all randomness, together with ``step``, if None how often this executor ran
-        this program before.
+        this program before. ``place``: of this part in its batch, where that is run in parts (team.py): its
+        number, and the samples before it.
         """
         known = self._programs.setdefault(program, _Known())
         plan = self._plan(known, program, feed, fetch)
@@ -93,6 +95,7 @@ class Executor:
         run.report = None
         run.seed, run.step = seed, known.runs if step is None else step
         run.samples = _batch_size(feed) if samples is None else samples
+        run.part, run.before = place
         with np.errstate(all="ignore"):  # a cost that is inf or NaN says it all
             fetched = plan(feed) if profile is None else profile.run(plan, feed)
         known.runs += 1
@@ -102,7 +105,7 @@ class Executor:
     @property
     def last_report(self) -> StepReport | None:
         """What the exchange says of the last step; it is over then."""
-        if self._report is not None and isinstance(self._exchange, Overlapping):
+        if self._report is not None and isinstance(self._exchange, SteppingAhead):
             self._report = self._exchange.settle()
         return self._report
 

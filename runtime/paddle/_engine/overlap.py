@@ -19,7 +19,7 @@ from functools import partial
 
 import numpy as np
 
-from paddle._engine.exchange import Exchange, Overlapping
+from paddle._engine.exchange import Stepping, SteppingAhead
 from paddle._engine.program import Operator, Program
 from paddle._engine.registry import Step
 
@@ -49,7 +49,7 @@ class Overlap(NoOverlap):
 
     def __init__(
         self,
-        exchange: Overlapping,
+        exchange: SteppingAhead,
         operators: Sequence[Operator],
         parameters: Collection[str],
         fixed: Mapping[str, np.ndarray],
@@ -98,13 +98,13 @@ class Overlap(NoOverlap):
 
 
 def overlap_of(
-    exchange: Exchange | None,
+    exchange: Stepping | None,
     program: Program,
     operators: Sequence[Operator],
     fixed: Mapping[str, np.ndarray],
 ) -> NoOverlap:
     """What a plan for ``exchange`` does; see Overlap."""
-    if not isinstance(exchange, Overlapping):
+    if not isinstance(exchange, SteppingAhead):
         return NoOverlap()
     parameters = frozenset(parameter.name for parameter in program.parameters())
     return Overlap(exchange, operators, parameters, fixed)

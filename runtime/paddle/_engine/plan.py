@@ -22,7 +22,7 @@ import numpy as np
 from paddle._engine import registry
 from paddle._engine.arena import Arena
 from paddle._engine.errors import FeedError, ShapeError
-from paddle._engine.exchange import Exchange
+from paddle._engine.exchange import Stepping
 from paddle._engine.memory import Memory
 from paddle._engine.open_rows import OpenRows
 from paddle._engine.overlap import overlap_of
@@ -100,7 +100,7 @@ def make_plan(
     scope: Scope,
     gradients: dict[str, np.ndarray],
     room: Mapping[str, np.ndarray],
-    exchange: Exchange | None = None,
+    exchange: Stepping | None = None,
     kept: Collection[str] | None = None,
     arena: Arena | None = None,
 ) -> Plan:

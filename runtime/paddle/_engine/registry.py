@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from paddle._engine.errors import NotDifferentiable, ShapeError, UnknownOperator
-from paddle._engine.exchange import Exchange, StepReport
+from paddle._engine.exchange import Stepping, StepReport
 from paddle._engine.program import GRAD, Form, Operator
 from paddle._engine.rows import SparseRows
 
@@ -42,15 +42,18 @@ REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
 class Run:
     """What one run tells its operators, and what they tell it: renewed before every run, read by bound steps.
 
-    ``seed`` and ``step`` are all the randomness that there is. ``keep``: what an operator whose memory only
-    values can size leaves for its gradient, by the name of its first output; the plans of an executor share
-    it.
+    ``seed`` and ``step`` are all the randomness that there is. Where a batch is run in parts (team.py),
+    ``part`` is the number of this one, and ``before`` says how many samples are in those before it. ``keep``:
+    what an operator whose memory only values can size leaves for its gradient, by the name of its first
+    output; the plans of an executor share it.
     """
 
     seed: int = 0
     step: int = 0
     samples: int = 0
-    exchange: Exchange | None = None
+    part: int = 0
+    before: int = 0
+    exchange: Stepping | None = None
     report: StepReport | None = None
     keep: dict[str, Any] = field(default_factory=dict)
 
@@ -181,7 +184,8 @@ class Runs:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One operator. A slot written ``X*`` takes one variable or more; of outputs, as many as ``shape``
-    says."""
+    says. ``changes``: the input slots whose variables a run changes, by its attributes: parameters that no
+    gradient moves, such as moving averages."""
 
     type: str
     inputs: tuple[str, ...] = ("X",)
@@ -192,6 +196,7 @@ class Row:
     gradient: Gradient | None = None
     indexes: tuple[Index, ...] = ()
     runs: tuple[Runs, ...] = ()
+    changes: Callable[[Mapping[str, Any]], tuple[str, ...]] = lambda attrs: ()
 
     def slots(self, given: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
         """The input slots filled with the names given, complete and in the row's order."""

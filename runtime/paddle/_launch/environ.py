@@ -10,11 +10,12 @@ it looks, and nothing of an older job or a machine's tuning shines through.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
+from paddle import _blas
 from paddle._launch.dialects import VARIABLES, ClusterEnvironment, assignments, check_trainer_id, read
 from paddle._launch.errors import FlagError
 from paddle._launch.flag import Value
@@ -41,7 +42,6 @@ __all__ = [
     "read_init",
     "reporter",
     "restarts",
-    "settle_threads",
 ]
 
 RESTARTS = "PADDLE_RESTARTS"  # how often a role was started before, alone or with its whole job
@@ -53,13 +53,10 @@ _FILES = {
     "tls_cert": "PADDLE_TLS_CERT",
     "tls_key": "PADDLE_TLS_KEY",
 }
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-_PINNED_KERNEL = "OPENBLAS_CORETYPE"  # halves the speed of a processor that the kernel was not made for
 _HOST = re.compile(r"[\w.-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(%\w+)?")  # a name, IPv4 or IPv6
 # A list of trainer addresses turns a fluid program to collective training; the others speak of another job,
 # or change where a Python looks for what it imports.
 _DROPPED = (
-    _PINNED_KERNEL,
     f"{_PREFIX}*",
     "PADDLE_GLOO_*",
     "PADDLE_HETER_*",
@@ -160,12 +157,12 @@ def child_environment(
 
     ``NAME*`` stands for all names that begin so, but for those that are set.
     ``flags``: trainer flags that the user gave, handed on as ``PADDLE_INIT_*``. ``log_dir``: where the child
-    writes its .INFO files, seen from its working folder. ``trainer_count``: threads of its arithmetic.
+    writes its .INFO files, seen from its working folder. ``trainer_count``: threads in which it computes.
     """
     rank = cluster.pserver_id if cluster.role == "PSERVER" else cluster.trainer_id
     words = VARIABLES.union(*(flag.env for flag in FLAGS))
     changes: dict[str, str | None] = dict.fromkeys([*_DROPPED, *sorted(words)])
-    changes |= dict.fromkeys(_THREADS, str(trainer_count))
+    changes |= _blas.changes()
     changes |= {_PREFIX + name.upper(): BY_NAME[name].render(value) for name, value in flags.items()}
     changes |= {
         "PADDLE_INIT_USE_GPU": "False",
@@ -176,16 +173,6 @@ def child_environment(
         "GLOG_logtostderr": "0",
     }
     return changes | assignments(cluster)
-
-
-def settle_threads(environ: MutableMapping[str, str], trainer_count: int) -> None:
-    """Give this process's arithmetic ``trainer_count`` threads, where its starter did not choose a number.
-
-    It counts only before numpy is loaded. A trainer that we start has been told already, by the same rule.
-    """
-    environ.pop(_PINNED_KERNEL, None)
-    for variable in _THREADS:
-        environ.setdefault(variable, str(trainer_count))
 
 
 def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, str, object]]:

@@ -40,9 +40,10 @@ def init(**kwargs: Any) -> None:
     The flags and their defaults: ``python paddle.py --help``. Raises an error that names
     a flag or a value that cannot be.
 
-    ``trainer_count`` is how many threads matrix arithmetic may use, no more: the original also split each
-    batch among them. It counts only where numpy was not loaded before, and no such variable
-    (``OMP_NUM_THREADS``...) is set.
+    ``trainer_count`` threads have a part of each batch each, and give their gradients in one step. What they
+    learn is what one learns, but for the order in which numbers are added up; only batch normalization sees
+    the samples of its part alone. BLAS has one thread in each, unless a variable (``OMP_NUM_THREADS``...)
+    says otherwise.
     """
     from paddle.v2 import _flags
 

@@ -11,9 +11,9 @@ import os
 import sys
 from typing import Any
 
-from paddle import _complaint
+from paddle import _blas, _complaint
 from paddle._launch import environ
-from paddle._launch.environ import InitFlags, read_init, settle_threads
+from paddle._launch.environ import InitFlags, read_init
 from paddle._launch.infolog import log_folder, open_info_log
 from paddle._profiling import profile_to
 
@@ -28,11 +28,11 @@ def settle(**kwargs: Any) -> InitFlags:
     _complaint.tell_uncaught()
     global _settled
     _settled = read_init(kwargs, os.environ)
-    settle_threads(os.environ, _settled.trainer_count)
+    notices = [*_settled.notices, *filter(None, [_blas.settle(os.environ)])]
     log = open_info_log("paddle_trainer", os.environ)
     if _settled.values["profile"]:
         profile_to(log_folder(os.environ))
-    for notice in _settled.notices:
+    for notice in notices:
         print(f"paddle.init: {notice}", file=sys.stderr)
         if log is not None and log.is_file:  # else it would be on the screen twice
             logging.getLogger("paddle.trainer").warning("%s", notice)

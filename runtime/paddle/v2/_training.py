@@ -17,7 +17,9 @@ from paddle._engine.exchange import Exchange, Overlapping, UpdateSpec
 from paddle._engine.executor import Executor
 from paddle._engine.program import Program, Variable
 from paddle._engine.pruning import MASK, append_pruning, mask_of, pruned
+from paddle._engine.team import Team
 from paddle.v2._lowering.network import Network
+from paddle.v2._parts import parts
 from paddle.v2._pool import Keeper, Pool
 from paddle.v2._tally import Meter, Tally, meters, tally, variables
 from paddle.v2.topology import Topology
@@ -26,9 +28,12 @@ Feed = Mapping[str, np.ndarray]
 
 
 class Training:
-    """Steps and tests of the network ``topology``, whose outputs are costs. ``seed``: of dropout."""
+    """Steps and tests of the network ``topology``, whose outputs are costs. ``seed``: of dropout.
+    ``threads``: in as many parts is a batch computed."""
 
-    def __init__(self, topology: Topology, pool: Pool, update: UpdateSpec, seed: int) -> None:
+    def __init__(
+        self, topology: Topology, pool: Pool, update: UpdateSpec, seed: int, threads: int = 1
+    ) -> None:
         self._pool = pool
         self._update = update
         self._seed, self._pass_seed, self._steps = seed, seed, 0
@@ -43,7 +48,8 @@ class Training:
         self._trained = [parameter.spec for parameter, _ in pairs]
         self._program = net.program
         self._keeper: Keeper | None = None
-        self._executor = Executor(pool.scope)
+        self._threads = threads
+        self._runner: Executor | Team = Executor(pool.scope)
 
     def start(self, exchange: Exchange, remote: bool) -> None:
         """Hand the parameters over to ``exchange``."""
@@ -56,7 +62,9 @@ class Training:
         settle = exchange.settle if isinstance(exchange, Overlapping) else lambda: None
         self._keeper = Keeper(arrays, exchange.fetch, exchange.averages, remote, settle)
         self._pool.follow(self._keeper)
-        self._executor = Executor(self._pool.scope, exchange, exchange.room(), names)
+        given = (exchange, exchange.room(), names)
+        scope = self._pool.scope
+        self._runner = Team(scope, self._threads, *given) if self._threads > 1 else Executor(scope, *given)
         self._draw()
 
     @property
@@ -84,16 +92,16 @@ class Training:
         """Compute the gradients of a batch and learn from them."""
         self.resume()
         self._steps += 1
-        return self._run(self._executor, self._program, feed, samples)
+        return self._run(self._runner, self._program, feed, samples)
 
     def test(self, batches: Iterable[tuple[Feed, int]]) -> Tally:
         """Compute cost and metrics of batches, each with its number of samples, as a test does."""
-        total, executor = Tally(), self._executor
+        total, runner = Tally(), self._runner
         if self._keeper is None or not self._pool.follows(self._keeper):
             self._pool.current(self._names)
-            executor = Executor(self._pool.scope)
+            runner = Executor(self._pool.scope)
         for feed, samples in batches:
-            total.add(self._run(executor, self._test_program, feed, samples))
+            total.add(self._run(runner, self._test_program, feed, samples))
         return total
 
     def _draw(self) -> None:
@@ -101,11 +109,16 @@ class Training:
         for name in self._names:
             self._pool[name]
 
-    def _run(self, executor: Executor, program: Program, feed: Feed, samples: int) -> Tally:
+    def _run(self, runner: Executor | Team, program: Program, feed: Feed, samples: int) -> Tally:
         wanted = [self._cost, *variables(self._meters)]
         drawn = {"seed": self._pass_seed, "step": self._steps}
-        cost, *values = executor.run(program, feed, wanted, samples=samples, **drawn)
-        return tally(self._meters, samples, cost, values)
+        if isinstance(runner, Executor):
+            cost, *values = runner.run(program, feed, wanted, samples=samples, **drawn)
+            return tally(self._meters, samples, cost, values)
+        cut, total = parts(feed, samples, runner.count), Tally()
+        for part, (cost, *values) in zip(cut, runner.run(program, cut, wanted, **drawn), strict=True):
+            total.add(tally(self._meters, part.samples, cost, values))
+        return total
 
 
 def _costs(net: Network) -> tuple[Variable, Variable]:

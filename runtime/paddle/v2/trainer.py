@@ -7,12 +7,14 @@ an error never says an orderly goodbye to parameter servers, so that the others 
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
+from paddle import _blas
 from paddle._absent import NotInThisRelease
 from paddle._engine.exchange import Exchange, ModeSpec
 from paddle._launch.environ import reporter
@@ -31,6 +33,8 @@ if TYPE_CHECKING:  # loaded only where there are parameter servers
     from paddle._pserver.trainer.remote import RemoteExchange
 
 __all__ = ["SGD"]
+
+_logger = logging.getLogger("paddle.trainer")
 
 Reader = Callable[[], Iterator[Sequence[Any]]]
 Feeding = Mapping[str, int] | Sequence[str] | None
@@ -77,7 +81,8 @@ class SGD:
         self._mode = update_equation.update.mode
         self._flags = _flags.current()
         seed = self._flags.seed + (self._flags.trainer_id << 32)  # trainers drop out by masks of their own
-        self._training = Training(self._topology, parameters._pool, update_equation.update, seed)
+        threads = self._flags.trainer_count
+        self._training = Training(self._topology, parameters._pool, update_equation.update, seed, threads)
         parameters._pool.note(update_equation.update)
         self._exchange: Exchange | None = None
         self._goodbye: Goodbye | None = None
@@ -155,6 +160,8 @@ class SGD:
             exchange.close(f"{type(error).__name__}: {error}")  # pservers say why this trainer is not there
             raise
         self._exchange = exchange
+        blas = _blas.loaded() or "unknown"
+        _logger.info("trainer_count=%d BLAS in each of them: %s", self._flags.trainer_count, blas)
         if remote is not None:
             self._goodbye = Goodbye(self._parameters, exchange)
             if _flags.is_again():

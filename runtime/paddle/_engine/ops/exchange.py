@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from paddle._engine.errors import ExchangeError
-from paddle._engine.exchange import Overlapping, StepReport
+from paddle._engine.exchange import SteppingAhead, StepReport
 from paddle._engine.program import Form
 from paddle._engine.registry import Call, Forms, Kernel, Row, Steps
 
@@ -32,11 +32,11 @@ def _exchange(call: Call) -> Steps:
         run.report = exchange.step(gradients, run.samples)
 
     def commit() -> None:
-        if isinstance(exchange, Overlapping):
+        if isinstance(exchange, SteppingAhead):
             exchange.commit(gradients, run.samples)
             run.report = PENDING
 
-    yield commit if isinstance(exchange, Overlapping) else step
+    yield commit if isinstance(exchange, SteppingAhead) else step
 
 
 ROWS = (

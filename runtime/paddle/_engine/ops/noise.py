@@ -12,6 +12,8 @@ from paddle._engine.errors import ShapeError
 from paddle._engine.program import Form
 from paddle._engine.registry import Call, Forms, Gradient, Kernel, Row, Run, Step, Steps
 
+_DRAWN_AT_ONCE = 16  # numbers of 16 bits for each value of the generator's counter
+_APART = 0x9E3779B97F4A7C15  # seeds of parts; any large odd number does
 _WAYS = ("downgrade_in_infer", "upscale_in_train")
 
 
@@ -45,21 +47,23 @@ def _drawn(mask: np.ndarray, rate: float, run: Run, salt: int) -> Step:
     """A step that fills ``mask`` with 0 at ``rate`` (to 1/65536) and 1 elsewhere.
 
     Philox is a counter-based generator: each key has a stream of its own, and setting a key costs next to
-    nothing.
+    nothing. So does beginning in the midst: where the rows are the samples of a part of a batch, they are
+    dropped as in the whole batch. Where they are something else, such as words, each part has its own stream.
     """
     generator = np.random.Philox(key=0)
     start = generator.state
-    key, words, dropped = (
-        start["state"]["key"],
-        -(-mask.size // 4),
-        np.uint16(min(round(rate * 65536), 65535)),
-    )
+    key, counter = start["state"]["key"], start["state"]["counter"]
+    dropped = np.uint16(min(round(rate * 65536), 65535))
 
     def draw() -> None:
-        key[0], key[1] = run.seed % 2**64, (run.step % 2**32) << 32 | salt
+        is_of_samples = len(mask) == run.samples > 0
+        begin = run.before * mask.size // len(mask) if is_of_samples else 0
+        stream = run.seed if is_of_samples else run.seed + run.part * _APART
+        key[0], key[1] = stream % 2**64, (run.step % 2**32) << 32 | salt
+        counter[0], skipped = divmod(begin, _DRAWN_AT_ONCE)
         generator.state = start
-        bits = generator.random_raw(words).view(np.uint16)[: mask.size]
-        np.greater_equal(bits.reshape(mask.shape), dropped, mask)
+        bits = generator.random_raw(-(-(skipped + mask.size) // 4)).view(np.uint16)
+        np.greater_equal(bits[skipped : skipped + mask.size].reshape(mask.shape), dropped, mask)
 
     return draw
 

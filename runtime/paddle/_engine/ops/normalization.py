@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -40,6 +41,11 @@ def _channels(x: np.ndarray) -> np.ndarray:
     return x.reshape(*x.shape[:2], -1)
 
 
+def _is_kept(attrs: Mapping[str, Any]) -> bool:
+    """Whether what was found before is used, and stays as it is."""
+    return bool(attrs["is_test"] or attrs["use_global_stats"])
+
+
 def _normalize(call: Call) -> Steps:
     from paddle._engine.kernels.channels import moments, stretch  # loads numba
 
@@ -53,7 +59,6 @@ def _normalize(call: Call) -> Steps:
         call.scratch["a"],
         call.scratch["b"],
     )
-    is_kept = attrs["is_test"] or attrs["use_global_stats"]
 
     def keep() -> None:
         for kept, new in ((kept_mean, mean), (kept_variance, inverse)):
@@ -64,7 +69,7 @@ def _normalize(call: Call) -> Steps:
         np.multiply(scale, inverse, slope)
         np.subtract(bias, mean * slope, offset)
 
-    if is_kept:
+    if _is_kept(attrs):
         yield partial(np.copyto, mean, kept_mean)
         yield partial(np.copyto, inverse, kept_variance)
     else:
@@ -108,6 +113,7 @@ ROWS = (
         inputs=("X", "Scale", "Bias", "Mean", "Variance"),
         outputs=("Out", "SavedMean", "SavedInverse"),
         attrs={"epsilon": 1e-5, "momentum": 0.9, "is_test": False, "use_global_stats": False},
+        changes=lambda attrs: () if _is_kept(attrs) else ("Mean", "Variance"),
         shape=_shape,
         forward=Kernel(_normalize, _scratch),
         gradient=Gradient(

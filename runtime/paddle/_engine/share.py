@@ -1,0 +1,150 @@
+"""A share: what a thread of a team takes for its exchange, while one exchange is there for all of them.
+
+Rules:
+1. The exchange hears of a step once, from the thread of part 0, which leads.
+2. Gradients of a parameter are added up in order of the parts, as soon as all have them, by whoever was last;
+   so equal parts give equal bits. The sum lies where part 0 computed its own.
+3. No part reads a parameter before the leader has settled it.
+
+It must never know a program. Guarantee: the exchange is told what it would be told of the whole batch, but
+for the order in which samples were added up, and that in which rows are listed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from paddle._engine.exchange import Stepping, SteppingAhead, StepReport
+from paddle._engine.meeting import Meeting
+from paddle._engine.rows import SparseRows
+
+Gradients = Mapping[str, np.ndarray | SparseRows]
+Ids = Mapping[str, np.ndarray]
+
+
+class Common:
+    """What the shares of a team have in common: the ``exchange``, and where they ``meet``."""
+
+    def __init__(self, exchange: Stepping | None) -> None:
+        self.meeting = Meeting()
+        self.exchange = exchange
+        self.ahead = exchange if isinstance(exchange, SteppingAhead) else None
+        self._adding = threading.Lock()
+        self.begin(1)
+
+    def begin(self, count: int) -> None:
+        """A run of ``count`` parts begins."""
+        self.meeting.begin(count)
+        self._given: dict[str, dict[int, np.ndarray]] = {}
+        self._added: list[tuple[str, np.ndarray]] = []
+
+    def add(self, number: int, name: str, gradient: np.ndarray) -> None:
+        """Take the gradient of a part; the last one to come adds up those of all."""
+        with self._adding:
+            parts = self._given.setdefault(name, {})
+            parts[number] = gradient
+            is_last = len(parts) == self.meeting.count
+        if is_last:
+            total = parts[0]
+            for part in range(1, len(parts)):
+                np.add(total, parts[part], out=total)
+            with self._adding:
+                self._added.append((name, total))
+
+    def give(self) -> None:
+        """Give the exchange what has been added up by now."""
+        with self._adding:
+            added, self._added = self._added, []
+        if self.ahead is not None:
+            for name, total in added:
+                self.ahead.give(name, total)
+
+    def commit(self, parts: list[tuple[Gradients, int]]) -> list[StepReport]:
+        """All parts are computed."""
+        assert self.exchange is not None
+        self.give()
+        samples = sum(count for _, count in parts)
+        gradients = {name: _whole([part[name] for part, _ in parts]) for name in parts[0][0]}
+        if self.ahead is not None:
+            self.ahead.commit(gradients, samples)
+            return [StepReport(0)] * len(parts)
+        return [self.exchange.step(gradients, samples)] * len(parts)
+
+    def prefetch(self, parts: list[Ids]) -> list[None]:
+        """All parts are about to use these rows."""
+        assert self.exchange is not None
+        ids = {name: np.concatenate([part[name].reshape(-1) for part in parts]) for name in parts[0]}
+        self.exchange.prefetch(ids)
+        return [None] * len(parts)
+
+    def lookup(self, parts: list[Ids], training: bool) -> list[Ids]:
+        """The rows of open tables that each part asks for; the exchange is asked for each row once."""
+        assert self.exchange is not None
+        asked = {name: np.unique(np.concatenate([part[name] for part in parts])) for name in parts[0]}
+        rows = self.exchange.lookup(asked, training=training)
+        return [
+            {name: rows[name][np.searchsorted(asked[name], ids)] for name, ids in p.items()} for p in parts
+        ]
+
+
+class Share:
+    """The :class:`paddle._engine.exchange.SteppingAhead` of part ``number``."""
+
+    def __init__(self, number: int, common: Common) -> None:
+        self._number = number
+        self._common = common
+
+    def prefetch(self, rows: Ids) -> None:
+        """See Stepping."""
+        self._common.meeting.meet(self._number, rows, self._common.prefetch)
+
+    def lookup(self, ids: Ids, *, training: bool) -> Ids:
+        """See Stepping."""
+        found: Ids = self._common.meeting.meet(
+            self._number, ids, lambda parts: self._common.lookup(parts, training)
+        )
+        return found
+
+    def step(self, gradients: Gradients, samples: int) -> StepReport:
+        """See Stepping."""
+        for name, gradient in gradients.items():
+            if isinstance(gradient, np.ndarray):
+                self._common.add(self._number, name, gradient)
+        given: tuple[Gradients, int] = (gradients, samples)
+        report: StepReport = self._common.meeting.meet(self._number, given, self._common.commit)
+        return report
+
+    def begin_step(self) -> None:
+        """See SteppingAhead."""
+        if not self._number and self._common.ahead is not None:
+            self._common.ahead.begin_step()
+
+    def give(self, name: str, gradient: np.ndarray) -> None:
+        """See SteppingAhead."""
+        self._common.add(self._number, name, gradient)
+        if not self._number:
+            self._common.give()
+
+    def commit(self, gradients: Gradients, samples: int) -> None:
+        """See SteppingAhead. All that is dense was given."""
+        given: tuple[Gradients, int] = (gradients, samples)
+        self._common.meeting.meet(self._number, given, self._common.commit)
+
+    def settle(self, names: Collection[str] | None = None) -> StepReport:
+        """See SteppingAhead."""
+        report, ahead, meeting = StepReport(0), self._common.ahead, self._common.meeting
+        if ahead is not None and not self._number:
+            report = ahead.settle(names)
+            meeting.tell(names)
+        elif ahead is not None and names is not None:  # of gradients only those of part 0 are ever under way
+            meeting.hear(names)
+        return report
+
+
+def _whole(parts: list[np.ndarray | SparseRows]) -> np.ndarray | SparseRows:
+    """The gradient of the batch: the sum, which is where part 0 was, or the rows of all parts."""
+    rows = [part for part in parts if isinstance(part, SparseRows)]
+    return SparseRows.concatenate(rows) if rows else parts[0]

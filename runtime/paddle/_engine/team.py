@@ -1,0 +1,165 @@
+"""A team: threads that run one program on the parts of a batch, for one step of the exchange.
+
+Rules:
+1. Part 0 is run by the thread that asks; the others each by a thread of their own, on arrays of their own.
+2. Parameters are those of one scope. Those that operators change by themselves (Row.changes) are each part's
+   own during a run, which began with equal ones; afterwards they are the mean, weighed by samples.
+3. When a part fails, all end. What is raised is the error of the first part that did not fail for another's
+   sake, once no thread is at work any more; only a second interrupt does not wait for that.
+
+It must never know how a batch is cut. Guarantee: equal parts, seed and step give equal bits, and what the
+exchange hears is that of the whole batch (share.py); gradients that are changed between the backward pass and
+the exchange must be so linearly, as by a mask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from paddle._engine import registry
+from paddle._engine.exchange import Stepping
+from paddle._engine.executor import Executor
+from paddle._engine.meeting import Abandoned
+from paddle._engine.program import Program, Variable
+from paddle._engine.scope import Scope
+from paddle._engine.share import Common, Share
+
+Fetched = list[np.ndarray]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a batch: what an executor is fed, and how many samples that is."""
+
+    feed: Mapping[str, np.ndarray]
+    samples: int
+
+
+class Team:
+    """Runs programs on one scope in up to ``count`` parts; the rest as an Executor's. Not for two threads at
+    once."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        count: int,
+        exchange: Stepping | None = None,
+        room: Mapping[str, np.ndarray] | None = None,
+        kept: Collection[str] | None = None,
+    ) -> None:
+        self.count = count
+        self._scope = scope
+        self._views = [_View(scope) for _ in range(count - 1)]
+        self._common = Common(exchange)
+        shares = [None if exchange is None else Share(number, self._common) for number in range(count)]
+        leader = Executor(scope, shares[0], room, kept)
+        others = zip(self._views, shares[1:], strict=True)
+        self._executors = [leader, *(Executor(view, share, None, kept) for view, share in others)]
+        self._pool = ThreadPoolExecutor(max(1, count - 1), thread_name_prefix="part")
+        self._at_work: Sequence[Future[Fetched]] = ()
+        self._changed: WeakKeyDictionary[Program, tuple[int, list[str]]] = WeakKeyDictionary()
+
+    def run(
+        self,
+        program: Program,
+        parts: Sequence[Part],
+        fetch: Sequence[str | Variable],
+        *,
+        seed: int,
+        step: int,
+    ) -> list[Fetched]:
+        """Run the main block once on each part; gives what was fetched of each. See Executor.run."""
+        wait(self._at_work)
+        changed = self._changed_by(program)
+        for view in self._views[: len(parts) - 1]:
+            view.copy(changed)
+        self._common.begin(len(parts))
+        befores = list(accumulate((part.samples for part in parts), initial=0))
+
+        def compute(number: int) -> Fetched:
+            part = parts[number]
+            place = number, befores[number]
+            run = partial(self._executors[number].run, program, part.feed, fetch, samples=part.samples)
+            try:
+                return run(seed=seed, step=step, place=place)
+            except BaseException:
+                self._common.meeting.abandon()
+                raise
+
+        self._at_work = [self._pool.submit(compute, number) for number in range(1, len(parts))]
+        error: BaseException | None = None
+        try:
+            first = compute(0)
+        except BaseException as raised:
+            error = raised
+        wait(self._at_work)
+        if (cause := _cause(error, self._at_work)) is not None:
+            raise cause
+        for name in changed:
+            self._take_mean(name, parts)
+        return [first, *(future.result() for future in self._at_work)]
+
+    def _changed_by(self, program: Program) -> list[str]:
+        length = len(program.main.operators)
+        known = self._changed.get(program)
+        if known is None or known[0] != length:
+            known = self._changed[program] = (length, list(dict.fromkeys(_changes(program))))
+        return known[1]
+
+    def _take_mean(self, name: str, parts: Sequence[Part]) -> None:
+        total, mean = sum(part.samples for part in parts), self._scope.get(name)
+        mean *= parts[0].samples / total
+        for view, part in zip(self._views, parts[1:], strict=False):
+            mean += view.get(name) * np.float32(part.samples / total)
+
+
+class _View(Scope):
+    """The arrays of another scope, but for own copies of some."""
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__()
+        self._scope = scope
+
+    @property
+    def generation(self) -> int:
+        """That of the other scope: a copy stays where it is."""
+        return self._scope.generation
+
+    @generation.setter
+    def generation(self, value: int) -> None: ...
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._scope
+
+    def get(self, name: str) -> np.ndarray:
+        """The copy, or the live array."""
+        return self._arrays[name] if name in self._arrays else self._scope.get(name)
+
+    def lookup(self, ids: Mapping[str, np.ndarray], *, training: bool) -> Mapping[str, np.ndarray]:
+        """See Scope."""
+        return self._scope.lookup(ids, training=training)
+
+    def copy(self, names: Iterable[str]) -> None:
+        """Have copies of these, as they are now."""
+        for name in names:
+            self.set(name, self._scope.get(name))
+
+
+def _changes(program: Program) -> Iterator[str]:
+    for operator in program.main.operators:
+        if operator.role == "forward":
+            for slot in registry.row(operator.type).changes(operator.attrs):
+                yield from operator.inputs[slot]
+
+
+def _cause(error: BaseException | None, others: Sequence[Future[Fetched]]) -> BaseException | None:
+    """Of all errors the first that another part's is not the reason for."""
+    errors = [each for each in (error, *(future.exception() for future in others)) if each is not None]
+    return next((each for each in errors if not isinstance(each, Abandoned)), next(iter(errors), None))
