@@ -77,7 +77,7 @@ TABLE = (
     Row("_engine", "_engine", "numpy"),
     Row("_engine.profile", "_engine.{plan, program, registry}", "numpy threading time weakref"),
     Row("_engine.{meeting, share}", "_engine", "numpy threading"),
-    Row("_engine.team", "_engine", "concurrent.futures numpy"),
+    Row("_engine.team", "_engine", "concurrent numpy"),
     Row("_engine.checkpoint", "_engine.{checkpoint, errors, protobuf}", "numpy pathlib tarfile zlib"),
     Row("_engine.kernels", "_engine.kernels", "numpy"),
     Row("_engine.kernels.kernel", theirs="numba pathlib threading"),

@@ -10,7 +10,7 @@ import pytest
 
 import paddle.v2 as paddle
 from paddle._engine.team import Part
-from paddle.v2._parts import parts
+from paddle.v2._feeding.parts import parts
 
 RNG = np.random.default_rng(11)
 SIZES = [7, 3, 1, 8]  # of batches: not divisible, smaller than the number of threads, one sample

@@ -17,8 +17,8 @@ from paddle._engine.exchange import UpdateSpec
 from paddle._engine.initial import generator_for
 from paddle._engine.scope import Scope
 from paddle.v2._config import ParameterConfig
+from paddle.v2._feeding.slots import shown
 from paddle.v2._lowering.network import initializer
-from paddle.v2._slots import shown
 from paddle.v2.config_base import Initializer
 
 

@@ -18,8 +18,8 @@ from paddle._engine.executor import Executor
 from paddle._engine.program import Program, Variable
 from paddle._engine.pruning import MASK, append_pruning, mask_of, pruned
 from paddle._engine.team import Team
+from paddle.v2._feeding.parts import parts
 from paddle.v2._lowering.network import Network
-from paddle.v2._parts import parts
 from paddle.v2._pool import Keeper, Pool
 from paddle.v2._tally import Meter, Tally, meters, tally, variables
 from paddle.v2.topology import Topology

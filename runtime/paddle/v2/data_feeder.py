@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.errors import FeedError
-from paddle.v2 import _flat
-from paddle.v2._packing import arrays
-from paddle.v2._slots import shown
+from paddle.v2._feeding.flat import table
+from paddle.v2._feeding.packing import arrays
+from paddle.v2._feeding.slots import shown
 from paddle.v2.data_type import DataType, InputType, SequenceType
 
 __all__ = ["DataFeeder"]
@@ -29,7 +29,7 @@ class DataFeeder:
     ``data_types``: (slot, type) in the order in which rows hold them. ``feeding`` says otherwise: a mapping
     from slots to places in a row, or the slots in the order of a row. Arrays: float32 (rows, dim), or int64
     (rows, 1) of ids. Of a sparse slot int64 (n,) are the columns that its rows name, ``NAME@amounts`` what
-    each adds to its column and ``NAME@starts`` where those of each row begin (see _slots). Of sequences these
+    each adds to its column and ``NAME@starts`` where those of each row begin. Of sequences these
     are the rows of all of them; ``NAME@offsets``, int64 (n + 1,), says where each begins and the last ends,
     and of nested ones ``NAME@outer`` where samples do among the inner sequences.
     """
@@ -76,8 +76,8 @@ class DataFeeder:
         last = self._last
         if last is None:
             return None
-        if self._all_ids and (table := _flat.table(rows)) is not None:
-            return np.ascontiguousarray(table.T) if table.shape[1] > last else None
+        if self._all_ids and (ids := table(rows)) is not None:
+            return np.ascontiguousarray(ids.T) if ids.shape[1] > last else None
         if isinstance(rows, np.ndarray):
             return rows.swapaxes(0, 1) if rows.ndim > 1 and rows.shape[1] > last else None
         if set(map(type, rows)) <= {list, tuple} and len(lengths := set(map(len, rows))) == 1:

@@ -25,7 +25,7 @@ def integers(values: Collection[Any]) -> np.ndarray | None:
     return _packed("q", values, np.empty(len(values), np.int64))
 
 
-def numbers(values: Collection[Any]) -> np.ndarray | None:
+def floats(values: Collection[Any]) -> np.ndarray | None:
     """float32 (n,) of numbers."""
     return _packed("f", values, np.empty(len(values), np.float32))
 
@@ -49,7 +49,7 @@ def vectors(rows: Sequence[Any] | np.ndarray, width: int) -> np.ndarray | None:
     if kinds == {np.ndarray}:
         return _stacked(rows, width)
     if not kinds <= _LISTS:
-        flat = numbers(rows) if width == 1 else None  # a column of numbers
+        flat = floats(rows) if width == 1 else None  # a column of numbers
         return None if flat is None else flat.reshape(-1, 1)
     return _listed(rows, width) if set(map(len, rows)) == {width} else None
 

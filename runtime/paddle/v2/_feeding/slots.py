@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.errors import FeedError
-from paddle.v2 import _flat
+from paddle.v2._feeding.flat import floats, integers, joined, vectors
 from paddle.v2._lowering.output import AMOUNTS, STARTS
 from paddle.v2.data_type import DataType, InputType
 
@@ -46,7 +46,7 @@ def shown(value: Any) -> str:
 
 
 def _ids(name: str, type: InputType, column: Column) -> np.ndarray:
-    ids = None if isinstance(column, np.ndarray) else _flat.integers(column)
+    ids = None if isinstance(column, np.ndarray) else integers(column)
     if ids is None:
         ids = _converted(column)
         if ids.dtype.kind not in "iub" or ids.size != len(column):
@@ -79,8 +79,8 @@ def _why_no_id(type: InputType, value: Any) -> str | None:
 
 
 def _dense(name: str, type: InputType, column: Column) -> np.ndarray:
-    vectors = _flat.vectors(column, type.dim)
-    return _read_closely(name, type, column) if vectors is None else vectors
+    made = vectors(column, type.dim)
+    return _read_closely(name, type, column) if made is None else made
 
 
 def _read_closely(name: str, type: InputType, column: Column) -> np.ndarray:
@@ -116,7 +116,7 @@ def _entries(name: str, type: InputType, column: Column) -> tuple[np.ndarray, np
         if not all(map(hasattr, column, repeat("__len__"))):
             column = list(map(list, column))
         counts = np.fromiter(map(len, column), np.int64, len(column))
-        flat = _flat.joined(column)
+        flat = joined(column)
         columns, amounts = _pairs(flat) if type.type == DataType.SparseValue else (_columns(flat), None)
     except (ValueError, TypeError):
         raise _misfit(name, type, column, _why_not_sparse) from None
@@ -128,7 +128,7 @@ def _entries(name: str, type: InputType, column: Column) -> tuple[np.ndarray, np
 
 
 def _columns(places: Column) -> np.ndarray:
-    columns = None if isinstance(places, np.ndarray) else _flat.integers(places)
+    columns = None if isinstance(places, np.ndarray) else integers(places)
     if columns is None:
         columns = np.asarray(places)
     if columns.ndim != 1 or (columns.size and columns.dtype.kind not in "iu"):
@@ -141,7 +141,7 @@ def _pairs(entries: Column) -> tuple[np.ndarray, np.ndarray]:
     if set(map(len, entries)) - {2}:
         raise ValueError
     flat = list(chain.from_iterable(entries))
-    amounts = _flat.numbers(flat[1::2])
+    amounts = floats(flat[1::2])
     if amounts is None:
         read = np.asarray(flat[1::2])
         if read.dtype.kind not in "iuf":

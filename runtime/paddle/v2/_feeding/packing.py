@@ -1,6 +1,6 @@
 """Packing: a slot of sequences becomes the rows of all of them and the offsets at which they begin.
 
-It must never know how an element becomes a row (that is ``_slots``). Guarantee: offsets divide the rows, and
+It must never know how an element becomes a row (that is ``slots``). Guarantee: offsets divide the rows, and
 what does not fit is named.
 """
 
@@ -12,16 +12,17 @@ from dataclasses import replace
 import numpy as np
 
 from paddle._engine.errors import FeedError
-from paddle.v2 import _flat, _slots
+from paddle.v2._feeding import slots
+from paddle.v2._feeding.flat import joined
+from paddle.v2._feeding.slots import Column, shown
 from paddle.v2._lowering.output import OFFSETS, OUTER
-from paddle.v2._slots import Column, shown
 from paddle.v2.data_type import InputType, SequenceType
 
 
 def arrays(name: str, type: InputType, column: Column) -> Mapping[str, np.ndarray]:
-    """All that a slot is fed: see _slots, and where it is of sequences int64 (n + 1,) offsets."""
+    """All that a slot is fed: see slots, and where it is of sequences int64 (n + 1,) offsets."""
     if type.seq_type == SequenceType.NO_SEQUENCE:
-        return _slots.arrays(name, type, column)
+        return slots.arrays(name, type, column)
     element = replace(type, seq_type=SequenceType.NO_SEQUENCE)
     outer, flat = _flattened(name, type, column)
     if type.seq_type == SequenceType.SEQUENCE:
@@ -34,7 +35,7 @@ def _flattened(name: str, type: InputType, column: Column) -> tuple[np.ndarray, 
     """Offsets of the sequences in a column, and the elements of all of them."""
     try:
         counts = np.fromiter(map(len, column), np.int64, len(column))
-        flat = _flat.joined(column)
+        flat = joined(column)
         if isinstance(column, Sequence) and any(isinstance(each, str) for each in column):
             raise TypeError
     except TypeError:
@@ -56,6 +57,6 @@ def _rows(name: str, element: InputType, flat: Column) -> Mapping[str, np.ndarra
     if not len(flat):
         raise FeedError(f"slot {name!r} ({element}): all sequences of the batch are empty")
     try:
-        return _slots.arrays(name, element, flat)
+        return slots.arrays(name, element, flat)
     except FeedError as error:
         raise FeedError(f"in the sequences of a batch, elements counted through: {error}") from None
