@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -90,6 +91,30 @@ def test_as_another_user_by_another_port(launch, cluster) -> None:
     for node in cluster.names:
         (name,) = jobs(cluster, node)
         assert (cluster.path(node, ROOT_DIR) / name).stat().st_uid != 0
+
+
+def test_by_keys_that_only_an_agent_can_use(launch, cluster, tmp_path) -> None:
+    """The key of n1 has a passphrase, of that of n2 the public half is here alone, for n3 none is named."""
+    home = cluster.new_home(tmp_path / "home")  # type: ignore[attr-defined]
+    socket, public = tmp_path / "agent", tmp_path / "public.pub"
+    public.write_text(home.key.with_suffix(".pub").read_text())
+    named = f"    IdentityFile {home.key}\n    IdentitiesOnly yes\n"
+    own = f"Host n1\n{named}Host n2\n    IdentityFile {public}\n    IdentitiesOnly yes\n"
+    home.ssh_config.write_text(own + home.ssh_config.read_text().replace(named, ""))
+    environ = {"HOME": str(home.folder), "SSH_AUTH_SOCK": str(socket)}
+    with cluster.start("ssh-agent", "-D", "-a", socket, stdout=subprocess.DEVNULL) as agent:
+        until(socket.exists, "an agent")
+        cluster.run("ssh-add", "-q", home.key, environ=environ)
+        cluster.run("ssh-keygen", "-q", "-p", "-P", "", "-N", "secret", "-f", home.key)
+        home.key.with_suffix(".pub").unlink()
+        try:
+            trained(launch(environ=environ))
+        finally:
+            agent.kill()
+    status, _, errors = launch(environ=environ).end()
+    assert (status, "3 of 3 nodes cannot be used" in errors) == (1, True)
+    assert "a key has a passphrase, and nobody is asked for it here" in errors
+    assert "`ssh-add` gives it to your ssh agent" in errors
 
 
 def test_past_a_greeting_of_the_login_shell(launch, cluster) -> None:

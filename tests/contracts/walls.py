@@ -127,9 +127,11 @@ TABLE = (
     Row("_launch.{inbox, turn}", "", STANDARD),
     Row(
         "_launch.machines.{host_keys, transport, ways}",
-        "_launch.{errors, settings} _launch.machines.{known_hosts, opening, patience, refusals, ways}",
+        "_launch.{errors, settings} "
+        "_launch.machines.{identities, known_hosts, opening, patience, refusals, ways}",
         f"fabric paramiko {STANDARD}",
     ),
+    Row("_launch.machines.identities", "", f"paramiko {STANDARD}"),
     Row("_launch.ignored", "_launch.errors", "pathlib pathspec"),
     Row("_launch.machines.places", "_launch.errors"),
     Row("_launch.machines.shards", "_launch.workspace"),

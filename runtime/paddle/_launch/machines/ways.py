@@ -33,7 +33,7 @@ from paramiko import Transport as Protocol
 from paramiko.ssh_exception import NoValidConnectionsError
 
 from paddle._launch.errors import HostKeyUnknown, LaunchError, NodeError
-from paddle._launch.machines import known_hosts, patience, refusals
+from paddle._launch.machines import identities, known_hosts, patience, refusals
 from paddle._launch.machines.known_hosts import HostKey, Known
 from paddle._launch.machines.refusals import Door
 from paddle._launch.settings import Host
@@ -87,6 +87,8 @@ def connection(host: Host, host_keys: str) -> Connection:
             "allow_agent": not only,
             "look_for_keys": not only,
         }
+        if only:
+            hop.connect_kwargs["pkey"] = identities.of_agent(hop.connect_kwargs.get("key_filename", ()))
         verification = Verification(host_keys, hop)
         hop.client.set_missing_host_key_policy(verification)
         hop.connect_kwargs["transport_factory"] = partial(protocol, verification.known)
@@ -197,6 +199,8 @@ def _keys(connection: Connection) -> Iterator[str]:
     """What is tried to log in."""
     wanted = connection.connect_kwargs
     yield from wanted.get("key_filename", ())
+    if wanted.get("pkey"):
+        yield "1 of the ssh agent"
     if wanted["allow_agent"]:
         with contextlib.suppress(SSHException, OSError):
             count = len(Agent().get_keys())
