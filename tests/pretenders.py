@@ -30,3 +30,9 @@ os.write(int(os.environ["PADDLE_REPORT_FD"]), b'{"report": "ready", "ports": []}
 """
 PSERVER = READY + "signal.pause()\n"
 ENDS = READY + "signal.alarm(1)\nsignal.signal(signal.SIGALRM, lambda *_: os._exit(0))\nsignal.pause()\n"
+# A pserver that a trainer has come to, and that does not end by itself.
+NEVER_ENDS = """
+import os, signal
+os.write(int(os.environ["PADDLE_REPORT_FD"]), b'{"report": "ready"}\\n{"report": "joined"}\\n')
+signal.pause()
+"""

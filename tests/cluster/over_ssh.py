@@ -22,8 +22,8 @@ PROMISED_S = 5.0
 
 
 class Job:
-    """A launcher at the head. Its pservers only pretend, or are real where none is given. ``before``: what
-    Python is to do in it first."""
+    """A launcher at the head, as users type it: ``python paddle.py``. But its pservers only pretend, or are
+    real where none is given; and ``before`` is what Python is to do in it first."""
 
     def __init__(
         self,
@@ -51,14 +51,9 @@ class Job:
             f"HOSTS = {list(hosts)}\nROOT_DIR = {ROOT_DIR!r}\nPADDLE_NIC = 'eth0'\n"
             f"PADDLE_PORTS_NUM_FOR_SPARSE = 1\n" + (conf or f"NODE_PYTHON = {sys.executable!r}\n")
         )
-        runtime = ROOT / "runtime" if pserver is None else pretended(folder / "runtime", pserver)
-        entry = (
-            f"{before}\n"
-            "import sys; from pathlib import Path; from paddle._launch.cli import main; "
-            f"sys.exit(main(sys.argv[1:], runtime=Path({str(runtime)!r})))"
-        )
+        program = [ROOT / "paddle.py"] if pserver is None and not before else _entry(folder, pserver, before)
         self.process = lab.start(
-            *(sys.executable, "-c", entry, f"--conf={folder / 'conf.py'}", "-p", self.package, *argv),
+            *(sys.executable, *program, f"--conf={folder / 'conf.py'}", "-p", self.package, *argv),
             cwd=folder,
             environ={"PYTHONPATH": str(ROOT / "runtime"), **(environ or {})},
             text=True,
@@ -112,6 +107,16 @@ class Job:
         self.process.kill()
         with contextlib.suppress(ValueError, BrokenPipeError), self.process:
             pass
+
+
+def _entry(folder: Path, pserver: str | None, before: str) -> list[str]:
+    """What Python is to do for a launcher of which something is not as users have it."""
+    runtime = ROOT / "runtime" if pserver is None else pretended(folder / "runtime", pserver)
+    main = (
+        f"import sys; from pathlib import Path; from paddle._launch.cli import main; "
+        f"sys.exit(main(sys.argv[1:], runtime=Path({str(runtime)!r})))"
+    )
+    return ["-c", f"{before}\n{main}"]
 
 
 def pretended(runtime: Path, pserver: str) -> Path:

@@ -19,7 +19,7 @@ import pytest
 from paddle._launch.jobs.index import Index, Standing
 from tests.cluster.over_ssh import ROOT_DIR, Job, all_gone, clear, jobs, left
 from tests.lab.cluster import HEAD, Cluster
-from tests.pretenders import RUNAWAY
+from tests.pretenders import NEVER_ENDS, RUNAWAY
 from tests.waiting import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
@@ -30,11 +30,6 @@ NEVER_READY = "import signal\nprint('family', flush=True)\nsignal.pause()\n"
 STUBBORN = (
     f"import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n{RUNAWAY}while True: signal.pause()\n"
 )
-NEVER_ENDS = """
-import os, signal
-os.write(int(os.environ["PADDLE_REPORT_FD"]), b'{"report": "ready"}\\n{"report": "joined"}\\n')
-signal.pause()
-"""
 ENDS_WELL = "print('family', flush=True)\n"
 LEAVES_MUCH = "open('log/much', 'wb').write(__import__('os').urandom(8 << 20))\nraise SystemExit(3)\n"
 SAYS_HOW_FAR = """

@@ -13,7 +13,7 @@ import pytest
 
 from tests.cluster.over_ssh import PROMISED_S, Job, all_gone, clear, left
 from tests.lab.cluster import Cluster
-from tests.pretenders import RUNAWAY
+from tests.pretenders import NEVER_ENDS, RUNAWAY
 from tests.waiting import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
@@ -25,6 +25,13 @@ from paddle._launch import launch
 from paddle._launch.backends import node
 node.LEASE_S = {LEASE_S}
 launch.Limits = partial(launch.Limits, silence_s={SILENCE_S})
+"""
+SOON_OVER = "from functools import partial\nfrom paddle._launch import launch\n"
+SOON_OVER += "launch.Limits = partial(launch.Limits, finish_s=3.0)"
+LEAVES_A_MODEL = """
+import pathlib
+pathlib.Path("output/pass-00000").mkdir(parents=True)
+pathlib.Path("output/pass-00000/done").write_text("")
 """
 
 
@@ -75,7 +82,7 @@ def test_a_node_that_is_cut_off_stops_by_its_lease_and_is_named(launch, cluster)
 
 
 def test_a_cable_that_is_whole_again_before_the_lease_has_run_out_costs_a_pause(launch, cluster) -> None:
-    """A node that is lost is not reached again; one that is silent for some seconds is not lost."""
+    """A connection that broke is not taken up again; one that is silent for some seconds has not broken."""
     job = launch(train="import time\nprint('family')\nwhile True: print(time.sleep(0.1), flush=True)\n")
     job.wait_until_trained()
     arrived = job.package / "log" / "node-1" / "train.log"
@@ -105,6 +112,28 @@ def test_a_node_that_dies_ends_the_job_and_is_named(launch, make_lab, tmp_path) 
             "train.log": "family\n",
             "paddle_trainer.INFO": "I1 loss\n",
         }, "what had come from it is here"
+        all_gone(lab, PROMISED_S, ["n1"])
+    finally:
+        job.clean_up()
+
+
+def test_a_node_that_dies_once_all_trainers_have_ended_well_costs_its_logs_alone(make_lab, tmp_path) -> None:
+    lab = make_lab(2)
+    job = Job(lab, tmp_path, train=LEAVES_A_MODEL, pserver=NEVER_ENDS, before=SOON_OVER)
+    try:
+        job.wait_for("trainers ended well")
+        lab.kill("n2")
+        status, output, errors = job.end()
+        assert (status, errors) == (0, ""), output
+        assert (
+            "node 1: its agent ended unasked: its connection broke; all trainers have ended well, so the job "
+            "goes on without it\n"
+        ) in output
+        done = (
+            f"done: logs in {job.package}/log, model in {job.package}/output, not collected, so to be found"
+        )
+        assert output.splitlines()[-1].startswith(f"{done} where it was made: root@n2:")
+        assert (job.package / "output/pass-00000/done").exists()
         all_gone(lab, PROMISED_S, ["n1"])
     finally:
         job.clean_up()

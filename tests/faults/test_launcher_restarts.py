@@ -194,6 +194,26 @@ def test_in_step_with_snapshots_the_whole_job_begins_again_and_no_bit_is_differe
     assert_same(job.after(0), whole())
 
 
+def test_in_step_with_snapshots_the_third_death_ends_the_job_and_says_what_was_tried(begin) -> None:
+    job, lives = begin(*KEPT, stays="0 4"), "begins again with its whole job"
+    for life in range(3):
+        until(lambda life=life: job.log(1).count(lives) == life, f"life {life + 1}", PATIENCE_S)
+        until(lambda: "at 0 4" in job.log(1).rpartition(lives)[2], "where it stays", PATIENCE_S)
+        job.kill(1, "train.py")
+    status, output, errors = job.running.end()
+    assert (status, job.running.pids()) == (137, {})
+    text = "trainer-1: its process was killed by SIGKILL; the whole job begins again in "
+    assert [line for line in output.splitlines() if "the whole job begins again" in line] == [
+        f"{text}1 s, from the newest snapshot that all shards have, and once more",
+        f"{text}2 s, from the newest snapshot that all shards have, for the last time",
+    ]
+    assert "paddle.py: trainer-1 was killed by SIGKILL on node 1 (127.0.0.2). Its last lines:" in errors
+    assert (
+        "Why: it had been started again 2 times (--max_restart=2), after it was killed by SIGKILL" in errors
+    )
+    assert "to go on from the snapshots: python paddle.py --resume=JOB" in output
+
+
 def test_with_fewer_trainers_than_there_were_a_job_goes_on_where_that_is_allowed(begin) -> None:
     job = begin("--max_restart=2", "--min_trainers=1", "--barrier_timeout=2", stays="1 3")
     job.is_at(1, "at 1 3")

@@ -2,12 +2,13 @@
 
 Run as a program in the head's network, with a node's name, a process of its network and the address of its
 card. It makes the card and the port of the bridge, as a pair of taps, says ``here`` and carries frames until
-it is killed. Each line on its input sets delay, jitter (ms, each way) and loss (percent). Frames keep their
-order. Standard library only.
+it is killed, or an end of it is gone. Each line on its input sets delay, jitter (ms, each way) and loss
+(percent). Frames keep their order. Standard library only.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import random
@@ -105,6 +106,10 @@ def _frames(descriptor: int) -> list[bytes]:
             frames.append(os.read(descriptor, FRAME_BYTES))
     except BlockingIOError:
         pass
+    except OSError as error:
+        if error.errno == errno.EBADFD:  # the network that had this end is gone
+            sys.exit()
+        raise
     return frames
 
 

@@ -30,15 +30,15 @@ ROLES = PSERVERS | TRAINERS
 PREPARATION = (Phase.REACH, Phase.DELIVER, Phase.OPEN)
 
 
-def launch() -> Supervisor:
-    supervisor = Supervisor(NODES, PSERVERS, TRAINERS)
+def launch(limits: Limits | None = None) -> Supervisor:
+    supervisor = Supervisor(NODES, PSERVERS, TRAINERS, limits)
     assert supervisor.begin(0.0) == [Step(0, Phase.REACH), Step(1, Phase.REACH)]
     return supervisor
 
 
-def led_to(phase: Phase) -> Supervisor:
+def led_to(phase: Phase, limits: Limits | None = None) -> Supervisor:
     """A launch that went well until it came to ``phase``."""
-    supervisor = launch()
+    supervisor = launch(limits)
     steps = [Answered(node, step) for step in PREPARATION for node in NODES]
     steps += [RoleReady(role) for role in PSERVERS] + [RoleJoined("pserver-0")]
     steps += [RoleExited(role, 0) for role in TRAINERS]
@@ -98,35 +98,6 @@ def test_trainers_start_when_all_pservers_are_ready() -> None:
     supervisor = led_to(Phase.SERVE)
     assert supervisor.handle(RoleReady("pserver-1"), 1.0) == []
     assert supervisor.handle(RoleReady("pserver-0"), 1.0) == [StartRole("trainer-0"), StartRole("trainer-1")]
-
-
-def test_pservers_that_do_not_end_by_themselves_are_stopped_and_that_is_no_failure() -> None:
-    supervisor = led_to(Phase.FINISH)
-    assert supervisor.handle(Tick(), 1.0 + Limits().finish_s) == []
-    assert supervisor.handle(Tick(), 1.1 + Limits().finish_s) == [Stop(0, 2.0), Stop(1, 2.0)]
-    for event in (RoleExited("pserver-0", -15), NodeEnded(0), NodeEnded(1)):
-        supervisor.handle(event, 12.0)
-    assert supervisor.phase is Phase.COLLECT
-    assert supervisor.exit_status == 0
-
-
-def test_a_pserver_may_end_well_before_the_last_trainer_does() -> None:
-    supervisor = led_to(Phase.TRAIN)
-    for role in (*PSERVERS, *TRAINERS):
-        supervisor.handle(RoleExited(role, 0), 1.0)
-    assert supervisor.phase is Phase.STOP
-    assert supervisor.exit_status == 0
-
-
-def test_pservers_that_no_trainer_came_to_are_stopped_at_once() -> None:
-    supervisor = launch()
-    for event in [Answered(node, step) for step in PREPARATION for node in NODES]:
-        supervisor.handle(event, 1.0)
-    for event in [RoleReady(role) for role in PSERVERS] + [RoleExited("trainer-0", 0)]:
-        supervisor.handle(event, 1.0)
-    assert supervisor.handle(RoleExited("trainer-1", 0), 1.0) == [Stop(0, 2.0), Stop(1, 2.0)]
-    assert supervisor.history[-2:] == [Phase.FINISH, Phase.STOP]
-    assert supervisor.exit_status == 0
 
 
 def test_what_broke_first_is_the_cause_where_nobody_says_more() -> None:

@@ -37,6 +37,22 @@ def end_of(role: str, node: int, status: int, *, when: str = "", detail: str = "
     return Cause(status=own, text=f"{role} {how_ended(status)}{when}", node=node, role=role, detail=detail)
 
 
+def late_nodes(nodes: Sequence[int], limit_s: float, lost: str = "", said: str = "") -> Cause:
+    """Nodes that did not answer in time as a cause. ``lost``: why the first of them was looked for again;
+    ``said``: what was heard of it last."""
+    others = f", nor did node {', '.join(map(str, nodes[1:]))}" if nodes[1:] else ""
+    text = f"{lost}{lost and ', and '}it did not answer within {limit_s:.0f} s{others}{said and ': '}{said}"
+    return Cause(status=1, text=text, node=nodes[0])
+
+
+def late_pservers(nodes: Mapping[str, int], limit_s: float) -> Cause:
+    """Pservers that were not ready in time as a cause. ``nodes``: the node of each."""
+    first, *others = nodes
+    more = f", nor was {', '.join(others)}" if others else ""
+    text = f"{first} was not ready within {limit_s:.0f} s{more}"
+    return Cause(status=1, text=text, node=nodes[first], role=first)
+
+
 class Blame:
     """Takes what is known of the ends of roles; ``nodes``: the node of each, by the role's name."""
 

@@ -33,7 +33,7 @@ from paddle._launch.jobs.resumption import again, resumed
 from paddle._launch.jobs.shared import SharedScreen
 from paddle._launch.launch import Launch
 from paddle._launch.logs import LAUNCHER
-from paddle._launch.news import Bulletin, Ended, Failed, Place, Planned, Said
+from paddle._launch.news import Bulletin, Ended, Failed, Planned, PlannedNode, Said
 from paddle._launch.results.tenancy import Tenancy
 from paddle._launch.screens.merged import Heads, MergedScreen
 from paddle._launch.screens.printer import Printer
@@ -226,7 +226,7 @@ def _carry_out(
 
 def _planned(launch: plan.LaunchPlan) -> Planned:
     places = (
-        Place(node.node, node.address, str(node.workspace), tuple(role.name for role in node.roles))
+        PlannedNode(node.node, node.address, str(node.workspace), tuple(role.name for role in node.roles))
         for node in launch.nodes
     )
     return Planned(launch.name, launch.id, str(launch.home), tuple(places))

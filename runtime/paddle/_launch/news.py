@@ -85,7 +85,7 @@ News = Printed | Grown | Progress | Waiting | Told | Sent | Collected | Restarte
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlannedNode:
     """A node of a launch, as it is told: ``roles`` by name."""
 
     node: int
@@ -101,7 +101,7 @@ class Planned:
     job: str
     id: str
     home: str
-    nodes: tuple[Place, ...]
+    nodes: tuple[PlannedNode, ...]
 
 
 @dataclass(frozen=True, slots=True)

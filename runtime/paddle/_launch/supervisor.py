@@ -38,6 +38,8 @@ Rules:
     begins with REACH, and of the one before nothing is heard any more.
 14. In REACH of a later life a node that does not answer is asked again, until its limit is over: it may have
     been cut off, and its agent end by its lease. Then that is a failure.
+15. A node that is lost in FINISH, when all trainers have ended well, is no failure, but for that of the first
+    trainer, which has the model.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ from signal import SIGTERM, Signals
 from paddle._launch.actions import Action, BeginAgain, Foretell, Kill, StartRole, Step, Stop, Tell
 from paddle._launch.again.absent import Absent
 from paddle._launch.again.lives import Lives
-from paddle._launch.cause import Blame, Cause, end_of, how_ended
+from paddle._launch.cause import Blame, Cause, end_of, how_ended, late_nodes, late_pservers
 from paddle._launch.events import (
     Answered,
     Barred,
@@ -90,10 +92,11 @@ class Supervisor:
         self.cause: Cause | None = None
         self._nodes = tuple(nodes)
         self._pservers, self._trainers = dict(pservers), dict(trainers)
+        self._node_of = self._pservers | self._trainers
         self._limits = limits or Limits()
         self._restarts, self._min_trainers = restarts or Restarts(), min_trainers
         self._lives = lives or Lives()
-        self._blame = Blame(self._pservers | self._trainers)
+        self._blame = Blame(self._node_of)
         self.spared: dict[str, int] = {}  # how those ended that the job goes on without (rule 12)
         self.has_met = False  # whether any trainer has come to a pserver
         self._since = 0.0
@@ -105,7 +108,6 @@ class Supervisor:
         self._is_collecting_on = False  # after a signal
         self._is_forced = False  # those whom REST waits for were killed
         self._absent = Absent()
-        self._lost: dict[int, str] = {}  # why the life before ended
 
     @property
     def exit_status(self) -> int:
@@ -287,20 +289,19 @@ class Supervisor:
         if actions := self._again_with(role, status, now):
             return actions
         when = " before it was ready" if role in self._waiting else ""
-        node = (self._pservers | self._trainers)[role]
-        return self._fail(end_of(role, node, status, when=when), now)
+        return self._fail(end_of(role, self._node_of[role], status, when=when), now)
 
     def _failed(self, node: int, text: str, now: float) -> list[Action]:
         if self.phase is Phase.REACH and self._lives.number > 1:
-            self._absent.add(node, text, now)
-            return []
+            again = f"{text.rstrip('.')}; it is asked again"
+            return [Tell(f"node {node}", again)] if self._absent.add(node, text, now) else []
         if self.phase is Phase.REACH:
             self.unfit[node] = text
             return self._arrived(node, now)
-        actions = []
-        if self.phase not in (Phase.REST, Phase.STOP, Phase.KILL, Phase.END):
-            actions = self._lose(node, text, now)
-        return actions + (self._arrived(node, now) if self.phase is Phase.COLLECT else [])
+        if self.phase in (Phase.REST, Phase.STOP, Phase.KILL, Phase.END):
+            return []
+        is_collected = self.phase is Phase.COLLECT  # as far as it can be
+        return self._lose(node, text, now) + (self._arrived(node, now) if is_collected else [])
 
     def _ended(self, node: int, text: str, now: float) -> list[Action]:
         self._over.add(node)
@@ -310,14 +311,23 @@ class Supervisor:
         return self._lose(node, reason, now) if self.phase < Phase.STOP else []
 
     def _lose(self, node: int, text: str, now: float) -> list[Action]:
-        """A node, or its agent, is lost: rules 4 and 13."""
+        """A node, or its agent, is lost: rules 4, 13 and 15."""
+        if self.phase is Phase.FINISH and node != next(iter(self._trainers.values()), None):
+            return self._do_without(node, text, now)
         why_not = self._lives.why_not() if self._may_begin_again else ""
         if why_not is not None:
             text = "; ".join(filter(None, [text, why_not]))
             return self._fail(Cause(status=1, text=text, node=node), now)
-        self._lost = {node: text}
+        self._absent.clear({node: text})
         told = Tell(f"node {node}", f"{text}; {self._lives.take(f'node {node} was lost', now)}")
         return [told, *self._enter(Phase.REST, now)]
+
+    def _do_without(self, node: int, text: str, now: float) -> list[Action]:
+        """Rule 15."""
+        self._heard.pop(node, None)
+        self._waiting -= {role for role, at in self._pservers.items() if at == node}
+        told = Tell(f"node {node}", f"{text}; all trainers have ended well, so the job goes on without it")
+        return [told] if self._waiting else [told, *self._leave(now)]
 
     @property
     def _may_begin_again(self) -> bool:
@@ -332,6 +342,7 @@ class Supervisor:
             if why_not:
                 self._blame.note(role, why_not)
             return []
+        self._absent.clear()
         self._restarts.spend(role, status)
         how = how_ended(status)
         text = f"its process {how}; {self._lives.take(f'{role} {how}', now)}"
@@ -349,8 +360,7 @@ class Supervisor:
 
     def _begin_again(self, now: float) -> list[Action]:
         self._over.clear()
-        self._absent.clear()
-        self._blame = Blame(self._pservers | self._trainers)
+        self._blame = Blame(self._node_of)
         self.spared, self.has_met = {}, False
         self._restarts.begin_again()
         return [BeginAgain(self._lives.begin()), *self._enter(Phase.REACH, now)]
@@ -372,7 +382,7 @@ class Supervisor:
         return self._start_again(now) if self.phase in (Phase.TRAIN, Phase.FINISH) else []
 
     def _start_again(self, now: float) -> list[Action]:
-        due = self._restarts.due(now)
+        due = [role for role in self._restarts.due(now) if self._node_of[role] in self._heard]  # rule 15
         self._over.difference_update(due)
         return [StartRole(role) for role in due]
 
@@ -380,21 +390,11 @@ class Supervisor:
         if self.phase >= Phase.FINISH:
             past = Phase.KILL if self.phase is Phase.STOP else _SKIPPING.get(self.phase)
             return self._enter(past or Phase(self.phase + 1), now)
-        within = f"within {limit:.0f} s"
         nodes = [node for node in self._nodes if node in self._waiting]
         if self.phase is Phase.REACH and self._lives.number == 1:
-            self.unfit |= dict.fromkeys(nodes, f"it did not answer {within}")
+            self.unfit |= {node: late_nodes([node], limit).text for node in nodes}
             return self._leave(now)
         if nodes:
-            before = f"{self._lost[nodes[0]]}, and " if nodes[0] in self._lost else ""
-            said = self._absent.said(nodes[0])
-            text = f"{before}it did not answer {within}{_nor('did node', nodes[1:])}{said and ': '}{said}"
-            return self._fail(Cause(status=1, text=text, node=nodes[0]), now)
-        first, *others = [role for role in self._pservers if role in self._waiting]
-        text = f"{first} was not ready {within}{_nor('was', others)}"
-        return self._fail(Cause(status=1, text=text, node=self._pservers[first], role=first), now)
-
-
-def _nor(did: str, others: Sequence[int | str]) -> str:
-    """Of others the same."""
-    return f", nor {did} {', '.join(map(str, others))}" if others else ""
+            return self._fail(late_nodes(nodes, limit, *self._absent.said(nodes[0])), now)
+        late = {role: node for role, node in self._pservers.items() if role in self._waiting}
+        return self._fail(late_pservers(late, limit), now)

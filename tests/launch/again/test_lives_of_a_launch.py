@@ -148,7 +148,8 @@ def test_a_node_that_is_lost_is_asked_until_it_answers_and_takes_part_again() ->
     assert supervisor.handle(Tick(), 19.9) == []
     assert supervisor.handle(Tick(), 21.2) == [BeginAgain(2), *REACHES]
     supervisor.handle(Answered(0, Phase.REACH), 22.0)
-    assert supervisor.handle(NodeFailed(1, "it is off."), 22.0) == []
+    told = Tell("node 1", "it is off; it is asked again")
+    assert supervisor.handle(NodeFailed(1, "it is off."), 22.0) == [told]
     assert supervisor.handle(Tick(), 22.9) == []
     assert supervisor.handle(Tick(), 23.0) == [Step(1, Phase.REACH)]
     assert supervisor.handle(Answered(1, Phase.REACH), 23.1) == [Step(n, Phase.DELIVER) for n in NODES]

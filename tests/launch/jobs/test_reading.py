@@ -13,7 +13,7 @@ from paddle._launch.arguments import Arguments
 from paddle._launch.errors import UsageError
 from paddle._launch.jobs import commands
 from paddle._launch.jobs.looking import as_json, headline, in_words, look
-from paddle._launch.jobs.reading import Line, choice, lines
+from paddle._launch.jobs.reading import RoleLine, choice, lines
 from paddle._launch.jobs.resumption import resumed
 from paddle._launch.jobs.stopping import stop
 from paddle._launch.results.tenancy import settle
@@ -38,12 +38,12 @@ def ended(keep, gone, tmp_path: Path):
 
 def test_the_lines_of_files_come_role_by_role_from_where_they_are(ended) -> None:
     assert list(lines(ended, ALL, follow=True)) == [
-        Line("pserver-0", "serves"),
-        Line("trainer-0", "one"),
-        Line("trainer-0", "\x1b[2Jtwo"),
-        Line("trainer-0", "three"),
-        Line("trainer-1", "one\ufffd"),
-        Line("trainer-1", "four"),
+        RoleLine("pserver-0", "serves"),
+        RoleLine("trainer-0", "one"),
+        RoleLine("trainer-0", "\x1b[2Jtwo"),
+        RoleLine("trainer-0", "three"),
+        RoleLine("trainer-1", "one\ufffd"),
+        RoleLine("trainer-1", "four"),
     ]
 
 

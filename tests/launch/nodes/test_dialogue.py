@@ -9,11 +9,11 @@ import pytest
 
 from paddle._launch.machines.known_hosts import HostKey
 from paddle._launch.nodes.dialogue import Dialogue
-from paddle._launch.nodes.trusting import Told
+from paddle._launch.nodes.trusting import Verdict
 from paddle._launch.settings import Host
 
 KEY = HostKey("ssh-ed25519", "AAAA")
-NEW = Told(nodes=(0,), behind=(1, 2, 3), host="10.0.0.1", state="new", name="10.0.0.1", key=KEY)
+NEW = Verdict(nodes=(0,), behind=(1, 2, 3), host="10.0.0.1", state="new", name="10.0.0.1", key=KEY)
 
 
 class Terminal(io.StringIO):
@@ -27,7 +27,7 @@ def converse(stdin: io.StringIO | None, form: str = "text", *, yes: bool = False
     is_right = dialogue.is_right([NEW])
     state, text = ("added", "/known_hosts") if is_right else ("declined", "")
     dialogue.tell(
-        Told(
+        Verdict(
             nodes=NEW.nodes, behind=NEW.behind, host=NEW.host, state=state, name=NEW.name, key=KEY, text=text
         )
     )
@@ -75,7 +75,7 @@ def test_yes_asks_nothing() -> None:
     assert "[y/N]" not in said
 
 
-def ended(host_keys: str, *told: Told) -> str:
+def ended(host_keys: str, *told: Verdict) -> str:
     said = io.StringIO()
     dialogue = Dialogue([Host("n1", "root")], "text", yes=True, stdin=None, stdout=said)
     for one in told:
@@ -85,8 +85,8 @@ def ended(host_keys: str, *told: Told) -> str:
 
 
 def test_the_end_says_what_was_done_and_what_there_is_still_to_do() -> None:
-    added = Told(nodes=(0,), behind=(), host="n1", state="added", name="n1", key=KEY, text="/known_hosts")
-    declined = Told(nodes=(0,), behind=(), host="n1", state="declined", name="n1", key=KEY)
+    added = Verdict(nodes=(0,), behind=(), host="n1", state="added", name="n1", key=KEY, text="/known_hosts")
+    declined = Verdict(nodes=(0,), behind=(), host="n1", state="declined", name="n1", key=KEY)
     assert ended("known", added, added).endswith("2 keys added to /known_hosts\n")
     assert "nothing was added: nobody was here to ask" in ended("known", declined)
     assert "`fab trust --yes` takes them" in ended("known", declined)
@@ -95,5 +95,5 @@ def test_the_end_says_what_was_done_and_what_there_is_still_to_do() -> None:
 
 
 def test_what_a_host_says_is_not_obeyed_by_a_terminal() -> None:
-    failed = Told(nodes=(0,), behind=(), host="n1", state="failed", text="\x1b[2J\x07gone")
+    failed = Verdict(nodes=(0,), behind=(), host="n1", state="failed", text="\x1b[2J\x07gone")
     assert ended("known", failed) == "node 0 root@n1  \\x07gone\n"

@@ -11,7 +11,7 @@ from paddle._launch.errors import LaunchError, NodeUnreachable
 from paddle._launch.machines.host_keys import Hop
 from paddle._launch.machines.known_hosts import Entry, HostKey, Known
 from paddle._launch.machines.refusals import Door
-from paddle._launch.nodes.trusting import Told, trust
+from paddle._launch.nodes.trusting import Verdict, trust
 from paddle._launch.settings import Host
 
 FILE = Path("/known_hosts")
@@ -35,7 +35,7 @@ class World:
     def chain(self, host: Host) -> Chain:
         return Chain(self, self.ways.get(host.name, [host.name]))
 
-    def is_right(self, new: Sequence[Told]) -> bool:
+    def is_right(self, new: Sequence[Verdict]) -> bool:
         self.asked.append([told.name for told in new])
         return self.answer
 

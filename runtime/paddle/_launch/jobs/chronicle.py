@@ -17,7 +17,7 @@ _EACH = 200  # bytes that a bulletin takes besides the texts in it, about
 _LINE = 60  # likewise a line
 
 
-class Told(NamedTuple):
+class Dated(NamedTuple):
     """A bulletin, and when it was told: seconds since 1970."""
 
     bulletin: Bulletin
@@ -31,7 +31,7 @@ class Chronicle:
         self._most = most_bytes
         self._size = 0
         self._first = 0  # the number of the oldest that is kept
-        self._told: deque[tuple[Told, int]] = deque()
+        self._told: deque[tuple[Dated, int]] = deque()
         self._is_over = False
         self._changed = threading.Condition()
 
@@ -41,7 +41,7 @@ class Chronicle:
         if isinstance(bulletin, Printed):
             size += sum(map(len, bulletin.lines)) + _LINE * len(bulletin.lines)
         with self._changed:
-            self._told.append((Told(bulletin, time), size))
+            self._told.append((Dated(bulletin, time), size))
             self._size += size
             while self._size > self._most and len(self._told) > 1:
                 self._size -= self._told.popleft()[1]
@@ -54,7 +54,7 @@ class Chronicle:
             self._is_over = True
             self._changed.notify_all()
 
-    def since(self, cursor: int, patience_s: float) -> tuple[list[Told], int, int]:
+    def since(self, cursor: int, patience_s: float) -> tuple[list[Dated], int, int]:
         """Give the news from ``cursor`` on, the next cursor, and how many were missed. It waits for some, for
         ``patience_s``; the next cursor is -1 when all is told."""
         with self._changed:

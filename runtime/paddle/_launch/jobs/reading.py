@@ -26,7 +26,7 @@ _CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RoleLine:
     """A line of a role; of none where the launch itself says it."""
 
     role: str
@@ -42,7 +42,7 @@ class Choice:
     role: str = ""
     pattern: re.Pattern[str] | None = None
 
-    def takes(self, line: Line) -> bool:
+    def takes(self, line: RoleLine) -> bool:
         """Whether a line is one of them."""
         if not line.role:
             return True
@@ -65,7 +65,7 @@ def pattern(text: str, flag: str) -> re.Pattern[str] | None:
         ) from error
 
 
-def lines(job: Job, wanted: Choice, *, follow: bool) -> Iterator[Line]:
+def lines(job: Job, wanted: Choice, *, follow: bool) -> Iterator[RoleLine]:
     """Give the lines that are wanted; those that are still to come too, where that is asked for."""
     roles = {role.name for node in job.record.plan.nodes for role in node.roles}
     if wanted.role and wanted.role not in roles:
@@ -76,10 +76,10 @@ def lines(job: Job, wanted: Choice, *, follow: bool) -> Iterator[Line]:
         yield from _of_files(job, wanted)
 
 
-def _of_launch(job: Job, wanted: Choice, *, follow: bool) -> Iterator[Line]:
+def _of_launch(job: Job, wanted: Choice, *, follow: bool) -> Iterator[RoleLine]:
     """First what was printed, as far as the launch keeps it, of which a tail may be wanted; then the rest."""
     plan = job.record.plan
-    kept: deque[Line] = deque(maxlen=wanted.tail)
+    kept: deque[RoleLine] = deque(maxlen=wanted.tail)
     with Caller(job.folder) as caller:
         printed = caller.lines()
         for told in printed:
@@ -91,22 +91,22 @@ def _of_launch(job: Job, wanted: Choice, *, follow: bool) -> Iterator[Line]:
             yield from (line for line in _told(told, plan) if wanted.takes(line))
 
 
-def _told(told: dict[str, Any], plan: LaunchPlan) -> Iterator[Line]:
+def _told(told: dict[str, Any], plan: LaunchPlan) -> Iterator[RoleLine]:
     match told:
         case {"event": "lines", "role": str(role), "lines": [*texts]}:
-            yield from (Line(role, str(text)) for text in texts)
+            yield from (RoleLine(role, str(text)) for text in texts)
         case {"event": "missed", "count": int(count)}:
             rest = f"they are in {plan.home / 'log'}"
-            yield Line("", f"... {count} pieces that came before, or too fast, are left out here; {rest}")
+            yield RoleLine("", f"... {count} pieces that came before, or too fast, are left out here; {rest}")
 
 
-def _of_files(job: Job, wanted: Choice) -> Iterator[Line]:
+def _of_files(job: Job, wanted: Choice) -> Iterator[RoleLine]:
     """What was collected, or came while the job ran; on this machine what lies in a workspace will do."""
     plan = job.record.plan
     roles = [(plan.nodes[role.node], role) for kind in ("pserver", "trainer") for role in plan.roles(kind)]
     places = {role.name: _place(job, node, role) for node, role in roles}
     if not any(places.values()):
-        yield Line("", _nothing(job))
+        yield RoleLine("", _nothing(job))
     for role, place in places.items():
         found = (line for line in _lines_of(place, role) if wanted.takes(line)) if place else ()
         yield from found if wanted.tail is None else deque(found, maxlen=wanted.tail)
@@ -131,13 +131,13 @@ def _nothing(job: Job) -> str:
     return f"{record.name} has left no logs in {record.plan.home / 'log'}; `fab collect` asks its nodes."
 
 
-def _lines_of(place: Path, role: str) -> Iterator[Line]:
+def _lines_of(place: Path, role: str) -> Iterator[RoleLine]:
     """The same lines as were heard while the job ran."""
     cut = Lines()
     try:
         with place.open("rb") as file:
             while data := file.read(_CHUNK):
-                yield from (Line(role, text) for text in cut.feed(data))
-        yield from (Line(role, text) for text in cut.finish())
+                yield from (RoleLine(role, text) for text in cut.feed(data))
+        yield from (RoleLine(role, text) for text in cut.finish())
     except OSError as error:
-        yield Line(role, f"cannot read {place}: {error.strerror}")
+        yield RoleLine(role, f"cannot read {place}: {error.strerror}")

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 from paddle._launch.nodes import question
 from paddle._launch.nodes.findings import numbers
-from paddle._launch.nodes.trusting import Told
+from paddle._launch.nodes.trusting import Verdict
 from paddle._launch.settings import Host
 from paddle._visible import visible
 
@@ -31,10 +31,10 @@ class Dialogue:
         self._yes = yes
         self._stdin = stdin
         self._stdout = stdout
-        self._told: list[Told] = []
+        self._told: list[Verdict] = []
         self._was_asked = False
 
-    def is_right(self, new: Sequence[Told]) -> bool:
+    def is_right(self, new: Sequence[Verdict]) -> bool:
         """Show keys, and ask whether they are those of the machines."""
         if self._yes:
             return True
@@ -47,7 +47,7 @@ class Dialogue:
         these = "this key" if len(new) == 1 else f"these {len(new)} keys"
         return question.ask(f"Have {these} known?", self._stdin, self._stdout)
 
-    def tell(self, told: Told) -> None:
+    def tell(self, told: Verdict) -> None:
         """Say what became of a host."""
         self._told.append(told)
         self._say(self._line(told) if self._is_text else json.dumps(_as_data(told)))
@@ -75,7 +75,7 @@ class Dialogue:
             lines.append("HOST_KEYS = 'any' takes whoever answers all the same: write 'known' in conf.py.")
         return lines
 
-    def _line(self, told: Told) -> str:
+    def _line(self, told: Verdict) -> str:
         whose = [f"node {node} {self._hosts[node].user}@{self._hosts[node].name}" for node in told.nodes]
         if told.behind:
             whose.append(f"jump host of node{'s' * (len(told.behind) > 1)} {numbers(told.behind)}")
@@ -86,7 +86,7 @@ class Dialogue:
         print(visible(line) if self._is_text else line, file=self._stdout, flush=True)
 
 
-def _as_data(told: Told) -> dict[str, Any]:
+def _as_data(told: Verdict) -> dict[str, Any]:
     return {
         "nodes": told.nodes,
         "behind": told.behind,

@@ -27,7 +27,7 @@ State = Literal["known", "new", "added", "declined", "changed", "failed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class Verdict:
     """What became of a host's key, or of a host that showed none. ``nodes``: those that it is; ``behind``:
     those to which one goes by it. ``name``: as known_hosts has it."""
 
@@ -50,7 +50,7 @@ class Book(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """A host whose turn it is, the one of that number on a chain. ``nodes`` and ``behind``: see Told."""
+    """A host whose turn it is, the one of that number on a chain. ``nodes`` and ``behind``: see Verdict."""
 
     nodes: tuple[int, ...]
     behind: tuple[int, ...]
@@ -61,10 +61,10 @@ class _Turn:
     def hop(self) -> Hop:
         return self.chain.hops[self.number]
 
-    def told(self, state: State, key: HostKey | None = None, text: str = "") -> Told:
+    def told(self, state: State, key: HostKey | None = None, text: str = "") -> Verdict:
         """Something of it."""
         door = self.hop.door
-        return Told(
+        return Verdict(
             nodes=self.nodes,
             behind=self.behind,
             host=door.host,
@@ -83,10 +83,10 @@ class _Turn:
 
 def trust(
     hosts: Sequence[Host],
-    is_right: Callable[[Sequence[Told]], bool],
+    is_right: Callable[[Sequence[Verdict]], bool],
     write: Book,
     chain: Callable[[Host], Chain] = Chain,
-) -> Iterator[Told]:
+) -> Iterator[Verdict]:
     """Have hosts known; gives what is found and done, as it comes. ``is_right`` is asked about new keys."""
     met = {node: 0 for node, host in enumerate(hosts) if not host.is_local}  # so many on its way are known
     while met:
@@ -109,7 +109,7 @@ def trust(
 
 def _turns(
     wanted: Mapping[int, tuple[Host, int]], chain: Callable[[Host], Chain]
-) -> tuple[dict[str, _Turn], list[Told]]:
+) -> tuple[dict[str, _Turn], list[Verdict]]:
     """Whose turn it is, each host once, by its name; and what this machine's own files do not let us know."""
     turns: dict[str, _Turn] = {}
     wrong = []
@@ -117,7 +117,7 @@ def _turns(
         try:
             way = chain(host)
         except LaunchError as error:
-            wrong.append(Told(nodes=(node,), behind=(), host=host.name, state="failed", text=str(error)))
+            wrong.append(Verdict(nodes=(node,), behind=(), host=host.name, state="failed", text=str(error)))
             continue
         name = way.hops[number].door.known_as
         turn = turns.get(name) or _Turn((), (), way, number)
@@ -128,11 +128,11 @@ def _turns(
     return turns, wrong
 
 
-def _judged(turn: _Turn, shown: tuple[HostKey, ...]) -> tuple[Told, ...]:
+def _judged(turn: _Turn, shown: tuple[HostKey, ...]) -> tuple[Verdict, ...]:
     return tuple(_of_key(turn, key) for key in shown)
 
 
-def _of_key(turn: _Turn, key: HostKey) -> Told:
+def _of_key(turn: _Turn, key: HostKey) -> Verdict:
     match turn.hop.judge(key):
         case None:
             return turn.told("known", key)
@@ -143,10 +143,10 @@ def _of_key(turn: _Turn, key: HostKey) -> Told:
 
 
 def _enrol(
-    new: Mapping[str, tuple[Hop, tuple[Told, ...]]],
-    is_right: Callable[[Sequence[Told]], bool],
+    new: Mapping[str, tuple[Hop, tuple[Verdict, ...]]],
+    is_right: Callable[[Sequence[Verdict]], bool],
     write: Book,
-) -> Generator[Told, None, set[str]]:
+) -> Generator[Verdict, None, set[str]]:
     """Ask, and write; gives the names that are known now."""
     asked = [told for _, several in new.values() for told in several]
     if not is_right(asked):

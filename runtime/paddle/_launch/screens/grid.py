@@ -21,20 +21,20 @@ _FEWEST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class GridLine:
     """A line of a grid. ``row``: whose it is; None of a heading, or of what is said of rows left out."""
 
     text: str
     row: Row | None = None
 
 
-def grid(rows: Sequence[Row], *, width: int | None = None, most: int | None = None) -> list[Line]:
+def grid(rows: Sequence[Row], *, width: int | None = None, most: int | None = None) -> list[GridLine]:
     """Lay rows out, below headings, in lines of at most ``width`` letters, and ``most`` rows."""
     shown, left_out = (list(rows), []) if most is None else shortened(rows, max(most, _FEWEST))
     columns = _columns([cells(row) for row in shown], width)
     lines = [_BETWEEN.join(texts).rstrip()[:width] for texts in zip(*columns, strict=True)]
-    made = [Line(lines[0]), *(Line(text, row) for text, row in zip(lines[1:], shown, strict=True))]
-    return [*made, Line(_summary(left_out)[:width])] if left_out else made
+    made = [GridLine(lines[0]), *(GridLine(text, row) for text, row in zip(lines[1:], shown, strict=True))]
+    return [*made, GridLine(_summary(left_out)[:width])] if left_out else made
 
 
 def cells(row: Row) -> tuple[str, ...]:
