@@ -20,11 +20,14 @@ from paddle._pserver.errors import (
     ProtocolMismatch,
     PserverError,
     ShardUnreachable,
+    Stale,
     StateLost,
 )
 from paddle._pserver.protocol.messages import Request, Seed
+from paddle._pserver.shard.roster import Standing
 from paddle._pserver.trainer.remote import RemoteExchange
 from paddle._pserver.trust import handshake
+from tests.waiting import until
 
 from .conftest import DENSE_ONLY, ONES, Pservers, Start, free_ports, start, update
 from .test_equality import assert_same, locally, trainer
@@ -102,9 +105,9 @@ def test_a_bad_network_changes_no_bit(start_pservers: Start, seed: int, harm: st
     assert_same(first, locally(spec, trainers=2, steps=10))
 
 
-def cut(exchange: RemoteExchange) -> None:
-    """Break all connections, as a network does."""
-    for shard in exchange._shards:
+def cut(exchange: RemoteExchange, shards: int | None = None) -> None:
+    """Break all connections, or those of so many shards, as a network does."""
+    for shard in exchange._shards[:shards]:
         sock = shard.line.client._socket
         assert sock is not None
         sock.shutdown(socket.SHUT_RDWR)
@@ -214,3 +217,21 @@ def test_a_reset_among_the_initial_values_begins_them_again(start_pservers: Star
         return trainer(0, spec)(exchange)
 
     assert_same(pservers.train(run)[0], locally(spec, trainers=1))
+
+
+def test_a_replaced_process_fails_no_job_at_a_shard_that_has_not_met_the_newer_one(
+    start_pservers: Start,
+) -> None:
+    """Such a shard was begun again from a snapshot of before, or is met last."""
+    pservers = start_pservers(ports_num=2)
+    first, second = (hub.shard for hub in pservers.hubs)
+    exchange = pservers.exchange(0)
+    exchange.start(DENSE_ONLY, update("sgd", mode=ModeSpec(name="async")), ONES)
+    trainer = first.roster.trainers[0]
+    trainer.past, trainer.incarnation = (trainer.incarnation,), "the newer"
+    cut(exchange, shards=1)
+    with pytest.raises(Stale, match="a newer process has trainer_id=0"):
+        exchange.step(ONES, 1)
+    exchange.close("Stale: as its program says, too")
+    until(lambda: second.roster.trainers[0].state is Standing.LOST, "the second shard to miss it")
+    assert pservers.call(lambda: (first.broken, second.broken)) == (None, None)

@@ -25,7 +25,7 @@ import numpy as np
 from paddle._engine.exchange import ModeSpec, ParameterSpec, StepReport, UpdateSpec
 from paddle._engine.rows import OPEN, SparseRows
 from paddle._engine.rules import needs_whole
-from paddle._pserver.errors import FORSAKEN, PserverError, told
+from paddle._pserver.errors import FORSAKEN, PserverError, Stale, told
 from paddle._pserver.memory.gradient_room import GradientRoom, room_for
 from paddle._pserver.options import Role
 from paddle._pserver.protocol.encoding import Encoder
@@ -349,14 +349,16 @@ class RemoteExchange:
 
     def close(self, failure: str | None = None) -> None:
         """See Exchange. What failed is told, though the caller may not. In a forked process, which has these
-        connections too: says nothing."""
+        connections too: says nothing; nor where a newer process has its place, of which some shards may not
+        know yet: the job goes on."""
         if os.getpid() == self._process:
             failure = failure or self._flight.failure()
             self._flight.leave()
             failures = [shard.line.failure for shard in self._shards]
             failure = failure or next((told(error) for error in failures if error is not None), None)
             follows = failure is not None and any(isinstance(error, FORSAKEN) for error in failures)
-            for shard in self._shards:
+            is_replaced = any(isinstance(error, Stale) for error in failures)
+            for shard in () if is_replaced else self._shards:
                 shard.line.say_goodbye(Goodbye(failure, follows))
             for shard in self._shards:
                 shard.line.part()
