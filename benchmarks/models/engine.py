@@ -61,7 +61,7 @@ def _trainer(builder: Builder, cost: Variable, settings: Mapping[str, Any]) -> E
     scope.bind(
         exchange.start([p.spec for p in parameters], update, {p.name: scope.get(p.name) for p in parameters})
     )
-    return Executor(scope, exchange)
+    return Executor(scope, exchange, exchange.room())
 
 
 def _word2vec(builder: Builder, vocabulary: int) -> Variable:

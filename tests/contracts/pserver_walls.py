@@ -63,6 +63,11 @@ PSERVER = (
     # Values, and the state of their rules.
     Row("_pserver.tables.{__init__, gradient}", theirs="numpy"),
     Row("_pserver.tables.slots", EXCHANGE, "numpy"),
+    Row(
+        "_pserver.tables.blocks",
+        f"{EXCHANGE} _pserver.protocol.placement _pserver.tables.{{gradient, slots}}",
+        "numpy",
+    ),
     Row("_pserver.tables.table_room", "_pserver.errors"),
     Row("_pserver.tables.streamed", theirs="numpy"),
     Row("_pserver.tables.summed_rows", "_engine.kernels.interleaved _pserver.tables.gradient", "numpy"),
@@ -101,8 +106,8 @@ PSERVER = (
     Row(
         "_pserver.tables.tables",
         f"{WIRE} {EXCHANGE} _pserver.memory.shown "
-        "_pserver.tables.{cut_room, frozen, gradient, hash_table, packed_table, slots, sparse_table} "
-        "_pserver.tables.{streamed, table_room}",
+        "_pserver.tables.{blocks, cut_room, frozen, gradient, hash_table, packed_table, slots} "
+        "_pserver.tables.{sparse_table, streamed, table_room}",
         "numpy",
     ),
     # One part of the parameters.

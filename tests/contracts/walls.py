@@ -75,6 +75,7 @@ TABLE = (
     Row("testing", "_engine.{registry, single}", "numpy"),
     # What one step computes.
     Row("_engine", "_engine", "numpy"),
+    Row("_engine.blas", "", "ctypes numpy"),
     Row("_engine.profile", "_engine.{plan, program, registry}", "numpy threading time weakref"),
     Row("_engine.{meeting, share}", "_engine", "numpy threading"),
     Row("_engine.team", "_engine", "concurrent numpy"),

@@ -43,7 +43,7 @@ class TestPrefetch:
         job = embedded()
         for wrong in (10, -1, 2**62):
             with pytest.raises(
-                FeedError, match=f"'lookup_table'.*'right' holds {wrong}, but 'table' takes 0 to 9"
+                FeedError, match=f"'lookup_beside'.*'right' holds {wrong}, but 'table' takes 0 to 9"
             ):
                 job.run(IDS | {"right": np.array([[1], [wrong], [2]])})
         assert job.exchange.prefetched == [] and job.exchange.given == []

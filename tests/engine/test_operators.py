@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +12,9 @@ from paddle._engine import registry
 from paddle._engine.errors import ShapeError
 from paddle._engine.single import Single
 from paddle.testing import check_gradient
+
+from .case import Case
+from .fused_cases import FUSED, FUSED_WRONG
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(5, 4))
@@ -36,26 +37,6 @@ OTHER_OFFSETS = np.array([0, 1, 3, 4])
 ENTRIES = {"Ids": np.array([5, 0, 5, 2]), "Amounts": RNG.normal(size=4), "Starts": np.array([0, 3, 3, 4])}
 SPREAD = np.zeros((3, 6))
 np.add.at(SPREAD, ([0, 0, 0, 2], ENTRIES["Ids"]), ENTRIES["Amounts"])
-
-
-@dataclass(frozen=True)
-class Case:
-    """An operator on some inputs and what numpy says of its first output."""
-
-    type: str
-    inputs: dict[str, Any]
-    twin: Callable[[], np.ndarray]
-    attrs: dict[str, Any] = field(default_factory=dict)
-
-    def slots(self, dtype: type) -> dict[str, list[np.ndarray]]:
-        listed = {slot: [v] if isinstance(v, np.ndarray) else v for slot, v in self.inputs.items()}
-        return {
-            slot: [a.astype(dtype) if a.dtype.kind == "f" else a for a in arrays]
-            for slot, arrays in listed.items()
-        }
-
-    def __str__(self) -> str:
-        return f"{self.type}{self.attrs or ''}"
 
 
 def softmax(x: np.ndarray) -> np.ndarray:
@@ -136,6 +117,7 @@ def picked(x: np.ndarray) -> np.ndarray:
 
 
 DIFFERENTIABLE = [
+    *FUSED,
     Case("mul", {"X": X, "Y": X.T[:, :2]}, lambda: X @ X.T[:, :2]),
     Case("mul", {"X": X[:1], "Y": RNG.normal(size=(4, 9))}, lambda: None),  # the gradient by the transpose
     Case("elementwise_add", {"X": X, "Y": Y}, lambda: X + Y),
@@ -308,7 +290,7 @@ def test_gradient_agrees_with_central_differences(case: Case) -> None:
 
 
 def test_every_operator_is_tested() -> None:
-    elsewhere = {"exchange", "gru_step", "lstm_step", "recurrent"}  # test_steps, test_recurrence
+    elsewhere = {"descend", "exchange", "gru_step", "lstm_step", "recurrent"}
     assert {case.type for case in DIFFERENTIABLE + OTHERS} | elsewhere == set(registry.table())
     with_gradient = {type for type, row in registry.table().items() if row.gradient is not None}
     assert {case.type for case in DIFFERENTIABLE} == with_gradient - elsewhere
@@ -366,6 +348,7 @@ def test_dropout_upscaled_in_training_keeps_the_mean() -> None:
 
 
 WRONG = [
+    *FUSED_WRONG,
     ("mul", {"X": X, "Y": Y}, {}, "4 columns and Y has 5 rows"),
     ("mul", {"X": X[0], "Y": Y}, {}, "must be a matrix"),
     ("elementwise_add", {"X": X, "Y": Y[:, :3]}, {}, "does not broadcast"),

@@ -10,6 +10,7 @@ from paddle._engine.builder import Builder
 from paddle._engine.executor import Executor, initialize
 from paddle._engine.initial import Normal
 from paddle._engine.passes import fuse_softmax_cost, improve, prune
+from paddle._engine.passes.setting import Setting
 from paddle._engine.program import Variable
 from paddle._engine.scope import Scope
 
@@ -31,7 +32,8 @@ class Classifier:
 
     def types(self, *keep: Variable | str) -> list[str]:
         names = frozenset(k if isinstance(k, str) else k.name for k in keep)
-        return [each.type for each in improve(self.b.program.main.operators, names)]
+        main = self.b.program.main
+        return [each.type for each in improve(main.operators, Setting(names, main.variables))]
 
     def run(self, *fetch: Variable | str) -> list[np.ndarray]:
         scope = Scope()
@@ -41,7 +43,9 @@ class Classifier:
 
 def apart(model: Classifier, *fetch: Variable | str, monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
     with monkeypatch.context() as patch:
-        patch.setattr("paddle._engine.plan.improve", prune)
+        patch.setattr(
+            "paddle._engine.plan.improve", lambda operators, setting: prune(operators, setting.keep)
+        )
         return model.run(*fetch)
 
 

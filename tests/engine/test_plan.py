@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from paddle._engine import plan
+from paddle._engine import layout, plan
 from paddle._engine.autodiff import append_backward, append_exchange
 from paddle._engine.builder import Builder
 from paddle._engine.exchange import StepReport
@@ -62,7 +62,7 @@ def trained(program: Program, feed: Mapping[str, np.ndarray], fetch: Sequence[st
     scope = Scope()
     initialize(program, scope, 0)
     taker = Taker(scope)
-    with mock.patch.object(plan, "Memory", memory):
+    with mock.patch.object(layout, "Memory", memory):
         fetched = Executor(scope, taker).run(program, feed, fetch)
     return dict(zip(fetch, fetched, strict=True)), taker.gradients
 

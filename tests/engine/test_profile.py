@@ -144,7 +144,7 @@ def test_of_a_table_only_the_rows_that_are_looked_up_are_bytes() -> None:
     trained(embedded(), IDS, profile, runs=1)
     lines = {line.name: line.nbytes for line in profile.lines()}
     rows, ids = 3 * 2 * 4, 3 * 8
-    assert lines["lookup_table"] == 2 * (ids + rows + rows)
+    assert lines["lookup_beside"] == 2 * (ids + rows + rows)
     dense, sparse = 4 * 4, 6 * (2 * 4 + 8)
     assert lines["exchange"] == 2 * (dense + sparse)
 

@@ -294,3 +294,17 @@ class SteppingAhead(Stepping, Protocol):
 @runtime_checkable
 class Overlapping(Exchange, SteppingAhead, Protocol):
     """An exchange that does."""
+
+
+@runtime_checkable
+class Lending(Stepping, Protocol):
+    """An exchange that lets its trainer change some parameters itself, as a step would."""
+
+    def lent(self) -> Mapping[str, float]:
+        """Once started: dense parameters of which a step subtracts ``rate * multiplier * gradient``, and does
+        nothing else to them, each with its multiplier. Whoever does so itself gives ``step`` no gradient."""
+        ...
+
+    def rate(self, samples: int) -> float:
+        """The learning rate of the next step, which is one of ``samples``."""
+        ...

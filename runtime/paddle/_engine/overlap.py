@@ -60,7 +60,7 @@ class Overlap(NoOverlap):
         self._leaving = {
             gradient: parameter
             for operator in operators
-            if operator.role == "exchange"
+            if operator.type == "exchange"
             for parameter, gradient in zip(operator.inputs["Param"], operator.inputs["Grad"], strict=True)
             if gradient in fixed
         }

@@ -23,10 +23,15 @@ def checks(
     """The checks of a forward operator, each with the variable that points and the one it points into."""
     row = registry.row(operator.type)
     for index in row.indexes:
-        (name,), (into,) = operator.inputs[index.ids], operator.inputs[index.into]
-        ids = values[name]
-        if isinstance(ids, np.ndarray) and ids.size:
-            yield name, into, partial(_check_ids, ids, forms[into].shape[index.axis], operator, name, into)
+        (into,) = operator.inputs[index.into]
+        for name in operator.inputs[index.ids]:
+            ids = values[name]
+            if isinstance(ids, np.ndarray) and ids.size:
+                yield (
+                    name,
+                    into,
+                    partial(_check_ids, ids, forms[into].shape[index.axis], operator, name, into),
+                )
     for runs in row.runs:
         (name,), (of,) = operator.inputs[runs.offsets], operator.inputs[runs.of]
         offsets = values[name]

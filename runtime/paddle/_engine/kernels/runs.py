@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from paddle._engine.kernels.kernel import kernel
+from paddle._engine.kernels.prefetch import AHEAD, LINE, prefetch
 
 Array = np.ndarray
 
@@ -167,3 +168,36 @@ def _give_back(given: Array, first: int, end: int, at: int, beyond: Array, befor
 def _add(piece: Array, row: Array) -> None:
     for j in range(row.shape[0]):
         row[j] += piece[j]
+
+
+@kernel
+def sum_rows_of_runs(table: Array, ids: Array, offsets: Array, out: Array) -> None:
+    """``out[i]`` is the sum of the rows of ``table`` that run i names. The caller vouches for the ids."""
+    count, width = ids.shape[0], table.shape[1]
+    for i in range(out.shape[0]):
+        total = out[i]
+        for j in range(width):
+            total[j] = 0
+        for k in range(offsets[i], offsets[i + 1]):
+            if k + AHEAD < count:
+                _ask_for(table, ids[k + AHEAD])
+            row = table[ids[k]]
+            for j in range(width):
+                total[j] += row[j]
+
+
+@kernel
+def _ask_for(table: Array, row: int) -> None:
+    for j in range(0, table.shape[1], LINE):
+        prefetch(table, row * table.shape[1] + j)
+
+
+@kernel
+def add_runs_to_rows(table: Array, ids: Array, offsets: Array, each: Array) -> None:
+    """``table[id] += each[i]`` for every id of run i, in order."""
+    for i in range(each.shape[0]):
+        source = each[i]
+        for k in range(offsets[i], offsets[i + 1]):
+            row = table[ids[k]]
+            for j in range(source.shape[0]):
+                row[j] += source[j]

@@ -5,8 +5,12 @@ Guarantee: float32 results are within 2e-6 (relative) of the numpy twin's, and N
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
+from paddle._engine.kernels.biased import LANES, biased_edge
 from paddle._engine.kernels.exponential import exponentials
 from paddle._engine.kernels.kernel import kernel
 
@@ -46,6 +50,72 @@ def _softmax_cross_entropy(
         for j in range(softmax.shape[1]):
             softmax[i, j] *= share
         loss[i, 0] = np.log(total) + edge[i, 0] - chosen
+
+
+def biased_softmax_cross_entropy(
+    logits: np.ndarray, bias: np.ndarray, label: np.ndarray, softmax: np.ndarray, loss: np.ndarray
+) -> Callable[[], None]:
+    """What fills ``softmax`` (n, classes) and ``loss`` (n, 1) from logits + bias (classes,) whenever it is
+    called. ``softmax`` may be the same memory as ``logits``."""
+    if logits.dtype != np.float32:
+        return partial(numpy_biased_softmax_cross_entropy, logits, bias, label, softmax, loss)
+    row, lanes = np.empty_like(bias), np.empty(LANES, np.float32)
+    return partial(_biased_softmax_cross_entropy, logits, bias, label, row, lanes, softmax, loss)
+
+
+def numpy_biased_softmax_cross_entropy(
+    logits: np.ndarray, bias: np.ndarray, label: np.ndarray, softmax: np.ndarray, loss: np.ndarray
+) -> None:
+    """The same in numpy, for any floating dtype."""
+    row = logits + bias
+    numpy_softmax_cross_entropy(row, label, row.max(axis=1, keepdims=True), softmax, loss)
+
+
+@kernel
+def _biased_softmax_cross_entropy(
+    logits: np.ndarray,
+    bias: np.ndarray,
+    label: np.ndarray,
+    row: np.ndarray,
+    lanes: np.ndarray,
+    softmax: np.ndarray,
+    loss: np.ndarray,
+) -> None:
+    for i in range(logits.shape[0]):
+        edge = biased_edge(logits[i], bias, row, lanes)
+        exponentials(row, edge, softmax[i])
+        total = _total(softmax[i])
+        share = np.float32(1) / total
+        for j in range(softmax.shape[1]):
+            softmax[i, j] *= share
+        loss[i, 0] = np.log(total) + edge - row[label[i]]
+
+
+def softmax_slopes(dtype: np.dtype) -> Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]:
+    """What makes of ``slope``, which holds a softmax, (softmax - one hot label) * grad, and of ``total`` its
+    sum over rows."""
+    return _softmax_slopes if dtype == np.float32 else numpy_softmax_slopes
+
+
+def numpy_softmax_slopes(slope: np.ndarray, label: np.ndarray, grad: np.ndarray, total: np.ndarray) -> None:
+    """The same in numpy, for any floating dtype."""
+    np.multiply(slope, grad, slope)
+    slope[np.arange(len(slope)), label] -= grad[:, 0]
+    np.add.reduce(slope, axis=0, out=total)
+
+
+@kernel
+def _softmax_slopes(slope: np.ndarray, label: np.ndarray, grad: np.ndarray, total: np.ndarray) -> None:
+    total[:] = np.float32(0)
+    for i in range(slope.shape[0]):
+        row, g, chosen = slope[i], grad[i, 0], label[i]
+        before = total[chosen]
+        for j in range(row.shape[0]):
+            v = row[j] * g
+            row[j] = v
+            total[j] += v
+        row[chosen] -= g
+        total[chosen] = before + row[chosen]
 
 
 @kernel(fastmath={"reassoc"})

@@ -9,7 +9,7 @@ Sources of the semantics: v2's ``pooling``, ``first_seq``, ``last_seq``, ``expan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -17,13 +17,14 @@ import numpy as np
 
 from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
+from paddle._engine.ops.shares import Shares, check_pooltype
 from paddle._engine.program import Form
 from paddle._engine.registry import REQUIRED, Call, Forms, Gradient, Index, Kernel, Row, Runs, Steps
 
 _RUNS = (Runs("Offsets", of="X"),)
 
 
-def _offsets(forms: Forms, slot: str = "Offsets") -> int:
+def count_runs(forms: Forms, slot: str = "Offsets") -> int:
     """The number of sequences that there are offsets of, -1 where a feed decides it."""
     form = shapes.integers(forms, slot)
     if len(form.shape) != 1 or form.shape[0] == 0:
@@ -33,43 +34,16 @@ def _offsets(forms: Forms, slot: str = "Offsets") -> int:
 
 def _reduced_shape(forms: Forms) -> Mapping[str, Form]:
     x = shapes.matrix(forms, "X")
-    return {"Out": replace(x, shape=(_offsets(forms), x.shape[1]))}
+    return {"Out": replace(x, shape=(count_runs(forms), x.shape[1]))}
 
 
 def _same_shape(forms: Forms) -> Mapping[str, Form]:
-    _offsets(forms)
+    count_runs(forms)
     return {"Out": shapes.matrix(forms, "X")}
 
 
-# What a sum is multiplied by, as a function of the number of rows.
-_SHARES: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
-    "average": lambda counts: 1 / np.maximum(counts, 1),
-    "sqrt": lambda counts: 1 / np.sqrt(np.maximum(counts, 1)),
-}
-
-
-class _Shares:
-    """One factor for each sequence: (n, 1), renewed by ``renew``. None at all for a plain sum."""
-
-    def __init__(self, call: Call, dtype: np.dtype) -> None:
-        self._offsets = call["Offsets"]
-        self._share = _SHARES.get(call.attrs["pooltype"])
-        self.factors = np.empty((len(self._offsets) - 1, 1), dtype)
-
-    def renew(self) -> None:
-        if self._share is not None:
-            self.factors[:, 0] = self._share(np.diff(self._offsets))
-
-    def scale(self, source: np.ndarray, out: np.ndarray) -> Steps:
-        """Steps that multiply, where there is anything to multiply by."""
-        if self._share is not None:
-            yield self.renew
-            yield partial(np.multiply, source, self.factors, out)
-
-
 def _pool_shape(forms: Forms) -> Mapping[str, Form]:
-    if forms.attrs["pooltype"] not in ("sum", *_SHARES):
-        raise ShapeError(f"pooltype is sum, average or sqrt, not {forms.attrs['pooltype']!r}")
+    check_pooltype(forms)
     return _reduced_shape(forms)
 
 
@@ -78,13 +52,13 @@ def _pool(call: Call) -> Steps:
 
     out = call["Out"]
     yield partial(sum_runs, call["X"], call["Offsets"], out)
-    yield from _Shares(call, out.dtype).scale(out, out)
+    yield from Shares(call, out.dtype).scale(out, out)
 
 
 def _pool_gradient(call: Call) -> Steps:
     from paddle._engine.kernels.runs import spread_runs  # loads numba
 
-    grad, shares = call["Out@GRAD"], _Shares(call, call["Out@GRAD"].dtype)
+    grad, shares = call["Out@GRAD"], Shares(call, call["Out@GRAD"].dtype)
     each = grad if call.attrs["pooltype"] == "sum" else np.empty_like(grad)
     yield from shares.scale(grad, each)
     yield partial(spread_runs, each, call["Offsets"], call["X@GRAD"])
@@ -155,9 +129,9 @@ def _end_gradient(call: Call) -> Steps:
 
 def _expand_shape(forms: Forms) -> Mapping[str, Form]:
     x, rows = shapes.matrix(forms, "X"), forms["Like"].shape[0]
-    if not shapes.agree(x.shape[0], _offsets(forms)):
+    if not shapes.agree(x.shape[0], count_runs(forms)):
         raise ShapeError(
-            f"X has {x.shape[0]} rows and there are {_offsets(forms)} sequences: one row for each"
+            f"X has {x.shape[0]} rows and there are {count_runs(forms)} sequences: one row for each"
         )
     return {"Out": replace(x, shape=(rows, x.shape[1]))}
 
@@ -187,7 +161,7 @@ def _reverse_gradient(call: Call) -> Steps:
 
 
 def _softmax_shape(forms: Forms) -> Mapping[str, Form]:
-    _offsets(forms)
+    count_runs(forms)
     x = shapes.matrix(forms, "X")
     if x.shape[1] != 1:
         raise ShapeError(f"X has {x.shape[1]} columns: a softmax over the rows of a sequence is of one")
@@ -227,7 +201,7 @@ def _join_shape(forms: Forms) -> Mapping[str, Form]:
     x, y = shapes.matrix(forms, "X"), shapes.matrix(forms, "Y")
     if not shapes.agree(x.shape[1], y.shape[1]) or x.dtype != y.dtype:
         raise ShapeError(f"X is {x.dtype}{list(x.shape)} and Y is {y.dtype}{list(y.shape)}: columns differ")
-    counts = _offsets(forms), _offsets(forms, "YOffsets")
+    counts = count_runs(forms), count_runs(forms, "YOffsets")
     if not shapes.agree(*counts):
         raise ShapeError(f"X has {counts[0]} sequences and Y has {counts[1]}")
     rows = -1 if -1 in (x.shape[0], y.shape[0]) else x.shape[0] + y.shape[0]
@@ -258,7 +232,7 @@ def _beyond(forms: Forms) -> int:
 
 
 def _windows_shape(forms: Forms) -> Mapping[str, Form]:
-    _offsets(forms)
+    count_runs(forms)
     x, length = shapes.matrix(forms, "X"), forms.attrs["length"]
     if length < 1:
         raise ShapeError(f"a window has 1 row or more, not {length}")
@@ -297,8 +271,8 @@ def _windows_gradient(call: Call) -> Steps:
 
 
 def _merged_shape(forms: Forms) -> Mapping[str, Form]:
-    _offsets(forms, "X")
-    _offsets(forms, "Outer")
+    count_runs(forms, "X")
+    count_runs(forms, "Outer")
     return {"Out": forms["Outer"]}
 
 

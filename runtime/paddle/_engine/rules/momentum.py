@@ -58,6 +58,10 @@ class Momentum(Rule):
         else:
             kernels.roll(*idle.who, l2, *idle.slots, self.momentum, *idle.runs)
 
+    def is_plain(self, penalties: Penalties) -> bool:
+        """See Rule."""
+        return not self.momentum and penalties == Penalties()
+
     def _update(
         self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int
     ) -> None:

@@ -67,6 +67,10 @@ class Rule(ABC):
     def slots(self) -> tuple[str, ...]:
         """Names of the rule's state: per name one float32 array shaped as the values, zero at the start."""
 
+    def is_plain(self, penalties: Penalties) -> bool:
+        """Whether a step of a dense parameter subtracts rate times gradient, and that is all."""
+        return False
+
     def dense(
         self,
         values: np.ndarray,

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from paddle._engine.penalties import Penalties
 from paddle._engine.rules.rule import Rule, kernels
 
 _NO_MOMENTUM = np.float32(0)
@@ -28,6 +29,10 @@ class SGD(Rule):
     def slots(self) -> tuple[str, ...]:
         """No state."""
         return ()
+
+    def is_plain(self, penalties: Penalties) -> bool:
+        """See Rule."""
+        return penalties == Penalties()
 
     def _update(
         self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int

@@ -11,6 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+MOVED = np.empty(0, np.float32)
+"""Stands for the gradient of a parameter that its trainer has changed itself (see Lending)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rows:
@@ -25,11 +28,13 @@ class Gradient(NamedTuple):
 
     ``dense``: per segment of the layout a flat float32 array, which folding with others may overwrite where
     it is writable.
-    ``rows``: per table its rows.
+    ``rows``: per table its rows. ``whole``: what ``dense`` are pieces of, where they lie in it as the values
+    do in those of the shard.
     """
 
     dense: Sequence[np.ndarray] = ()
     rows: Sequence[Rows] = ()
+    whole: np.ndarray | None = None
 
 
 NOTHING = Gradient()

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paddle._engine.averages import average_of, state_of
 from paddle._engine.exchange import UpdateSpec
 from paddle._engine.schedules import Progress, schedule
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.memory.shown import Shown
-from paddle._pserver.protocol.placement import DenseLayout, RowRange, Segment
+from paddle._pserver.protocol.placement import DenseLayout, RowRange
+from paddle._pserver.tables.blocks import Blocks, stretches
 from paddle._pserver.tables.cut_room import CutRoom
 from paddle._pserver.tables.frozen import WORTH_BYTES
 from paddle._pserver.tables.gradient import Gradient
 from paddle._pserver.tables.packed_table import PackedTable
-from paddle._pserver.tables.slots import fill, how, slots_of
+from paddle._pserver.tables.slots import fill
 from paddle._pserver.tables.sparse_table import SparseTable
 from paddle._pserver.tables.streamed import Array
 from paddle._pserver.tables.table_room import TableRoom
@@ -57,7 +57,8 @@ class Tables:
         self.open = _open(update, ranges, self.room)
         both: dict[str, SparseTable] = {**self.packed, **self.open}
         self.rows = {held.parameter.name: both[held.parameter.name] for held in ranges}
-        self._blocks = [_Blocks(segment, update, self.values[segment.span]) for segment in layout.segments]
+        self._stretches = stretches(layout.segments, update, self.values)
+        self._blocks = [blocks for stretch in self._stretches for blocks in stretch.blocks]
         self._learning_rate = schedule(update.schedule)
         self.is_averaged = update.average is not None
         self._mean = update.reduce == "mean"
@@ -85,14 +86,28 @@ class Tables:
 
         ``samples``: processed so far, ``passes``: finished; the learning rate depends on them.
         """
-        learning_rate = self._learning_rate(Progress(samples, passes, step - 1))
+        learning_rate = self.rate(samples=samples, passes=passes, step=step)
         scale = np.float32(1 / len(gradients)) if self._mean and len(gradients) > 1 else None
         if self.shown is not None:
             self.shown.begin(step)
-        for blocks, total in zip(self._blocks, self._totals(gradients, scale), strict=True):
-            blocks.apply(total, learning_rate, step)
+        whole = gradients[0].whole if len(gradients) == 1 else None
+        if whole is None:
+            for blocks, total in zip(self._blocks, self._totals(gradients, scale), strict=True):
+                blocks.apply(total, learning_rate, step)
+        else:
+            for stretch in self._stretches:
+                stretch.apply(whole, learning_rate, step)
         for index, table in enumerate(self.rows.values()):
             table.apply([gradient.rows[index] for gradient in gradients], scale, learning_rate, step)
+
+    def rate(self, *, samples: int, passes: int, step: int) -> float:
+        """The learning rate of update number ``step``; see ``apply``."""
+        return self._learning_rate(Progress(samples, passes, step - 1))
+
+    def plain(self) -> dict[str, float]:
+        """The dense parameters of which a step subtracts rate times gradient and no more, each with what the
+        learning rate is multiplied by."""
+        return {blocks.name: blocks.multiplier for blocks in self._blocks if blocks.is_plain}
 
     def _totals(self, gradients: Sequence[Gradient], scale: np.float32 | None) -> Iterable[np.ndarray]:
         """Per segment what is applied; good until the next one is asked for."""
@@ -123,7 +138,7 @@ class Tables:
     def state(self) -> dict[str, np.ndarray]:
         """Everything there is, by kind and parameter, as in ``values/w``; these arrays change with the
         next step, but for those of open tables."""
-        parts: list[_Blocks | SparseTable] = [*self._blocks, *self.rows.values()]
+        parts: list[Blocks | SparseTable] = [*self._blocks, *self.rows.values()]
         return {f"{kind}/{part.name}": array for part in parts for kind, array in part.state().items()}
 
     def cut(self, worth_bytes: int = WORTH_BYTES) -> dict[str, Array]:
@@ -167,29 +182,3 @@ def _open(update: UpdateSpec, ranges: Sequence[RowRange], room: TableRoom) -> di
     from paddle._pserver.tables.hash_table import HashTable  # loads numba
 
     return {each.parameter.name: HashTable(each, update, room) for each in held}
-
-
-class _Blocks:
-    """One dense parameter's share of a shard."""
-
-    def __init__(self, segment: Segment, update: UpdateSpec, values: np.ndarray) -> None:
-        self.name = segment.parameter.name
-        self._values = values
-        self._rule, penalties, self._multiplier = how(segment.parameter, update)
-        self._slots = [np.zeros_like(values) for _ in self._rule.slots]
-        self._vector = self._rule.vector(values, self._slots, penalties)
-        self._average = average_of(values, update.average)
-
-    def apply(self, gradient: np.ndarray, learning_rate: float, step: int) -> None:
-        self._vector.step(gradient, learning_rate * self._multiplier, step)
-        if self._average is not None:
-            self._average.add(self._values)
-            if self._average.end_step():
-                self._average.roll()
-
-    def average(self) -> np.ndarray:
-        return self._values if self._average is None else self._average.mean(self._values)
-
-    def state(self) -> dict[str, np.ndarray]:
-        slots = slots_of(self._rule, self._slots)
-        return {"values": self._values, **slots, **state_of(self._average)}

@@ -32,7 +32,7 @@ from paddle._pserver.protocol.messages import (
 )
 from paddle._pserver.shard.effects import Note, Send
 from paddle._pserver.shard.shard import Shard
-from paddle._pserver.tables.gradient import NOTHING, Gradient, Rows
+from paddle._pserver.tables.gradient import MOVED, NOTHING, Gradient, Rows
 from paddle._pserver.tables.tables import Tables
 from paddle._pserver.trainer import given
 
@@ -48,6 +48,9 @@ class LocalExchange:
         self._parameters: Sequence[ParameterSpec] = ()
         self._names: Set[str] = frozenset()
         self._update: UpdateSpec | None = None
+        self._room = np.empty(0, np.float32)
+        self._rooms: Mapping[str, np.ndarray] = {}
+        self._lent: Mapping[str, float] = {}
         self._steps = self._pass_id = self._shrink = 0
         self._closed = False
 
@@ -67,6 +70,9 @@ class LocalExchange:
         for part in (None, *self._tables.packed):
             if not self._shard.ready:
                 self._ask(Seed(part))
+        self._room = np.zeros_like(self._tables.values)
+        self._rooms = self._cut(self._room)
+        self._lent = self._tables.plain()
         return arrays
 
     @property
@@ -95,8 +101,19 @@ class LocalExchange:
         return {name: t.gather(ids[name]) if training else t.peek(ids[name]) for name, t in tables.items()}
 
     def room(self) -> Mapping[str, np.ndarray]:
-        """See Exchange. The shard reads gradients wherever they are."""
-        return {}
+        """See Exchange. The shard reads gradients wherever they are; those that lie as its values do it
+        applies all at once."""
+        return self._rooms
+
+    def lent(self) -> Mapping[str, float]:
+        """See Lending."""
+        return self._lent
+
+    def rate(self, samples: int) -> float:
+        """See Lending."""
+        clocks = self._shard.clocks
+        passes = max(clocks.passes_over, self._pass_id)
+        return self._tables.rate(samples=clocks.samples + samples, passes=passes, step=clocks.version + 1)
 
     def step(self, gradients: given.Gradients, samples: int) -> StepReport:
         """See Exchange."""
@@ -107,11 +124,17 @@ class LocalExchange:
                 gradient = given.rows(gradients, parameter)
                 rows.append(Rows(gradient.ids, gradient.values))
             else:
-                dense.append(given.flat(gradients, parameter))
+                dense.append(self._dense(gradients, parameter))
+        is_whole = all(gradients.get(name) is room for name, room in self._rooms.items())
         push = Push(self._steps + 1, self._pass_id, given.count(samples, "samples"), shrink=self._shrink)
-        answer = self._ask(push, Gradient(dense, rows))
+        answer = self._ask(push, Gradient(dense, rows, self._room if is_whole else None))
         self._steps, self._shrink = self._steps + 1, 0
         return StepReport(answer.version, int(answer.dropped))
+
+    def _dense(self, gradients: given.Gradients, parameter: ParameterSpec) -> np.ndarray:
+        if parameter.name in self._lent and parameter.name not in gradients:
+            return MOVED
+        return given.flat(gradients, parameter)
 
     def begin_pass(self, pass_id: int) -> None:
         """See Exchange."""

@@ -1,0 +1,107 @@
+"""BLAS: the library that numpy multiplies matrices with, called for the product that numpy has no words for.
+
+numpy can only write a product over its target; BLAS can add it to what is there. It must never know what the
+matrices mean, and never loads a library of its own: two of them would each have their threads.
+
+Guarantee: what is found is tried once on numbers whose product is known; where nothing is found, or it
+answers wrongly, numpy computes the product apart and adds it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+Step = Callable[[float], object]
+"""Called with the number that the product is multiplied by."""
+
+_NAMES = ("scipy_cblas_sgemm64_", "cblas_sgemm64_", "scipy_cblas_sgemm", "cblas_sgemm")
+_ROW_MAJOR, _AS_IT_IS, _TRANSPOSED = 101, 111, 112
+_COUNT, _NUMBER, _ARRAY = ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
+
+
+def add_product(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> Step:
+    """What does ``out += factor * (x.T @ y)``, on these arrays, whenever it is called with a factor.
+
+    All C-contiguous float32: x (n, height), y (n, width), out (height, width).
+    """
+    product = sgemm()
+    return apart(x, y, out) if product is None else _Product(product, x, y, out)
+
+
+def apart(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> Step:
+    """The same by numpy alone."""
+    change = np.empty_like(out)
+
+    def step(factor: float) -> None:
+        np.matmul(x.T, y, change)
+        np.multiply(change, np.float32(factor), change)
+        np.add(out, change, out)
+
+    return step
+
+
+class _Product:
+    """One call of the library: the arguments are made once, but for the factor."""
+
+    def __init__(self, product: Any, x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
+        self._held = x, y, out
+        self._factor = _NUMBER(0.0)
+        (depth, height), width = x.shape, y.shape[1]
+        self._call = product
+        self._arguments = (
+            *(ctypes.c_int(word) for word in (_ROW_MAJOR, _TRANSPOSED, _AS_IT_IS)),
+            *(_COUNT(size) for size in (height, width, depth)),
+            self._factor,
+            *(_ARRAY(x.ctypes.data), _COUNT(height), _ARRAY(y.ctypes.data), _COUNT(width)),
+            _NUMBER(1.0),
+            *(_ARRAY(out.ctypes.data), _COUNT(width)),
+        )
+
+    def __call__(self, factor: float) -> None:
+        self._factor.value = factor
+        self._call(*self._arguments)
+
+
+@cache
+def sgemm() -> Any:
+    """The library's product of float32 matrices, or None."""
+    try:
+        library = ctypes.CDLL(
+            _extension().__file__
+        )  # a symbol is looked for in what this was linked with, too
+    except OSError:
+        return None
+    for name in _NAMES:
+        function = getattr(library, name, None)
+        if function is not None and _answers(function):
+            return function
+    return None
+
+
+def _extension() -> Any:
+    """The module of numpy that is linked with its BLAS."""
+    core: Any = getattr(np, "_core", None) or np.core
+    return core._multiarray_umath
+
+
+def _answers(function: Any) -> bool:
+    # Sizes are handed over with 64 bits: a library that takes 32 finds them where it looks, in the low half.
+    function.argtypes = [
+        *[ctypes.c_int] * 3,
+        *[_COUNT] * 3,
+        _NUMBER,
+        *[_ARRAY, _COUNT] * 2,
+        _NUMBER,
+        _ARRAY,
+        _COUNT,
+    ]
+    function.restype = None
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    y, out = x[:, :2].copy() - 1, np.ones((3, 2), np.float32)
+    _Product(function, x, y, out)(-2.0)
+    return bool(np.array_equal(out, 1 - 2 * (x.T @ y)))

@@ -1,0 +1,47 @@
+"""Uses: who writes each variable of some operators and who reads it; operators in the place of others.
+
+It must never know what an operator computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from paddle._engine.program import Operator
+
+Replaced = dict[int, Sequence[Operator]]
+"""What stands in the place of an operator, by its identity."""
+
+
+class Uses:
+    """See the module's text. ``keep``: variables that somebody wants after the run."""
+
+    def __init__(self, operators: Sequence[Operator], keep: Collection[str]) -> None:
+        self._keep = keep
+        self._writers: dict[str, Operator] = {}
+        self._readers: dict[str, list[Operator]] = {}
+        for operator in operators:
+            for name in operator.writes():
+                self._writers[name] = operator
+            for name in dict.fromkeys(operator.reads()):
+                self._readers.setdefault(name, []).append(operator)
+
+    def writer(self, name: str) -> Operator | None:
+        """The operator that makes it; None for data, parameters and what is made nowhere."""
+        return self._writers.get(name)
+
+    def readers(self, name: str) -> Sequence[Operator]:
+        """All that read it, in their order."""
+        return self._readers.get(name, ())
+
+    def only_reader(self, name: str) -> Operator | None:
+        """The one that reads it, where nobody else wants it."""
+        readers = self.readers(name)
+        return readers[0] if len(readers) == 1 and name not in self._keep else None
+
+
+def replaced_in(operators: Sequence[Operator], replaced: Mapping[int, Sequence[Operator]]) -> list[Operator]:
+    """The operators with others in the place of some."""
+    if not replaced:
+        return list(operators)
+    return [each for operator in operators for each in replaced.get(id(operator), (operator,))]
