@@ -14,7 +14,7 @@ from paddle._engine.single import Single
 from paddle.testing import check_gradient
 
 from .case import Case
-from .fused_cases import FUSED, FUSED_WRONG
+from .passes.fused_cases import FUSED, FUSED_WRONG
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(5, 4))

@@ -298,6 +298,7 @@ class Recorded:
     def __init__(self):
         self.calls = []
         self._inner = LocalExchange()
+        self.room = dict
 
     def start(self, parameters, update, values):
         self.calls.append("start")
@@ -306,9 +307,6 @@ class Recorded:
 
     def prefetch(self, rows):
         self.calls.append({name: sorted(set(ids.ravel().tolist())) for name, ids in rows.items()})
-
-    def room(self):
-        return {}
 
     def step(self, gradients, samples):
         self.calls.append(f"step {samples}")
