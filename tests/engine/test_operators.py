@@ -12,6 +12,8 @@ from paddle._engine import registry
 from paddle._engine.errors import ShapeError
 from paddle._engine.single import Single
 from paddle.testing import check_gradient
+from tests.engine.book_operators import BOOK, BOOK_OTHERS
+from tests.engine.operator_case import Case
 
 from .case import Case
 from .passes.fused_cases import FUSED, FUSED_WRONG
@@ -245,10 +247,11 @@ DIFFERENTIABLE = [
     Case("softmax_with_cross_entropy", {"Logits": X, "Label": LABEL}, lambda: -np.log(picked(softmax(X)))),
     Case("square_error_cost", {"X": X, "Label": Y}, lambda: ((X - Y) ** 2).sum(1, keepdims=True)),
     Case("square_error_cost", {"X": X, "Label": Y}, lambda: (X - Y) ** 2, {"per_sample": False}),
-    Case("dropout", {"X": X}, lambda: X * 0.75, {"dropout_prob": 0.25, "is_test": True}),
+    Case("dropout", {"X": X}, lambda: X * 0.75, {"dropout_prob": 0.25, "is_test": True}, has_slope=False),
     Case("clip_error", {"X": X}, lambda: X, {"threshold": 100.0}),
     Case("dropout", {"X": X}, lambda: None, {"dropout_prob": 0.5}),
     Case("dropout", {"X": X}, lambda: None, {"dropout_implementation": "upscale_in_train"}),
+    *BOOK,
 ]
 
 OTHERS = [
@@ -273,6 +276,7 @@ OTHERS = [
         {"X": np.array([[0.5, 0.5], [0.1, 0.9], [0.2, 0.8]]), "Label": np.array([[0], [0], [1]])},
         lambda: np.array([[0.0], [1], [0]]),
     ),
+    *BOOK_OTHERS,
 ]
 
 
@@ -284,7 +288,7 @@ def test_forward_agrees_with_numpy(case: Case, dtype: type) -> None:
     np.testing.assert_allclose(found, case.twin(), rtol=2e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("case", [c for c in DIFFERENTIABLE if not c.attrs.get("is_test")], ids=str)
+@pytest.mark.parametrize("case", [c for c in DIFFERENTIABLE if c.has_slope], ids=str)
 def test_gradient_agrees_with_central_differences(case: Case) -> None:
     check_gradient(case.type, case.inputs, case.attrs)
 

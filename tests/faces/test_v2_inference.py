@@ -84,7 +84,7 @@ def test_a_saved_network_infers_the_same():
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"type": "crf"}, "'out' is of type 'crf'"),
+        ({"type": "priorbox"}, "'out' is of type 'priorbox'"),
         ({"active_type": "softsign2"}, "'out' has the activation 'softsign2'"),
     ],
 )

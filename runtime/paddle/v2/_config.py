@@ -10,16 +10,25 @@ from paddle._engine.checkpoint.parameter_config import HookConfig, ParameterConf
 from paddle._engine.protobuf import Field, Message
 
 __all__ = [
+    "BilinearInterpConfig",
+    "ClipConfig",
     "ConvConfig",
     "EvaluatorConfig",
     "HookConfig",
     "ImageConfig",
     "LayerConfig",
     "LayerInputConfig",
+    "MaxOutConfig",
     "ModelConfig",
+    "NormConfig",
+    "OperatorConfig",
+    "PadConfig",
     "ParameterConfig",
     "PoolConfig",
     "ProjectionConfig",
+    "RowConvConfig",
+    "SliceConfig",
+    "SppConfig",
     "SubModelConfig",
 ]
 
@@ -68,7 +77,97 @@ class PoolConfig(Message):
 class ImageConfig(Message):
     """An image."""
 
-    FIELDS = {"channels": Field(2, "uint64")}  # noqa: RUF012
+    FIELDS = {  # noqa: RUF012
+        "channels": Field(2, "uint64"),
+        "img_size": Field(8, "uint64"),
+        "img_size_y": Field(9, "uint64"),
+    }
+
+
+class NormConfig(Message):
+    """How the channels near each one count."""
+
+    FIELDS = {  # noqa: RUF012
+        "norm_type": Field(1, "string"),
+        "channels": Field(2, "uint64"),
+        "size": Field(3, "uint64"),
+        "scale": Field(4, "double"),
+        "pow": Field(5, "double"),
+        "output_x": Field(6, "uint64"),
+        "img_size": Field(7, "uint64"),
+        "blocked": Field(8, "bool"),
+        "output_y": Field(9, "uint64"),
+        "img_size_y": Field(10, "uint64"),
+    }
+
+
+class BilinearInterpConfig(Message):
+    """How large an image becomes."""
+
+    FIELDS = {  # noqa: RUF012
+        "image_conf": Field(1, ImageConfig),
+        "out_size_x": Field(2, "uint64"),
+        "out_size_y": Field(3, "uint64"),
+    }
+
+
+class MaxOutConfig(Message):
+    """Of how many channels the greatest is taken."""
+
+    FIELDS = {"image_conf": Field(1, ImageConfig), "groups": Field(2, "uint64")}  # noqa: RUF012
+
+
+class SppConfig(Message):
+    """A pyramid of windows over an image."""
+
+    FIELDS = {  # noqa: RUF012
+        "image_conf": Field(1, ImageConfig),
+        "pool_type": Field(2, "string"),
+        "pyramid_height": Field(3, "uint64"),
+    }
+
+
+class PadConfig(Message):
+    """How many zeros there are around an image, before and behind on each axis."""
+
+    FIELDS = {  # noqa: RUF012
+        "image_conf": Field(1, ImageConfig),
+        "pad_c": Field(2, "uint64", repeated=True),
+        "pad_h": Field(3, "uint64", repeated=True),
+        "pad_w": Field(4, "uint64", repeated=True),
+    }
+
+
+class RowConvConfig(Message):
+    """How many elements of a sequence count, from each one on."""
+
+    FIELDS = {"context_length": Field(1, "uint64")}  # noqa: RUF012
+
+
+class ClipConfig(Message):
+    """Between what values are held."""
+
+    FIELDS = {"min": Field(1, "double"), "max": Field(2, "double")}  # noqa: RUF012
+
+
+class SliceConfig(Message):
+    """Some columns that are neighbours."""
+
+    FIELDS = {"start": Field(1, "uint64"), "end": Field(2, "uint64")}  # noqa: RUF012
+
+
+class OperatorConfig(Message):
+    """What a mixed layer makes of two of its inputs."""
+
+    FIELDS = {  # noqa: RUF012
+        "type": Field(1, "string"),
+        "input_indices": Field(2, "int32", repeated=True),
+        "input_sizes": Field(3, "uint64", repeated=True),
+        "output_size": Field(4, "uint64"),
+        "dotmul_scale": Field(5, "double", 1.0),
+        "conv_conf": Field(6, ConvConfig),
+        "num_filters": Field(7, "int32"),
+    }
 
 
 class ProjectionConfig(Message):
@@ -82,6 +181,10 @@ class ProjectionConfig(Message):
         "context_start": Field(5, "int32"),
         "context_length": Field(6, "int32"),
         "trainable_padding": Field(7, "bool"),
+        "conv_conf": Field(8, ConvConfig),
+        "num_filters": Field(9, "int32"),
+        "offset": Field(11, "uint64"),
+        "slices": Field(13, SliceConfig, repeated=True),
     }
 
 
@@ -93,8 +196,15 @@ class LayerInputConfig(Message):
         "input_parameter_name": Field(2, "string"),
         "conv_conf": Field(3, ConvConfig),
         "pool_conf": Field(4, PoolConfig),
+        "norm_conf": Field(5, NormConfig),
         "proj_conf": Field(6, ProjectionConfig),
         "image_conf": Field(8, ImageConfig),
+        "bilinear_interp_conf": Field(10, BilinearInterpConfig),
+        "maxout_conf": Field(11, MaxOutConfig),
+        "spp_conf": Field(12, SppConfig),
+        "pad_conf": Field(14, PadConfig),
+        "row_conv_conf": Field(15, RowConvConfig),
+        "clip_conf": Field(18, ClipConfig),
     }
 
 
@@ -110,23 +220,41 @@ class LayerConfig(Message):
         "bias_parameter_name": Field(6, "string"),
         "num_filters": Field(7, "uint64"),
         "shared_biases": Field(8, "bool"),
+        "partial_sum": Field(9, "uint64"),
         "drop_rate": Field(10, "double"),
+        "num_classes": Field(11, "uint64"),
         "reversed": Field(13, "bool"),
         "active_gate_type": Field(14, "string"),
         "active_state_type": Field(15, "string"),
+        "num_neg_samples": Field(16, "int32", 10),
+        "neg_sampling_dist": Field(17, "double", repeated=True),
+        "softmax_selfnorm_alpha": Field(21, "double", 0.1),
+        "norm_by_times": Field(25, "bool"),
         "coeff": Field(26, "double", 1.0),
         "average_strategy": Field(27, "string"),
         "error_clipping_threshold": Field(28, "double"),
+        "operator_confs": Field(29, OperatorConfig, repeated=True),
+        "NDCG_num": Field(30, "int32"),
+        "max_sort_size": Field(31, "int32"),
         "slope": Field(32, "double"),
         "intercept": Field(33, "double"),
+        "cos_scale": Field(34, "double"),
+        "eos_id": Field(38, "uint64"),
         "select_first": Field(40, "bool"),
         "trans_type": Field(41, "string", "non-seq"),
         "use_global_stats": Field(46, "bool"),
         "moving_average_fraction": Field(47, "double", 0.9),
         "bias_size": Field(48, "uint64"),
+        "user_arg": Field(49, "string"),
         "height": Field(50, "uint64"),
         "width": Field(51, "uint64"),
+        "blank": Field(52, "uint64"),
+        "axis": Field(54, "int32", 2),
+        "offset": Field(55, "uint64", repeated=True),
+        "shape": Field(56, "uint64", repeated=True),
+        "delta": Field(57, "double", 1.0),
         "epsilon": Field(60, "double", 1e-5),
+        "factor_size": Field(61, "uint64"),
     }
 
 
@@ -137,6 +265,15 @@ class EvaluatorConfig(Message):
         "name": Field(1, "string"),
         "type": Field(2, "string"),
         "input_layers": Field(3, "string", repeated=True),
+        "chunk_scheme": Field(4, "string"),
+        "num_chunk_types": Field(5, "int32"),
+        "classification_threshold": Field(6, "double", 0.5),
+        "positive_label": Field(7, "int32", -1),
+        "dict_file": Field(8, "string"),
+        "result_file": Field(9, "string"),
+        "num_results": Field(10, "int32", 1),
+        "delimited": Field(11, "bool", True),
+        "excluded_chunk_types": Field(12, "int32", repeated=True),
         "top_k": Field(13, "int32", 1),
     }
 

@@ -17,6 +17,7 @@ from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
 from paddle.v2.config_base import Initializer, Layer
 from paddle.v2.data_type import DataType
 
+_GIVING_IDS = frozenset({"maxid", "sampling_id", "eos_id"})
 _WITH_EXTRAS = frozenset({"addto", "batch_norm", "concat", "concat2", "exconv", "fc", "mixed", "seqconcat"})
 
 
@@ -168,7 +169,12 @@ def listed(name: str, given: Any) -> list[Layer]:
 def gives_ids(layer: Layer) -> bool:
     """Whether a layer gives integers that name rows or classes, not numbers to compute with."""
     is_data = layer.data_type is not None and layer.data_type.type == DataType.Index
-    return is_data or layer.layer_type == "maxid"
+    return is_data or layer.layer_type in _GIVING_IDS or _is_path(layer)
+
+
+def _is_path(layer: Layer) -> bool:
+    """Whether it is a crf_decoding that has no label to compare with, and so gives tags only."""
+    return layer.layer_type == "crf_decoding" and len(layer.parents) == 1
 
 
 def is_sparse(layer: Layer) -> bool:

@@ -11,29 +11,28 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from paddle._absent import NotInThisRelease
 from paddle._engine.program import Variable
-from paddle.v2._config import EvaluatorConfig
-from paddle.v2._lowering.network import Network
+from paddle.v2._measures.measure import Measure, Meter
+from paddle.v2._measures.meters import meters
 
-_ONE_EACH = ("fill_any_like", {"value": 1.0})
+__all__ = ["Meter", "Tally", "meters", "tally", "variables"]
 
 
 @dataclass
 class Tally:
-    """Sums over samples: of the cost, and of each metric with what it is divided by."""
+    """Sums over samples: of the cost, and what each evaluator has seen, by its name."""
 
     samples: int = 0
     cost_sum: float = 0.0
-    sums: dict[str, tuple[float, float]] = field(default_factory=dict)
+    measures: dict[str, Measure] = field(default_factory=dict)
 
     def add(self, other: Tally) -> None:
         """Take another tally in."""
         self.samples += other.samples
         self.cost_sum += other.cost_sum
-        for name, (total, count) in other.sums.items():
-            known = self.sums.get(name, (0.0, 0.0))
-            self.sums[name] = (known[0] + total, known[1] + count)
+        for name, measure in other.measures.items():
+            known = self.measures.get(name)
+            self.measures[name] = measure if known is None else known + measure
 
     @property
     def cost(self) -> float:
@@ -43,53 +42,17 @@ class Tally:
     @property
     def metrics(self) -> dict[str, float]:
         """Each metric by name."""
-        return {name: total / count if count else 0.0 for name, (total, count) in self.sums.items()}
-
-
-@dataclass(frozen=True)
-class Meter:
-    """One metric: the variables of its sum over a batch and of its divisor, None for the batch size."""
-
-    name: str
-    total: Variable
-    count: Variable | None
-
-
-def meters(net: Network) -> list[Meter]:
-    """Append the operators of all evaluators to the network's program."""
-    return [_meter(net, evaluator) for evaluator in net.config.evaluators]
+        said = {name: measure.said() for name, measure in self.measures.items()}
+        return {name + ending: value for name, each in said.items() for ending, value in each.items()}
 
 
 def tally(found: Sequence[Meter], samples: int, cost: np.ndarray, values: Sequence[np.ndarray]) -> Tally:
     """The tally of one run that fetched the cost and then :func:`variables`."""
-    numbers = (float(value[0]) for value in values)
-    sums = {
-        meter.name: (next(numbers), float(samples) if meter.count is None else next(numbers))
-        for meter in found
-    }
-    return Tally(samples, float(cost[0]), sums)
+    left = iter(values)
+    measures = {meter.name: meter.measure([next(left) for _ in meter.reads], samples) for meter in found}
+    return Tally(samples, float(cost[0]), measures)
 
 
 def variables(found: Sequence[Meter]) -> list[Variable]:
     """What a run must fetch for these meters, in order."""
-    return [v for meter in found for v in (meter.total, meter.count) if v is not None]
-
-
-def _meter(net: Network, evaluator: EvaluatorConfig) -> Meter:
-    op, reads = net.builder.op, list(evaluator.input_layers)
-    if evaluator.type == "classification_error":
-        each, weights = op("classification_error", X=net.value(reads[0]), Label=net.ids(reads[1])), reads[2:]
-    elif evaluator.type == "sum":
-        each, weights = net.value(reads[0]), reads[1:]
-    else:
-        raise NotInThisRelease(f"an evaluator of type {evaluator.type!r} is not in this release")
-    if not weights and net.outputs[reads[0]].runs:  # it is per element, not per sample
-        return Meter(evaluator.name, op("reduce_sum", X=each), op("reduce_sum", X=op(*_ONE_EACH, X=each)))
-    if not weights:
-        return Meter(evaluator.name, op("reduce_sum", X=each), None)
-    weight = net.value(weights[0])
-    return Meter(
-        evaluator.name,
-        op("reduce_sum", X=op("elementwise_mul", X=each, Y=weight)),
-        op("reduce_sum", X=weight),
-    )
+    return [variable for meter in found for variable in meter.reads]

@@ -70,7 +70,7 @@ class Training:
     @property
     def metrics(self) -> list[str]:
         """The names of what is measured beside the cost."""
-        return [meter.name for meter in self._meters]
+        return [name for meter in self._meters for name in meter.names]
 
     def resume(self) -> None:
         """Take the parameters back, if another training has had them since."""

@@ -17,27 +17,25 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from paddle._absent import absent
-from paddle.v2._costs import (
-    classification_cost,
-    cross_entropy_cost,
-    mse_cost,
-    multi_binary_label_cross_entropy_cost,
-    regression_cost,
-    square_error_cost,
-    sum_cost,
-)
 from paddle.v2._draft import Draft, dense, listed
-from paddle.v2._images import batch_norm, img_conv, img_pool
 from paddle.v2._later import IMAGE_LAYERS, OTHER_LAYERS, SEQUENCE_LAYERS
-from paddle.v2._projection import (
-    MixedLayer,
-    Projection,
-    context_projection,
-    dotmul_projection,
-    full_matrix_projection,
-    identity_projection,
-    table_projection,
-)
+from paddle.v2._layers import arithmetic as _arithmetic
+from paddle.v2._layers import classes as _classes
+from paddle.v2._layers import costs as _costs
+from paddle.v2._layers import learned as _learned
+from paddle.v2._layers import maps as _maps
+from paddle.v2._layers import projections as _projections
+from paddle.v2._layers import tags as _tags
+from paddle.v2._layers.arithmetic import *  # noqa: F403
+from paddle.v2._layers.classes import *  # noqa: F403
+from paddle.v2._layers.costs import *  # noqa: F403
+from paddle.v2._layers.images import batch_norm, conv_projection, img_conv, img_pool
+from paddle.v2._layers.learned import *  # noqa: F403
+from paddle.v2._layers.learned import each_attribute
+from paddle.v2._layers.maps import *  # noqa: F403
+from paddle.v2._layers.projections import *  # noqa: F403
+from paddle.v2._layers.projections import MixedLayer, Operator, Projection, table_projection
+from paddle.v2._layers.tags import *  # noqa: F403
 from paddle.v2._sequences import (
     AggregateLevel,
     ExpandLevel,
@@ -49,7 +47,7 @@ from paddle.v2._sequences import (
     pooling,
     seq_concat,
 )
-from paddle.v2.activation import BaseActivation, Identity, Tanh
+from paddle.v2.activation import BaseActivation, Identity, Sigmoid, Tanh
 from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
 from paddle.v2.config_base import Layer, default_name
 from paddle.v2.data_type import InputType
@@ -63,37 +61,33 @@ __all__ = [
     "LayerOutput",
     "addto",
     "batch_norm",
-    "classification_cost",
     "concat",
-    "context_projection",
-    "cross_entropy_cost",
+    "conv_projection",
     "data",
-    "dotmul_projection",
     "dropout",
     "embedding",
     "expand",
     "fc",
     "first_seq",
-    "full_matrix_projection",
+    "gated_unit",
     "grumemory",
-    "identity_projection",
     "img_conv",
     "img_pool",
     "last_seq",
     "lstmemory",
     "max_id",
     "mixed",
-    "mse_cost",
-    "multi_binary_label_cross_entropy_cost",
     "parse_network",
     "pooling",
-    "regression_cost",
     "seq_concat",
-    "slope_intercept",
-    "square_error_cost",
-    "sum_cost",
-    "table_projection",
 ]
+__all__ += _arithmetic.__all__
+__all__ += _classes.__all__
+__all__ += _costs.__all__
+__all__ += _learned.__all__
+__all__ += _maps.__all__
+__all__ += _projections.__all__
+__all__ += _tags.__all__
 
 LayerOutput = Layer
 Bias = ParameterAttribute | bool | None
@@ -134,7 +128,7 @@ def fc(
     name = name or default_name("fc_layer")
     inputs = listed(name, input)
     draft = Draft("fc", name, size=size, act=act or Tanh(), layer_attr=layer_attr)
-    for each, attr in zip(inputs, _attributes(name, param_attr, inputs), strict=True):
+    for each, attr in zip(inputs, each_attribute(name, param_attr, inputs), strict=True):
         draft.read(dense(name, each), attr, [each.size, draft.size])
     draft.bias(bias_attr, by_default=True)
     return draft.done()
@@ -154,13 +148,16 @@ def embedding(
 
 def mixed(
     size: int = 0,
-    input: Projection | Sequence[Projection] | None = None,
+    input: Projection | Operator | Sequence[Projection | Operator] | None = None,
     name: str | None = None,
     act: BaseActivation | None = None,
     bias_attr: Bias = False,
     layer_attr: Extra = None,
 ) -> MixedLayer:
-    """The sum of projections, then act. Without ``input``: ``with mixed(size=8) as m: m += a_projection``."""
+    """The sum of projections and operators, then act.
+
+    Without ``input``: ``with mixed(size=8) as m: m += a_projection``.
+    """
     draft = Draft(
         "mixed", name or default_name("mixed"), size=size, act=act or Identity(), layer_attr=layer_attr
     )
@@ -168,8 +165,8 @@ def mixed(
     if input is None:
         return layer
     with layer:
-        for projection in [input] if isinstance(input, Projection) else input:
-            layer += projection
+        for part in [input] if isinstance(input, Projection | Operator) else input:
+            layer += part
     return layer
 
 
@@ -229,19 +226,41 @@ def dropout(input: Layer, dropout_rate: float, name: str | None = None) -> Layer
     return addto(input=input, name=name or default_name("dropout"), layer_attr=attr)
 
 
-def slope_intercept(
+def gated_unit(
     input: Layer,
+    size: int,
+    act: BaseActivation | None = None,
     name: str | None = None,
-    slope: float = 1.0,
-    intercept: float = 0.0,
+    gate_attr: Extra = None,
+    gate_param_attr: ParameterAttribute | None = None,
+    gate_bias_attr: Bias = True,
+    inproj_attr: Extra = None,
+    inproj_param_attr: ParameterAttribute | None = None,
+    inproj_bias_attr: Bias = True,
     layer_attr: Extra = None,
 ) -> Layer:
-    """slope * input + intercept."""
-    name = name or default_name("slope_intercept_layer")
-    (source,) = listed(name, input)
-    draft = Draft("slope_intercept", name, size=source.size, layer_attr=layer_attr)
-    draft.read(dense(name, source))
-    return draft.done(slope=slope, intercept=intercept)
+    """A layer of the input, and beside it one with Sigmoid that says how much of each column goes on."""
+    name = name or default_name("gated_unit_layer")
+    seen = fc(
+        input=input,
+        size=size,
+        act=act or Identity(),
+        name=f"{name}_input_proj",
+        param_attr=inproj_param_attr,
+        bias_attr=inproj_bias_attr,
+        layer_attr=inproj_attr,
+    )
+    gate = fc(
+        input=input,
+        size=size,
+        act=Sigmoid(),
+        name=f"{name}_gate",
+        param_attr=gate_param_attr,
+        bias_attr=gate_bias_attr,
+        layer_attr=gate_attr,
+    )
+    product = _projections.dotmul_operator(seen, gate)
+    return mixed(name=f"{name}_gated_act", input=product, layer_attr=layer_attr)
 
 
 def max_id(input: Layer, name: str | None = None, layer_attr: Extra = None) -> Layer:
@@ -260,22 +279,6 @@ def parse_network(
     from paddle.v2.topology import Topology  # it is made of layers
 
     return Topology(output_layers, extra_layers=extra_layers).proto()
-
-
-def _attributes(
-    name: str, given: ParameterAttribute | Sequence[ParameterAttribute] | None, inputs: Sequence[Layer]
-) -> Sequence[ParameterAttribute | None]:
-    """One attribute for each input."""
-    if given is None or isinstance(given, ParameterAttribute):
-        if given is not None and given.name and len(inputs) > 1:
-            raise ValueError(
-                f"layer {name!r} has {len(inputs)} inputs: give param_attr as a list, a name for each (one "
-                "name would make all their weights one)"
-            )
-        return [given] * len(inputs)
-    if len(given) != len(inputs):
-        raise ValueError(f"layer {name!r} has {len(inputs)} inputs and {len(given)} param_attr")
-    return given
 
 
 def _stand_ins() -> dict[str, Any]:

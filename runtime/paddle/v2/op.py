@@ -10,7 +10,6 @@ import numbers
 from collections.abc import Callable
 from typing import Any
 
-from paddle._absent import NotInThisRelease
 from paddle.v2 import activation, layer
 from paddle.v2.activation import BaseActivation
 from paddle.v2.config_base import Layer, default_name
@@ -42,15 +41,16 @@ softmax = _function("softmax", activation.Softmax)
 
 
 def add(first: Layer, second: Any) -> Layer:
-    """A layer plus a number or a layer of its size."""
+    """A layer plus a number, a layer of its size, or one of size 1 that is added to every column."""
     if isinstance(second, numbers.Real):
         return layer.slope_intercept(input=first, intercept=float(second))
     if not isinstance(second, Layer):
         raise TypeError(f"a layer is added to a layer or a number, not to {second!r}")
-    if first.size != second.size:
-        raise NotInThisRelease(
-            f"adding layers of unequal sizes is not in this release: {first!r} + {second!r}"
-        )
+    narrow, wide = sorted((first, second), key=lambda each: each.size)
+    if narrow.size != wide.size:
+        if narrow.size != 1:
+            raise ValueError(f"layers of one size are added, or one of size 1: {first!r} + {second!r}")
+        first, second = layer.repeat(narrow, wide.size), wide
     return layer.mixed(input=[layer.identity_projection(first), layer.identity_projection(second)])
 
 
@@ -60,9 +60,12 @@ def negative(of: Layer) -> Layer:
 
 
 def multiply(first: Layer, second: Any) -> Layer:
-    """A layer times a number."""
+    """A layer times a number, or times a layer of which one has size 1."""
     if isinstance(second, numbers.Real):
         return layer.slope_intercept(input=first, slope=float(second))
     if not isinstance(second, Layer):
         raise TypeError(f"a layer is multiplied with a number, not with {second!r}")
-    raise NotInThisRelease(f"multiplying layers is not in this release: {first!r} * {second!r}")
+    weight, other = sorted((first, second), key=lambda each: each.size)
+    if weight.size != 1:
+        raise ValueError(f"of two layers that are multiplied one has size 1: {first!r} * {second!r}")
+    return layer.scaling(other, weight)

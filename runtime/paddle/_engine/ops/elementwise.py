@@ -77,6 +77,22 @@ def _div_gradient(call: Call) -> Steps:
         yield partial(np.divide, grad, y, call["X@GRAD"])
 
 
+def _pow_gradient(call: Call) -> Steps:
+    x, y, grad = call["X"], call["Y"], call["Out@GRAD"]
+    if "Y@GRAD" in call:  # d(x**y)/dy = x**y log x
+        product = np.empty_like(x)
+        yield partial(np.log, x, product)
+        yield partial(np.multiply, product, call["Out"], product)
+        yield partial(np.multiply, product, grad, product)
+        yield _reduced(product, call["Y@GRAD"])
+    if "X@GRAD" in call:
+        dx, less = call["X@GRAD"], np.empty_like(y)
+        yield partial(np.subtract, y, 1, less)
+        yield partial(np.power, x, less, dx)
+        yield partial(np.multiply, dx, y, dx)
+        yield partial(np.multiply, dx, grad, dx)
+
+
 def _sum_shape(forms: Forms) -> Mapping[str, Form]:
     parts = forms.all("X")
     first = parts[0]
@@ -143,6 +159,7 @@ ROWS = (
     _row("elementwise_sub", np.subtract, _sub_gradient, views={"X@GRAD": "Out@GRAD"}),
     _row("elementwise_mul", np.multiply, _mul_gradient, needs=("X", "Y")),
     _row("elementwise_div", np.divide, _div_gradient, needs=("Y", "Out")),
+    _row("elementwise_pow", np.power, _pow_gradient, needs=("X", "Y", "Out")),
     Row(
         type="sum",
         inputs=("X*",),

@@ -47,7 +47,34 @@ def _by_transpose(grad: np.ndarray, y: np.ndarray, out: np.ndarray) -> Steps:
     yield partial(np.copyto, out, transposed.T)
 
 
+def _outer_shape(forms: Forms) -> Mapping[str, Form]:
+    x, y = shapes.matrix(forms, "X"), shapes.matrix(forms, "Y")
+    if not shapes.agree(x.shape[0], y.shape[0]):
+        raise ShapeError(f"X has {x.shape[0]} rows and Y has {y.shape[0]}")
+    return {"Out": Form((x.shape[0], x.shape[1], y.shape[1]), x.dtype)}
+
+
+def _outer(call: Call) -> Steps:
+    """Of each row the product of every two of its columns."""
+    yield partial(np.multiply, call["X"][:, :, None], call["Y"][:, None, :], call["Out"])
+
+
+def _outer_gradient(call: Call) -> Steps:
+    x, y, grad = call["X"], call["Y"], call["Out@GRAD"]
+    if "X@GRAD" in call:
+        yield partial(np.matmul, grad, y[:, :, None], call["X@GRAD"][:, :, None])
+    if "Y@GRAD" in call:
+        yield partial(np.matmul, x[:, None, :], grad, call["Y@GRAD"][:, None, :])
+
+
 ROWS = (
+    Row(
+        type="outer_product",
+        inputs=("X", "Y"),
+        shape=_outer_shape,
+        forward=Kernel(_outer),
+        gradient=Gradient(_outer_gradient, of=("X", "Y"), needs=("X", "Y")),
+    ),
     Row(
         type="mul",
         inputs=("X", "Y"),

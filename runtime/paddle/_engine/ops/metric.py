@@ -57,13 +57,39 @@ def _error_shape(forms: Forms) -> Mapping[str, Form]:
 
 
 def _classification_error(call: Call) -> Steps:
-    """1 where the greatest probability (of equal ones the leftmost) is not the label's, else 0."""
+    """1 where the label's is not among the greatest ``top_k`` (of equal ones the leftmost), else 0."""
     best, label = np.empty(len(call["X"]), np.int64), call["Label"].reshape(-1)
+    if call.attrs["top_k"] > 1:
+        yield from _not_among(call["X"], call["Label"], call.attrs["top_k"], call["Out"])
+        return
     yield partial(np.argmax, call["X"], 1, best)
     yield partial(np.not_equal, best, label, call["Out"].reshape(-1), casting="unsafe")
 
 
+def _not_among(x: np.ndarray, label: np.ndarray, count: int, out: np.ndarray) -> Steps:
+    columns = np.arange(x.shape[1])
+
+    def find() -> None:
+        own = np.take_along_axis(x, label, 1)
+        ahead = (x > own) | ((x == own) & (columns < label))
+        np.greater_equal(ahead.sum(1, keepdims=True), count, out, casting="unsafe")
+
+    yield find
+
+
+def _differs_shape(forms: Forms) -> Mapping[str, Form]:
+    x = shapes.integers(forms, "X")
+    shapes.column(forms, "Y", x.shape[0])
+    return {"Out": replace(x, dtype="float32")}
+
+
+def _differs(call: Call) -> Steps:
+    """1 where two columns of integers differ, else 0."""
+    yield partial(np.not_equal, call["X"], call["Y"], call["Out"], casting="unsafe")
+
+
 ROWS = (
+    Row(type="differs", inputs=("X", "Y"), shape=_differs_shape, forward=Kernel(_differs)),
     Row(
         type="top_k",
         outputs=("Out", "Indices"),
@@ -81,6 +107,7 @@ ROWS = (
     Row(
         type="classification_error",
         inputs=("X", "Label"),
+        attrs={"top_k": 1},
         shape=_error_shape,
         forward=Kernel(_classification_error),
         indexes=(Index("Label", into="X", axis=1),),

@@ -10,27 +10,41 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from paddle._engine.program import Variable
-from paddle.v2._config import LayerConfig, PoolConfig
+from paddle.v2._config import ConvConfig, LayerConfig, PoolConfig
 
 if TYPE_CHECKING:
     from paddle.v2._lowering.network import Network
 
 
-def _conv(net: Network, layer: LayerConfig) -> Variable:
-    (source,), op = layer.inputs, net.builder.op
-    window, filters = source.conv_conf, layer.num_filters
-    weights = op(
-        "reshape",
-        {"shape": (filters, window.filter_channels, window.filter_size_y, window.filter_size)},
-        X=net.parameter(source.input_parameter_name),
-    )
+def _seen_by_filters(
+    net: Network, value: Variable, weights: Variable, window: ConvConfig, filters: int
+) -> Variable:
+    """(n, filters, rows, columns)."""
+    op = net.builder.op
+    shape = (filters, window.filter_channels, window.filter_size_y, window.filter_size)
     image = {"shape": (-1, window.channels, window.img_size_y, window.img_size)}
     attrs = {
         "strides": (window.stride_y, window.stride),
         "paddings": (window.padding_y, window.padding),
         "groups": window.groups,
     }
-    found = op("conv2d", attrs, X=op("reshape", image, X=net.value(source.input_layer_name)), Filter=weights)
+    kernels = op("reshape", {"shape": shape}, X=weights)
+    return op("conv2d", attrs, X=op("reshape", image, X=value), Filter=kernels)
+
+
+def convolved(
+    net: Network, value: Variable, weights: Variable, window: ConvConfig, filters: int, size: int
+) -> Variable:
+    """A convolution without a bias, as rows of ``size``."""
+    found = _seen_by_filters(net, value, weights, window, filters)
+    return net.builder.op("reshape", {"shape": (-1, size)}, X=found)
+
+
+def _conv(net: Network, layer: LayerConfig) -> Variable:
+    (source,), op, filters = layer.inputs, net.builder.op, layer.num_filters
+    weights = net.parameter(source.input_parameter_name)
+    value = net.value(source.input_layer_name)
+    found = _seen_by_filters(net, value, weights, source.conv_conf, filters)
     if layer.bias_parameter_name and layer.shared_biases:
         bias = op("reshape", {"shape": (filters, 1, 1)}, X=net.parameter(layer.bias_parameter_name))
         found = op("elementwise_add", X=found, Y=bias)

@@ -14,11 +14,15 @@ from paddle._absent import NotInThisRelease
 from paddle._engine.builder import Builder
 from paddle._engine.initial import Constant, Normal, Uniform
 from paddle._engine.program import Parameter, Program, Variable
-from paddle.v2._config import LayerConfig, LayerInputConfig, ModelConfig, ParameterConfig
+from paddle.v2._config import LayerConfig, ModelConfig, ParameterConfig
+from paddle.v2._lowering.arithmetic import ARITHMETIC_RULES
+from paddle.v2._lowering.costs import COST_RULES, LIMITS, TAG_RULES
 from paddle.v2._lowering.entries import entries_fed, product, spread
 from paddle.v2._lowering.images import IMAGE_RULES
+from paddle.v2._lowering.maps import MAP_RULES
 from paddle.v2._lowering.output import OFFSETS, OUTER, Output
-from paddle.v2._lowering.sequences import RECURRENT_RULES, SEQUENCE_RULES, context
+from paddle.v2._lowering.projections import mixed, side_by_side
+from paddle.v2._lowering.sequences import RECURRENT_RULES, SEQUENCE_RULES
 from paddle.v2.data_type import DataType, InputType, SequenceType
 
 _UNIFORM = 1
@@ -28,8 +32,6 @@ _ACTIVATIONS = {
     "exponential": "exp",
     "softrelu": "soft_relu",
 }
-# Of what a sigmoid is taken: the original never gives 0 or 1, so that the cross entropy of it stays finite.
-_LIMITS = {"x_min": -40.0, "x_max": 13.0}
 
 
 class Network:
@@ -106,6 +108,11 @@ class Network:
         if layer.type == "maxid":
             best = self.builder.ops("top_k", {"k": 1}, X=self.value(layer.inputs[0].input_layer_name))
             return Output(id=best["Indices"], prob=best["Out"], runs=self._runs_read(layer))
+        if layer.type == "sampling_id":
+            drawn = self.builder.op("sampling_id", X=self.value(layer.inputs[0].input_layer_name))
+            return Output(id=drawn, runs=self._runs_read(layer))
+        if layer.type in TAG_RULES:
+            return TAG_RULES[layer.type](self, layer)
         if layer.type in RECURRENT_RULES:
             return RECURRENT_RULES[layer.type](self, layer)
         if layer.type in SEQUENCE_RULES:
@@ -143,13 +150,13 @@ class Network:
     def _finished(self, layer: LayerConfig, value: Variable, runs: tuple[Variable, ...]) -> Variable:
         """Bias, activation, dropout and a bound on what comes back, which every layer may have."""
         op = self.builder.op
-        if layer.bias_parameter_name and layer.type not in IMAGE_RULES:
+        if layer.bias_parameter_name and layer.type not in _WITH_BIAS_INSIDE:
             value = op("elementwise_add", X=value, Y=self.parameter(layer.bias_parameter_name))
         if layer.active_type == "sequence_softmax":
             if not runs:
                 raise ValueError(f"layer {layer.name!r}: SequenceSoftmax is over the rows of a sequence")
             value = op("sequence_softmax", X=value, Offsets=runs[-1])
-        elif layer.active_type:
+        elif layer.active_type and layer.type != "nce":  # which has it inside, too
             value = op(*_activation(layer), X=value)
         if layer.drop_rate:
             value = op("dropout", {"dropout_prob": layer.drop_rate}, X=value)
@@ -180,7 +187,7 @@ def _activation(layer: LayerConfig) -> tuple[str, Mapping[str, Any]]:
         raise NotInThisRelease(
             f"layer {layer.name!r} has the activation {layer.active_type!r}, not in this release"
         )
-    return found, _LIMITS if found == "sigmoid" else {}
+    return found, LIMITS if found == "sigmoid" else {}
 
 
 def _own(config: ParameterConfig, field: str) -> float | None:
@@ -194,92 +201,23 @@ def _fc(net: Network, layer: LayerConfig) -> Variable:
     )
 
 
-def _projected(net: Network, each: LayerInputConfig, reader: str) -> Variable:
-    """What one input of a mixed layer contributes."""
-    kind, op = each.proj_conf.type, net.builder.op
-    if kind == "context":
-        return context(net, each, reader)
-    if kind == "identity":
-        return net.value(each.input_layer_name)
-    if kind == "fc":
-        return product(net, each.input_layer_name, each.input_parameter_name)
-    parameter = net.parameter(each.input_parameter_name)
-    if kind == "table":
-        ids = net.ids(each.input_layer_name)
-        return op("lookup_table", {"is_sparse": parameter.spec.sparse}, W=parameter, Ids=ids)
-    if kind == "dot_mul":
-        return op("elementwise_mul", X=net.value(each.input_layer_name), Y=parameter)
-    raise NotInThisRelease(f"a projection of type {kind!r} is not in this release")
-
-
-def _mixed(net: Network, layer: LayerConfig) -> Variable:
-    return net.summed([_projected(net, each, layer.name) for each in layer.inputs])
-
-
 def _concat(net: Network, layer: LayerConfig) -> Variable:
     return net.builder.op("concat", X=[net.value(each.input_layer_name) for each in layer.inputs])
-
-
-def _concat_projections(net: Network, layer: LayerConfig) -> Variable:
-    return net.builder.op("concat", X=[_projected(net, each, layer.name) for each in layer.inputs])
 
 
 def _addto(net: Network, layer: LayerConfig) -> Variable:
     return net.summed([net.value(each.input_layer_name) for each in layer.inputs])
 
 
-def _slope_intercept(net: Network, layer: LayerConfig) -> Variable:
-    attrs = {"scale": layer.slope, "bias": layer.intercept}
-    return net.builder.op("scale", attrs, X=net.value(layer.inputs[0].input_layer_name))
-
-
-def _weighted(net: Network, layer: LayerConfig, cost: Variable) -> Variable:
-    """A cost times the weight of its sample, which is the third input."""
-    if len(layer.inputs) < 3:
-        return cost
-    return net.builder.op("elementwise_mul", X=cost, Y=net.value(layer.inputs[2].input_layer_name))
-
-
-def _cross_entropy(net: Network, layer: LayerConfig) -> Variable:
-    source, label = (each.input_layer_name for each in layer.inputs[:2])
-    return _weighted(net, layer, net.builder.op("cross_entropy", X=net.value(source), Label=net.ids(label)))
-
-
-def _square_error(net: Network, layer: LayerConfig) -> Variable:
-    source, label = (each.input_layer_name for each in layer.inputs[:2])
-    return _weighted(
-        net, layer, net.builder.op("square_error_cost", X=net.value(source), Label=net.value(label))
-    )
-
-
-def _sum_cost(net: Network, layer: LayerConfig) -> Variable:
-    source = net.value(layer.inputs[0].input_layer_name)
-    return net.builder.op("reduce_sum", {"dim": 1, "keep_dim": True}, X=source)
-
-
-def _multi_binary(net: Network, layer: LayerConfig) -> Variable:
-    """-sum(y log p + (1 - y) log(1 - p)) over the columns."""
-    op = net.builder.op
-    probability, label = (net.value(each.input_layer_name) for each in layer.inputs)
-    against = {"scale": -1.0, "bias": 1.0}
-    hit = op("elementwise_mul", X=op("log", X=probability), Y=label)
-    miss = op(
-        "elementwise_mul", X=op("log", X=op("scale", against, X=probability)), Y=op("scale", against, X=label)
-    )
-    total = op("reduce_sum", {"dim": 1, "keep_dim": True}, X=op("elementwise_add", X=hit, Y=miss))
-    return op("scale", {"scale": -1.0}, X=total)
-
-
 _LAYERS: dict[str, Callable[[Network, LayerConfig], Variable]] = {
     "fc": _fc,
-    "mixed": _mixed,
+    "mixed": mixed,
     "concat": _concat,
-    "concat2": _concat_projections,
+    "concat2": side_by_side,
     "addto": _addto,
-    "slope_intercept": _slope_intercept,
-    "multi-class-cross-entropy": _cross_entropy,
-    "square_error": _square_error,
-    "sum_cost": _sum_cost,
-    "multi_binary_label_cross_entropy": _multi_binary,
+    **ARITHMETIC_RULES,
+    **COST_RULES,
     **IMAGE_RULES,
+    **MAP_RULES,
 }
+_WITH_BIAS_INSIDE = frozenset({*IMAGE_RULES, "nce", "hsigmoid"})

@@ -12,6 +12,7 @@ from math import isqrt, prod
 from paddle._absent import NotInThisRelease
 from paddle.v2._config import ConvConfig, ImageConfig, PoolConfig
 from paddle.v2._draft import Draft, dense, listed
+from paddle.v2._layers.projections import Projection
 from paddle.v2.activation import BaseActivation, Relu
 from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
 from paddle.v2.config_base import Layer, default_name
@@ -70,6 +71,33 @@ def img_conv(
     layer = draft.done(num_filters=num_filters, shared_biases=shared_biases, height=rows, width=columns)
     layer.num_filters = num_filters
     return layer
+
+
+def conv_projection(
+    input: Layer,
+    filter_size: Side,
+    num_filters: int,
+    num_channels: int | None = None,
+    stride: Side = 1,
+    padding: Side = 0,
+    filter_size_y: int | None = None,
+    stride_y: int | None = None,
+    padding_y: int | None = None,
+    groups: int = 1,
+    param_attr: ParameterAttribute | None = None,
+    trans: bool = False,
+) -> Projection:
+    """A convolution, as a part of a mixed layer or one of those side by side in ``concat``."""
+    name = "conv_projection"
+    if trans:
+        raise NotInThisRelease(f"{name}: a transposed convolution is not in this release")
+    image = image_of(name, dense(name, *listed(name, input)), num_channels)
+    sides = ((filter_size, filter_size_y), (stride, stride_y), (padding, padding_y))
+    window = _filter(name, image, groups, *(_both(name, *side) for side in sides))
+    size = num_filters * window.output_y * window.output_x
+    values = {"conv_conf": window, "num_filters": num_filters}
+    std = (2.0 / (window.filter_size**2 * image[0])) ** 0.5
+    return Projection("conv", input, size, param_attr, values, std)
 
 
 def _filter(
