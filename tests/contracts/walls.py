@@ -52,6 +52,7 @@ TABLE = (
         "_launch.{environ, infolog} _pserver.trainer.{local, remote}",
         "msgspec numpy sys",
     ),
+    Row("v2._measures.printers", "v2", "numpy pathlib"),
     Row("v2.__init__", "_absent v2._flags", "importlib"),
     Row("v2._flags", "_blas _complaint _launch.{environ, infolog} _profiling", "os sys"),
     Row("v2.master", "_pserver.tasks.{client, errors, handshake}", "os"),

@@ -196,7 +196,7 @@ def test_word2vec(kind) -> None:
 
 
 def test_recommender_system() -> None:
-    """Users of one kind like films of one kind: users and categories are alike by their numbers' remainder."""
+    """Users like films of their kind: which kind they are of follows from their number, by threes."""
     rng, users, films = np.random.default_rng(4), 12, 9
     user = paddle.layer.fc(
         input=[

@@ -28,13 +28,14 @@ def alignment_costs(
     shares[:] = 0
     for i in range(out.shape[0]):
         first, end = offsets[i], offsets[i + 1]
-        given = tags[tag_offsets[i] : tag_offsets[i + 1]]
-        places = np.full(2 * given.shape[0] + 1, blank, np.int64)
-        places[1::2] = given
+        count = 2 * (tag_offsets[i + 1] - tag_offsets[i]) + 1
+        places = np.empty(count, np.int64)
+        for s in range(count):
+            places[s] = blank if s % 2 == 0 else tags[tag_offsets[i] + s // 2]
         if end > first:
             out[i] = _costs_of_run(rows[first:end], places, blank, shares[first:end])
         else:
-            out[i] = 0 if given.shape[0] == 0 else np.inf
+            out[i] = 0 if count == 1 else np.inf
 
 
 @kernel

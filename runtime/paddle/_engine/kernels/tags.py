@@ -34,19 +34,40 @@ def tag_costs(rows: Array, tags: Array, weights: Array, offsets: Array, shares: 
 def _sum_ways(rows: Array, grown: Array, first: int, end: int, shares: Array) -> float:
     total = 0.0
     for k in range(first, end):
-        top = rows[k].max()
         if k == first:
-            shares[k] = grown[0]
+            _copy(grown[0], shares[k])
         else:
-            shares[k] = 0
-            for i in range(rows.shape[1]):
-                for j in range(rows.shape[1]):
-                    shares[k, j] += shares[k - 1, i] * grown[2 + i, j]
+            _step(shares[k - 1], grown, shares[k])
+        top = _greatest(rows[k])
         total += top + _scale(shares[k], rows[k], top)
     last = 0.0
     for j in range(rows.shape[1]):
         last += shares[end - 1, j] * grown[1, j]
     return float(total + np.log(last))
+
+
+@kernel
+def _copy(source: Array, out: Array) -> None:
+    for j in range(out.shape[0]):
+        out[j] = source[j]
+
+
+@kernel
+def _greatest(row: Array) -> float:
+    top = row[0]
+    for j in range(1, row.shape[0]):
+        top = max(top, row[j])
+    return float(top)
+
+
+@kernel
+def _step(before: Array, grown: Array, out: Array) -> None:
+    """One place further: from every tag to every other."""
+    for j in range(out.shape[0]):
+        out[j] = 0
+    for i in range(out.shape[0]):
+        for j in range(out.shape[0]):
+            out[j] += before[i] * grown[2 + i, j]
 
 
 @kernel
@@ -85,7 +106,7 @@ def tag_slopes(
     """The gradients of ``tag_costs``, with the shares that it left: ``given[i]`` is that of run i's cost."""
     grown = np.exp(weights)
     weights_slope[:] = 0
-    behind = np.empty(rows.shape[1], rows.dtype)
+    behind = np.empty((2, rows.shape[1]), rows.dtype)
     for i in range(given.shape[0]):
         if offsets[i + 1] > offsets[i]:
             bounds = (offsets[i], offsets[i + 1])
@@ -104,70 +125,90 @@ def _slopes_of_run(
     rows_slope: Array,
     weights_slope: Array,
 ) -> None:
-    """From the end to the beginning; ``behind``: shares of all ends of ways that begin after a tag."""
+    """From the end to the beginning; ``behind``: shares of all ends of ways that begin after a tag, and room
+    for those of the place before.
+    """
     first, end = bounds
-    behind[:] = grown[1]
+    now, earlier = behind[0], behind[1]
+    _copy(grown[1], now)
     for k in range(end - 1, first - 1, -1):
-        _probabilities(shares[k], behind, rows_slope[k])
-        rows_slope[k, tags[k]] -= 1
-        rows_slope[k] *= given
+        _slope(given, shares[k], now, tags[k], rows_slope[k])
         if k == end - 1:
-            weights_slope[1] += rows_slope[k]
+            _add(rows_slope[k], weights_slope[1])
         if k == first:
-            weights_slope[0] += rows_slope[k]
+            _add(rows_slope[k], weights_slope[0])
         else:
-            behind *= np.exp(rows[k] - rows[k].max())
-            _step_back(given, shares[k - 1], grown, behind, weights_slope)
+            _scale(now, rows[k], _greatest(rows[k]))
+            _step_back(given, shares[k - 1], grown, now, earlier, weights_slope)
             weights_slope[2 + tags[k - 1], tags[k]] -= given
 
 
 @kernel
-def _probabilities(before: Array, behind: Array, out: Array) -> None:
+def _add(row: Array, out: Array) -> None:
+    for j in range(out.shape[0]):
+        out[j] += row[j]
+
+
+@kernel
+def _slope(given: float, before: Array, behind: Array, tag: int, out: Array) -> None:
+    """What is given times the probability of each tag, less 1 for the right one."""
     total = 0.0
     for j in range(out.shape[0]):
         out[j] = before[j] * behind[j]
         total += out[j]
     for j in range(out.shape[0]):
-        out[j] /= total
+        out[j] *= given / total
+    out[tag] -= given
 
 
 @kernel
-def _step_back(given: float, before: Array, grown: Array, behind: Array, slope: Array) -> None:
-    """Add the probability of each pair of tags, and make ``behind`` that of the place before."""
+def _step_back(given: float, before: Array, grown: Array, now: Array, earlier: Array, slope: Array) -> None:
+    """Add the probability of each pair of tags, and make ``now`` that of the place before."""
     count = before.shape[0]
-    earlier = np.zeros(count, behind.dtype)
     total, size = 0.0, 0.0
     for i in range(count):
+        earlier[i] = 0
         for j in range(count):
-            earlier[i] += grown[2 + i, j] * behind[j]
+            earlier[i] += grown[2 + i, j] * now[j]
         total += before[i] * earlier[i]
         size += earlier[i]
     for i in range(count):
         for j in range(count):
-            slope[2 + i, j] += given * before[i] * grown[2 + i, j] * behind[j] / total
-    behind[:] = earlier / size
+            slope[2 + i, j] += given * before[i] * grown[2 + i, j] * now[j] / total
+    for i in range(count):
+        now[i] = earlier[i] / size
 
 
 @kernel
-def best_tags(rows: Array, weights: Array, offsets: Array, came_from: Array, out: Array) -> None:
+def best_tags(
+    rows: Array, weights: Array, offsets: Array, scores: Array, came_from: Array, out: Array
+) -> None:
     """``out``, int64 (rows,), is the most probable way of each run; of equal ones the first.
 
-    ``came_from``, int64 (rows, tags), is where it works.
+    ``scores``, like ``rows``, and int64 ``came_from`` are where it works.
     """
-    count = rows.shape[1]
-    best, next_best = np.empty(count, rows.dtype), np.empty(count, rows.dtype)
     for i in range(offsets.shape[0] - 1):
         first, end = offsets[i], offsets[i + 1]
         for k in range(first, end):
             if k == first:
-                next_best[:] = weights[0]
+                _copy(weights[0], scores[k])
             else:
-                _best_before(best, weights, next_best, came_from[k])
-            best[:] = next_best + rows[k]
+                _best_before(scores[k - 1], weights, scores[k], came_from[k])
+            _add(rows[k], scores[k])
         if end > first:
-            out[end - 1] = np.argmax(best + weights[1])
+            _add(weights[1], scores[end - 1])
+            out[end - 1] = _first_greatest(scores[end - 1])
             for k in range(end - 1, first, -1):
                 out[k - 1] = came_from[k, out[k]]
+
+
+@kernel
+def _first_greatest(row: Array) -> int:
+    at = 0
+    for j in range(1, row.shape[0]):
+        if row[j] > row[at]:
+            at = j
+    return at
 
 
 @kernel

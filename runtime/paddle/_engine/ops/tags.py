@@ -60,14 +60,14 @@ def _best_shape(forms: Forms) -> Mapping[str, Form]:
 
 
 def _best_scratch(forms: Forms) -> Mapping[str, Form]:
-    return {"came_from": replace(forms["X"], dtype="int64")}
+    return {"scores": forms["X"], "came_from": replace(forms["X"], dtype="int64")}
 
 
 def _best(call: Call) -> Steps:
     from paddle._engine.kernels.tags import best_tags  # loads numba
 
-    out, came_from = call["Out"].reshape(-1), call.scratch["came_from"]
-    yield partial(best_tags, call["X"], call["Transition"], call["Offsets"], came_from, out)
+    out, room = call["Out"].reshape(-1), (call.scratch["scores"], call.scratch["came_from"])
+    yield partial(best_tags, call["X"], call["Transition"], call["Offsets"], *room, out)
 
 
 def _ctc_shape(forms: Forms) -> Mapping[str, Form]:
