@@ -17,6 +17,7 @@ class Case:
     inputs: dict[str, Any]
     twin: Callable[[], np.ndarray]
     attrs: dict[str, Any] = field(default_factory=dict)
+    has_slope: bool = True  # that central differences find
 
     def slots(self, dtype: type) -> dict[str, list[np.ndarray]]:
         listed = {slot: [v] if isinstance(v, np.ndarray) else v for slot, v in self.inputs.items()}

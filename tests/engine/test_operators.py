@@ -12,10 +12,9 @@ from paddle._engine import registry
 from paddle._engine.errors import ShapeError
 from paddle._engine.single import Single
 from paddle.testing import check_gradient
-from tests.engine.book_operators import BOOK, BOOK_OTHERS
-from tests.engine.operator_case import Case
 
 from .case import Case
+from .ops.book_operators import BOOK, BOOK_OTHERS
 from .passes.fused_cases import FUSED, FUSED_WRONG
 
 RNG = np.random.default_rng(7)

@@ -1,8 +1,8 @@
 """Costs over so many classes that only some of them are computed.
 
-``nce_cost`` tells the label from classes that were drawn (sampling.py, ``sample_classes``): column 0 of slots X
-and Samples is the label's. ``class_path`` and ``path_cost`` put the classes at the leaves of a binary tree: a
-label costs what the turns on its path do, each a sigmoid of its own.
+``nce_cost`` tells the label from classes that were drawn (sampling.py, ``sample_classes``): column 0 of slots
+X and Samples is the label's. ``class_path`` and ``path_cost`` put the classes at the leaves of a binary tree:
+a label costs what the turns on its path do, each a sigmoid of its own.
 
 Sources of the semantics: v2's ``nce`` and ``hsigmoid``. Class c is at leaf c + classes of a tree whose root
 is 1 and where 2i and 2i + 1 are below i; node i has row i - 1 of the weights. In the original a label whose
