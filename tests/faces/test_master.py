@@ -25,7 +25,7 @@ class FakeMaster:
     def set_dataset(self, globs):
         self.globs.append(globs)
 
-    def records(self, pass_id, wait_for_pending):
+    def records(self, pass_id, wait_for_pending, before_finished=None):
         self.asked.append((pass_id, wait_for_pending))
         yield from self.passes[pass_id] if pass_id < len(self.passes) else ()
         if self.problem:

@@ -156,6 +156,7 @@ FLAGS: tuple[Flag, ...] = (
     # The trainer
     _row("lpt", "forgone", "use_gpu", "bool", False, "Train on a GPU", conf="PADDLE_USE_GPU"),
     _trainer("trainer_count", "int", 1, "Threads of a trainer", env="PADDLE_TRAINER_COUNT", low=1, high=1024),
+    _trainer("read_ahead", "bool", True, "Read the next batch in a thread, while a step is computed"),
     _trainer("seed", "int", 1, "Seed of the initial values and of dropout", low=0),
     _trainer("profile", "bool", False, "Write beside the trainer's log where the time of its steps went"),
     _program("log_period", "int", 100, "Batches between two lines of the log", low=0),

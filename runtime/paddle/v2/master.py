@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from paddle._pserver.tasks.client import PATIENCE_S, MasterClient, Patience
 from paddle._pserver.tasks.errors import MasterError
 from paddle._pserver.tasks.handshake import own_proof
+from paddle.v2._feeding.turn import learned
 
 __all__ = ["client"]
 
@@ -56,7 +57,7 @@ class client:  # noqa: N801 - Paddle's spelling
 
     def paddle_start_get_records(self, pass_id: int) -> None:
         """Begin a pass; the first is 0. Of a pass that is over for all, no record comes."""
-        self._records = self._master.records(pass_id, self._wait_for_pending)
+        self._records = self._master.records(pass_id, self._wait_for_pending, learned)
 
     def next_record(self) -> tuple[bytes | None, int]:
         """Wait for the next record; gives it and 0.

@@ -20,6 +20,7 @@ from paddle._engine.exchange import Exchange, ModeSpec
 from paddle._launch.environ import reporter
 from paddle.v2 import _flags, event
 from paddle.v2._divergence import Divergence
+from paddle.v2._feeding.ahead import Source, SourceAhead
 from paddle.v2._goodbye import Goodbye
 from paddle.v2._progress import Progress
 from paddle.v2._training import Training
@@ -88,6 +89,7 @@ class SGD:
         self._goodbye: Goodbye | None = None
         self._divergence = Divergence(None if is_local else self._flags.trainer_id)
         self._passes = self._passed_over = self._batches_over = 0
+        self._may_read_ahead = self._reads_ahead = bool(self._flags.values["read_ahead"])
         self._warned = False
 
     def get_topology_proto(self) -> Any:
@@ -105,6 +107,10 @@ class SGD:
 
         ``event_handler`` is called with each event of :mod:`paddle.v2.event`. ``feeding``: which slot of a
         row goes to which data layer; where not given, in the order in which the data layers were written.
+
+        The next batch is read while a step is computed, in a thread, but never while a handler runs; the
+        flag ``read_ahead`` of ``paddle.init`` says no to that. A pass that is left early has read one batch
+        more than it learned from.
 
         Where a launcher has started this process again (PADDLE_RESTARTS), passes that the one before it has
         ended are passed over. Of these the last one's EndPass is handed out again, as the one before may have
@@ -206,15 +212,19 @@ class SGD:
         exchange.begin_pass(self._passes)
         over, self._batches_over = self._batches_over, 0
         self._training.begin_pass(self._passes, over)
-        for batch_id, batch in enumerate(reader()):
-            if batch_id < over:
-                continue
-            handler(event.BeginIteration(pass_id, batch_id))
-            tally = self._training.step(feeder(batch), len(batch))
-            handler(event.EndForwardBackward(pass_id, batch_id))
-            progress.batch(batch_id, tally)
-            self._divergence.look(pass_id, batch_id, tally.cost)
-            handler(event.EndIteration(pass_id, batch_id, tally.cost, tally.metrics))
+        kind = SourceAhead if self._reads_ahead else Source
+        with kind(reader, feeder, time.perf_counter, over) as source:
+            for batch_id, batch in enumerate(iter(source.next, None), over):
+                handler(event.BeginIteration(pass_id, batch_id))
+                feed = batch.feed()
+                source.begin_turn()
+                tally = self._training.step(feed, batch.samples)
+                source.end_turn()
+                handler(event.EndForwardBackward(pass_id, batch_id))
+                progress.batch(batch_id, tally)
+                self._divergence.look(pass_id, batch_id, tally.cost)
+                handler(event.EndIteration(pass_id, batch_id, tally.cost, tally.metrics))
+        self._reads_ahead = self._may_read_ahead and source.pace.is_worth_a_thread
         exchange.end_pass(self._passes)
         self._passes += 1
         if not progress.total.samples and not over:

@@ -84,8 +84,14 @@ class MasterClient:
             )
         return answer
 
-    def records(self, pass_id: int, wait_for_pending: bool = False) -> Iterator[bytes]:
+    def records(
+        self,
+        pass_id: int,
+        wait_for_pending: bool = False,
+        before_finished: Callable[[], object] = lambda: None,
+    ) -> Iterator[bytes]:
         """Give the records of the tasks that this client gets in a pass, until it gets no more.
+        ``before_finished`` is called before a task is reported so.
 
         That is when none is left to hand out; with ``wait_for_pending``, when those that others have are
         finished too, so that tasks of a trainer that died are read in the same pass.
@@ -100,6 +106,7 @@ class MasterClient:
             except (RecordIOError, OSError) as error:
                 self._tell_failed(given, f"{type(error).__name__}: {error}")
             else:
+                before_finished()
                 self._tell_finished(given)
 
     def request_save_model(self, trainer: str, block_s: float) -> bool:
