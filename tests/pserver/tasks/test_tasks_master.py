@@ -32,9 +32,6 @@ from paddle._pserver.tasks.messages import GetTask, SetDataset, State
 from paddle._pserver.tasks.queue import QueueOptions
 from paddle._pserver.tasks.state_file import StateFile
 from paddle._recordio.chunks import chunks_of, write_records
-from paddle.batch import batch
-from paddle.v2._feeding.ahead import SourceAhead
-from paddle.v2._feeding.turn import learned
 
 
 class Clock:
@@ -150,27 +147,6 @@ def test_a_task_counts_as_finished_when_the_record_after_its_last_is_asked_for(
         assert master.queue.counts()["done"] == 0
         next(reader)
         assert master.queue.counts()["done"] == 1
-
-
-def test_a_task_that_is_read_ahead_counts_as_finished_when_it_has_been_learned(
-    clock: Clock, data: Path, connect: Connect
-) -> None:
-    master, asked = a_master(clock), threading.Event()
-
-    def before_finished() -> None:
-        asked.set()
-        learned()
-
-    with serving(master) as address:
-        client = connect(address)
-        client.set_dataset([f"{data}/*"])
-        reader = batch(lambda: client.records(0, before_finished=before_finished), 4)  # a task
-        with SourceAhead(reader, lambda rows: {}, lambda: 0.0) as source:
-            assert source.next() is not None
-            source.begin_turn()
-            assert asked.wait(60) and master.queue.counts()["done"] == 0
-            source.end_turn()
-            assert source.next() is not None and master.queue.counts()["done"] == 1
 
 
 def test_what_a_dead_trainer_had_is_read_in_the_same_pass_by_who_waits(
