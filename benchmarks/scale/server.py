@@ -100,7 +100,7 @@ class Server:
         self._outbox = Outbox(self._roster, barrier)
         self._training = Training(
             self.ledger,  # type: ignore[arg-type]
-            mode_of(update_in(mode), trainers),
+            mode_of(update_in(mode), trainers, self.clocks.paces),
             clocks=self.clocks,
             roster=self._roster,
             barrier=barrier,

@@ -53,7 +53,7 @@ def test_a_trainer_that_comes_back_is_told_what_the_shard_has() -> None:
     talk.push(0, ONE)
     talk.push(1, ONE)
     talk.lose(1)
-    assert welcome(talk, 1, "process 1") == Welcome(600, True, Mark(1, 0), False, 1)
+    assert welcome(talk, 1, "process 1") == Welcome(600, True, Mark(1, 0), False, 1, pace=1)
     assert "trainer 1 came back from host1" in talk.notes
     assert talk.push(0, ONE) == []
     assert talk.push(1, ONE) == [Answer(2)]
@@ -121,7 +121,7 @@ def test_a_connection_that_only_the_trainer_knows_to_be_broken_is_given_up() -> 
     talk.push(1, ONE)
     talk.shard.connected(9, "elsewhere")
     hello = talk.shard.handle(9, hello_of(talk, 1, "process 1"), now=0.0)
-    assert any(getattr(effect, "message", None) == Welcome(600, True) for effect in hello)
+    assert any(getattr(effect, "message", None) == Welcome(600, True, pace=1) for effect in hello)
     assert any(type(effect).__name__ == "Close" and effect.session == 2 for effect in hello)
 
 
@@ -210,7 +210,7 @@ def test_a_restored_shard_has_the_values_of_its_snapshot_and_is_told_what_it_lac
     talk = before.restart()
     assert talk.shard.ready and talk.w == w
     answered = Mark(3, 0)
-    assert welcome(talk, 0, "process 0", answered) == Welcome(600, True, Mark(2, 0), True, 2)
+    assert welcome(talk, 0, "process 0", answered) == Welcome(600, True, Mark(2, 0), True, 2, pace=2)
     assert talk.ask(0, Pull()) == [Fails("BadMessage", "pulls before it has sent step 3 again")]
     talk = before.restart()
     for trainer in range(2):

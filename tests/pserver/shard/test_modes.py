@@ -66,12 +66,12 @@ def test_one_trainer_alone_never_loses_a_gradient() -> None:
     ],
 )
 def test_the_declaration_chooses_the_mode(mode: ModeSpec, kind: type[Mode]) -> None:
-    assert isinstance(mode_of(update(mode=mode), 2), kind)
+    assert isinstance(mode_of(update(mode=mode), 2, [0, 0]), kind)
 
 
 @pytest.mark.parametrize("name", ["half_async", "geo"])
 def test_merged_gradients_and_moves_are_never_too_old(name: Any) -> None:
-    mode = mode_of(update(mode=ModeSpec(name=name)), 2)
+    mode = mode_of(update(mode=ModeSpec(name=name)), 2, [0, 0])
     assert push(mode, 0)
     assert all(push(mode, 1) for _ in range(20))
     assert push(mode, 0)

@@ -141,7 +141,7 @@ METRICS = (
          _per_trainer(lambda trainer: trainer.pushes)),
     _row("counter", "trainer_drops_total", "Its gradients that were discarded as stale.",
          _per_trainer(lambda trainer: trainer.dropped)),
-    _row("gauge", "trainer_staleness", "Pushes behind the furthest trainer in the pass.",
+    _row("gauge", "trainer_staleness", "Pushes of this pass behind the furthest trainer in it.",
          _per_trainer(lambda trainer: trainer.staleness)),
     _row("gauge", "waiting_seconds", "Age of the oldest question that waits for a trainer.",
          _one(lambda r: r.waiting_s)),

@@ -14,8 +14,8 @@ from paddle._pserver.tables.tables import Tables
 
 
 class TrainerStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """One trainer. ``pushes``: its clock; ``staleness``: how many pushes it is behind the furthest one in the
-    pass; ``waits``: it has an open question."""
+    """One trainer. ``pushes``: its clock; ``staleness``: how many pushes of this pass it is behind the
+    furthest one in it; ``waits``: it has an open question."""
 
     trainer_id: int
     state: str
@@ -65,7 +65,7 @@ def status(shard: Shard, now: float) -> Status:
     """The shard at ``now``."""
     values, dense_bytes, tables = _kept(shard.tables)
     barrier = shard.barrier
-    furthest = max((shard.clocks.pushes[id] for id in shard.roster.present), default=0)
+    furthest = max((shard.clocks.paces[id] for id in shard.roster.present), default=0)
     return Status(
         roles=tuple(sorted(shard.options.roles)),
         state=_state(shard),
@@ -109,15 +109,15 @@ def _kept(tables: Tables | None) -> tuple[int, int, tuple[TableStatus, ...]]:
 
 
 def _trainer(shard: Shard, trainer: Trainer, furthest: int, now: float) -> TrainerStatus:
-    pushes, in_pass = shard.clocks.pushes[trainer.id], trainer.id in shard.roster.present
+    clocks, in_pass = shard.clocks, trainer.id in shard.roster.present
     return TrainerStatus(
         trainer_id=trainer.id,
         state=trainer.state.value,
         peer=trainer.peer,
         in_pass=in_pass,
         waits=trainer.id in shard.barrier,
-        pushes=pushes,
-        staleness=max(0, furthest - pushes) if in_pass else 0,
-        dropped=shard.clocks.dropped[trainer.id],
+        pushes=clocks.pushes[trainer.id],
+        staleness=max(0, furthest - clocks.paces[trainer.id]) if in_pass else 0,
+        dropped=clocks.dropped[trainer.id],
         heard_s_ago=round(now - trainer.heard, 1) if trainer.peer else None,
     )

@@ -8,7 +8,7 @@ a new one, a gap is an error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.protocol.messages import Mark
@@ -30,17 +30,18 @@ class Clocks:
         self.next_pass = [0] * trainers  # after the last that was ended, as its processes number them
         self.passed = [0] * trainers  # batches of this pass, before the job began again as a whole
         self.lengths = [0] * trainers  # batches of the last pass that was ended
-        self.paces = [0] * trainers  # pushes in this pass, as a mode counts them (modes)
+        self.paces = [0] * trainers  # pushes in this pass, as trainers count them (messages.Push)
         self.durable = [Mark()] * trainers  # what the newest snapshot holds
 
-    def admit(self, trainer: int, step: int) -> bool:
-        """Whether the push of ``step`` is new: False for one that was admitted before."""
+    def admit(self, trainer: int, step: int, pace: int = 0) -> bool:
+        """Whether the push of ``step`` is new: False for one that was admitted before. ``pace``: see Push."""
         if step > self.pushes[trainer] + 1:
             raise BadMessage(f"trainer {trainer} pushed step {step} after step {self.pushes[trainer]}")
         if step <= self.pushes[trainer]:
             return False
         self.pushes[trainer] = step
         self.unsettled[trainer] += 1
+        self.paces[trainer] = pace or self.paces[trainer] + 1
         return True
 
     def __str__(self) -> str:
@@ -73,6 +74,15 @@ class Clocks:
         self.lengths[trainer] = self.passed[trainer] + self.unsettled[trainer]
         self.unsettled[trainer] = self.passed[trainer] = 0
         return True
+
+    def joined(self, trainer: int, others: Set[int]) -> None:
+        """It begins in the midst of a pass that ``others`` are in: it is counted as the slowest of them."""
+        if not self.paces[trainer]:  # it has told none
+            self.paces[trainer] = min((self.paces[id] for id in others), default=0)
+
+    def begin_pass(self) -> None:
+        """All have ended the one before."""
+        self.paces[:] = [0] * len(self.paces)  # in place: a mode looks at them
 
     def are_past(self, ends: Mapping[int, int], lost: int) -> None:
         """Passes are over that this shard has not heard of, ``lost`` so many. ``ends``: how many each trainer

@@ -115,7 +115,7 @@ class Training:
         for table, rows in zip(self._tables.rows.values(), gradient.rows, strict=True):
             table.check(rows.ids)
         id = trainer.id
-        is_new = self._clocks.admit(id, push.step)
+        is_new = self._clocks.admit(id, push.step, push.pace)
         self._barrier.add(id, push, now)
         if is_new:
             if push.cut and self.is_in_step:
@@ -131,7 +131,9 @@ class Training:
 
     def joined(self, id: int) -> None:
         """A process that was not in the job before is trainer ``id``."""
-        self._mode.joined(id, self._roster.present)
+        if not self.is_in_step:
+            self._clocks.joined(id, self._roster.present - {id})
+        self._mode.joined(id)
         self.advance()
 
     def _pull_rows(self, trainer: Trainer, pull: PullRows, ids: Sequence[np.ndarray]) -> None:
@@ -194,7 +196,7 @@ class Training:
         self._end_day(self._shrink)
         self._shrink = 0
         self._roster.begin_pass()
-        self._mode.begin_pass()
+        self._clocks.begin_pass()
         if ended := self._barrier.waiting_for(EndPass):
             values = self._snapshot()
             for id in ended:

@@ -84,7 +84,6 @@ class Line:
         self._broken: PserverError | None = None
         self._return: Return | None = None
         self._is_leaving = self._is_in_step = False
-        self._is_leaving = self._is_in_step = False
         self._farewell: Farewell | None = None
 
     @property

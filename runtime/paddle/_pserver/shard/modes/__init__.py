@@ -14,12 +14,11 @@ from paddle._pserver.shard.modes.synchronous import Sync
 __all__ = ["Async", "Due", "Mode", "Offer", "Ssp", "Sync", "mode_of", "ratio_warning"]
 
 
-def mode_of(update: UpdateSpec, trainers: int, paces: list[int] | None = None) -> Mode:
-    """What a shard does in the mode that a job declares. ``paces``: see Ssp; all 0 where nobody else reads
-    them."""
+def mode_of(update: UpdateSpec, trainers: int, paces: list[int]) -> Mode:
+    """What a shard does in the mode that a job declares. ``paces``: see Ssp."""
     mode = update.mode
     if mode.is_in_step:
         return Sync()
     if mode.name == "ssp":
-        return Ssp([0] * trainers if paces is None else paces, mode.staleness)
+        return Ssp(paces, mode.staleness)
     return Async(trainers, discard_ratio(update) if mode.name == "async" else None)

@@ -64,8 +64,5 @@ class Mode(ABC):
         a pull of all dense values, which shards without any are asked for too. Rows that it looks up in
         between do not: it goes on with the rest as it is, and its gradient has one age at all shards."""
 
-    def joined(self, trainer: int, present: Set[int]) -> None:  # noqa: B027 - not all care
+    def joined(self, trainer: int) -> None:  # noqa: B027 - not all care
         """A trainer begins among those who are in the pass."""
-
-    def begin_pass(self) -> None:  # noqa: B027 - not all care
-        """All have ended their pass."""

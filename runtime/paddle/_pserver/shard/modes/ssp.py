@@ -2,7 +2,8 @@
 
 A push is applied at once, alone. Its answer is held until every trainer in the pass has pushed at least
 ``its own pushes - staleness`` times; pushes are counted from the beginning of the pass. Trainers that have
-ended their pass hold nobody; one that begins in the midst of a pass is counted as the slowest that is there.
+ended their pass hold nobody; one that begins in the midst of a pass is counted as the slowest that is there
+(clocks.py).
 
 A trainer counts its pushes itself and tells all shards the same, with every push and when it comes back. What
 shards had counted each for itself would differ once one was killed or a process replaced; two trainers that
@@ -21,7 +22,8 @@ from paddle._pserver.shard.modes.mode import Due, Mode, Offer
 
 
 class Ssp(Mode):
-    """See the module's text. ``paces``: how often each trainer has pushed in the pass, kept by the caller."""
+    """See the module's text. ``paces``: how often each trainer has pushed in the pass, this push
+    included, which the caller counts."""
 
     def __init__(self, paces: list[int], staleness: int) -> None:
         self._staleness = staleness
@@ -31,7 +33,6 @@ class Ssp(Mode):
 
     def offer(self, offer: Offer) -> None:
         """See :class:`Mode`."""
-        self._paces[offer.trainer] = offer.push.pace or self._paces[offer.trainer] + 1
         self._held.add(offer.trainer)
         self._due = Due((offer,), held=True)
 
@@ -68,12 +69,6 @@ class Ssp(Mode):
         behind = {slow for id in self._held for slow in self._behind(id, present)}
         return behind or present - waiting
 
-    def joined(self, trainer: int, present: Set[int]) -> None:
+    def joined(self, trainer: int) -> None:
         """See :class:`Mode`."""
         self._held.discard(trainer)
-        if not self._paces[trainer]:  # it has told none
-            self._paces[trainer] = min((self._paces[id] for id in present - {trainer}), default=0)
-
-    def begin_pass(self) -> None:
-        """See :class:`Mode`."""
-        self._paces[:] = [0] * len(self._paces)

@@ -1,0 +1,43 @@
+"""What a status says of trainers, whatever course a job has had (what else it says: shard/test_seeing.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from paddle._engine.exchange import ModeSpec
+from paddle._pserver.service.status import status
+
+from ..talk import ONE, Talk, update
+
+
+def staleness(talk: Talk) -> list[int]:
+    return [one.staleness for one in status(talk.shard, talk.now).trainers]
+
+
+@pytest.mark.parametrize("mode", ["sync", "async", "ssp", "geo"])
+def test_staleness_is_of_the_pass_though_passes_are_longer_for_one_trainer(mode: Any) -> None:
+    talk = Talk(2, update(mode=ModeSpec(name=mode, staleness=9))).start()
+    for pass_id in range(3):
+        for trainer in (0, 1):
+            talk.push(trainer, ONE, pass_id=pass_id)
+        assert staleness(talk) == [0, 0]
+        talk.push(0, ONE, pass_id=pass_id)
+        assert staleness(talk) == [0, 1]
+        talk.end_pass(1, pass_id)
+        talk.push(0, ONE, pass_id=pass_id)
+        assert staleness(talk) == [0, 0], "who has ended its pass is behind nobody"
+        talk.end_pass(0, pass_id)
+        assert staleness(talk) == [0, 0]
+
+
+@pytest.mark.parametrize("mode", ["async", "ssp", "geo"])
+def test_a_process_that_takes_a_place_is_as_far_as_the_slowest_of_the_others(mode: Any) -> None:
+    talk = Talk(3, update(mode=ModeSpec(name=mode, staleness=9))).start()
+    for trainer in (0, 1, 0, 1, 2, 0):
+        talk.push(trainer, ONE)
+    assert staleness(talk) == [0, 1, 2]
+    talk.lose(2)
+    talk.hello(2, "another process")
+    assert staleness(talk) == [0, 1, 1]
