@@ -1,4 +1,4 @@
-"""Half a minute of random faults, a few seconds in every mode, with every wire and every way to the pservers.
+"""A minute of random faults, a few seconds in every mode, with every wire and every way to the pservers.
 
 The seeds are the same in every run, for a run must be repeatable; RANDOM_FAULTS_SEED=0 draws others.
 What fails tells its seed, which gives the same faults again: see CONTRIBUTING.md.
@@ -20,8 +20,8 @@ from tests.faults.random_faults.schedule import BETWEEN_PASSES, OUT_OF_STEP, sch
 
 pytestmark = pytest.mark.faults
 
-SECONDS = 3.5  # besides what it takes to start and to end a job
-IN_TIME_S = 2.8  # for what is to happen while it trains
+SECONDS = 6.0  # besides what it takes to start and to end a job
+IN_TIME_S = 4.8  # for what is to happen while it trains
 SHARDS = 4
 
 
