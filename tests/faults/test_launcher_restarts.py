@@ -214,6 +214,43 @@ def test_in_step_with_snapshots_the_third_death_ends_the_job_and_says_what_was_t
     assert "to go on from the snapshots: python paddle.py --resume=JOB" in output
 
 
+def test_in_step_a_pserver_and_a_trainer_killed_together_between_two_passes_cost_no_bit(begin, whole) -> None:
+    """Only the process that is gone could tell what the shard's snapshot lacks: all begin again from that."""
+    job = begin(*KEPT, stays="1 end")
+    for node in (0, 1):
+        job.is_at(node, "at 1 end")
+    job.kill(2, "pserver")
+    job.kill(1, "train.py")
+    for node in (0, 1):
+        job.go_on(node)
+    status, output, errors = job.running.end()
+    assert (status, errors) == (0, ""), output
+    assert "--- trainer-1 begins again with its whole job, process " in job.log(1), output
+    assert_same(job.after(0), job.after(1))
+
+    assert_same(job.after(0), whole())
+
+
+def test_out_of_step_a_pserver_and_a_trainer_killed_together_are_started_again_and_all_end_well(
+    begin,
+) -> None:
+    job = begin("--max_restart=1", "--snapshot_dir=kept", mode="is_async=True", stays="1 3")
+    for node in (0, 1):
+        job.is_at(node, "at 1 3")
+    job.kill(2, "pserver")
+    job.kill(0, "train.py")
+    for node in (0, 1):
+        job.go_on(node)
+    status, output, errors = job.running.end()
+    assert status == 0, output + errors
+    for role in ("pserver-0", "trainer-0"):
+        assert (
+            f"{role}: its process was killed by SIGKILL; it is started again in 1 s, for the last" in output
+        )
+    assert "at 3 end" in job.log(0).partition("---")[2] and "at 3 end" in job.log(1)
+    assert_same(job.after(0), job.after(1))
+
+
 def test_with_fewer_trainers_than_there_were_a_job_goes_on_where_that_is_allowed(begin) -> None:
     job = begin("--max_restart=2", "--min_trainers=1", "--barrier_timeout=2", stays="1 3")
     job.is_at(1, "at 1 3")

@@ -40,6 +40,7 @@ from paddle._pserver.protocol.messages import (
     encode,
 )
 from paddle._pserver.service.status import status
+from paddle._pserver.shard.reunion import LONGEST_S
 from paddle._pserver.shard.state import Facts, State
 from paddle._pserver.tables.gradient import NOTHING, Gradient
 from paddle._pserver.trainer.journal import Entry, Journal, Journaled
@@ -65,16 +66,21 @@ class Process:
 
     def __init__(self, id: int, passes: list[int], *, ends: bool, first: int = 0, number: int = 0) -> None:
         self.id, self.name, self.passes, self.ends = id, f"process {id}.{number}", passes, ends
-        self.number, self.next_pass = number, first
+        self.number, self.came_at = number, 0.0
         self.is_here = self.is_in = self.is_done = self.has_given_up = self.is_dead = False
         self.is_between = True  # of the pass it is in it has told nothing
         self.seen = 0  # the shard that it was at last, by how often there had been another
         self.has_told_all = True  # it had when it was killed
         self.journal, self.answered = Journal(), Mark()
-        self.todo: Iterator[Request] = questions(passes, ends=ends, first=first)
+        self.begin(first)
         self.open: tuple[Request, Entry | None] | None = None
         self.again: deque[Entry] = deque()
         self.asks: Request | None = None  # what the shard has of it unanswered
+
+    def begin(self, first: int) -> None:
+        """With this pass."""
+        self.next_pass = first
+        self.todo: Iterator[Request] = questions(self.passes, ends=self.ends, first=first)
 
     def successor(self, first: int) -> Process:
         """The process that takes its place."""
@@ -117,6 +123,8 @@ class Course:
         self.heard = self.written = 0
         self.lasting: State | None = None
         self.restarts = 0  # of the shard
+        self.over = 0  # so many passes, as far as anybody has heard
+        self.is_astray = False  # one began without those who know with which pass
         self.is_over = False  # nobody can take up what a process had
         self.disk()
         self.heard = len(self.talk.replies)
@@ -148,7 +156,8 @@ class Course:
 
     def come(self, each: Process) -> None:
         self.talk.connect(each.id)
-        replies = self.talk.hello(each.id, each.name, each.answered, next_pass=each.next_pass)
+        told = {"next_pass": each.next_pass, "has_begun": each.is_in}
+        replies = self.talk.hello(each.id, each.name, each.answered, **told)
         if replies == [Fails("DuplicateTrainer")] and not each.is_in:
             self.is_over = True  # it was about to take a place that this shard does not know to be free
             return
@@ -157,6 +166,14 @@ class Course:
             assert each.journal.reaches(reply.settled, each.answered), (reply, each.answered)
             each.again = deque(each.journal.lacking(reply.settled))
         self.declare(each)
+
+    def begin(self, each: Process, declared: Declared) -> None:
+        """It is in. One that is new begins with the pass that it is told."""
+        if each.number and not each.is_in and not self.in_step:
+            each.begin(declared.place[0])
+            self.is_astray |= self.talk.now - each.came_at >= LONGEST_S
+            assert each.next_pass >= self.heard_of(each) or self.is_astray
+        each.is_in = True
 
     def declare(self, each: Process) -> None:
         """It is in once that is answered."""
@@ -180,10 +197,16 @@ class Course:
             return
         reply = next(m for m in replies if isinstance(m, Welcome))
         told = each.next_pass + any(isinstance(m, EndPass) for m in [each.open and each.open[0]])
-        assert reply.next_pass <= told
+        assert reply.next_pass <= max(told, self.over)
         assert reply.next_pass >= each.next_pass or not self.knows_all(each)
         newer = self.processes[each.id] = each.successor(reply.next_pass)
+        newer.came_at = self.talk.now
         self.declare(newer)
+
+    def heard_of(self, each: Process) -> int:
+        """The pass after the last whose end others have heard of, who are there."""
+        others = [one for one in self.processes if one is not each and not (one.is_dead or one.is_done)]
+        return max((one.next_pass for one in others if one.answered.passes), default=0)
 
     def put(self, each: Process, message: Request) -> None:
         each.asks = message
@@ -263,6 +286,11 @@ class Course:
             if isinstance(each.asks, EndPass):
                 assert all(other.next_pass <= each.asks.pass_id for other in here)
 
+    def nobody_is_left_behind_in(self, pass_id: int) -> None:
+        """Somebody has heard that it is over: so it is for all that are in."""
+        there = [one for one in self.processes if one.is_in and not (one.is_dead or one.is_done)]
+        assert self.is_astray or all(one.next_pass >= pass_id for one in there)
+
     def hear(self, each: Process, message: Any) -> None:
         if isinstance(message, Waiting | Welcome) or each.asks is None:
             return
@@ -270,12 +298,14 @@ class Course:
         assert isinstance(message, Declared) == isinstance(each.asks, Declare)
         asked, each.asks = each.asks, None
         if isinstance(asked, Declare):
-            each.is_in = True
+            self.begin(each, message)
             return
         if each.open is not None and asked is (each.open[1].message if each.open[1] else each.open[0]):
             each.open, each.answered = None, each.journal.told
             if isinstance(asked, EndPass):
                 each.next_pass = asked.pass_id + 1
+                self.over = max(self.over, each.next_pass)
+                self.nobody_is_left_behind_in(asked.pass_id)
             each.is_done = isinstance(asked, Goodbye)
             each.is_here = each.is_here and not each.is_done
         if isinstance(message, Answer):

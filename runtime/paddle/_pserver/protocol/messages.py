@@ -47,7 +47,7 @@ class Hello(msgspec.Struct, frozen=True, array_like=True):
 
     ``incarnation``: which of all processes that ever had this trainer_id this is; "": one that never comes
     back. ``answered``: what it has had answers to. As shards told it: ``before``, whose place it took, and
-    ``next_pass``, the pass after the last that was ended there.
+    ``next_pass``, the pass after the last that was ended there. ``has_begun``: with the pass it was told.
     """
 
     protocol: int
@@ -58,6 +58,7 @@ class Hello(msgspec.Struct, frozen=True, array_like=True):
     answered: Mark = Mark()
     before: Before = ()
     next_pass: Count = 0
+    has_begun: bool = False
 
 
 class Declare(msgspec.Struct, frozen=True, array_like=True):

@@ -12,7 +12,7 @@ place.
 4.  Where the first to come to a restored shard is a process that it does not know and that has done nothing,
     a new job begins: unless this job made the snapshot.
 5.  A pass whose end one trainer has heard of all have ended. So out of step, where nobody tells again what a
-    restored shard lacks, it is over once somebody comes who has heard so.
+    restored shard lacks, it is over once somebody comes who has heard so, and no place goes on with it.
 6.  Where the whole job begins again, all trainers are new processes, and each is told its place in its data:
     the pass, and in step how many batches of that are in the values.
 
@@ -93,6 +93,7 @@ class Arrivals:
         self._roster.check(*who, is_free=is_free, is_successor=is_successor, keeps_own=keeps_own)
         self.may_be_new_job = self.may_be_new_job and not trainer.incarnation
         before = self._roster.join(trainer.id, session, peer, hello.incarnation, now)
+        trainer.has_begun = hello.has_begun
         self._go_on_with(trainer, hello, comes_back=comes_back)
         self._note(f"trainer {trainer.id} {'came back' if comes_back else 'joined'} from {peer}")
         return before
@@ -163,8 +164,7 @@ class Arrivals:
     def _go_on_without(self, trainer: Trainer, hello: Hello, *, comes_back: bool) -> None:
         """The same, where what the shard lacks is not sent again."""
         id, answered, clocks = trainer.id, hello.answered, self._clocks
-        known = self._hear_of_passes(trainer, answered, comes_back=comes_back)
-        clocks.next_pass[id] = max(clocks.next_pass[id], hello.next_pass)
+        known = self._hear_of_passes(trainer, hello, comes_back=comes_back)
         if comes_back and answered.pushes <= known.pushes and answered.passes <= known.passes:
             return
         if comes_back and answered.passes < known.passes:  # it asks for the answer to that end again
@@ -176,14 +176,17 @@ class Arrivals:
             first, last = answered.pushes - steps + 1, answered.pushes
             self._note(f"steps {first} to {last} of trainer {id} are lost: they came after the snapshot")
 
-    def _hear_of_passes(self, trainer: Trainer, answered: Mark, *, comes_back: bool) -> Mark:
-        """Rule 5. One that has told anything where the one before had ended its pass was let in once all had.
-        Gives what the shard has of the trainer then."""
-        id, known = trainer.id, marks(self._clocks, self._roster)
-        lost = answered.passes - known[id].passes
+    def _hear_of_passes(self, trainer: Trainer, hello: Hello, *, comes_back: bool) -> Mark:
+        """Rule 5. One that has begun where another had the place was told with which pass: those before were
+        over. Gives what the shard has of the trainer then."""
+        id, known, next_pass = trainer.id, marks(self._clocks, self._roster), self._clocks.next_pass
+        has_heard, lost = hello.answered.passes > 0, hello.answered.passes - known[id].passes
         if not comes_back:
             self._strangers.add(id)
-            lost = int(id not in self._roster.present and answered != Mark())
+            has_ended, has_heard = id not in self._roster.present, hello.has_begun
+            lost = max(hello.next_pass - next_pass[id], 0) + has_ended if has_heard else 0
+        for one in range(len(next_pass)) if has_heard else [id]:
+            next_pass[one] = max(next_pass[one], hello.next_pass)
         if lost > 0 and self.training is not None:
             here = {one.id for one in self._roster.trainers if not one.has_left} - self._strangers
             self._clocks.are_past({one: known[one].passes for one in here}, lost)

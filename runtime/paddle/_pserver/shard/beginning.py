@@ -4,7 +4,8 @@
 2.  Trainer 0 is asked for the initial values; the others' declarations are answered once all are there.
 3.  Training begins when they are; where snapshots are kept, when they last.
 4.  A model that was not trained yet, and that nobody connected has declared, is forgotten.
-5.  A model of a snapshot has its values, and is trained at once.
+5.  A model of a snapshot has its values, and is trained at once. Out of step one that was not there before
+    is answered once those are back who were (reunion.py).
 
 It must never know a gradient. Guarantee: training that has begun is never exchanged, but for that of a
 snapshot that a new job goes back to.
@@ -13,6 +14,7 @@ snapshot that a new job goes back to.
 from __future__ import annotations
 
 import logging
+from functools import partial
 
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.options import ShardOptions
@@ -87,8 +89,14 @@ class Beginning:
         trainer.declared = True
         if trainer.id != 0 and self.training is None:
             return self._barrier.add(trainer.id, declare, now)
+        if not self.is_in_step and not trainer.has_begun:
+            answer = partial(self._answer, trainer, session, self.model)
+            return self._resuming.reunion.begin(trainer.id, session, answer, now)
+        return self._answer(trainer, session, self.model, now)
+
+    def _answer(self, trainer: Trainer, session: int, model: Model, now: float) -> None:
         place = self._clocks.next_pass[trainer.id], self._clocks.passed[trainer.id]
-        return self._completed(session, self.model, Declared(not self.model.is_complete, place), now)
+        self._completed(session, model, Declared(not model.is_complete, place), now)
 
     def forget(self) -> None:
         """A connection is gone (rule 4)."""

@@ -28,6 +28,7 @@ from paddle._pserver.shard.clocks import Clocks
 from paddle._pserver.shard.effects import Load
 from paddle._pserver.shard.insisting import Insisting
 from paddle._pserver.shard.outbox import Outbox
+from paddle._pserver.shard.reunion import Reunion
 from paddle._pserver.shard.roster import Roster
 from paddle._pserver.shard.saving import Cause, Saving
 from paddle._pserver.shard.state import Facts
@@ -54,6 +55,7 @@ class Resuming:
         self._clocks, self._roster, self._arrivals = clocks, roster, arrivals
         self._outbox, self._saving, self._insisting = outbox, saving, insisting
         self._patience_s = patience_s
+        self.reunion = Reunion(roster, outbox, patience_s)
         self._coming: set[int] = set()  # sessions of those that took a place and are not in yet
         self._lasts = self._is_again = False
         self._older: tuple[int, ...] = ()
@@ -110,9 +112,11 @@ class Resuming:
         """A connection is gone."""
         self._coming.discard(session)
         self._insisting.end(session)
+        self.reunion.lost(session)
 
     def look(self, now: float) -> None:
-        """See who waits for too long (rule 3)."""
+        """See who waits for too long (rule 3), or needs to no more; at the end of every event."""
+        self.reunion.look(now)
         for session in list(self._coming):
             waited_s = self._insisting.waited_s(session, now)
             if waited_s >= self._patience_s:

@@ -57,7 +57,7 @@ class Trainer:
 
     ``incarnation``: the process that has it, ``past``: those that had it before. ``owed``: pushes that it has
     had answers to, and that a shard that was restored may lack until it has sent them again. ``has_left``: it
-    said goodbye, and may be here to say it again.
+    said goodbye, and may be here to say it again. ``has_begun``: see Hello.
     """
 
     id: int
@@ -71,6 +71,7 @@ class Trainer:
     past: tuple[str, ...] = ()
     owed: int = 0
     has_left: bool = False
+    has_begun: bool = False
 
     @property
     def is_left_out(self) -> bool:
@@ -89,6 +90,7 @@ class Roster:
         self.trainers = [Trainer(id) for id in range(trainers)]
         self.present: Set[int] = frozenset(range(trainers))
         self.away: set[int] = set()  # who was here, and is not
+        self.unheard: set[int] = set()  # whom the snapshot knew, and of whom nobody has come since
         self._sessions: dict[int, Trainer] = {}
 
     def of(self, session: int) -> Trainer | None:
@@ -146,6 +148,7 @@ class Roster:
         trainer.declared, trainer.since, trainer.heard = False, now, now
         self._sessions[session] = trainer
         self.away.discard(id)
+        self.unheard.discard(id)
         return before
 
     def _retire(self, trainer: Trainer, successor: str) -> None:
@@ -161,6 +164,7 @@ class Roster:
                 self._retire(trainer, "")
                 trainer.state = Standing.EXPECTED
         self.away.clear()
+        self.unheard.clear()
         self.present = frozenset(range(len(self.trainers)))
 
     def lose(self, trainer: Trainer, now: float, *, forget: bool) -> None:
@@ -172,6 +176,7 @@ class Roster:
         """It said goodbye."""
         self._disconnect(trainer, Standing.GONE, now)
         trainer.has_left = True
+        self.unheard.discard(trainer.id)
         self.end_pass(trainer)
 
     def leave_out(self, trainer: Trainer, now: float) -> None:

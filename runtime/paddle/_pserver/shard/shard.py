@@ -372,7 +372,6 @@ class Shard:
         """Rule 9."""
         is_needed = self.broken is None and len(self.roster.ids(Standing.GONE)) < len(self.roster.trainers)
         self._parting.look(self._now, is_needed=is_needed)
-        self._resuming.look(self._now)
         self._insisting.look(self._now)
         if self.outcome is None and (self.broken is not None or not self.saving.is_busy):
             patience = self.options.barrier_timeout_s
@@ -393,6 +392,7 @@ class Shard:
 
     def _done(self) -> list[Effect]:
         """What is to be done, a snapshot last: it holds all that the others are about."""
+        self._resuming.look(self._now)
         self._demand.look(self._now)
         if self.broken is None and (why_not := self._cuts.look(self._now)) is not None:
             self._saved(why_not)

@@ -139,4 +139,5 @@ def restore(facts: Facts, clocks: Clocks, roster: Roster, now: float) -> None:
     away = {id for id, was in enumerate(facts.trainers) if not was.is_present}
     roster.present = frozenset(range(len(roster.trainers))) - away  # there may be more or fewer than before
     roster.away = {t.id for t in roster.trainers if t.incarnation or t.has_left}
+    roster.unheard = {t.id for t in roster.trainers if t.incarnation and not t.has_left}
     clocks.durable = list(marks(clocks, roster))

@@ -19,10 +19,11 @@ from paddle._pserver.trainer.question import Question, Start
 @dataclass
 class Place:
     """What a trainer knows of its place; the same for all shards, so that one that forgot it is told what
-    those know that did not. ``before``: whose it was, as any shard has told; ``next_pass``: see Hello."""
+    those know that did not. ``before``: whose it was, as any shard has told; the others: see Hello."""
 
     before: list[str] = field(default_factory=list)
     next_pass: int = 0
+    has_begun: bool = False
 
 
 class Greeting:
@@ -33,8 +34,10 @@ class Greeting:
 
     def say(self, client: Client, answered: Mark) -> None:
         """Say who this is, and what it has had answers to; :meth:`hear` next."""
-        before, next_pass = tuple(self._place.before[-MOST_BEFORE:]), self._place.next_pass
-        hello = msgspec.structs.replace(self._hello, answered=answered, before=before, next_pass=next_pass)
+        place = self._place
+        told = {"next_pass": place.next_pass, "has_begun": place.has_begun}
+        before = tuple(place.before[-MOST_BEFORE:])
+        hello = msgspec.structs.replace(self._hello, answered=answered, before=before, **told)
         client.send(hello, asking="to let this trainer in")
 
     def hear(self, client: Client) -> Welcome:

@@ -148,7 +148,7 @@ class RemoteExchange:
             next(said, None)  # all have theirs before one is waited for
         for said in seeding:
             deque(said, maxlen=0)
-        self._place.next_pass = self.next_pass
+        self._place.next_pass, self._place.has_begun = self.next_pass, True
         for shard in self._shards:
             shard.line.begin(in_step=self._is_in_step)
         self._share()
