@@ -14,11 +14,14 @@ __all__ = [
     "ClipConfig",
     "ConvConfig",
     "EvaluatorConfig",
+    "GeneratorConfig",
     "HookConfig",
     "ImageConfig",
     "LayerConfig",
     "LayerInputConfig",
+    "LinkConfig",
     "MaxOutConfig",
+    "MemoryConfig",
     "ModelConfig",
     "NormConfig",
     "OperatorConfig",
@@ -199,6 +202,7 @@ class LayerInputConfig(Message):
         "norm_conf": Field(5, NormConfig),
         "proj_conf": Field(6, ProjectionConfig),
         "image_conf": Field(8, ImageConfig),
+        "input_layer_argument": Field(9, "string"),
         "bilinear_interp_conf": Field(10, BilinearInterpConfig),
         "maxout_conf": Field(11, MaxOutConfig),
         "spp_conf": Field(12, SppConfig),
@@ -278,8 +282,44 @@ class EvaluatorConfig(Message):
     }
 
 
+class LinkConfig(Message):
+    """A layer outside a group, and the one inside that stands for it, or the other way round."""
+
+    FIELDS = {  # noqa: RUF012
+        "layer_name": Field(1, "string"),
+        "link_name": Field(2, "string"),
+        "has_subseq": Field(3, "bool"),
+    }
+
+
+class MemoryConfig(Message):
+    """A layer of a group, and the one that is what it was one moment earlier."""
+
+    FIELDS = {  # noqa: RUF012
+        "layer_name": Field(1, "string"),
+        "link_name": Field(2, "string"),
+        "boot_layer_name": Field(3, "string"),
+        "boot_bias_parameter_name": Field(4, "string"),
+        "boot_bias_active_type": Field(5, "string"),
+        "is_sequence": Field(6, "bool"),
+        "boot_with_const_id": Field(7, "uint64"),
+    }
+
+
+class GeneratorConfig(Message):
+    """How a group makes sequences of its own."""
+
+    FIELDS = {  # noqa: RUF012
+        "max_num_frames": Field(1, "uint64"),
+        "eos_layer_name": Field(2, "string"),
+        "num_results_per_sample": Field(3, "int32", 1),
+        "beam_size": Field(4, "int32", 1),
+        "log_prob": Field(5, "bool", True),
+    }
+
+
 class SubModelConfig(Message):
-    """The part of a network that is no recurrent group: all of it, here."""
+    """A recurrent group, or the part of a network that is none."""
 
     FIELDS = {  # noqa: RUF012
         "name": Field(1, "string"),
@@ -288,6 +328,11 @@ class SubModelConfig(Message):
         "output_layer_names": Field(4, "string", repeated=True),
         "evaluator_names": Field(5, "string", repeated=True),
         "is_recurrent_layer_group": Field(6, "bool"),
+        "reversed": Field(7, "bool"),
+        "memories": Field(8, MemoryConfig, repeated=True),
+        "in_links": Field(9, LinkConfig, repeated=True),
+        "out_links": Field(10, LinkConfig, repeated=True),
+        "generator": Field(11, GeneratorConfig),
     }
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from paddle._absent import NotInThisRelease
 from paddle.v2._config import LayerConfig, LayerInputConfig, ParameterConfig, ProjectionConfig
+from paddle.v2._scope import Group, current, scoped
 from paddle.v2.activation import BaseActivation
 from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
 from paddle.v2.config_base import Initializer, Layer
@@ -40,6 +41,9 @@ class Draft:
                 f"layer {name!r}: act is an activation such as paddle.activation.Relu(), not {act!r}"
             )
         self._act = act
+        name, self._home = scoped(name), current()
+        if type == "data" and self._home is not None:
+            raise ValueError(f"data layer {name!r} is written inside a recurrent group: write it before that")
         self.config = LayerConfig(name=name, type=type, active_type=act.name if act else "")
         self.size = _size(name, size)
         if layer_attr is not None and layer_attr.drop_rate:
@@ -61,6 +65,7 @@ class Draft:
 
         ``std``: of the parameter's first value, where its attribute says nothing of it.
         """
+        Group.check(layer, self._home, f"layer {self.config.name!r}")
         entry = LayerInputConfig(input_layer_name=layer.name)
         default = f"_{self.config.name}.w{len(self.config.inputs)}"
         if dims:
@@ -104,6 +109,8 @@ class Draft:
             setattr(self.config, name, value)
         layer.config, layer.parents, layer.parameters = self.config, self._parents, self._parameters
         layer.activation = self._act
+        if self._home is not None:
+            self._home.adopt(layer)
 
     def _drop(self, rate: float) -> None:
         name, type = self.config.name, self.config.type
@@ -169,7 +176,7 @@ def listed(name: str, given: Any) -> list[Layer]:
 def gives_ids(layer: Layer) -> bool:
     """Whether a layer gives integers that name rows or classes, not numbers to compute with."""
     is_data = layer.data_type is not None and layer.data_type.type == DataType.Index
-    return is_data or layer.layer_type in _GIVING_IDS or _is_path(layer)
+    return is_data or layer.holds_ids or layer.layer_type in _GIVING_IDS or _is_path(layer)
 
 
 def _is_path(layer: Layer) -> bool:

@@ -149,7 +149,6 @@ def lstmemory(
     (source,) = listed(name, input)
     _check_size(name, source, size, 4)
     acts = {"act": act or Tanh(), "gate_act": gate_act or Sigmoid(), "state_act": state_act or Tanh()}
-    _check_activations(name, acts, {"act": "tanh", "gate_act": "sigmoid", "state_act": "tanh"})
     draft = Draft("lstmemory", name, size=source.size // 4, act=acts["act"], layer_attr=layer_attr)
     draft.read(dense(name, source), param_attr, [draft.size, draft.size, 4])
     draft.bias(bias_attr, by_default=True, dims=[1, 7 * draft.size])
@@ -177,7 +176,6 @@ def grumemory(
     (source,) = listed(name, input)
     _check_size(name, source, size, 3)
     acts = {"act": act or Tanh(), "gate_act": gate_act or Sigmoid()}
-    _check_activations(name, acts, {"act": "tanh", "gate_act": "sigmoid"})
     draft = Draft("gated_recurrent", name, size=source.size // 3, act=acts["act"], layer_attr=layer_attr)
     draft.read(dense(name, source), param_attr, [draft.size, 3 * draft.size])
     draft.bias(bias_attr, by_default=True, dims=[1, 3 * draft.size])
@@ -213,12 +211,3 @@ def _check_size(name: str, source: Layer, size: int | None, parts: int) -> None:
         raise ValueError(
             f"layer {name!r}: its size is its input's over {parts}, {source.size // parts}, not {size}"
         )
-
-
-def _check_activations(name: str, given: dict[str, BaseActivation], usual: dict[str, str]) -> None:
-    for argument, activation in given.items():
-        if activation.name != usual[argument]:
-            raise NotInThisRelease(
-                f"layer {name!r}: {argument}={activation!r} is not in this release, which has "
-                f"{usual[argument]} there"
-            )

@@ -17,6 +17,7 @@ import numpy as np
 from paddle.v2._config import EvaluatorConfig, LayerConfig, ParameterConfig
 
 if TYPE_CHECKING:
+    from paddle.v2._scope import Group
     from paddle.v2.activation import BaseActivation
     from paddle.v2.data_type import InputType
 
@@ -58,6 +59,9 @@ class Layer:
         self.data_type = data_type
         self.evaluators: list[EvaluatorConfig] = []
         self.num_filters: int | None = None  # the channels of a layer over images
+        self.home: Group | None = None  # the recurrent group that it was written in
+        self.group: Group | None = None  # the one that it is, as a whole
+        self.holds_ids = False  # it stands for another layer, which gives ids
 
     @property
     def name(self) -> str:

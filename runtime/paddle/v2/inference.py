@@ -52,12 +52,16 @@ class Inference:
         """Yield, for the one batch ``input``, a list of {"value", "id", "prob"} for each output layer."""
         feed = DataFeeder(self._types.items(), feeding)(list(input))
         self._pool.current(parameter.name for parameter in self._program.parameters())
-        wanted = {(i, field): getattr(out, field) for i, out in enumerate(self._outputs) for field in _FIELDS}
+        fields = (*_FIELDS, "filled")
+        wanted = {(i, field): getattr(out, field) for i, out in enumerate(self._outputs) for field in fields}
         present = {key: variable for key, variable in wanted.items() if variable is not None}
         values = self._executor.run(self._program, feed, list(present.values()))
         found = dict(zip(present, values, strict=True))
         yield [
-            {field: _flat(field, found.get((number, field))) for field in _FIELDS}
+            {
+                field: _flat(field, found.get((number, field)), found.get((number, "filled")))
+                for field in _FIELDS
+            }
             for number in range(len(self._outputs))
         ]
 
@@ -101,8 +105,10 @@ def infer(
     return Inference(parameters, output_layer).infer(input, field=field, feeding=feeding)
 
 
-def _flat(field: str, value: np.ndarray | None) -> np.ndarray | None:
-    return value.reshape(-1) if field == "id" and value is not None else value
+def _flat(field: str, value: np.ndarray | None, filled: np.ndarray | None) -> np.ndarray | None:
+    if field != "id" or value is None:
+        return value
+    return value.reshape(-1)[: None if filled is None else int(filled[-1])]
 
 
 def _present(output: Mapping[str, Any], field: str) -> np.ndarray:

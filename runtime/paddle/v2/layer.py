@@ -22,17 +22,23 @@ from paddle.v2._later import IMAGE_LAYERS, OTHER_LAYERS, SEQUENCE_LAYERS
 from paddle.v2._layers import arithmetic as _arithmetic
 from paddle.v2._layers import classes as _classes
 from paddle.v2._layers import costs as _costs
+from paddle.v2._layers import generation as _generation
+from paddle.v2._layers import groups as _groups
 from paddle.v2._layers import learned as _learned
 from paddle.v2._layers import maps as _maps
+from paddle.v2._layers import moments as _moments
 from paddle.v2._layers import projections as _projections
 from paddle.v2._layers import tags as _tags
 from paddle.v2._layers.arithmetic import *  # noqa: F403
 from paddle.v2._layers.classes import *  # noqa: F403
 from paddle.v2._layers.costs import *  # noqa: F403
+from paddle.v2._layers.generation import *  # noqa: F403
+from paddle.v2._layers.groups import *  # noqa: F403
 from paddle.v2._layers.images import batch_norm, conv_projection, img_conv, img_pool
 from paddle.v2._layers.learned import *  # noqa: F403
 from paddle.v2._layers.learned import each_attribute
 from paddle.v2._layers.maps import *  # noqa: F403
+from paddle.v2._layers.moments import *  # noqa: F403
 from paddle.v2._layers.projections import *  # noqa: F403
 from paddle.v2._layers.projections import MixedLayer, Operator, Projection, table_projection
 from paddle.v2._layers.tags import *  # noqa: F403
@@ -84,8 +90,11 @@ __all__ = [
 __all__ += _arithmetic.__all__
 __all__ += _classes.__all__
 __all__ += _costs.__all__
+__all__ += _generation.__all__
+__all__ += _groups.__all__
 __all__ += _learned.__all__
 __all__ += _maps.__all__
+__all__ += _moments.__all__
 __all__ += _projections.__all__
 __all__ += _tags.__all__
 

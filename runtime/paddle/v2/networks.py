@@ -1,7 +1,6 @@
 """Networks: layers combined in well-known ways.
 
-They must never know how a layer is made. Guarantee: every name of the original is there; one that needs what
-this release does not have says so when it is called.
+They must never know how a layer is made. Guarantee: every name of the original is there.
 """
 
 from __future__ import annotations
@@ -9,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paddle._absent import absent
-from paddle.v2 import layer
+from paddle.v2 import _attention, _units, layer
+from paddle.v2._attention import *  # noqa: F403
+from paddle.v2._units import *  # noqa: F403
 from paddle.v2.activation import BaseActivation, Identity, Linear, Relu, Softmax
 from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
 from paddle.v2.config_base import Layer, default_name
@@ -20,14 +20,10 @@ Bias = ParameterAttribute | bool | None
 Extra = ExtraLayerAttribute | None
 Act = BaseActivation | None
 
-_OF_GROUPS = (
-    *("dot_product_attention", "gru_group", "gru_unit", "lstmemory_group", "lstmemory_unit"),
-    *("multi_head_attention", "simple_attention", "simple_gru"),
-)
 __all__ = [
     *("bidirectional_gru", "bidirectional_lstm", "sequence_conv_pool", "simple_gru2", "simple_lstm"),
     *("img_conv_bn_pool", "img_conv_group", "simple_img_conv_pool", "small_vgg", "vgg_16_network"),
-    *("text_conv_pool", *_OF_GROUPS),
+    *("text_conv_pool", *_attention.__all__, *_units.__all__),
 ]
 
 
@@ -356,10 +352,3 @@ def vgg_16_network(input_image: Layer, num_channels: int, num_classes: int = 100
     for _ in range(2):
         found = layer.fc(found, size=4096, act=Relu(), layer_attr=ExtraLayerAttribute(drop_rate=0.5))
     return layer.fc(found, size=num_classes, act=Softmax())
-
-
-def _stand_ins(names: tuple[str, ...], needs: str) -> None:
-    globals().update({name: absent(f"paddle.networks.{name}", needs) for name in names})
-
-
-_stand_ins(_OF_GROUPS, "it needs recurrent_group, which comes in a later release")

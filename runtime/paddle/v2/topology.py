@@ -64,7 +64,8 @@ class Topology:
         stream.write(msgspec.msgpack.encode(content))
 
     def _configure(self, outputs: Sequence[Layer]) -> ModelConfig:
-        names = list(self._layers)
+        names = [name for name, layer in self._layers.items() if layer.home is None]
+        groups = [layer.group.config for layer in self._layers.values() if layer.group is not None]
         inputs = [name for name, _ in self.data_type()]
         evaluators = self._evaluators()
         whole = SubModelConfig(
@@ -76,13 +77,13 @@ class Topology:
             is_recurrent_layer_group=False,
         )
         return ModelConfig(
-            type="nn",
+            type="recurrent_nn" if groups else "nn",
             layers=[layer.config for layer in self._layers.values()],
             parameters=self._parameters(),
             input_layer_names=inputs,
             output_layer_names=whole.output_layer_names,
             evaluators=evaluators,
-            sub_models=[whole],
+            sub_models=[whole, *groups],
         )
 
     def _evaluators(self) -> list[EvaluatorConfig]:

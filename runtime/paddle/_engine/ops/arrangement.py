@@ -90,6 +90,14 @@ def _cast(call: Call) -> Steps:
     yield partial(np.copyto, call["Out"], call["X"], "unsafe")
 
 
+def _is_shape(forms: Forms) -> Mapping[str, Form]:
+    return {"Out": shapes.integers(forms, "X")}
+
+
+def _is_id(call: Call) -> Steps:
+    yield partial(np.equal, call["X"], call.attrs["id"], call["Out"], casting="unsafe")
+
+
 def _constant_shape(forms: Forms) -> Mapping[str, Form]:
     return {"Out": Form(tuple(forms.attrs["shape"]), forms.attrs["dtype"])}
 
@@ -114,6 +122,7 @@ ROWS = (
         forward=Kernel(_concat),
         gradient=Gradient(_concat_gradient, needs=("X",)),
     ),
+    Row(type="is_id", attrs={"id": REQUIRED}, shape=_is_shape, forward=Kernel(_is_id)),
     Row(type="cast", attrs={"dtype": REQUIRED}, shape=_cast_shape, forward=Kernel(_cast)),
     Row(
         type="fill_constant",

@@ -133,7 +133,27 @@ def _reach(forms: Forms) -> Mapping[str, Form]:
     return {"reach": replace(state, shape=(state.shape[0], 2 * state.shape[1]))}
 
 
+def _spread_shape(forms: Forms) -> Mapping[str, Form]:
+    x, ends = shapes.matrix(forms, "X"), shapes.integers(forms, "Offsets").shape[0]
+    return {"Out": replace(x, shape=(ends - 1 if ends > 0 else -1, x.shape[1]))}
+
+
+def _spread(call: Call) -> Steps:
+    yield partial(np.copyto, call["Out"], call["X"])
+
+
+def _spread_gradient(call: Call) -> Steps:
+    yield partial(np.add.reduce, call["Out@GRAD"], axis=0, out=call["X@GRAD"], keepdims=True)
+
+
 ROWS = (
+    Row(  # the one row that X has, for each sequence
+        type="spread_row",
+        inputs=("X", "Offsets"),
+        shape=_spread_shape,
+        forward=Kernel(_spread),
+        gradient=Gradient(_spread_gradient),
+    ),
     Row(
         type="lstm_step",
         inputs=("X", "State", "Bias"),

@@ -115,16 +115,45 @@ class Recurrence:
             raise EngineError(
                 "a recurrence has no input to walk along: give it a sequence with each or inner"
             )
-        variables = self.step.program.main.variables
-        kinds = {name: Kind(SHARED, varies=False) for name in variables} | self._kinds
         names = [each.name for each in outputs]
-        parts = parted(self.step.program.main, list(self._memories.values()), names, kinds)
-        outside = dict(self._outside)
-        outside |= {n: each for n, each in variables.items() if isinstance(each, Parameter)}
+        parts, outside = self._parted(names)
         self._emit(parts.before, outside, parts.kinds)
         self._run(parts, outside)
         self._emit(parts.behind, outside, parts.kinds)
         return [self._rows(outside[name], parts.kinds[name], varies=True) for name in names]
+
+    def generate(
+        self, probabilities: Variable, word: Variable, *, end: int, longest: int, beam_size: int, results: int
+    ) -> tuple[Variable, Variable, Variable]:
+        """Append a search for the most probable sequences: see ops/generate.py. The memory ``word`` is one
+        moment later what it is found to be; the step walks along nothing."""
+        self.remember(word, word)
+        parts, outside = self._parted([probabilities.name])
+        self._emit(parts.before, outside, parts.kinds)
+        names = dict.fromkeys(
+            name for each in (*parts.loop, *parts.behind) for name in each.reads() if name in outside
+        )
+        inputs = (*names, *(m.boot for m in parts.memories if m.boot and m.boot not in names))
+        loop = Loop(
+            (*parts.loop, *parts.behind),
+            self.step.program.main.variables,
+            parts.kinds,
+            inputs,
+            parts.memories,
+            (probabilities.name,),
+        )
+        attrs = {"loop": loop.for_test, "word": word.name, "end": end, "longest": longest}
+        attrs |= {"beam_size": beam_size, "results": results}
+        made = self._outer.ops("generate", attrs, In=[outside[name] for name in inputs])
+        return made["Ids"], made["Probs"], made["Offsets"]
+
+    def _parted(self, names: list[str]) -> tuple[Parts, dict[str, Variable]]:
+        """The parts of the step, and what the outer program knows of it."""
+        variables = self.step.program.main.variables
+        kinds = {name: Kind(SHARED, varies=False) for name in variables} | self._kinds
+        parts = parted(self.step.program.main, list(self._memories.values()), names, kinds)
+        known = {name: each for name, each in variables.items() if isinstance(each, Parameter)}
+        return parts, self._outside | known
 
     def _walk(self, offsets: Variable) -> None:
         if offsets not in self._offsets:

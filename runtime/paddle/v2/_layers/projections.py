@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from paddle.v2._config import OperatorConfig, ProjectionConfig, SliceConfig
-from paddle.v2._draft import dense, listed
+from paddle.v2._draft import dense, gives_ids, listed
 from paddle.v2.attr import ParameterAttribute
 from paddle.v2.config_base import Layer
-from paddle.v2.data_type import DataType
 
 if TYPE_CHECKING:
     from paddle.v2._draft import Draft
@@ -101,7 +100,7 @@ def _beyond(start: int, length: int) -> int:
 
 def table_projection(input: Layer, size: int = 0, param_attr: ParameterAttribute | None = None) -> Projection:
     """The row of a table that each integer of the input names."""
-    if input.data_type is None or input.data_type.type != DataType.Index:
+    if not gives_ids(input):
         raise ValueError(f"a table is looked up by a data layer of type integer_value, not by {input!r}")
     return Projection("table", input, size, param_attr)
 

@@ -7,6 +7,7 @@ Guarantee: one configuration always gives one program, whose parameters are the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -18,11 +19,13 @@ from paddle.v2._config import LayerConfig, ModelConfig, ParameterConfig
 from paddle.v2._lowering.arithmetic import ARITHMETIC_RULES
 from paddle.v2._lowering.costs import COST_RULES, LIMITS, TAG_RULES
 from paddle.v2._lowering.entries import entries_fed, product, spread
+from paddle.v2._lowering.groups import lower_group
 from paddle.v2._lowering.images import IMAGE_RULES
 from paddle.v2._lowering.maps import MAP_RULES
+from paddle.v2._lowering.moments import MOMENT_RULES
 from paddle.v2._lowering.output import OFFSETS, OUTER, Output
 from paddle.v2._lowering.projections import mixed, side_by_side
-from paddle.v2._lowering.sequences import RECURRENT_RULES, SEQUENCE_RULES
+from paddle.v2._lowering.sequences import SEQUENCE_RULES
 from paddle.v2.data_type import DataType, InputType, SequenceType
 
 _UNIFORM = 1
@@ -44,7 +47,26 @@ class Network:
         self.data_types = data_types
         self._configs: dict[str, ParameterConfig] = {each.name: each for each in config.parameters}
         self._layers: dict[str, LayerConfig] = {each.name: each for each in config.layers}
+        inside = {name for each in config.sub_models[1:] for name in each.layer_names}
         for layer in config.layers:
+            if layer.name not in inside:
+                self.lower(layer)
+
+    def inside(self, builder: Builder) -> Network:
+        """A network of the same layers, of which a group's own are lowered in ``builder``."""
+        inner = copy(self)
+        inner.builder, inner.outputs = builder, {}
+        return inner
+
+    def layer(self, name: str) -> LayerConfig:
+        """The configuration of the layer of that name."""
+        return self._layers[name]
+
+    def lower(self, layer: LayerConfig) -> None:
+        """Append what a layer computes."""
+        if layer.type == "recurrent_layer_group":
+            lower_group(self, layer)
+        elif layer.type != "gather_agent":  # whose output came with its group's
             self.outputs[layer.name] = self._lower(layer)
 
     @property
@@ -113,8 +135,8 @@ class Network:
             return Output(id=drawn, runs=self._runs_read(layer))
         if layer.type in TAG_RULES:
             return TAG_RULES[layer.type](self, layer)
-        if layer.type in RECURRENT_RULES:
-            return RECURRENT_RULES[layer.type](self, layer)
+        if layer.type in MOMENT_RULES:
+            return MOMENT_RULES[layer.type](self, layer)
         if layer.type in SEQUENCE_RULES:
             made = SEQUENCE_RULES[layer.type](self, layer)
             assert made.value is not None
@@ -157,12 +179,21 @@ class Network:
                 raise ValueError(f"layer {layer.name!r}: SequenceSoftmax is over the rows of a sequence")
             value = op("sequence_softmax", X=value, Offsets=runs[-1])
         elif layer.active_type and layer.type != "nce":  # which has it inside, too
-            value = op(*_activation(layer), X=value)
+            value = self.activated(layer.name, layer.active_type, value)
         if layer.drop_rate:
             value = op("dropout", {"dropout_prob": layer.drop_rate}, X=value)
         if layer.error_clipping_threshold:
             value = op("clip_error", {"threshold": layer.error_clipping_threshold}, X=value)
         return value
+
+    def activated(self, layer: str, activation: str, value: Variable) -> Variable:
+        """A value after an activation of that name, which may be none."""
+        if not activation:
+            return value
+        found = _ACTIVATIONS.get(activation)
+        if found is None:
+            raise NotInThisRelease(f"layer {layer!r} has the activation {activation!r}, not in this release")
+        return self.builder.op(found, LIMITS if found == "sigmoid" else {}, X=value)
 
     def summed(self, parts: list[Variable]) -> Variable:
         """The sum of one variable or more."""
@@ -178,16 +209,6 @@ def initializer(config: ParameterConfig) -> Callable[..., Any]:
         if config.initial_std
         else Constant(config.initial_mean)
     )
-
-
-def _activation(layer: LayerConfig) -> tuple[str, Mapping[str, Any]]:
-    """The operator of a layer's activation, and its attributes."""
-    found = _ACTIVATIONS.get(layer.active_type)
-    if found is None:
-        raise NotInThisRelease(
-            f"layer {layer.name!r} has the activation {layer.active_type!r}, not in this release"
-        )
-    return found, LIMITS if found == "sigmoid" else {}
 
 
 def _own(config: ParameterConfig, field: str) -> float | None:

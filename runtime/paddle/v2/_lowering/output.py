@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from paddle._engine.program import Variable
 
@@ -31,7 +32,8 @@ class Output:
 
     ``runs``: none where each sample is a row. One where it is a sequence of rows: the offsets of samples
     among them. Two where it is a sequence of sequences: the offsets of samples among the inner sequences,
-    and those of inner sequences among the rows.
+    and those of inner sequences among the rows. ``others``: what ``get_output`` gets.
+    ``filled``: where not all ids mean something, the last element of it says how many of the first ones do.
     """
 
     value: Variable | None = None
@@ -39,3 +41,5 @@ class Output:
     prob: Variable | None = None
     runs: tuple[Variable, ...] = ()
     entries: Entries | None = None
+    filled: Variable | None = None
+    others: Mapping[str, Variable] = field(default_factory=dict)

@@ -72,32 +72,6 @@ def _concat(net: Network, layer: LayerConfig) -> Output:
     return Output(joined["Out"], runs=(joined["OutOffsets"],))
 
 
-def _recurrent(type: str, gates: int, bias: int) -> Callable[[Network, LayerConfig], Output]:
-    """A rule for a layer that remembers, with so many gates and numbers of bias for each of its columns."""
-
-    def rule(net: Network, layer: LayerConfig) -> Output:
-        (source,), op, size = layer.inputs, net.builder.op, layer.size
-        weight = net.parameter(source.input_parameter_name)
-        shape = (size, gates * size)
-        weights = weight if weight.shape == shape else op("reshape", {"shape": shape}, X=weight)
-        own_bias = (
-            net.parameter(layer.bias_parameter_name)
-            if layer.bias_parameter_name
-            else op("fill_constant", {"shape": (1, bias * size), "value": 0.0})
-        )
-        out = op(
-            type,
-            {"is_reverse": layer.reversed},
-            X=net.value(source.input_layer_name),
-            Weight=weights,
-            Bias=own_bias,
-            Offsets=merged(net, source.input_layer_name, layer.name),
-        )
-        return Output(out, runs=net.runs(source.input_layer_name, layer.name))
-
-    return rule
-
-
 def context(net: Network, each: LayerInputConfig, reader: str) -> Variable:
     """Beside each element of a sequence those around it."""
     source, window = net.value(each.input_layer_name), each.proj_conf
@@ -117,9 +91,3 @@ SEQUENCE_RULES: Mapping[str, Callable[[Network, LayerConfig], Output]] = {
     "seqconcat": _concat,
 }
 """What gets bias, activation and so on from the network as other layers do."""
-
-RECURRENT_RULES: Mapping[str, Callable[[Network, LayerConfig], Output]] = {
-    "lstmemory": _recurrent("lstm", gates=4, bias=7),
-    "gated_recurrent": _recurrent("gru", gates=3, bias=3),
-}
-"""What has bias and activation inside."""

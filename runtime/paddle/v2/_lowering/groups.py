@@ -1,0 +1,112 @@
+"""Lowering of recurrent groups: a step of the engine is written for each, out of the layers inside.
+
+It must never know what these layers compute. Guarantee: outside a group there is, of each sequence, what its
+step gives for each of the elements; a group that generates searches with the step that was trained.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paddle._absent import NotInThisRelease
+from paddle._engine.program import Variable
+from paddle._engine.steps.recurrence import Recurrence
+from paddle.v2._config import LayerConfig, SubModelConfig
+from paddle.v2._lowering.output import Output
+from paddle.v2._lowering.standing import like, remembered, rows_of
+
+if TYPE_CHECKING:
+    from paddle.v2._lowering.network import Network
+
+_STANDING_IN = frozenset({"agent", "scatter_agent"})
+
+
+def lower_group(net: Network, layer: LayerConfig) -> None:
+    """Append a recurrent group, and give what it gives."""
+    group = next(each for each in net.config.sub_models if each.name == layer.name)
+    lowered = _Lowered(net, group)
+    if group.HasField("generator"):
+        lowered.generate()
+    else:
+        lowered.walk()
+
+
+class _Lowered:
+    """A group that is being lowered. ``_runs``: the sequences outside that offsets in the step are of."""
+
+    def __init__(self, net: Network, group: SubModelConfig) -> None:
+        self._net, self._group = net, group
+        self._recurrence = Recurrence(net.builder, group.reversed)
+        self._step = net.inside(self._recurrence.step)
+        self._runs: dict[Variable, tuple[Variable, ...]] = {}
+        self._along: tuple[Variable, ...] = ()
+
+    def walk(self) -> None:
+        """One that walks along sequences."""
+        for link in self._group.in_links:
+            self._step.outputs[link.link_name] = self._given(link.layer_name)
+        self._lower_inside()
+        links = self._group.out_links
+        outputs = [self._step.outputs[link.layer_name] for link in links]
+        made = self._recurrence.done([rows_of(each) for each in outputs])
+        for link, output, rows in zip(links, outputs, made, strict=True):
+            self._net.outputs[link.link_name] = like(output, rows, self._outside(output, link.layer_name))
+
+    def generate(self) -> None:
+        """One that makes sequences."""
+        generator = self._group.generator
+        end = self._net.layer(generator.eos_layer_name)
+        found = self._net.layer(end.inputs[0].input_layer_name)
+        word = self._lower_inside(found.name, end.name)
+        assert word is not None
+        ids, probs, offsets = self._recurrence.generate(
+            self._step.value(found.inputs[0].input_layer_name),
+            word,
+            end=end.eos_id,
+            longest=generator.max_num_frames,
+            beam_size=generator.beam_size,
+            results=generator.num_results_per_sample,
+        )
+        output = Output(id=ids, prob=probs, runs=(offsets,), filled=offsets)
+        self._net.outputs[self._group.out_links[0].link_name] = output
+
+    def _lower_inside(self, *searched: str) -> Variable | None:
+        """Lower all layers but ``searched``; returns the memory of the first of these."""
+        net, step = self._net, self._step
+        memories = [
+            (each, remembered(net, self._recurrence, step, self._group, each))
+            for each in self._group.memories
+        ]
+        for name in self._group.layer_names:
+            layer = net.layer(name)
+            if name not in searched and layer.type not in _STANDING_IN:
+                step.lower(layer)
+        of_searched = None
+        for config, memory in memories:
+            if memory is not None and config.layer_name in searched:
+                of_searched = memory
+            elif memory is not None:
+                self._recurrence.remember(memory, rows_of(step.outputs[config.layer_name]))
+        return of_searched
+
+    def _outside(self, output: Output, name: str) -> tuple[Variable, ...]:
+        """The sequences that are made of what a step gives."""
+        if not output.runs:
+            return self._along
+        if output.runs[-1] not in self._runs:
+            raise NotInThisRelease(
+                f"layer {name!r} gives a sequence at each moment, which is none of the inner sequences that "
+                "its group walks along: pool it in the step"
+            )
+        return self._runs[output.runs[-1]]
+
+    def _given(self, source: str) -> Output:
+        """What there is of a sequence at a moment."""
+        output = self._net.outputs[source]
+        runs, rows = self._net.runs(source, self._group.name), rows_of(output)
+        self._along = self._along or runs[:1]
+        if len(runs) == 1:
+            return like(output, self._recurrence.each(rows, runs[0]), ())
+        own, ends = self._recurrence.inner(rows, runs[1], runs[0])
+        self._runs[ends] = runs
+        return like(output, own, (ends,))

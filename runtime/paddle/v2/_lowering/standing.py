@@ -1,0 +1,83 @@
+"""What stands in a step for what is outside it, or was one moment earlier.
+
+It must never know whether a step walks along sequences or makes them. Guarantee: what is seen gives ids where
+what it stands for does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paddle._absent import NotInThisRelease
+from paddle._engine.program import Variable
+from paddle._engine.steps.recurrence import Recurrence
+from paddle.v2._config import MemoryConfig, SubModelConfig
+from paddle.v2._lowering.output import Output
+
+if TYPE_CHECKING:
+    from paddle.v2._lowering.network import Network
+
+
+def rows_of(output: Output) -> Variable:
+    """The variable of a layer's rows."""
+    found = output.id if output.value is None else output.value
+    if found is None:
+        raise NotInThisRelease("a sparse layer is not seen inside recurrent groups: multiply it before")
+    return found
+
+
+def like(output: Output, rows: Variable, runs: tuple[Variable, ...]) -> Output:
+    """The same as ``output``, ids or values, with other rows."""
+    return Output(id=rows, runs=runs) if output.value is None else Output(value=rows, runs=runs)
+
+
+def remembered(
+    net: Network, recurrence: Recurrence, step: Network, group: SubModelConfig, config: MemoryConfig
+) -> Variable | None:
+    """Give the step a memory and return its variable; None of what only is seen whole."""
+    if config.layer_name == config.link_name:
+        step.outputs[config.link_name] = _whole(net, recurrence, config.boot_layer_name)
+        return None
+    if config.HasField("boot_with_const_id"):
+        memory = recurrence.memory(1, start=float(config.boot_with_const_id), dtype="int64")
+        step.outputs[config.link_name] = Output(id=memory)
+        return memory
+    memory = recurrence.memory(net.layer(config.link_name).size, _first(net, group, config))
+    step.outputs[config.link_name] = Output(value=memory)
+    return memory
+
+
+def _whole(net: Network, recurrence: Recurrence, source: str) -> Output:
+    """What a step sees of a layer at every moment."""
+    output = net.outputs[source]
+    if not output.runs:
+        return like(output, recurrence.static(rows_of(output)), ())
+    if len(output.runs) > 1:
+        raise NotInThisRelease(
+            f"StaticInput({source!r}) is a sequence of sequences, which is not in this release: pool its inner "
+            "sequences before"
+        )
+    rows, ends = recurrence.static_runs(rows_of(output), output.runs[0])
+    return like(output, rows, (ends,))
+
+
+def _first(net: Network, group: SubModelConfig, config: MemoryConfig) -> Variable | None:
+    """What a memory begins with, a row for each sequence; None if that is zeros."""
+    if config.boot_layer_name:
+        if net.outputs[config.boot_layer_name].runs:
+            raise ValueError(
+                f"memory {config.link_name!r} begins with {config.boot_layer_name!r}, which is a sequence: "
+                "take its first or last element, or pool it"
+            )
+        return net.value(config.boot_layer_name)
+    if not config.boot_bias_parameter_name:
+        return None
+    if not group.in_links:
+        raise NotInThisRelease(
+            f"memory {config.link_name!r}: boot_bias is not in this release where sequences are generated: take "
+            "a layer over a StaticInput as boot_layer"
+        )
+    bias = net.parameter(config.boot_bias_parameter_name)
+    bent = net.activated(config.link_name, config.boot_bias_active_type, bias)
+    offsets = net.runs(group.in_links[0].layer_name, group.name)[0]
+    return net.builder.op("spread_row", X=bent, Offsets=offsets)
