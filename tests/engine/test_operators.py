@@ -293,7 +293,8 @@ def test_gradient_agrees_with_central_differences(case: Case) -> None:
 
 
 def test_every_operator_is_tested() -> None:
-    elsewhere = {"descend", "exchange", "gru_step", "lstm_step", "recurrent"}
+    of_steps = {"generate", "gru_step", "is_id", "lstm_step", "recurrent", "spread_row"}
+    elsewhere = {"descend", "exchange", *of_steps}
     assert {case.type for case in DIFFERENTIABLE + OTHERS} | elsewhere == set(registry.table())
     with_gradient = {type for type, row in registry.table().items() if row.gradient is not None}
     assert {case.type for case in DIFFERENTIABLE} == with_gradient - elsewhere

@@ -23,7 +23,11 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
 
 
 def first(type: str, inputs: dict[str, np.ndarray], dtype: type) -> np.ndarray:
-    return Single(type, {slot: [array.astype(dtype)] for slot, array in inputs.items()}, {}).forward()["Out"]
+    return Single(
+        type,
+        {slot: [array.astype(dtype) if array.dtype.kind == "f" else array] for slot, array in inputs.items()},
+        {},
+    ).forward()["Out"]
 
 
 def test_a_moment_of_an_lstm() -> None:
@@ -44,3 +48,14 @@ def test_a_moment_of_a_gru() -> None:
     for dtype in (np.float32, np.float64):
         np.testing.assert_allclose(first("gru_step", GRU, dtype), expected, rtol=2e-6, atol=1e-6)
     check_gradient("gru_step", GRU)
+
+
+def test_one_row_becomes_that_of_each_sequence() -> None:
+    given = {"X": np.array([[2.0, 3.0]]), "Offsets": np.array([0, 4, 4])}
+    np.testing.assert_array_equal(first("spread_row", given, float), [[2, 3], [2, 3]])
+    check_gradient("spread_row", given)
+
+
+def test_an_id_is_told_from_others() -> None:
+    found = Single("is_id", {"X": [np.array([[4], [1], [4]])]}, {"id": 4}).forward()["Out"]
+    assert found.tolist() == [[1], [0], [1]]

@@ -202,7 +202,7 @@ def test_several_heads_attend_side_by_side(kind) -> None:
 
 
 def nested(step_of_words, words):
-    """A group over inner sequences, with a group over their words inside, which goes on from the former one."""
+    """A group over inner sequences, with one over their words inside, which goes on from the former one."""
 
     def outer(sentence):
         former = layer.memory(name="last", size=4)
@@ -293,7 +293,7 @@ def test_what_a_step_reads_of_the_outside_it_is_given() -> None:
         inside.append(word)
         return layer.addto([word, outside])
 
-    with pytest.raises(ValueError, match="stands outside the recurrent group.*StaticInput"):
+    with pytest.raises(ValueError, match=r"stands outside the recurrent group.*StaticInput"):
         layer.recurrent_group(step=step, input=x)
     with pytest.raises(ValueError, match="only what its step returns"):
         layer.addto(inside[0])

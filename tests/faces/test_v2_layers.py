@@ -365,14 +365,11 @@ def test_a_layer_of_a_later_release_says_so_by_name(name):
 
 def test_other_names_of_a_later_release_say_so():
     for use in (
-        lambda: paddle.networks.gru_group(input=None),
-        lambda: paddle.networks.simple_attention(input=None),
         lambda: paddle.evaluator.detection_map(input=None),
         lambda: paddle.image.load_image("a.png"),
         lambda: paddle.attr.Hook("dynamic_pruning"),
         lambda: paddle.attr.Param(update_hooks=paddle.attr.Hook("pruning"), sparse_update=True),
         lambda: paddle.attr.Extra(device=0),
-        lambda: paddle.layer.lstmemory(input=dense(size=8), act=paddle.activation.Relu()),
         lambda: paddle.layer.last_seq(input=dense(size=8), stride=3),
         lambda: paddle.evaluator.classification_error(input=dense(size=1), label=ids(size=2)),
     ):

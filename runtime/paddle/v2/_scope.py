@@ -92,12 +92,13 @@ class Group:
             return
         if layer.home is None or (home is not None and layer.home in _parents(home)):
             raise ValueError(
-                f"{reader} reads {layer.name!r}, which stands outside the recurrent group it is in: give that "
-                "to the group as input=[..., paddle.layer.StaticInput(layer)] and take it as an argument of step"
+                f"{reader} reads {layer.name!r}, which stands outside the recurrent group it is in: "
+                "give that to the group as input=[..., paddle.layer.StaticInput(layer)] and take it as an "
+                "argument of step"
             )
         raise ValueError(
-            f"{reader} reads {layer.name!r}, which is a layer of the recurrent group {layer.home.name!r}: outside "
-            "only what its step returns can be read"
+            f"{reader} reads {layer.name!r}, which is a layer of the recurrent group {layer.home.name!r}: "
+            "outside only what its step returns can be read"
         )
 
     def needed(self, outputs: Sequence[Layer]) -> list[Layer]:

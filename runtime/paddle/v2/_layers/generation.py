@@ -106,8 +106,8 @@ def beam_search(
         raise TypeError(f"beam_search {name!r} sees StaticInput and GeneratedInput, not {wrong[0]!r}")
     if len(generated) != 1 or not len(inputs) > 1:
         raise ValueError(
-            f"beam_search {name!r} takes one GeneratedInput, and one StaticInput or more: the samples of which "
-            "something is to be generated"
+            f"beam_search {name!r} takes one GeneratedInput, and one StaticInput or more: the samples of "
+            "which something is to be generated"
         )
     (word,) = generated
     word.bos_id, word.eos_id = bos_id, eos_id

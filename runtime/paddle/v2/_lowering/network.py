@@ -7,7 +7,6 @@ Guarantee: one configuration always gives one program, whose parameters are the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -54,8 +53,8 @@ class Network:
 
     def inside(self, builder: Builder) -> Network:
         """A network of the same layers, of which a group's own are lowered in ``builder``."""
-        inner = copy(self)
-        inner.builder, inner.outputs = builder, {}
+        inner = Network.__new__(Network)
+        vars(inner).update(vars(self), builder=builder, outputs={})
         return inner
 
     def layer(self, name: str) -> LayerConfig:

@@ -54,8 +54,8 @@ def _whole(net: Network, recurrence: Recurrence, source: str) -> Output:
         return like(output, recurrence.static(rows_of(output)), ())
     if len(output.runs) > 1:
         raise NotInThisRelease(
-            f"StaticInput({source!r}) is a sequence of sequences, which is not in this release: pool its inner "
-            "sequences before"
+            f"StaticInput({source!r}) is a sequence of sequences, which is not in this release: pool its "
+            "inner sequences before"
         )
     rows, ends = recurrence.static_runs(rows_of(output), output.runs[0])
     return like(output, rows, (ends,))
@@ -74,8 +74,8 @@ def _first(net: Network, group: SubModelConfig, config: MemoryConfig) -> Variabl
         return None
     if not group.in_links:
         raise NotInThisRelease(
-            f"memory {config.link_name!r}: boot_bias is not in this release where sequences are generated: take "
-            "a layer over a StaticInput as boot_layer"
+            f"memory {config.link_name!r}: boot_bias is not in this release where sequences are generated: "
+            "take a layer over a StaticInput as boot_layer"
         )
     bias = net.parameter(config.boot_bias_parameter_name)
     bent = net.activated(config.link_name, config.boot_bias_active_type, bias)
