@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import paddle
-from paddle import _offline, _online
+from paddle import _offline, _online, _planning
 from paddle._launch import nics
 from paddle._launch.arguments import parse_arguments
 from paddle._launch.environ import SERVED, files, reporter
@@ -46,6 +46,7 @@ Usage: paddle COMMAND [--name=value ...]
   paddle export     Write a model from a job's snapshots, without its trainers.
   paddle snapshot   Have all pservers of a running job write a snapshot, now.
   paddle reshard    Cut a job's snapshots for another number of pservers.
+  paddle dump_plan  Print how a training program computes a step, without taking one.
   paddle view_key   Print the key with which a pserver that has a token is looked at from another machine.
   paddle version    Print the version and what it was built with.
   paddle help       Print this page; `paddle pserver --help` prints the server's flags.
@@ -104,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _command(name: str) -> Callable[[Sequence[str]], int]:
     commands = {"pserver": _pserver, "master": _master, "view_key": _view_key, "version": _version}
     commands |= {"export": _offline.export, "reshard": _offline.reshard, "snapshot": _online.snapshot}
-    commands["help"] = _help
+    commands |= {"dump_plan": _planning.dump_plan, "help": _help}
     found = commands.get(name.removeprefix("--"), _help if name == "-h" else None)
     if found:
         return found
@@ -117,7 +118,7 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
 
 def _help(arguments: Sequence[str]) -> int:
     helped = {"pserver": _pserver, "master": _master, "export": _offline.export, "reshard": _offline.reshard}
-    helped["snapshot"] = _online.snapshot
+    helped |= {"snapshot": _online.snapshot, "dump_plan": _planning.dump_plan}
     for name, command in helped.items():
         if name in arguments:
             return command(["--help"])

@@ -25,7 +25,7 @@ TABLE = (
     Row("__init__", "_absent batch", "importlib"),
     Row(
         "__main__",
-        f"__init__ {FLAGS} _visible _launch.{{infolog, nics}} "
+        f"__init__ {FLAGS} _visible _planning _launch.{{infolog, nics}} "
         "_offline _online _pserver.{errors, options} _pserver.service.service "
         "_pserver.trust.{auth, tls, token_file} _pserver.tasks.{errors, queue, service}",
         STANDARD,
@@ -40,6 +40,11 @@ TABLE = (
         "_visible _launch.{arguments, environ, flags, manual} "
         "_pserver.errors _pserver.trainer.consistent_cut",
         "os sys",
+    ),
+    Row(
+        "_planning",
+        "_visible _launch.errors _engine.{executor, plan, plan_text, program}",
+        "pathlib runpy sys",
     ),
     Row("_absent", "_complaint", "sys"),
     Row("_complaint", "", STANDARD),

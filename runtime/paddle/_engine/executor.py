@@ -10,7 +10,7 @@ caller's to keep.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -26,6 +26,15 @@ from paddle._engine.scope import Scope
 
 PLANS_PER_PROGRAM = 16
 """Of more than these, the one not used for longest is dropped until it is needed again."""
+
+
+_watcher: Callable[[Program, Plan], None] | None = None
+
+
+def watch_plans(watcher: Callable[[Program, Plan], None] | None) -> None:
+    """Have ``watcher`` told of every plan that any executor of this process makes, before it is run."""
+    global _watcher
+    _watcher = watcher
 
 
 def initialize(program: Program, scope: Scope, seed: int) -> None:
@@ -102,6 +111,16 @@ class Executor:
         self._report = run.report or self._report
         return fetched
 
+    def plan_text(
+        self, program: Program, feed: Mapping[str, np.ndarray], fetch: Sequence[str | Variable]
+    ) -> str:
+        """What ``run`` would do, without doing it; see plan_text.py."""
+        from paddle._engine.plan_text import plan_text  # for people: no run needs it
+
+        return plan_text(
+            program, self._plan(self._programs.setdefault(program, _Known()), program, feed, fetch)
+        )
+
     @property
     def last_report(self) -> StepReport | None:
         """What the exchange says of the last step; it is over then."""
@@ -112,8 +131,11 @@ class Executor:
     def _plan(
         self, known: _Known, program: Program, feed: Mapping[str, np.ndarray], fetch: Sequence[str | Variable]
     ) -> Plan:
-        shapes: dict[str, Shape] = {name: np.shape(value) for name, value in feed.items()}
-        names = tuple(each.name if isinstance(each, Variable) else each for each in fetch)
+        shapes: dict[str, Shape] = {
+            name: value.shape if isinstance(value, np.ndarray) else np.shape(value)
+            for name, value in feed.items()
+        }
+        names = tuple([each if isinstance(each, str) else each.name for each in fetch])
         key = (len(program.main.operators), tuple(shapes.items()), names)
         plan = known.plans.pop(key, None)
         if plan is None or not self._is_valid(plan):
@@ -121,6 +143,8 @@ class Executor:
             memory, plan = self._arena.memory, make_plan(program, shapes, names, self._scope, *given)
             if plan.memory is not memory:
                 self._forget_void_plans()
+            if _watcher is not None:
+                _watcher(program, plan)
         known.plans[key] = plan
         if len(known.plans) > PLANS_PER_PROGRAM:
             del known.plans[next(iter(known.plans))]

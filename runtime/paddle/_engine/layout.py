@@ -7,6 +7,7 @@ parameters are fed.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from math import prod
 
@@ -24,6 +25,19 @@ from paddle._engine.registry import IDS, VALUES, Call, Run, Step, Value
 from paddle._engine.rows import SparseRows
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an array lies: at ``offset`` of the arena, None where it is not the plan's. ``how``: it "is" the
+    memory of the variable ``of``, or is written "over" it; or empty."""
+
+    name: str
+    form: Form
+    nbytes: int
+    offset: int | None
+    how: str
+    of: str
+
+
 class Layout:
     """Where every variable of a plan lies, and what binds operators to it."""
 
@@ -37,13 +51,15 @@ class Layout:
     ):
         self._forms = forms
         self._fixed = fixed
+        self.shared: dict[str, tuple[str, str]] = {}
         self._memory = Memory(_last_reads(operators, forms, fetch))
         updated = _updates(operators)
         for name, array in fixed.items():
             self._memory.adopt(name, array.nbytes, updated.get(name))
         for time, operator in enumerate(operators):
             self._place(operator, time)
-        self._arena = arena.room(self._memory.arrange())
+        self.size = self._memory.arrange()
+        self._arena = arena.room(self.size)
         self._roots = {
             id(self._memory[name]): array.reshape(-1).view(np.uint8) for name, array in fixed.items()
         }
@@ -62,6 +78,19 @@ class Layout:
             slots["Ids"] = tuple(islice(self._bound[operator.inputs["W"][0]], len(slots["Ids"])))
         scratch = {key: self._array(cell, form) for key, cell, form in self._scratch(operator)}
         yield from registry.kernel(operator.type).bind(Call(operator, slots, run, scratch))
+
+    def places(self, operator: Operator) -> Iterator[Place]:
+        """Where all lies that an operator writes, and what its kernel needs besides."""
+        for name in operator.writes():
+            for cell, form in _cells(name, self._forms[name]).items():
+                yield self._found(cell if cell in self._memory else name, cell, form)
+        for _, cell, form in self._scratch(operator):
+            yield self._found(cell, cell, form)
+
+    def _found(self, key: str, cell: str, form: Form) -> Place:
+        storage = self._memory[key]
+        how, of = self.shared.get(cell, ("", ""))
+        return Place(cell, form, _nbytes(form), storage.offset if storage.owned else None, how, of)
 
     def _open(self, operators: Sequence[Operator], table: str) -> OpenRows:
         found = [self._fed_ids(name, table) for name in open_lookups(operators, table)]
@@ -109,9 +138,11 @@ class Layout:
             nbytes = _nbytes(form)
             viewed = _source(operator, kernel.reshapes, key) or self._like(operator, kernel.views, key, form)
             if viewed and memory.view(cell, viewed, nbytes, time):
+                self.shared[cell] = "is", viewed
                 continue
             overwritten = self._like(operator, kernel.in_place, key, form)
             if overwritten and memory.overwrite(cell, overwritten, nbytes, time, read):
+                self.shared[cell] = "over", overwritten
                 continue
             memory.new(cell, nbytes, time)
         for _, cell, form in self._scratch(operator):

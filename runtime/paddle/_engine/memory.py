@@ -102,10 +102,11 @@ def arrange(storages: Sequence[Storage]) -> int:
         for other in sorted(alive, key=lambda each: each.offset):
             if storage.offset + storage.nbytes <= other.offset:
                 break
-            storage.offset = max(storage.offset, _aligned(other.offset + other.nbytes))
+            storage.offset = max(storage.offset, aligned(other.offset + other.nbytes))
         placed.append(storage)
     return max((each.offset + each.nbytes for each in placed), default=0)
 
 
-def _aligned(size: int) -> int:
+def aligned(size: int) -> int:
+    """A size, rounded up to where the next storage may begin."""
     return -(-size // ALIGNMENT) * ALIGNMENT

@@ -39,7 +39,8 @@ class Plan:
     tables, ``steps``, ``lasts``, ``fetches``.
 
     ``generation``: that of ``scope``, whose arrays the steps are bound to, as they are to the arena's
-    ``memory``; the plan is void when either is replaced. ``trains``: it ends in an exchange.
+    ``memory``; the plan is void when either is replaced. ``trains``: it ends in an exchange. ``forms``,
+    ``layout`` and ``setting`` are how it came about.
     """
 
     scope: Scope
@@ -55,6 +56,8 @@ class Plan:
     lasts: Sequence[Step]
     fetches: Sequence[Value]
     forms: Mapping[str, Form]
+    layout: Layout
+    setting: Setting
 
     def __call__(self, feed: Mapping[str, np.ndarray]) -> list[np.ndarray]:
         """Run once. ``self.run`` says with which exchange, seed, step and samples."""
@@ -134,6 +137,8 @@ def make_plan(
         lasts=list(overlap.last(fetch)),
         fetches=[layout.values[name] for name in fetch],
         forms=forms,
+        layout=layout,
+        setting=setting,
     )
 
 

@@ -103,7 +103,7 @@ def _square_error_gradient(call: Call) -> Steps:
     first, second = ("X", "Label") if "X@GRAD" in call else ("Label", "X")
     slope = call[f"{first}@GRAD"]
     yield partial(np.subtract, call[first], call[second], slope)
-    yield partial(np.multiply, slope, 2, slope)
+    yield partial(np.add, slope, slope, slope)
     yield partial(np.multiply, slope, call["Out@GRAD"], slope)
     if f"{second}@GRAD" in call:
         yield partial(np.negative, slope, call[f"{second}@GRAD"])

@@ -47,6 +47,11 @@ def _beside_scratch(forms: Forms) -> Mapping[str, Form]:
     return {"ids": Form((sum(prod(each.shape) for each in forms.all("Ids")),), "int64")}
 
 
+def _gradient_scratch(forms: Forms) -> Mapping[str, Form]:
+    """Rows list their ids themselves."""
+    return {} if forms.attrs["is_sparse"] else _beside_scratch(forms)
+
+
 def _interleaved(call: Call, out: np.ndarray) -> Steps:
     """The ids as their rows stand side by side: all of the first sample, then of the second."""
     columns = [ids.reshape(-1, 1) for ids in call.arrays("Ids") if ids is not None]
@@ -128,7 +133,7 @@ ROWS = (
         forward=Kernel(_beside, scratch=_beside_scratch),
         gradient=Gradient(
             _beside_gradient,
-            scratch=_beside_scratch,
+            scratch=_gradient_scratch,
             reshapes={"W@GRAD" + VALUES: "Out@GRAD"},
             of=("W",),
             needs=("Ids",),

@@ -1,0 +1,83 @@
+"""The command ``paddle dump_plan``: what one step of a training program computes, and where.
+
+The program runs as it would, up to its first step; that is planned and not taken. It must never know a
+program's words. Guarantee: as of every command, see ``__main__``; no parameter has changed when it ends.
+"""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paddle._launch.errors import UsageError
+from paddle._visible import visible
+
+if TYPE_CHECKING:  # they load numpy
+    from paddle._engine.plan import Plan
+    from paddle._engine.program import Program
+
+_USAGE = """
+Usage: paddle dump_plan SCRIPT [ARGUMENT ...]
+
+Runs a training program up to its first step and prints how that is computed: what was fused, the operators
+in their order with what they write and where, and how much memory it takes. No step is taken. A program that
+only predicts runs to its end, and what is printed is its first plan. Exit status: 1 failed, 2 wrong usage.
+"""
+
+
+class _Planned(BaseException):
+    """The first step is planned: nothing else is to happen. Not an Exception, which a program may catch."""
+
+
+class _First:
+    """The text of the first plan that trains, or of the first one."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def __call__(self, program: Program, plan: Plan) -> None:
+        from paddle._engine.plan_text import plan_text
+
+        if plan.trains or not self.text:
+            self.text = plan_text(program, plan)
+        if plan.trains:
+            raise _Planned
+
+
+def dump_plan(arguments: Sequence[str]) -> int:
+    """Run ``paddle dump_plan``; gives its exit status."""
+    if not arguments or arguments[0].startswith("-"):
+        if arguments and arguments[0] in ("-h", "--help"):
+            print(_USAGE.strip())
+            return 0
+        raise UsageError("it takes a training program: `paddle dump_plan train.py`")
+    script = Path(arguments[0])
+    if not script.is_file():
+        raise UsageError(f"there is no program {str(script)!r}")
+    text = _planned(script, arguments)
+    if not text:
+        print(visible(f"paddle dump_plan: {script} has ended without a step"), file=sys.stderr)
+        return 1
+    for line in text.splitlines():
+        print(visible(line))
+    return 0
+
+
+def _planned(script: Path, arguments: Sequence[str]) -> str:
+    from paddle._engine.executor import watch_plans
+
+    first = _First()
+    watch_plans(first)
+    sys.argv = list(arguments)
+    sys.path.insert(0, str(script.resolve().parent))
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    except BaseException:  # a program may make another error of what ends it
+        if not first.text:
+            raise
+    finally:
+        watch_plans(None)
+    return first.text
