@@ -61,7 +61,7 @@ TABLE = (
     Row("v2.__init__", "_absent v2._flags", "importlib"),
     Row("v2._flags", "_blas _complaint _launch.{environ, infolog} _profiling", "os sys"),
     Row("v2._feeding.ahead", "v2._feeding.turn", "contextvars numpy queue threading"),
-    Row("v2._feeding.turn", "", "threading"),
+    Row("v2._feeding.turn", "", "os threading"),
     Row("v2.master", "_pserver.tasks.{client, errors, handshake} v2._feeding.turn", "os"),
     Row("v2.parameters", "v2 _absent _engine.checkpoint", "numpy"),
     Row("v2.plot", "", "importlib matplotlib os"),

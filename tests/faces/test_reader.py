@@ -1,7 +1,10 @@
 """Readers and their decorators."""
 
 import gzip
+import multiprocessing
+import os
 import random
+import signal
 import sys
 import threading
 
@@ -114,6 +117,85 @@ def test_an_error_in_a_mapper_reaches_who_iterates():
         list(reader.xmap_readers(lambda x: 1 // (x - 7), counting(50), 3, 5)())
 
 
+def test_xmap_readers_gives_what_came_before_an_error_first():
+    mapped = reader.xmap_readers(lambda x: x * x, failing(3), process_num=2, buffer_size=9)()
+    assert [next(mapped) for _ in range(3)] == [0, 1, 4]
+    with pytest.raises(OSError, match="the disk is gone"):
+        next(mapped)
+
+
+def test_xmap_readers_reads_in_a_thread_and_leaves_none_behind():
+    def reading():
+        for number in range(100):
+            threads.add(threading.current_thread())
+            yield number
+
+    before, threads = set(threading.enumerate()), set()
+    mapped = reader.xmap_readers(lambda x: -x, reading, 2, 5)()
+    assert next(mapped) == 0 and threading.current_thread() not in threads
+    mapped.close()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(timeout=5)
+        assert not thread.is_alive()
+
+
+def test_cache_reads_once_and_anew_where_it_failed():
+    calls = []
+
+    def counted():
+        calls.append(len(calls))
+        return failing(2)() if len(calls) == 1 else iter(range(3))
+
+    cached = reader.cache(counted)
+    assert calls == []
+    with pytest.raises(OSError, match="the disk is gone"):
+        next(cached())
+    assert list(cached()) == list(cached()) == [0, 1, 2] and len(calls) == 2
+
+
+def test_multiprocess_reader_gives_all_samples_of_all_readers_each_in_its_order():
+    readers = [lambda i=i: iter([(i, n) for n in range(50)]) for i in range(3)]
+    joined = reader.multiprocess_reader(readers)
+    for samples in (list(joined()), list(joined())):
+        assert sorted(samples) == [(i, n) for i in range(3) for n in range(50)]
+        assert all([n for i, n in samples if i == which] == list(range(50)) for which in range(3))
+    assert multiprocessing.active_children() == []
+
+
+class Unsendable(Exception):
+    def __init__(self, one, two):
+        super().__init__(one + two)
+
+
+@pytest.mark.parametrize(
+    ("fail", "error", "text"),
+    [
+        (failing(2), OSError, "the disk is gone"),
+        (lambda: raising(Unsendable("a", "b")), RuntimeError, "raised Unsendable: ab"),
+        (lambda: os.kill(os.getpid(), signal.SIGKILL), RuntimeError, "ended in the midst .* exit code -9"),
+        (lambda: iter([lambda: None]), Exception, "pickle"),
+    ],
+)
+def test_what_goes_wrong_in_a_process_that_reads_reaches_who_iterates(fail, error, text):
+    joined = reader.multiprocess_reader([counting(10), fail])
+    with pytest.raises(error, match=text):
+        list(joined())
+    assert multiprocessing.active_children() == []
+
+
+def raising(error):
+    raise error
+
+
+def test_processes_that_read_end_when_nobody_iterates_any_more():
+    samples = reader.multiprocess_reader([counting(10**9)] * 2, use_pipe=False, queue_size=10)()
+    assert next(samples) == 0 and len(multiprocessing.active_children()) == 2
+    samples.close()
+    assert multiprocessing.active_children() == []
+    with pytest.raises(ValueError, match="needs one reader or more"):
+        reader.multiprocess_reader([])
+
+
 def test_np_array_yields_rows_elements_or_the_value():
     assert [row.tolist() for row in reader.creator.np_array(np.eye(2))()] == [[1, 0], [0, 1]]
     assert list(reader.creator.np_array(np.arange(3))()) == [0, 1, 2]
@@ -140,6 +222,13 @@ def test_pipe_reader_yields_raw_buffers_when_lines_are_not_wanted(tmp_path):
     path.write_bytes(bytes(range(256)))
     pipe = reader.PipeReader(f"cat {path}", bufsize=100)
     assert b"".join(pipe.get_line(cut_lines=False)) == bytes(range(256))
+
+
+def test_a_command_whose_output_is_no_text_is_ended():
+    pipe = reader.PipeReader("yes \udcff")
+    with pytest.raises(UnicodeDecodeError):
+        list(pipe.get_line())
+    assert pipe._process.poll() is not None
 
 
 def test_a_failing_command_raises_and_a_left_one_is_ended():

@@ -11,21 +11,24 @@ import queue
 import random
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from paddle.reader.pipe import PipeReader
+from paddle.reader.processes import multiprocess_reader
 
 __all__ = [
     "ComposeNotAligned",
     "PipeReader",
     "buffered",
+    "cache",
     "chain",
     "compose",
     "firstn",
     "map_readers",
+    "multiprocess_reader",
     "shuffle",
     "xmap_readers",
 ]
@@ -111,10 +114,10 @@ class _End:
     error: BaseException | None = None
 
 
-def buffered(reader: Reader, size: int) -> Reader:
+def buffered(reader: Reader, size: int) -> Callable[[], Generator[Any]]:
     """Make a reader that a thread of its own reads ahead, ``size`` samples at most."""
 
-    def data_reader() -> Iterator[Any]:
+    def data_reader() -> Generator[Any]:
         samples: queue.Queue[Any] = queue.Queue(maxsize=size)
         gone = threading.Event()
         threading.Thread(target=_read_ahead, args=(reader, samples, gone), daemon=True).start()
@@ -152,22 +155,59 @@ def _read_ahead(reader: Reader, samples: queue.Queue[Any], gone: threading.Event
 def xmap_readers(
     mapper: Callable[[Any], Any], reader: Reader, process_num: int, buffer_size: int, order: bool = False
 ) -> Reader:
-    """Make a reader of ``mapper(sample)``, mapped by ``process_num`` threads, ``buffer_size`` samples ahead.
+    """Make a reader of ``mapper(sample)``, mapped by ``process_num`` threads, ``buffer_size`` samples ahead;
+    one more thread reads.
 
-    The order of ``reader`` is kept whether ``order`` asks for it or not.
+    The order of ``reader`` is kept whether ``order`` asks for it or not. Where the reader or the mapper
+    fails, the samples before come first.
     """
+    most = max(buffer_size, process_num)
 
     def xreader() -> Iterator[Any]:
         pool = ThreadPoolExecutor(process_num, thread_name_prefix="xmap")
+        samples = buffered(reader, most)()
         ahead: deque[Future[Any]] = deque()
         try:
-            for sample in reader():
-                ahead.append(pool.submit(mapper, sample))
-                if len(ahead) >= max(buffer_size, process_num):
+            for sample in _ending(samples):
+                ahead.append(
+                    _failed(sample.error) if isinstance(sample, _End) else pool.submit(mapper, sample)
+                )
+                if len(ahead) >= most:
                     yield ahead.popleft().result()
             while ahead:
                 yield ahead.popleft().result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+            samples.close()
 
     return xreader
+
+
+def _ending(samples: Iterator[Any]) -> Iterator[Any]:
+    """The samples and, where one failed to come, the error in its place."""
+    try:
+        yield from samples
+    except GeneratorExit:
+        raise
+    except BaseException as error:
+        yield _End(error)
+
+
+def _failed(error: BaseException | None) -> Future[Any]:
+    """What a mapper would have given for a sample that failed to come."""
+    future: Future[Any] = Future()
+    future.set_exception(error)
+    return future
+
+
+def cache(reader: Reader) -> Reader:
+    """Make a reader that keeps all samples in memory: the first call reads them all before it yields one, the
+    others read nothing. What fails is read anew."""
+    kept: list[tuple[Any, ...]] = []
+
+    def cached_reader() -> Iterator[Any]:
+        if not kept:
+            kept.append(tuple(reader()))
+        yield from kept[0]
+
+    return cached_reader

@@ -34,7 +34,7 @@ class PipeReader:
         """Yield lines less their ``line_break`` or, without ``cut_lines``, buffers of bytes as they are."""
         try:
             yield from _lines(self._buffers(), line_break) if cut_lines else self._buffers()
-        except GeneratorExit:
+        except BaseException:  # it may be waiting for somebody to read what it writes
             self._process.kill()
             raise
         finally:

@@ -50,6 +50,7 @@ class Tape:
         self._runs += [Run() for _ in range(moments - len(self._runs))]
         for number, run in enumerate(self._runs[:moments]):
             run.seed, run.step = outer.seed + (number + 1 << 40), outer.step
+            run.part = outer.part
         return self._runs
 
 
