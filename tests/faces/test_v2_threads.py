@@ -67,6 +67,18 @@ def sequences():
     return classified(pooled), [(RNG.integers(0, 9, RNG.integers(1, 7)).tolist(), label()) for _ in range(19)]
 
 
+def recurrent_groups():
+    x = paddle.layer.data(name="x", type=paddle.data_type.integer_value_sequence(9))
+
+    def step(word):
+        before = paddle.layer.memory(name="state", size=5)
+        return paddle.layer.fc(input=[word, before], size=5, name="state")
+
+    state = paddle.layer.recurrent_group(step=step, input=paddle.layer.embedding(input=x, size=8))
+    rows = [(RNG.integers(0, 9, RNG.integers(1, 7)).tolist(), label()) for _ in range(19)]
+    return classified(paddle.layer.last_seq(input=state)), rows
+
+
 def nested_sequences():
     x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector_sub_sequence(2))
     inner = paddle.layer.pooling(
@@ -91,7 +103,8 @@ def learned(cost, rows, threads, passes=3):
 
 @pytest.mark.parametrize("threads", [2, 3, 8])
 @pytest.mark.parametrize(
-    "network", [dense_with_dropout, sparse_rows, sparse_slots, sequences, nested_sequences]
+    "network",
+    [dense_with_dropout, sparse_rows, sparse_slots, sequences, recurrent_groups, nested_sequences],
 )
 def test_several_threads_learn_what_one_does(network, threads):
     cost, rows = network()
