@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import time
@@ -115,6 +116,19 @@ def test_by_keys_that_only_an_agent_can_use(launch, cluster, tmp_path) -> None:
     assert (status, "3 of 3 nodes cannot be used" in errors) == (1, True)
     assert "a key has a passphrase, and nobody is asked for it here" in errors
     assert "`ssh-add` gives it to your ssh agent" in errors
+
+
+def test_where_sshd_lets_a_connection_have_two_sessions_and_no_more(launch, cluster) -> None:
+    """As guides to safety have it; a session that has ended counts until sshd has seen it."""
+    settings = "/etc/ssh/sshd_config"
+    before = cluster.path("n2", settings).read_text()
+    try:
+        cluster.path("n2", settings).write_text(re.sub("MaxSessions .*", "MaxSessions 2", before))
+        cluster.run("kill", "-HUP", "1", at="n2")
+        trained(launch())
+    finally:
+        cluster.path("n2", settings).write_text(before)
+        cluster.run("kill", "-HUP", "1", at="n2")
 
 
 def test_past_a_greeting_of_the_login_shell(launch, cluster) -> None:

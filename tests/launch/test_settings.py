@@ -72,6 +72,13 @@ def test_an_unknown_form_of_host_is_refused_with_its_place(tmp_path, host) -> No
     assert "user@host:sshport" in str(caught.value)
 
 
+def test_a_machine_that_is_named_twice_is_refused_and_local_nodes_are_not(tmp_path) -> None:
+    with pytest.raises(SettingsError, match=r"HOSTS \(conf\.py\) names n1 twice: nodes 0 and 2\."):
+        settled(tmp_path, "HOSTS = ['a@n1', 'a@n2', 'b@n1:22']")
+    assert len(settled(tmp_path, "HOSTS = ['a@n1:2222', 'a@n1:2223']").hosts) == 2
+    assert len(settled(tmp_path, "HOSTS = ['local', 'local']").hosts) == 2
+
+
 def test_local_and_remote_nodes_do_not_mix(tmp_path) -> None:
     with pytest.raises(SettingsError, match="mixes"):
         settled(tmp_path, "HOSTS = ['local', 'root@host']")

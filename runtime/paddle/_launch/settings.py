@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -120,7 +120,20 @@ def read_hosts(names: Value, origin: str) -> tuple[Host, ...]:
             "other: a local node listens on a loopback address only. Name this machine as user@host too, or "
             "use local nodes alone."
         )
+    _check_once(hosts, origin)
     return hosts
+
+
+def _check_once(hosts: Sequence[Host], origin: str) -> None:
+    machines = [(host.name, host.ssh_port or 22) for host in hosts]
+    for number, host in enumerate(hosts):
+        first = machines.index(machines[number])
+        if first != number and not host.is_local:
+            raise SettingsError(
+                f"HOSTS ({origin}) names {host.name} twice: nodes {first} and {number}. Name a machine once: "
+                "its pserver may have several processes (PADDLE_PORTS_NUM in conf.py), its trainer several "
+                "threads (--trainer_count)."
+            )
 
 
 def _written(flag: Flag, origin: str) -> str:

@@ -61,7 +61,8 @@ class Staging:
             is_link = os.path.islink(self._place)
             if is_link or (os.path.exists(self._place) and os.listdir(self._place)):
                 raise Refused(
-                    f"{self._place} exists already: another launch has just made it. Start this one again"
+                    f"{self._place} exists already: another launch has just made it, so start this one "
+                    "again; or another node of HOSTS is this machine by another name, which `fab check` tells"
                 )
             return
         is_folder = os.path.isdir(self._place) and not os.path.islink(self._place)

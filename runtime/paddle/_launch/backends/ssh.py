@@ -98,6 +98,7 @@ class SshMachine:
             return logs.collect(self._plan.workspace, home, self._plan.node, tell, fetch, saver)
 
     def withdraw(self) -> None:
+        self._presence.close()
         if self._has_delivered and self._line is not None and self._line.is_open:
             order = {"root": str(self._remote.root), "place": str(self._plan.workspace)}
             with contextlib.suppress(NodeError), self._talking("agent.remover") as talk:

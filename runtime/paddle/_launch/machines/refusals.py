@@ -168,7 +168,7 @@ def no_session(door: Door, reason: str) -> NodeUnreachable:
     """Logged in, and no program can be started."""
     return NodeUnreachable(
         f"cannot start a program at {door.name}: {reason}. Its sshd may forbid it for this user "
-        "(ForceCommand, MaxSessions in sshd_config)."
+        "(ForceCommand, or MaxSessions below 2, in sshd_config)."
     )
 
 

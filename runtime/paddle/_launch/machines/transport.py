@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from fabric import Connection
-from paramiko import Channel, SSHException
+from paramiko import Channel, ChannelException, SSHException
 
 from paddle._launch.errors import NodeLost, NodeUnreachable
 from paddle._launch.machines import patience, refusals, ways
@@ -115,7 +115,7 @@ class Line:
     def begin(self, command: str, *, errors_too: bool = False, patience_s: float = CONNECT_S) -> Stream:
         """Begin a program. ``errors_too``: what it writes to standard error comes with what it prints."""
         try:
-            channel = self._connection.transport.open_session(window_size=_WINDOW, timeout=patience_s)
+            channel = patience.again(partial(self._session, patience_s), _may_be_free_soon)
             channel.settimeout(patience.STALL_S)
             channel.set_combine_stderr(errors_too)
             with deadline(patience_s, channel.close):
@@ -126,6 +126,9 @@ class Line:
                 raise refusals.silent(patience_s) from error
             raise refusals.no_session(self._door, reason) from error
         return Stream(channel)
+
+    def _session(self, patience_s: float) -> Channel:
+        return self._connection.transport.open_session(window_size=_WINDOW, timeout=patience_s)
 
     @property
     def about(self) -> About:
@@ -206,6 +209,11 @@ def _telling(channel: Channel) -> Iterator[None]:
             channel.transport.close()
             raise refusals.silent(patience.STALL_S) from error
         raise NodeLost(f"its connection broke: {str(error) or type(error).__name__}.") from error
+
+
+def _may_be_free_soon(error: Exception) -> bool:
+    """An sshd that lets few sessions be (MaxSessions) may not have seen the end of the one before."""
+    return isinstance(error, ChannelException)
 
 
 def _is_stuck(of: Channel | Connection) -> bool:

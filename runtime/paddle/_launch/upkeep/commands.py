@@ -106,7 +106,8 @@ def _clean(cleaning: Cleaning, shown: Account, root: Path, *, is_all: bool, yes:
     goes = {node: one for node, one in looked.items() if isinstance(one, Listing) and (one.goes or is_all)}
     size = sum(listing.size for listing in goes.values())
     if not any(listing.goes for listing in goes.values()):
-        shown.say("there is nothing to remove")
+        if any(isinstance(one, Listing) for one in looked.values()):
+            shown.say("there is nothing to remove")
         return int(receipts.has_failed(looked.values()))
     if dry_run or not (yes or (not shown.is_json and question.ask(f"Remove {sizes.of(size)}?"))):
         shown.say("nothing was removed" if dry_run else "nothing was removed: nobody said yes (--yes does)")
