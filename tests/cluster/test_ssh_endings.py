@@ -137,8 +137,11 @@ def serving(lab: Cluster, folder: Path) -> Iterator[Launched]:
 
 @contextlib.contextmanager
 def training(lab: Cluster, folder: Path) -> Iterator[Launched]:
-    """Trainers do not end when they are asked to."""
-    job = Launched(lab, folder, train=STUBBORN)
+    """Trainers do not end when they are asked to; and it is as behind an ampersand, which has interrupts
+    ignored."""
+    job = Launched(
+        lab, folder, train=STUBBORN, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)
+    )
     job.until_all_say("train.log")
     yield job
 

@@ -17,6 +17,7 @@ from paddle._launch.jobs.launcher import Launcher
 from tests.cluster.over_ssh import PATIENCE_S, Job, all_gone, clear, left
 from tests.lab.cluster import Cluster
 from tests.lab.machine import ROOT
+from tests.lab.processes import Process
 from tests.waiting import until
 
 pytestmark = pytest.mark.cluster
@@ -125,6 +126,45 @@ def test_of_two_jobs_and_a_stranger_of_the_same_name_the_one_that_is_named_is_st
         assert "it ended with status 143" in head.fab("stop")
         assert left(cluster) == {"n1": [stranger]}
         foreign.kill()
+
+
+KILLS = """
+import sys
+from paddle._launch.machines.conversation import converse
+from paddle._launch.machines.transport import Transport
+from paddle._launch.settings import read_hosts
+host, pid, start = sys.argv[1:]
+line = Transport("known").line(read_hosts((host,), "here")[0]).open()
+with converse(line, ("python3",), "agent.killer") as talk:
+    talk.do({"pid": int(pid), "start": int(start), "workspace": "/srv"})
+line.close()
+"""
+
+
+def test_a_stranger_that_has_got_the_number_of_an_agent_is_left_alone(make_lab) -> None:
+    """Whoever is named to be killed is named by number and start; the kernel is told which number to give."""
+    lab = make_lab(1)
+
+    def begun(*before: str) -> Process:
+        lab.start("sh", "-c", "; ".join([*before, "sleep 1000 & wait"]), at="n1")
+        found: list[Process] = until(lambda: asleep(lab), "the sleeper")
+        return found[0]
+
+    def end(process: Process) -> None:
+        named = ("root@n1", str(process.pid), str(process.started))
+        lab.run(sys.executable, "-c", KILLS, *named, environ={"PYTHONPATH": str(ROOT / "runtime")})
+
+    agent = begun()
+    end(agent)
+    until(lambda: not asleep(lab), "its end")
+    stranger = begun(f"echo {agent.pid - 1} >/proc/sys/kernel/ns_last_pid")
+    assert (stranger.pid, stranger.started != agent.started) == (agent.pid, True)
+    end(agent)
+    assert asleep(lab) == [stranger]
+
+
+def asleep(lab: Cluster) -> list[Process]:
+    return [one for one in lab.processes("n1") if one.argv[0] == "sleep"]
 
 
 STAYS = ("python3", "-u", "-c", "import signal; signal.pause()", "train.py")

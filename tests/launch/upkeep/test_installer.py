@@ -97,6 +97,7 @@ def test_jobs_run_with_what_pip_installed_and_a_second_time_nothing_is_done(real
     assert not (node.home / "venvs" / NAME / "tmp").exists()
     before = seen(node.home)
     assert node.install() == {"done": False}
+    assert not [doing for doing in node.did if doing.startswith("waiting")], "there is nobody to wait for"
     assert seen(node.home) == before
 
 
@@ -207,6 +208,8 @@ def test_whoever_stops_waiting_ends_it_and_the_next_one_makes_it_whole(node: Nod
         assert next(one for one in answers if one.get("doing", "").startswith("checking"))
         until(lambda: descendants(process.pid), "a program that checks")
         (child,) = descendants(process.pid)
+        with started(node) as (_, of_another):
+            assert next(of_another)["doing"] == "waiting for another installation"
         process.stdin.close()
         assert process.wait(timeout=30) == 1
     assert not Path(f"/proc/{child.pid}").exists()

@@ -16,7 +16,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,12 +60,16 @@ class Environments:
         return ""
 
     @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """For as long as this lasts nobody else makes one."""
+    def locked(self, wait: Callable[[], None]) -> Iterator[None]:
+        """For as long as this lasts nobody else makes one. ``wait`` is called first where somebody does."""
         self._folder.mkdir(exist_ok=True)
         descriptor = os.open(self._folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                wait()
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
         finally:
             os.close(descriptor)

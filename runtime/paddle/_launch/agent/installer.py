@@ -134,8 +134,7 @@ class Installer:
             raise Refused(f"{name!r} in {root} is no place for an environment")
         root.mkdir(parents=True, exist_ok=True)
         environments = Environments(Path(own_folder(root)))
-        self._say(doing="waiting for another installation")
-        with environments.locked():
+        with environments.locked(lambda: self._say(doing="waiting for another installation")):
             is_new = not (name in environments.whole() and self._works(environments, name))
             if is_new:
                 self._make(environments, name)

@@ -111,8 +111,8 @@ def _place(facts: Facts, wanted: Wanted) -> Iterator[str]:
         if not facts.has_program:
             what = f"{place} has no {PROGRAM}" if facts.is_there else f"there is no {place}"
             yield (
-                f"{what}: --job_workspace takes a folder that every node has. --job_dispatch_package sends "
-                "one."
+                f"{what}: --job_workspace, and --resume, take a folder that every node has still. "
+                "--job_dispatch_package sends one."
             )
         if facts.is_held:
             yield f"the agent that it had before still has {place}: it ends by its lease."
