@@ -57,6 +57,7 @@ TABLE = (
         "_launch.{environ, infolog} _pserver.trainer.{local, remote}",
         "msgspec numpy sys",
     ),
+    Row("v2.image", "_absent dataset.common", "PIL numpy pathlib tarfile"),
     Row("v2._measures.printers", "v2", "numpy pathlib"),
     Row("v2.__init__", "_absent v2._flags", "importlib"),
     Row("v2._flags", "_blas _complaint _launch.{environ, infolog} _profiling", "os sys"),
@@ -76,6 +77,7 @@ TABLE = (
     Row("batch"),
     Row("dataset", "dataset _absent _recordio", f"numpy {STANDARD}"),
     Row("dataset.uci_housing", "dataset _absent v2.parameters", "numpy pathlib"),  # for model()
+    Row("dataset.wmt14", "dataset v2.parameters", STANDARD),  # for model()
     Row("reader", "reader _absent", STANDARD),
     Row("reader.creator", "reader _absent _recordio v2.master", f"numpy {STANDARD}"),  # cloud_reader
     Row("_recordio", "_recordio", "msgspec numpy pathlib"),

@@ -16,7 +16,7 @@ KNOWN = [
     "paddle.fleet",
     "paddle.distributed",
     "paddle.v2.fluid",
-    "paddle.dataset.imdb",
+    "paddle.dataset.flowers",
 ]
 
 
@@ -50,8 +50,8 @@ def test_what_nobody_knows_is_an_ordinary_error(name):
 
 
 def test_a_data_set_by_its_older_name_says_so():
-    with pytest.raises(ImportError, match=r"paddle\.dataset\.cifar is not in this release"):
-        importlib.import_module("paddle.v2.dataset.cifar")
+    with pytest.raises(ImportError, match=r"paddle\.dataset\.voc2012 is not in this release"):
+        importlib.import_module("paddle.v2.dataset.voc2012")
 
 
 def test_a_misspelt_name_is_answered_with_the_nearest():

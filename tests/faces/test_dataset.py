@@ -144,8 +144,8 @@ def test_a_relative_pattern_is_looked_up_from_here(tmp_path, monkeypatch):
 
 
 def test_absent_data_sets_are_named():
-    with pytest.raises(NotInThisRelease, match=r"paddle\.dataset\.cifar"):
-        _ = dataset.cifar
+    with pytest.raises(NotInThisRelease, match=r"paddle\.dataset\.flowers"):
+        _ = dataset.flowers
 
 
 def test_v2_names_the_very_same_modules():

@@ -7,13 +7,35 @@ documented checksum, unless ``PADDLE_DATASET_LOCAL=1`` says that local files are
 from types import ModuleType
 
 from paddle._absent import AbsentName
-from paddle.dataset import common, imikolov, mnist, uci_housing
-
-__all__ = ["common", "imikolov", "mnist", "uci_housing"]
-
-_ABSENT = frozenset(
-    {"cifar", "conll05", "flowers", "imdb", "movielens", "mq2007", "sentiment", "voc2012", "wmt14", "wmt16"}
+from paddle.dataset import (
+    cifar,
+    common,
+    conll05,
+    imdb,
+    imikolov,
+    mnist,
+    movielens,
+    mq2007,
+    sentiment,
+    uci_housing,
+    wmt14,
 )
+
+__all__ = [
+    "cifar",
+    "common",
+    "conll05",
+    "imdb",
+    "imikolov",
+    "mnist",
+    "movielens",
+    "mq2007",
+    "sentiment",
+    "uci_housing",
+    "wmt14",
+]
+
+_ABSENT = frozenset({"flowers", "voc2012", "wmt16"})
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -35,7 +35,7 @@ def _packed(kind: str, values: Collection[Any], into: np.ndarray) -> np.ndarray 
     a dtype; and it takes half as long as numpy does where one does not."""
     try:
         struct.pack_into(f"{len(values)}{kind}", into, 0, *values)
-    except (struct.error, OverflowError):
+    except (struct.error, OverflowError, TypeError):  # TypeError: an array of one number
         return None
     return into
 

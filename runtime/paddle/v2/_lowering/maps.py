@@ -68,7 +68,7 @@ def _spp(net: Network, layer: LayerConfig) -> Variable:
         zeros = tuple(
             (window * 2**level - size + 1) // 2 for window, size in zip(windows, sizes, strict=True)
         )
-        attrs = {"ksize": windows, "strides": windows, "paddings": zeros, "ceil_mode": True, **exclusive}
+        attrs = {"ksize": windows, "strides": windows, "paddings": zeros, **exclusive}
         pooled = op(type, attrs, X=image)
         levels.append(op("reshape", {"shape": (-1, conf.image_conf.channels * 4**level)}, X=pooled))
     return levels[0] if len(levels) == 1 else op("concat", X=levels)

@@ -1,0 +1,91 @@
+"""imdb: 50,000 reviews of films, half for training and half for test, each good (0) or bad (1).
+
+It must never know where the archive is kept (that is ``common``). Guarantee: a review is read whole, in lower
+case, without punctuation; the same archive gives the same dictionary.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+import tarfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+
+from paddle.dataset import common
+
+__all__ = ["build_dict", "convert", "fetch", "test", "train", "word_dict"]
+
+URL = "http://ai.stanford.edu/%7Eamaas/data/sentiment/aclImdb_v1.tar.gz"
+MD5 = "7c2ac02c03563afcf9b574c7e56c153a"
+
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+Reader = Callable[[], Iterator[tuple[list[int], int]]]
+
+
+def build_dict(pattern: re.Pattern[str], cutoff: int) -> dict[str, int]:
+    """Return word -> id of words that occur more than ``cutoff`` times in files whose name fits ``pattern``.
+
+    By falling count, then by word; ``<unk>`` is the last id.
+    """
+    counts: Counter[str] = Counter()
+    for review in _reviews(pattern):
+        counts.update(review)
+    kept = sorted((item for item in counts.items() if item[1] > cutoff), key=lambda item: (-item[1], item[0]))
+    return {word: number for number, word in enumerate([*(word for word, _ in kept), "<unk>"])}
+
+
+def word_dict(cutoff: int = 150) -> dict[str, int]:
+    """Return the dictionary of all reviews; see :func:`build_dict`."""
+    return build_dict(re.compile(r"aclImdb/((train)|(test))/((pos)|(neg))/.*\.txt$"), cutoff)
+
+
+def train(word_idx: Mapping[str, int]) -> Reader:
+    """Make a reader of (ids of words, 0 for good or 1 for bad) for training."""
+    return _reader("train", word_idx)
+
+
+def test(word_idx: Mapping[str, int]) -> Reader:
+    """Make a reader of (ids of words, 0 for good or 1 for bad) for test."""
+    return _reader("test", word_idx)
+
+
+def fetch() -> None:
+    """Download the data set."""
+    common.download(URL, "imdb", MD5)
+
+
+def convert(path: str) -> None:
+    """Write both parts as RecordIO files of 1000 reviews each into the folder ``path``."""
+    words = word_dict()
+    common.convert(path, train(words), 1000, "imdb_train")
+    common.convert(path, test(words), 1000, "imdb_test")
+
+
+def _reviews(pattern: re.Pattern[str]) -> Iterator[list[str]]:
+    """The words of each file that fits, in the order of the archive, which is read through once."""
+    with tarfile.open(common.download(URL, "imdb", MD5)) as archive:
+        for member in archive:
+            lines = archive.extractfile(member) if pattern.match(member.name) else None
+            if lines is not None:
+                text = lines.read().decode("utf-8", "replace").rstrip("\n\r")
+                yield text.translate(_NO_PUNCTUATION).lower().split()
+
+
+def _reader(part: str, word_idx: Mapping[str, int]) -> Reader:
+    """It reads the archive when it is first called, and keeps the ids."""
+    common.download(URL, "imdb", MD5)
+    samples: list[tuple[list[int], int]] = []
+
+    def reader() -> Iterator[tuple[list[int], int]]:
+        if not samples:
+            unknown = word_idx["<unk>"]
+            for label, folder in enumerate(("pos", "neg")):
+                pattern = re.compile(rf"aclImdb/{part}/{folder}/.*\.txt$")
+                samples.extend(
+                    ([word_idx.get(word, unknown) for word in review], label) for review in _reviews(pattern)
+                )
+        yield from samples
+
+    return reader
