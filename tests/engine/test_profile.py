@@ -101,13 +101,10 @@ def test_what_passes_while_it_is_switched_off_is_not_between_runs() -> None:
 
 
 def test_one_with_a_budget_looks_at_some_runs_in_a_row_and_passes_over_others() -> None:
-    clock = count(0, 10).__next__
-    profile = Profile(clock=clock, cpu=lambda: 0, budget=0.01, mark_ns=10.0)
+    profile = Profile(clock=count().__next__, cpu=count(0, 20).__next__, budget=0.01, mark_ns=10.0)
     trained(linear(), points(4), profile, runs=10_000)
     assert (profile.runs + profile.passed, profile.runs % 16) == (10_000, 0)
-    spent = profile.runs * 10.0 * (len(profile.lines()) + 1)
-    a_row = 16 * 10.0 * (len(profile.lines()) + 1)
-    assert spent <= 0.01 * clock() + a_row
+    assert profile.runs / 10_000 == pytest.approx(0.01, rel=0.3)  # marks take as long as all else here
     (between,) = [line for line in profile.lines() if line.name == BETWEEN]
     assert between.calls == profile.runs // 16 * 15
     assert table(profile.lines(), profile.runs, passed=profile.passed).startswith(f"{profile.runs} of 10000 ")
@@ -115,7 +112,7 @@ def test_one_with_a_budget_looks_at_some_runs_in_a_row_and_passes_over_others() 
 
 def test_a_mark_costs_what_its_clocks_cost() -> None:
     profile = Profile(clock=count(0, 7).__next__, cpu=lambda: 0, budget=1.0)
-    assert profile._mark_ns == pytest.approx(7, rel=0.05)
+    assert profile._mark_ns == pytest.approx(2 * 7, rel=0.05)
 
 
 def test_plans_that_are_no_more_stay_counted() -> None:

@@ -5,8 +5,9 @@ and writes down what they say; what it means is worked out later, for many runs 
 what an operator computes, nor a file. Time is an argument: ``clock`` and ``cpu`` give nanoseconds, of the
 wall and of the calling thread's processor; arithmetic in threads of the BLAS library is in the wall alone.
 
-Guarantee: a run that is profiled computes the same bits; what a run that failed took is not counted. One that
-is given a ``budget`` looks at no more runs, some in a row, than cost that share of the time that has passed.
+Guarantee: a run that is profiled computes the same bits; what a run that failed took is not counted. A
+profile that has a ``budget`` looks at some runs in a row, and passes over so many that it costs that share of
+the processor's time in all of them.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ MOST_EVENTS = 200_000
 
 _RUNS_AT_ONCE = 64
 _IN_A_ROW = 16
+_COLD = 2.0  # in the midst of other work a mark takes this many times as long as by itself
 _MOST_RECORDS = 64
 
 BETWEEN, FEED, FETCH = "(between runs)", "(feed)", "(fetch)"
@@ -109,6 +111,7 @@ class _Watch:
         parts = [Part(each.type, next(each.writes(), ""), traffic(each, plan.forms)) for each in operators]
         self.record = _Record((Part(BETWEEN), Part(FEED), *parts, Part(FETCH)), threading.get_native_id())
         self._clock, self._cpu, self._last = clock, cpu, last
+        self.took_ns = 0
         self._plan = replace(plan, steps=list(_marked(groups, self._mark())))
 
     def _mark(self) -> Step:
@@ -133,6 +136,7 @@ class _Watch:
             raise
         last.end = self._clock(), self._cpu()
         stamps.extend(last.end)
+        self.took_ns = last.end[1] - begin[1]
         return fetched
 
 
@@ -175,18 +179,20 @@ class Profile:
             self._events: deque[tuple[_Record, np.ndarray]] = deque()
             self._named: deque[tuple[str, int, int, int]] = deque(maxlen=self._most_events)
             self._began_ns, self._runs, self._passed = self._clock(), 0, 0
-            self._spent_ns, self._in_a_row = 0.0, 0
+            self._row, self._row_ns, self._to_pass = 0, 0.0, 0
 
     def run(self, plan: Plan, feed: Mapping[str, np.ndarray]) -> list[np.ndarray]:
         """Run a plan, and write down what that took, if it is to be looked at."""
-        if self._budget is not None and not self._looks():
+        if self._to_pass > 0:
             self._last.end = None
+            self._to_pass -= 1
             self._passed += 1
             return plan(feed)
         watch = self._watches.get(plan) or self._watched(plan)
         fetched = watch.run(feed)
         record = watch.record
-        self._spent_ns += self._mark_ns * record.width / 2
+        if self._budget is not None:
+            self._looked(watch, self._budget)
         if len(record.stamps) >= _RUNS_AT_ONCE * record.width:
             with self._lock:
                 self._count(record)
@@ -207,16 +213,15 @@ class Profile:
         """It is switched on: what the calling thread did before is not between two runs."""
         self._last.end = None
 
-    def _looks(self) -> bool:
-        """Whether the next run is looked at: the rest of a row of them, or a row that is paid for."""
-        assert self._budget is not None
-        if self._in_a_row:
-            self._in_a_row -= 1
-            return True
-        if self._spent_ns > self._budget * (self._clock() - self._began_ns):
-            return False
-        self._in_a_row = _IN_A_ROW - 1
-        return True
+    def _looked(self, watch: _Watch, budget: float) -> None:
+        """At the end of a row: how many runs like these it pays for."""
+        self._row += 1
+        self._row_ns += watch.took_ns
+        if self._row >= _IN_A_ROW:
+            marks_ns = self._mark_ns * self._row * watch.record.width / 2
+            own_ns = max(self._row_ns - marks_ns, 1.0)
+            self._to_pass = max(0, round(self._row * (marks_ns / (budget * own_ns) - 1)))
+            self._row, self._row_ns = 0, 0.0
 
     @property
     def runs(self) -> int:
@@ -302,13 +307,13 @@ def _cost(clock: Clock, cpu: Clock) -> float:
     for _ in range(_RUNS_AT_ONCE):
         stamps.append(clock())
         stamps.append(cpu())
-    return (clock() - start) / _RUNS_AT_ONCE
+    return _COLD * (clock() - start) / _RUNS_AT_ONCE
 
 
 def traffic(operator: Operator, forms: Mapping[str, Form]) -> int:
     """How many bytes an operator reads and writes: all its arrays, but of a table only what is looked up."""
     written = sum(_nbytes(forms[name]) for name in operator.writes())
-    if operator.role == "exchange":
+    if "Grad" in operator.inputs:
         gradients = [_nbytes(forms[name]) for name in operator.inputs["Grad"]]
         return 2 * sum(gradients)  # they are read, and as many bytes of the parameters are written
     tables = {index.into for index in registry.row(operator.type).indexes if index.axis == 0}
