@@ -17,28 +17,25 @@ Frame = tuple[int, int, int, int, int, int, int, int]
 
 @kernel
 def unfold(image: Array, frame: Frame, out: Array) -> None:
-    """``out`` (channels * window, places): at each place what it sees of ``image`` (channels, h, w)."""
+    """``out`` (channels * window, places): at each place what it sees of ``image`` (channels, h, w).
+
+    Single numbers, in loops whose bounds are known before: slices would be made anew for every line.
+    """
     tall, wide, down, across, above, left, rows, columns = frame
     for k in range(out.shape[0]):
-        plane, y, x = image[k // (tall * wide)], k // wide % tall - above, k % wide - left
-        for i in range(rows):
-            line, at = out[k, i * columns : (i + 1) * columns], i * down + y
-            if 0 <= at < plane.shape[0]:
-                _slide(plane[at], x, across, line)
-            else:
-                line[:] = 0
-
-
-@kernel
-def _slide(row: Array, start: int, step: int, out: Array) -> None:
-    first, end = _inside(row.shape[0], start, step, out.shape[0])
-    out[:first] = 0
-    out[end:] = 0
-    if step == 1:  # a plain copy, which the compiler makes of this
-        out[first:end] = row[start + first : start + end]
-    else:
-        for j in range(first, end):
-            out[j] = row[start + j * step]
+        plane, y, x = k // (tall * wide), k // wide % tall - above, k % wide - left
+        first, end = _inside(image.shape[2], x, across, columns)
+        top, bottom = _inside(image.shape[1], y, down, rows)
+        out[k, : top * columns] = 0
+        out[k, bottom * columns :] = 0
+        for i in range(top, bottom):
+            at, line = i * down + y, i * columns
+            for j in range(first):
+                out[k, line + j] = 0
+            for j in range(first, end):
+                out[k, line + j] = image[plane, at, j * across + x]
+            for j in range(end, columns):
+                out[k, line + j] = 0
 
 
 @kernel
@@ -55,22 +52,13 @@ def fold(columns_seen: Array, frame: Frame, image: Array) -> None:
     tall, wide, down, across, above, left, rows, columns = frame
     image[:] = 0
     for k in range(columns_seen.shape[0]):
-        plane, y, x = image[k // (tall * wide)], k // wide % tall - above, k % wide - left
-        for i in range(rows):
-            at = i * down + y
-            if 0 <= at < plane.shape[0]:
-                _slide_back(columns_seen[k, i * columns : (i + 1) * columns], x, across, plane[at])
-
-
-@kernel
-def _slide_back(line: Array, start: int, step: int, row: Array) -> None:
-    first, end = _inside(row.shape[0], start, step, line.shape[0])
-    if step == 1:
-        for j in range(first, end):
-            row[start + j] += line[j]
-    else:
-        for j in range(first, end):
-            row[start + j * step] += line[j]
+        plane, y, x = k // (tall * wide), k // wide % tall - above, k % wide - left
+        first, end = _inside(image.shape[2], x, across, columns)
+        top, bottom = _inside(image.shape[1], y, down, rows)
+        for i in range(top, bottom):
+            at, line = i * down + y, i * columns
+            for j in range(first, end):
+                image[plane, at, j * across + x] += columns_seen[k, line + j]
 
 
 @kernel
@@ -82,23 +70,21 @@ def pool_max(planes: Array, frame: Frame, out: Array, places: Array) -> None:
     for p in range(out.shape[0]):
         for i in range(out.shape[1]):
             for j in range(out.shape[2]):
-                at = _greatest(planes[p], frame, i, j)
-                places[p, i, j] = at
-                out[p, i, j] = planes[p, at // planes.shape[2], at % planes.shape[2]] if at >= 0 else 0
+                places[p, i, j], out[p, i, j] = _greatest(planes[p], frame, i, j)
 
 
 @kernel
-def _greatest(plane: Array, frame: Frame, i: int, j: int) -> int:
+def _greatest(plane: Array, frame: Frame, i: int, j: int) -> tuple[int, float]:
+    """Where it stands, and what it is."""
     y, bottom, x, right = _seen(plane, frame, i, j)
     if y >= bottom or x >= right:
-        return -1
-    at = int(y * plane.shape[1] + x)
-    best = plane[y, x]
+        return -1, plane.dtype.type(0)
+    row, column, best = y, x, plane[y, x]
     for k in range(y, bottom):
         for m in range(x, right):
-            if plane[k, m] > best or (plane[k, m] != plane[k, m] and best == best):
-                best, at = plane[k, m], k * plane.shape[1] + m
-    return at
+            if not plane[k, m] <= best and best == best:
+                row, column, best = k, m, plane[k, m]
+    return row * plane.shape[1] + column, best
 
 
 @kernel
