@@ -1,0 +1,235 @@
+"""Operators that PyTorch has too: value and gradient of the same cases, where it is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from paddle._engine import registry
+from paddle._engine.single import Single
+
+from ..case import Case
+from ..test_operators import DIFFERENTIABLE, LSTM, OTHERS
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install -e '.[peers]'")
+F = torch.nn.functional
+
+Tensor = Any
+Twin = Callable[[dict[str, list[Tensor]], dict[str, Any]], Tensor]
+
+
+def of_x(function: Callable[[Tensor], Tensor]) -> Twin:
+    return lambda slots, attrs: function(slots["X"][0])
+
+
+def of_two(function: Callable[[Tensor, Tensor], Tensor], second: str = "Y") -> Twin:
+    return lambda slots, attrs: function(slots["X"][0], slots[second][0])
+
+
+def reduced(function: Callable[..., Tensor]) -> Twin:
+    def twin(slots: dict[str, list[Tensor]], attrs: dict[str, Any]) -> Tensor:
+        x, dim = slots["X"][0], attrs["dim"]
+        return function(x).reshape(1) if dim is None else function(x, dim, keepdim=attrs["keep_dim"])
+
+    return twin
+
+
+def runs(slots: dict[str, list[Tensor]], x: str = "X", offsets: str = "Offsets") -> Sequence[Tensor]:
+    return torch.tensor_split(slots[x][0], slots[offsets][0][1:-1])
+
+
+def pooled(slots: dict[str, list[Tensor]], attrs: dict[str, Any]) -> Tensor:
+    """Bags of all rows, one after another; PyTorch's of nothing is zero, too."""
+    x, offsets = slots["X"][0], slots["Offsets"][0]
+    how = attrs.get("pooltype", "max")
+    mode = {"average": "mean", "sqrt": "sum"}.get(how, how)
+    bags = F.embedding_bag(torch.arange(len(x)), x, offsets, mode=mode, include_last_offset=True)
+    lengths = offsets.diff().clamp(min=1)[:, None].to(x.dtype)
+    return bags / lengths.sqrt() if how == "sqrt" else bags
+
+
+def normalized(slots: dict[str, list[Tensor]], attrs: dict[str, Any]) -> Tensor:
+    scale, bias, mean, variance = (slots[s][0].reshape(-1) for s in ("Scale", "Bias", "Mean", "Variance"))
+    training, x = not attrs["use_global_stats"], slots["X"][0]
+    return F.batch_norm(
+        x, mean.detach().clone(), variance.detach().clone(), scale, bias, training, eps=attrs["epsilon"]
+    )
+
+
+def multiplied(slots: dict[str, list[Tensor]], attrs: dict[str, Any]) -> Tensor:
+    return entries(slots, len(slots["W"][0])) @ slots["W"][0]
+
+
+def entries(slots: dict[str, list[Tensor]], width: int) -> Tensor:
+    """The matrix of which these are the entries of each row; what lies in one place is added up."""
+    starts, columns, amounts = (slots[slot][0] for slot in ("Starts", "Ids", "Amounts"))
+    rows = torch.repeat_interleave(torch.arange(len(starts) - 1), starts.diff())
+    places, shape = torch.stack([rows, columns]), (len(starts) - 1, width)
+    return torch.sparse_coo_tensor(places, amounts, shape, check_invariants=True).to_dense()
+
+
+def windowed(pool: Callable[..., Tensor]) -> Twin:
+    def twin(slots: dict[str, list[Tensor]], attrs: dict[str, Any]) -> Tensor:
+        how = {} if pool is F.max_pool2d else {"count_include_pad": not attrs["exclusive"]}
+        moving = attrs["ksize"], attrs["strides"], attrs["paddings"]
+        return pool(slots["X"][0], *moving, ceil_mode=attrs["ceil_mode"], **how)
+
+    return twin
+
+
+TWINS: dict[str, Twin] = {
+    "mul": of_two(torch.matmul),
+    "elementwise_add": of_two(torch.add),
+    "elementwise_sub": of_two(torch.sub),
+    "elementwise_mul": of_two(torch.mul),
+    "elementwise_div": of_two(torch.div),
+    "sum": lambda slots, attrs: torch.stack(slots["X"]).sum(0),
+    "scale": lambda slots, attrs: slots["X"][0] * attrs["scale"] + attrs["bias"],
+    "sigmoid": of_x(torch.sigmoid),
+    "tanh": of_x(torch.tanh),
+    "stanh": lambda slots, attrs: torch.tanh(slots["X"][0] * attrs["scale_a"]) * attrs["scale_b"],
+    "relu": of_x(F.relu),
+    "brelu": lambda slots, attrs: F.hardtanh(slots["X"][0], attrs["t_min"], attrs["t_max"]),
+    "soft_relu": lambda s, a: F.softplus(s["X"][0].clamp(-a["threshold"], a["threshold"])),
+    "softsign": of_x(F.softsign),
+    "exp": of_x(torch.exp),
+    "log": of_x(torch.log),
+    "abs": of_x(torch.abs),
+    "square": of_x(torch.square),
+    "sqrt": of_x(torch.sqrt),
+    "reciprocal": of_x(torch.reciprocal),
+    "softmax": of_x(lambda x: F.softmax(x, -1)),
+    "mean": of_x(lambda x: x.mean().reshape(1)),
+    "reduce_sum": reduced(torch.sum),
+    "reduce_mean": reduced(torch.mean),
+    "reshape": lambda slots, attrs: slots["X"][0].reshape(attrs["shape"]),
+    "concat": lambda slots, attrs: torch.cat(slots["X"], attrs["axis"]),
+    "lookup_table": lambda slots, attrs: F.embedding(slots["Ids"][0][:, 0], slots["W"][0]),
+    "sparse_mul": multiplied,
+    "sparse_spread": lambda slots, attrs: entries(slots, attrs["width"]),
+    "sequence_pool": pooled,
+    "sequence_max": pooled,
+    "sequence_expand": lambda s, a: torch.repeat_interleave(s["X"][0], s["Offsets"][0].diff(), 0),
+    "sequence_reverse": lambda s, a: torch.cat([run.flip(0) for run in runs(s)]),
+    "sequence_softmax": lambda s, a: torch.cat([F.softmax(run, 0) for run in runs(s)]),
+    "sequence_concat": lambda s, a: torch.cat(
+        [each for pair in zip(runs(s), runs(s, "Y", "YOffsets"), strict=True) for each in pair]
+    ),
+    "conv2d": lambda s, a: F.conv2d(
+        s["X"][0], s["Filter"][0], None, a["strides"], a["paddings"], 1, a["groups"]
+    ),
+    "max_pool2d": windowed(F.max_pool2d),
+    "average_pool2d": windowed(F.avg_pool2d),
+    "batch_norm": normalized,
+    "cross_entropy": lambda s, a: F.nll_loss(s["X"][0].log(), s["Label"][0][:, 0], reduction="none")[:, None],
+    "softmax_with_cross_entropy": lambda s, a: F.cross_entropy(
+        s["Logits"][0], s["Label"][0][:, 0], reduction="none"
+    )[:, None],
+    "cast": lambda slots, attrs: slots["X"][0].to(getattr(torch, attrs["dtype"])),
+    "fill_constant": lambda slots, attrs: torch.full(attrs["shape"], attrs["value"]),
+    "fill_any_like": lambda slots, attrs: torch.full_like(slots["X"][0], attrs["value"]),
+    "clip_by_value": lambda slots, attrs: slots["X"][0].clamp(attrs["min"], attrs["max"]),
+    "squared_l2_norm": of_x(lambda x: x.square().sum().reshape(1)),
+    "top_k": lambda slots, attrs: torch.topk(slots["X"][0], attrs["k"]).values,
+}
+
+ELSEWHERE = {
+    "lstm": "with peepholes; without them it is compared below",
+    "gru": "its candidate's state is reset before it is multiplied, PyTorch's after",
+    "lstm_step": "of a group's own step, with peepholes",
+    "gru_step": "as gru",
+    "recurrent": "a program of its own",
+    "square_error_cost": "summed by row",
+    "dropout": "other random numbers",
+    "accuracy": "no such function",
+    "classification_error": "no such function",
+    "clip_by_norm": "of a norm that is given",
+    "clip_error": "the gradient alone is clipped",
+    "prune": "a product with a mask",
+    "sequence_end": "no sequences of rows",
+    "sequence_merge": "no sequences of sequences",
+    "sequence_window": "no windows over rows",
+    "sequence_window_padded": "no windows over rows",
+    "exchange": "no exchange",
+}
+
+
+def attributes(case: Case) -> dict[str, Any]:
+    return registry.row(case.type).attributes(case.attrs)
+
+
+def tensors(slots: dict[str, list[np.ndarray]]) -> dict[str, list[Tensor]]:
+    made = {slot: [torch.from_numpy(array.copy()) for array in arrays] for slot, arrays in slots.items()}
+    for each in (tensor for several in made.values() for tensor in several):
+        each.requires_grad_(each.is_floating_point())
+    return made
+
+
+def comparable(cases: Sequence[Case]) -> list[Case]:
+    return [case for case in cases if case.type in TWINS]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("case", comparable(DIFFERENTIABLE + OTHERS), ids=str)
+def test_values_agree(case: Case, dtype: type) -> None:
+    slots = case.slots(dtype)
+    expected = TWINS[case.type](tensors(slots), attributes(case)).detach().numpy()
+    found = Single(case.type, slots, case.attrs).forward()[registry.row(case.type).outputs[0]]
+    tolerance = 2e-5 if dtype is np.float32 else 1e-10
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("case", comparable(DIFFERENTIABLE), ids=str)
+def test_gradients_agree(case: Case, dtype: type) -> None:
+    slots = case.slots(dtype)
+    given = tensors(slots)
+    out = TWINS[case.type](given, attributes(case))
+    back = np.random.default_rng(3).standard_normal(out.shape).astype(dtype)
+    of = [slot for slot in registry.gradient(case.type).of if given[slot][0].is_floating_point()]
+    sources = [tensor for slot in of for tensor in given[slot]]
+    expected = torch.autograd.grad(out, sources, torch.from_numpy(back))
+    found = Single(case.type, slots, case.attrs).gradient(back, of)
+    tolerance = 1e-4 if dtype is np.float32 else 1e-9
+    for one, other in zip([array for slot in of for array in found[slot]], expected, strict=True):
+        np.testing.assert_allclose(one, other.numpy().reshape(one.shape), rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("is_reverse", [False, True])
+def test_an_lstm_without_peepholes_agrees(is_reverse: bool) -> None:
+    """PyTorch's gates come in another order: input, forget, candidate, output."""
+    slots = {slot: [array.copy()] for slot, array in LSTM.items()}
+    size = len(slots["Weight"][0])
+    slots["Bias"][0][0, 4 * size :] = 0
+    x, weight, bias = (torch.from_numpy(slots[s][0].copy()).requires_grad_() for s in ("X", "Weight", "Bias"))
+    order = torch.cat([torch.arange(size) + size * gate for gate in (1, 2, 0, 3)])
+    peer = torch.nn.LSTM(4 * size, size, dtype=torch.float64)
+    own = dict(peer.named_parameters())
+    own["weight_ih_l0"] = torch.eye(4 * size, dtype=torch.float64)[order]
+    own["weight_hh_l0"] = weight.T[order]
+    own["bias_ih_l0"], own["bias_hh_l0"] = bias[0, : 4 * size][order], torch.zeros(4 * size).double()
+    parts = []
+    for run in torch.tensor_split(x, torch.from_numpy(slots["Offsets"][0])[1:-1]):
+        turned = run.flip(0) if is_reverse else run
+        if len(run):
+            states, _ = torch.func.functional_call(peer, own, (turned,))
+            parts.append(states.flip(0) if is_reverse else states)
+    out = torch.cat(parts)
+    back = np.random.default_rng(3).standard_normal(out.shape)
+    single = Single("lstm", slots, {"is_reverse": is_reverse})
+    np.testing.assert_allclose(single.forward()["Out"], out.detach().numpy(), rtol=1e-9, atol=1e-9)
+    expected = torch.autograd.grad(out, [x, weight, bias], torch.from_numpy(back))
+    found = single.gradient(back, ["X", "Weight", "Bias"])
+    np.testing.assert_allclose(found["X"][0], expected[0], rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(found["Weight"][0], expected[1], rtol=1e-6, atol=1e-7)
+    gates = slice(0, 4 * size)
+    np.testing.assert_allclose(found["Bias"][0][0, gates], expected[2][0, gates], rtol=1e-6, atol=1e-7)
+
+
+def test_what_is_compared_or_said_to_be_elsewhere_is_there() -> None:
+    assert not TWINS.keys() & ELSEWHERE.keys()
+    assert TWINS.keys() | ELSEWHERE.keys() <= set(registry.table())
+    assert {case.type for case in comparable(DIFFERENTIABLE + OTHERS)} == TWINS.keys()
