@@ -369,7 +369,6 @@ def test_other_names_of_a_later_release_say_so():
         lambda: paddle.attr.Hook("dynamic_pruning"),
         lambda: paddle.attr.Param(update_hooks=paddle.attr.Hook("pruning"), sparse_update=True),
         lambda: paddle.attr.Extra(device=0),
-        lambda: paddle.layer.last_seq(input=dense(size=8), stride=3),
         lambda: paddle.evaluator.classification_error(input=dense(size=1), label=ids(size=2)),
     ):
         with pytest.raises(NotInThisRelease, match=r"not in this release|later release"):

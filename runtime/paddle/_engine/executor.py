@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from paddle._engine.ahead import Ahead, ahead_of
 from paddle._engine.arena import Arena
 from paddle._engine.exchange import Stepping, SteppingAhead, StepReport
 from paddle._engine.initial import generator_for
@@ -54,6 +55,16 @@ class _Known:
 
     plans: dict[object, Plan] = field(default_factory=dict)
     runs: int = 0
+    ahead: Ahead | None = None
+    operators: int = -1
+
+    def rest(
+        self, program: Program, feed: Mapping[str, np.ndarray]
+    ) -> tuple[Program, Mapping[str, np.ndarray]]:
+        """What is left to plan when all has been computed that a plan needs, and what that is fed."""
+        if self.operators != len(program.main.operators):
+            self.ahead, self.operators = ahead_of(program), len(program.main.operators)
+        return (program, feed) if self.ahead is None else (self.ahead.rest, self.ahead.fed(feed))
 
 
 class Executor:
@@ -99,6 +110,7 @@ class Executor:
         number, and the samples before it.
         """
         known = self._programs.setdefault(program, _Known())
+        program, feed = known.rest(program, feed)
         plan = self._plan(known, program, feed, fetch)
         run, profile = plan.run, current()
         run.report = None

@@ -26,6 +26,7 @@ from paddle._engine.rows import SparseRows
 
 Value: TypeAlias = np.ndarray | SparseRows
 Step: TypeAlias = Callable[[], object]
+Ahead: TypeAlias = Callable[[Mapping[str, Sequence[np.ndarray]], Mapping[str, Any]], Mapping[str, np.ndarray]]
 Steps: TypeAlias = Iterator[Step]
 
 IDS, VALUES = "#ids", "#values"
@@ -183,9 +184,11 @@ class Runs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One operator. A slot written ``X*`` takes one variable or more; of outputs, as many as ``shape``
-    says. ``changes``: the input slots whose variables a run changes, by its attributes: parameters that no
-    gradient moves, such as moving averages."""
+    """One operator. A slot written ``X*`` takes one variable or more; of outputs, as many as ``shape`` says.
+    ``changes``: the input slots whose variables a run changes, by its attributes: parameters that no
+    gradient moves, such as moving averages. ``ahead``: computes the outputs from inputs and attributes
+    before a plan is made, as its shapes follow from them.
+    """
 
     type: str
     inputs: tuple[str, ...] = ("X",)
@@ -194,6 +197,7 @@ class Row:
     shape: Callable[[Forms], Mapping[str, Form | tuple[Form, ...]]]
     forward: Kernel
     gradient: Gradient | None = None
+    ahead: Ahead | None = None
     indexes: tuple[Index, ...] = ()
     runs: tuple[Runs, ...] = ()
     changes: Callable[[Mapping[str, Any]], tuple[str, ...]] = lambda attrs: ()

@@ -194,14 +194,15 @@ def _reduced(
 ) -> Layer:
     """A layer that gives one row for each sequence."""
     (source,) = listed(name, input)
-    if stride != -1:
-        raise NotInThisRelease(
-            f"layer {name!r}: a stride is not in this release, which takes whole sequences"
+    if stride != -1 and (stride < 1 or agg_level != AggregateLevel.TO_NO_SEQUENCE):
+        raise ValueError(
+            f"layer {name!r}: a stride is 1 or more, of sequences that are no sequences of sequences, not "
+            f"{stride}"
         )
     draft = Draft(type, name, size=source.size, layer_attr=layer_attr)
     draft.read(dense(name, source))
     draft.bias(bias_attr, by_default=False)
-    return draft.done(trans_type=agg_level, **values)
+    return draft.done(trans_type=agg_level, seq_pool_stride=stride, **values)
 
 
 def _check_size(name: str, source: Layer, size: int | None, parts: int) -> None:

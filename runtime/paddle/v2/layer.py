@@ -27,6 +27,7 @@ from paddle.v2._layers import groups as _groups
 from paddle.v2._layers import learned as _learned
 from paddle.v2._layers import maps as _maps
 from paddle.v2._layers import moments as _moments
+from paddle.v2._layers import pieces as _pieces
 from paddle.v2._layers import projections as _projections
 from paddle.v2._layers import tags as _tags
 from paddle.v2._layers.arithmetic import *  # noqa: F403
@@ -39,6 +40,7 @@ from paddle.v2._layers.learned import *  # noqa: F403
 from paddle.v2._layers.learned import each_attribute
 from paddle.v2._layers.maps import *  # noqa: F403
 from paddle.v2._layers.moments import *  # noqa: F403
+from paddle.v2._layers.pieces import *  # noqa: F403
 from paddle.v2._layers.projections import *  # noqa: F403
 from paddle.v2._layers.projections import MixedLayer, Operator, Projection, table_projection
 from paddle.v2._layers.tags import *  # noqa: F403
@@ -95,6 +97,7 @@ __all__ += _groups.__all__
 __all__ += _learned.__all__
 __all__ += _maps.__all__
 __all__ += _moments.__all__
+__all__ += _pieces.__all__
 __all__ += _projections.__all__
 __all__ += _tags.__all__
 

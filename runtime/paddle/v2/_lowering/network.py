@@ -23,6 +23,7 @@ from paddle.v2._lowering.images import IMAGE_RULES
 from paddle.v2._lowering.maps import MAP_RULES
 from paddle.v2._lowering.moments import MOMENT_RULES
 from paddle.v2._lowering.output import OFFSETS, OUTER, Output
+from paddle.v2._lowering.pieces import PIECE_RULES
 from paddle.v2._lowering.projections import mixed, side_by_side
 from paddle.v2._lowering.sequences import SEQUENCE_RULES
 from paddle.v2.data_type import DataType, InputType, SequenceType
@@ -136,8 +137,8 @@ class Network:
             return TAG_RULES[layer.type](self, layer)
         if layer.type in MOMENT_RULES:
             return MOMENT_RULES[layer.type](self, layer)
-        if layer.type in SEQUENCE_RULES:
-            made = SEQUENCE_RULES[layer.type](self, layer)
+        if layer.type in _WITH_RUNS:
+            made = _WITH_RUNS[layer.type](self, layer)
             assert made.value is not None
             return replace(made, value=self._finished(layer, made.value, made.runs))
         rule = _LAYERS.get(layer.type)
@@ -240,4 +241,5 @@ _LAYERS: dict[str, Callable[[Network, LayerConfig], Variable]] = {
     **IMAGE_RULES,
     **MAP_RULES,
 }
+_WITH_RUNS = {**SEQUENCE_RULES, **PIECE_RULES}
 _WITH_BIAS_INSIDE = frozenset({*IMAGE_RULES, "nce", "hsigmoid"})

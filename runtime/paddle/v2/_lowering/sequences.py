@@ -21,6 +21,14 @@ def _reduced(net: Network, layer: LayerConfig) -> tuple[Variable, Variable, tupl
     """What a layer reduces, the sequences that become a row each, and the sequences of these rows."""
     source = layer.inputs[0].input_layer_name
     runs = net.runs(source, layer.name)
+    if layer.seq_pool_stride > 0:
+        if len(runs) > 1:
+            raise ValueError(
+                f"layer {layer.name!r}: sequences of sequences, as {source!r} has, have no stride"
+            )
+        attrs = {"stride": layer.seq_pool_stride, "from_end": layer.select_first}
+        windows = net.builder.ops("sequence_strides", attrs, Offsets=runs[0])
+        return net.value(source), windows["Out"], (windows["Outer"],)
     if layer.trans_type == "non-seq":
         return net.value(source), merged(net, source, layer.name), ()
     if len(runs) < 2:

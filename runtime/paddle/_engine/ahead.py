@@ -1,0 +1,90 @@
+"""What is computed ahead of a run: how many rows there will be, where only values say so.
+
+A plan is made for shapes. Pieces that are cut out of sequences have as many rows as the numbers that cut
+them say, so operators that find these pieces (``Row.ahead``), and whatever they read, are run before the
+plan is made, on what is fed; what they find is fed to the rest of the program.
+
+It must never know a plan. Guarantee: the rest of a program reads of what was found ahead what it would read
+of the program as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from paddle._engine import registry
+from paddle._engine.errors import FeedError, ShapeError
+from paddle._engine.program import Block, Form, Operator, Parameter, Program
+from paddle._engine.registry import Call, Run
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """``operators`` run ahead, and ``rest`` is the program without them, to which ``found`` is fed."""
+
+    operators: Sequence[Operator]
+    rest: Program
+    found: Sequence[str]
+
+    def fed(self, feed: Mapping[str, Array]) -> dict[str, Array]:
+        """What is fed to the rest."""
+        values = dict(feed)
+        for operator in self.operators:
+            values |= _computed(operator, values)
+        return {**feed, **{name: values[name] for name in self.found}}
+
+
+def ahead_of(program: Program) -> Ahead | None:
+    """What of a program is run ahead, if anything is."""
+    operators = program.main.operators
+    needed = {
+        name
+        for each in operators
+        if each.role == "forward" and registry.row(each.type).ahead is not None
+        for name in each.writes()
+    }
+    if not needed:
+        return None
+    early: list[Operator] = []
+    for operator in reversed(operators):
+        if not needed.isdisjoint(operator.writes()):
+            early.append(operator)
+            needed.update(operator.reads())
+    variables = program.main.variables
+    if learned := sorted(name for name in needed if isinstance(variables[name], Parameter)):
+        raise ShapeError(
+            f"where pieces of sequences are cut follows from the parameters {learned}: it has to follow from "
+            "what is fed alone, for nothing can be planned before it is known"
+        )
+    chosen = {id(each) for each in early}
+    rest = [each for each in operators if id(each) not in chosen]
+    made = {name for each in early for name in each.writes()}
+    found = sorted(made & {name for each in rest for name in each.reads()})
+    fed = {name: replace(variables[name], is_data=True) for name in found}
+    return Ahead(early[::-1], Program([Block({**variables, **fed}, rest)]), found)
+
+
+def _computed(operator: Operator, values: Mapping[str, Array]) -> dict[str, Array]:
+    if missing := [name for name in operator.reads() if name not in values]:
+        raise FeedError(f"the feed lacks {missing}, which is read ahead of the run by {operator}")
+    slots = {slot: tuple(values[name] for name in names) for slot, names in operator.inputs.items()}
+    row = registry.row(operator.type)
+    if row.ahead is not None:
+        made = row.ahead({slot: list(arrays) for slot, arrays in slots.items()}, operator.attrs)
+        return {name: made[slot] for slot, (name,) in operator.outputs.items()}
+    forms = {name: Form(values[name].shape, values[name].dtype.name) for name in operator.reads()}
+    arrays = {
+        name: np.empty(form.shape, form.dtype) for name, form in registry.infer(operator, forms).items()
+    }
+    outputs = {slot: tuple(arrays[name] for name in names) for slot, names in operator.outputs.items()}
+    scratch = {
+        key: np.empty(form.shape, form.dtype) for key, form in registry.scratch(operator, forms).items()
+    }
+    for step in registry.kernel(operator.type).bind(Call(operator, slots | outputs, Run(), scratch)):
+        step()
+    return arrays
