@@ -203,6 +203,13 @@ def test_exactly_one_workspace_must_be_given(folder, argv) -> None:
         spec(folder, *argv)
 
 
+def test_where_it_is_misspelled_the_right_spelling_is_given(folder) -> None:
+    with pytest.raises(
+        UsageError, match=r"--job_dispach_package=package is no flag\. Did you mean --job_disp"
+    ):
+        spec(folder, "--job_dispach_package=package")
+
+
 def test_a_deployed_workspace_is_used_as_it_is(folder) -> None:
     for node in (0, 1):
         (folder / "deployed" / f"node-{node}").mkdir(parents=True)

@@ -8,7 +8,7 @@ Guarantee: a JobSpec can be planned. What cannot be was refused with a usage err
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -62,9 +62,10 @@ def describe(
     _check_enough(settings)
     package, deployed = (_folder(settings, name, cwd) for name in ("job_dispatch_package", "job_workspace"))
     if (package is None) == (deployed is None):
+        meant = "".join(f" ({token} is no flag. Did you mean --{near}?)" for token, near in _near(given))
         raise UsageError(
             "give exactly one of --job_dispatch_package=DIR, a local workspace that is sent to every node, "
-            "and --job_workspace=DIR, one that every node has already."
+            f"and --job_workspace=DIR, one that every node has already.{meant}"
         )
     check_nics(settings)
     trainers = parse_arguments(given.others, "trainer", command=COMMAND, pass_on=True)
@@ -87,7 +88,7 @@ def describe(
         flags={**trainers.values, **_shared(settings)},
         snapshots=_snapshots(settings),
         encrypts=_encrypts(settings),
-        notices=(*settings.notices, *trainers.notices, *_near_misses(given.strangers), *_idle(settings)),
+        notices=(*settings.notices, *trainers.notices, *_near_misses(given), *_idle(settings)),
     )
 
 
@@ -200,16 +201,20 @@ def _snapshots(settings: Settings) -> Path | None:
     return _expanded(settings, "snapshot_dir") if written else None
 
 
-def _near_misses(tokens: Sequence[str]) -> Iterator[str]:
+def _near_misses(given: Arguments) -> Iterator[str]:
     """Tell of what is handed on, and was perhaps meant for the launcher."""
-    for token in tokens:
+    for token, near in _near(given):
+        is_handed_on = f"is no flag of {COMMAND} and goes to the training program"
+        yield f"warning: {token} {is_handed_on}. Did you mean --{near}?"
+
+
+def _near(given: Arguments) -> Iterator[tuple[str, str]]:
+    """What is no flag of ours, and the one that it is like."""
+    for token in given.strangers:
         name = token.partition("=")[0].removeprefix("--").replace("-", "_")
         near = nearest(name, (flag.name for flag in flags_of("launcher")))
         if token.startswith("--") and name not in BY_NAME and near:
-            yield (
-                f"warning: {token} is no flag of {COMMAND} and goes to the training program. "
-                f"Did you mean --{near}?"
-            )
+            yield token, near
 
 
 def _idle(settings: Settings) -> Iterator[str]:
