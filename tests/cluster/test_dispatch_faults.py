@@ -235,7 +235,7 @@ def test_disks_that_cannot_take_a_package_are_all_named_before_anything_is_chang
     assert status == 1
     assert "3 of 3 nodes cannot be used; nothing was started or changed on any" in errors
     assert f"node 0   root@n1  no room for {WORKSPACE}/JOB" in errors
-    assert "33 files and folders, and the disk of /srv/small can take 19 more" in errors
+    assert "36 files and folders are sent, and the disk of /srv/small can take 19 more" in errors
     assert f"node 1   root@n2  no room for {WORKSPACE}/JOB" in errors
     assert f"node 2   root@n3  cannot make {WORKSPACE}/JOB" in errors
     all_gone(cluster, ENDING_S)

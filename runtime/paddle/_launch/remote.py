@@ -32,6 +32,10 @@ class Remote(msgspec.Struct, frozen=True, kw_only=True):
     nics: tuple[str, ...]
     host_keys: str
 
+    def size_and_count(self) -> tuple[int, int]:
+        """How much the runtime is to send: bytes, and files and folders."""
+        return sum(entry.size for entry in self.contents), len(self.contents)
+
 
 def needs(settings: Settings, runtime: Path) -> Remote:
     """Say it for a launch. ``runtime``: the folder here that holds the package ``paddle``."""

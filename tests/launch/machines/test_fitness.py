@@ -41,6 +41,7 @@ def changed(value: msgspec.Struct, **how: object) -> object:
 
 def test_one_that_has_all_will_do() -> None:
     fitness.check(FIT, WANTED)
+    fitness.check(changed(FIT, has_runtime=True), changed(WANTED, more=(1, 1)))
 
 
 def test_a_disk_that_does_not_say_how_many_files_it_can_take_is_believed() -> None:
@@ -83,6 +84,8 @@ def test_what_is_no_answer_is_told(how: dict[str, object]) -> None:
         ({"is_there": True}, {}, ["/srv/JOB1 exists already"]),
         ({"is_writable": False}, {}, ["/srv is not a folder that its user can write to", "ROOT_DIR"]),
         ({"free": 999}, {}, ["needs 1,000 bytes, /srv has 999 left"]),
+        ({"has_runtime": False}, {"more": (1, 0)}, ["needs 1,001 bytes, /srv has 1,000 left"]),
+        ({"has_runtime": False}, {"more": (0, 1)}, ["11 files and folders"]),
         (
             {"free_files": 9},
             {},

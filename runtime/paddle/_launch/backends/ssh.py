@@ -163,6 +163,7 @@ class SshMachine:
             workspace=self._plan.workspace,
             size=None if self._launch.package is None else sum(entry.size for entry in sent),
             count=len(sent),
+            more=self._remote.size_and_count(),
             address=self._plan.address,
             others=tuple(node.address for node in pservers) if "trainer" in kinds else (),
             nics=self._remote.nics if "pserver" in kinds else (),

@@ -53,13 +53,14 @@ class Facts(msgspec.Struct, frozen=True):
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """What a job wants of a node. ``size``: bytes to send, None where the workspace is to be there;
-    ``count``: files and folders to send. ``others``: where its trainer, if it has one, looks for pservers;
+    ``count``: files and folders to send; ``more``: both, of the runtime, where that is not there. ``others``: where its trainer, if it has one, looks for pservers;
     ``nics``: what a pserver there listens on, none where there is no pserver. ``is_again``: the workspace is
     this job's, of an earlier life, whose agent may still have it."""
 
     workspace: Path
     size: int | None
     count: int = 0
+    more: tuple[int, int] = (0, 0)
     address: str
     others: tuple[str, ...]
     nics: tuple[str, ...]
@@ -124,15 +125,18 @@ def _place(facts: Facts, wanted: Wanted) -> Iterator[str]:
             f"cannot make {place}: {facts.ground} is not a folder that its user can write to. --root_dir=DIR "
             "(ROOT_DIR in conf.py) puts JOB folders elsewhere."
         )
-    if facts.free is not None and facts.free < wanted.size:
+    size, count = wanted.size, wanted.count
+    if not facts.has_runtime:
+        size, count = size + wanted.more[0], count + wanted.more[1]
+    if facts.free is not None and facts.free < size:
         yield (
-            f"no room for {place}: it needs {wanted.size:,} bytes, {facts.ground} has {facts.free:,} left. "
+            f"no room for {place}: it needs {size:,} bytes, {facts.ground} has {facts.free:,} left. "
             "Make room there, or put JOB folders elsewhere: --root_dir=DIR (ROOT_DIR in conf.py)."
         )
-    if facts.free_files is not None and facts.free_files < wanted.count:
+    if facts.free_files is not None and facts.free_files < count:
         look = f"`df -i {shlex.quote(facts.ground)}`"
         yield (
-            f"no room for {place}: it has {wanted.count:,} files and folders, and the disk of {facts.ground} "
+            f"no room for {place}: {count:,} files and folders are sent, and the disk of {facts.ground} "
             f"can take {facts.free_files:,} more, whatever room it has ({look}). Remove some there, or put "
             "JOB folders elsewhere: --root_dir=DIR (ROOT_DIR in conf.py)."
         )

@@ -188,6 +188,7 @@ class _Expedition:
             workspace=self._wish.deployed or self._root / "JOB<date>",
             size=None if self._wish.deployed else sum(entry.size for entry in sent),
             count=0 if self._wish.deployed else len(sent),
+            more=self._remote.size_and_count() if self._remote else (0, 0),
             address=own,
             others=tuple(name for name in pservers if name != own) if node in places.trainers else (),
             nics=self._settings["nics"] if serves and not is_local else (),
@@ -202,8 +203,7 @@ class _Expedition:
         )
 
     def _sent_to(self, node: int) -> tuple[Entry, ...]:
-        mine = share(self._content, self._settings["shard_data"].strip("/"), node, self._trainers)
-        return (*mine, *(self._remote.contents if self._remote else ()))
+        return tuple(share(self._content, self._settings["shard_data"].strip("/"), node, self._trainers))
 
 
 def _shown(ports: Sequence[int]) -> Sequence[int]:
