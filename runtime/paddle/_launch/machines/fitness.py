@@ -53,9 +53,10 @@ class Facts(msgspec.Struct, frozen=True):
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """What a job wants of a node. ``size``: bytes to send, None where the workspace is to be there;
-    ``count``: files and folders to send; ``more``: both, of the runtime, where that is not there. ``others``: where its trainer, if it has one, looks for pservers;
-    ``nics``: what a pserver there listens on, none where there is no pserver. ``is_again``: the workspace is
-    this job's, of an earlier life, whose agent may still have it."""
+    ``count``: files and folders to send; ``more``: both, of the runtime, where that is not there. ``others``:
+    where its trainer, if it has one, looks for pservers; ``nics``: what a pserver there listens on, none
+    where there is none. ``is_again``: the workspace is this job's, of an earlier life, whose agent may still
+    have it."""
 
     workspace: Path
     size: int | None
