@@ -13,8 +13,8 @@ from paddle._engine.errors import ShapeError
 from paddle._engine.single import Single
 from paddle.testing import check_gradient
 
-from .case import Case
 from .ops.book_operators import BOOK, BOOK_OTHERS
+from .passes.case import Case
 from .passes.fused_cases import FUSED, FUSED_WRONG
 
 RNG = np.random.default_rng(7)

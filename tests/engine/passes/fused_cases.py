@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..case import Case
+from .case import Case
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(5, 4))

@@ -8,7 +8,7 @@ import numpy as np
 
 from paddle._engine.executor import Executor
 
-from .jobs import IDS, embedded, linear
+from ..jobs import IDS, embedded, linear
 
 POINTS = {"x": np.ones((4, 2), np.float32), "y": np.ones((4, 1), np.float32)}
 
