@@ -22,7 +22,7 @@ from paddle._engine.exchange import Stepping, SteppingAhead, StepReport
 from paddle._engine.initial import generator_for
 from paddle._engine.plan import Plan, make_plan
 from paddle._engine.profile import current
-from paddle._engine.program import Program, Shape, Variable
+from paddle._engine.program import Operator, Program, Shape, Variable
 from paddle._engine.scope import Scope
 
 PLANS_PER_PROGRAM = 16
@@ -54,6 +54,7 @@ class _Known:
     """What an executor remembers of one program. ``plans``: the most recently used last."""
 
     plans: dict[object, Plan] = field(default_factory=dict)
+    improved: dict[object, list[Operator]] = field(default_factory=dict)
     runs: int = 0
     ahead: Ahead | None = None
     operators: int = -1
@@ -151,7 +152,7 @@ class Executor:
         key = (len(program.main.operators), tuple(shapes.items()), names)
         plan = known.plans.pop(key, None)
         if plan is None or not self._is_valid(plan):
-            given = (self._gradients, self._room, self._exchange, self._kept, self._arena)
+            given = (self._gradients, self._room, self._exchange, self._kept, self._arena, known.improved)
             memory, plan = self._arena.memory, make_plan(program, shapes, names, self._scope, *given)
             if plan.memory is not memory:
                 self._forget_void_plans()

@@ -133,7 +133,7 @@ class Layout:
     def _place(self, operator: Operator, time: int) -> None:
         """Storage for all that an operator writes: a view or an overwritten input where its kernel allows."""
         kernel, memory = registry.kernel(operator.type), self._memory
-        read = list(chain.from_iterable(_cells(name, self._forms[name]) for name in operator.reads()))
+        read: list[str] | None = None
         for key, cell, form in self._written(operator):
             nbytes = _nbytes(form)
             viewed = _source(operator, kernel.reshapes, key) or self._like(operator, kernel.views, key, form)
@@ -141,7 +141,9 @@ class Layout:
                 self.shared[cell] = "is", viewed
                 continue
             overwritten = self._like(operator, kernel.in_place, key, form)
-            if overwritten and memory.overwrite(cell, overwritten, nbytes, time, read):
+            if overwritten and read is None:
+                read = list(chain.from_iterable(_cells(n, self._forms[n]) for n in operator.reads()))
+            if overwritten and read is not None and memory.overwrite(cell, overwritten, nbytes, time, read):
                 self.shared[cell] = "over", overwritten
                 continue
             memory.new(cell, nbytes, time)

@@ -105,15 +105,20 @@ def make_plan(
     exchange: Stepping | None = None,
     kept: Collection[str] | None = None,
     arena: Arena | None = None,
+    improved: dict[object, list[Operator]] | None = None,
 ) -> Plan:
     """Plan a program. ``gradients`` holds the dense gradients that leave: all plans hand over the same. They
     lie in the ``room`` that there is for those of a parameter, or anywhere. ``kept``: see Executor. All else
-    is made in ``arena``, a new one if None: a plan that works there undoes what another has left."""
+    is made in ``arena``, a new one if None: a plan that works there undoes what another has left.
+    ``improved``: what passes have made of this program before, which sizes have no part in."""
     for name in (*feed_shapes, *fetch):
         program.variable(name)
     lent = exchange.lent() if isinstance(exchange, Lending) else {}
     setting = Setting(frozenset(fetch), program.main.variables, lent)
-    operators = improve(program.main.operators, setting)
+    improved, state = {} if improved is None else improved, (len(program.main.operators), setting.keep)
+    if state not in improved:
+        improved[state] = improve(program.main.operators, setting)
+    operators = improved[state]
     forms = forms_of(program, operators, feed_shapes, fetch)
     fixed = fixed_of(program, operators, forms, scope) | leaving(operators, forms, gradients, room)
     for name in fixed.keys() & set(fetch):

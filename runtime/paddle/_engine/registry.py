@@ -247,9 +247,12 @@ def same_memory(a: np.ndarray, b: np.ndarray) -> bool:
 
     An empty array is no memory, though it may begin where another one does.
     """
-    return bool(a.nbytes == b.nbytes and a.ctypes.data == b.ctypes.data)
+    if a is b or a.nbytes != b.nbytes:
+        return a is b
+    return bool(a.__array_interface__["data"][0] == b.__array_interface__["data"][0])
 
 
+@cache
 def kernel(type: str) -> Kernel:
     """The kernel that computes an operator or, for ``T_grad``, the gradient of one."""
     return gradient(type.removesuffix("_grad")) if type.endswith("_grad") else row(type).forward
@@ -265,7 +268,8 @@ def gradient(type: str) -> Gradient:
 
 def scratch(operator: Operator, forms: Mapping[str, Form]) -> Mapping[str, Form]:
     """What the operator's kernel needs besides its inputs and outputs, by a name of its own."""
-    return kernel(operator.type).scratch(_seen(operator, forms))
+    found = kernel(operator.type)
+    return found.scratch(_seen(operator, forms)) if found.has_scratch else {}
 
 
 def _seen(operator: Operator, forms: Mapping[str, Form]) -> Forms:
