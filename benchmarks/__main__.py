@@ -20,7 +20,17 @@ from benchmarks.environment import contender_environment, pins
 from benchmarks.machine import machine_facts
 from benchmarks.table import header, libraries, outcome_table
 
-NAMES = ("transport", "models", "rules", "tables", "wire", "overlap", "safety", "dispatch")  # with BENCHMARK
+NAMES = (
+    "transport",
+    "models",
+    "input",
+    "rules",
+    "tables",
+    "wire",
+    "overlap",
+    "safety",
+    "dispatch",
+)  # with BENCHMARK
 STUDIES = ("scale", "memory", "launch")  # no contests: each a package here with a module ``study``
 
 

@@ -10,7 +10,6 @@ It must never load numpy. Guarantee: whoever has chosen a number of threads by a
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,12 +68,14 @@ def loaded() -> Blas | None:
 class _Library:
     """An OpenBLAS and how its functions are called there: builds have prefixes and suffixes of their own."""
 
-    def __init__(self, library: ctypes.CDLL, prefix: str) -> None:
+    def __init__(self, library: Any, prefix: str) -> None:
         self._library, self._prefix = library, prefix
 
     def kernel(self) -> str:
+        from ctypes import c_char_p
+
         function = self._function("get_corename")
-        function.restype = ctypes.c_char_p
+        function.restype = c_char_p
         return str(function().decode())
 
     def threads(self) -> int:
@@ -89,7 +90,9 @@ class _Library:
 
 def _loaded() -> _Library | None:
     for path in _paths():
-        library = ctypes.CDLL(path)
+        from ctypes import CDLL  # numpy has loaded it
+
+        library = CDLL(path)
         for prefix in _PREFIXES:
             if hasattr(library, prefix.format("get_corename")):
                 return _Library(library, prefix)

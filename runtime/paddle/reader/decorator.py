@@ -11,13 +11,12 @@ import queue
 import random
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from paddle.reader.pipe import PipeReader
-from paddle.reader.processes import multiprocess_reader
 
 __all__ = [
     "ComposeNotAligned",
@@ -198,6 +197,24 @@ def _failed(error: BaseException | None) -> Future[Any]:
     future: Future[Any] = Future()
     future.set_exception(error)
     return future
+
+
+def multiprocess_reader(readers: Sequence[Reader], use_pipe: bool = True, queue_size: int = 1000) -> Reader:
+    """Make a reader of the samples of several readers, in the order in which they come.
+
+    Each reader runs in a process that is forked when the reader is called: it sees what was there by then,
+    and what it changes is not seen here. Samples travel as pickles, through a pipe, which holds 64 KiB of
+    them: ``use_pipe`` and ``queue_size`` change nothing. The error of a reader is raised when it comes.
+    """
+    if not readers:
+        raise ValueError("multiprocess_reader needs one reader or more")
+
+    def reader() -> Iterator[Any]:
+        from paddle.reader.processes import read  # loads what few programs need
+
+        yield from read(readers)
+
+    return reader
 
 
 def cache(reader: Reader) -> Reader:

@@ -1,4 +1,5 @@
-"""Processes that read: samples of several readers, each read in a process of its own.
+"""Processes that read: samples of several readers, each read in a process of its own. See
+``paddle.reader.multiprocess_reader``.
 
 It must never know what a sample means. Guarantee: an error in a reader reaches who iterates, and so does the
 sudden end of its process; no process outlives the iteration, nor the one that iterates by more than the
@@ -26,35 +27,24 @@ class _End:
     error: BaseException | None = None
 
 
-def multiprocess_reader(readers: Sequence[Reader], use_pipe: bool = True, queue_size: int = 1000) -> Reader:
-    """Make a reader of the samples of several readers, in the order in which they come.
-
-    Each reader runs in a process that is forked when the reader is called: it sees what was there by then,
-    and what it changes is not seen here. Samples travel as pickles, through a pipe, which holds 64 KiB of
-    them: ``use_pipe`` and ``queue_size`` change nothing. The error of a reader is raised when it comes.
-    """
-    if not readers:
-        raise ValueError("multiprocess_reader needs one reader or more")
-
-    def reader() -> Iterator[Any]:
-        pipes = [multiprocessing.Pipe(duplex=False) for _ in readers]
-        ours, theirs = zip(*pipes, strict=True)
-        processes = {
-            pipe: _fork(each, end, {*ours, *theirs} - {end})
-            for (pipe, end), each in zip(pipes, readers, strict=True)
-        }
-        for end in theirs:
-            end.close()
-        try:
-            yield from _received(processes)
-        finally:
-            for process in processes.values():
-                process.kill()
-            for pipe, process in processes.items():
-                process.join()
-                pipe.close()
-
-    return reader
+def read(readers: Sequence[Reader]) -> Iterator[Any]:
+    """The samples of all readers, as they come."""
+    pipes = [multiprocessing.Pipe(duplex=False) for _ in readers]
+    ours, theirs = zip(*pipes, strict=True)
+    processes = {
+        pipe: _fork(each, end, {*ours, *theirs} - {end})
+        for (pipe, end), each in zip(pipes, readers, strict=True)
+    }
+    for end in theirs:
+        end.close()
+    try:
+        yield from _received(processes)
+    finally:
+        for process in processes.values():
+            process.kill()
+        for pipe, process in processes.items():
+            process.join()
+            pipe.close()
 
 
 def _received(processes: dict[Connection, ForkProcess]) -> Iterator[Any]:
