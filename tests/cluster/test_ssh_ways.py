@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 from tests.cluster.over_ssh import ROOT_DIR, Job, all_gone, clear, jobs, left
 from tests.lab.cluster import Cluster
 from tests.lab.lab import Lab
+from tests.lab.machine import ROOT
 from tests.pretenders import ENDS
 from tests.waiting import until
 
@@ -118,14 +120,23 @@ def test_by_keys_that_only_an_agent_can_use(launch, cluster, tmp_path) -> None:
     assert "`ssh-add` gives it to your ssh agent" in errors
 
 
-def test_where_sshd_lets_a_connection_have_two_sessions_and_no_more(launch, cluster) -> None:
-    """As guides to safety have it; a session that has ended counts until sshd has seen it."""
+def test_where_sshd_lets_a_connection_have_two_sessions_and_no_more(launch, cluster, tmp_path) -> None:
+    """As guides to safety have it; a session that has ended counts until sshd has seen it. One is too few."""
     settings = "/etc/ssh/sshd_config"
     before = cluster.path("n2", settings).read_text()
     try:
-        cluster.path("n2", settings).write_text(re.sub("MaxSessions .*", "MaxSessions 2", before))
-        cluster.run("kill", "-HUP", "1", at="n2")
-        trained(launch())
+        for most in (2, 1):
+            cluster.path("n2", settings).write_text(re.sub("MaxSessions .*", f"MaxSessions {most}", before))
+            cluster.run("kill", "-HUP", "1", at="n2")
+            if most == 2:
+                trained(launch())
+        check = (sys.executable, "-m", "fabric", "check", f"--conf={tmp_path / 'one' / 'conf.py'}")
+        environ = {"HOME": str(cluster.home.folder), "PYTHONPATH": str(ROOT / "runtime")}
+        done = cluster.run(*check, cwd=ROOT, environ=environ, check=False)
+        assert done.returncode == 1
+        (failed,) = [line for line in done.stdout.splitlines() if "FAIL  " in line]
+        assert failed.startswith("node 1 root@n2  FAIL  ssh       cannot start a program")
+        assert "MaxSessions below 2" in failed
     finally:
         cluster.path("n2", settings).write_text(before)
         cluster.run("kill", "-HUP", "1", at="n2")

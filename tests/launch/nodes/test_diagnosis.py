@@ -91,7 +91,7 @@ def test_a_local_node_is_not_judged_by_what_only_other_machines_need() -> None:
             "disk",
             State.FAIL,
             {"facts": {"free_files": 99}, "wanted": {"count": 100}},
-            ["it has 100 files and folders", "can take 99 more", "`df -i /srv`"],
+            ["100 files and folders are sent", "can take 99 more", "`df -i /srv`"],
         ),
         ("disk", State.WARN, {"facts": {"free_files": 9999}}, ["takes 9,999 files more", "`df -i /srv`"]),
         ("disk", State.WARN, {"facts": {"free": 1 << 28}}, ["268.4 MB left", "`fab clean`"]),

@@ -23,6 +23,7 @@ import msgspec
 
 from paddle._launch import job, remote, workspace
 from paddle._launch.errors import NodeUnfit, UsageError, WorkspaceError
+from paddle._launch.machines import parcel
 from paddle._launch.machines.conversation import Conversation, begin
 from paddle._launch.machines.crowd import together
 from paddle._launch.machines.fitness import Wanted
@@ -143,6 +144,8 @@ class _Expedition:
         took_s = time.monotonic() - began
         pythons = self._remote.pythons if self._remote else (sys.executable,)
         talk = self._talks[node] = Conversation(begin(reached, pythons, _ENTRY), pythons, most=_MOST)
+        if isinstance(reached, Line):
+            reached.begin(parcel.COMMAND).close()  # a launch has two programs at a time there
         seen = talk.ask(survey.look(asked), survey.Seen)
         before = time.time()
         there = talk.ask({"do": "clock"}, survey.Clock).now
