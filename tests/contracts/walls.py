@@ -60,7 +60,7 @@ TABLE = (
     Row("v2.image", "_absent dataset.common", "PIL numpy pathlib tarfile"),
     Row("v2._measures.printers", "v2", "numpy pathlib"),
     Row("v2.__init__", "_absent v2._flags", "importlib"),
-    Row("v2._flags", "_blas _complaint _launch.{environ, infolog} _profiling", "os sys"),
+    Row("v2._flags", "_blas _complaint _launch.{environ, infolog} _profiling v2._program_log", "os sys"),
     Row("v2._feeding.ahead", "v2._feeding.turn", "contextvars numpy queue threading"),
     Row("v2._feeding.turn", "", "os threading"),
     Row("v2.master", "_pserver.tasks.{client, errors, handshake} v2._feeding.turn", "os"),

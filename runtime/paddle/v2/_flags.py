@@ -16,6 +16,7 @@ from paddle._launch import environ
 from paddle._launch.environ import InitFlags, read_init
 from paddle._launch.infolog import log_folder, open_info_log
 from paddle._profiling import profile_to
+from paddle.v2 import _program_log
 
 _settled: InitFlags | None = None
 
@@ -26,6 +27,7 @@ def settle(**kwargs: Any) -> InitFlags:
     Whatever of them cannot be is told in one paragraph, as are later complaints of the runtime.
     """
     _complaint.tell_uncaught()
+    _program_log.show()
     global _settled
     _settled = read_init(kwargs, os.environ)
     notices = [*_settled.notices, *filter(None, [_blas.settle(os.environ)])]

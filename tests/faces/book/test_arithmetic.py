@@ -156,3 +156,22 @@ def test_what_does_not_fit_is_named() -> None:
     ):
         with pytest.raises(ValueError, match=says):
             use()
+
+
+def test_a_factorization_machine_takes_sparse_rows_as_they_are() -> None:
+    columns = [[0, 3, 7], [2], []]
+    sparse = L.data(name="sparse", type=paddle.data_type.sparse_binary_vector(9))
+    output = L.factorization_machine(
+        sparse, factor_size=3, param_attr=paddle.attr.Param(name="f", initial_std=0.5)
+    )
+    found, parameters = said(output, [(row,) for row in columns])
+    spread = np.zeros((3, 9))
+    for row, ones in zip(spread, columns, strict=True):
+        row[ones] = 1
+    f = parameters["f"].astype(np.float64)
+    expected = 0.5 * ((spread @ f) ** 2 - spread @ f**2).sum(1, keepdims=True)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    types = {
+        operator.type for operator in paddle.inference.Inference(parameters, output)._program.main.operators
+    }
+    assert "sparse_spread" not in types

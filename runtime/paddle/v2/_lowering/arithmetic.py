@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddle._engine.program import Variable
 from paddle.v2._config import LayerConfig
+from paddle.v2._lowering.entries import product
 from paddle.v2._lowering.sequences import merged
 
 if TYPE_CHECKING:
@@ -120,11 +121,16 @@ def _multiplex(net: Network, layer: LayerConfig) -> Variable:
 
 
 def _factorization_machine(net: Network, layer: LayerConfig) -> Variable:
-    """Half of the sum over factors of (x V)**2 - x**2 V**2."""
-    (source,), op = _values(net, layer), net.builder.op
-    factors = net.parameter(layer.inputs[0].input_parameter_name)
-    whole = op("square", X=op("mul", X=source, Y=factors))
-    alone = op("mul", X=op("square", X=source), Y=op("square", X=factors))
+    """Half of the sum over factors of (x V)**2 - x**2 V**2. Sparse rows name a column once, and stay so."""
+    op, (each,) = net.builder.op, layer.inputs
+    factors = net.parameter(each.input_parameter_name)
+    entries, squared = net.outputs[each.input_layer_name].entries, op("square", X=factors)
+    whole = op("square", X=product(net, each.input_layer_name, each.input_parameter_name))
+    if entries is None:
+        alone = op("mul", X=op("square", X=net.value(each.input_layer_name)), Y=squared)
+    else:
+        amounts = op("square", X=entries.amounts)
+        alone = op("sparse_mul", W=squared, Ids=entries.columns, Amounts=amounts, Starts=entries.starts)
     total = op("reduce_sum", _ROW, X=op("elementwise_sub", X=whole, Y=alone))
     return op("scale", {"scale": 0.5}, X=total)
 
