@@ -1,4 +1,4 @@
-"""``python -m benchmarks NAME [--quick] [--json FILE] [--plot PNG]``, from the project's root.
+"""``python -m benchmarks NAME [--quick] [--json FILE] [--plot PNG] [--paddle PYTHON]``, from the root.
 
 Exit status: 0: no goal was missed but those that are known to be, which the table shows with the reason; 1:
 one was, or a contender failed; 2: a wrong call.
@@ -12,6 +12,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.contest import FULL, QUICK, Outcome, Report, hold
@@ -20,17 +21,10 @@ from benchmarks.environment import contender_environment, pins
 from benchmarks.machine import machine_facts
 from benchmarks.table import header, libraries, outcome_table
 
-NAMES = (
-    "transport",
-    "models",
-    "input",
-    "rules",
-    "tables",
-    "wire",
-    "overlap",
-    "safety",
-    "dispatch",
-)  # with BENCHMARK
+NAMES = (  # each a package here with a BENCHMARK
+    *("transport", "models", "start", "input", "rules", "tables", "wire", "overlap"),
+    *("safety", "dispatch"),
+)
 STUDIES = ("scale", "memory", "launch")  # no contests: each a package here with a module ``study``
 
 
@@ -45,7 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     benchmark = importlib.import_module(f"benchmarks.{options.name}").BENCHMARK
     machine, dropped = machine_facts(), pins(os.environ)
     print(header(f"{benchmark.name}: {benchmark.title}", machine, dropped), flush=True)
-    report = hold(benchmark, QUICK if options.quick else FULL, contender_environment(os.environ), _show)
+    pace = QUICK if options.quick else replace(FULL, rounds=benchmark.rounds)
+    pythons = {"paddle": options.paddle} if options.paddle else {}
+    report = hold(benchmark, pace, contender_environment(os.environ), _show, pythons)
     if options.json:
         options.json.write_text(json.dumps(document(report, machine, dropped), indent=2) + "\n")
     known = f", but for {report.known_misses} that are known to be missed" if report.known_misses else ""
@@ -80,6 +76,12 @@ def _parser() -> argparse.ArgumentParser:
         "--quick", action="store_true", help="fewer and shorter rounds: under 50 s on two busy cores"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all samples to FILE")
+    parser.add_argument(
+        "--paddle",
+        metavar="PYTHON",
+        default=os.environ.get("PADDLE_PEER_PYTHON", ""),
+        help="models, start: a Python that has PaddlePaddle 2.6 itself (or PADDLE_PEER_PYTHON)",
+    )
     parser.add_argument("--plot", type=Path, metavar="PNG", help="scale: also draw the prediction")
     return parser
 

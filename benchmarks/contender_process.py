@@ -24,13 +24,13 @@ class ContenderError(Exception):
 class ContenderProcess:
     """One contender, running ``python -m benchmarks.worker``."""
 
-    def __init__(self, contender: Contender, environment: Mapping[str, str]):
+    def __init__(self, contender: Contender, environment: Mapping[str, str], python: str = ""):
         self.name = contender.name
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         self._heard = 0
         worker = "benchmarks.worker", contender.module
         self._process = JsonProcess(
-            *worker, environment=environment, deadline_s=_DEADLINE_S, words=self._words
+            *worker, environment=environment, deadline_s=_DEADLINE_S, words=self._words, python=python
         )
 
     def __enter__(self) -> ContenderProcess:
@@ -59,10 +59,10 @@ class ContenderProcess:
         answer = self.hear()
         return Sample(answer["wall_s"], answer["cpu_s"])
 
-    def check(self) -> None:
-        """Have it look at what its last run left."""
+    def check(self) -> int:
+        """Have it look at what its last run left; returns the most bytes of memory that it had so far."""
         self.tell({"do": "check"})
-        self.hear()
+        return int(self.hear()["peak"])
 
     def _last_words(self) -> str:
         """The end of what it printed. Read without seeking: it writes through the same open file."""

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from types import MappingProxyType
 
 from benchmarks.benchmark import Benchmark, Case, Contender
 from benchmarks.contender_process import ContenderError, ContenderProcess
+from benchmarks.environment import threads
 from benchmarks.goal import Verdict, judge
 from benchmarks.samples import Sample, take_turns
 
@@ -74,26 +77,50 @@ def hold(
     pace: Pace,
     environment: Mapping[str, str],
     on_outcome: Callable[[Report, Outcome], None],
+    pythons: Mapping[str, str] = MappingProxyType({}),
 ) -> Report:
-    """Run all cases; ``on_outcome`` hears of each as soon as it is known."""
+    """Run all cases; ``on_outcome`` hears of each as soon as it is known.
+
+    ``pythons``: those of contenders that need another one, by the name that they have for it.
+    """
     asked = [c for c in benchmark.contenders if not (c.is_long and pace.is_quick)]
-    present = [contender for contender in asked if not missing_modules(contender)]
+    present = [each for each in asked if not missing_modules(each, pythons.get(each.interpreter, ""))]
     report = Report(benchmark, pace)
     report.missing = {c.name: c.how_to_get for c in asked if c not in present}
-    with ExitStack() as stack:
-        processes = [stack.enter_context(ContenderProcess(contender, environment)) for contender in present]
-        for case in benchmark.cases:
-            if case.is_long and pace.is_quick:
-                continue
-            outcome = _play(case, processes, report)
-            report.outcomes.append(outcome)
-            on_outcome(report, outcome)
+    cases = [case for case in benchmark.cases if not (case.is_long and pace.is_quick)]
+    for group in [[case] for case in cases] if benchmark.shows_memory else [cases]:
+        with ExitStack() as stack:
+            playing = [each for each in present if not benchmark.shows_memory or group[0].takes(each)]
+            processes = [
+                stack.enter_context(
+                    ContenderProcess(
+                        each,
+                        {**environment, **threads(1 if each.own_threads else group[0].threads)},
+                        pythons.get(each.interpreter, ""),
+                    )
+                )
+                for each in playing
+            ]
+            for case in group:
+                outcome = _play(case, processes, report)
+                report.outcomes.append(outcome)
+                on_outcome(report, outcome)
     return report
 
 
-def missing_modules(contender: Contender) -> list[str]:
-    """Of the modules that a contender needs, those not installed."""
-    return [module for module in contender.needs if importlib.util.find_spec(module) is None]
+def missing_modules(contender: Contender, python: str = "") -> list[str]:
+    """Of the modules that a contender needs, those not installed, in its own ``python`` if it needs one."""
+    if not contender.interpreter:
+        return [module for module in contender.needs if importlib.util.find_spec(module) is None]
+    return [module for module in contender.needs if not python or not _has(python, module)]
+
+
+def _has(python: str, module: str) -> bool:
+    looks = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)"
+    try:
+        return subprocess.run([python, "-I", "-c", looks, module], capture_output=True).returncode == 0
+    except OSError:
+        return False
 
 
 def _play(case: Case, processes: Sequence[ContenderProcess], report: Report) -> Outcome:
@@ -109,7 +136,9 @@ def _play(case: Case, processes: Sequence[ContenderProcess], report: Report) -> 
     try:
         outcome.samples = take_turns(measures, report.pace.rounds)
         for process in ready:
-            process.check()
+            peak = process.check()
+            samples = outcome.samples[process.name]
+            outcome.samples[process.name] = [replace(sample, peak=peak) for sample in samples]
     except ContenderError as error:
         outcome.failures.append(str(error))
     outcome.verdicts = [judge(goal, outcome.samples) for goal in case.goals]

@@ -34,10 +34,12 @@ def _case(outcome: Outcome) -> dict[str, object]:
         "volume": case.volume,
         "volume_unit": case.volume_unit,
         "settings": dict(case.settings),
+        "threads": case.threads,
         "contenders": {
             name: {
                 "wall_s": median(sample.wall_s for sample in samples),
                 "cpu_s": median(sample.cpu_s for sample in samples),
+                "peak_bytes": samples[0].peak,
                 "units_per_sample": outcome.counts[name],
                 "samples": [asdict(sample) for sample in samples],
             }

@@ -11,18 +11,21 @@ from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-THREADS = {
-    "OPENBLAS_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "NUMBA_NUM_THREADS": "1",
-}
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _PINS = ("OPENBLAS_", "GOTO_", "OMP_", "MKL_")
 
 
 def pins(environ: Mapping[str, str]) -> dict[str, str]:
     """Settings of linear algebra libraries in the caller's environment, none of which contenders inherit."""
     return {name: value for name, value in sorted(environ.items()) if name.startswith(_PINS)}
+
+
+def threads(count: int) -> dict[str, str]:
+    """What gives the arithmetic of a contender so many threads."""
+    return dict.fromkeys(_THREADS, str(count))
+
+
+THREADS = threads(1)
 
 
 def contender_environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from statistics import median
 
 from benchmarks.samples import Quantity, Sample, ratios
 
-_WORDS = {"wall": "wall time", "cpu": "CPU time", "speed": "speed"}
+_WORDS = {"wall": "wall time", "cpu": "CPU time", "speed": "speed", "memory": "memory"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,26 @@ from benchmarks.environment import ROOT
 _GOODBYE_S = 10.0
 
 
+_ELSEWHERE = """
+import runpy, sys
+sys.path.append(sys.argv.pop(1))
+module = sys.argv.pop(1)
+runpy.run_module(module, run_name="__main__", alter_sys=True)
+"""
+
+
+def command(*arguments: str, python: str = "") -> list[str]:
+    """``python -m`` with these ``arguments``: of this Python, or of another one, as JsonProcess says."""
+    if python:
+        return [python, "-I", "-c", _ELSEWHERE, str(ROOT), *arguments]
+    return [sys.executable, "-P", "-m", *arguments]
+
+
 class JsonProcess:
-    """``python -m`` with these ``arguments``; ``words``: where it complains, if not where its asker does."""
+    """``python -m`` with these ``arguments``; ``words``: where it complains, if not where its asker does.
+
+    Another ``python`` than this one has this project behind its own packages: its ``paddle`` is its own.
+    """
 
     def __init__(
         self,
@@ -27,10 +45,11 @@ class JsonProcess:
         environment: Mapping[str, str],
         deadline_s: float,
         words: IO[bytes] | None = None,
+        python: str = "",
     ) -> None:
         self._deadline_s = deadline_s
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", *arguments],
+            command(*arguments, python=python),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=words,

@@ -7,9 +7,7 @@ import platform
 import sys
 from pathlib import Path
 
-from paddle import _blas
-
-_LIBRARIES = ("numpy", "numba", "aiohttp", "torch")
+_LIBRARIES = ("numpy", "numba", "aiohttp", "torch", "paddle")
 
 
 def machine_facts() -> dict[str, object]:
@@ -33,6 +31,10 @@ def library_facts() -> dict[str, str]:
 
 def blas_kernel() -> str:
     """The kernel that the loaded OpenBLAS chose for the processor: ``OpenBLAS SkylakeX, 1 thread``."""
+    try:
+        from paddle import _blas
+    except ImportError:  # PaddlePaddle itself, in a Python of its own
+        return "kernel unknown"
     return str(_blas.loaded() or "not OpenBLAS: kernel unknown")
 
 

@@ -11,21 +11,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Quantity = Literal["wall", "cpu", "speed"]
+Quantity = Literal["wall", "cpu", "speed", "memory"]
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Seconds per unit of work: elapsed, and of processor time in all processes that took part."""
+    """Seconds per unit of work: elapsed, and of processor time in all processes that took part.
+
+    ``peak``: the most bytes that the contender's process ever had in memory, in all samples alike.
+    """
 
     wall_s: float
     cpu_s: float
+    peak: int = 0
 
     def value(self, quantity: Quantity) -> float:
         """The named figure; ``speed`` is units per elapsed second."""
         if quantity == "speed":
             return 1.0 / self.wall_s
-        return self.wall_s if quantity == "wall" else self.cpu_s
+        return {"wall": self.wall_s, "cpu": self.cpu_s, "memory": float(self.peak)}[quantity]
 
 
 def take_turns(measures: Mapping[str, Callable[[], Sample]], rounds: int) -> dict[str, list[Sample]]:

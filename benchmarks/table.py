@@ -46,6 +46,10 @@ def outcome_table(report: Report, outcome: Outcome) -> str:
     heads = ["", "wall", "CPU", f"{unit}/s", f"CPU/{unit}", "wall ratio", "", "CPU ratio", ""]
     baseline = outcome.samples.get(report.benchmark.baseline)
     rows = [[name, *_cells(case.volume, s, baseline)] for name, s in outcome.samples.items()]
+    if report.benchmark.shows_memory:
+        heads.append("peak MB")
+        for row, samples in zip(rows, outcome.samples.values(), strict=True):
+            row.append(f"{samples[0].peak / 1e6:,.0f}")
     goals = [f"  {_MARKS[verdict.met]:<10} {_judgement(verdict)}" for verdict in outcome.verdicts]
     failures = [f"  FAILED     {failure}" for failure in outcome.failures]
     return "\n".join([title, *columns([heads, *rows]), *goals, *failures])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import resource
 import sys
 import time
 import traceback
@@ -65,7 +66,7 @@ class Worker:
         assert self._work is not None
         if request["do"] == "check":
             self._work.check()
-            return {}
+            return {"peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10}
         return _timed(self._work, int(str(request["count"])))
 
     def close(self) -> None:

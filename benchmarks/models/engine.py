@@ -1,55 +1,62 @@
-"""The models on this project's engine, as a face writes them: program, executor, in-process exchange."""
+"""The models on this project's engine, as a face runs them: program, executor, in-process exchange.
+
+On several threads a team of executors runs a part of each batch each.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from benchmarks.models.data import (
-    CONTEXT,
-    FEATURES,
-    gram_batches,
-    house_batches,
-    regression_start,
-    word2vec_start,
-)
+from benchmarks.models.data import Batch, batches, part_of, start
+from benchmarks.models.programs import MODELS, Draft, feed
 from benchmarks.models.training import training
 from benchmarks.worker import Work
 from paddle._engine.autodiff import append_backward, append_exchange
-from paddle._engine.builder import Builder
 from paddle._engine.exchange import RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.executor import Executor, initialize
-from paddle._engine.initial import Numpy
-from paddle._engine.program import Parameter, Variable
+from paddle._engine.program import Program, Variable
 from paddle._engine.scope import Scope
+from paddle._engine.team import Part, Team
 from paddle._pserver.trainer.local import LocalExchange
-
-Feed = Mapping[str, np.ndarray]
 
 
 def prepare(settings: Mapping[str, Any]) -> Work:
     """The model of ``settings``, ready to train."""
-    builder, batch = Builder(), settings["batch"]
-    if settings["model"] == "regression":
-        cost = _regression(builder)
-        feeds = [{"features": features, "price": price} for features, price in house_batches(batch)]
-    else:
-        cost = _word2vec(builder, settings["vocabulary"])
-        feeds = [_columns(context, label) for context, label in gram_batches(settings["vocabulary"], batch)]
-    executor, program = _trainer(builder, cost, settings), builder.program
+    draft = Draft(start(settings))
+    cost, program = MODELS[settings["model"]](draft), draft.builder.program
+    scope, exchange = trainer(program, cost, settings)
+    if settings["threads"] > 1:
+        return _in_parts(program, cost, Team(scope, settings["threads"], exchange, exchange.room()), settings)
+    executor = Executor(scope, exchange, exchange.room())
 
-    def step(feed: Feed) -> float:
-        (costs,) = executor.run(program, feed, [cost], samples=batch)
+    def step(fed: Mapping[str, np.ndarray]) -> float:
+        (costs,) = executor.run(program, fed, [cost], samples=settings["batch"])
         return float(costs.mean())
 
-    return training(step, feeds)
+    return training(step, [feed(batch) for batch in batches(settings)], settings)
 
 
-def _trainer(builder: Builder, cost: Variable, settings: Mapping[str, Any]) -> Executor:
+def _in_parts(program: Program, cost: Variable, team: Team, settings: Mapping[str, Any]) -> Work:
+    def step(parts: Sequence[Part]) -> float:
+        costs = team.run(program, parts, [cost], seed=0, step=0)
+        return float(sum(each.sum() for (each,) in costs)) / settings["batch"]
+
+    return training(step, [_parts(batch, settings) for batch in batches(settings)], settings)
+
+
+def _parts(batch: Batch, settings: Mapping[str, Any]) -> list[Part]:
+    """The samples of a batch in equal parts, as they are fed."""
+    size = settings["batch"] // settings["threads"]
+    starts = range(0, settings["batch"], size)
+    return [Part(feed(part_of(batch, slice(first, first + size))), size) for first in starts]
+
+
+def trainer(program: Program, cost: Variable, settings: Mapping[str, Any]) -> tuple[Scope, LocalExchange]:
     """Turn a program that computes a cost into one that trains, its parameters kept in this process."""
-    program, scope, exchange = builder.program, Scope(), LocalExchange()
+    scope, exchange = Scope(), LocalExchange()
     append_exchange(program, append_backward(program, cost))
     initialize(program, scope, seed=0)
     update = UpdateSpec(
@@ -61,37 +68,4 @@ def _trainer(builder: Builder, cost: Variable, settings: Mapping[str, Any]) -> E
     scope.bind(
         exchange.start([p.spec for p in parameters], update, {p.name: scope.get(p.name) for p in parameters})
     )
-    return Executor(scope, exchange, exchange.room())
-
-
-def _word2vec(builder: Builder, vocabulary: int) -> Variable:
-    start = word2vec_start(vocabulary)
-    table = _parameter(builder, start, "table", sparse=True, l2_rate=0.0)
-    words = [builder.data(f"word{i}", (-1, 1), "int64") for i in range(CONTEXT)]
-    label = builder.data("label", (-1, 1), "int64")
-    rows = [builder.op("lookup_table", {"is_sparse": True}, W=table, Ids=word) for word in words]
-    hidden = builder.op("sigmoid", X=_layer(builder, start, "hidden", builder.op("concat", X=rows)))
-    predicted = builder.op("softmax", X=_layer(builder, start, "output", hidden))
-    return builder.op("cross_entropy", X=predicted, Label=label)
-
-
-def _regression(builder: Builder) -> Variable:
-    start = regression_start()
-    features = builder.data("features", (-1, FEATURES))
-    weighted = builder.op("mul", X=features, Y=_parameter(builder, start, "w"))
-    predicted = builder.op("elementwise_add", X=weighted, Y=_parameter(builder, start, "b"))
-    return builder.op("square_error_cost", X=predicted, Label=builder.data("price", (-1, 1)))
-
-
-def _layer(builder: Builder, start: Mapping[str, np.ndarray], name: str, x: Variable) -> Variable:
-    weighted = builder.op("mul", X=x, Y=_parameter(builder, start, f"{name}_w"))
-    return builder.op("elementwise_add", X=weighted, Y=_parameter(builder, start, f"{name}_b"))
-
-
-def _parameter(builder: Builder, start: Mapping[str, np.ndarray], name: str, **options: Any) -> Parameter:
-    return builder.parameter(name, start[name].shape, Numpy(start[name]), **options)
-
-
-def _columns(context: np.ndarray, label: np.ndarray) -> Feed:
-    words = {f"word{i}": context[:, i : i + 1].copy() for i in range(CONTEXT)}
-    return {**words, "label": label[:, None]}
+    return scope, exchange

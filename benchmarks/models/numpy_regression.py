@@ -13,14 +13,14 @@ class Regression:
     """Square error, plain gradient descent, gradients summed over the batch."""
 
     def __init__(self, start: Mapping[str, np.ndarray], batch: int, learning_rate: float):
-        self._w, self._b = start["w"].copy(), start["b"].copy()
+        self._w, self._b = start["layer0_w"].copy(), start["layer0_b"].copy()
         self._rate = np.float32(learning_rate)
         self._error, self._square = (np.empty((batch, 1), np.float32) for _ in range(2))
         self._dw = np.empty((FEATURES, 1), np.float32)
 
     def step(self, houses: Batch) -> float:
         """One training step; returns the mean cost."""
-        features, price = houses
+        features, price = houses["features"], houses["price"]
         error = self._error
         np.dot(features, self._w, out=error)
         error += self._b

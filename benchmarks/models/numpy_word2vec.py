@@ -26,7 +26,7 @@ class Word2Vec:
 
     def step(self, grams: Batch) -> float:
         """One training step; returns the mean cost."""
-        context, label = grams
+        context, label = grams["context"], grams["label"]
         cost = self._forward(context, label)
         self._backward(label)
         self._update(context)
@@ -35,14 +35,14 @@ class Word2Vec:
     def _forward(self, context: np.ndarray, label: np.ndarray) -> float:
         p, h, z, column = self._p, self._h, self._z, self._column
         np.take(p["table"], context, axis=0, out=self._x.reshape(*context.shape, EMBEDDING), mode="clip")
-        np.dot(self._x, p["hidden_w"], out=h)
-        h += p["hidden_b"]
+        np.dot(self._x, p["layer0_w"], out=h)
+        h += p["layer0_b"]
         np.negative(h, out=h)
         np.exp(h, out=h)
         h += np.float32(1)
         np.reciprocal(h, out=h)
-        np.dot(h, p["output_w"], out=z)
-        z += p["output_b"]
+        np.dot(h, p["layer1_w"], out=z)
+        z += p["layer1_b"]
         z -= np.max(z, axis=1, keepdims=True, out=column)
         np.exp(z, out=z)
         np.sum(z, axis=1, keepdims=True, out=column)
@@ -52,15 +52,15 @@ class Word2Vec:
     def _backward(self, label: np.ndarray) -> None:
         p, g, h, dh, dz = self._p, self._g, self._h, self._dh, self._z
         dz[self._samples, label] -= np.float32(1)
-        np.dot(h.T, dz, out=g["output_w"])
-        np.sum(dz, axis=0, out=g["output_b"])
-        np.dot(dz, p["output_w"].T, out=dh)
+        np.dot(h.T, dz, out=g["layer1_w"])
+        np.sum(dz, axis=0, out=g["layer1_b"])
+        np.dot(dz, p["layer1_w"].T, out=dh)
         dh *= h
         np.subtract(np.float32(1), h, out=h)
         dh *= h
-        np.dot(self._x.T, dh, out=g["hidden_w"])
-        np.sum(dh, axis=0, out=g["hidden_b"])
-        np.dot(dh, p["hidden_w"].T, out=self._dx)
+        np.dot(self._x.T, dh, out=g["layer0_w"])
+        np.sum(dh, axis=0, out=g["layer0_b"])
+        np.dot(dh, p["layer0_w"].T, out=self._dx)
 
     def _update(self, context: np.ndarray) -> None:
         for name, gradient in self._g.items():

@@ -1,6 +1,8 @@
 """The runner on a tiny benchmark whose contenders are real processes; nothing depends on time."""
 
 import json
+import os
+import subprocess
 import sys
 from functools import partial
 from types import ModuleType
@@ -12,6 +14,7 @@ from benchmarks.benchmark import Benchmark, Case, Contender
 from benchmarks.contest import Pace, hold
 from benchmarks.environment import contender_environment, pins
 from benchmarks.goal import Goal
+from benchmarks.json_process import command
 from benchmarks.worker import Work, _timed
 
 ADDER = """
@@ -154,6 +157,58 @@ def test_every_stated_goal_names_contenders_of_its_benchmark(name):
     goals = [stated for case in benchmark.cases for stated in case.goals]
     assert goals
     assert all(stated.contender in names and stated.against in names for stated in goals)
+
+
+THREADED = """
+import os
+from benchmarks.worker import Work
+def prepare(settings):
+    return Work(lambda count: sum(range(100 * count)), answer=float(os.environ["OPENBLAS_NUM_THREADS"]))
+"""
+
+
+def test_cases_that_show_memory_have_their_own_processes_threads_and_contenders(tmp_path, monkeypatch):
+    (tmp_path / "contender_threaded.py").write_text(THREADED)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    one, two = (
+        Case(
+            name=str(threads),
+            unit="",
+            volume=1,
+            volume_unit="",
+            settings={},
+            threads=threads,
+            contenders=names,
+        )
+        for threads, names in ((1, ("first",)), (2, ()))
+    )
+    contenders = Contender("first", "contender_threaded"), Contender("second", "contender_threaded")
+    benchmark = Benchmark("fake", "", contenders, (one, two), shows_memory=True)
+    report = hold(benchmark, Pace(1, 1e-4), contender_environment(os.environ), lambda *_: None)
+    assert not any(outcome.failures for outcome in report.outcomes)
+    assert [list(outcome.samples) for outcome in report.outcomes] == [["first"], ["first", "second"]]
+    assert all(s.peak > 1 << 20 for outcome in report.outcomes for (s,) in outcome.samples.values())
+
+
+def test_a_contender_of_another_python_is_looked_for_and_run_there(tmp_path):
+    model = {"model": "regression", "batch": 2, "learning_rate": 1e-3, "steps_to_answer": 2}
+    case = Case(name="c", unit="", volume=1, volume_unit="", settings=model)
+    other = Contender("other", "benchmarks.models.by_hand", ("numpy",), "get it", interpreter="theirs")
+    environment = contender_environment(os.environ) | {"PYTHONPATH": "/nowhere"}
+    for pythons, missing, played in (
+        ({}, {"other": "get it"}, []),
+        ({"theirs": str(tmp_path / "none")}, {"other": "get it"}, []),
+        ({"theirs": sys.executable}, {}, ["other"]),
+    ):
+        benchmark = Benchmark("fake", "", (other,), (case,))
+        report = hold(benchmark, Pace(1, 1e-4), environment, lambda *_: None, pythons)
+        assert (report.missing, list(report.outcomes[0].samples)) == (missing, played)
+
+
+def test_a_module_is_run_by_another_python():
+    words = command("json.tool", "--help", python=sys.executable)
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert (done.returncode, "usage: " in done.stdout) == (0, True)
 
 
 def test_what_is_made_ready_before_each_unit_is_not_timed() -> None:
