@@ -24,7 +24,7 @@ PaddlePaddle {}, compiled with
 
 # A program that goes down the same slope for three steps, and says how far and on how many threads.
 TRAIN = """
-import os, sys
+import os, threading
 import paddle.v2 as paddle
 
 paddle.init({})
@@ -35,9 +35,10 @@ parameters = paddle.parameters.create(cost)
 before = parameters.get("_slope.w0")
 descent = paddle.optimizer.Momentum(learning_rate=1e-3)
 trainer = paddle.trainer.SGD(cost, parameters, descent, is_local=False)
-trainer.train(lambda: iter([[([1.0],)]] * 3))
+trainer.train(lambda: iter([[([0.5],), ([0.5],)]] * 3))
 print("moved by %.3f" % (parameters.get("_slope.w0") - before).item())
-print("trained with", os.environ["OMP_NUM_THREADS"], "threads")
+parts = [thread for thread in threading.enumerate() if thread.name.startswith("part")]
+print("trained with", 1 + len(parts), "threads, of BLAS", os.environ["OMP_NUM_THREADS"])
 """
 TRAINER = "python train.py"
 UNPINNED = "unset OMP_NUM_THREADS OPENBLAS_NUM_THREADS MKL_NUM_THREADS\n"
@@ -68,7 +69,7 @@ def test_without_flags_everybody_meets_at_the_documented_defaults(tmp_path: Path
     pserver, trainer = run(tmp_path, "", "paddle pserver", UNPINNED + TRAINER, needs_namespace=True)
     assert places(pserver) == ["127.0.0.1:7164"]
     assert "moved by -0.003" in trainer.screen
-    assert "trained with 1 threads" in trainer.screen
+    assert "trained with 1 threads, of BLAS 1" in trainer.screen
 
 
 def test_ports_are_those_asked_for_on_both_sides(tmp_path: Path) -> None:
@@ -117,5 +118,5 @@ def test_threads_are_as_many_as_asked_for_and_a_gpu_is_said_to_be_left_out(
         "paddle pserver --port=7164",
         UNPINNED + told + TRAINER,
     )
-    assert "trained with 2 threads" in trainer.screen
+    assert "trained with 2 threads, of BLAS 1" in trainer.screen
     assert trainer.screen.count("not in this release, which trains on the CPU") == 1

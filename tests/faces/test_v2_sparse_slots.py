@@ -5,6 +5,8 @@ import pytest
 
 import paddle.v2 as paddle
 from paddle._engine.errors import ShapeError
+from paddle._pserver.trainer.local import LocalExchange
+from paddle.v2 import trainer as trainer_module
 
 WIDTH = 12
 RNG = np.random.default_rng(3)
@@ -123,3 +125,22 @@ def test_sequences_of_sparse_rows_are_pooled():
     found = paddle.infer(pooled, parameters, [([[1, 2], [3]],), ([[4], []],)])
     w = parameters["w"]
     np.testing.assert_allclose(found, [w[1] + w[2] + w[3], w[4]], rtol=1e-6)
+
+
+def test_parameter_servers_are_asked_for_the_rows_that_a_batch_names(monkeypatch):
+    asked = []
+
+    class Asked(LocalExchange):
+        def prefetch(self, rows):
+            asked.append({name: sorted(ids.tolist()) for name, ids in rows.items()})
+            super().prefetch(rows)
+
+    monkeypatch.setattr(trainer_module, "_remote", lambda flags: Asked())
+    x = paddle.layer.data(name="x", type=paddle.data_type.sparse_binary_vector(10**6))
+    attr = paddle.attr.Param(name="w", sparse_update=True)
+    cost = paddle.layer.sum_cost(input=paddle.layer.fc(input=x, size=2, param_attr=attr))
+    trainer = paddle.trainer.SGD(
+        cost, paddle.parameters.create(cost), paddle.optimizer.Momentum(), is_local=False
+    )
+    trainer.train(lambda: iter([[([7, 5],), ([],)], [([999_999],)]]))
+    assert asked == [{"w": [5, 7]}, {"w": [999_999]}]

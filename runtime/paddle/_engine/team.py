@@ -63,7 +63,7 @@ class Team:
         others = zip(self._views, shares[1:], strict=True)
         self._executors = [leader, *(Executor(view, share, None, kept) for view, share in others)]
         self._pool = ThreadPoolExecutor(max(1, count - 1), thread_name_prefix="part")
-        self._at_work: Sequence[Future[Fetched]] = ()
+        self._at_work: list[Future[Fetched]] = []
         self._changed: WeakKeyDictionary[Program, tuple[int, list[str]]] = WeakKeyDictionary()
 
     def run(
@@ -93,11 +93,13 @@ class Team:
                 self._common.meeting.abandon()
                 raise
 
-        self._at_work = [self._pool.submit(compute, number) for number in range(1, len(parts))]
+        self._at_work.clear()
         error: BaseException | None = None
         try:
+            self._at_work += (self._pool.submit(compute, number) for number in range(1, len(parts)))
             first = compute(0)
         except BaseException as raised:
+            self._common.meeting.abandon()  # also for those whose start was interrupted
             error = raised
         wait(self._at_work)
         if (cause := _cause(error, self._at_work)) is not None:
