@@ -158,7 +158,7 @@ class Push(msgspec.Struct, frozen=True, array_like=True):
     ``shrink``: with this step ends a day of open tables, which forget rows that were not used in so many
     days; 0: no day ends. ``pace``: which push of the pass this is, as its trainer counts for all shards alike
     (modes/ssp.py); 0: as this shard counts. ``cut``: in step, all shards make a snapshot of what they have
-    after this step (saving.py).
+    after this step (saving.py). ``lacking``: some shard has not the last one yet that all are to have.
     """
 
     step: Annotated[int, msgspec.Meta(ge=1, le=1 << 62)]
@@ -170,6 +170,7 @@ class Push(msgspec.Struct, frozen=True, array_like=True):
     parts: Count = 0
     pace: Count = 0
     cut: bool = False
+    lacking: bool = False
 
 
 class EndPass(msgspec.Struct, frozen=True, array_like=True):
@@ -296,12 +297,13 @@ class Held(msgspec.Struct, frozen=True, array_like=True):
 class Answer(msgspec.Struct, frozen=True, array_like=True):
     """Done. ``version``: steps applied so far. ``dropped``: the pushed gradient came too late and was
     discarded. ``durable``: what the newest snapshot holds of this trainer. ``wants_cut``: that was long ago,
-    and the next push is to ask for another one."""
+    and the next push is to ask for another one. ``lacking``: see Push."""
 
     version: Count
     dropped: bool = False
     durable: Mark = Mark()
     wants_cut: bool = False
+    lacking: bool = False
 
 
 class Waiting(msgspec.Struct, frozen=True, array_like=True):

@@ -12,7 +12,10 @@
 5.  Every cut has a cause, which is told and counted: what asked first, else what was due.
 6.  A cut that somebody wants of one version is held first, and written when told so (demand.py): then it is
     the one of rule 3, and serves nobody else. While it is expected none is begun that is only due.
-7.  Who waits for one on a connection is told so every ``WORD_S``, however long a disk takes.
+7.  In step the cuts of rule 1 are those from which all shards can go on together. None is due while a shard
+    lacks the last one, for it is still being written there, or could not be: trainers hear so from that
+    shard, and tell all. Where it could not be that shard tries again, alone, when the next would be due.
+8.  Who waits for one on a connection is told so every ``WORD_S``, however long a disk takes.
 
 It must never know a disk. Without options nothing is ever due, and nobody waits.
 """
@@ -78,6 +81,8 @@ class Saving:
         self.is_expecting = False  # a cut to hold
         self.is_late = False  # by the clock (rule 1)
         self._named = -1  # a version at which a cut is due, as a trainer has said
+        self._left_out = -1  # up to here none is by ``period``, as a trainer has said (rule 7)
+        self._is_for_all = self._has_failed = False  # the cut that is being written; the last of these
 
     @property
     def is_busy(self) -> bool:
@@ -100,7 +105,7 @@ class Saving:
             self.ask(cause, then, session)
 
     def kept_waiting(self, now: float) -> list[int]:
-        """On which connections somebody is to be told that it waits (rule 7); call about once a second."""
+        """On which connections somebody is to be told that it waits (rule 8); call about once a second."""
         waiting = [asked.session for asked in (*self._served, *self._asked) if asked.session is not None]
         if waiting and now - self._word_at < WORD_S:
             return []
@@ -112,15 +117,24 @@ class Saving:
         is_free = self._known is None and not self.is_expecting and version >= self._named
         self.is_late = self.options is not None and is_free and now - self._last_at >= self.options.interval_s
 
-    def name(self, version: int) -> None:
-        """A trainer has said to all shards that they are to be cut at ``version``, which is the next."""
-        self._named, self.is_late = version, False
+    @property
+    def is_lacking(self) -> bool:
+        """Whether the last cut that all shards are to have does not last here (rule 7)."""
+        return self._has_failed or (self._known is not None and self._is_for_all)
+
+    def told(self, version: int, *, cut: bool, lacking: bool) -> None:
+        """A trainer has said to all shards that they are to be cut at ``version``, which is the next; or that
+        some are ``lacking`` the last one."""
+        if cut:
+            self._named, self.is_late = version, False
+        elif lacking:
+            self._left_out = version
 
     def is_due(self, version: int) -> bool:
         """Whether ``version`` is one at which all shards are cut."""
         if self.options is None or version <= self._last_version:
             return False
-        return not version % self.options.period or version == self._named
+        return version == self._named or (not version % self.options.period and version > self._left_out)
 
     def wants(self, version: int, now: float, *, in_step: bool) -> bool:
         """Whether to cut now."""
@@ -128,12 +142,16 @@ class Saving:
             return False
         if self._asked or self.is_expecting:
             return bool(self._asked)
-        is_late = not in_step and now - self._last_at >= self.options.interval_s
+        if in_step:
+            is_late = self._has_failed and (self.is_late or not version % self.options.period)
+        else:
+            is_late = now - self._last_at >= self.options.interval_s
         return self.is_due(version) or (is_late and version > self._last_version)
 
     def begin(self, version: int, known: Sequence[Known], now: float) -> Cause:
         """A cut is being written; why."""
         self._cause = self._asked[0].cause if self._asked else self._due(version)
+        self._is_for_all = self.is_due(version)
         self._known, self._last_version, self._last_at, self.is_late = known, version, now, False
         self._served, self._asked = self._asked, []
         return self._cause
@@ -148,7 +166,7 @@ class Saving:
 
     def hold(self, version: int, known: Sequence[Known], now: float) -> None:
         """A cut is there that may be written: :meth:`keep` or :meth:`let_go` is next."""
-        self._before_held = self._last_version, self._last_at
+        self._before_held, self._is_for_all = (self._last_version, self._last_at), True
         self._known, self._last_version, self._last_at = known, version, now
 
     def keep(self, cause: Cause, then: Then) -> None:
@@ -168,6 +186,7 @@ class Saving:
         self.counts[self._cause.kind] += lasts
         self.failed += not lasts
         self.failing = 0 if lasts else self.failing + 1
+        self._has_failed = not lasts and (self._has_failed or self._is_for_all)
         known, served = self._known, self._served
         self._known, self._served = None, []
         return known, [asked.then for asked in served]

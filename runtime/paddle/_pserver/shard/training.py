@@ -118,8 +118,8 @@ class Training:
         is_new = self._clocks.admit(id, push.step, push.pace)
         self._barrier.add(id, push, now)
         if is_new:
-            if push.cut and self.is_in_step:
-                self._saving.name(self._clocks.version + 1)
+            if self.is_in_step:
+                self._saving.told(self._clocks.version + 1, cut=push.cut, lacking=push.lacking)
             self._mode.offer(Offer(id, push, gradient))
         elif push.step <= self._clocks.decided[id] and not self._mode.holds(id, self._roster.present):
             return self._answer_open(id)
@@ -248,6 +248,7 @@ class Training:
         """Give a trainer the dense ``values``; a shard without any says only that it is done."""
         self._mode.refreshed(id)
         body = (values,) if values.size else ()
-        wants_cut = self.is_in_step and self._saving.is_late
-        answer = Answer(self._clocks.version, dropped, self._clocks.durable[id], wants_cut)
+        wants_cut, lacking = self._saving.is_late, self._saving.is_lacking
+        told = {"wants_cut": wants_cut, "lacking": lacking} if self.is_in_step else {}
+        answer = Answer(self._clocks.version, dropped, self._clocks.durable[id], **told)
         self._outbox.tell(id, answer, body)

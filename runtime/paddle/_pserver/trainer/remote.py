@@ -102,7 +102,7 @@ class RemoteExchange:
         self._room: GradientRoom | None = None
         self._steps = self._passes = self._pass_id = self._shrink = self._pace = 0
         self.next_pass = self.passed = 0  # where this trainer begins in its data; see Declared
-        self._is_in_step, self._shares, self._cut = True, shares_memory, False
+        self._is_in_step, self._shares, self._cut, self._lacking = True, shares_memory, False, False
         self._report = StepReport(0)
         self._is_first, self._notice = not trainer_id, notice
         self._process = os.getpid()
@@ -240,7 +240,15 @@ class RemoteExchange:
         dense = {p.name: encoder.dense(p, held[p.name]) for p in self._dense_ones}
         rows = {name: encoder.rows(part) for name, part in merged.items()}
         self._steps, self._pace = self._steps + 1, self._pace + 1
-        push = Push(self._steps, self._pass_id, samples, shrink=self._shrink, pace=self._pace, cut=self._cut)
+        push = Push(
+            self._steps,
+            self._pass_id,
+            samples,
+            shrink=self._shrink,
+            pace=self._pace,
+            cut=self._cut,
+            lacking=self._lacking,
+        )
         self._shrink = 0
         self._flight.push(push, dense, rows, forms=encoder.has_forms, is_in_room=self._room is not None)
 
@@ -253,7 +261,8 @@ class RemoteExchange:
             if names is None and (answers := self._flight.end()):
                 self._check_versions(versions := [answer.version for answer in answers])
                 self._report = StepReport(max(versions), sum([answer.dropped for answer in answers]))
-                self._cut = any(answer.wants_cut for answer in answers)
+                self._lacking = any(answer.lacking for answer in answers)
+                self._cut = not self._lacking and any(answer.wants_cut for answer in answers)
         return self._report
 
     def _held(self, gradients: given.Gradients) -> Mapping[str, np.ndarray]:
