@@ -6,7 +6,7 @@ from itertools import groupby, pairwise, product
 
 import numpy as np
 
-from ..case import Case
+from ..passes.case import Case
 
 RNG = np.random.default_rng(11)
 X, Y = RNG.normal(size=(5, 4)), RNG.normal(size=(5, 4))
