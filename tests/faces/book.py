@@ -128,6 +128,20 @@ def gru() -> Any:
     return _classified(layer.last_seq(paddle.networks.simple_gru2(rows, 5)), 2)
 
 
+def attending() -> Any:
+    """Groups, one of which attends to what the other gives; of what it says every second element counts."""
+    rows = layer.embedding(input=_words(), size=6)
+    encoded = paddle.networks.simple_gru(rows, 5)
+
+    def step(word: Any, seen: Any) -> Any:
+        former = layer.memory(name="state", size=5)
+        context = paddle.networks.simple_attention(seen, seen, former)
+        return layer.fc(input=[word, context, former], size=5, act=activation.Tanh(), name="state")
+
+    states = layer.recurrent_group(step=step, input=[rows, layer.StaticInput(encoded)])
+    return _classified(layer.pooling(layer.last_seq(states, stride=2)), 2)
+
+
 def shared_weights() -> Any:
     """One table and one matrix that two towers share, and two costs."""
     table, w = paddle.attr.Param(name="table"), paddle.attr.Param(name="w")
@@ -152,6 +166,7 @@ MODELS: dict[str, Callable[[], Any]] = {
         text_windows,
         lstm,
         gru,
+        attending,
         shared_weights,
     )
 }

@@ -130,9 +130,9 @@ class Executor:
         """What ``run`` would do, without doing it; see plan_text.py."""
         from paddle._engine.plan_text import plan_text  # for people: no run needs it
 
-        return plan_text(
-            program, self._plan(self._programs.setdefault(program, _Known()), program, feed, fetch)
-        )
+        known = self._programs.setdefault(program, _Known())
+        program, feed = known.rest(program, feed)
+        return plan_text(program, self._plan(known, program, feed, fetch))
 
     @property
     def last_report(self) -> StepReport | None:

@@ -13,6 +13,7 @@ from paddle._engine.memory import aligned
 from paddle._engine.passes import improvements
 from paddle._engine.plan import Plan
 from paddle._engine.program import Operator, Program
+from paddle._engine.steps.loop import Loop
 
 
 def plan_text(program: Program, plan: Plan) -> str:
@@ -60,6 +61,9 @@ def _listed(operators: Sequence[Operator], layout: Layout) -> Iterator[str]:
         yield f"{number:>{width}}  {operator}"
         for place in layout.places(operator):
             yield f"{'':>{width}}      {_said(place)}"
+        if operator.role == "forward" and isinstance(loop := operator.attrs.get("loop"), Loop):
+            for each in loop.operators:
+                yield f"{'':>{width}}      each moment: {each}"
 
 
 def _said(place: Place) -> str:

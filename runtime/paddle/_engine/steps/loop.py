@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from paddle._engine import registry
 from paddle._engine.autodiff import Backward
 from paddle._engine.program import EMPTY, GRAD, Block, Form, Operator, Variable
-from paddle._engine.steps.kinds import EACH, ROWWISE, SHARED, Kind
+from paddle._engine.steps.kinds import ROWWISE, SHARED, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +177,3 @@ def form_of(variable: Variable, rows: int, floating: str) -> Form:
     dtype = floating if variable.dtype == "float32" else variable.dtype
     shape = variable.shape
     return Form((rows, *shape[1:]) if shape[:1] == (-1,) else shape, dtype)
-
-
-__all__ = ["EACH", "Backwards", "Loop", "Memory", "backwards", "form_of"]

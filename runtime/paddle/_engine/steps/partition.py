@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from paddle._engine.errors import EngineError
+from paddle._engine import registry
+from paddle._engine.errors import EngineError, ShapeError
 from paddle._engine.passes.prune import prune
 from paddle._engine.program import Block, Operator
 from paddle._engine.steps.kinds import EACH, ROWWISE, RUNWISE, SHARED, Kind, outcome
@@ -42,6 +43,7 @@ def parted(
     operators, used = _needed(block.operators, outputs, memories)
     known = dict(kinds)
     for operator in operators:
+        _check(operator)
         known |= outcome(operator, known, block.variables)
     before = _before(operators, used, known)
     early = set(map(id, before))
@@ -59,6 +61,15 @@ def parted(
         tuple(dict.fromkeys(name for name in wanted if name in made)),
         known,
     )
+
+
+def _check(operator: Operator) -> None:
+    """Refuse what one run does once, and not a moment."""
+    row = registry.row(operator.type)
+    if row.ahead is not None or row.changes(operator.attrs):
+        raise ShapeError(
+            f"{operator} cannot stand in a step: it is computed once for a run, so put it before or behind"
+        )
 
 
 def _needed(

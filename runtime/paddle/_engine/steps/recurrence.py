@@ -130,9 +130,9 @@ class Recurrence:
         self.remember(word, word)
         parts, outside = self._parted([probabilities.name])
         self._emit(parts.before, outside, parts.kinds)
-        names = dict.fromkeys(
-            name for each in (*parts.loop, *parts.behind) for name in each.reads() if name in outside
-        )
+        read = [name for each in (*parts.loop, *parts.behind) for name in each.reads()]
+        read += [memory.next for memory in parts.memories]
+        names = dict.fromkeys(name for name in read if name in outside)
         inputs = (*names, *(m.boot for m in parts.memories if m.boot and m.boot not in names))
         loop = Loop(
             (*parts.loop, *parts.behind),
