@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from paddle._engine import registry
+from paddle._engine.program import Operator
 from paddle._engine.single import Single
+from paddle._engine.steps.kinds import is_rowwise
 from paddle.testing import check_gradient
+
+from .passes.case import Case
+from .test_operators import DIFFERENTIABLE, OTHERS
 
 RNG = np.random.default_rng(9)
 STATE = RNG.normal(size=(5, 2))
@@ -59,3 +66,31 @@ def test_one_row_becomes_that_of_each_sequence() -> None:
 def test_an_id_is_told_from_others() -> None:
     found = Single("is_id", {"X": [np.array([[4], [1], [4]])]}, {"id": 4}).forward()["Out"]
     assert found.tolist() == [[1], [0], [1]]
+
+
+def halves(case: Case) -> list[dict[str, np.ndarray]]:
+    """What the operator makes of all rows, of the first two, and of the others."""
+    slots = case.slots(np.float64)
+    count = len(Single(case.type, slots, case.attrs).forward()[registry.row(case.type).outputs[0]])
+    made = []
+    for rows in (slice(None), slice(0, 2), slice(2, None)):
+        cut = {
+            slot: [array[rows] if len(array) == count else array for array in arrays]
+            for slot, arrays in slots.items()
+        }
+        made.append(Single(case.type, cut, case.attrs).forward())
+    return made
+
+
+BY_ROWS = [
+    case
+    for case in (*DIFFERENTIABLE, *OTHERS)
+    if is_rowwise(Operator(case.type, {}, {}, case.attrs)) and case.type != "dropout"
+]
+
+
+@pytest.mark.parametrize("case", BY_ROWS, ids=str)
+def test_an_operator_that_is_said_to_work_row_by_row_does(case: Case) -> None:
+    whole, first, last = halves(case)
+    for name, found in whole.items():
+        np.testing.assert_allclose(found, np.concatenate([first[name], last[name]]), rtol=1e-12)

@@ -11,7 +11,7 @@ import pytest
 from paddle._engine import registry
 from paddle._engine.single import Single
 
-from ..case import Case
+from ..passes.case import Case
 from ..test_operators import DIFFERENTIABLE, LSTM, OTHERS
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install -e '.[peers]'")

@@ -18,12 +18,14 @@ from paddle._engine.program import Operator, Variable
 SHARED, EACH = "", "each"
 
 ROWWISE = frozenset(
-    """abs brelu cast clip_error concat cross_entropy dropout elementwise_add elementwise_div elementwise_mul
-    elementwise_sub exp fill_any_like gru_step log lookup_table lstm_step mul reciprocal relu scale sigmoid
-    slice soft_relu softmax softsign sqrt square square_error_cost stanh sum tanh top_k""".split()  # noqa: SIM905
+    """abs brelu cast clip_error concat cos_sim cross_entropy dropout elementwise_add elementwise_div
+    elementwise_mul elementwise_pow elementwise_sub exp fill_any_like gru_step huber_loss is_id log
+    lookup_table lstm_step mul outer_product reciprocal relu scale sigmoid slice soft_relu softmax
+    softmax_with_cross_entropy softsign sqrt square square_error_cost stanh sum tanh
+    top_k""".split()  # noqa: SIM905
 )
 """Operators that compute each row of the variables with rows from the same rows, and a gradient of what is
-shared that is a sum over rows. (``slice`` and ``concat`` are, along the columns.)"""
+shared that is a sum over rows; ``slice`` and ``concat`` where they are not along the rows."""
 
 REDUCING = frozenset({"sequence_pool", "sequence_max", "sequence_end"})
 RUNWISE = REDUCING | {
@@ -41,6 +43,12 @@ class Kind:
     of: str
     varies: bool
     ends: bool = False
+
+
+def is_rowwise(operator: Operator) -> bool:
+    """Whether an operator, or the one whose gradient it is, works on each row by itself."""
+    axes = (*operator.attrs.get("axes", ()), operator.attrs.get("axis", -1))
+    return operator.type.removesuffix("_grad") in ROWWISE and all(axis > 0 or axis == -1 for axis in axes)
 
 
 def outcome(

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from paddle._engine import registry
 from paddle._engine.autodiff import Backward
 from paddle._engine.program import EMPTY, GRAD, Block, Form, Operator, Variable
-from paddle._engine.steps.kinds import ROWWISE, SHARED, Kind
+from paddle._engine.steps.kinds import SHARED, Kind, is_rowwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +146,7 @@ def _parted(
 
 def _is_rowwise(operator: Operator, kinds: Mapping[str, Kind]) -> bool:
     reads = [kinds[name] for name in operator.reads()]
-    return operator.type.removesuffix("_grad") in ROWWISE and all(
-        kind.of == SHARED or kind.varies for kind in reads
-    )
+    return is_rowwise(operator) and all(kind.of == SHARED or kind.varies for kind in reads)
 
 
 def _without(operator: Operator, shared: set[str]) -> Iterator[Operator]:

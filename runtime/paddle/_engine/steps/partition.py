@@ -16,7 +16,7 @@ from paddle._engine import registry
 from paddle._engine.errors import EngineError, ShapeError
 from paddle._engine.passes.prune import prune
 from paddle._engine.program import Block, Operator
-from paddle._engine.steps.kinds import EACH, ROWWISE, RUNWISE, SHARED, Kind, outcome
+from paddle._engine.steps.kinds import EACH, RUNWISE, SHARED, Kind, is_rowwise, outcome
 from paddle._engine.steps.loop import Memory
 
 
@@ -126,4 +126,4 @@ def _is_free(operator: Operator, kinds: Mapping[str, Kind]) -> bool:
         return varies
     # rows of runs that lie still are there once for all moments: not where something changes with these
     lying = any(not kind.varies and (kind.ends or kind.of != EACH) for kind in rows)
-    return operator.type in ROWWISE | RUNWISE and not (varies and lying)
+    return (is_rowwise(operator) or operator.type in RUNWISE) and not (varies and lying)
