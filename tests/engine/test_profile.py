@@ -187,6 +187,7 @@ def test_a_profile_that_is_reset_begins_anew() -> None:
 def test_the_table_has_a_line_for_each_and_shares_of_the_time_in_runs() -> None:
     profile = Profile(clock=count().__next__, cpu=count(0, 1_000_000).__next__)
     trained(linear(), points(4), profile, runs=2)
+    profile.note("of the program", 0, 9, 9_000_000)
     text = table(profile.lines(), profile.runs).splitlines()
     assert text[0].startswith("2 runs, ")
     assert text[1].split() == [

@@ -47,7 +47,7 @@ prefetch of rows; copying out what is fetched."""
 @dataclass(slots=True)
 class Line:
     """What all calls of one kind took, in nanoseconds. ``nbytes``: read and written by its operators, each
-    array counted whole, but of a table only the rows."""
+    array counted whole, but of a table only the rows. ``is_named``: by a program, and not part of a run."""
 
     name: str
     calls: int = 0
@@ -56,6 +56,7 @@ class Line:
     least_ns: int = 0
     most_ns: int = 0
     nbytes: int = 0
+    is_named: bool = False
 
     def add(self, wall: np.ndarray, cpu: np.ndarray, nbytes: int) -> None:
         """Count calls, one for each number of nanoseconds."""
@@ -201,7 +202,7 @@ class Profile:
     def note(self, name: str, start_ns: int, end_ns: int, cpu_ns: int) -> None:
         """Count something that a program has named and timed itself, of this profile's clocks."""
         with self._lock:
-            line = self._lines.setdefault(name, Line(name))
+            line = self._lines.setdefault(name, Line(name, is_named=True))
             line.add(np.array([end_ns - start_ns]), np.array([cpu_ns]), 0)
             self._named.append((name, threading.get_native_id(), start_ns, end_ns - start_ns))
 
@@ -294,7 +295,8 @@ class Profile:
         for k, part in enumerate(record.parts):
             wall, cpu = took[:, k].T if k else took[is_known, k].T
             if len(wall):
-                self._lines.setdefault(part.name, Line(part.name)).add(wall, cpu, part.nbytes)
+                line = self._lines.setdefault(part.name, Line(part.name, is_named=not k))
+                line.add(wall, cpu, part.nbytes)
         self._events.append((record, taken[:, :, 0]))
         while len(self._events) > 1 and sum(each.size for _, each in self._events) > self._most_events:
             self._events.popleft()

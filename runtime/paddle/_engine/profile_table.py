@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from types import MappingProxyType
 
-from paddle._engine.profile import BETWEEN, Line
+from paddle._engine.profile import Line
 
 Key = Callable[[Line], float]
 
@@ -29,7 +29,7 @@ _HEADS = ("", "calls", "CPU ms", "share", "wall ms", "us a call", "least", "most
 def table(lines: Iterable[Line], runs: int, order: str = "total", passed: int = 0) -> str:
     """The lines as text. The share is of the processor time within runs. ``passed``: runs not looked at."""
     counted = sorted(lines, key=ORDERS[order])
-    within = sum(line.cpu_ns for line in counted if line.name != BETWEEN)
+    within = sum(line.cpu_ns for line in counted if not line.is_named)
     rows = [_HEADS, *(_cells(line, within) for line in counted)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     body = [
@@ -41,7 +41,7 @@ def table(lines: Iterable[Line], runs: int, order: str = "total", passed: int = 
 
 
 def _cells(line: Line, within: int) -> tuple[str, ...]:
-    share = f"{line.cpu_ns / within:.1%}" if within and line.name != BETWEEN else ""
+    share = f"{line.cpu_ns / within:.1%}" if within and not line.is_named else ""
     moved = [f"{line.nbytes / 1e6:.1f}", f"{line.nbytes / line.wall_ns:.1f}"] if line.nbytes else ["", ""]
     times = (line.each_ns / 1e3, line.least_ns / 1e3, line.most_ns / 1e3)
     return (
