@@ -198,7 +198,8 @@ def test_a_pass_that_takes_less_than_to_hand_over_makes_the_next_ones_read_here(
     assert threads[1:] == [threading.current_thread()] * 2
 
 
-def test_an_interrupt_leaves_a_reader_that_never_returns():
+def test_an_interrupt_leaves_a_reader_that_never_returns(monkeypatch):
+    monkeypatch.setattr(ahead, "PATIENCE_S", 0.05)
     begun, over = threading.Event(), threading.Event()
 
     def read():
