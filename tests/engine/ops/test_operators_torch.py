@@ -43,10 +43,11 @@ def runs(slots: dict[str, list[Tensor]], x: str = "X", offsets: str = "Offsets")
 
 def pooled(slots: dict[str, list[Tensor]], attrs: dict[str, Any]) -> Tensor:
     """Bags of all rows, one after another; PyTorch's of nothing is zero, too."""
-    x, offsets = slots["X"][0], slots["Offsets"][0]
+    x, offsets = slots["X" if "X" in slots else "W"][0], slots["Offsets"][0]
+    rows = slots["Ids"][0].reshape(-1) if "Ids" in slots else torch.arange(len(x))
     how = attrs.get("pooltype", "max")
     mode = {"average": "mean", "sqrt": "sum"}.get(how, how)
-    bags = F.embedding_bag(torch.arange(len(x)), x, offsets, mode=mode, include_last_offset=True)
+    bags = F.embedding_bag(rows, x, offsets, mode=mode, include_last_offset=True)
     lengths = offsets.diff().clamp(min=1)[:, None].to(x.dtype)
     return bags / lengths.sqrt() if how == "sqrt" else bags
 
@@ -80,6 +81,13 @@ def windowed(pool: Callable[..., Tensor]) -> Twin:
     return twin
 
 
+def cut(slots: dict[str, list[Tensor]], attrs: dict[str, Any]) -> Tensor:
+    x = slots["X"][0]
+    for axis, start, end in zip(attrs["axes"], attrs["starts"], attrs["ends"], strict=True):
+        x = x.narrow(axis, start, end - start)
+    return x
+
+
 TWINS: dict[str, Twin] = {
     "mul": of_two(torch.matmul),
     "elementwise_add": of_two(torch.add),
@@ -107,6 +115,20 @@ TWINS: dict[str, Twin] = {
     "reduce_mean": reduced(torch.mean),
     "reshape": lambda slots, attrs: slots["X"][0].reshape(attrs["shape"]),
     "concat": lambda slots, attrs: torch.cat(slots["X"], attrs["axis"]),
+    "elementwise_pow": of_two(torch.pow),
+    "outer_product": of_two(lambda x, y: x[:, :, None] * y[:, None, :]),
+    "slice": cut,
+    "pad": lambda s, a: F.pad(s["X"][0], [side for pair in a["paddings"][::-1] for side in pair]),
+    "transpose": lambda slots, attrs: slots["X"][0].permute(attrs["axis"]),
+    "reverse": lambda slots, attrs: slots["X"][0].flip(attrs["axis"]),
+    "bias_activation": lambda s, a: getattr(torch, a["act"])(s["X"][0] + s["Bias"][0].reshape(-1)),
+    "bias_softmax_cost": lambda s, a: F.cross_entropy(
+        s["X"][0] + s["Bias"][0].reshape(-1), s["Label"][0][:, 0], reduction="none"
+    )[:, None],
+    "lookup_pool": pooled,
+    "lookup_beside": lambda slots, attrs: torch.cat(
+        [F.embedding(ids.reshape(-1), slots["W"][0]) for ids in slots["Ids"]], 1
+    ),
     "lookup_table": lambda slots, attrs: F.embedding(slots["Ids"][0][:, 0], slots["W"][0]),
     "sparse_mul": multiplied,
     "sparse_spread": lambda slots, attrs: entries(slots, attrs["width"]),
