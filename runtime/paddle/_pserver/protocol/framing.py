@@ -30,6 +30,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 import xxhash
+from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
 from paddle._pserver.errors import BadMessage, ChecksumMismatch, FrameTooLarge, NotAFrame
 
@@ -74,24 +75,32 @@ def pieces(
     ``body``: byte views; they must not change until the group that holds them has been sent, unless ``copy``.
     ``checks_body``: see the module's text.
     """
-    size = sum([part.nbytes for part in body])
-    fields = _FIELDS.pack(MAGIC, VERSION, kind, len(meta), size)
-    head = fields + _CHECK.pack(xxhash.xxh32_intdigest(fields)) + meta
-    if len(head) + size < SMALL_BYTES:
-        frame = _joined(head, body, checks_body=checks_body) if size else head + _checked(head)
+    if (frame := small(kind, meta, body, checks_body=checks_body)) is not None:
         return ([memoryview(frame)],)
-    return _slices(head, body, size, copy=copy, checks_body=checks_body)
+    size = _length(body)
+    return _slices(_head(kind, meta, size), body, size, copy=copy, checks_body=checks_body)
 
 
-def _checked(data: bytes) -> bytes:
-    """The check of all before it."""
-    return _DIGEST.pack(xxhash.xxh3_64_intdigest(data))
+def small(
+    kind: int, meta: bytes, body: Sequence[memoryview] = (), *, checks_body: bool = True
+) -> bytes | None:
+    """The frame in one piece; None where it is not a small one."""
+    size = _length(body)
+    if HEADER_BYTES + len(meta) + size >= SMALL_BYTES:
+        return None
+    head = _head(kind, meta, size)
+    check = _DIGEST.pack(xxh3_64_intdigest(head))
+    if not size:
+        return head + check
+    values = body[0] if len(body) == 1 else b"".join(body)
+    last = _DIGEST.pack(xxh3_64_intdigest(head + values)) if checks_body else check
+    return b"".join((head, check, values, last))
 
 
-def _joined(head: bytes, body: Sequence[memoryview], *, checks_body: bool) -> bytes:
-    """A frame with a body in one piece."""
-    values, check = b"".join(body), _checked(head)
-    return b"".join((head, check, values, _checked(head + values) if checks_body else check))
+def _head(kind: int, meta: bytes, size: int) -> bytes:
+    """Header and meta of a frame whose body has ``size`` bytes."""
+    fields = _FIELDS.pack(MAGIC, VERSION, kind, len(meta), size)
+    return b"".join((fields, _CHECK.pack(xxh32_intdigest(fields)), meta))
 
 
 def _slices(
@@ -185,8 +194,8 @@ class FrameReader(Generic[Message]):
                 if self._start == self._end:
                     self._start = self._end = 0
                     return None
-                if self._has_frame():
-                    return self._read_at_once()
+                if (message := self._read_at_once()) is not None:
+                    return message
             if not self._drain():
                 self._tidy()
                 return None
@@ -209,17 +218,6 @@ class FrameReader(Generic[Message]):
     # A step is a list of targets to fill and what to do once they are full, which may give a message. Header
     # and checks come through staging, so that a small frame costs one receive; meta and body are also
     # received directly. What is in staging as a whole is one step, whatever it has.
-
-    def _has_frame(self) -> bool:
-        """Whether staging has all of the next frame; its header is checked then."""
-        start = self._start
-        size = self._end - start
-        if size < HEADER_BYTES:
-            return False
-        self._meta_end = HEADER_BYTES + self._lengths(self._staging[start : start + HEADER_BYTES])
-        body_length = self._body_length
-        checks_size = 2 * _CHECK_BYTES if body_length else _CHECK_BYTES
-        return self._meta_end + body_length + checks_size <= size
 
     def _expect_frame(self) -> None:
         self._expect(self._read_header, [self._header])
@@ -276,12 +274,12 @@ class FrameReader(Generic[Message]):
 
     def _lengths(self, header: memoryview) -> int:
         """Check a header and take from it what is to come; returns the length of meta."""
-        magic, version, self._kind, meta_length, self._body_length, check = _HEADER.unpack(header)
+        magic, version, self._kind, meta_length, self._body_length, check = _HEADER.unpack_from(header)
         if magic != MAGIC:
             raise NotAFrame(
                 f"received {magic!r} where a frame begins: the other side speaks another protocol"
             )
-        if check != xxhash.xxh32_intdigest(header[:_FIELDS_BYTES]):
+        if check != xxh32_intdigest(header[:_FIELDS_BYTES]):
             raise ChecksumMismatch("a frame header was damaged on the way")
         if version != VERSION:
             raise NotAFrame(f"the other side frames messages in version {version}, this one in {VERSION}")
@@ -291,26 +289,29 @@ class FrameReader(Generic[Message]):
             raise FrameTooLarge(_too_long("body", self._body_length, self.limits.body_bytes))
         return int(meta_length)
 
-    def _read_at_once(self) -> Message:
+    def _read_at_once(self) -> Message | None:
         """A frame that is in staging as a whole, as most are: it is read there, checked before it is used."""
-        frame, end, body_length = self._staging[self._start :], self._meta_end, self._body_length
-        digest = self._digest
-        digest.update(frame[:end])
-        self._compare(frame, end)
-        message, targets = self._placed(frame[HEADER_BYTES:end])
-        end += _CHECK_BYTES
-        if body_length:
-            body, end = frame[end : end + body_length], end + body_length
+        frame = self._staging[self._start : self._end]
+        size = frame.nbytes
+        if size < HEADER_BYTES:
+            return None
+        meta_end = HEADER_BYTES + self._lengths(frame)
+        end = meta_end + _CHECK_BYTES
+        body_end = end + self._body_length
+        if size < end or (body_end != end and size < body_end + _CHECK_BYTES):
+            return None
+        head = frame[:meta_end]
+        check = _DIGEST.unpack_from(frame, meta_end)[0]
+        self._hold(xxh3_64_intdigest(head), check)
+        message, targets = self._placed(head[HEADER_BYTES:])
+        if body_end != end:
+            values = frame[end:body_end]
             if self.checks_body:
-                digest.update(body)
-            self._compare(frame, end)
-            end += _CHECK_BYTES
-            for target in targets:
-                size = target.nbytes
-                target[:] = body[:size]
-                body = body[size:]
+                check = xxh3_64_intdigest(b"".join((head, values)))
+            self._hold(check, _DIGEST.unpack_from(frame, body_end)[0])
+            _spread(values, targets)
+            end = body_end + _CHECK_BYTES
         self._start += end
-        digest.reset()
         return message
 
     def _read_meta(self) -> Message | None:
@@ -328,7 +329,7 @@ class FrameReader(Generic[Message]):
 
     def _placed(self, meta: memoryview) -> tuple[Message, Sequence[memoryview]]:
         message, targets = self._place(self._kind, meta, self._body_length)
-        room = sum([target.nbytes for target in targets])
+        room = _length(targets)
         if room != self._body_length:
             raise BadMessage(
                 f"a frame of kind {self._kind} brings {self._body_length} bytes, expected were {room}"
@@ -353,10 +354,25 @@ class FrameReader(Generic[Message]):
         self.checked += sum(view.nbytes for view in self._portion)
         return self._go_on()
 
-    def _compare(self, checked: memoryview, at: int = 0) -> None:
+    def _compare(self, checked: memoryview) -> None:
         """Hold all so far to the check that is in ``checked``."""
-        if _DIGEST.unpack_from(checked, at)[0] != self._digest.intdigest():
+        self._hold(self._digest.intdigest(), _DIGEST.unpack(checked)[0])
+
+    def _hold(self, digest: int, check: int) -> None:
+        """Hold what came to its check."""
+        if digest != check:
             raise ChecksumMismatch(f"a frame of kind {self._kind} was damaged on the way")
+
+
+def _spread(values: memoryview, targets: Sequence[memoryview]) -> None:
+    """Write ``values`` to the targets, one after another, which they fill."""
+    for target in targets:
+        target[:] = values[: target.nbytes]
+        values = values[target.nbytes :]
+
+
+def _length(views: Sequence[memoryview]) -> int:
+    return views[0].nbytes if len(views) == 1 else sum([view.nbytes for view in views])
 
 
 def _too_long(name: str, length: int, limit: int) -> str:

@@ -21,7 +21,7 @@ import numpy as np
 
 from paddle._pserver.errors import FrameError
 from paddle._pserver.protocol import link
-from paddle._pserver.protocol.framing import SLICE_BYTES, FrameReader, Limits, bytes_of, pieces
+from paddle._pserver.protocol.framing import SLICE_BYTES, FrameReader, Limits, bytes_of, pieces, small
 from paddle._pserver.protocol.messages import Reply, encode
 from paddle._pserver.service.meter import Traffic
 from paddle._pserver.shard.inlet import Inbound, Inlet
@@ -87,11 +87,16 @@ class Session(asyncio.BufferedProtocol):
         if self._closing:
             return
         kind, meta = encode(message)
-        views = [bytes_of(array) for array in body]
-        self._outbox.append(iter(pieces(kind, meta, views, copy=live, checks_body=self._checks_body)))
+        views, checks_body = [bytes_of(array) for array in body], self._checks_body
+        frame = small(kind, meta, views, checks_body=checks_body)
+        if frame is not None and not self._outbox and not self._paused:  # it is a copy
+            self._sent += len(frame)
+            return self._transport.write(frame)
+        self._outbox.append(iter(pieces(kind, meta, views, copy=live, checks_body=checks_body)))
         self._pump()
         if self._outbox:
             self._transport.pause_reading()
+        return None
 
     def close(self) -> None:
         """Read no more; close once all is sent and the other side has closed, or does not for long."""

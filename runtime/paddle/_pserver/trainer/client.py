@@ -105,7 +105,7 @@ class Client:
         self._asked_at = time.monotonic()
         self.failure: PserverError | None = None  # after which nothing can be asked
         self._given_up = False
-        self._silence = Silence()
+        self._silence: Silence | None = None  # where it is encrypted
         self._whole = True  # whether the last message went out whole
         # Called now and then while it waits for the other side.
         self.on_idle: Callable[[], None] = lambda: None
@@ -120,6 +120,7 @@ class Client:
         listens."""
         if self._socket is None:
             self._socket, self._reader.checks_body = self._approach.come(deadline, insists=insists)
+            self._silence = Silence() if isinstance(self._socket, TlsSocket) else None
             if self._is_closed:  # meanwhile, by another thread
                 self.close()
 
@@ -282,7 +283,8 @@ class Client:
         sock = self._socket
         if sock is None:
             raise ShardUnreachable(f"{self.what}: the connection is closed: nothing can be asked any more")
-        timeout_s = min(deadline.left_s(), most_s)
+        left_s = deadline.left_s()
+        timeout_s = most_s if left_s > most_s else left_s
         if timeout_s != self._timeout_s:  # as seldom as it can be, since that asks the system
             self._timeout_s = timeout_s
             if isinstance(sock, TlsSocket):
@@ -293,9 +295,11 @@ class Client:
 
     def _next(self, deadline: Deadline) -> Reply:
         """The next reply that is not only a sign."""
-        self._silence.begin()
+        if self._silence is not None:
+            self._silence.begin()
         while isinstance(reply := self._one(deadline), Sign):
-            self._silence.answered()
+            if self._silence is not None:
+                self._silence.answered()
         return reply
 
     def _one(self, deadline: Deadline) -> Reply:
@@ -310,9 +314,10 @@ class Client:
                     count = sock.recvmsg_into(reader.buffers())[0]
                 except _NOT_YET:
                     self._idle(deadline)
-                    self._want_sign(sock, deadline)
+                    self._want_sign(deadline)
                     continue
-                self._silence.heard()
+                if self._silence is not None:
+                    self._silence.heard()
                 if not count:
                     raise ConnectionResetError("it closed the connection")
                 reader.received(count)
@@ -328,10 +333,11 @@ class Client:
             raise TimeoutError("timed out") from None
         self.on_idle()
 
-    def _want_sign(self, sock: Stream, deadline: Deadline) -> None:
+    def _want_sign(self, deadline: Deadline) -> None:
         """See sign.py."""
-        is_open = isinstance(sock, TlsSocket) and self._whole and not self._given_up
-        if is_open and self._silence.wants_sign(time.monotonic()):
+        silence = self._silence
+        is_open = silence is not None and self._whole and not self._given_up
+        if is_open and silence.wants_sign(time.monotonic()):
             for group in pieces(*encode(SIGN), checks_body=self._reader.checks_body):
                 self._send_all(group, deadline)
 

@@ -39,9 +39,10 @@ class Deadline:
     def left_s(self) -> float:
         """Look: how many seconds are left; 0 where it is over."""
         seen_at = self._read()
-        self._left_s -= min(seen_at - self._seen_at, MOST_S)
+        passed_s = seen_at - self._seen_at
+        self._left_s -= passed_s if passed_s < MOST_S else MOST_S
         self._seen_at = seen_at
-        return 0.0 if self._is_ended else max(0.0, self._left_s)
+        return 0.0 if self._is_ended or self._left_s < 0 else self._left_s
 
     @property
     def is_over(self) -> bool:

@@ -83,9 +83,10 @@ class Journal:
     def pass_by(self, message: Journaled) -> None:
         """It is about to be asked, and is not kept; nor is what was told before of any use then."""
         self.told = self._since = after(message, self.told)
-        self._entries.clear()
-        self._free.clear()
-        self.size_bytes = 0
+        if self._entries or self._free:
+            self._entries.clear()
+            self._free.clear()
+            self.size_bytes = 0
 
     def reaches(self, mark: Mark, needed: Mark) -> bool:
         """Whether a shard that has ``mark`` can be told all up to ``needed``."""

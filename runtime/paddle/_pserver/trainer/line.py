@@ -235,7 +235,8 @@ class Line:
 
     def _hear(self, landing: Landing) -> Reply:
         while True:
-            self._be_back()
+            if self._broken is not None:
+                self._be_back()
             with self._busy:
                 try:
                     return self._heard(landing)
@@ -248,7 +249,7 @@ class Line:
         reply = self.client.receive(landing.views(), landing.told)
         self._open, self._answered = None, self._journal.told
         self._respite.end()
-        if isinstance(reply, Answer):
+        if self.journals and isinstance(reply, Answer):
             self._journal.prune(reply.durable)
         return reply
 

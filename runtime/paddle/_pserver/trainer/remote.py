@@ -38,6 +38,7 @@ from paddle._pserver.trainer.agreement import check_begun, check_place, check_ve
 from paddle._pserver.trainer.client import Client, Notice
 from paddle._pserver.trainer.flight import Flight
 from paddle._pserver.trainer.greeting import Greeting, Place
+from paddle._pserver.trainer.handed import Handed
 from paddle._pserver.trainer.line import Line
 from paddle._pserver.trainer.meeting import meet
 from paddle._pserver.trainer.question import Patience
@@ -77,6 +78,7 @@ class RemoteExchange:
     ) -> None:
         self._wire = wire or WireSpec()
         self._encoder = Encoder(self._wire, ModeSpec())
+        self._handed = Handed((), self._encoder)
         self._connect_timeout_s = connect_timeout_s
         token = token_of(token_file, notice)
         trust = read_trust(tls_ca) if tls_ca else None
@@ -93,6 +95,8 @@ class RemoteExchange:
 
         self._dense = [DenseShard(line("dense", place), i, len(dense)) for i, place in enumerate(dense)]
         self._sparse = [SparseShard(line("sparse", place), i, len(sparse)) for i, place in enumerate(sparse)]
+        self._shards: list[DenseShard | SparseShard] = [*self._dense, *self._sparse]
+        self._lines = [shard.line for shard in self._shards]
         self._flight = Flight(self._dense, self._sparse)
         for shard in self._shards:
             shard.line.on_idle = self._look_around
@@ -106,10 +110,6 @@ class RemoteExchange:
         self._report = StepReport(0)
         self._is_first, self._notice = not trainer_id, notice
         self._process = os.getpid()
-
-    @property
-    def _shards(self) -> list[DenseShard | SparseShard]:
-        return [*self._dense, *self._sparse]
 
     def _look_around(self) -> None:
         """While one shard is waited for another may have lost this trainer, and others may wait for that."""
@@ -125,6 +125,7 @@ class RemoteExchange:
         self._update = update
         self._is_in_step = update.mode.is_in_step
         self._encoder = Encoder(self._wire, update.mode)
+        self._handed = Handed(self._dense_ones, self._encoder)
         self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters if not p.is_open}
         try:
             check_ports(parameters, dense=len(self._dense), sparse=len(self._sparse))
@@ -165,6 +166,7 @@ class RemoteExchange:
         near = [shard for shard in self._dense if shard.line.client.is_near] if self._shares else []
         if near and self._wire.is_plain:  # in other numbers they are made to travel
             self._room = room_for(self._parameters)
+            self._handed = Handed(self._dense_ones, self._encoder, self._room)
         for shard in near:
             shard.line.share(self._room)
 
@@ -173,11 +175,11 @@ class RemoteExchange:
         return self._room.arrays if self._room is not None else {}
 
     def _meet(self, within_s: float) -> None:
-        meet([shard.line for shard in self._shards], within_s)
+        meet(self._lines, within_s)
 
     def _greet(self) -> None:
         self._meet(self._connect_timeout_s)
-        lines = [shard.line for shard in self._shards]
+        lines = self._lines
         # Where nobody waits for anybody only the one that begins the model can tell: to the others, who are
         # welcomed one after another, it may just have been begun.
         if self._is_in_step or self._is_first:
@@ -235,10 +237,9 @@ class RemoteExchange:
         self.settle()
         given.check_names(gradients, self._names)
         samples = given.count(samples, "samples")
-        merged = {p.name: given.merged(gradients, p) for p in self._sparse_ones}
-        held, encoder = self._held(gradients), self._encoder
-        dense = {p.name: encoder.dense(p, held[p.name]) for p in self._dense_ones}
-        rows = {name: encoder.rows(part) for name, part in merged.items()}
+        encoder, merged = self._encoder, [(p.name, given.merged(gradients, p)) for p in self._sparse_ones]
+        dense = self._handed.coded(gradients)
+        rows = {name: encoder.rows(part) for name, part in merged}
         self._steps, self._pace = self._steps + 1, self._pace + 1
         push = Push(
             self._steps,
@@ -256,7 +257,7 @@ class RemoteExchange:
         """See Overlapping."""
         if self._flight.is_under_way:
             self._flight.settle(names)
-            if names is None or any(p.name in names for p in self._sparse_ones):
+            if self._sparse and (names is None or any(p.name in names for p in self._sparse_ones)):
                 self._flight.settle_sparse()
             if names is None and (answers := self._flight.end()):
                 self._check_versions(versions := [answer.version for answer in answers])
@@ -265,16 +266,10 @@ class RemoteExchange:
                 self._cut = not self._lacking and any(answer.wants_cut for answer in answers)
         return self._report
 
-    def _held(self, gradients: given.Gradients) -> Mapping[str, np.ndarray]:
-        """The dense gradients, flat, in the room for them where there is one."""
-        if self._room is not None:
-            return self._room.hold({p.name: given.dense(gradients, p) for p in self._dense_ones})
-        return {p.name: given.flat(gradients, p) for p in self._dense_ones}
-
     def _check_versions(self, versions: Sequence[int]) -> None:
         """Where trainers are in step all shards have applied the same steps."""
         if self._is_in_step:
-            check_versions([shard.line for shard in self._shards], versions, self._steps)
+            check_versions(self._lines, versions, self._steps)
 
     def begin_pass(self, pass_id: int) -> None:
         """See Exchange."""

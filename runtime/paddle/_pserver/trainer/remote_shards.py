@@ -57,6 +57,8 @@ class DenseShard:
         self.layout = dense_layout((), index, count)
         self.bytes_per_value = 4  # in the answer to a push
         self._held: list[Cut] = []  # of each of the layout's segments
+        self._gradients: Mapping[str, Coded] = {}  # that were pushed last
+        self._pushed: tuple[list[memoryview], list[int]] = [], []  # and the parts of them
         self._rounded: Rounded | None = None
         self._into: list[memoryview] = []
 
@@ -105,7 +107,9 @@ class DenseShard:
     ) -> None:
         """Push the shard's part of ``gradients``; ``forms``: and their forms; ``is_in_room``: see Line.
         ``told``: what is lacking where some of it was told ahead, and on which connection."""
-        body, forms_told = self._parts(gradients)
+        if gradients is not self._gradients:
+            self._gradients, self._pushed = gradients, self._parts(gradients)
+        body, forms_told = self._pushed
         if push.shrink:
             push = replace(push, shrink=0)  # there are no tables
         short = None
