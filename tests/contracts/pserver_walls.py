@@ -28,6 +28,7 @@ PSERVER = (
     Row("_pserver.protocol.{__init__, landing, portion}"),
     Row("_pserver.protocol.ahead", theirs="threading"),  # a lock
     Row("_pserver.protocol.link", theirs="select socket"),
+    Row("_pserver.protocol.vigil", theirs="time"),
     Row("_pserver.protocol.wire", "_engine.exchange"),
     Row("_pserver.protocol.messages", f"{WIRE} _engine.exchange", "msgspec"),
     Row("_pserver.protocol.{framing, placement}", "_pserver.errors _engine.exchange", "numpy xxhash"),
@@ -169,7 +170,7 @@ PSERVER = (
         "_pserver.trainer",
         f"_pserver.trainer {TOKENS} {WIRE} {EXCHANGE} _visible _pserver.trust.nearby "
         "_pserver.memory.{gradient_room, region, shown} "
-        "_pserver.protocol.{ahead, encoding, landing, link, rounded}",
+        "_pserver.protocol.{ahead, encoding, landing, link, rounded, vigil}",
         "msgspec numpy os secrets socket ssl sys threading time",
     ),
     Row("_pserver.trainer.meeting", "_pserver.trainer.{deadline, line}", "queue threading"),
@@ -193,6 +194,7 @@ PSERVER = (
         "asyncio numpy",
     ),
     Row("_pserver.service.shard_clock", "", "time"),
+    Row("_pserver.service.wakeful_selector", "_pserver.protocol.vigil", "selectors"),
     Row("_pserver.service.relay", SHARD, "asyncio numpy time"),
     Row(
         "_pserver.service.warming",
@@ -231,7 +233,7 @@ PSERVER = (
     Row(
         "_pserver.service.process",
         "_pserver.{errors, options, watcher} _pserver.snapshots.recovery _pserver.trust.{auth, tls} "
-        "_pserver.service.{application, conversation, hub, lobby, refusals}",
+        "_pserver.service.{application, conversation, hub, lobby, refusals, wakeful_selector}",
         "aiohttp asyncio resource secrets signal socket",
     ),
     Row(  # the parent of the shards' processes: it stays small and loads no numeric library

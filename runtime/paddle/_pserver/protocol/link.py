@@ -11,6 +11,7 @@ from __future__ import annotations
 import select
 import socket
 import struct
+from collections.abc import Callable
 from typing import Protocol
 
 UPGRADE = "paddle-pserver/1"
@@ -44,6 +45,13 @@ def has_ended(sock: _Described) -> bool:
     poll = select.poll()
     poll.register(sock, select.POLLRDHUP)  # what failed is told in any case
     return bool(poll.poll(0))
+
+
+def look_at(sock: _Described) -> Callable[[], bool]:
+    """What tells at once whether something is there to be read, or the end is."""
+    poll = select.poll()
+    poll.register(sock, select.POLLIN)
+    return lambda: bool(poll.poll(0))
 
 
 def wait_at_most(sock: socket.socket, timeout_s: float) -> None:

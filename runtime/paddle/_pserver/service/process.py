@@ -24,6 +24,7 @@ from paddle._pserver.service.conversation import Conversation
 from paddle._pserver.service.hub import Hub
 from paddle._pserver.service.lobby import Lobby
 from paddle._pserver.service.refusals import Refusals
+from paddle._pserver.service.wakeful_selector import WakefulSelector
 from paddle._pserver.snapshots.recovery import begin
 from paddle._pserver.trust.auth import Gate, Token
 from paddle._pserver.trust.tls import Certificate
@@ -47,7 +48,8 @@ def run(
     ``places``: this shard and those that were started with it, for people to look at. ``token``: trainers
     must have it. ``certificate``: it is shown to them, and all that comes over TCP is encrypted.
     """
-    return asyncio.run(_serve(options, listeners, name, on_ready, watcher, places, token, certificate))
+    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(WakefulSelector())) as runner:
+        return runner.run(_serve(options, listeners, name, on_ready, watcher, places, token, certificate))
 
 
 async def _serve(

@@ -91,12 +91,12 @@ class Session(asyncio.BufferedProtocol):
         frame = small(kind, meta, views, checks_body=checks_body)
         if frame is not None and not self._outbox and not self._paused:  # it is a copy
             self._sent += len(frame)
-            return self._transport.write(frame)
+            self._transport.write(frame)
+            return
         self._outbox.append(iter(pieces(kind, meta, views, copy=live, checks_body=checks_body)))
         self._pump()
         if self._outbox:
             self._transport.pause_reading()
-        return None
 
     def close(self) -> None:
         """Read no more; close once all is sent and the other side has closed, or does not for long."""

@@ -42,6 +42,9 @@ class Barred(NamedTuple):
     left: tuple[int, ...] = ()
 
 
+_NOBODY = Barred()
+
+
 class Arrivals:
     """See the module's text. ``note`` tells people. ``training``: None before anything is trained;
     ``may_be_new_job``: the shard was restored, and nobody has come who is of either job."""
@@ -101,7 +104,7 @@ class Arrivals:
     def barred(self) -> Barred:
         """See Barred. Nobody is before it is clear whose job this is."""
         if self.may_be_new_job or not self._roster.away:
-            return Barred()
+            return _NOBODY
         gone = [self._roster.trainers[id] for id in sorted(self._roster.away)]
         left = [trainer for trainer in gone if trainer.has_left and not trainer.is_left_out]
         later = [trainer for trainer in gone if self._has_ended_pass(trainer)]

@@ -37,6 +37,8 @@ class Cuts:
     def look(self, now: float) -> str | None:
         """Have the state written, if this is the moment for it; at the end of every event. Gives why it could
         not be cut, if it could not."""
+        if self._saving.options is None:
+            return None
         model, version, in_step = self._beginning.model, self._clocks.version, self._beginning.is_in_step
         if model is None or not model.is_complete or not self._saving.wants(version, now, in_step=in_step):
             return None

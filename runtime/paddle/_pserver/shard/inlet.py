@@ -90,11 +90,15 @@ class Inlet:
     def _place_gradient(
         self, push: Push, tables: Tables, body_length: int
     ) -> tuple[Inbound, Sequence[memoryview]]:
-        counts = _counted(push.counts, tables) if push.counts or tables.rows else ()
-        sizes = [n * table.held.width for n, table in zip(counts, tables.rows.values(), strict=True)]
-        of_rows = 8 * sum(counts) + 4 * sum(sizes)
-        if not push.parts and body_length != 4 * tables.layout.size + of_rows:
-            expected = 4 * tables.layout.size + of_rows
+        counts: Sequence[int] = ()
+        sizes: Sequence[int] = ()
+        of_rows = 0
+        if push.counts or tables.rows:
+            counts = _counted(push.counts, tables)
+            sizes = [n * table.held.width for n, table in zip(counts, tables.rows.values(), strict=True)]
+            of_rows = 8 * sum(counts) + 4 * sum(sizes)
+        expected = 4 * tables.layout.size + of_rows
+        if body_length != expected and not push.parts:
             raise BadMessage(f"this push should bring {expected} bytes and brings {body_length}")
         if push.forms:
             raise BadMessage("a push tells forms in a job whose gradients travel as they are")

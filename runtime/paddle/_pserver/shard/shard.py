@@ -140,7 +140,8 @@ class Shard:
     @property
     def wire(self) -> WireSpec | None:
         """In which numbers values travel, as a trainer has declared."""
-        return None if self.declaration is None else self.declaration.wire
+        model = self._beginning.model
+        return None if model is None else model.declaration.wire
 
     # What surroundings tell a shard. Every call returns what to do about it, in order.
 
@@ -261,7 +262,7 @@ class Shard:
         if isinstance(message, Hello):
             return self._hello(session, message)
         trainer = self.roster.of(session)
-        if isinstance(message, Hold | Keep):
+        if isinstance(message, (Hold, Keep)):
             return self._wanted(session, message)
         if trainer is None:
             raise BadMessage(f"{type(message).__name__} came before Hello")

@@ -82,7 +82,7 @@ class Training:
         """A trainer asks; see :meth:`paddle._pserver.shard.shard.Shard.handle`."""
         if isinstance(message, Push):
             return self._push(trainer, message, gradient, now)
-        if isinstance(message, Pull | PullRows):
+        if isinstance(message, (Pull, PullRows)):
             if message.again is not None:
                 return self._read_again(trainer, message, message.again, ids)
             self._check_caught_up(trainer)
@@ -112,8 +112,9 @@ class Training:
         return (values,) if values.size else ()
 
     def _push(self, trainer: Trainer, push: Push, gradient: Gradient, now: float) -> None:
-        for table, rows in zip(self._tables.rows.values(), gradient.rows, strict=True):
-            table.check(rows.ids)
+        if self._tables.rows:
+            for table, rows in zip(self._tables.rows.values(), gradient.rows, strict=True):
+                table.check(rows.ids)
         id = trainer.id
         is_new = self._clocks.admit(id, push.step, push.pace)
         self._barrier.add(id, push, now)
@@ -210,24 +211,25 @@ class Training:
             self._end_day(max([offer.push.shrink for offer in due.offers]))
         for offer in due.offers:
             self._clocks.decide(offer.trainer, dropped=due.discard)
-        for offer in () if due.held else due.offers:
-            self._answer_open(offer.trainer)
+        if not due.held:
+            for offer in due.offers:
+                self._answer_open(offer.trainer)
 
     def _apply(self, offers: Sequence[Offer]) -> None:
-        pushes = [offer.push for offer in offers]
-        in_pass = [offer.push.pass_id for offer in offers if offer.trainer in self._roster.present]
-        self._clocks.apply(sum([push.samples for push in pushes]), max(in_pass, default=0))
-        self._tables.apply(
-            [offer.gradient for offer in offers],
-            samples=self._clocks.samples,
-            passes=self._clocks.passes_over,
-            step=self._clocks.version,
-        )
+        samples = passes = 0
+        clocks, present = self._clocks, self._roster.present
+        for trainer, push, _ in offers:
+            samples += push.samples
+            if push.pass_id > passes and trainer in present:
+                passes = push.pass_id
+        clocks.apply(samples, passes)
+        gradients = [offer.gradient for offer in offers]
+        self._tables.apply(gradients, samples=clocks.samples, passes=clocks.passes_over, step=clocks.version)
         if self._changes is not None:
             for offer in offers:
                 self._changes.add(offer.trainer, offer.gradient.rows)
-        if self._clocks.version % self._log_period_server == 0:
-            self._outbox.note(str(self._clocks))
+        if clocks.version % self._log_period_server == 0:
+            self._outbox.note(str(clocks))
 
     def _end_day(self, threshold: int) -> None:
         """Of open tables, where somebody asked for that."""

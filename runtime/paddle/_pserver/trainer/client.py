@@ -50,6 +50,7 @@ from paddle._pserver.protocol.messages import (
     decode,
     encode,
 )
+from paddle._pserver.protocol.vigil import Vigil
 from paddle._pserver.trainer.approach import Approach
 from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trainer.last_words import last_words, words_ahead
@@ -105,7 +106,8 @@ class Client:
         self._asked_at = time.monotonic()
         self.failure: PserverError | None = None  # after which nothing can be asked
         self._given_up = False
-        self._silence: Silence | None = None  # where it is encrypted
+        self._silence = Silence()
+        self._vigil = Vigil(lambda: True)  # of what is encrypted, something may be there already
         self._whole = True  # whether the last message went out whole
         # Called now and then while it waits for the other side.
         self.on_idle: Callable[[], None] = lambda: None
@@ -120,7 +122,8 @@ class Client:
         listens."""
         if self._socket is None:
             self._socket, self._reader.checks_body = self._approach.come(deadline, insists=insists)
-            self._silence = Silence() if isinstance(self._socket, TlsSocket) else None
+            if not isinstance(self._socket, TlsSocket):
+                self._vigil = Vigil(link.look_at(self._socket))
             if self._is_closed:  # meanwhile, by another thread
                 self.close()
 
@@ -295,11 +298,9 @@ class Client:
 
     def _next(self, deadline: Deadline) -> Reply:
         """The next reply that is not only a sign."""
-        if self._silence is not None:
-            self._silence.begin()
+        self._silence.begin()
         while isinstance(reply := self._one(deadline), Sign):
-            if self._silence is not None:
-                self._silence.answered()
+            self._silence.answered()
         return reply
 
     def _one(self, deadline: Deadline) -> Reply:
@@ -311,13 +312,14 @@ class Client:
                     self._told(reader.checked)
                 sock = self._ready(deadline)
                 try:
+                    self._vigil.begin()
                     count = sock.recvmsg_into(reader.buffers())[0]
                 except _NOT_YET:
                     self._idle(deadline)
-                    self._want_sign(deadline)
+                    self._want_sign(sock, deadline)
                     continue
-                if self._silence is not None:
-                    self._silence.heard()
+                self._vigil.end()
+                self._silence.heard()
                 if not count:
                     raise ConnectionResetError("it closed the connection")
                 reader.received(count)
@@ -333,11 +335,10 @@ class Client:
             raise TimeoutError("timed out") from None
         self.on_idle()
 
-    def _want_sign(self, deadline: Deadline) -> None:
+    def _want_sign(self, sock: Stream, deadline: Deadline) -> None:
         """See sign.py."""
-        silence = self._silence
-        is_open = silence is not None and self._whole and not self._given_up
-        if is_open and silence.wants_sign(time.monotonic()):
+        is_open = isinstance(sock, TlsSocket) and self._whole and not self._given_up
+        if is_open and self._silence.wants_sign(time.monotonic()):
             for group in pieces(*encode(SIGN), checks_body=self._reader.checks_body):
                 self._send_all(group, deadline)
 

@@ -4,8 +4,8 @@ A trainer computes most gradients into the same arrays, step after step. What is
 fits its parameter, where its bytes lie) holds as long as that array comes again, and is not made anew: of a
 small model that would be most of what a step costs.
 
-It must never know a shard. Guarantee: what is given is that of the gradients at hand, whether they came in the
-same arrays or not; as long as they do, it is the same object.
+It must never know a shard. Guarantee: what is given is that of the gradients at hand, whether they came in
+the same arrays or not; as long as they do, it is the same object.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Handed:
 
     def _made(self, gradients: given.Gradients) -> Mapping[str, Coded]:
         arrays = {p.name: given.dense(gradients, p) for p in self._parameters}
-        where = {name: array.reshape(-1) for name, array in arrays.items()}
+        where: Mapping[str, np.ndarray] = {name: array.reshape(-1) for name, array in arrays.items()}
         if self._room is not None:
             where = self._room.hold(arrays)
         coded = {p.name: self._encoder.dense(p, where[p.name]) for p in self._parameters}

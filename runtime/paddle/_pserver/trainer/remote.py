@@ -77,8 +77,6 @@ class RemoteExchange:
         shares_memory: bool = True,
     ) -> None:
         self._wire = wire or WireSpec()
-        self._encoder = Encoder(self._wire, ModeSpec())
-        self._handed = Handed((), self._encoder)
         self._connect_timeout_s = connect_timeout_s
         token = token_of(token_file, notice)
         trust = read_trust(tls_ca) if tls_ca else None
@@ -96,11 +94,10 @@ class RemoteExchange:
         self._dense = [DenseShard(line("dense", place), i, len(dense)) for i, place in enumerate(dense)]
         self._sparse = [SparseShard(line("sparse", place), i, len(sparse)) for i, place in enumerate(sparse)]
         self._shards: list[DenseShard | SparseShard] = [*self._dense, *self._sparse]
-        self._lines = [shard.line for shard in self._shards]
         self._flight = Flight(self._dense, self._sparse)
         for shard in self._shards:
             shard.line.on_idle = self._look_around
-        self._name(())
+        self._name((), ModeSpec())
         self._update: UpdateSpec | None = None
         self._arrays: dict[str, np.ndarray] = {}
         self._room: GradientRoom | None = None
@@ -121,11 +118,9 @@ class RemoteExchange:
     ) -> Mapping[str, np.ndarray]:
         """See Exchange."""
         given.check_values(values, parameters)
-        self._name(parameters)
+        self._name(parameters, update.mode)
         self._update = update
         self._is_in_step = update.mode.is_in_step
-        self._encoder = Encoder(self._wire, update.mode)
-        self._handed = Handed(self._dense_ones, self._encoder)
         self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters if not p.is_open}
         try:
             check_ports(parameters, dense=len(self._dense), sparse=len(self._sparse))
@@ -156,10 +151,12 @@ class RemoteExchange:
         self.pull()
         return self._arrays
 
-    def _name(self, parameters: Sequence[ParameterSpec]) -> None:
+    def _name(self, parameters: Sequence[ParameterSpec], mode: ModeSpec) -> None:
         self._parameters, self._names = tuple(parameters), {p.name for p in parameters}
         self._dense_ones = [p for p in parameters if not p.sparse]
         self._sparse_ones = [p for p in parameters if p.sparse]
+        self._encoder = Encoder(self._wire, mode)
+        self._handed = Handed(self._dense_ones, self._encoder)
 
     def _share(self) -> None:
         """Share memory with dense shards of this machine."""
@@ -175,11 +172,11 @@ class RemoteExchange:
         return self._room.arrays if self._room is not None else {}
 
     def _meet(self, within_s: float) -> None:
-        meet(self._lines, within_s)
+        meet([shard.line for shard in self._shards], within_s)
 
     def _greet(self) -> None:
         self._meet(self._connect_timeout_s)
-        lines = self._lines
+        lines = [shard.line for shard in self._shards]
         # Where nobody waits for anybody only the one that begins the model can tell: to the others, who are
         # welcomed one after another, it may just have been begun.
         if self._is_in_step or self._is_first:
@@ -269,7 +266,7 @@ class RemoteExchange:
     def _check_versions(self, versions: Sequence[int]) -> None:
         """Where trainers are in step all shards have applied the same steps."""
         if self._is_in_step:
-            check_versions(self._lines, versions, self._steps)
+            check_versions([shard.line for shard in self._shards], versions, self._steps)
 
     def begin_pass(self, pass_id: int) -> None:
         """See Exchange."""
