@@ -17,7 +17,7 @@ _CHECKS = "both sides compute a checksum of every byte, which the bare socket do
 _BARE = "gloo is a bare socket, too"
 _LEVEL = "it is within a tenth of it, above or below"
 _GRPCS = "both spend time in the same socket, and gRPC not all of its"
-_PYTHON = "four system calls against these and some 330 calls of Python"
+_PYTHON = "four system calls against these and some 300 calls of Python"
 _COPY = "a socket's copies are three to four times the arithmetic, and no more"
 
 
