@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 
 import numpy as np
@@ -13,7 +14,7 @@ from paddle._pserver.memory.gradient_room import room_for
 from paddle._pserver.protocol.encoding import Coded, Cut, Encoder
 from paddle._pserver.protocol.placement import Slice
 from paddle._pserver.protocol.wire import WireSpec
-from paddle._pserver.trainer.handed import Handed
+from paddle._pserver.trainer.handed import SMALL_BYTES, Handed
 
 MODEL = [ParameterSpec(name="w", shape=(2, 3)), ParameterSpec(name="b", shape=(3,))]
 WHOLE = {p.name: Cut(p.name, [Slice(p.name, 0, p.size)]) for p in MODEL}
@@ -70,6 +71,15 @@ def test_what_is_encoded_is_encoded_with_every_step() -> None:
     given = {name: array.astype(np.float32) for name, array in given.items()}
     steps = {told(hands.coded(given))["w"] for _ in range(4)}
     assert len(steps) == 2  # what was cut off is told later
+
+
+def test_large_arrays_are_not_held_on_to() -> None:
+    large = ParameterSpec(name="w", shape=(SMALL_BYTES // 4 + 1,))
+    hands, array = Handed([large], Encoder(WireSpec(), ModeSpec())), np.zeros(large.shape, np.float32)
+    gone = weakref.ref(array)
+    hands.coded({"w": array})
+    del array
+    assert gone() is None
 
 
 def test_what_lies_elsewhere_is_brought_into_the_room_every_time() -> None:

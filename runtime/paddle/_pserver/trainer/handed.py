@@ -2,7 +2,8 @@
 
 A trainer computes most gradients into the same arrays, step after step. What is made of an array (that it
 fits its parameter, where its bytes lie) holds as long as that array comes again, and is not made anew: of a
-small model that would be most of what a step costs.
+small model that would be most of what a step costs. Large ones are not held on to: where each step brings
+new arrays the last ones would be in memory beside them.
 
 It must never know a shard. Guarantee: what is given is that of the gradients at hand, whether they came in
 the same arrays or not; as long as they do, it is the same object.
@@ -19,6 +20,9 @@ from paddle._pserver.memory.gradient_room import GradientRoom
 from paddle._pserver.protocol.encoding import Coded, Encoder
 from paddle._pserver.trainer import given
 
+SMALL_BYTES = 1 << 18
+"""So much of gradients is held on to."""
+
 
 class Handed:
     """See the module's text. ``parameters``: the dense ones; ``room``: where shards of this machine read
@@ -30,6 +34,7 @@ class Handed:
         self._parameters, self._encoder, self._room = parameters, encoder, room
         self._arrays: Mapping[str, np.ndarray] = {}  # that came last, where they may come again
         self._coded: Mapping[str, Coded] | None = None  # and what was made of them
+        self._is_small = 4 * sum(parameter.size for parameter in parameters) <= SMALL_BYTES
 
     def coded(self, gradients: given.Gradients) -> Mapping[str, Coded]:
         """The dense ones among ``gradients``; good until the next ones are asked for."""
@@ -46,6 +51,7 @@ class Handed:
         if self._room is not None:
             where = self._room.hold(arrays)
         coded = {p.name: self._encoder.dense(p, where[p.name]) for p in self._parameters}
-        stays = not self._encoder.keeps and all(map(np.may_share_memory, arrays.values(), where.values()))
+        can_stay = self._is_small and not self._encoder.keeps
+        stays = can_stay and all(map(np.may_share_memory, arrays.values(), where.values()))
         self._arrays, self._coded = (arrays, coded) if stays else ({}, None)
         return coded

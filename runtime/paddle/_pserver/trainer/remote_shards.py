@@ -38,6 +38,7 @@ from paddle._pserver.protocol.placement import dense_layout, row_ranges
 from paddle._pserver.protocol.portion import rows_at_once
 from paddle._pserver.protocol.rounded import Rounded
 from paddle._pserver.protocol.wire import WireSpec
+from paddle._pserver.trainer.handed import SMALL_BYTES
 from paddle._pserver.trainer.line import Line
 from paddle._pserver.trainer.question import ReplyBytes, Short
 from paddle._pserver.trainer.sieve import Sieve
@@ -107,9 +108,9 @@ class DenseShard:
     ) -> None:
         """Push the shard's part of ``gradients``; ``forms``: and their forms; ``is_in_room``: see Line.
         ``told``: what is lacking where some of it was told ahead, and on which connection."""
-        if gradients is not self._gradients:
-            self._gradients, self._pushed = gradients, self._parts(gradients)
-        body, forms_told = self._pushed
+        body, forms_told = self._pushed if gradients is self._gradients else self._parts(gradients)
+        if 4 * self.layout.size <= SMALL_BYTES:
+            self._gradients, self._pushed = gradients, (body, forms_told)
         if push.shrink:
             push = replace(push, shrink=0)  # there are no tables
         short = None
