@@ -25,11 +25,14 @@ def test_what_is_there_is_found_and_what_is_not_ends_with_its_time(
     pair: tuple[socket.socket, socket.socket],
 ) -> None:
     mine, theirs = pair
-    with WakefulSelector() as selector, patch.object(vigil, "SHORT_S", 60.0):  # every wait counts as short
+    with (
+        WakefulSelector() as selector,
+        patch.object(vigil, "ROUND_S", 60.0),
+    ):  # every wait but the first is awake
         key = selector.register(mine, selectors.EVENT_READ, "a")
         assert selector.select(0) == []
         theirs.send(b"x")
-        for timeout in (None, 5.0, 0, -1.0):  # asleep the first time, then awake
+        for timeout in (None, 5.0, 0, -1.0):
             assert selector.select(timeout) == [(key, selectors.EVENT_READ)]
     with WakefulSelector() as selector:
         selector.register(theirs, selectors.EVENT_READ)

@@ -1,17 +1,17 @@
-"""Vigil: who waits for something that comes at once stays awake for it.
+"""Vigil: who does little else than to wait for what comes at once stays awake for it.
 
 To sleep and to be woken takes a process longer than a small exchange does: the kernel switches twice, and
 what it needs has left the processor's caches meanwhile. A trainer and a shard of one machine answer each
 other in less.
 
-1.  A wait begins awake where the one before was short: shorter than ``SHORT_S``.
-2.  Who is awake looks again and again, for ``SHORT_S``, and then sleeps as it would have at once.
+1.  A wait begins awake where the one before began less than ``ROUND_S`` ago.
+2.  Who is awake looks again and again, for ``ROUND_S``, and then sleeps as it would have at once.
 
-So a wait that was long costs one vigil, and the waits after it none: whoever waits for a batch that is being
-computed, for a processor that others have, or for a distant machine, sleeps.
+So whoever computes between its waits, or waits for a processor that others have, or for a distant machine,
+sleeps: there nothing is gained, and others may need the processor.
 
-It must never know what is waited for. Guarantee: of two waits one after another, of which the first was long,
-the second is slept.
+It must never know what is waited for. Guarantee: after a wait that was long, or work that was, the next wait
+is slept.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-SHORT_S = 100e-6
+ROUND_S = 150e-6
 
 Found = TypeVar("Found")
 
@@ -31,18 +31,15 @@ class Vigil(Generic[Found]):
 
     def __init__(self, look: Callable[[], Found], read: Callable[[], float] = time.perf_counter) -> None:
         self._look, self._read = look, read
-        self._since = 0.0
-        self._is_awake = False
+        self._began = -ROUND_S
 
-    def begin(self) -> Found | None:
+    def keep(self) -> Found | None:
         """A wait begins: what came while this was awake. If nothing did whoever waits is to sleep now."""
-        self._since = since = self._read()
-        while self._is_awake:
-            if found := self._look():
-                return found
-            self._is_awake = self._read() - since < SHORT_S
-        return None
-
-    def end(self) -> None:
-        """It has come."""
-        self._is_awake = self._read() - self._since < SHORT_S
+        before, self._began = self._began, self._read()
+        if self._began - before >= ROUND_S:
+            return None
+        until = self._began + ROUND_S
+        while not (found := self._look()):
+            if self._read() >= until:
+                return None
+        return found

@@ -1,7 +1,7 @@
 """Wakeful selector: asyncio's own, which stays awake for what comes at once (vigil.py).
 
 It must never know who waits for what. Guarantee: it finds what the selector that it is made of finds, at most
-``SHORT_S`` after the time that it is given.
+``ROUND_S`` after the time that it is given.
 """
 
 from __future__ import annotations
@@ -25,6 +25,4 @@ class WakefulSelector(selectors.EpollSelector):
         """See :class:`selectors.BaseSelector`."""
         if timeout is not None and timeout <= 0:
             return super().select(0)
-        found = self._vigil.begin() or super().select(timeout)
-        self._vigil.end()
-        return found
+        return self._vigil.keep() or super().select(timeout)

@@ -312,13 +312,12 @@ class Client:
                     self._told(reader.checked)
                 sock = self._ready(deadline)
                 try:
-                    self._vigil.begin()
+                    self._vigil.keep()
                     count = sock.recvmsg_into(reader.buffers())[0]
                 except _NOT_YET:
                     self._idle(deadline)
                     self._want_sign(sock, deadline)
                     continue
-                self._vigil.end()
                 self._silence.heard()
                 if not count:
                     raise ConnectionResetError("it closed the connection")
