@@ -82,8 +82,7 @@ PSERVER = (
     ),
     Row(
         "_pserver.tables.packed_table",
-        f"{WIRE} {EXCHANGE} _engine.kernels.rows "
-        "_pserver.tables.{cut_room, frozen, gradient, slots, streamed}",
+        f"{WIRE} {EXCHANGE} _pserver.tables.{{cut_room, frozen, gradient, slots, streamed, summed_rows}}",
         "numpy",
     ),
     Row(

@@ -20,6 +20,7 @@ from math import sqrt
 import numpy as np
 
 from paddle._engine.kernels.kernel import kernel
+from paddle._engine.kernels.prefetch import AHEAD, LINE, prefetch
 
 Array = np.ndarray
 Float = np.float32
@@ -27,6 +28,13 @@ Float = np.float32
 ZERO = np.float32(0)
 ONE = np.float32(1)
 HALF = np.float32(0.5)
+
+
+@kernel
+def ask_for(table: Array, row: int) -> None:
+    """Ask the memory for a row that will be needed: rows of a batch lie anywhere in a large table."""
+    for j in range(0, table.shape[1], LINE):
+        prefetch(table, row * table.shape[1] + j)
 
 
 @kernel
@@ -97,6 +105,8 @@ def momentum(
 ) -> None:
     """SGD and Momentum."""
     for i in range(index.shape[0]):
+        if i + AHEAD < index.shape[0]:
+            ask_for(table, index[i + AHEAD])
         row = index[i]
         w, g = table[row], gradient[i]
         for j in range(w.shape[0]):

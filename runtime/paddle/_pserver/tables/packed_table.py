@@ -140,14 +140,11 @@ class PackedTable:
             self._average.roll()
 
     def _update(self, parts: Sequence[Rows], scale: np.float32 | None, rate: float, step: int) -> None:
-        ids = parts[0].ids if len(parts) == 1 else np.concatenate([part.ids for part in parts])
-        if not len(ids):
+        if not any(len(part.ids) for part in parts):
             return
-        values = parts[0].values if len(parts) == 1 else np.concatenate([part.values for part in parts])
-        if not (ids[1:] > ids[:-1]).all():
-            from paddle._engine.kernels.rows import merge_rows  # numba is loaded only where rows meet
+        from paddle._pserver.tables.summed_rows import summed  # numba is loaded only where rows are met
 
-            ids, values = merge_rows(ids, values)
+        ids, values = summed(parts)
         if scale is not None:
             values = values * scale
         local = self.held.local(ids)
