@@ -18,7 +18,7 @@ import paddle.v2 as paddle
 from paddle._engine.passes import descent, prune
 from paddle._engine.program import Operator
 
-from .book import MODELS, rows_of
+from .small_models import MODELS, rows_of
 
 OPTIMIZERS: dict[str, Callable[[], Any]] = {
     "sgd": lambda: paddle.optimizer.Momentum(momentum=0.0, learning_rate=0.01),

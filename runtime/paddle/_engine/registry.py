@@ -252,7 +252,6 @@ def same_memory(a: np.ndarray, b: np.ndarray) -> bool:
     return bool(a.__array_interface__["data"][0] == b.__array_interface__["data"][0])
 
 
-@cache
 def kernel(type: str) -> Kernel:
     """The kernel that computes an operator or, for ``T_grad``, the gradient of one."""
     return gradient(type.removesuffix("_grad")) if type.endswith("_grad") else row(type).forward

@@ -321,7 +321,7 @@ def test_a_first_snapshot_that_cannot_be_written_ends_the_job_and_a_later_one_is
     talk.push(0, ONE)
     talk.write("no space left on device")
     assert any("a snapshot could not be written: no space left" in note for note in talk.notes)
-    assert talk.push(0, ONE) == [Answer(3, False, Mark(0, 0))]
+    assert talk.push(0, ONE) == [Answer(3, False, Mark(0, 0), lacking=True)]
 
 
 def test_one_snapshot_is_written_at_a_time() -> None:
