@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import until
+
 pytestmark = pytest.mark.faults
 
 # A child in a session of its own, an orphan of a double fork, and another that stays in the role's session
@@ -109,7 +111,8 @@ def test_in_a_later_life_of_a_job_logs_are_appended_to_and_what_is_there_is_not_
     agent.say(do="start", role="trainer")
     head, *_ = lines(agent, "here")
     assert re.fullmatch(r"--- trainer begins again with its whole job, process \d+ ---", head)
-    assert (logs / "train.log").read_text() == f"train.log of the first life\n{head}\nhere\n"
+    whole = f"train.log of the first life\n{head}\nhere\n"  # told first: nobody waits for the disk
+    until(lambda: (logs / "train.log").read_text() == whole, "the log to be appended to")
     assert (logs / "agent.log").read_text().startswith("agent.log of the first life\n")
     with (logs / "paddle_trainer.INFO").open("a") as file:
         file.write("and of the second\n")

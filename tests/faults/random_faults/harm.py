@@ -106,10 +106,10 @@ class Harms:
     def heal(self) -> None:
         """Take everything back."""
         self._replacing.is_ending = True
+        self._disk.heal()  # first: who takes a place is let in once a snapshot knows it
         while self._later:
             self.pass_by(float("inf"))
             rest()
-        self._disk.heal()
         for trainer in self._cluster.trainers:
             for link in trainer.links:
                 link.heal()

@@ -19,7 +19,7 @@ from tests.faults.random_faults.defects import DEFECTS
 
 def pieces() -> None:
     """Tables of any size are read while training goes on (tables/frozen.py)."""
-    Tables.cut = partialmethod(Tables.cut, 0)  # type: ignore[method-assign, assignment]
+    Tables.cut = partialmethod(Tables.cut, worth_bytes=0)  # type: ignore[method-assign, assignment]
     frozen.PIECE_BYTES = 16  # a row: so that steps come between many of them
     frozen_table.LISTED_AT_ONCE = 3
 
