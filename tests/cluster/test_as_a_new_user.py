@@ -141,9 +141,10 @@ def newcomer(make_lab, tmp_path: Path, cellar: Path) -> Newcomer:
 
 
 def seen(lab: Lab, node: str) -> dict[str, tuple[int, int]]:
-    """All there is of ours on a node, and when it was changed."""
+    """All there is of ours on a node, and when it was changed; but for what a job compiles there."""
     home = lab.path(node, ROOT_DIR) / ".paddle"
-    found = ((path, path.lstat()) for path in home.rglob("*") if path.name != "lock")
+    paths = (path for path in home.rglob("*") if path.name != "lock" and "__pycache__" not in path.parts)
+    found = ((path, path.lstat()) for path in paths)
     return {str(path.relative_to(home)): (status.st_mtime_ns, status.st_size) for path, status in found}
 
 
