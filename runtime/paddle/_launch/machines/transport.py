@@ -1,5 +1,5 @@
-"""SSH: connections to nodes, and programs that run there. Only this file, ways.py and host_keys.py know
-Fabric and Paramiko.
+"""SSH: connections to nodes, and programs that run there. Only this file, ways.py, host_keys.py and
+identities.py know Fabric and Paramiko.
 
 It must never know what a program is for. Users, ports, keys, jump hosts and the rest are those of ``ssh``:
 ~/.ssh/config, the agent, known_hosts (ways.py).
