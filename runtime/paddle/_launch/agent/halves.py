@@ -15,7 +15,7 @@ from pathlib import Path
 
 from . import private_files
 from .logfile import LogFile
-from .loop import Agent
+from .loop import OUTER_DIED, Agent
 from .processes import become_subreaper, look_up, sweep
 from .role import CHUNK, die_with_parent
 
@@ -47,7 +47,7 @@ def main() -> int:
     os.close(will)
     os.close(pulse)
     become_subreaper()
-    return Agent(testament, heart).run() if die_with_parent(outer, signal.SIGTERM) else 1
+    return Agent(testament, heart).run() if die_with_parent(outer, OUTER_DIED) else 1
 
 
 def _guard(inner: int, will: int, pulse: int) -> int:

@@ -28,6 +28,7 @@ FIRST_LEASE_S = 60.0  # until the plan says it
 BEAT_S = 1.0
 SCAN_S = 0.05
 _ASKED = "asked by the launcher"
+OUTER_DIED = signal.SIGUSR1  # comes when the first of its threads dies, while it is still seen as the parent
 _HALVED = "the outer half was killed"  # upon which an sshd ends our standard input, too
 _DOING = {"plan": "take the workspace", "start": "start", "stop": "stop"}
 _MEANING = {"lease": "it heard nothing from the launcher for longer than its lease"}
@@ -84,7 +85,8 @@ class Agent:
             os.set_blocking(descriptor, False)
         signal.set_wakeup_fd(alarm, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.signal(signal.SIGTERM, lambda signum, _: self._signals.append(signum))
+        for signum in (signal.SIGTERM, OUTER_DIED):
+            signal.signal(signum, lambda signum, _: self._signals.append(signum))
         self._selector.register(awake, selectors.EVENT_READ, lambda: os.read(awake, CHUNK))
         self._selector.register(sys.stdin.fileno(), selectors.EVENT_READ, self._read_orders)
 
@@ -235,7 +237,7 @@ class Agent:
         if now - self._looked > 2 * BEAT_S:  # this half stood still, and cannot say who else did
             self._heard = min(now, self._heard + now - self._looked)
         self._looked = now
-        if os.getppid() != self._outer:
+        if os.getppid() != self._outer or OUTER_DIED in self._signals:
             self._stop(_HALVED, LEASH_GRACE_S)
         elif self._signals:
             self._stop(f"signal {self._signals[0]}", LEASH_GRACE_S)
