@@ -83,6 +83,8 @@ TABLE = (
     Row("_recordio", "_recordio", "msgspec numpy pathlib"),
     Row("_recordio.pickled", "_recordio.errors", "numpy pickle"),
     Row("testing", "_engine.{registry, single}", "numpy"),
+    # Programs as people write them, under the two later faces.
+    Row("_program", "_absent _complaint _engine _program", "numpy"),
     # What one step computes.
     Row("_engine", "_engine", "numpy"),
     Row("_engine.blas", "", "ctypes numpy"),

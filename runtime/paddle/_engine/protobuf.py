@@ -2,19 +2,27 @@
 
 It must never know what a message is about: subclasses are tables. Guarantee: fields are written in the order
 of their numbers, set ones only, so equal messages give equal bytes; reading skips fields that the table does
-not have, and bytes that are no message raise :class:`DecodeError`.
+not have, takes repeated numbers one by one or packed, and bytes that are no message, that lack a required
+field or say a number that its enumeration does not have raise :class:`DecodeError`. What is read is as deep
+as the tables are and no larger than its bytes.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
-_DEFAULTS: dict[str, Any] = {"string": "", "uint64": 0, "int64": 0, "int32": 0, "double": 0.0, "bool": False}
-_WIRE_TYPES = dict.fromkeys(_DEFAULTS, _VARINT) | {"string": _BYTES, "double": _FIXED64}
+_DEFAULTS: dict[str, Any] = {
+    **dict.fromkeys(("uint64", "int64", "int32"), 0),
+    **dict.fromkeys(("double", "float"), 0.0),
+    **{"string": "", "bool": False},
+}
+_WIRE_TYPES = dict.fromkeys(_DEFAULTS, _VARINT) | {"string": _BYTES, "double": _FIXED64, "float": _FIXED32}
+_FLOATS = {"double": struct.Struct("<d"), "float": struct.Struct("<f")}
 
 
 class DecodeError(ValueError):
@@ -23,12 +31,15 @@ class DecodeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field: its number, and its kind: one of those above or a message class."""
+    """One field: its number, and its kind: one of those above or a message class. ``names``: of the numbers
+    that an enumeration has; nothing else is read then."""
 
     number: int
     kind: str | type[Message]
     default: Any = None
     repeated: bool = False
+    required: bool = False
+    names: Mapping[int, str] | None = None
 
     @property
     def wire_type(self) -> int:
@@ -106,13 +117,19 @@ class Message:
             name, field = by_number.get(number, ("", None))
             if field is None:
                 continue
+            if wire_type == _BYTES != field.wire_type and field.repeated:
+                getattr(message, name).extend(_unpacked(field, raw))
+                continue
             if wire_type != field.wire_type:
                 raise DecodeError(f"{cls.__name__}.{name} has wire type {wire_type}, not {field.wire_type}")
             value = _decoded(field, raw)
             if field.repeated:
-                getattr(message, name).append(value)
+                getattr(message, name).append(field.converted(value))
             else:
                 setattr(message, name, value)
+        for name, field in cls.FIELDS.items():
+            if field.required and name not in message._values:
+                raise DecodeError(f"{cls.__name__} lacks its {name}")
         return message
 
     def __str__(self) -> str:
@@ -126,13 +143,41 @@ class Message:
                 if isinstance(value, Message):
                     yield from (f"{indent}{name} {{", *value._lines(indent + "  "), f"{indent}}}")
                 else:
-                    yield f"{indent}{name}: {_TEXT.get(type(value), str)(value)}"
+                    yield f"{indent}{name}: {_said(field, value)}"
 
 
-_TEXT: dict[type, Callable[[Any], str]] = {
-    str: lambda text: '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"',
-    bool: lambda value: str(value).lower(),
-}
+def _said(field: Field, value: Any) -> str:
+    """A value as protobuf's text form says it."""
+    if field.names is not None:
+        return field.names.get(value, str(value))
+    if field.kind == "float":
+        return _shortest(value)
+    return _TEXT.get(type(value), str)(value)
+
+
+def _shortest(value: float) -> str:
+    """The fewest digits that are the same number in four bytes."""
+    packed = _FLOATS["float"].pack(value)
+    for digits in range(6, 9):
+        with suppress(OverflowError):  # rounded up beyond the largest
+            if _FLOATS["float"].pack(float(text := f"{value:.{digits}g}")) == packed:
+                return str(float(text))
+    return str(float(f"{value:.9g}"))
+
+
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def _quoted(text: str) -> str:
+    """A text in quotes; whatever is not printable ASCII as its bytes in octal."""
+    parts = [
+        _ESCAPES.get(one) or (one if " " <= one <= "~" else "".join(f"\\{b:03o}" for b in one.encode()))
+        for one in text
+    ]
+    return '"' + "".join(parts) + '"'
+
+
+_TEXT: dict[type, Callable[[Any], str]] = {str: _quoted, bool: lambda value: str(value).lower()}
 
 
 def _varint(value: int) -> bytes:
@@ -148,8 +193,8 @@ def _varint(value: int) -> bytes:
 def _encoded(field: Field, value: Any) -> bytes:
     if field.wire_type == _VARINT:
         return _varint(int(value))
-    if field.wire_type == _FIXED64:
-        return struct.pack("<d", value)
+    if isinstance(field.kind, str) and field.kind in _FLOATS:
+        return _FLOATS[field.kind].pack(value)
     content = value.encode() if isinstance(value, str) else value.SerializeToString()
     return _varint(len(content)) + content
 
@@ -159,11 +204,35 @@ def _decoded(field: Field, raw: Any) -> Any:
         return field.kind.FromString(raw)
     if field.kind == "string":
         return _text(raw)
-    if field.kind == "double":
-        return struct.unpack("<d", raw)[0]
-    if field.kind in ("int32", "int64"):
-        return raw - (1 << 64) if raw >> 63 else raw
-    return raw
+    if field.kind in _FLOATS:
+        return _FLOATS[field.kind].unpack(raw)[0]
+    value = _signed(field.kind, raw)
+    if field.names is not None and value not in field.names:
+        raise DecodeError(f"no message: {value} is none of the enumeration {', '.join(field.names.values())}")
+    return value
+
+
+def _signed(kind: str, raw: int) -> int:
+    bits = {"int32": 32, "int64": 64}.get(kind)
+    if bits is None:
+        return raw
+    raw &= (1 << bits) - 1
+    return raw - (1 << bits) if raw >> (bits - 1) else raw
+
+
+def _unpacked(field: Field, raw: bytes) -> Iterator[Any]:
+    """Repeated numbers that stand one after another in one record."""
+    at = 0
+    size = {_FIXED64: 8, _FIXED32: 4}.get(field.wire_type, 0)
+    if size and len(raw) % size:
+        raise DecodeError(f"no message: {len(raw)} bytes are no list of numbers of {size} bytes")
+    while at < len(raw):
+        if size:
+            yield _decoded(field, raw[at : at + size])
+            at += size
+        else:
+            value, at = _read_varint(raw, at)
+            yield field.converted(_decoded(field, value))
 
 
 def _text(raw: bytes) -> str:
