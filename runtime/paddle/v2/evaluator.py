@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from paddle._absent import NotInThisRelease, absent
+from paddle._engine.chunks import SCHEMES
 from paddle.v2._config import EvaluatorConfig
 from paddle.v2._draft import dense, gives_ids
-from paddle.v2._measures.chunks import SCHEMES
 from paddle.v2.config_base import Layer, default_name
 
 _LATER = ("detection_map", "gradient_printer")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import paddle.v2 as paddle
-from paddle.v2._measures.chunks import Scheme
+from paddle._engine.chunks import Scheme
 from paddle.v2._measures.curve import Curve
 from paddle.v2._measures.edits import Edits
 from paddle.v2._measures.pairs import Pairs

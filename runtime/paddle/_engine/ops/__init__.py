@@ -27,14 +27,17 @@ from paddle._engine.ops import (
     noise,
     normalization,
     pieces,
+    placing,
     ranking,
     recurrent,
     reduction,
+    repeating,
     robust,
     sampling,
     sequence,
     similarity,
     table,
+    tag_measures,
     tags,
 )
 from paddle._engine.registry import Row
@@ -69,6 +72,9 @@ ROWS: tuple[Row, ...] = (
     *sampling.ROWS,
     *classes.ROWS,
     *tags.ROWS,
+    *tag_measures.ROWS,
+    *repeating.ROWS,
+    *placing.ROWS,
     *ranking.ROWS,
     *exchange.ROWS,
 )

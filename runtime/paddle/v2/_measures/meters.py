@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle._absent import NotInThisRelease
+from paddle._engine import chunks
 from paddle._engine.program import Variable
 from paddle.v2._config import EvaluatorConfig
 from paddle.v2._lowering.sequences import merged
-from paddle.v2._measures import chunks, confusion, edits, printers
+from paddle.v2._measures import confusion, edits, printers
 from paddle.v2._measures.curve import Curve
 from paddle.v2._measures.measure import Meter, Ratio
 from paddle.v2._measures.pairs import Pairs

@@ -1,8 +1,8 @@
 """Chunks: which stretches of a sequence are one thing, and how many of those that are said are right.
 
 A tag is ``type * parts + part``: in the schemes IOB (begin, inside), IOE (inside, end), IOBES (begin, inside,
-end, single) and plain (one part); tags from ``types * parts`` on are outside of all chunks. Guarantee: as of
-every measure.
+end, single) and plain (one part); tags from ``types * parts`` on are outside of all chunks. Guarantee: counts
+of parts of a batch, or of batches, add up to those of the whole.
 """
 
 from __future__ import annotations

@@ -1,0 +1,74 @@
+"""Cases of the operators behind the later generations' layers over sequences: with twins."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..passes.case import Case
+
+RNG = np.random.default_rng(13)
+X, UPDATES = RNG.normal(size=(5, 4)), RNG.normal(size=(5, 1))
+PADDED = RNG.normal(size=(3, 4, 2))
+OFFSETS, OTHER_OFFSETS = np.array([0, 2, 2, 5]), np.array([0, 1, 3, 4])  # the second sequence is empty
+LENGTHS = np.array([2, 0, 3])
+IDS = np.array([[2], [0], [2], [2], [3]])
+SAID, RIGHT = np.array([[4], [2], [1], [1], [3]]), np.array([[4], [7], [1], [3]])
+PLACES = np.arange(4)
+IOB = {"scheme": "IOB", "types": 2}
+TAGS = np.array([[0], [1], [0], [1], [2]]), np.array([[0], [1], [0], [4], [2]])
+
+
+def padded() -> np.ndarray:
+    out = np.full((3, 4, 4), 1.5)
+    out[0, :2], out[2, :3] = X[:2], X[2:]
+    return out
+
+
+def scattered() -> np.ndarray:
+    out = X[:3].copy()
+    for row, id, update in zip((0, 0, 2, 2, 2), IDS[:, 0], UPDATES[:, 0], strict=True):
+        out[row, id] += update
+    return out
+
+
+SEQUENCES = [
+    Case(
+        "sequence_pad",
+        {"X": X, "Offsets": OFFSETS, "Pad": np.array([1.5]), "Places": PLACES},
+        padded,
+    ),
+    Case(
+        "sequence_unpad",
+        {"X": PADDED, "Offsets": OFFSETS, "Rows": np.arange(5)},
+        lambda: np.concatenate([PADDED[0, :2], PADDED[2, :3]]),
+    ),
+    Case("sequence_scatter", {"X": X[:3], "Ids": IDS, "Offsets": OFFSETS, "Updates": UPDATES}, scattered),
+]
+
+SEQUENCE_OTHERS = [
+    Case("sequence_lengths", {"Offsets": OFFSETS}, lambda: LENGTHS),
+    Case(
+        "sequence_mask",
+        {"X": LENGTHS, "Places": PLACES},
+        lambda: np.array([[1.0, 1, 0, 0], [0, 0, 0, 0], [1, 1, 1, 0]]),
+        {"dtype": "float32"},
+    ),
+    Case(
+        "sequence_enumerate",
+        {"X": SAID, "Offsets": OFFSETS},
+        lambda: np.array([[4, 2], [2, 9], [1, 1], [1, 3], [3, 9]]),
+        {"win_size": 2, "pad_value": 9},
+    ),
+    Case(
+        "edit_distance",
+        {"X": SAID, "Offsets": OFFSETS, "Label": RIGHT, "LabelOffsets": OTHER_OFFSETS},
+        lambda: np.array([[1.0], [1.0], [2.0]]),
+    ),
+    Case(
+        "edit_distance",
+        {"X": SAID, "Offsets": OFFSETS, "Label": RIGHT, "LabelOffsets": OTHER_OFFSETS},
+        lambda: np.array([[1.0], [2.0], [2.0]]),
+        {"normalized": False},
+    ),
+    Case("chunk_eval", {"X": TAGS[0], "Label": TAGS[1], "Offsets": OFFSETS}, lambda: np.array([2 / 3]), IOB),
+]

@@ -1,0 +1,78 @@
+"""LoDTensor: what is set is there, offsets and lengths say the same, and what does not fit is seen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from paddle._program.lod_tensor import (
+    LoDTensor,
+    LoDTensorArray,
+    create_lod_tensor,
+    create_random_int_lodtensor,
+)
+
+
+def test_a_tensor_holds_a_copy_of_what_was_set() -> None:
+    tensor, given = LoDTensor(), np.arange(6, dtype=np.int32).reshape(3, 2)
+    assert not tensor._is_initialized()
+    assert tensor.shape() == []
+    tensor.set(given, None)
+    given[0, 0] = 9
+    assert np.array(tensor).tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert tensor._dtype() == np.int32
+    assert tensor.shape() == [3, 2]
+    assert np.asarray(tensor, np.float64).dtype == np.float64
+    assert np.array(tensor[1:]).tolist() == [[2, 3], [4, 5]]
+    with pytest.raises(ValueError, match="holds nothing yet"):
+        np.array(LoDTensor())
+
+
+def test_offsets_and_lengths_say_the_same_on_all_levels() -> None:
+    tensor = LoDTensor(np.zeros((6, 1)))
+    tensor.set_lod([[0, 2, 3], [0, 2, 2, 6]])
+    assert tensor.recursive_sequence_lengths() == [[2, 1], [2, 0, 4]]
+    tensor.set_recursive_sequence_lengths([[1, 2], [1, 2, 3]])
+    assert tensor.lod() == [[0, 1, 3], [0, 1, 3, 6]]
+    assert tensor.has_valid_recursive_sequence_lengths()
+    for wrong in ([[1, 1], [1, 2, 3]], [[3], [1, 2, 2]]):
+        tensor.set_recursive_sequence_lengths(wrong)
+        assert not tensor.has_valid_recursive_sequence_lengths()
+    with pytest.raises(ValueError, match=r"level 0 of a LoD is \[2, 3\]: offsets begin with 0"):
+        tensor.set_lod([[2, 3]])
+
+
+def test_a_tensor_says_what_it_holds() -> None:
+    text = str(LoDTensor(np.array([[1], [2]]), [[0, 2]]))
+    assert "  - lod: {{0, 2}}\n" in text
+    assert "  - shape: [2, 1]\n" in text
+    assert "  - dtype: int64_t\n  - data: [1 2]\n" in text
+
+
+def test_a_tensor_is_made_of_lists_and_arrays() -> None:
+    words = create_lod_tensor([[1, 2], [3]], [[2, 1]], None)
+    assert np.array(words).tolist() == [[1], [2], [3]]
+    assert np.array(words).dtype == np.int64
+    assert words.lod() == [[0, 2, 3]]
+    assert create_lod_tensor(words, [[1, 2]], None).lod() == [[0, 1, 3]]
+    nested = create_lod_tensor(np.ones((3, 4), np.float32), [[2], [1, 2]], None)
+    assert nested.recursive_sequence_lengths() == [[2], [1, 2]]
+    with pytest.raises(ValueError, match=r"lengths \[2, 1\], and recursive_seq_lens says \[\[1, 2\]\]"):
+        create_lod_tensor([[1, 2], [3]], [[1, 2]], None)
+    with pytest.raises(ValueError, match="do not divide 3 rows"):
+        create_lod_tensor(np.ones((3, 1)), [[1, 1]], None)
+
+
+def test_random_integers_lie_between_both_ends() -> None:
+    tensor = create_random_int_lodtensor([[40, 60]], [2], None, low=3, high=5)
+    assert tensor.shape() == [100, 2]
+    assert set(np.array(tensor).ravel().tolist()) == {3, 4, 5}
+    assert tensor.recursive_sequence_lengths() == [[40, 60]]
+
+
+def test_an_array_of_tensors_takes_arrays() -> None:
+    tensors = LoDTensorArray()
+    tensors.append(np.zeros((2, 1)))
+    tensors.append(LoDTensor(np.ones((1, 1)), [[0, 1]]))
+    assert [tensor.shape() for tensor in tensors] == [[2, 1], [1, 1]]
+    assert tensors[1].lod() == [[0, 1]]
