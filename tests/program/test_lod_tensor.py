@@ -24,6 +24,10 @@ def test_a_tensor_holds_a_copy_of_what_was_set() -> None:
     assert tensor.shape() == [3, 2]
     assert np.asarray(tensor, np.float64).dtype == np.float64
     assert np.array(tensor[1:]).tolist() == [[2, 3], [4, 5]]
+    held = tensor._array
+    tensor.set(np.zeros((3, 2), np.int32), None)
+    assert tensor._array is held
+    assert not held.any()
     with pytest.raises(ValueError, match="holds nothing yet"):
         np.array(LoDTensor())
 

@@ -4,12 +4,12 @@ A level of its LoD is a list of offsets: level 0 divides the entries of level 1,
 rows. Outside it is also said by lengths, a list of how long each is; both forms are accepted by name.
 
 It must never know a program or a place. Guarantees: what was set is what is given back, values and dtype; a
-LoD that does not divide the array is refused by whoever runs it, and by ``has_valid_...`` before.
+value set in a tensor that somebody computes with is set in place, so who computes with it sees it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -26,16 +26,28 @@ _SHOWN = 10
 class LoDTensor:
     """An array with the offsets of its sequences, one list for each level."""
 
-    __slots__ = ("__weakref__", "_array", "_lod")
+    __slots__ = ("__weakref__", "_array", "_lod", "_refresh", "_replaced")
 
     def __init__(self, array: Any = None, lod: Iterable[Sequence[int]] = ()) -> None:
-        self._array: Array | None = None if array is None else _own(array)
+        self._array: Array | None = None if array is None else np.asarray(array)
         self._lod: Lod = []
+        self._replaced: Callable[[], None] = _nothing  # is told when another array is there
+        self._refresh: Callable[[], object] | None = None  # brings the array up to date
         self.set_lod(lod)
 
     def set(self, array: Any, place: object = None, zero_copy: bool = False) -> None:
         """Take a copy of ``array``. The place does not matter: there is one memory."""
-        self._array = _own(array)
+        given, held = np.asarray(array), self._array
+        if held is not None and held.shape == given.shape and self._takes(given.dtype):
+            np.copyto(held, given, casting="unsafe")
+            return
+        self._array = np.array(given, order="C", copy=True)
+        self._replaced()
+
+    def _takes(self, dtype: np.dtype) -> bool:
+        """Whether what is held is of that dtype, or belongs to somebody who computes in its own."""
+        held = self._array
+        return held is not None and (held.dtype == dtype or not held.flags.owndata) and held.flags.writeable
 
     def lod(self) -> Lod:
         """The offsets of each level."""
@@ -72,14 +84,16 @@ class LoDTensor:
         """The sizes of the array, none while there is no array."""
         return [] if self._array is None else list(self._array.shape)
 
-    def numpy(self) -> Array:
+    def array(self) -> Array:
         """The array itself."""
         if self._array is None:
-            raise ValueError("this LoDTensor holds nothing yet: set(array, place) gives it an array")
+            raise ValueError("this LoDTensor holds nothing yet: set(array, place), or run what writes it")
+        if self._refresh is not None:
+            self._refresh()
         return self._array
 
-    def _dtype(self) -> np.dtype:
-        return self.numpy().dtype
+    def _dtype(self) -> Any:
+        return self.array().dtype
 
     def _is_initialized(self) -> bool:
         return self._array is not None
@@ -91,16 +105,13 @@ class LoDTensor:
     get_dims = _get_dims
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        found = self.numpy()
-        if dtype is not None and np.dtype(dtype) != found.dtype:
-            return found.astype(dtype)
-        return found.copy() if copy else found
+        return np.array(self.array(), dtype)
 
     def __len__(self) -> int:
-        return len(self.numpy())
+        return len(self.array())
 
-    def __getitem__(self, index: Any) -> LoDTensor:
-        return LoDTensor(np.ascontiguousarray(self.numpy()[index]))
+    def __getitem__(self, index: Any) -> Any:
+        return self.array()[index]
 
     def __str__(self) -> str:
         if self._array is None:
@@ -121,7 +132,7 @@ class LoDTensor:
     __repr__ = __str__
 
     def _flat(self) -> list[Any]:
-        found: list[Any] = self.numpy().reshape(-1)[:_SHOWN].tolist()
+        found: list[Any] = self.array().reshape(-1)[:_SHOWN].tolist()
         return found
 
 
@@ -150,7 +161,7 @@ def create_lod_tensor(data: Any, recursive_seq_lens: Sequence[Sequence[int]], pl
     ValueError where the lengths do not divide it.
     """
     if isinstance(data, LoDTensor):
-        data = data.numpy()
+        data = data.array()
     if isinstance(data, list):
         found = [len(each) for each in _sequences(data)]
         if [found] != [list(level) for level in recursive_seq_lens]:
@@ -188,8 +199,8 @@ def create_random_int_lodtensor(
     return create_lod_tensor(data, recursive_seq_lens, place)
 
 
-def _own(array: Any) -> Array:
-    return np.array(array, order="C", copy=True)
+def _nothing() -> None:
+    pass
 
 
 def _sequences(data: list[Any]) -> Iterator[Sequence[Any]]:
