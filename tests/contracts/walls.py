@@ -74,6 +74,12 @@ TABLE = (
     ),
     Row("profiler", "_absent _engine.{profile, profile_table}", "os pathlib socket"),
     Row("_profiling", "_engine.{profile, profile_table}", "atexit os pathlib sys"),
+    # The 2.x generation.
+    Row("optimizer", "optimizer", "numpy"),
+    Row("optimizer.__init__", "_absent", "importlib sys"),  # and by name what it stands for, v2's too
+    Row("optimizer._scheduler", "_complaint", "warnings"),
+    Row("metric", "metric", "numpy"),
+    Row("metric.__init__", "_absent", "importlib"),
     Row("batch"),
     Row("dataset", "dataset _absent _recordio", f"numpy {STANDARD}"),
     Row("dataset.uci_housing", "dataset _absent v2.parameters", "numpy pathlib"),  # for model()

@@ -1,0 +1,35 @@
+"""Optimizers: ``paddle.optimizer``, those of the 2.x generation, and by their own names those of v2.
+
+Importing it loads nothing: a name is looked up when it is first used. It must never hold code of its own.
+Guarantee: each name is the very object of the module that it stands for. A class that both generations have
+takes the keywords of both: given one that only v2 has, or given to ``paddle.trainer.SGD``, it is v2's.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+_OF_2 = frozenset()
+_OF_V2 = frozenset(
+    {
+        *("AdaDelta", "AdaGrad", "DecayedAdaGrad", "L2Regularization", "ModelAverage"),
+        *("Adam", "Adamax", "Momentum", "Optimizer", "RMSProp"),
+    }
+)
+
+__all__ = ["lr", *sorted(_OF_2 | _OF_V2)]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "lr":
+        return import_module("paddle.optimizer.lr")
+    if name in _OF_V2:
+        value = globals()[name] = getattr(import_module("paddle.v2.optimizer"), name)
+        return value
+    raise AttributeError(f"paddle.optimizer.{name} does not exist", name=name, obj=sys.modules[__name__])
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

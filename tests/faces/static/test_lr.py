@@ -1,0 +1,124 @@
+"""Learning rates of 2.x, each against its formula written another way, and one against torch's."""
+
+import math
+
+import pytest
+
+from paddle.optimizer import lr
+
+N = 25
+
+
+def walked(scheduler, steps=N):
+    rates = []
+    for _ in range(steps):
+        rates.append(scheduler())
+        scheduler.step()
+    return rates
+
+
+def piecewise(n):
+    return 0.1 if n < 3 else 0.2 if n < 7 else 0.3
+
+
+def polynomial(n, *, cycle):
+    length = 5 * max(1, -(-n // 5)) if cycle else 5
+    share = n / length if cycle else min(n, 5) / 5
+    return 0.01 + 0.49 * (1 - share) ** 2
+
+
+FORMULAS = [
+    (lr.NoamDecay(64, 10), lambda n: 64**-0.5 * min(n**-0.5 if n else 1.0, n * 10**-1.5)),
+    (lr.PiecewiseDecay([3, 7], [0.1, 0.2, 0.3]), piecewise),
+    (lr.NaturalExpDecay(0.5, 0.1), lambda n: 0.5 * math.e ** (-0.1 * n)),
+    (lr.InverseTimeDecay(0.5, 0.1), lambda n: 0.5 / (1 + 0.1 * n)),
+    (lr.PolynomialDecay(0.5, 5, 0.01, 2.0), lambda n: polynomial(n, cycle=False)),
+    (lr.PolynomialDecay(0.5, 5, 0.01, 2.0, cycle=True), lambda n: polynomial(n, cycle=True)),
+    (lr.ExponentialDecay(0.5, 0.9), lambda n: 0.5 * 0.9**n),
+    (lr.MultiStepDecay(0.5, [3, 9], 0.1), lambda n: 0.5 * 0.1 ** ((n >= 3) + (n >= 9))),
+    (lr.StepDecay(0.5, 4, 0.5), lambda n: 0.5 * 0.5 ** (n // 4)),
+    (lr.LambdaDecay(0.5, lambda n: 0.9**n), lambda n: 0.5 * 0.9**n),
+    (lr.MultiplicativeDecay(0.5, lambda n: 0.9), lambda n: 0.5 * 0.9**n),
+    (lr.CosineAnnealingDecay(0.5, 10, 0.1), lambda n: 0.1 + 0.4 * (1 + math.cos(math.pi * n / 10)) / 2),
+    (lr.LinearWarmup(0.5, 4, 0.0, 0.4), lambda n: 0.1 * n if n < 4 else 0.5),
+    (
+        lr.LinearWarmup(lr.ExponentialDecay(0.5, 0.9), 4, 0.0, 0.4),
+        lambda n: 0.1 * n if n < 4 else 0.5 * 0.9 ** (n - 4),
+    ),
+]
+
+
+@pytest.mark.parametrize(("scheduler", "rate"), FORMULAS, ids=lambda x: type(x).__name__)
+def test_every_rate_is_that_of_its_formula(scheduler, rate):
+    assert walked(scheduler) == pytest.approx([rate(n) for n in range(N)], rel=1e-12)
+    if isinstance(scheduler, lr.MultiplicativeDecay):
+        return  # it knows no rate but the one before
+    scheduler.step(6)
+    assert scheduler.last_lr == pytest.approx(rate(6), rel=1e-12)
+
+
+def test_a_schedule_goes_on_from_the_state_of_another():
+    for make in (
+        lambda: lr.CosineAnnealingDecay(0.5, 10),
+        lambda: lr.LinearWarmup(lr.StepDecay(0.5, 3), 4, 0.0, 0.4),
+        lambda: lr.MultiplicativeDecay(0.5, lambda n: 0.9),
+    ):
+        first, second = make(), make()
+        walked(first, 7)
+        second.set_state_dict(first.state_dict())
+        assert walked(second) == walked(first)
+    with pytest.raises(RuntimeError, match="last_lr"):
+        lr.ExponentialDecay(0.5, 0.9).set_dict({"last_epoch": 3})
+
+
+def test_a_plateau_is_left_after_patience_and_not_during_cooldown():
+    scheduler = lr.ReduceOnPlateau(1.0, factor=0.5, patience=2, cooldown=1, threshold=0.0)
+    rates = []
+    for loss in (3.0, 2.0, 2.0, 2.0, 2.0, 9.0, 9.0, 9.0, 9.0):
+        scheduler.step(loss)
+        rates.append(scheduler())
+    assert rates == [1.0, 1.0, 1.0, 1.0, 0.5, 0.5, 0.5, 0.5, 0.25]
+    assert scheduler.state_dict()["best"] == 2.0
+
+
+def test_a_plateau_is_that_of_torch():
+    torch = pytest.importorskip("torch")
+    losses = [1.0, 0.9, 0.95, 0.9, 0.91, 0.92, 0.5, 0.6, 0.6, 0.6, 0.6, 0.6]
+    for mode, threshold_mode in (("min", "rel"), ("max", "abs")):
+        ours = lr.ReduceOnPlateau(0.5, mode, 0.3, 1, 0.01, threshold_mode, cooldown=1, min_lr=0.01)
+        optimizer = torch.optim.SGD([torch.zeros(1)], 0.5)
+        theirs = torch.optim.lr_scheduler.ReduceLROnPlateau(
+            optimizer, mode, 0.3, 1, threshold=0.01, threshold_mode=threshold_mode, cooldown=1, min_lr=0.01
+        )
+        for loss in losses:
+            ours.step(loss)
+            theirs.step(loss)
+            assert ours() == pytest.approx(optimizer.param_groups[0]["lr"])
+
+
+def test_a_schedule_of_ones_own_says_what_it_sets(capsys):
+    class Halving(lr.LRScheduler):
+        def get_lr(self):
+            return self.base_lr / 2**self.last_epoch
+
+    scheduler = Halving(1.0, verbose=True)
+    scheduler.step()
+    assert scheduler() == 0.5
+    assert "Epoch 1: Halving set learning rate to 0.5." in capsys.readouterr().out
+
+
+def test_what_cannot_be_says_so():
+    for wrong in (
+        lambda: lr.PiecewiseDecay([1], [0.1]),
+        lambda: lr.StepDecay(0.1, 0),
+        lambda: lr.MultiStepDecay(0.1, [3, 2]),
+        lambda: lr.MultiStepDecay(0.1, [3], gamma=1.5),
+        lambda: lr.LinearWarmup(0.1, 3, 0.2, 0.1),
+        lambda: lr.ReduceOnPlateau(0.1, mode="least"),
+    ):
+        with pytest.raises(ValueError):
+            wrong()
+    with pytest.raises(TypeError):
+        lr.ExponentialDecay("0.1", 0.9)
+    with pytest.raises(TypeError):
+        lr.LambdaDecay(0.1, 0.9)
