@@ -64,7 +64,9 @@ class Recorder:
     def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
         self.calls.append("prefetch")
 
-    def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
+    def step(
+        self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int, *, rate: float | None = None
+    ) -> StepReport:
         self.calls.append("push")
         return StepReport(0)
 

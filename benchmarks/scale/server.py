@@ -49,7 +49,9 @@ class Ledger:
         self.steps: list[int] = []
         self.pushes = 0
 
-    def apply(self, gradients: Sequence[Gradient], *, samples: int, passes: int, step: int) -> None:
+    def apply(
+        self, gradients: Sequence[Gradient], *, samples: int, passes: int, step: int, rate: object = None
+    ) -> None:
         """See Tables."""
         self.steps.append(len(gradients))
         self.pushes += len(gradients)

@@ -175,6 +175,7 @@ PSERVER = (
     Row("_pserver.trainer.meeting", "_pserver.trainer.{deadline, line}", "queue threading"),
     Row("_pserver.trainer.local", f"{SHARD} {WIRE} {EXCHANGE} _pserver.trainer.given", "numpy"),
     Row("_pserver.trainer.merging", EXCHANGE, "numpy"),
+    Row("_pserver.trainer.places", "_engine.errors _pserver.protocol.link"),
     Row("_pserver.trainer.local_updates", f"{EXCHANGE} _pserver.tables.known_rows", "numpy"),
     Row(
         "_pserver.trainer.trainer_modes",
@@ -230,10 +231,22 @@ PSERVER = (
         "asyncio socket ssl",
     ),
     Row(
+        "_pserver.service.reception",
+        "_pserver.trust.tls _pserver.service.{conversation, lobby, refusals}",
+        "aiohttp socket",
+    ),
+    Row(
         "_pserver.service.process",
         "_pserver.{errors, options, watcher} _pserver.snapshots.recovery _pserver.trust.{auth, tls} "
-        "_pserver.service.{application, conversation, hub, lobby, refusals, wakeful_selector}",
-        "aiohttp asyncio resource secrets signal socket",
+        "_pserver.service.{application, hub, reception, wakeful_selector}",
+        "asyncio resource secrets signal socket",
+    ),
+    Row(
+        "_pserver.service.endpoint",
+        "_pserver.{errors, options, watcher} _pserver.memory.memory _pserver.protocol.link "
+        "_pserver.service.{application, hub, ports, reception, wakeful_selector} "
+        "_pserver.shard.{ending, roster} _pserver.snapshots.recovery _pserver.trust.{auth, nearby, tls}",
+        "asyncio pathlib secrets signal socket threading",
     ),
     Row(  # the parent of the shards' processes: it stays small and loads no numeric library
         "_pserver.service.{children, ports, service}",

@@ -27,7 +27,9 @@ class Recorder:
     def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
         self.prefetched.append({name: ids.copy() for name, ids in rows.items()})
 
-    def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
+    def step(
+        self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int, *, rate: float | None = None
+    ) -> StepReport:
         self.given.append(dict(gradients))
         self.samples.append(samples)
         for name, gradient in gradients.items():

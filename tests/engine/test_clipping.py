@@ -27,7 +27,9 @@ class Taking:
     def prefetch(self, rows: object) -> None:
         pass
 
-    def step(self, gradients: dict[str, np.ndarray | SparseRows], samples: int) -> StepReport:
+    def step(
+        self, gradients: dict[str, np.ndarray | SparseRows], samples: int, *, rate: float | None = None
+    ) -> StepReport:
         self.given = {
             n: g.to_dense() if isinstance(g, SparseRows) else g.copy() for n, g in gradients.items()
         }

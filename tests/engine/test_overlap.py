@@ -48,7 +48,9 @@ class Late(Recorder):
         self.log.append(("give", name))
         self.ahead[name] = gradient.copy()
 
-    def commit(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> None:
+    def commit(
+        self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int, *, rate: float | None = None
+    ) -> None:
         for name, gradient in self.ahead.items():
             np.testing.assert_array_equal(gradients[name], gradient)
         self.ahead.clear()

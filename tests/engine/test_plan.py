@@ -49,7 +49,9 @@ class Taker:
     def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
         pass
 
-    def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
+    def step(
+        self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int, *, rate: float | None = None
+    ) -> StepReport:
         for name, gradient in gradients.items():
             dense = gradient.to_dense() if isinstance(gradient, SparseRows) else gradient.copy()
             self.gradients[name] = dense

@@ -108,7 +108,9 @@ def test_an_interrupt_of_the_exchange_leaves_no_part_behind() -> None:
     job = embedded()
 
     class Interrupted(Recorder):
-        def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
+        def step(
+            self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int, *, rate: float | None = None
+        ) -> StepReport:
             if not self.samples:
                 self.samples.append(samples)
                 raise KeyboardInterrupt
@@ -179,7 +181,9 @@ def test_a_row_of_an_open_table_is_asked_for_once_for_all_parts() -> None:
             self.asked = ids["open"].tolist(), training
             return {"open": np.stack([ids["open"], -ids["open"]], 1).astype(np.float32)}
 
-        def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
+        def step(
+            self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int, *, rate: float | None = None
+        ) -> StepReport:
             self.given.append(dict(gradients))
             return StepReport(1)
 

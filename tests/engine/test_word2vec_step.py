@@ -26,7 +26,7 @@ class Collector:
     def prefetch(self, rows) -> None:
         self.rows = rows
 
-    def step(self, gradients, samples) -> StepReport:
+    def step(self, gradients, samples, *, rate=None) -> StepReport:
         self.gradients = {
             name: g.to_dense() if isinstance(g, SparseRows) else g.copy() for name, g in gradients.items()
         }
@@ -74,7 +74,7 @@ def by_hand(p: dict[str, np.ndarray], feed: dict[str, np.ndarray], mask: np.ndar
 
 @pytest.mark.parametrize("drop_rate", [0.0, 0.5])
 @pytest.mark.parametrize("samples", [1, 32])
-def test_the_engine_agrees_with_numpy(drop_rate: float, samples: int) -> None:
+def test_the_engine_agrees_with_numpy(drop_rate: float, samples: int, *, rate: float | None = None) -> None:
     program, fetch = model(drop_rate)
     scope, exchange, rng = Scope(), Collector(), np.random.default_rng(samples)
     initialize(program, scope, 1)

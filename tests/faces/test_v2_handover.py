@@ -173,9 +173,9 @@ def test_gradients_are_computed_where_the_exchange_has_room_for_them(remote, mon
         places.update({name: np.empty_like(array) for name, array in servers.own.items()})
         return places
 
-    def step(servers, gradients, samples):
+    def step(servers, gradients, samples, **told):
         given.append(gradients)
-        return LocalExchange.step(servers, gradients, samples)
+        return LocalExchange.step(servers, gradients, samples, **told)
 
     monkeypatch.setattr(Servers, "room", room)
     monkeypatch.setattr(Servers, "step", step)

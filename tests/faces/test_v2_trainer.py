@@ -308,9 +308,9 @@ class Recorded:
     def prefetch(self, rows):
         self.calls.append({name: sorted(set(ids.ravel().tolist())) for name, ids in rows.items()})
 
-    def step(self, gradients, samples):
+    def step(self, gradients, samples, **told):
         self.calls.append(f"step {samples}")
-        return self._inner.step(gradients, samples)
+        return self._inner.step(gradients, samples, **told)
 
     def begin_pass(self, pass_id):
         self.calls.append(f"begin {pass_id}")

@@ -195,8 +195,14 @@ class Stepping(Protocol):
         """
         ...
 
-    def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
-        """Give the gradients of one batch of ``samples``; returns with the dense parameters updated."""
+    def step(
+        self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int, *, rate: float | None = None
+    ) -> StepReport:
+        """Give the gradients of one batch of ``samples``; returns with the dense parameters updated.
+
+        ``rate``: the learning rate of this step, in the place of what the declared schedule says; in step all
+        trainers tell the same one.
+        """
         ...
 
 
@@ -276,7 +282,9 @@ class SteppingAhead(Stepping, Protocol):
         """The gradient of a dense parameter is final, and stays so until the next ``begin_step`` at least."""
         ...
 
-    def commit(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> None:
+    def commit(
+        self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int, *, rate: float | None = None
+    ) -> None:
         """All gradients of one batch of ``samples`` are there, those that were given among them.
 
         Returns before they have had their effect; no gradient counts without it.
@@ -306,5 +314,5 @@ class Lending(Stepping, Protocol):
         ...
 
     def rate(self, samples: int) -> float:
-        """The learning rate of the next step, which is one of ``samples``."""
+        """The learning rate of the next step, which is one of ``samples``, where ``step`` is told none."""
         ...

@@ -98,6 +98,7 @@ class Executor:
         fetch: Sequence[str | Variable],
         *,
         samples: int | None = None,
+        rate: float | None = None,
         seed: int = 0,
         step: int | None = None,
         place: tuple[int, int] = (0, 0),
@@ -106,9 +107,9 @@ class Executor:
 
         ``feed``: data by name; float32 and int64 are expected, what converts without loss of kind is
         converted. ``samples``: how many samples the exchange is told that this step had, the batch size
-        if None. ``seed``: of all randomness, together with ``step``, if None how often this executor ran
-        this program before. ``place``: of this part in its batch, where that is run in parts (team.py): its
-        number, and the samples before it.
+        if None; ``rate``: see Stepping.step. ``seed``: of all randomness, together with ``step``, if None
+        how often this executor ran this program before. ``place``: of this part in its batch, where that is
+        run in parts (team.py): its number, and the samples before it.
         """
         known = self._programs.setdefault(program, _Known())
         program, feed = known.rest(program, feed)
@@ -116,7 +117,7 @@ class Executor:
         run, profile = plan.run, current()
         run.report = None
         run.seed, run.step = seed, known.runs if step is None else step
-        run.samples = _batch_size(feed) if samples is None else samples
+        run.samples, run.rate = _batch_size(feed) if samples is None else samples, rate
         run.part, run.before = place
         with np.errstate(all="ignore"):  # a cost that is inf or NaN says it all
             fetched = plan(feed) if profile is None else profile.run(plan, feed)

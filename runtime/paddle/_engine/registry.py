@@ -43,15 +43,16 @@ REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
 class Run:
     """What one run tells its operators, and what they tell it: renewed before every run, read by bound steps.
 
-    ``seed`` and ``step`` are all the randomness that there is. Where a batch is run in parts (team.py),
-    ``part`` is the number of this one, and ``before`` says how many samples are in those before it. ``keep``:
-    what an operator whose memory only values can size leaves for its gradient, by the name of its first
-    output; the plans of an executor share it.
+    ``seed`` and ``step`` are all the randomness that there is. ``rate``: see Stepping.step. Where a batch is
+    run in parts (team.py), ``part`` is the number of this one, and ``before`` says how many samples are in
+    those before it. ``keep``: what an operator whose memory only values can size leaves for its gradient, by
+    the name of its first output; the plans of an executor share it.
     """
 
     seed: int = 0
     step: int = 0
     samples: int = 0
+    rate: float | None = None
     part: int = 0
     before: int = 0
     exchange: Stepping | None = None

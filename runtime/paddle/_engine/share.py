@@ -23,6 +23,8 @@ from paddle._engine.rows import SparseRows
 
 Gradients = Mapping[str, np.ndarray | SparseRows]
 Ids = Mapping[str, np.ndarray]
+Given = tuple[Gradients, int, float | None]
+"""What a part gives at its end: see Stepping.step."""
 
 
 class Common:
@@ -62,16 +64,16 @@ class Common:
             for name, total in added:
                 self.ahead.give(name, total)
 
-    def commit(self, parts: list[tuple[Gradients, int]]) -> list[StepReport]:
+    def commit(self, parts: list[Given]) -> list[StepReport]:
         """All parts are computed."""
         assert self.exchange is not None
         self.give()
-        samples = sum(count for _, count in parts)
-        gradients = {name: _whole([part[name] for part, _ in parts]) for name in parts[0][0]}
+        samples, rate = sum(count for _, count, _ in parts), parts[0][2]
+        gradients = {name: _whole([part[name] for part, _, _ in parts]) for name in parts[0][0]}
         if self.ahead is not None:
-            self.ahead.commit(gradients, samples)
+            self.ahead.commit(gradients, samples, rate=rate)
             return [StepReport(0)] * len(parts)
-        return [self.exchange.step(gradients, samples)] * len(parts)
+        return [self.exchange.step(gradients, samples, rate=rate)] * len(parts)
 
     def prefetch(self, parts: list[Ids]) -> list[None]:
         """All parts are about to use these rows."""
@@ -108,12 +110,12 @@ class Share:
         )
         return found
 
-    def step(self, gradients: Gradients, samples: int) -> StepReport:
+    def step(self, gradients: Gradients, samples: int, *, rate: float | None = None) -> StepReport:
         """See Stepping."""
         for name, gradient in gradients.items():
             if isinstance(gradient, np.ndarray):
                 self._common.add(self._number, name, gradient)
-        given: tuple[Gradients, int] = (gradients, samples)
+        given: Given = (gradients, samples, rate)
         report: StepReport = self._common.meeting.meet(self._number, given, self._common.commit)
         return report
 
@@ -128,9 +130,9 @@ class Share:
         if not self._number:
             self._common.give()
 
-    def commit(self, gradients: Gradients, samples: int) -> None:
+    def commit(self, gradients: Gradients, samples: int, *, rate: float | None = None) -> None:
         """See SteppingAhead. All that is dense was given."""
-        given: tuple[Gradients, int] = (gradients, samples)
+        given: Given = (gradients, samples, rate)
         self._common.meeting.meet(self._number, given, self._common.commit)
 
     def settle(self, names: Collection[str] | None = None) -> StepReport:

@@ -74,6 +74,7 @@ class Team:
         *,
         seed: int,
         step: int,
+        rate: float | None = None,
     ) -> list[Fetched]:
         """Run the main block once on each part; gives what was fetched of each. See Executor.run."""
         wait(self._at_work)
@@ -88,7 +89,7 @@ class Team:
             place = number, befores[number]
             run = partial(self._executors[number].run, program, part.feed, fetch, samples=part.samples)
             try:
-                return run(seed=seed, step=step, place=place)
+                return run(seed=seed, step=step, rate=rate, place=place)
             except BaseException:
                 self._common.meeting.abandon()
                 raise

@@ -19,6 +19,8 @@ PserverError                  an ExchangeError: the engine's callers see these
 │   ├── NotAuthorized         the two sides do not have the same token
 │   ├── TlsMismatch           one side encrypts, and the other does not
 │   └── NotTrusted            the pserver's certificate is not what the trainer trusts
+├── JobFailed                 a pserver's job did not end well; the text says why
+├── RateMismatch              trainers in step that tell different learning rates: the job is broken
 ├── TrainerLost               a barrier cannot be met: the text names who is missing
 ├── ShardUnreachable          no connection, or no answer in time
 │   ├── ConnectionLost        a connection that broke
@@ -128,6 +130,26 @@ class TlsMismatch(Refused):
 
 class NotTrusted(Refused):
     """The pserver's certificate is not what the trainer trusts."""
+
+
+class JobFailed(PserverError):
+    """The job that a pserver has served did not end well."""
+
+
+class RateMismatch(PserverError):
+    """Trainers in step tell different learning rates for one step."""
+
+
+def rate_mismatch(
+    step: int, first: int, rate: float | None, other: int, another: float | None
+) -> RateMismatch:
+    """Trainer ``first`` tells ``rate`` for ``step``, and trainer ``other`` tells ``another``."""
+    tells, differs = ("none" if each is None else f"{each!r}" for each in (rate, another))
+    return RateMismatch(
+        f"trainers {first} and {other} tell different learning rates for step {step}: {tells} and {differs}. "
+        "In step all trainers update by one rate: compute it from what they all know, such as the number of "
+        "steps, or train asynchronously"
+    )
 
 
 class TrainerLost(PserverError):

@@ -65,7 +65,9 @@ class Keeper(Recorder):
     def rate(self, samples: int) -> float:
         return 0.01 * samples
 
-    def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
+    def step(
+        self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int, *, rate: float | None = None
+    ) -> StepReport:
         self.learning_rate = 2.0 * self.rate(samples)
         return super().step(gradients, samples)
 

@@ -33,12 +33,14 @@ class NotedExchange(RemoteExchange):
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         self._ledger = None if ledger is None else os.open(ledger, flags, 0o600)
 
-    def commit(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> None:
+    def commit(
+        self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int, *, rate: float | None = None
+    ) -> None:
         """See Overlapping."""
         if self._ledger is not None:
             self.settle()
             os.write(self._ledger, moves(gradients).tobytes())
-        super().commit(gradients, samples)
+        super().commit(gradients, samples, rate=rate)
 
     def settle(self, names: Collection[str] | None = None) -> StepReport:
         """See Overlapping."""

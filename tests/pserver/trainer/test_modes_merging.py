@@ -25,10 +25,10 @@ class Recorder(LocalExchange):
         super().__init__()
         self.pushed: list[tuple[float, list[float], int]] = []
 
-    def step(self, gradients: Any, samples: int) -> StepReport:
+    def step(self, gradients: Any, samples: int, *, rate: float | None = None) -> StepReport:
         rows = gradients["t"].to_dense()[:, 0].tolist() if "t" in gradients else [0.0] * 5
         self.pushed.append((float(gradients["w"][0]), rows, samples))
-        return super().step(gradients, samples)
+        return super().step(gradients, samples, rate=rate)
 
 
 class EveryGradientIsPushedOnce(RuleBasedStateMachine):

@@ -184,9 +184,9 @@ class Center(LocalExchange):
         super().__init__()
         self._tells_all, self._pushed = tells_all, np.empty(0, np.int64)
 
-    def step(self, gradients: Mapping[str, Any], samples: int) -> StepReport:
+    def step(self, gradients: Mapping[str, Any], samples: int, *, rate: float | None = None) -> StepReport:
         self._pushed = gradients["t"].ids
-        return super().step(gradients, samples)
+        return super().step(gradients, samples, rate=rate)
 
     def pull(self) -> None:
         """It always is up to date."""

@@ -32,7 +32,8 @@ def _descend(call: Call) -> Steps:
         raise ExchangeError("a parameter can be moved by its trainer only where the exchange lends it")
 
     def step() -> None:
-        add(-exchange.rate(run.samples) * multiplier)
+        rate = exchange.rate(run.samples) if run.rate is None else run.rate
+        add(-rate * multiplier)
 
     yield step
 

@@ -29,11 +29,11 @@ def _exchange(call: Call) -> Steps:
     def step() -> None:
         if exchange is None:
             raise ExchangeError("the program trains, but its executor was made without an exchange")
-        run.report = exchange.step(gradients, run.samples)
+        run.report = exchange.step(gradients, run.samples, rate=run.rate)
 
     def commit() -> None:
         if isinstance(exchange, SteppingAhead):
-            exchange.commit(gradients, run.samples)
+            exchange.commit(gradients, run.samples, rate=run.rate)
             run.report = PENDING
 
     yield commit if isinstance(exchange, SteppingAhead) else step

@@ -16,6 +16,8 @@ from typing import Protocol
 
 UPGRADE = "paddle-pserver/1"
 SESSION_PATH = "/v1/session"
+SPARSE_DOOR = "/sparse"
+"""Before all paths of the sparse shard, where one port serves a shard of either kind."""
 
 _TIME = struct.Struct("@ll")  # seconds and microseconds
 _BUFFER_BYTES = 1 << 20

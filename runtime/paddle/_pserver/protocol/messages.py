@@ -19,12 +19,11 @@ from paddle._pserver.errors import BadMessage, PserverError
 from paddle._pserver.options import Role
 from paddle._pserver.protocol.wire import WireSpec
 
-PROTOCOL = 6
+PROTOCOL = 7
 """Raised when a message changes its meaning; both sides must agree."""
 
 LONGEST_TEXT = 1 << 14
-REPLY_BYTES = 8 * LONGEST_TEXT
-"""More than the meta of any answer has."""
+REPLY_BYTES = 8 * LONGEST_TEXT  # more than the meta of any answer has
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 62)]
 Incarnation = Annotated[str, msgspec.Meta(max_length=64)]
@@ -128,8 +127,7 @@ class CountChanges(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PullChanges(msgspec.Struct, frozen=True, array_like=True):
-    """Send the rows that were counted. Answer: Answer, body = the int64 ids of all tables, then their float32
-    rows."""
+    """Send the rows that were counted. Answer: Answer, body = int64 ids of all tables, then float32 rows."""
 
     counts: tuple[Count, ...]
 
@@ -159,6 +157,7 @@ class Push(msgspec.Struct, frozen=True, array_like=True):
     days; 0: no day ends. ``pace``: which push of the pass this is, as its trainer counts for all shards alike
     (modes/ssp.py); 0: as this shard counts. ``cut``: in step, all shards make a snapshot of what they have
     after this step (saving.py). ``lacking``: some shard has not the last one yet that all are to have.
+    ``rate``: see Stepping.step.
     """
 
     step: Annotated[int, msgspec.Meta(ge=1, le=1 << 62)]
@@ -171,6 +170,7 @@ class Push(msgspec.Struct, frozen=True, array_like=True):
     pace: Count = 0
     cut: bool = False
     lacking: bool = False
+    rate: float | None = None
 
 
 class EndPass(msgspec.Struct, frozen=True, array_like=True):

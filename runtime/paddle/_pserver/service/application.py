@@ -32,8 +32,14 @@ Place = tuple[str, int, Role]
 """Address, port and role of a shard."""
 
 
-def application(hub: Hub, places: Sequence[Place] = (), gate: Gate | None = None) -> web.Application:
-    """The routes of a shard. ``places``: it and those that were started with it."""
+def application(
+    hub: Hub,
+    places: Sequence[Place] = (),
+    gate: Gate | None = None,
+    links: Sequence[report_page.Link] = (),
+) -> web.Application:
+    """The routes of a shard. ``places``: it and those that were started with it; ``links``: the same, where
+    they are known."""
 
     hub.door = partial(door.seen, gate)
 
@@ -45,9 +51,8 @@ def application(hub: Hub, places: Sequence[Place] = (), gate: Gate | None = None
         return web.Response(text="ok\n")
 
     async def show_page(request: web.Request) -> web.Response:
-        shown = report_page.html(
-            look(request), list(_links(places, *door.place_asked(request), request.scheme))
-        )
+        beside = links or list(_links(places, *door.place_asked(request), request.scheme))
+        shown = report_page.html(look(request), beside)
         policy = {"Content-Security-Policy": report_page.POLICY}
         return web.Response(text=shown, content_type="text/html", headers=policy)
 

@@ -159,6 +159,10 @@ class Hub:
         self._over.set()
         self._do(self.shard.stop(reason, now=self._clock.now()))
 
+    def leave(self) -> None:
+        """Nobody ever came here, and nobody will."""
+        self._over.set()
+
     async def outcome(self) -> Outcome:
         """Run until the shard is over and its last words are out."""
         self._warming.begin()

@@ -15,15 +15,11 @@ import socket
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from aiohttp import web
-
 from paddle._pserver.errors import PserverError
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.service.application import Place, application
-from paddle._pserver.service.conversation import Conversation
 from paddle._pserver.service.hub import Hub
-from paddle._pserver.service.lobby import Lobby
-from paddle._pserver.service.refusals import Refusals
+from paddle._pserver.service.reception import reception
 from paddle._pserver.service.wakeful_selector import WakefulSelector
 from paddle._pserver.snapshots.recovery import begin
 from paddle._pserver.trust.auth import Gate, Token
@@ -73,21 +69,12 @@ async def _serve(
     hub = Hub(shard, name, watcher, kept)
     shown = "" if certificate is None else certificate.name
     gate = None if token is None else Gate(token, partial(secrets.token_bytes, 32), shown)
-    runner = web.AppRunner(application(hub, places, gate), handle_signals=False, shutdown_timeout=1.0)
-    await runner.setup()
-    assert runner.server is not None
-    refusals = Refusals(_log, name)
-    speak = partial(Conversation, runner.server, refusals)
-    lobby = Lobby(speak, refusals, options.num_gradient_servers, certificate)
-    for listener in listeners:
-        lobby.open(listener)
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, hub.stop, "the pserver was told to stop")
-    _log.info("%s: serves %d trainers", name, options.num_gradient_servers)
-    on_ready()
-    try:
+    trainers = options.num_gradient_servers
+    async with reception(application(hub, places, gate), listeners, name, trainers, certificate):
+        stop, why = hub.stop, "the pserver was told to stop"
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop, why)
+        _log.info("%s: serves %d trainers", name, trainers)
+        on_ready()
         outcome = await hub.outcome()
-    finally:
-        await lobby.close()
-        await runner.cleanup()
     _log.log(logging.ERROR if outcome.exit_status else logging.INFO, "%s: ends: %s", name, outcome.text)
     return outcome.exit_status

@@ -42,7 +42,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from paddle._pserver.errors import BadMessage, NotCounted, PserverError, TableFull, TrainerLost
+from paddle._pserver.errors import BadMessage, NotCounted, PserverError, RateMismatch, TableFull, TrainerLost
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.protocol.messages import (
     MOST_BEFORE,
@@ -183,8 +183,8 @@ class Shard:
         try:
             self._route(session, message, gradient, ids)
         except PserverError as error:
-            if isinstance(error, TableFull):  # perhaps in the midst of a step
-                self._break(str(error), is_own=True)
+            if isinstance(error, (TableFull, RateMismatch)):  # perhaps in the midst of a step
+                self._break(str(error), is_own=isinstance(error, TableFull))
             elif isinstance(message, Declare) and not isinstance(error, TrainerLost):
                 self._tell_refusal(session, error)
             self._outbox.send(session, failure(error))

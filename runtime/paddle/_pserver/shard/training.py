@@ -22,7 +22,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from paddle._pserver.errors import BadMessage, NotCounted
+from paddle._pserver.errors import BadMessage, NotCounted, rate_mismatch
 from paddle._pserver.protocol.messages import (
     Answer,
     CountChanges,
@@ -217,6 +217,7 @@ class Training:
 
     def _apply(self, offers: Sequence[Offer]) -> None:
         samples = passes = 0
+        rate = self._rate(offers)
         clocks, present = self._clocks, self._roster.present
         for trainer, push, _ in offers:
             samples += push.samples
@@ -224,12 +225,23 @@ class Training:
                 passes = push.pass_id
         clocks.apply(samples, passes)
         gradients = [offer.gradient for offer in offers]
-        self._tables.apply(gradients, samples=clocks.samples, passes=clocks.passes_over, step=clocks.version)
+        self._tables.apply(
+            gradients, samples=clocks.samples, passes=clocks.passes_over, step=clocks.version, rate=rate
+        )
         if self._changes is not None:
             for offer in offers:
                 self._changes.add(offer.trainer, offer.gradient.rows)
         if clocks.version % self._log_period_server == 0:
             self._outbox.note(str(clocks))
+
+    def _rate(self, offers: Sequence[Offer]) -> float | None:
+        """The learning rate that trainers tell for the step that these make."""
+        first = offers[0]
+        for other in offers:
+            if other.push.rate != first.push.rate:
+                step = self._clocks.version + 1
+                raise rate_mismatch(step, first.trainer, first.push.rate, other.trainer, other.push.rate)
+        return first.push.rate
 
     def _end_day(self, threshold: int) -> None:
         """Of open tables, where somebody asked for that."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -28,6 +29,11 @@ class Kept(Protocol):
         """One that was made. Raises OSError and ValueError."""
         ...
 
+    @property
+    def release(self) -> Callable[[], None]:
+        """Leaves them to another shard."""
+        ...
+
 
 _log = logging.getLogger("paddle.pserver")
 
@@ -44,7 +50,8 @@ def begin(options: ShardOptions, name: str) -> tuple[Shard, Kept | None]:
     from paddle._pserver.snapshots.snapshot import Snapshots
     from paddle._pserver.snapshots.storage import Folder
 
-    snapshots = Snapshots(Folder(Path(kept.folder)), kept.keep)
+    folder = Folder(Path(kept.folder))
+    snapshots = Snapshots(folder, kept.keep, folder.close)
     loaded = snapshots.load()
     for damaged in loaded.damaged:
         _log.warning("%s: passes over snapshot %s in %s", name, damaged, kept.folder)

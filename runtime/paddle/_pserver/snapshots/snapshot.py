@@ -9,7 +9,7 @@ and never taken for none: where nothing else is left, loading fails.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -36,8 +36,8 @@ class Loaded:
 class Snapshots:
     """See the module's text."""
 
-    def __init__(self, storage: Storage, keep: int = 3) -> None:
-        self._storage, self._keep = storage, keep
+    def __init__(self, storage: Storage, keep: int = 3, release: Callable[[], None] = lambda: None) -> None:
+        self._storage, self._keep, self.release = storage, keep, release
         self._archive = Archive(storage)
         self._next = 1
         self._whole: dict[int, Manifest] = {}  # by number, of those that have a good one

@@ -81,12 +81,21 @@ class Tables:
         held = table.held
         return self.room.limit_bytes // (8 + 4 * held.width) if held.parameter.is_open else held.count
 
-    def apply(self, gradients: Sequence[Gradient], *, samples: int, passes: int, step: int) -> None:
+    def apply(
+        self,
+        gradients: Sequence[Gradient],
+        *,
+        samples: int,
+        passes: int,
+        step: int,
+        rate: float | None = None,
+    ) -> None:
         """Apply the sum (or mean) of ``gradients`` as update number ``step``, each step once, in order.
 
-        ``samples``: processed so far, ``passes``: finished; the learning rate depends on them.
+        ``samples``: processed so far, ``passes``: finished; the learning rate depends on them, unless
+        ``rate`` was told.
         """
-        learning_rate = self.rate(samples=samples, passes=passes, step=step)
+        learning_rate = self.rate(samples=samples, passes=passes, step=step) if rate is None else rate
         scale = np.float32(1 / len(gradients)) if self._mean and len(gradients) > 1 else None
         if self.shown is not None:
             self.shown.begin(step)

@@ -45,7 +45,7 @@ class Arrived(NamedTuple):
 
 class Approach:
     """See the module's text. ``what``: the shard, for people; ``token``: the job's; ``trust``: whose
-    certificates are good, where TCP is encrypted."""
+    certificates are good, where TCP is encrypted; ``path``: of the shard's door."""
 
     def __init__(
         self,
@@ -54,7 +54,9 @@ class Approach:
         token: Token | None,
         trust: ssl.SSLContext | None,
         notice: Callable[[str], None],
+        path: str = link.SESSION_PATH,
     ) -> None:
+        self._path = path
         self._address, self._what, self._token, self._trust = address, what, token, trust
         self._notice = notice
 
@@ -125,7 +127,7 @@ class Approach:
             link.tune(sock)
             can_damage = link.can_damage(sock)
             stream: Stream = sock if trust is None else TlsSocket(sock, trust, host, self._what, deadline)
-            handshake.upgrade(stream, host, self._what, self._token, deadline)
+            handshake.upgrade(stream, host, self._what, self._token, deadline, self._path)
         except BaseException:
             sock.close()
             raise

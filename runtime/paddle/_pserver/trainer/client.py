@@ -88,12 +88,13 @@ class Client:
         notice: Notice,
         token: Token | None = None,
         trust: ssl.SSLContext | None = None,
+        path: str = link.SESSION_PATH,
     ) -> None:
         self.what = f"{what} at {host}:{port}"
         self._address = (host, port)
         self._call_timeout_s = call_timeout_s
         self._notice = notice
-        self._approach = Approach(self._address, self.what, token, trust, notice)
+        self._approach = Approach(self._address, self.what, token, trust, notice, path)
         self._socket: Stream | None = None
         self._reader = FrameReader(self._place, Limits(meta_bytes=REPLY_BYTES))
         self._into: Sequence[memoryview] = ()

@@ -6,6 +6,7 @@ memory as it should.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Mapping, Sequence, Set
 
@@ -50,6 +51,16 @@ def count(number: int, of: str) -> int:
     if not 0 <= whole <= _MOST:
         raise ExchangeError(f"there can be no {whole} {of}: a number of {of} is 0 or more")
     return whole
+
+
+def rate(told: float | None) -> float | None:
+    """A learning rate that a step is told, as a message can say it."""
+    if told is None:
+        return None
+    number = float(told)
+    if not math.isfinite(number):
+        raise ExchangeError(f"the learning rate of this step is {number}: parameters would be lost with it")
+    return number
 
 
 def unique_rows(name: str, wanted: np.ndarray, tables: Sequence[ParameterSpec]) -> np.ndarray:

@@ -118,18 +118,20 @@ class LocalExchange:
         passes = max(clocks.passes_over, self._pass_id)
         return self._tables.rate(samples=clocks.samples + samples, passes=passes, step=clocks.version + 1)
 
-    def step(self, gradients: given.Gradients, samples: int) -> StepReport:
+    def step(self, gradients: given.Gradients, samples: int, *, rate: float | None = None) -> StepReport:
         """See Exchange."""
+        rate = given.rate(rate)
         gradient, count = self._gradient(gradients), given.count(samples, "samples")
         if self._tables.open or self._closed:
-            self._ask(Push(self._steps + 1, self._pass_id, count, shrink=self._shrink), gradient)
+            push = Push(self._steps + 1, self._pass_id, count, shrink=self._shrink, rate=rate)
+            self._ask(push, gradient)
             self._shrink = 0
         else:
-            self._apply(gradient, count)
+            self._apply(gradient, count, rate)
         self._steps += 1
         return StepReport(self._shard.clocks.version)
 
-    def _apply(self, gradient: Gradient, samples: int) -> None:
+    def _apply(self, gradient: Gradient, samples: int, rate: float | None) -> None:
         """What the shard does with the push of a trainer that nobody waits for, and that waits for nobody:
         of a small model all the rest would be most of a step."""
         for table, rows in zip(self._tables.rows.values(), gradient.rows, strict=True):
@@ -138,7 +140,7 @@ class LocalExchange:
         clocks.admit(0, self._steps + 1)
         clocks.apply(samples, self._pass_id)
         self._tables.apply(
-            (gradient,), samples=clocks.samples, passes=clocks.passes_over, step=clocks.version
+            (gradient,), samples=clocks.samples, passes=clocks.passes_over, step=clocks.version, rate=rate
         )
         clocks.decide(0, dropped=False)
 

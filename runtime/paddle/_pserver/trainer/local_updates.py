@@ -132,15 +132,17 @@ class LocalUpdates:
         """See Exchange."""
         return self._own.room()
 
-    def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
-        """See Exchange."""
+    def step(
+        self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int, *, rate: float | None = None
+    ) -> StepReport:
+        """See Exchange. ``rate``: of the trainer's own rule; shards add at rate 1."""
         self._resume()
         for name, gradient in gradients.items():
             if name in self._known and isinstance(gradient, SparseRows):
                 self._touch({name: np.unique(gradient.ids)})
             elif isinstance(gradient, SparseRows):
                 self._touched[name].append(np.unique(gradient.ids))
-        self._own.step(gradients, samples)
+        self._own.step(gradients, samples, rate=rate)
         self._steps += 1
         self._samples += samples
         if self._steps == self._mode.k_steps:

@@ -27,6 +27,7 @@ class Merging:
         self._dense: dict[str, np.ndarray] = {}
         self._rows: dict[str, list[SparseRows]] = {}
         self._steps = self._samples = 0
+        self._rate: float | None = None
         self._report = StepReport(0)
 
     def start(
@@ -47,8 +48,11 @@ class Merging:
         """See Exchange. What is merged has that room."""
         return {}
 
-    def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
-        """See Exchange. The dense parameters are those of the last push."""
+    def step(
+        self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int, *, rate: float | None = None
+    ) -> StepReport:
+        """See Exchange. The dense parameters are those of the last push, whose rate is its last step's."""
+        self._rate = rate
         for name, gradient in gradients.items():
             if isinstance(gradient, SparseRows):
                 self._rows.setdefault(name, []).append(gradient.merged())
@@ -76,7 +80,7 @@ class Merging:
             merged[name] = np.multiply(total, scale, out=total)
         samples, self._samples, self._steps = self._samples, 0, 0
         self._rows.clear()
-        self._report = self._inner.step(merged, samples)
+        self._report = self._inner.step(merged, samples, rate=self._rate)
 
     def begin_pass(self, pass_id: int) -> None:
         """See Exchange."""

@@ -41,6 +41,7 @@ from paddle._pserver.trainer.greeting import Greeting, Place
 from paddle._pserver.trainer.handed import Handed
 from paddle._pserver.trainer.line import Line
 from paddle._pserver.trainer.meeting import meet
+from paddle._pserver.trainer.places import Where, places_of
 from paddle._pserver.trainer.question import Patience
 from paddle._pserver.trainer.remote_shards import DenseShard, SparseShard
 from paddle._pserver.trainer.sieve import Sieve
@@ -55,15 +56,16 @@ def _print(text: str) -> None:
 
 
 class RemoteExchange:
-    """The :class:`paddle._engine.exchange.Overlapping` of a job with pservers on the hosts ``pservers``."""
+    """The :class:`paddle._engine.exchange.Overlapping` of a job with ``pservers``: hosts that share ``port``
+    and those that follow it, or, where that is None, endpoints ``host:port`` (places.py)."""
 
     def __init__(
         self,
         pservers: Sequence[str],
         *,
-        port: int,
-        ports_num: int,
-        ports_num_for_sparse: int,
+        port: int | None = None,
+        ports_num: int = 1,
+        ports_num_for_sparse: int = 0,
         num_gradient_servers: int,
         trainer_id: int,
         connect_timeout_s: float = 60.0,
@@ -81,14 +83,14 @@ class RemoteExchange:
         token = token_of(token_file, notice)
         trust = read_trust(tls_ca) if tls_ca else None
         incarnation = secrets.token_hex(8)
-        dense = [(host, port + i) for host in pservers for i in range(ports_num)]
-        sparse = [(host, port + ports_num + i) for host in pservers for i in range(ports_num_for_sparse)]
+        self._places = places = places_of(pservers, port, ports_num, ports_num_for_sparse)
+        dense, sparse = places.dense, places.sparse
         patience, self._place = Patience(reconnect_timeout_s, Account(journal_bytes)), Place()
         client = partial(Client, call_timeout_s=call_timeout_s, notice=notice, token=token, trust=trust)
 
-        def line(role: Role, place: tuple[str, int]) -> Line:
+        def line(role: Role, place: Where) -> Line:
             hello = Hello(PROTOCOL, trainer_id, num_gradient_servers, role, incarnation)
-            make = partial(client, *place, f"{role} shard")
+            make = partial(client, place.host, place.port, f"{role} shard", path=place.path)
             return Line(make, Greeting(hello, self._place), notice, patience)
 
         self._dense = [DenseShard(line("dense", place), i, len(dense)) for i, place in enumerate(dense)]
@@ -122,6 +124,9 @@ class RemoteExchange:
         self._update = update
         self._is_in_step = update.mode.is_in_step
         self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters if not p.is_open}
+        if self._places.are_endpoints and not self._sparse_ones:
+            self._shards = [*self._dense]
+            self._sparse.clear()
         try:
             check_ports(parameters, dense=len(self._dense), sparse=len(self._sparse))
         except PserverError:  # those that are there hear of it, and why
@@ -212,9 +217,9 @@ class RemoteExchange:
             shard.hear_rows(rows)
         return rows
 
-    def step(self, gradients: given.Gradients, samples: int) -> StepReport:
+    def step(self, gradients: given.Gradients, samples: int, *, rate: float | None = None) -> StepReport:
         """See Exchange."""
-        self.commit(gradients, samples)
+        self.commit(gradients, samples, rate=rate)
         return self.settle()
 
     def begin_step(self) -> None:
@@ -229,7 +234,7 @@ class RemoteExchange:
             held = given.dense({name: gradient}, parameter).reshape(-1)
             self._flight.give(name, self._encoder.dense(parameter, held))
 
-    def commit(self, gradients: given.Gradients, samples: int) -> None:
+    def commit(self, gradients: given.Gradients, samples: int, *, rate: float | None = None) -> None:
         """See Overlapping."""
         self.settle()
         given.check_names(gradients, self._names)
@@ -246,6 +251,7 @@ class RemoteExchange:
             pace=self._pace,
             cut=self._cut,
             lacking=self._lacking,
+            rate=given.rate(rate),
         )
         self._shrink = 0
         self._flight.push(push, dense, rows, forms=encoder.has_forms, is_in_room=self._room is not None)

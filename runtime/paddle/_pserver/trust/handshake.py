@@ -48,10 +48,18 @@ class Head:
 Stream = socket.socket | TlsSocket
 
 
-def upgrade(sock: Stream, host: str, what: str, token: Token | None, deadline: float) -> None:
-    """Make a session of a connection to ``host``. ``what``: the pserver, for people."""
+def upgrade(
+    sock: Stream,
+    host: str,
+    what: str,
+    token: Token | None,
+    deadline: float,
+    path: str = SESSION_PATH,
+) -> None:
+    """Make a session of a connection to ``host``. ``what``: the pserver, for people; ``path``: its door."""
     address, port = nearby.place(sock.getpeername())
-    asked_of = f"Host: {f'[{host}]' if ':' in host else host}:{port}\r\n"
+    line = f"GET {path} HTTP/1.1\r\n"
+    asked_of = f"{line}Host: {f'[{host}]' if ':' in host else host}:{port}\r\n"
     if token is None:
         head = _ask(sock, what, asked_of + _UPGRADE, deadline)
         if head.code == "401":
@@ -100,7 +108,7 @@ def _refuse(head: Head, what: str) -> None:
 
 def _ask(sock: Stream, what: str, headers: str, deadline: float) -> Head:
     sock.settimeout(left(deadline))
-    sock.sendall(f"GET {SESSION_PATH} HTTP/1.1\r\n{headers}\r\n".encode("ascii"))
+    sock.sendall(f"{headers}\r\n".encode("ascii"))
     text = b""
     while not text.endswith(b"\r\n\r\n"):  # byte by byte: what follows the head is not ours to take
         if len(text) > _LONGEST_HEAD:

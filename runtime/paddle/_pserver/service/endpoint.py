@@ -1,0 +1,219 @@
+"""Endpoint: a parameter server behind one port, in the process that calls: a dense shard and a sparse one.
+
+The dense shard has the paths that every shard has; the sparse one has them below ``/sparse``. Each is a
+shard like any other: with sessions, a clock, a page and snapshots of its own.
+
+1.  It is over when the dense shard is, and the sparse one too; a sparse one to which no trainer ever came
+    ends with the dense one (a trainer without sparse parameters goes to dense shards only).
+2.  Where one of them ends badly the other is stopped, and tells its trainers why.
+3.  SIGINT and SIGTERM, where this is the main thread, stop both: trainers are told, and what was written
+    stays. That is how people and launchers end a server, and no failure.
+
+It must never know who calls. Guarantee: when ``serve`` returns, or raises, the port is free, all connections
+are closed, and signals mean what they meant before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import secrets
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from paddle._pserver.errors import JobFailed
+from paddle._pserver.memory import memory
+from paddle._pserver.options import Role, ShardOptions, SnapshotOptions
+from paddle._pserver.protocol.link import SPARSE_DOOR
+from paddle._pserver.service.application import application
+from paddle._pserver.service.hub import Hub
+from paddle._pserver.service.ports import listen
+from paddle._pserver.service.reception import reception
+from paddle._pserver.service.wakeful_selector import WakefulSelector
+from paddle._pserver.shard.ending import Outcome
+from paddle._pserver.shard.roster import Standing
+from paddle._pserver.snapshots.recovery import begin
+from paddle._pserver.trust import nearby
+from paddle._pserver.trust.auth import Gate, Token
+from paddle._pserver.trust.tls import Certificate
+from paddle._pserver.watcher import Unwatched, Watcher
+
+_ROLES: tuple[Role, ...] = ("dense", "sparse")
+_STOPPING = (signal.SIGINT, signal.SIGTERM)
+
+_log = logging.getLogger("paddle.pserver")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointOptions:
+    """What an endpoint is told. ``address``: a name or number of this machine; ``port``: 0 for any that is
+    free. ``snapshots``: its folder has one for each shard; the others: see ServerOptions."""
+
+    address: str
+    port: int
+    trainers: int = 1
+    barrier_timeout_s: float = 600.0
+    log_period_server: int = 500
+    memory_limit_bytes: int = 0
+    snapshots: SnapshotOptions | None = None
+    is_nearby: bool = True
+
+
+def serve(
+    options: EndpointOptions,
+    on_ready: Callable[[str, int], None] = lambda address, port: None,
+    watcher: Watcher | None = None,
+    token: Token | None = None,
+    certificate: Certificate | None = None,
+) -> bool:
+    """Serve until all trainers have said goodbye or are gone for good; whether that was so, and no signal
+    ended it before.
+
+    ``on_ready``: told where it listens, once it does. Raises PortInUse, NotOurs, and JobFailed, which says
+    why, where the job did not end well.
+    """
+    with contextlib.ExitStack() as endings:
+        listener = endings.enter_context(listen(options.address, options.port))
+        port = listener.getsockname()[1]
+        listeners = [listener]
+        near = nearby.beside(listener) if options.is_nearby else None
+        if near is not None:  # its name is free before the port is
+            listeners.insert(0, endings.enter_context(near))
+        ready = partial(on_ready, options.address, port)
+        own = replace(options, port=port)
+        served = _Served(own, watcher or Unwatched(), token, certificate, endings)
+        with _signals_kept(), _loop() as runner:
+            outcome = runner.run(served.run(listeners, ready))
+    if outcome.exit_status and not served.was_stopped:
+        raise JobFailed(f"the parameter server at {options.address}:{port} ended: {outcome.text}")
+    return not served.was_stopped
+
+
+def _loop() -> asyncio.Runner:
+    return asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(WakefulSelector()))
+
+
+class _Served:
+    """The two shards of one endpoint. ``endings``: has what they hold as long as they serve."""
+
+    def __init__(
+        self,
+        options: EndpointOptions,
+        watcher: Watcher,
+        token: Token | None,
+        certificate: Certificate | None,
+        endings: contextlib.ExitStack,
+    ) -> None:
+        self._options, self._certificate = options, certificate
+        self._where = f"{options.address}:{options.port}"
+        self._endings, serving = endings, secrets.token_hex(8)
+        self._dense, self._sparse = (self._hub(role, watcher, serving) for role in _ROLES)
+        shown = "" if certificate is None else certificate.name
+        self._gate = None if token is None else Gate(token, partial(secrets.token_bytes, 32), shown)
+        self.was_stopped = False
+
+    def _hub(self, role: Role, watcher: Watcher, serving: str) -> Hub:
+        options = self._options
+        # A snapshot may come to copy all that the shard keeps: half is for that.
+        parts = len(_ROLES) * (2 if options.snapshots else 1)
+        limit_bytes = (options.memory_limit_bytes or memory.limit_bytes()) // parts
+        name = f"{role} shard at {self._where}"
+        shard, kept = begin(
+            ShardOptions(
+                num_gradient_servers=options.trainers,
+                roles=frozenset({role}),
+                barrier_timeout_s=options.barrier_timeout_s,
+                log_period_server=options.log_period_server,
+                memory_limit_bytes=limit_bytes,
+                cut_limit_bytes=limit_bytes,
+                snapshots=_own(options.snapshots, role),
+                is_shown=options.is_nearby,
+                serving=serving,
+            ),
+            name,
+        )
+        if kept is not None:
+            self._endings.callback(kept.release)
+        return Hub(shard, name, watcher, kept)
+
+    async def run(self, listeners: Sequence[socket.socket], ready: Callable[[], None]) -> Outcome:
+        """Serve on ``listeners`` until both are over."""
+        options, name = self._options, f"pserver at {self._where}"
+        app = application(self._dense, links=self._links("", f"{SPARSE_DOOR}/"), gate=self._gate)
+        app.add_subapp(SPARSE_DOOR, application(self._sparse, links=self._links("/", ""), gate=self._gate))
+        async with reception(app, listeners, name, options.trainers, self._certificate):
+            self._heed_signals()
+            _log.info("%s: serves %d trainers", name, options.trainers)
+            ready()
+            outcome = await self._outcome()
+        level = logging.ERROR if outcome.exit_status and not self.was_stopped else logging.INFO
+        _log.log(level, "%s: ends: %s", name, outcome.text)
+        return outcome
+
+    def _links(self, dense: str, sparse: str) -> list[tuple[str, str]]:
+        return [(f"dense {self._where}", dense), (f"sparse {self._where}", sparse)]
+
+    def _heed_signals(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            for number in _STOPPING:
+                asyncio.get_running_loop().add_signal_handler(number, self._stop, number)
+
+    def _stop(self, number: signal.Signals) -> None:
+        self.was_stopped = True
+        for hub in (self._dense, self._sparse):
+            hub.stop(f"the pserver was told to stop by {number.name}")
+
+    async def _outcome(self) -> Outcome:
+        """Rules 1 and 2."""
+        others = {"dense": self._sparse, "sparse": self._dense}
+        loop = asyncio.get_running_loop()
+        tasks = {
+            loop.create_task(hub.outcome()): role
+            for role, hub in zip(_ROLES, (self._dense, self._sparse), strict=True)
+        }
+        first, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        ended = first.pop()
+        outcome, other = ended.result(), others[tasks[ended]]
+        if not waiting:
+            return max(outcome, *(task.result() for task in first), key=lambda each: each.exit_status)
+        if outcome.exit_status:
+            other.stop(outcome.text)
+        elif not _has_ever_been_met(other) and other is self._sparse:
+            other.leave()
+            await asyncio.wait(waiting)
+            return outcome
+        (rest,) = waiting
+        return max(outcome, await rest, key=lambda each: each.exit_status)
+
+
+def _has_ever_been_met(hub: Hub) -> bool:
+    roster = hub.shard.roster
+    return len(roster.ids(Standing.EXPECTED)) < len(roster.trainers)
+
+
+def _own(snapshots: SnapshotOptions | None, role: Role) -> SnapshotOptions | None:
+    """Those of one shard, in a folder of its own: as anybody finds it."""
+    if snapshots is None:
+        return None
+    return replace(snapshots, folder=str(Path(snapshots.folder, f"{role}-0").absolute()))
+
+
+@contextlib.contextmanager
+def _signals_kept() -> Iterator[None]:
+    """Signals mean afterwards what they mean now."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before: dict[signal.Signals, Any] = {number: signal.getsignal(number) for number in _STOPPING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)

@@ -1,0 +1,159 @@
+"""One port that serves a dense and a sparse shard, in the process that calls."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from paddle._engine.errors import ExchangeError
+from paddle._engine.exchange import ParameterSpec
+from paddle._engine.rows import SparseRows
+from paddle._pserver.errors import JobFailed, PortInUse, TrainerLost
+from paddle._pserver.options import SnapshotOptions
+from paddle._pserver.service.endpoint import EndpointOptions, serve
+from paddle._pserver.trainer.local import LocalExchange
+from paddle._pserver.trainer.places import at_endpoints
+from tests.pserver.conftest import MODEL, update, values_of
+from tests.pserver.service.endpoints import TIMEOUT_S, Endpoints
+
+
+def _gradients(model: Sequence[ParameterSpec], step: int) -> dict[str, np.ndarray | SparseRows]:
+    values = values_of(model, 10 + step)
+    ids = np.array([1, 4])
+    return {
+        p.name: SparseRows(ids, values[p.name][ids], p.shape[0]) if p.sparse else values[p.name]
+        for p in model
+    }
+
+
+def _train(exchange: Any, steps: int = 3) -> dict[str, np.ndarray]:
+    arrays = exchange.start(MODEL, update("momentum", reduce="mean"), values_of(MODEL, 1))
+    for step in range(steps):
+        exchange.step(_gradients(MODEL, step), samples=8)
+    exchange.fetch()
+    return {name: array.copy() for name, array in arrays.items()}
+
+
+@pytest.mark.parametrize(("count", "trainers"), [(1, 1), (2, 2)])
+def test_a_job_on_endpoints_equals_the_local_one_and_they_end_with_it(count: int, trainers: int) -> None:
+    endpoints = Endpoints(count, trainers)
+    local = LocalExchange()
+    arrays = local.start(MODEL, update("momentum", reduce="mean"), values_of(MODEL, 1))
+    for step in range(3):
+        local.step(_gradients(MODEL, step), samples=8 * trainers)
+    local.fetch()
+    for trained in endpoints.train(_train):
+        for name, array in arrays.items():
+            np.testing.assert_allclose(trained[name], array, rtol=1e-6, atol=1e-7)
+    assert endpoints.outcomes() == [True] * count
+
+
+def test_without_sparse_parameters_the_sparse_shard_ends_with_the_dense_one() -> None:
+    endpoints = Endpoints(2)
+
+    def train(exchange: Any) -> None:
+        dense = [each for each in MODEL if not each.sparse]
+        exchange.start(dense, update(), values_of(dense, 1))
+        exchange.step(_gradients(dense, 0), samples=8)
+
+    endpoints.train(train)
+    assert endpoints.outcomes() == [True, True]
+
+
+def test_a_trainer_that_fails_ends_both_shards_and_the_text_names_it() -> None:
+    endpoints = Endpoints(1, 2)
+
+    def train(exchange: Any) -> None:
+        _train(exchange, 1)
+        exchange.close("its disk is full")
+        raise AssertionError("over")
+
+    with pytest.raises((AssertionError, TrainerLost)):
+        endpoints.train(train)
+    with pytest.raises(JobFailed, match=r"trainer \d at .* failed: its disk is full"):
+        endpoints.outcomes()
+
+
+def test_both_shards_are_seen_on_the_one_port() -> None:
+    endpoints = Endpoints(1)
+    seen: list[dict[str, Any]] = []
+    pages: list[str] = []
+
+    def look(exchange: Any) -> None:
+        _train(exchange, 2)
+        for door in ("", "/sparse"):
+            with urllib.request.urlopen(f"http://{endpoints.names[0]}{door}/v1/status") as answer:
+                seen.append(json.load(answer))
+            with urllib.request.urlopen(f"http://{endpoints.names[0]}{door}/") as answer:
+                pages.append(answer.read().decode())
+
+    endpoints.train(look)
+    where = endpoints.names[0]
+    assert [each["name"] for each in seen] == [f"dense shard at {where}", f"sparse shard at {where}"]
+    assert f'<a href="/sparse/">sparse {where}</a>' in pages[0]
+    assert f'<a href="/">dense {where}</a>' in pages[1]
+
+
+def test_what_lasts_of_one_endpoint_is_what_the_next_one_goes_on_from(tmp_path: Path) -> None:
+    kept = SnapshotOptions(folder=str(tmp_path))
+    first = Endpoints(1, snapshots=kept)
+    (trained,) = first.train(_train)
+    assert first.outcomes() == [True]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dense-0", "sparse-0"]
+    second = Endpoints(1, snapshots=kept)
+    (again,) = second.train(lambda exchange: _train(exchange, 0))
+    for name, array in trained.items():
+        np.testing.assert_array_equal(again[name], array)
+
+
+_PROGRAM = """
+import sys
+from paddle._pserver.service.endpoint import EndpointOptions, serve
+ready = lambda address, port: print(port, flush=True)
+print(serve(EndpointOptions(address="127.0.0.1", port=0), ready), flush=True)
+print("went on", flush=True)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_in_order_and_means_afterwards_what_it_meant(number: signal.Signals) -> None:
+    process = subprocess.Popen([sys.executable, "-c", _PROGRAM], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert re.fullmatch(r"\d+\n", process.stdout.readline())
+    os.kill(process.pid, number)
+    assert process.communicate(timeout=TIMEOUT_S)[0] == "False\nwent on\n"
+    assert process.returncode == 0
+
+
+def test_a_port_that_is_taken_is_told_with_its_holder() -> None:
+    endpoints = Endpoints(1)
+    port = int(endpoints.names[0].rpartition(":")[2])
+    with pytest.raises(PortInUse, match=f"port {port} of 127.0.0.1 is in use by process {os.getpid()}"):
+        serve(EndpointOptions(address="127.0.0.1", port=port))
+    endpoints.train(_train)
+
+
+@pytest.mark.parametrize(
+    ("endpoints", "text"),
+    [
+        ([], "no parameter server is named"),
+        (["ps0"], "'ps0' is no endpoint"),
+        (["ps0:port"], "'ps0:port' is no endpoint"),
+        (["ps0:70000"], "'ps0:70000' is no endpoint"),
+        (["a:1", "b:1", "a:1"], "a:1 is named twice in a:1, b:1, a:1"),
+    ],
+)
+def test_endpoints_that_are_none_are_refused(endpoints: list[str], text: str) -> None:
+    with pytest.raises(ExchangeError, match=text):
+        at_endpoints(endpoints)
