@@ -72,6 +72,12 @@ TABLE = (
         "_pserver.protocol.wire _pserver.trainer.{local, remote, trainer_modes}",
         "time",
     ),
+    Row(
+        "fluid",
+        "fluid _absent _complaint _engine _program batch dataset reader profiler "
+        "_launch.{environ, infolog} _pserver.trainer.{local, remote}",
+        "importlib numpy",
+    ),
     Row("profiler", "_absent _engine.{profile, profile_table}", "os pathlib socket"),
     Row("_profiling", "_engine.{profile, profile_table}", "atexit os pathlib sys"),
     # The 2.x generation.

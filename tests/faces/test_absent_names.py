@@ -11,7 +11,7 @@ import paddle
 from paddle._absent import AbsentName, NotInThisRelease
 
 KNOWN = [
-    "paddle.fluid",
+    "paddle.fluid.dygraph",
     "paddle.nn",
     "paddle.fleet",
     "paddle.distributed",

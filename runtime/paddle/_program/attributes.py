@@ -29,8 +29,8 @@ _BY_NAME = {
         Alpha Beta Scale alpha atol average_window beta beta1 beta2 bias cell_clip decay delta dropout_prob
         drop_out_percent eps epsilon eta factor forget_bias gamma l1 l2 lambda lars_coeff lars_weight_decay lr
         lr_power margin max max_norm mean min momentum moving_rate mu neg_dist_threshold nms_threshold p
-        porder proj_clip rho rtol scale score_threshold sigma slope soft_max_lower_bound soft_max_up_bound std step
-        spatial_scale summary_decay_rate t_max t_min threshold value weight_decay
+        porder proj_clip rho rtol scale score_threshold sigma slope soft_max_lower_bound soft_max_up_bound std
+        step spatial_scale summary_decay_rate t_max t_min threshold value weight_decay
         """,
     "FLOATS": "fp32_values anchor_sizes aspect_ratios max_sizes min_sizes variances",
     "LONG": "max_average_window min_average_window min_row_size_to_use_multithread mod_by padding_idx seek",

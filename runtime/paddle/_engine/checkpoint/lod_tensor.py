@@ -11,7 +11,8 @@ here; bytes that are no such tensor are a BadModelFile, and nothing is allocated
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import IO
 
 import numpy as np
@@ -22,8 +23,15 @@ from paddle._engine.protobuf import DecodeError, Field, Message
 _VERSION = struct.Struct("<I")
 _LEVELS = struct.Struct("<Q")
 _DESC_SIZE = struct.Struct("<i")
-_TYPES = {2: "<i4", 3: "<i8", 5: "<f4", 6: "<f8"}
+_TYPES = {
+    **{0: "|b1", 1: "<i2", 2: "<i4", 3: "<i8", 4: "<f2", 5: "<f4", 6: "<f8"},
+    **{20: "|u1", 21: "|i1"},
+}
+_NUMBERS = {np.dtype(name): number for number, name in _TYPES.items()}
 _FLOAT32 = 5
+_MOST_LEVELS = 8
+_MOST_OFFSETS = 1 << 32
+Levels = list[list[int]]
 _MOST_DESC = 1 << 16
 _MOST_DIMS = 32
 _LONGEST = 500
@@ -40,14 +48,34 @@ class _TensorDesc(Message):
 
 def write(file: IO[bytes], shape: tuple[int, ...], pieces: Iterable[np.ndarray]) -> None:
     """Write float32 values of ``shape``, which come in ``pieces``, in order."""
-    desc = _TensorDesc(data_type=_FLOAT32, dims=shape).SerializeToString()
-    file.write(_VERSION.pack(0) + _LEVELS.pack(0) + _VERSION.pack(0) + _DESC_SIZE.pack(len(desc)) + desc)
+    _write_head(file, _FLOAT32, shape, ())
     for piece in pieces:
         file.write(np.ascontiguousarray(piece, "<f4").data)
 
 
+def write_levels(file: IO[bytes], array: np.ndarray, levels: Sequence[Sequence[int]] = ()) -> None:
+    """Write an array of any dtype, with the offsets of its sequences level by level."""
+    number = _NUMBERS.get(array.dtype.newbyteorder("<"))
+    if number is None:
+        raise ValueError(f"an array of {array.dtype} cannot be kept in a file of the original's")
+    _write_head(file, number, array.shape, levels)
+    if array.size:
+        file.write(np.ascontiguousarray(array, _TYPES[number]).reshape(-1).view(np.uint8).data)
+
+
+def _write_head(
+    file: IO[bytes], data_type: int, shape: Sequence[int], levels: Sequence[Sequence[int]]
+) -> None:
+    desc = _TensorDesc(data_type=data_type, dims=shape).SerializeToString()
+    file.write(_VERSION.pack(0) + _LEVELS.pack(len(levels)))
+    for level in levels:
+        offsets = np.asarray(level, "<u8")
+        file.write(_LEVELS.pack(offsets.nbytes) + offsets.tobytes())
+    file.write(_VERSION.pack(0) + _DESC_SIZE.pack(len(desc)) + desc)
+
+
 def read(file: IO[bytes]) -> np.ndarray:
-    """Read one variable; its levels are passed over. Raises BadModelFile."""
+    """Read one variable without its levels. Raises BadModelFile."""
     found = next(read_all(file), None)
     if found is None:
         raise BadModelFile("there is no tensor: the file has ended")
@@ -56,16 +84,37 @@ def read(file: IO[bytes]) -> np.ndarray:
 
 def read_all(file: IO[bytes]) -> Iterator[np.ndarray]:
     """All that follow each other in a file. Raises BadModelFile."""
+    return (array for array, _ in read_levels(file))
+
+
+def read_levels(file: IO[bytes]) -> Iterator[tuple[np.ndarray, Levels]]:
+    """All that follow each other in a file, each with the offsets of its sequences. Raises BadModelFile."""
     while start := file.read(_VERSION.size):
-        yield _tensor(file, start)
+        _check_version(start)
+        levels = _levels(file)
+        array = _tensor(file)
+        if levels and levels[-1][-1] != (array.shape[0] if array.ndim else 0):
+            raise BadModelFile(f"sequences of {levels[-1][-1]} rows in a tensor of the shape {array.shape}")
+        yield array, levels
 
 
-def _tensor(file: IO[bytes], start: bytes) -> np.ndarray:
-    _check_version(start)
-    (levels,) = _LEVELS.unpack(_exactly(file, _LEVELS.size))
-    for _ in range(levels):
+def _levels(file: IO[bytes]) -> Levels:
+    (count,) = _LEVELS.unpack(_exactly(file, _LEVELS.size))
+    if count > _MOST_LEVELS:
+        raise BadModelFile(f"a tensor has {count} levels of sequences, {_MOST_LEVELS} are the most")
+    found: Levels = []
+    for _ in range(count):
         (size,) = _LEVELS.unpack(_exactly(file, _LEVELS.size))
-        _exactly(file, size)
+        if size % 8 or not 0 < size <= _MOST_OFFSETS:
+            raise BadModelFile(f"the offsets of a tensor's sequences take {size} bytes")
+        level = np.frombuffer(_exactly(file, size), "<u8").tolist()
+        if level[0] != 0 or any(after < before for before, after in pairwise(level)):
+            raise BadModelFile("the offsets of a tensor's sequences do not begin with 0 and rise")
+        found.append(level)
+    return found
+
+
+def _tensor(file: IO[bytes]) -> np.ndarray:
     _check_version(_exactly(file, _VERSION.size))
     (size,) = _DESC_SIZE.unpack(_exactly(file, _DESC_SIZE.size))
     if not 0 < size <= _MOST_DESC:

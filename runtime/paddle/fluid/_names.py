@@ -1,0 +1,66 @@
+"""The names of ``paddle.fluid``: which module has each, and what is told of those that are not built.
+
+It must never import what it names. Guarantee: every name of fluid 0.14 to 1.8 stands here once, or in the
+list of its module.
+"""
+
+from __future__ import annotations
+
+MODULES = frozenset(
+    """
+    average backward clip communicator compiler contrib core data_feed_desc data_feeder dataset debugger
+    device_worker evaluator executor framework graphviz incubate inferencer initializer input install_check io
+    layer_helper layers learning_rate_decay lod_tensor metrics nets optimizer parallel_executor param_attr
+    profiler reader recordio_writer regularizer trainer trainer_desc transpiler unique_name
+    """.split()  # noqa: SIM905  read in columns
+)
+"""Modules of it that programs name."""
+
+_BY_MODULE = {
+    "framework": """
+        Block Operator Parameter Program Variable cpu_places cuda_pinned_places cuda_places
+        default_main_program default_startup_program device_guard get_var in_dygraph_mode
+        get_flags is_compiled_with_cuda is_compiled_with_xpu name_scope program_guard require_version
+        set_flags
+        """,
+    "executor": "Executor fetch_var global_scope scope_guard",
+    "trainer": """
+        BeginEpochEvent BeginStepEvent CheckpointConfig EndEpochEvent EndStepEvent Trainer
+        """,
+    "inferencer": "Inferencer",
+    "transpiler": """
+        DistributeTranspiler DistributeTranspilerConfig HashName InferenceTranspiler RoundRobin
+        memory_optimize release_memory
+        """,
+    "compiler": "BuildStrategy CompiledProgram ExecutionStrategy IpuCompiledProgram IpuStrategy",
+    "parallel_executor": "ParallelExecutor",
+    "lod_tensor": "create_lod_tensor create_random_int_lodtensor",
+    "param_attr": "ParamAttr WeightNormParamAttr",
+    "data_feeder": "DataFeeder",
+    "core": "CPUPlace CUDAPinnedPlace CUDAPlace LoDTensor LoDTensorArray Scope XPUPlace",
+    "dataset": "DatasetFactory InMemoryDataset QueueDataset",
+    "data_feed_desc": "DataFeedDesc",
+    "input": "data embedding one_hot",
+    "io": "load save",
+    "backward": "gradients",
+    "communicator": "Communicator",
+}
+MODULE_OF = {name: module for module, names in _BY_MODULE.items() for name in names.split()}
+"""The module that has a name of ``paddle.fluid`` itself."""
+
+_EAGER = "programs are static here: build one with fluid.layers and run it with fluid.Executor"
+_CSP = "channels were taken out of fluid in 0.15; use Python's queue and threading"
+ABSENT = {
+    **dict.fromkeys(("dygraph", "dygraph_guard", "enable_dygraph", "disable_dygraph"), _EAGER),
+    **dict.fromkeys(("enable_imperative", "disable_imperative", "imperative", "eager"), _EAGER),
+    **dict.fromkeys(("Go", "Select", "make_channel", "channel_close", "channel_recv", "channel_send"), _CSP),
+    "load_op_library": "operators of one's own are written in Python (fluid.layers.py_func)",
+    "op": "operators are appended to a block (Block.append_op)",
+    "net_drawer": "a program is shown by print(program)",
+    "DataFeedDesc": "files are read by fluid.DatasetFactory().create_dataset(...)",
+    "cuda_profiler": "it computes on the CPU",
+    "distribute_lookup_table": "embedding(is_distributed=True) is transpiled by DistributeTranspiler",
+    "ComplexVariable": "numbers are real here",
+    "AsyncExecutor": "Executor.train_from_dataset(...) reads files with several threads",
+}
+"""What is told of names that are not built, and never will be or not yet."""
