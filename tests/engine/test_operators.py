@@ -15,6 +15,7 @@ from paddle.testing import check_gradient
 
 from .ops.book_operators import BOOK, BOOK_OTHERS
 from .ops.sequence_operators import SEQUENCE_OTHERS, SEQUENCES
+from .ops.dense_operators import DENSE, DENSE_OTHERS
 from .passes.case import Case
 from .passes.fused_cases import FUSED, FUSED_WRONG
 
@@ -253,6 +254,7 @@ DIFFERENTIABLE = [
     Case("dropout", {"X": X}, lambda: None, {"dropout_implementation": "upscale_in_train"}),
     *BOOK,
     *SEQUENCES,
+    *DENSE,
 ]
 
 OTHERS = [
@@ -279,6 +281,7 @@ OTHERS = [
     ),
     *BOOK_OTHERS,
     *SEQUENCE_OTHERS,
+    *DENSE_OTHERS,
 ]
 
 
@@ -361,7 +364,7 @@ WRONG = [
     ("mul", {"X": X, "Y": Y}, {}, "4 columns and Y has 5 rows"),
     ("mul", {"X": X[0], "Y": Y}, {}, "must be a matrix"),
     ("elementwise_add", {"X": X, "Y": Y[:, :3]}, {}, "does not broadcast"),
-    ("elementwise_add", {"X": X[0], "Y": Y}, {}, "does not broadcast"),
+    ("elementwise_add", {"X": X, "Y": Y[:3]}, {}, "does not broadcast"),
     ("elementwise_add", {"X": X, "Y": X.astype(np.float32)}, {}, "cast one of them"),
     ("sum", {"X": [X, Y[:2]]}, {}, "summands differ"),
     ("concat", {"X": [X, Y[:2]]}, {}, "cannot be concatenated"),

@@ -1,8 +1,9 @@
 """Images: what a window sees that moves over one, and what pooling makes of that.
 
 A *frame* says how it moves: height and width of the window; its steps, down and across; the rows above and
-the columns left of the image at which it begins; how many places it takes, down and across. Outside the image
-it sees zeros (``unfold``) or nothing (pooling). It must never know weights.
+the columns left of the image at which it begins; how many places it takes, down and across; and how far apart
+the pixels are that it sees, down and across (pooling sees all: 1). Outside the image it sees zeros
+(``unfold``) or nothing (pooling). It must never know weights.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 from paddle._engine.kernels.kernel import kernel
 
 Array = np.ndarray
-Frame = tuple[int, int, int, int, int, int, int, int]
+Frame = tuple[int, int, int, int, int, int, int, int, int, int]
 
 
 @kernel
@@ -21,9 +22,9 @@ def unfold(image: Array, frame: Frame, out: Array) -> None:
 
     Single numbers, in loops whose bounds are known before: slices would be made anew for every line.
     """
-    tall, wide, down, across, above, left, rows, columns = frame
+    tall, wide, down, across, above, left, rows, columns, lower, later = frame
     for k in range(out.shape[0]):
-        plane, y, x = k // (tall * wide), k // wide % tall - above, k % wide - left
+        plane, y, x = k // (tall * wide), k // wide % tall * lower - above, k % wide * later - left
         first, end = _inside(image.shape[2], x, across, columns)
         top, bottom = _inside(image.shape[1], y, down, rows)
         out[k, : top * columns] = 0
@@ -49,10 +50,10 @@ def _inside(size: int, start: int, step: int, count: int) -> tuple[int, int]:
 @kernel
 def fold(columns_seen: Array, frame: Frame, image: Array) -> None:
     """The gradient of ``unfold``: everything is added to where in ``image`` it was seen."""
-    tall, wide, down, across, above, left, rows, columns = frame
+    tall, wide, down, across, above, left, rows, columns, lower, later = frame
     image[:] = 0
     for k in range(columns_seen.shape[0]):
-        plane, y, x = k // (tall * wide), k // wide % tall - above, k % wide - left
+        plane, y, x = k // (tall * wide), k // wide % tall * lower - above, k % wide * later - left
         first, end = _inside(image.shape[2], x, across, columns)
         top, bottom = _inside(image.shape[1], y, down, rows)
         for i in range(top, bottom):

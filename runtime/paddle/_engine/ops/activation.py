@@ -180,6 +180,27 @@ def _softmax_gradient(call: Call) -> Steps:
     yield partial(np.multiply, dx, out, dx)
 
 
+def _log_softmax(call: Call) -> Steps:
+    x, out = call["X"], call["Out"]
+    edge, shares = np.empty((*x.shape[:-1], 1), x.dtype), np.empty_like(x)
+    yield partial(np.maximum.reduce, x, axis=-1, out=edge, keepdims=True)
+    yield partial(np.subtract, x, edge, out)
+    yield partial(np.exp, out, shares)
+    yield partial(np.add.reduce, shares, axis=-1, out=edge, keepdims=True)
+    yield partial(np.log, edge, edge)
+    yield partial(np.subtract, out, edge, out)
+
+
+def _log_softmax_gradient(call: Call) -> Steps:
+    """grad - softmax * sum(grad)."""
+    out, grad, dx = call["Out"], call["Out@GRAD"], call["X@GRAD"]
+    total = np.empty((*out.shape[:-1], 1), out.dtype)
+    yield partial(np.add.reduce, grad, axis=-1, out=total, keepdims=True)
+    yield partial(np.exp, out, dx)
+    yield partial(np.multiply, dx, total, dx)
+    yield partial(np.subtract, grad, dx, dx)
+
+
 def _row(
     type: str,
     forward: Callable[[Call], Steps],
@@ -216,4 +237,5 @@ ROWS = (
     _row("sqrt", _ufunc(np.sqrt), _sqrt_gradient, "Out"),
     _row("reciprocal", _ufunc(np.reciprocal), _reciprocal_gradient, "Out"),
     _row("softmax", _softmax, _softmax_gradient, "Out"),
+    _row("log_softmax", _log_softmax, _log_softmax_gradient, "Out"),
 )

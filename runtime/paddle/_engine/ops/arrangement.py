@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -20,15 +21,59 @@ def _reshape_shape(forms: Forms) -> Mapping[str, Form]:
 
 
 def _resolved(source: Shape, wanted: Shape) -> Shape:
-    """``wanted`` with its one -1 filled in, where the source's size is known."""
+    """``wanted`` with its one -1 filled in, where the source's size is known; 0 is what the source has."""
     if wanted.count(-1) > 1:
         raise ShapeError(f"shape {list(wanted)} leaves more than one size open")
+    taken = [i for i, size in enumerate(wanted) if size == 0 and i < len(source)]
+    if 0 not in source and taken:
+        wanted = tuple(source[i] if i in taken else size for i, size in enumerate(wanted))
+        return _of_the_rest(source, wanted, taken)
     if -1 in source:
         return wanted
     size, known = prod(source), prod(each for each in wanted if each != -1)
     if size != known and (-1 not in wanted or known == 0 or size % known):
         raise ShapeError(f"{list(source)} cannot be reshaped to {list(wanted)}")
     return tuple(size // known if each == -1 else each for each in wanted)
+
+
+def _of_the_rest(source: Shape, wanted: Shape, taken: Sequence[int]) -> Shape:
+    """Sizes taken over as they are leave those of the other axes to be reshaped among themselves."""
+    others = [size for i, size in enumerate(wanted) if i not in taken]
+    found = iter(_resolved(tuple(s for i, s in enumerate(source) if i not in taken), tuple(others)))
+    return tuple(size if i in taken else next(found) for i, size in enumerate(wanted))
+
+
+def _squeezed(forms: Forms) -> Mapping[str, Form]:
+    """Without the axes named, which are of size 1, or without all such axes."""
+    x = forms["X"]
+    named = {shapes.axis(each, x) for each in forms.attrs["axes"]}
+    named = named or {axis for axis, size in enumerate(x.shape) if size == 1}
+    if wrong := sorted(axis for axis in named if not shapes.agree(x.shape[axis], 1)):
+        raise ShapeError(f"axes {wrong} of {list(x.shape)} are not of size 1: they cannot be left out")
+    left = tuple(size for axis, size in enumerate(x.shape) if axis not in named)
+    return {"Out": replace(x, shape=left or (1,))}
+
+
+def _unsqueezed(forms: Forms) -> Mapping[str, Form]:
+    """With axes of size 1 put in, one after another, where they will stand."""
+    x = forms["X"]
+    for axis in forms.attrs["axes"]:
+        rank = len(x.shape) + 1
+        if not -rank <= axis < rank:
+            raise ShapeError(f"no axis {axis} can be put into the shape {list(x.shape)}")
+        x = replace(x, shape=(*x.shape[: axis % rank], 1, *x.shape[axis % rank :]))
+    return {"Out": x}
+
+
+def _flat(forms: Forms) -> Mapping[str, Form]:
+    """The axes from ``start`` to behind the last of ``stop`` as one; without any, an axis of size 1."""
+    x, rank = forms["X"], len(forms["X"].shape)
+    start, stop = (each if each >= 0 else each + rank for each in (forms.attrs["start"], forms.attrs["stop"]))
+    if not 0 <= start <= stop <= rank:
+        raise ShapeError(f"axes {start} to {stop} are not among the {rank} axes of X")
+    middle = x.shape[start:stop]
+    size = -1 if -1 in middle else prod(middle)
+    return {"Out": replace(x, shape=(*x.shape[:start], size, *x.shape[stop:]))}
 
 
 def _moved(source: str, target: str) -> Kernel:
@@ -106,14 +151,38 @@ def _fill(call: Call) -> Steps:
     yield partial(call["Out"].fill, call.attrs["value"])
 
 
+def _shaped(type: str, rule: Callable[[Forms], Mapping[str, Form]], **attrs: Any) -> Row:
+    """What only looks at the same elements in another shape."""
+    back = Gradient(_RESHAPED.bind, reshapes=_RESHAPED.reshapes)
+    return Row(type=type, attrs=attrs, shape=rule, forward=_moved("X", "Out"), gradient=back)
+
+
+def _given_shape(forms: Forms) -> Mapping[str, Form]:
+    shape, count = tuple(forms.attrs["shape"]), len(forms.attrs["values"])
+    if prod(shape) != count:
+        raise ShapeError(f"{count} values are not of shape {list(shape)}")
+    return {"Out": Form(shape, forms.attrs["dtype"])}
+
+
+def _give(call: Call) -> Steps:
+    out = call["Out"]
+    values = np.array(call.attrs["values"], out.dtype).reshape(out.shape)
+    yield partial(np.copyto, out, values)
+
+
+def _size_shape(forms: Forms) -> Mapping[str, Form]:
+    return {"Out": Form((len(forms["X"].shape),), "int64")}
+
+
+def _sizes(call: Call) -> Steps:
+    yield partial(np.copyto, call["Out"], call["X"].shape)
+
+
 ROWS = (
-    Row(
-        type="reshape",
-        attrs={"shape": REQUIRED},
-        shape=_reshape_shape,
-        forward=_moved("X", "Out"),
-        gradient=Gradient(_RESHAPED.bind, reshapes=_RESHAPED.reshapes),
-    ),
+    _shaped("reshape", _reshape_shape, shape=REQUIRED),
+    _shaped("squeeze", _squeezed, axes=()),
+    _shaped("unsqueeze", _unsqueezed, axes=REQUIRED),
+    _shaped("flatten", _flat, start=REQUIRED, stop=REQUIRED),
     Row(
         type="concat",
         inputs=("X*",),
@@ -132,4 +201,12 @@ ROWS = (
         forward=Kernel(_fill),
     ),
     Row(type="fill_any_like", attrs={"value": REQUIRED}, shape=shapes.like_x, forward=Kernel(_fill)),
+    Row(
+        type="assign_value",
+        inputs=(),
+        attrs={"shape": REQUIRED, "values": REQUIRED, "dtype": "float32"},
+        shape=_given_shape,
+        forward=Kernel(_give),
+    ),
+    Row(type="shape", shape=_size_shape, forward=Kernel(_sizes)),
 )

@@ -1,8 +1,14 @@
-"""Arithmetic of arrays, element by element. Of two, Y is broadcast to the shape of X."""
+"""Arithmetic of arrays, element by element. Of two, each is broadcast to the shape of the other: axes are
+lined up from the last, and where one has size 1 or none it is repeated.
+
+Sources of the semantics: fluid's operators of these names, whose ``axis`` a face has put into the shape of Y.
+What comes back through the greater of two that are equal goes to X alone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,7 +17,7 @@ import numpy as np
 from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
 from paddle._engine.program import Form
-from paddle._engine.registry import Call, Forms, Gradient, Kernel, Row, Step, Steps, same_memory
+from paddle._engine.registry import Call, Forms, Gradient, Kernel, Row, Steps, same_memory
 from paddle._engine.rows import SparseRows
 
 
@@ -19,50 +25,62 @@ def _shape(forms: Forms) -> Mapping[str, Form]:
     x, y = forms["X"], forms["Y"]
     if x.dtype != y.dtype:
         raise ShapeError(f"X is {x.dtype} and Y is {y.dtype}: cast one of them")
-    shapes.broadcast(y.shape, x.shape)
-    return {"Out": x}
+    return {"Out": replace(x, shape=shapes.broadcast_both(x.shape, y.shape))}
 
 
 def _binary(ufunc: np.ufunc) -> Kernel:
     def bind(call: Call) -> Steps:
-        yield partial(ufunc, call["X"], call["Y"], call["Out"])
+        yield partial(ufunc, call["X"], call["Y"], out=call["Out"])
 
     return Kernel(bind, in_place={"Out": "X"})
 
 
-def _reduced(source: np.ndarray, out: np.ndarray) -> Step:
-    """A step that sums ``source`` over the axes along which ``out`` was broadcast."""
-    kept = out.reshape((1,) * (source.ndim - out.ndim) + out.shape)
-    axes = tuple(axis for axis, size in enumerate(kept.shape) if size == 1 and source.shape[axis] != 1)
-    if not axes:
-        return partial(np.copyto, kept, source)
-    return partial(np.add.reduce, source, axis=axes, out=kept, keepdims=True)
+def _integral(call: Call) -> Steps:
+    """Of integers the quotient is cut off towards zero, as in C."""
+    x, y, out = call["X"], call["Y"], call["Out"]
+    if out.dtype.kind == "f":
+        yield partial(np.divide, x, y, out)
+        return
+    rest = np.empty_like(out)
+    yield partial(np.fmod, x, y, rest)
+    yield partial(np.subtract, x, rest, out)
+    yield partial(np.floor_divide, out, y, out)
+
+
+def _into(call: Call, slot: str) -> np.ndarray:
+    """Where the gradient of a slot is made: in place, or apart where it is still to be summed."""
+    grad, out = call[slot], call["Out@GRAD"]
+    return grad if grad.shape == out.shape else np.empty_like(out)
+
+
+def _settled(call: Call, slot: str, made: np.ndarray) -> Steps:
+    if made is not call[slot]:
+        yield shapes.sum_into(made, call[slot])
 
 
 def _add_gradient(call: Call) -> Steps:
     grad = call["Out@GRAD"]
     for slot in ("X@GRAD", "Y@GRAD"):
         if slot in call and not same_memory(grad, call[slot]):
-            yield _reduced(grad, call[slot])
+            yield shapes.sum_into(grad, call[slot])
 
 
 def _sub_gradient(call: Call) -> Steps:
     grad = call["Out@GRAD"]
     if "X@GRAD" in call and not same_memory(grad, call["X@GRAD"]):
-        yield partial(np.copyto, call["X@GRAD"], grad)
+        yield shapes.sum_into(grad, call["X@GRAD"])
     if "Y@GRAD" in call:
-        yield _reduced(grad, call["Y@GRAD"])
+        yield shapes.sum_into(grad, call["Y@GRAD"])
         yield partial(np.negative, call["Y@GRAD"], call["Y@GRAD"])
 
 
 def _mul_gradient(call: Call) -> Steps:
-    x, y, grad = call["X"], call["Y"], call["Out@GRAD"]
-    if "Y@GRAD" in call:
-        product = np.empty_like(x)
-        yield partial(np.multiply, grad, x, product)
-        yield _reduced(product, call["Y@GRAD"])
-    if "X@GRAD" in call:
-        yield partial(np.multiply, grad, y, call["X@GRAD"])
+    grad = call["Out@GRAD"]
+    for slot, other in (("Y", call["X"]), ("X", call["Y"])):
+        if slot + "@GRAD" in call:
+            made = _into(call, slot + "@GRAD")
+            yield partial(np.multiply, grad, other, made)
+            yield from _settled(call, slot + "@GRAD", made)
 
 
 def _div_gradient(call: Call) -> Steps:
@@ -72,25 +90,48 @@ def _div_gradient(call: Call) -> Steps:
         yield partial(np.multiply, grad, out, quotient)
         yield partial(np.divide, quotient, y, quotient)
         yield partial(np.negative, quotient, quotient)
-        yield _reduced(quotient, call["Y@GRAD"])
+        yield shapes.sum_into(quotient, call["Y@GRAD"])
     if "X@GRAD" in call:
-        yield partial(np.divide, grad, y, call["X@GRAD"])
+        made = _into(call, "X@GRAD")
+        yield partial(np.divide, grad, y, made)
+        yield from _settled(call, "X@GRAD", made)
 
 
 def _pow_gradient(call: Call) -> Steps:
     x, y, grad = call["X"], call["Y"], call["Out@GRAD"]
     if "Y@GRAD" in call:  # d(x**y)/dy = x**y log x
-        product = np.empty_like(x)
-        yield partial(np.log, x, product)
+        product = np.empty_like(call["Out"])
+        yield partial(np.log, np.broadcast_to(x, product.shape), product)
         yield partial(np.multiply, product, call["Out"], product)
         yield partial(np.multiply, product, grad, product)
-        yield _reduced(product, call["Y@GRAD"])
+        yield shapes.sum_into(product, call["Y@GRAD"])
     if "X@GRAD" in call:
-        dx, less = call["X@GRAD"], np.empty_like(y)
+        made, less = _into(call, "X@GRAD"), np.empty_like(y)
         yield partial(np.subtract, y, 1, less)
-        yield partial(np.power, x, less, dx)
-        yield partial(np.multiply, dx, y, dx)
-        yield partial(np.multiply, dx, grad, dx)
+        yield partial(np.power, x, less, made)
+        yield partial(np.multiply, made, y, made)
+        yield partial(np.multiply, made, grad, made)
+        yield from _settled(call, "X@GRAD", made)
+
+
+def _chosen(is_first: np.ufunc) -> Callable[[Call], Steps]:
+    """The gradient of the greater or the lesser of two: it goes to X where ``is_first`` of the two."""
+
+    def bind(call: Call) -> Steps:
+        grad = call["Out@GRAD"]
+        first = np.empty(grad.shape, np.bool_)
+        yield partial(is_first, call["X"], call["Y"], first)
+        if "X@GRAD" in call:
+            made = _into(call, "X@GRAD")
+            yield partial(np.multiply, grad, first, made)
+            yield from _settled(call, "X@GRAD", made)
+        if "Y@GRAD" in call:
+            made = _into(call, "Y@GRAD")
+            yield partial(np.logical_not, first, first)
+            yield partial(np.multiply, grad, first, made)
+            yield from _settled(call, "Y@GRAD", made)
+
+    return bind
 
 
 def _sum_shape(forms: Forms) -> Mapping[str, Form]:
@@ -149,9 +190,13 @@ def _row(type: str, ufunc: np.ufunc, bind: Callable[[Call], Steps], **gradient: 
         type=type,
         inputs=("X", "Y"),
         shape=_shape,
-        forward=_binary(ufunc),
+        forward=Kernel(_integral, in_place={"Out": "X"}) if ufunc is np.divide else _binary(ufunc),
         gradient=Gradient(bind, of=("X", "Y"), **gradient),
     )
+
+
+def _of_integers(type: str, ufunc: np.ufunc) -> Row:
+    return Row(type=type, inputs=("X", "Y"), shape=_shape, forward=_binary(ufunc))
 
 
 ROWS = (
@@ -160,6 +205,10 @@ ROWS = (
     _row("elementwise_mul", np.multiply, _mul_gradient, needs=("X", "Y")),
     _row("elementwise_div", np.divide, _div_gradient, needs=("Y", "Out")),
     _row("elementwise_pow", np.power, _pow_gradient, needs=("X", "Y", "Out")),
+    _row("elementwise_max", np.maximum, _chosen(np.greater_equal), needs=("X", "Y")),
+    _row("elementwise_min", np.minimum, _chosen(np.less_equal), needs=("X", "Y")),
+    _of_integers("elementwise_mod", np.remainder),
+    _of_integers("elementwise_floordiv", np.floor_divide),
     Row(
         type="sum",
         inputs=("X*",),

@@ -19,7 +19,7 @@ from paddle._engine.program import Form
 from paddle._engine.registry import REQUIRED, Call, Forms, Gradient, Kernel, Row, Steps
 
 Pair = tuple[int, int]
-Frame = tuple[int, int, int, int, int, int, int, int]
+Frame = tuple[int, int, int, int, int, int, int, int, int, int]
 
 
 def _places(size: int, window: int, step: int, zeros: int, *, ceil: bool = False) -> int:
@@ -34,24 +34,36 @@ def _places(size: int, window: int, step: int, zeros: int, *, ceil: bool = False
     return (-(-room // step) if ceil else room // step) + 1
 
 
-def _image(forms: Forms, slot: str = "X") -> Form:
+def image_form(forms: Forms, slot: str = "X") -> Form:
     if len(forms[slot].shape) != 4:
         raise ShapeError(f"{slot} must be images [n, channels, height, width], got {list(forms[slot].shape)}")
     return forms[slot]
 
 
-def _frame(call: Call, window: Pair, out: np.ndarray) -> Frame:
+def frame_of(call: Call, window: Pair, out: np.ndarray) -> Frame:
     """See kernels/images.py."""
     (down, across), (above, left) = call.attrs["strides"], call.attrs["paddings"]
-    return (*window, down, across, above, left, out.shape[2], out.shape[3])
+    return (
+        *window,
+        down,
+        across,
+        above,
+        left,
+        out.shape[2],
+        out.shape[3],
+        *call.attrs.get("dilations", (1, 1)),
+    )
 
 
 def _conv_shape(forms: Forms) -> Mapping[str, Form]:
-    x, filters, groups = _image(forms), _image(forms, "Filter"), forms.attrs["groups"]
+    x, filters, groups = image_form(forms), image_form(forms, "Filter"), forms.attrs["groups"]
     count, depth, tall, wide = filters.shape
     if not shapes.agree(x.shape[1], depth * groups) or count % groups:
         raise ShapeError(f"{x.shape[1]} channels in {groups} groups do not fit filters {list(filters.shape)}")
     (down, across), (above, left) = forms.attrs["strides"], forms.attrs["paddings"]
+    tall, wide = (
+        1 + (k - 1) * apart for k, apart in zip((tall, wide), forms.attrs["dilations"], strict=True)
+    )
     rows, columns = _places(x.shape[2], tall, down, above), _places(x.shape[3], wide, across, left)
     return {"Out": replace(x, shape=(x.shape[0], count, rows, columns))}
 
@@ -68,12 +80,12 @@ def _conv_scratch(forms: Forms) -> Mapping[str, Form]:
     return {"seen": form, "weights": again}
 
 
-class _Groups:
+class Groups:
     """A convolution as products of matrices, one for each group of each image."""
 
     def __init__(self, call: Call, out: np.ndarray) -> None:
         filters, groups = call["Filter"], call.attrs["groups"]
-        self.frame = _frame(call, (filters.shape[2], filters.shape[3]), out)
+        self.frame = frame_of(call, (filters.shape[2], filters.shape[3]), out)
         self.seen, self.groups = call.scratch["seen"], groups
         self.weights = filters.reshape(groups, len(filters) // groups, -1)
 
@@ -89,7 +101,7 @@ class _Groups:
 def _conv(call: Call) -> Steps:
     from paddle._engine.kernels.images import unfold  # loads numba
 
-    work = _Groups(call, call["Out"])
+    work = Groups(call, call["Out"])
     parts, out, frame, seen = work.parts(call["X"]), work.planes(call["Out"]), work.frame, work.seen
 
     def convolve() -> None:
@@ -105,7 +117,7 @@ def _conv_gradient(call: Call) -> Steps:
     from paddle._engine.kernels.images import fold, unfold  # loads numba
 
     grad = call["Out@GRAD"]
-    work, again = _Groups(call, grad), call.scratch["weights"]
+    work, again = Groups(call, grad), call.scratch["weights"]
     parts, given, frame, seen = work.parts(call["X"]), work.planes(grad), work.frame, work.seen
     if "Filter@GRAD" in call:
         dweights = call["Filter@GRAD"].reshape(work.weights.shape)
@@ -132,7 +144,7 @@ def _conv_gradient(call: Call) -> Steps:
 
 
 def _pool_shape(forms: Forms) -> Mapping[str, Form]:
-    x, attrs = _image(forms), forms.attrs
+    x, attrs = image_form(forms), forms.attrs
     sides = zip(x.shape[2:], attrs["ksize"], attrs["strides"], attrs["paddings"], strict=True)
     if any(zeros >= window for window, zeros in zip(attrs["ksize"], attrs["paddings"], strict=True)):
         raise ShapeError(f"paddings {attrs['paddings']} let a window {attrs['ksize']} see no pixel")
@@ -152,7 +164,7 @@ def _planes(images: np.ndarray) -> np.ndarray:
 def _max_pool(call: Call) -> Steps:
     from paddle._engine.kernels.images import pool_max  # loads numba
 
-    out, frame = call["Out"], _frame(call, call.attrs["ksize"], call["Out"])
+    out, frame = call["Out"], frame_of(call, call.attrs["ksize"], call["Out"])
     yield partial(pool_max, _planes(call["X"]), frame, _planes(out), _planes(call["Places"]))
 
 
@@ -165,7 +177,7 @@ def _max_pool_gradient(call: Call) -> Steps:
 def _average_pool(call: Call) -> Steps:
     from paddle._engine.kernels.images import pool_average  # loads numba
 
-    out, frame = call["Out"], _frame(call, call.attrs["ksize"], call["Out"])
+    out, frame = call["Out"], frame_of(call, call.attrs["ksize"], call["Out"])
     yield partial(pool_average, _planes(call["X"]), frame, not call.attrs["exclusive"], _planes(out))
 
 
@@ -173,7 +185,7 @@ def _average_pool_gradient(call: Call) -> Steps:
     from paddle._engine.kernels.images import spread_average  # loads numba
 
     grad, counts_zeros = call["Out@GRAD"], not call.attrs["exclusive"]
-    frame = _frame(call, call.attrs["ksize"], grad)
+    frame = frame_of(call, call.attrs["ksize"], grad)
     yield partial(spread_average, _planes(grad), frame, counts_zeros, _planes(call["X@GRAD"]))
 
 
@@ -183,7 +195,7 @@ ROWS = (
     Row(
         type="conv2d",
         inputs=("X", "Filter"),
-        attrs={"strides": (1, 1), "paddings": (0, 0), "groups": 1},
+        attrs={"strides": (1, 1), "paddings": (0, 0), "dilations": (1, 1), "groups": 1},
         shape=_conv_shape,
         forward=Kernel(_conv, _conv_scratch),
         gradient=Gradient(_conv_gradient, _conv_scratch, of=("X", "Filter"), needs=("X", "Filter")),

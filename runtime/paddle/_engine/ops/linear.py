@@ -67,6 +67,60 @@ def _outer_gradient(call: Call) -> Steps:
         yield partial(np.matmul, x[:, None, :], grad, call["Y@GRAD"][:, None, :])
 
 
+def _turned(array: np.ndarray, is_turned: bool) -> np.ndarray:
+    return array.swapaxes(-1, -2) if is_turned else array
+
+
+def _matmul_shape(forms: Forms) -> Mapping[str, Form]:
+    x, y, attrs = forms["X"], forms["Y"], forms.attrs
+    if min(len(x.shape), len(y.shape)) < 2 or x.dtype != y.dtype:
+        raise ShapeError(
+            f"X {x.dtype}{list(x.shape)} and Y {y.dtype}{list(y.shape)} are no matrices of one kind"
+        )
+    height, inner = x.shape[-2:] if not attrs["transpose_X"] else x.shape[:-3:-1]
+    other, width = y.shape[-2:] if not attrs["transpose_Y"] else y.shape[:-3:-1]
+    if not shapes.agree(inner, other):
+        raise ShapeError(f"matrices of X have {inner} columns and those of Y {other} rows")
+    lead = shapes.broadcast_both(x.shape[:-2], y.shape[:-2])
+    return {"Out": Form((*lead, height, width), x.dtype)}
+
+
+def _matmul(call: Call) -> Steps:
+    """alpha times the product of the last two axes, of X and Y or of either turned over."""
+    attrs, out = call.attrs, call["Out"]
+    x, y = _turned(call["X"], attrs["transpose_X"]), _turned(call["Y"], attrs["transpose_Y"])
+    yield partial(np.matmul, x, y, out)
+    if attrs["alpha"] != 1.0:
+        yield partial(np.multiply, out, attrs["alpha"], out)
+
+
+def _matmul_gradient(call: Call) -> Steps:
+    attrs, grad = call.attrs, call["Out@GRAD"]
+    x, y = _turned(call["X"], attrs["transpose_X"]), _turned(call["Y"], attrs["transpose_Y"])
+    if "X@GRAD" in call:
+        dx = _turned(call["X@GRAD"], attrs["transpose_X"])
+        yield from _product(grad, y.swapaxes(-1, -2), dx, attrs["alpha"])
+    if "Y@GRAD" in call:
+        dy = _turned(call["Y@GRAD"], attrs["transpose_Y"])
+        yield from _product(x.swapaxes(-1, -2), grad, dy, attrs["alpha"])
+
+
+def _product(a: np.ndarray, b: np.ndarray, out: np.ndarray, alpha: float) -> Steps:
+    """Into ``out``, summed over the axes along which it was broadcast."""
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    missing = len(lead) - (out.ndim - 2)
+    axes = tuple(i for i, size in enumerate(lead) if i < missing or out.shape[i - missing] != size)
+    if not axes:
+        yield partial(np.matmul, a, b, out)
+    else:
+        whole = np.empty((*lead, *out.shape[-2:]), out.dtype)
+        kept = out.reshape((1,) * missing + out.shape)
+        yield partial(np.matmul, a, b, whole)
+        yield partial(np.add.reduce, whole, axis=axes, out=kept, keepdims=True)
+    if alpha != 1.0:
+        yield partial(np.multiply, out, alpha, out)
+
+
 ROWS = (
     Row(
         type="outer_product",
@@ -81,5 +135,13 @@ ROWS = (
         shape=_mul_shape,
         forward=Kernel(_mul),
         gradient=Gradient(_mul_gradient, of=("X", "Y"), needs=("X", "Y")),
+    ),
+    Row(
+        type="matmul",
+        inputs=("X", "Y"),
+        attrs={"transpose_X": False, "transpose_Y": False, "alpha": 1.0},
+        shape=_matmul_shape,
+        forward=Kernel(_matmul),
+        gradient=Gradient(_matmul_gradient, of=("X", "Y"), needs=("X", "Y")),
     ),
 )

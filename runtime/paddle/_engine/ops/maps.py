@@ -1,7 +1,8 @@
 """Maps, the channels of images: normalized across channels, the greatest of some taken, or made larger.
 
 Sources of the semantics: v2's ``img_cmrnorm``, ``maxout`` and ``bilinear_interp``, whose corners keep their
-places.
+places; fluid's ``image_resize``, whose corners do so where ``align_corners``, and else its edges do; and
+adaptive averages, each of as equal a share of the image as there is.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -104,20 +106,45 @@ def _interpolate_shape(forms: Forms) -> Mapping[str, Form]:
     x, (tall, wide) = _image(forms), forms.attrs["size"]
     if tall < 1 or wide < 1:
         raise ShapeError(f"an image has one pixel or more on each side, not {tall} x {wide}")
+    if forms.attrs["method"] not in _METHODS:
+        raise ShapeError(f"method is one of {_METHODS}, not {forms.attrs['method']!r}")
     return {"Out": replace(x, shape=(*x.shape[:2], tall, wide))}
 
 
-def _weights(size: int, wanted: int, dtype: np.dtype) -> np.ndarray:
+_METHODS = ("bilinear", "nearest", "average")
+
+
+def _weights(size: int, wanted: int, attrs: Mapping[str, Any], dtype: np.dtype) -> np.ndarray:
     """(wanted, size): how much of each pixel there is in each of those that are wanted."""
-    step = (size - 1) / (wanted - 1) if wanted > 1 else 0.0
-    places = np.arange(wanted) * step
-    distances = np.abs(places[:, None] - np.arange(size))
+    pixels, numbers = np.arange(size), np.arange(wanted)
+    if attrs["method"] == "average":
+        first, end = numbers * size // wanted, -(-(numbers + 1) * size // wanted)
+        inside = (pixels >= first[:, None]) & (pixels < end[:, None])
+        return np.ascontiguousarray(inside / (end - first)[:, None], dtype)
+    places = _places(numbers, size, wanted, attrs)
+    distances = np.abs(places[:, None] - pixels)
     return np.ascontiguousarray(np.maximum(1 - distances, 0), dtype)
+
+
+def _places(numbers: np.ndarray, size: int, wanted: int, attrs: Mapping[str, Any]) -> np.ndarray:
+    """Where in the image each pixel that is wanted lies; of ``nearest`` a pixel, else between two."""
+    is_nearest = attrs["method"] == "nearest"
+    if attrs["align_corners"]:
+        places = numbers * ((size - 1) / (wanted - 1) if wanted > 1 else 0.0)
+        return np.floor(places + 0.5) if is_nearest else places
+    places = numbers * (size / wanted)
+    if is_nearest:
+        return np.floor(places)
+    return np.clip(
+        (numbers + 0.5) * (size / wanted) - 0.5 if attrs["align_mode"] == 0 else places, 0, size - 1
+    )
 
 
 def _sides(call: Call) -> tuple[np.ndarray, np.ndarray]:
     (tall, wide), like = call.attrs["size"], call["X"]
-    return _weights(like.shape[2], tall, like.dtype), _weights(like.shape[3], wide, like.dtype)
+    sides = ((like.shape[2], tall), (like.shape[3], wide))
+    down, across = (_weights(size, wanted, call.attrs, like.dtype) for size, wanted in sides)
+    return down, across
 
 
 def _interpolate(call: Call) -> Steps:
@@ -152,7 +179,7 @@ ROWS = (
     ),
     Row(
         type="bilinear_interp",
-        attrs={"size": REQUIRED},
+        attrs={"size": REQUIRED, "method": "bilinear", "align_corners": True, "align_mode": 1},
         shape=_interpolate_shape,
         forward=Kernel(_interpolate),
         gradient=Gradient(_interpolate_gradient, needs=("X",)),

@@ -1,4 +1,4 @@
-"""Metrics: what a face reports and no gradient passes through."""
+"""Metrics: what a face reports. Of these a gradient passes through the greatest of a row alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
 from paddle._engine.program import Form
-from paddle._engine.registry import Call, Forms, Index, Kernel, Row, Steps
+from paddle._engine.registry import Call, Forms, Gradient, Index, Kernel, Row, Steps
 
 
 def _top_k_shape(forms: Forms) -> Mapping[str, Form]:
@@ -31,6 +31,12 @@ def _top_k(call: Call) -> Steps:
         out[...] = np.take_along_axis(x, indices, axis=1)
 
     yield select
+
+
+def _top_k_gradient(call: Call) -> Steps:
+    dx, indices, grad = call["X@GRAD"], call["Indices"], call["Out@GRAD"]
+    yield partial(dx.fill, 0)
+    yield lambda: np.put_along_axis(dx, indices, grad, 1)
 
 
 def _accuracy_shape(forms: Forms) -> Mapping[str, Form]:
@@ -88,7 +94,49 @@ def _differs(call: Call) -> Steps:
     yield partial(np.not_equal, call["X"], call["Y"], call["Out"], casting="unsafe")
 
 
+def _auc_shape(forms: Forms) -> Mapping[str, Form]:
+    predict, counts = shapes.matrix(forms, "Predict"), shapes.integers(forms, "Positive")
+    shapes.column(forms, "Label", predict.shape[0])
+    if counts != shapes.integers(forms, "Negative"):
+        raise ShapeError("positive and negative samples are counted in as many buckets")
+    return {"AUC": Form((1,)), "PositiveOut": counts, "NegativeOut": counts}
+
+
+def _auc(call: Call) -> Steps:
+    """The area under the curve of all samples so far, which are counted by their label and their score.
+
+    A score is the last column, from 0 to 1; the area is that of trapezoids between the buckets.
+    """
+    scores, label = call["Predict"][:, -1], call["Label"].reshape(-1)
+    totals = call["PositiveOut"], call["NegativeOut"]
+
+    def count() -> None:
+        last = totals[0].size - 1
+        buckets = np.clip(np.nan_to_num(scores) * last, 0, last).astype(np.int64)
+        for total, before, of in zip(totals, ("Positive", "Negative"), (label != 0, label == 0), strict=True):
+            np.copyto(total, call[before])
+            total.reshape(-1)[:] += np.bincount(buckets[of], minlength=last + 1)
+        call["AUC"][0] = _area(*(total.reshape(-1)[::-1].astype(np.float64) for total in totals))
+
+    yield count
+
+
+def _area(positive: np.ndarray, negative: np.ndarray) -> float:
+    """From the highest score down; 0 where one kind of samples is missing, as upstream says."""
+    hits, alarms = np.cumsum(positive), np.cumsum(negative)
+    if not hits[-1] or not alarms[-1]:
+        return 0.0
+    return float((negative * (hits - positive / 2)).sum() / (hits[-1] * alarms[-1]))
+
+
 ROWS = (
+    Row(
+        type="auc",
+        inputs=("Predict", "Label", "Positive", "Negative"),
+        outputs=("AUC", "PositiveOut", "NegativeOut"),
+        shape=_auc_shape,
+        forward=Kernel(_auc),
+    ),
     Row(type="differs", inputs=("X", "Y"), shape=_differs_shape, forward=Kernel(_differs)),
     Row(
         type="top_k",
@@ -96,6 +144,7 @@ ROWS = (
         attrs={"k": 1},
         shape=_top_k_shape,
         forward=Kernel(_top_k),
+        gradient=Gradient(_top_k_gradient, needs=("Indices",)),
     ),
     Row(
         type="accuracy",

@@ -1,8 +1,8 @@
-"""Normalization of each channel over a batch.
+"""Normalization of each channel over a batch, and of the last axes of each sample.
 
 Sources of the semantics: v2's ``batch_norm`` and fluid's operator of that name. X is (samples, channels) or
 has places behind; Mean and Variance are parameters that nobody trains: a step in training moves them towards
-those of its batch, and a test uses them.
+those of its batch, and a test uses them. Fluid's ``layer_norm`` and its kin are made of ``standardize``.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,49 @@ def _gradient(call: Call) -> Steps:
     yield partial(stretch_both, grad, x, slope, of_x, rest, dx)
 
 
+def _standard_shape(forms: Forms) -> Mapping[str, Form]:
+    x, begin = forms["X"], forms.attrs["begin_norm_axis"]
+    if not 0 < begin < len(x.shape):
+        raise ShapeError(f"X of shape {list(x.shape)} has no axes on both sides of {begin}")
+    lead = x.shape[:begin]
+    each = replace(x, shape=(-1 if -1 in lead else prod(lead),))
+    return {"Out": x, "Mean": each, "Variance": each}
+
+
+def _rows(x: np.ndarray, call: Call) -> np.ndarray:
+    return x.reshape(prod(x.shape[: call.attrs["begin_norm_axis"]]), -1)
+
+
+def _standardize(call: Call) -> Steps:
+    """Each row less its mean, over its standard deviation."""
+    x, out = _rows(call["X"], call), _rows(call["Out"], call)
+    mean, variance = call["Mean"][:, None], call["Variance"][:, None]
+    squares, inverse = np.empty_like(x), np.empty_like(mean)
+    yield partial(np.mean, x, axis=1, out=mean, keepdims=True)
+    yield partial(np.subtract, x, mean, out)
+    yield partial(np.multiply, out, out, squares)
+    yield partial(np.mean, squares, axis=1, out=variance, keepdims=True)
+    yield partial(np.add, variance, call.attrs["epsilon"], inverse)
+    yield partial(np.sqrt, inverse, inverse)
+    yield partial(np.divide, out, inverse, out)
+
+
+def _standardize_gradient(call: Call) -> Steps:
+    """inverse * (grad - mean of grad - out * mean of grad * out)."""
+    out, grad, dx = (_rows(call[slot], call) for slot in ("Out", "Out@GRAD", "X@GRAD"))
+    variance = call["Variance"][:, None]
+    inverse, along, level = (np.empty_like(variance) for _ in range(3))
+    yield partial(np.multiply, grad, out, dx)
+    yield partial(np.mean, dx, axis=1, out=along, keepdims=True)
+    yield partial(np.mean, grad, axis=1, out=level, keepdims=True)
+    yield partial(np.multiply, out, along, dx)
+    yield partial(np.subtract, grad, dx, dx)
+    yield partial(np.subtract, dx, level, dx)
+    yield partial(np.add, variance, call.attrs["epsilon"], inverse)
+    yield partial(np.sqrt, inverse, inverse)
+    yield partial(np.divide, dx, inverse, dx)
+
+
 ROWS = (
     Row(
         type="batch_norm",
@@ -122,5 +166,13 @@ ROWS = (
             of=("X", "Scale", "Bias"),
             needs=("X", "Scale", "SavedMean", "SavedInverse"),
         ),
+    ),
+    Row(
+        type="standardize",
+        outputs=("Out", "Mean", "Variance"),
+        attrs={"begin_norm_axis": 1, "epsilon": 1e-5},
+        shape=_standard_shape,
+        forward=Kernel(_standardize),
+        gradient=Gradient(_standardize_gradient, needs=("Out", "Variance")),
     ),
 )

@@ -1,7 +1,10 @@
 """Pieces of arrays: cut out, chosen, set into zeros, turned about, mirrored or repeated. Nothing is computed.
 
-Sources of the semantics: fluid's ``slice``, ``pad``, ``transpose``, ``reverse``; v2's ``repeat``, ``crop``,
-``pad`` and ``rotate`` are made of these.
+A slice that ``clamps`` takes bounds as Python does: from the end where they are negative, and as far as an
+axis goes where they are too great. Other slices refuse what their axis lacks.
+
+Sources of the semantics: fluid's ``slice``, ``strided_slice``, ``pad``, ``transpose``, ``reverse``; v2's
+``repeat``, ``crop``, ``pad`` and ``rotate`` are made of these.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,30 +22,28 @@ from paddle._engine.program import Form
 from paddle._engine.registry import REQUIRED, Call, Forms, Gradient, Kernel, Row, Steps
 
 
-def _axis(axis: int, form: Form) -> int:
-    rank = len(form.shape)
-    if not -rank <= axis < rank:
-        raise ShapeError(f"axis {axis} is outside the {rank} axes of X")
-    return axis % rank
-
-
 def _cut_shape(forms: Forms) -> Mapping[str, Form]:
     x, attrs = forms["X"], forms.attrs
     shape = list(x.shape)
-    for axis, start, end in zip(attrs["axes"], attrs["starts"], attrs["ends"], strict=True):
-        size = shape[_axis(axis, x)]
-        if size == -1 or not 0 <= start < end <= size:
+    for axis, start, end, step in _cuts(attrs):
+        size = shape[shapes.axis(axis, x)]
+        if not attrs["clamps"] and (size == -1 or not 0 <= start < end <= size):
             raise ShapeError(
                 f"no piece from {start} to {end} can be cut out of axis {axis} of {list(x.shape)}"
             )
-        shape[axis] = end - start
+        shape[axis] = -1 if size == -1 else len(range(size)[start:end:step])
     return {"Out": replace(x, shape=tuple(shape))}
+
+
+def _cuts(attrs: Mapping[str, Any]) -> list[tuple[int, int, int, int]]:
+    steps = attrs["steps"] or (1,) * len(attrs["axes"])
+    return list(zip(attrs["axes"], attrs["starts"], attrs["ends"], steps, strict=True))
 
 
 def _cut_from(array: np.ndarray, call: Call) -> np.ndarray:
     places = [slice(None)] * array.ndim
-    for axis, start, end in zip(*(call.attrs[name] for name in ("axes", "starts", "ends")), strict=True):
-        places[axis] = slice(start, end)
+    for axis, start, end, step in _cuts(call.attrs):
+        places[axis] = slice(start, end, step)
     return array[tuple(places)]
 
 
@@ -96,7 +98,7 @@ def _transpose_gradient(call: Call) -> Steps:
 
 
 def _reverse_shape(forms: Forms) -> Mapping[str, Form]:
-    _axis(forms.attrs["axis"], forms["X"])
+    shapes.axis(forms.attrs["axis"], forms["X"])
     return {"Out": forms["X"]}
 
 
@@ -109,7 +111,7 @@ def _reverse_gradient(call: Call) -> Steps:
 
 
 def _repeat_shape(forms: Forms) -> Mapping[str, Form]:
-    x, axis, times = forms["X"], _axis(forms.attrs["axis"], forms["X"]), forms.attrs["times"]
+    x, axis, times = forms["X"], shapes.axis(forms.attrs["axis"], forms["X"]), forms.attrs["times"]
     if x.shape[axis] != 1 or times < 1:
         raise ShapeError(f"axis {axis} of {list(x.shape)} is repeated {times} times: it must be of size 1")
     return {"Out": replace(x, shape=(*x.shape[:axis], times, *x.shape[axis + 1 :]))}
@@ -171,7 +173,7 @@ ROWS = (
     ),
     Row(
         type="slice",
-        attrs={"axes": REQUIRED, "starts": REQUIRED, "ends": REQUIRED},
+        attrs={"axes": REQUIRED, "starts": REQUIRED, "ends": REQUIRED, "steps": (), "clamps": False},
         shape=_cut_shape,
         forward=Kernel(_cut),
         gradient=Gradient(_cut_gradient),

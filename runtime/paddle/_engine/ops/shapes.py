@@ -1,4 +1,4 @@
-"""Shape rules that several families share.
+"""Shape rules that several families share, and the way back from what they broadcast.
 
 They see forms only, of which any size may be -1 (decided by a feed), and raise ShapeError where no feed
 could fit.
@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
+
+import numpy as np
 
 from paddle._engine.errors import ShapeError
 from paddle._engine.program import Form, Shape
-from paddle._engine.registry import Forms
+from paddle._engine.registry import Forms, Step
 
 
 def like_x(forms: Forms) -> Mapping[str, Form]:
@@ -58,3 +61,37 @@ def broadcast(shape: Shape, onto: Shape) -> None:
     )
     if not fits:
         raise ShapeError(f"Y of shape {list(shape)} does not broadcast to X of shape {list(onto)}")
+
+
+def broadcast_both(shape: Shape, other: Shape) -> Shape:
+    """What two shapes become together: axes are lined up from the last, and a size of 1 gives way."""
+    longer, shorter = (shape, other) if len(shape) >= len(other) else (other, shape)
+    missing = len(longer) - len(shorter)
+    return longer[:missing] + tuple(
+        _together(pair, shape, other) for pair in zip(longer[missing:], shorter, strict=True)
+    )
+
+
+def _together(sizes: tuple[int, int], shape: Shape, other: Shape) -> int:
+    if 1 in sizes:
+        return next((size for size in sizes if size != 1), 1)
+    if not agree(*sizes):
+        raise ShapeError(f"Y of shape {list(other)} does not broadcast to X of shape {list(shape)}")
+    return max(sizes)  # one that a feed decides is -1
+
+
+def axis(number: int, form: Form) -> int:
+    """An axis of X as a number from 0 on."""
+    rank = len(form.shape)
+    if not -rank <= number < rank:
+        raise ShapeError(f"axis {number} is outside the {rank} axes of X")
+    return number % rank
+
+
+def sum_into(source: np.ndarray, out: np.ndarray) -> Step:
+    """A step that sums ``source`` over the axes along which ``out`` was broadcast."""
+    kept = out.reshape((1,) * (source.ndim - out.ndim) + out.shape)
+    axes = tuple(axis for axis, size in enumerate(kept.shape) if size == 1 and source.shape[axis] != 1)
+    if not axes:
+        return partial(np.copyto, kept, source)
+    return partial(np.add.reduce, source, axis=axes, out=kept, keepdims=True)
