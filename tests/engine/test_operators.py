@@ -14,8 +14,8 @@ from paddle._engine.single import Single
 from paddle.testing import check_gradient
 
 from .ops.book_operators import BOOK, BOOK_OTHERS
-from .ops.sequence_operators import SEQUENCE_OTHERS, SEQUENCES
 from .ops.dense_operators import DENSE, DENSE_OTHERS
+from .ops.sequence_operators import SEQUENCE_OTHERS, SEQUENCES
 from .passes.case import Case
 from .passes.fused_cases import FUSED, FUSED_WRONG
 
