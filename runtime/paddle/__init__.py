@@ -13,7 +13,7 @@ from paddle.batch import batch
 
 __version__ = "0.1.0"
 
-_MODULES = frozenset({"dataset", "fluid", "metric", "optimizer", "profiler", "reader", "v2"})
+_MODULES = frozenset({"dataset", "distributed", "fluid", "metric", "optimizer", "profiler", "reader", "v2"})
 _OF_V2 = frozenset(
     {
         *(
@@ -32,10 +32,9 @@ _OF_V2 = frozenset(
     }
 )
 _IN_V2 = "programs of the v2 generation run (import paddle.v2)"
-_BY_COMMAND = "jobs are started by `python paddle.py --help`"
 _LATER = {
     **dict.fromkeys(("enable_static", "io", "nn", "static", "to_tensor", "Tensor"), _IN_V2),
-    **dict.fromkeys(("distributed", "fleet"), _BY_COMMAND),
+    "fleet": "it is paddle.distributed.fleet",
     "trainer_config_helpers": "networks are written in Python programs (paddle.layer)",
 }
 

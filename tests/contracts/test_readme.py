@@ -10,7 +10,7 @@ import pytest
 
 from paddle._launch.arguments import parse_arguments
 from paddle._launch.environ import read_init
-from paddle._launch.flags import BY_NAME, SNAPSHOT_FLAGS
+from paddle._launch.flags import BY_NAME, FLEET_FLAGS, SNAPSHOT_FLAGS
 from paddle._launch.settings import settle
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,7 +72,7 @@ def test_the_variables_that_it_sets_are_those_of_a_trainer() -> None:
 def test_every_flag_that_it_names_exists() -> None:
     named = set(re.findall(r"--(\w+)", TEXT)) - {"help"}
     assert len(named) > 10
-    assert named <= BY_NAME.keys() | {flag.name for flag in SNAPSHOT_FLAGS}
+    assert named <= BY_NAME.keys() | {flag.name for flag in SNAPSHOT_FLAGS + FLEET_FLAGS}
 
 
 def test_every_file_that_it_links_or_names_in_its_table_exists() -> None:

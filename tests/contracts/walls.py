@@ -78,6 +78,8 @@ TABLE = (
         "_launch.{environ, infolog} _pserver.trainer.{local, remote}",
         "importlib numpy",
     ),
+    Row("distributed.__init__", "_absent", "importlib"),
+    Row("distributed.{launch, fleet.launch}", "_launch.fleet.cli", "sys"),
     Row("profiler", "_absent _engine.{profile, profile_table}", "os pathlib socket"),
     Row("_profiling", "_engine.{profile, profile_table}", "atexit os pathlib sys"),
     # The 2.x generation.
@@ -117,6 +119,20 @@ TABLE = (
     Row("_launch.authority", theirs="cryptography ipaddress"),
     Row("_launch.news"),
     Row("_launch.spillway", "", STANDARD),
+    Row("_launch.machines.awake"),
+    Row("_launch.fleet.call", FLAGS),
+    Row("_launch.fleet.cluster", "_launch.errors _launch.fleet.call", "contextlib socket"),
+    Row("_launch.fleet.roles", f"_launch.fleet _launch.{{plan, settings}} {FLAGS}", "pathlib"),
+    Row(
+        "_launch.fleet.running",
+        f"{SUPERVISOR} _launch.{{machines.awake, backends, inbox, logs, news, plan, signals}}",
+        "contextlib queue signal time",
+    ),
+    Row(
+        "_launch.fleet.cli",
+        f"_launch.fleet _launch.{{backends, phases, plan, settings, signals}} {FLAGS} _visible",
+        STANDARD,
+    ),
     Row("_launch.infolog", "_visible _launch.spillway", STANDARD),
     Row(
         "_launch.{job, plan, settings}",

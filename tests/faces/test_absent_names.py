@@ -14,7 +14,7 @@ KNOWN = [
     "paddle.fluid.dygraph",
     "paddle.nn",
     "paddle.fleet",
-    "paddle.distributed",
+    "paddle.distributed.spawn",
     "paddle.v2.fluid",
     "paddle.dataset.flowers",
 ]

@@ -11,6 +11,7 @@ from paddle._launch.flags import (
     BY_CONF_NAME,
     BY_NAME,
     FLAGS,
+    FLEET_FLAGS,
     MASTER_FLAGS,
     check_ports,
     check_supported,
@@ -73,13 +74,13 @@ def test_every_name_and_conf_name_and_letter_stands_for_one_flag() -> None:
     assert len(set(letters)) == len(letters)
 
 
-@pytest.mark.parametrize("flag", FLAGS + MASTER_FLAGS, ids=lambda flag: flag.name)
+@pytest.mark.parametrize("flag", FLAGS + MASTER_FLAGS + FLEET_FLAGS, ids=lambda flag: flag.name)
 def test_every_default_is_a_value_of_its_flag_and_is_supported(flag: Flag) -> None:
     assert flag.parse(flag.render(flag.default)) == flag.default
     assert check_supported(flag, flag.default) is None
 
 
-@pytest.mark.parametrize("flag", FLAGS + MASTER_FLAGS, ids=lambda flag: flag.name)
+@pytest.mark.parametrize("flag", FLAGS + MASTER_FLAGS + FLEET_FLAGS, ids=lambda flag: flag.name)
 def test_every_help_is_one_short_line(flag: Flag) -> None:
     assert 0 < len(flag.help) <= 80
     assert flag.help[0].isupper()

@@ -18,7 +18,10 @@ from paddle._launch.errors import FlagError, NotInThisRelease
 from paddle._launch.flag import Effect, Flag, Kind, User, Value
 
 _COMMANDS = frozenset(
-    {"paddle.py", "paddle pserver", "paddle master", "paddle reshard", "paddle export", "paddle snapshot"}
+    {
+        *("paddle.py", "paddle pserver", "paddle master", "paddle reshard", "paddle export"),
+        *("paddle snapshot", "fleetrun"),
+    }
 )
 _MOST_TRAINERS = 1 << 16  # a pserver keeps something of each from the start
 
@@ -26,7 +29,7 @@ _MOST_TRAINERS = 1 << 16  # a pserver keeps something of each from the start
 def _users(letters: str) -> frozenset[User]:
     names: dict[str, User] = {
         "l": "launcher", "p": "pserver", "t": "trainer", "m": "master", "r": "reshard",
-        "e": "export", "s": "snapshot",
+        "e": "export", "s": "snapshot", "f": "fleetrun",
     }  # fmt: skip
     return frozenset(names[letter] for letter in letters)
 
@@ -241,13 +244,48 @@ SNAPSHOT_FLAGS: tuple[Flag, ...] = (
 )
 # fmt: on
 
+# Of `python -m paddle.distributed.launch`, which is `fleetrun`: as the fleet generation spells them.
+# fmt: off
+_fleet = partial(_row, "f", "acts")
+_collective = partial(_row, "f", "absent")
+FLEET_FLAGS: tuple[Flag, ...] = (
+    _fleet("server_num", "int", 0, "Number of parameter servers, on this machine and on free ports", low=0),
+    _fleet("worker_num", "int", 0, "Number of trainers, on this machine", low=0, also="trainer_num"),
+    _fleet("servers", "names", (), "Parameter servers of all machines, host:port; the order is their number"),
+    _fleet("workers", "names", (), "Trainers of all machines, host or host:port; the order is their number",
+           also="trainers"),
+    _fleet("log_dir", "str", "log", "Folder of serverlog.N and workerlog.N; it is made"),
+    _fleet("http_port", "int", 0, "Port that PADDLE_GLOO_HTTP_ENDPOINT names (0: a free one)",
+           low=0, high=65535),
+    _collective("run_mode", "str", "ps", "How to train: ps, with parameter servers"),
+    _collective("heter_workers", "names", (), "Trainers on other devices"),
+    _collective("heter_worker_num", "int", 0, "Number of trainers on other devices"),
+    _collective("heter_devices", "str", "", "Their devices"),
+    _collective("gpus", "names", (), "GPUs of collective training", also="selected_gpus"),
+    _collective("xpus", "names", (), "XPUs of collective training", also="selected_xpus"),
+    _collective("devices", "names", (), "Devices of collective training"),
+    _collective("nproc_per_node", "int", 0, "Processes of collective training on each machine"),
+    _collective("ips", "names", ("127.0.0.1",), "Machines of collective training"),
+    _collective("cluster_node_ips", "names", (), "Machines of collective training, an older word"),
+    _collective("elastic_server", "str", "", "Server that knows who has come and gone"),
+    _collective("np", "str", "", "Number of machines of an elastic job"),
+    _collective("scale", "int", 0, "By how many machines an elastic job grows"),
+    _collective("host", "str", "", "This machine's address in an elastic job"),
+    _collective("force", "bool", False, "Take over an elastic job"),
+    _collective("master", "str", "", "Where machines meet that are not listed"),
+    _collective("nnodes", "str", "1", "Number of machines that meet there"),
+)
+# fmt: on
+
 BY_NAME: Mapping[str, Flag] = MappingProxyType({flag.name: flag for flag in FLAGS})
 BY_CONF_NAME: Mapping[str, Flag] = MappingProxyType({flag.conf: flag for flag in FLAGS if flag.conf})
 
 
 def flags_of(*users: User) -> tuple[Flag, ...]:
     """Give the flags that at least one of ``users`` takes, in the order of the tables."""
-    return tuple(flag for flag in FLAGS + MASTER_FLAGS + SNAPSHOT_FLAGS if flag.users & set(users))
+    return tuple(
+        flag for flag in FLAGS + MASTER_FLAGS + SNAPSHOT_FLAGS + FLEET_FLAGS if flag.users & set(users)
+    )
 
 
 def defaults_of(*users: User) -> dict[str, Value]:
@@ -294,9 +332,10 @@ def check_supported(flag: Flag, value: Value, where: str = "") -> str | None:
     if value == flag.default or flag.effect in ("acts", "program"):
         return None
     if flag.effect == "absent":
+        usual = flag.render(flag.default)
         raise NotInThisRelease(
-            f"{where or '--' + flag.name}: {flag.render(value)} is not in this release. Leave it out, or "
-            f"give {flag.render(flag.default)}."
+            f"{where or '--' + flag.name}: {flag.render(value)} is not in this release. Leave it out"
+            f"{usual and f', or give {usual}'}."
         )
     if flag.effect == "forgone":
         asked = f"{where or '--' + flag.name}: {flag.render(value)}"

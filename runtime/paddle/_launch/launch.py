@@ -24,6 +24,7 @@ from paddle._launch.backends import Carrier, Post
 from paddle._launch.cause import Cause
 from paddle._launch.events import Answered, Event, RoleExited, RoleReady, ShardRestarted, Signalled, Tick
 from paddle._launch.inbox import Inbox
+from paddle._launch.machines.awake import AwakeClock
 from paddle._launch.narrator import Narrator
 from paddle._launch.news import Collected, News, Restarted, Told
 from paddle._launch.phases import Limits, Phase
@@ -35,28 +36,8 @@ from paddle._launch.signals import heard
 from paddle._launch.supervisor import Supervisor
 
 _TICK_S = 0.2
-_STALL_S = 10 * _TICK_S
 _DRAWING_S = 60.0  # matplotlib takes a second, and a disk that stands still is not waited for
 _NO_PAUSE = "Ctrl+Z is not obeyed: a launcher that stands still loses its nodes. Ctrl+C ends the job."
-
-
-class _AwakeClock:
-    """Seconds without those in which this process stood still: nobody else was silent then.
-
-    It is looked at in every turn of the loop, so a long time between two looks is such a pause.
-    """
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
-        self._looked = clock()
-        self._lost = 0.0
-
-    def __call__(self) -> float:
-        now = self._clock()
-        if now - self._looked > _STALL_S:
-            self._lost += now - self._looked
-        self._looked = now
-        return now - self._lost
 
 
 class Launch:
@@ -71,7 +52,7 @@ class Launch:
     ) -> None:
         self._plan = plan
         self._screen = screen
-        self._clock = _AwakeClock(clock)
+        self._clock = AwakeClock(clock)
         self._inbox: Inbox[tuple[int, Event | News]] = Inbox()  # with the life it is of; 0: any
         self._life = 1
         self._urgent: deque[Event | News] = deque()  # who asks for an end goes before all that roles print

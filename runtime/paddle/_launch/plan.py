@@ -30,7 +30,7 @@ LOGS = {"pserver": "log/server.log", "trainer": "log/train.log"}
 
 class RolePlan(msgspec.Struct, frozen=True, kw_only=True):
     """One process. ``rank``: its number among those of its kind. ``env``: changes to the node's environment,
-    None unsets. ``prepend``: to paths in it."""
+    None unsets. ``prepend``: to paths in it. ``folder``: where it runs, if that is not the workspace."""
 
     name: str
     kind: Literal["pserver", "trainer"]
@@ -40,6 +40,7 @@ class RolePlan(msgspec.Struct, frozen=True, kw_only=True):
     env: dict[str, str | None]
     prepend: dict[str, str]
     log: str
+    folder: str = ""
 
 
 class NodePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,6 +62,7 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
     the workspaces, or None. ``home``, ``snapshots`` and ``encrypts``: see JobSpec. ``shard_data``: a folder
     of the package, of which each node is sent its shard (shards.py). ``remote``: None where all nodes are
     embedded in this machine. ``max_restart`` and ``min_trainers``: see restarts.py and supervisor.py.
+    ``has_token``: the job makes its own; without, processes have what the launcher's environment names.
     """
 
     name: str
@@ -73,6 +75,7 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
     origins: tuple[str, ...]
     ready_timeout_s: float
     encrypts: bool = False
+    has_token: bool = True
     shard_data: str = ""
     remote: Remote | None = None
     max_restart: int = 0
@@ -274,6 +277,7 @@ def agent_order(
             "env": role.env,
             "prepend": role.prepend,
             "log": role.log,
+            **({"folder": role.folder} if role.folder else {}),
         }
         for role in node.roles
     }

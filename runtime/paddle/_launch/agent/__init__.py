@@ -11,8 +11,9 @@ It speaks JSON, one object per line. The launcher says on standard input
 
     {"do": "plan", "node", "workspace", "life", "lease_s", "secrets", "roles"}    before all else
         life: of the job; in one that is not the first logs are appended to
-        roles: {name: {"argv", "env", "prepend", "log"}}            env: null unsets, NAME* all that begin so
-                                                                    prepend: for paths
+        roles: {name: {"argv", "env", "prepend", "log", "folder"}}  env: null unsets, NAME* all that begin so
+                                                                    prepend: for paths; folder: where it runs,
+                                                                    if not in the workspace
         secrets: {"token"} by which the job's processes know each other, and {"tls_ca", "tls_cert", "tls_key"}
         where they encrypt; they find each in a file of the workspace that only their user may read, and its
         path in PADDLE_TOKEN_FILE, PADDLE_TLS_CA, PADDLE_TLS_CERT and PADDLE_TLS_KEY

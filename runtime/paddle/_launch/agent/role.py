@@ -94,7 +94,7 @@ def _spawn(plan: Mapping[str, Any], workspace: str, stdout: int, report: int, to
     agent = os.getpid()
     child = subprocess.Popen(
         plan["argv"],
-        cwd=workspace,
+        cwd=plan.get("folder") or workspace,
         env={**_environment(os.environ, plan, report), **told},
         stdin=subprocess.DEVNULL,
         stdout=stdout,

@@ -63,7 +63,7 @@ def _secrets(plan: LaunchPlan) -> Iterator[dict[str, str]]:
     """Of every node: the token, and where they encrypt, papers of its own."""
     token = secrets.token_hex(32)
     if not plan.encrypts:
-        yield from ({"token": token} for _ in plan.nodes)
+        yield from ({"token": token} if plan.has_token else {} for _ in plan.nodes)
         return
     from paddle._launch.authority import Authority  # takes a moment to load
 

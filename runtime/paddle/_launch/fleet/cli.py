@@ -1,0 +1,176 @@
+"""``python -m paddle.distributed.launch`` and ``fleetrun``: from a command line to the exit status of a job.
+
+It must never decide what becomes of a job. What it prints goes to standard error, as it always did; what the
+processes print is in their logs.
+
+Guarantee: what is wrong with the call is said in one paragraph, with status 2, before anything happened. The
+status of a job is that of the process that failed first, 0 only if all trainers ended well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NoReturn
+
+from paddle._launch import manual, signals
+from paddle._launch.backends import carrier
+from paddle._launch.errors import LaunchError, UsageError
+from paddle._launch.flags import flags_of
+from paddle._launch.fleet import call, cluster, roles
+from paddle._launch.fleet.running import Running
+from paddle._launch.phases import Phase
+from paddle._launch.plan import LaunchPlan, RolePlan, count
+from paddle._launch.settings import RUNTIME
+from paddle._visible import visible
+
+_HEAD = """
+usage: fleetrun [flags] PROGRAM [arguments of the program]
+       python -m paddle.distributed.launch [flags] PROGRAM [arguments of the program]
+
+Starts PROGRAM as parameter servers and as trainers, tells each its place in the job, and ends when the
+trainers have ended. A job of several machines is started by the same command on each of them; POD_IP says
+which one this is, where its address does not.
+"""
+_TAIL = """
+Exit status:
+  0    all trainers ended well
+  2    a wrong call; nothing was started
+  129, 130, 143   stopped by HUP, INT (Ctrl+C), or TERM
+  else that of the process that failed first, 128 + n where signal n killed it
+"""
+_NAME = "paddle.distributed.launch"
+_FINISHING = "all workers exit, going to finish parameter server and heter_worker."
+_FINISHED = "all parameter server are killed"
+# With all of these a platform has started this process as one of a job, and told it which.
+_BY_PLATFORM = ("PADDLE_TRAINERS", "POD_IP", "PADDLE_TRAINER_ID", "TRAINER_PORTS_NUM")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line, this program's own if none is given; gives the exit status."""
+    try:
+        signals.answer()
+        status = _run(sys.argv[1:] if argv is None else argv, os.environ)
+    except (LaunchError, signals.Stopped) as end:
+        _say(str(end))
+        status = end.exit_status
+    signals.leave_at_once()
+    return status
+
+
+def _run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    if all(environ.get(name) for name in _BY_PLATFORM) and (program := call.program_of(argv)):
+        _become(program)
+    asked = call.read(argv)
+    if asked is None:
+        return _print_help()
+    placed = cluster.settle(asked, environ, partial(cluster.free_ports, seed=os.getpid()), cluster.is_own)
+    folder = _folder()
+    if not (folder / asked.script).is_file():
+        raise UsageError(f"there is no program {asked.script} in {folder}. Give its path.")
+    with _workspace() as workspace:
+        premises = roles.Premises(
+            python=sys.executable, runtime=RUNTIME, folder=folder, workspace=workspace, environ=environ
+        )
+        launch = roles.plan(asked, placed, premises, f"fleet-{secrets.token_hex(4)}")
+        _empty_logs(launch, folder / asked.log_dir)
+        return _carry_out(launch)
+
+
+def _carry_out(launch: LaunchPlan) -> int:
+    servers, trainers = launch.roles("pserver"), launch.roles("trainer")
+
+    def enter(phase: Phase) -> None:
+        if phase is Phase.TRAIN:
+            _tell_begin("server", servers)
+            _tell_begin("worker", trainers)
+        elif phase is Phase.FINISH and trainers:
+            _say(_FINISHING)
+
+    running = Running(launch, carrier, enter, _say)
+    status = running.run()
+    _explain(running, launch)
+    if running.cause is None:
+        _say(_FINISHED)
+    return status
+
+
+def _tell_begin(kind: str, started: tuple[RolePlan, ...]) -> None:
+    if started:
+        first, last = started[0].log, started[-1].log
+        where = first if len(started) == 1 else f"{first} to {Path(last).name}"
+        _say(f"{count(len(started), kind)} started on this machine, logs in {where}")
+
+
+def _explain(running: Running, launch: LaunchPlan) -> None:
+    """After a failure: who failed, its last lines, and where all of them are."""
+    cause = running.cause
+    if cause is None:
+        return
+    role = next((role for role in launch.nodes[0].roles if role.name == cause.role), None)
+    lines = running.last_lines(cause.role) if cause.role else ()
+    if role is None or cause.signum is not None:
+        _say(f"{cause.text.rstrip('.')}; all processes of the job on this machine are stopped")
+        return
+    _say(f"{cause.text} ({Path(role.log).name}), so the job is over{'. Its last lines:' if lines else ''}")
+    for line in lines:
+        _print_line(f"  | {visible(line)}")
+    if cause.detail:
+        _say(f"why: {cause.detail}")
+    _say(f"all it printed is in {role.log}")
+
+
+def _become(program: Sequence[str]) -> NoReturn:
+    """Run the program in this process's place: who started this one watches it."""
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, "-u", *program])
+
+
+def _folder() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise UsageError("the current folder does not exist any more. cd to one that does.") from error
+
+
+@contextlib.contextmanager
+def _workspace() -> Iterator[Path]:
+    """A folder for the agent of this job alone."""
+    folder = Path(tempfile.mkdtemp(prefix="paddle-launch-")).resolve()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _empty_logs(launch: LaunchPlan, folder: Path) -> None:
+    """Make the folder of the logs, and empty those that are written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for role in launch.nodes[0].roles:
+            Path(role.log).write_bytes(b"")
+    except OSError as error:
+        raise UsageError(
+            f"--log_dir: {error.filename}: {error.strerror}. Give a folder that can be written to."
+        ) from error
+
+
+def _print_help() -> int:
+    print(manual.page(_HEAD, [("Flags:", flags_of("fleetrun"))], _TAIL).rstrip(), flush=True)
+    return 0
+
+
+def _say(text: str) -> None:
+    _print_line(f"{_NAME}: {visible(text)}")
+
+
+def _print_line(line: str) -> None:
+    with contextlib.suppress(OSError):  # nobody reads it any more
+        print(line, file=sys.stderr, flush=True)

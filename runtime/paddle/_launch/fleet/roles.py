@@ -1,0 +1,118 @@
+"""The plan of a job of the fleet generation: the program once for each of its processes that is here.
+
+Pure: the same cluster gives the same plan. It must never know how a process is started.
+
+Guarantee: a process finds its place in the words of every generation that can say it, and nothing of an older
+job or of a proxy shines through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from paddle._launch.environ import ClusterEnvironment, child_environment
+from paddle._launch.fleet.call import Call
+from paddle._launch.fleet.cluster import Cluster, host_of
+from paddle._launch.plan import JOB_VARIABLE, LaunchPlan, NodePlan, RolePlan, role_name
+from paddle._launch.settings import Host
+
+_LOGS = {"pserver": "serverlog", "trainer": "workerlog"}
+_PROXIES = ("http_proxy", "https_proxy")  # processes of one job speak to each other directly
+_TRUST = ("PADDLE_TOKEN_FILE", "PADDLE_TLS_CA", "PADDLE_TLS_CERT", "PADDLE_TLS_KEY")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Premises:
+    """Where the launcher is. ``folder``: where it was called; ``workspace``: the agent's, for this job alone;
+    ``runtime``: the folder that holds the package ``paddle``."""
+
+    python: str
+    runtime: Path
+    folder: Path
+    workspace: Path
+    environ: Mapping[str, str]
+
+
+def plan(call: Call, cluster: Cluster, premises: Premises, job: str) -> LaunchPlan:
+    """Plan this machine's part of a job. ``job``: tells it from others."""
+    writer = _Writer(call, cluster, premises, job)
+    node = NodePlan(
+        node=0,
+        host=Host("local"),
+        address=cluster.here,
+        workspace=premises.workspace,
+        roles=tuple(writer.roles()),
+    )
+    return LaunchPlan(
+        name=job,
+        nodes=(node,),
+        prepare=(),
+        package=None,
+        home=premises.folder,
+        snapshots=None,
+        ports=(0, 0, 0),
+        origins=("default",) * 3,
+        ready_timeout_s=0.0,
+        has_token=cluster.is_whole,  # else each machine's launcher would make another
+    )
+
+
+class _Writer:
+    """Writes the roles of one machine."""
+
+    def __init__(self, call: Call, cluster: Cluster, premises: Premises, job: str) -> None:
+        self._cluster, self._premises, self._job = cluster, premises, job
+        self._argv = (premises.python, "-u", call.script, *call.arguments)
+        self._logs = premises.folder / call.log_dir
+
+    def roles(self) -> Iterator[RolePlan]:
+        cluster = self._cluster
+        for place, rank in enumerate(cluster.own_servers):
+            yield self._role("pserver", rank, place, cluster.servers[rank], {})
+        for place, rank in enumerate(cluster.own_workers):
+            # They compute on the CPU; programs look up the number all the same.
+            yield self._role("trainer", rank, place, cluster.workers[rank], {"FLAGS_selected_gpus": "0"})
+
+    def _role(
+        self, kind: Literal["pserver", "trainer"], rank: int, place: int, endpoint: str, more: dict[str, str]
+    ) -> RolePlan:
+        is_server = kind == "pserver"
+        place_in_job = ClusterEnvironment(
+            role="PSERVER" if is_server else "TRAINER",
+            trainers=len(self._cluster.workers),
+            trainer_id=0 if is_server else rank,
+            pservers=self._cluster.servers,
+            host=host_of(endpoint),
+            trainer_endpoints=self._cluster.workers,
+        )
+        port = int(endpoint.rpartition(":")[2]) if is_server else place_in_job.common_port
+        place_in_job = replace(place_in_job, port=port)
+        return RolePlan(
+            name=role_name(kind, rank),
+            kind=kind,
+            node=0,
+            rank=rank,
+            argv=self._argv,
+            env={**child_environment(place_in_job, log_dir=str(self._logs)), **self._words(), **more},
+            prepend={"PYTHONPATH": str(self._premises.runtime)},
+            log=str(self._logs / f"{_LOGS[kind]}.{place}"),
+            folder=str(self._premises.folder),
+        )
+
+    def _words(self) -> dict[str, str | None]:
+        """What both kinds are told beside their place."""
+        environ, cluster = self._premises.environ, self._cluster
+        kept = {} if cluster.is_whole else {name: environ[name] for name in _TRUST if environ.get(name)}
+        return {
+            **dict.fromkeys(_PROXIES),
+            "PADDLE_HETER_TRAINER_IP_PORT_LIST": "",
+            "PADDLE_WITH_GLOO": environ.get("PADDLE_WITH_GLOO") or "0",
+            "PADDLE_GLOO_RENDEZVOUS": "3",
+            "PADDLE_GLOO_FS_PATH": str(self._premises.workspace / "gloo"),
+            "PADDLE_GLOO_HTTP_ENDPOINT": cluster.gloo,
+            **kept,
+            JOB_VARIABLE: self._job,
+        }

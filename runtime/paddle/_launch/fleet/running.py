@@ -1,0 +1,144 @@
+"""One job, running: the loop between the supervisor, which decides, and the carrier, which does.
+
+It must never know which processes a job has, nor what they do. It differs from the launch of a workspace
+(launch.py) in what a fleet program is: the same file is server and trainer, and says nothing of itself to the
+launcher unless it wants to. So
+
+1. a server counts as ready once it is started: its trainers wait for it themselves;
+2. on a machine that has servers only, they are what the job lasts for;
+3. what roles print is in their logs, and nothing is collected.
+
+Guarantee: it ends when the supervisor says so, and on whatever way it is left, the agent loses its leash.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from queue import Empty
+
+from paddle._launch import logs
+from paddle._launch.actions import Action, Kill, StartRole, Step, Stop, Tell
+from paddle._launch.backends import Carrier, Post
+from paddle._launch.cause import Cause
+from paddle._launch.events import Answered, Event, RoleReady, Signalled, Tick
+from paddle._launch.inbox import Inbox
+from paddle._launch.machines.awake import AwakeClock
+from paddle._launch.news import News, Printed, Told
+from paddle._launch.phases import Phase
+from paddle._launch.plan import LaunchPlan
+from paddle._launch.signals import heard
+from paddle._launch.supervisor import Supervisor
+
+_TICK_S = 0.2
+
+
+class Running:
+    """Carries a plan out. ``carry``: makes the carrier. ``enter``: is told of each phase that begins;
+    ``tell``: of what the user should read. ``clock`` gives seconds."""
+
+    def __init__(
+        self,
+        plan: LaunchPlan,
+        carry: Callable[[LaunchPlan, Post], Carrier],
+        enter: Callable[[Phase], None],
+        tell: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._enter, self._tell = enter, tell
+        self._clock = AwakeClock(clock)
+        self._inbox: Inbox[Event | News] = Inbox()
+        self._urgent: deque[Event] = deque()
+        self._carrier = carry(plan, self._inbox.deliver)
+        self._servers = {role.name: role.node for role in plan.roles("pserver")}
+        trainers = {role.name: role.node for role in plan.roles("trainer")}
+        self._supervisor = Supervisor(
+            nodes=[node.node for node in plan.nodes],
+            pservers=self._servers if trainers else {},
+            trainers=trainers or self._servers,
+        )
+        self._tails = logs.Tails()
+        self._ticked = self._clock()
+
+    def run(self) -> int:
+        """Run the job to its end; gives the exit status."""
+        with _signals_to(self._ask):
+            try:
+                self._act(self._supervisor.begin(self._clock()))
+                while self._supervisor.phase is not Phase.END:
+                    self._turn()
+            finally:
+                with _signals_to(lambda _: self._carrier.hurry()):
+                    self._inbox.close()
+                    self._carrier.close()
+        return self._supervisor.exit_status
+
+    @property
+    def cause(self) -> Cause | None:
+        """Why it did not end well."""
+        return self._supervisor.cause
+
+    def last_lines(self, role: str) -> tuple[str, ...]:
+        """Give the last lines that a role printed."""
+        return self._tails.of(role)
+
+    def _ask(self, event: Event) -> None:
+        """Take an event before all that waits; a signal may ask."""
+        self._urgent.append(event)
+        self._inbox.put(Tick())
+
+    def _turn(self) -> None:
+        message: Event | News = Tick()
+        with contextlib.suppress(Empty):
+            message = self._inbox.get(timeout=_TICK_S)
+        while self._urgent:
+            self._decide(self._urgent.popleft())
+        match message:
+            case Printed(role, lines):
+                self._tails.add(role, lines)
+            case Told(source, text):
+                self._tell(f"{source}: {text}")
+            case _ if not isinstance(message, News):
+                self._decide(message)
+        if self._clock() - self._ticked >= _TICK_S:
+            self._ticked = self._clock()
+            self._decide(Tick())
+
+    def _decide(self, event: Event) -> None:
+        known = len(self._supervisor.history)
+        actions = self._supervisor.handle(event, self._clock())
+        for phase in self._supervisor.history[known:]:
+            self._enter(phase)
+        self._act(actions)
+
+    def _act(self, actions: list[Action]) -> None:
+        for action in actions:
+            match action:
+                case Step(node, Phase.COLLECT):
+                    self._inbox.put(Answered(node, Phase.COLLECT))
+                case Step(node, phase):
+                    self._carrier.step(node, phase)
+                case StartRole(role):
+                    self._carrier.start(role)
+                    self._inbox.put(RoleReady(role))
+                case Tell(role, text):
+                    self._tell(f"{role}: {text}")
+                case Stop(node, grace_s):
+                    self._carrier.stop(node, grace_s)
+                case Kill(node):
+                    self._carrier.kill(node)
+
+
+@contextlib.contextmanager
+def _signals_to(post: Callable[[Event], None]) -> Iterator[None]:
+    """Post signals instead of ending; Ctrl+Z would only have the agent think that nobody is there."""
+    before = {number: signal.signal(number, lambda n, _: post(Signalled(n))) for number in heard()}
+    before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,34 @@
+"""``paddle.distributed``: a name is looked up when it is first used, so that the launcher loads no array.
+
+It must never hold code of its own. Guarantee: each name is the very object of the module that it stands for.
+"""
+
+from importlib import import_module
+from typing import Any
+
+from paddle import _absent
+
+_MODULES = frozenset({"fleet", "launch"})
+_COLLECTIVE = "training is with parameter servers (paddle.distributed.fleet)"
+_LATER = dict.fromkeys(
+    (
+        *("ParallelEnv", "ReduceOp", "all_gather", "all_reduce", "barrier", "broadcast", "get_group"),
+        *("get_rank", "get_world_size", "init_parallel_env", "new_group", "recv", "reduce", "scatter"),
+        *("send", "spawn", "split", "wait"),
+    ),
+    _COLLECTIVE,
+)
+
+__all__ = sorted(_MODULES)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"paddle.distributed.{name}")
+    if name in _LATER:
+        raise _absent.AbsentName(f"paddle.distributed.{name} is not in this release: {_LATER[name]}.")
+    raise AttributeError(f"paddle.distributed.{name} does not exist", name=name, obj=import_module(__name__))
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

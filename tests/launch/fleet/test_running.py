@@ -1,0 +1,91 @@
+"""When a job of the fleet generation is over, and with which status."""
+
+from collections.abc import Iterable
+from itertools import count
+
+import pytest
+
+from paddle._launch.backends import Post
+from paddle._launch.events import Answered, Event, NodeEnded, RoleExited
+from paddle._launch.fleet.running import Running
+from paddle._launch.news import Printed
+from paddle._launch.phases import Phase
+from paddle._launch.plan import LaunchPlan
+from tests.launch.fleet.test_roles import LISTS, planned
+
+
+class Scripted:
+    """A carrier whose agent answers at once; when ``cue`` is started, the script is played."""
+
+    def __init__(self, post: Post, cue: str, script: Iterable[Event | Printed]) -> None:
+        self._post, self._cue, self._script = post, cue, script
+        self.started: list[str] = []
+        self.stopped = 0
+
+    def step(self, node: int, phase: Phase) -> None:
+        self._post(Answered(node, phase))
+
+    def start(self, role: str) -> None:
+        self.started.append(role)
+        if role == self._cue:
+            for event in self._script:
+                self._post(event)
+
+    def stop(self, node: int, grace_s: float) -> None:
+        self.stopped += 1
+        self._post(NodeEnded(node, "stopped"))
+
+    def kill(self, node: int) -> None:
+        raise AssertionError("nothing is left to kill")
+
+    def hurry(self) -> None: ...
+    def close(self) -> None: ...
+
+
+def run(plan: LaunchPlan, cue: str, *script: Event | Printed) -> tuple[Running, Scripted, int, list[Phase]]:
+    phases: list[Phase] = []
+    carriers: list[Scripted] = []
+
+    def carry(_: LaunchPlan, post: Post) -> Scripted:
+        carriers.append(Scripted(post, cue, script))
+        return carriers[0]
+
+    seconds = count(step=0.1)
+    running = Running(plan, carry, phases.append, lambda _: None, clock=lambda: next(seconds))
+    status = running.run()
+    return running, carriers[0], status, phases
+
+
+def test_servers_are_started_first_and_stopped_when_all_trainers_have_ended() -> None:
+    plan = planned("--server_num=1 --worker_num=2")
+    ends = RoleExited("trainer-1", 0), RoleExited("trainer-0", 0)
+    running, carrier, status, phases = run(plan, "trainer-1", *ends)
+    assert carrier.started == ["pserver-0", "trainer-0", "trainer-1"]
+    assert (status, running.cause, carrier.stopped) == (0, None, 1)
+    assert Phase.FINISH in phases
+
+
+def test_a_server_that_ends_well_before_its_trainers_is_no_failure() -> None:
+    plan = planned("--server_num=1 --worker_num=1")
+    ends = RoleExited("pserver-0", 0), RoleExited("trainer-0", 0)
+    assert run(plan, "trainer-0", *ends)[2] == 0
+
+
+@pytest.mark.parametrize(("failing", "status"), [("trainer-1", 7), ("pserver-0", 3), ("trainer-0", -9)])
+def test_the_status_is_that_of_who_failed_first_and_its_last_lines_are_kept(
+    failing: str, status: int
+) -> None:
+    plan = planned("--server_num=1 --worker_num=2")
+    script = Printed(failing, ("it went wrong",)), RoleExited(failing, status)
+    running, carrier, got, _ = run(plan, "trainer-1", *script)
+    assert got == (status if status > 0 else 128 - status)
+    assert running.cause and running.cause.role == failing
+    assert running.last_lines(failing) == ("it went wrong",)
+    assert carrier.stopped == 1
+
+
+def test_on_a_machine_of_servers_the_job_lasts_until_they_end() -> None:
+    plan = planned(LISTS.replace("10.0.0.2:6171", "10.0.0.3:6171"), POD_IP="10.0.0.2")
+    running, carrier, status, _ = run(plan, "pserver-1", RoleExited("pserver-1", 0))
+    assert carrier.started == ["pserver-1"]
+    assert (status, running.cause) == (0, None)
