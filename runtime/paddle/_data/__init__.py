@@ -1,0 +1,14 @@
+"""Data as the fluid and fleet generations bring them to a program: lines of slots, and the files they are in.
+
+    data_generator.py   what a program derives from to write such lines
+    slot.py             Slot: what a line holds for one variable
+    lines.py            text -> Records
+    records.py          Records: samples side by side, slot by slot
+    command.py          a file through a command of the user's
+    filelist.py         files -> Records, by several threads
+    settings.py         what a dataset was told
+    dataset.py          QueueDataset and InMemoryDataset, as 2.x spells them
+    setters.py          the same as fluid spells them
+
+It must never know a program or an executor: who trains asks a dataset for batches. Both faces share it.
+"""

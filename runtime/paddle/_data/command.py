@@ -1,0 +1,129 @@
+"""Command: a file through a command of the user's, in a process of its own.
+
+Rules:
+1.  The command is a shell's, as upstream's ``pipe_command``; the file is its stdin, and stdout is what is read.
+    ``cat`` is the file itself: no process is started for it.
+2.  ``python`` is the interpreter that runs the program, and finds the paddle that the program imports.
+3.  What it writes on stderr goes to ours as it comes; the last of it is kept for who asks why it failed.
+4.  It and all that it starts are one process group, with a leash in it: a process that waits for ours to be
+    gone. The group is killed when reading ends in whatever way, and by the leash where we were killed.
+
+It must never know what the text means. Guarantee: the text comes whole, or CommandFailed says what happened.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+PIECE_BYTES = 1 << 20
+WORTH_BYTES = 1 << 17
+"""So much is read at a time, at least: what is read costs a few calls apiece."""
+_KEPT_BYTES = 4000
+_LEASHED = '(cat; kill -9 0) <&"$1" >/dev/null 2>&1 & exec sh -c "$0"'
+
+
+class CommandFailed(RuntimeError):
+    """A pipe_command did not end well."""
+
+
+def pieces(path: str, command: str) -> Iterator[bytes]:
+    """The text of a file as pieces that end with a line; the last may lack its end. Raises OSError where there
+    is no such file, and CommandFailed."""
+    if command.strip() in ("", "cat"):
+        with closing(_opened(path)) as file:
+            yield from _by_lines(file)
+        return
+    with open(path, "rb") as file:  # noqa: PTH123  a path may be anything that open takes
+        yield from _through(file, path, command)
+
+
+def _opened(path: str) -> BinaryIO:
+    if path.endswith(".gz"):
+        return gzip.open(path, "rb")  # type: ignore[return-value]
+    return open(path, "rb", buffering=0)  # noqa: PTH123, SIM115
+
+
+def _through(file: BinaryIO, path: str, command: str) -> Iterator[bytes]:
+    leash, ours = os.pipe()
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", _LEASHED, command, str(leash)],
+        stdin=file,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        pass_fds=(leash,),
+        env=_environ(),
+        start_new_session=True,
+        bufsize=0,
+    )
+    os.close(leash)
+    assert process.stdout is not None and process.stderr is not None
+    kept = bytearray()
+    listener = threading.Thread(target=_listen, args=(process.stderr, kept), name="stderr", daemon=True)
+    listener.start()
+    is_whole = False
+    try:
+        yield from _by_lines(process.stdout)
+        status = process.wait()
+        is_whole = True
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        os.close(ours)
+        if not is_whole:
+            process.wait()
+        listener.join(1.0)
+        process.stdout.close()
+    if status:
+        raise CommandFailed(_why(path, command, status, bytes(kept)))
+
+
+def _listen(stderr: BinaryIO, kept: bytearray) -> None:
+    """What the command says goes on to ours; its end is kept."""
+    with stderr:
+        while said := os.read(stderr.fileno(), 65536):
+            kept += said
+            del kept[:-_KEPT_BYTES]
+            with suppress(OSError, ValueError, AttributeError):  # nobody reads it, or there is no stderr
+                sys.stderr.write(said.decode("utf-8", "replace"))
+                sys.stderr.flush()
+
+
+def _by_lines(stream: BinaryIO) -> Iterator[bytes]:
+    held = bytearray()
+    while piece := stream.read(PIECE_BYTES):
+        held += piece
+        if len(held) >= WORTH_BYTES and (end := held.rfind(b"\n") + 1):
+            yield bytes(held[:end])
+            del held[:end]
+    if held:
+        yield bytes(held)
+
+
+def _environ() -> dict[str, str]:
+    """Ours, in which ``python`` and ``import paddle`` mean what they mean here."""
+    environ = dict(os.environ)
+    here = str(Path(sys.executable).parent)
+    environ["PATH"] = os.pathsep.join((here, environ.get("PATH", os.defpath)))
+    runtime = str(Path(__file__).parents[2])
+    known = environ.get("PYTHONPATH", "")
+    if runtime not in known.split(os.pathsep):
+        environ["PYTHONPATH"] = os.pathsep.join(filter(None, (known, runtime)))
+    return environ
+
+
+def _why(path: str, command: str, status: int, said: bytes) -> str:
+    ended = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+    told = said.decode("utf-8", "replace").strip()
+    return (
+        f"the pipe_command of a dataset, `{command}`, {ended} on {path}; try `{command} < {path}`. "
+        + (f"The last it said on stderr:\n{told}" if told else "It said nothing on stderr.")
+    )

@@ -1,0 +1,93 @@
+"""Records: samples of slots, side by side: for each slot all values, and where each sample's begin.
+
+It must never know where they come from. Guarantee: what is taken, joined or cut keeps each sample whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from paddle._data.slot import Slot
+
+
+class BadRecord(ValueError):
+    """Values do not fit the variable that they are for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The values of one slot; sample i has ``values[offsets[i]:offsets[i + 1]]``."""
+
+    values: np.ndarray
+    offsets: np.ndarray
+
+    def take(self, order: np.ndarray) -> Column:
+        """The samples of these numbers, in their order."""
+        lengths = np.diff(self.offsets)[order]
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
+        return Column(self.values[np.repeat(self.offsets[:-1][order], lengths) + within], offsets)
+
+    def cut(self, begin: int, end: int) -> Column:
+        """The samples from ``begin`` to before ``end``, without a copy of their values."""
+        offsets = self.offsets[begin : end + 1]
+        return Column(self.values[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+    def dense(self, slot: Slot) -> np.ndarray:
+        """Samples as rows of the shape that the slot's variable has; one -1 in it is found. Raises BadRecord."""
+        samples = len(self.offsets) - 1
+        try:
+            return self.values.reshape(samples, *slot.shape)
+        except ValueError:
+            found = sorted(set(np.diff(self.offsets).tolist()))
+            raise BadRecord(
+                f"slot {slot.name} is dense, of shape {list(slot.shape)} a sample, and its samples have "
+                f"{', '.join(map(str, found[:5]))} values; declare its variable with lod_level=1 if they are "
+                "meant to have any number, or look at what writes the lines"
+            ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """A column for each of ``slots``."""
+
+    slots: tuple[Slot, ...]
+    columns: tuple[Column, ...]
+
+    def __len__(self) -> int:
+        return len(self.columns[0].offsets) - 1 if self.columns else 0
+
+    def take(self, order: np.ndarray) -> Records:
+        """The samples of these numbers."""
+        return Records(self.slots, tuple(column.take(order) for column in self.columns))
+
+    def cut(self, begin: int, end: int) -> Records:
+        """Those from ``begin`` to before ``end``."""
+        return Records(self.slots, tuple(column.cut(begin, end) for column in self.columns))
+
+    def shuffled(self, names: Sequence[str], order: np.ndarray) -> Records:
+        """The values of these slots alone, taken from other samples."""
+        return Records(
+            self.slots,
+            tuple(
+                column.take(order) if slot.name in names else column
+                for slot, column in zip(self.slots, self.columns, strict=True)
+            ),
+        )
+
+
+def joined(slots: tuple[Slot, ...], parts: Sequence[Records]) -> Records:
+    """All samples of ``parts``, in their order."""
+    if len(parts) == 1:
+        return parts[0]
+    return Records(slots, tuple(_joined(slot, [part.columns[i] for part in parts]) for i, slot in enumerate(slots)))
+
+
+def _joined(slot: Slot, columns: list[Column]) -> Column:
+    lengths = [np.diff(column.offsets) for column in columns]
+    offsets = np.concatenate(([0], np.cumsum(np.concatenate(lengths)))) if lengths else np.zeros(1)
+    values = [column.values for column in columns] or [np.empty(0, slot.dtype)]
+    return Column(np.concatenate(values), offsets.astype(np.int64))

@@ -1,0 +1,205 @@
+"""Datasets hold, shuffle and hand out the samples of their files, each once."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from paddle._absent import NotInThisRelease
+from paddle._data.command import CommandFailed
+from paddle._data.dataset import DatasetBase, InMemoryDataset, QueueDataset
+from paddle._data.lines import BadLine
+from paddle._data.setters import DatasetFactory
+
+from .variables import ALL, DENSE, LABEL, WORDS
+
+SAMPLES = 10
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """Three files of ten samples; a sample's number is its word, its dense values and its label."""
+    names = []
+    for file in range(3):
+        rows = [
+            f"{1 + number % 3}{f' {number}' * (1 + number % 3)} 2 {number} {number}.5 1 {number}\n"
+            for number in range(file * SAMPLES, (file + 1) * SAMPLES)
+        ]
+        names.append(str(tmp_path / f"part-{file}"))
+        Path(names[-1]).write_text("".join(rows))
+    return names
+
+
+def made(kind: type[DatasetBase], files: list[str], **settings: object) -> DatasetBase:
+    dataset = kind()
+    dataset.init(**{"batch_size": 4, "thread_num": 2, "use_var": ALL} | settings)  # type: ignore[arg-type]
+    dataset.set_filelist(files)
+    return dataset
+
+
+def labels(dataset: DatasetBase, threads: int = 1) -> list[list[int]]:
+    """Of each batch, stream by stream; every sample is looked at as a whole."""
+    found = []
+    for stream in dataset.streams(threads):
+        for batch in stream:
+            words, dense, label = batch.columns
+            numbers = label.dense(batch.slots[2])[:, 0]
+            assert dense.dense(batch.slots[1]).tolist() == [[n, n + 0.5] for n in numbers]
+            assert np.diff(words.offsets).tolist() == [1 + n % 3 for n in numbers]
+            assert (words.values == np.repeat(numbers, 1 + numbers % 3)).all()
+            found.append(numbers.tolist())
+    return found
+
+
+def test_a_queue_gives_batches_in_the_order_of_its_files(files: list[str]) -> None:
+    found = labels(made(QueueDataset, files))
+    assert sum(found, []) == list(range(30))
+    assert [len(batch) for batch in found] == [4] * 7 + [2]
+
+
+def test_threads_share_the_files_of_a_queue(files: list[str]) -> None:
+    dataset = made(QueueDataset, files, pipe_command="python -c 'import sys; sys.stdout.write(sys.stdin.read())'")
+    found: list[list[int]] = []
+
+    def read(stream: object) -> None:
+        for batch in stream:  # type: ignore[attr-defined]
+            found.append(batch.columns[2].values.tolist())
+
+    threads = [threading.Thread(target=read, args=(stream,)) for stream in dataset.streams(8)]
+    assert len(threads) == 3
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert Counter(sum(found, [])) == Counter(range(30))
+
+
+def test_what_is_held_is_shuffled_as_numpy_was_seeded(files: list[str]) -> None:
+    dataset = made(InMemoryDataset, files)
+    assert isinstance(dataset, InMemoryDataset)
+    dataset.load_into_memory()
+    assert sum(labels(dataset), []) == list(range(30))
+    assert dataset.get_memory_data_size() == 30
+    orders = []
+    for _ in range(2):
+        np.random.seed(3)
+        dataset.load_into_memory()
+        dataset.local_shuffle()
+        orders.append(sum(labels(dataset, threads=3), []))
+    assert orders[0] == orders[1] != list(range(30))
+    assert sorted(orders[0]) == list(range(30))
+    dataset.release_memory()
+    with pytest.raises(RuntimeError, match="before load_into_memory"):
+        dataset.streams(1)
+
+
+def test_samples_are_loaded_while_the_program_goes_on(files: list[str]) -> None:
+    dataset = made(InMemoryDataset, files)
+    assert isinstance(dataset, InMemoryDataset)
+    dataset.preload_into_memory()
+    dataset.wait_preload_done()
+    dataset.global_shuffle()
+    assert dataset.get_shuffle_data_size() == 30
+    assert sorted(sum(labels(dataset), [])) == list(range(30))
+    dataset.set_filelist([*files, "nowhere"])
+    dataset.preload_into_memory()
+    with pytest.raises(FileNotFoundError):
+        dataset.wait_preload_done()
+
+
+def test_a_slot_alone_is_shuffled_to_see_what_it_is_worth(files: list[str]) -> None:
+    dataset = DatasetFactory().create_dataset("InMemoryDataset")
+    dataset.set_use_var(ALL)
+    dataset.set_filelist(files)
+    dataset.load_into_memory()
+    with pytest.raises(RuntimeError, match="set_fea_eval"):
+        dataset.slots_shuffle(["words"])
+    dataset.set_fea_eval(10000, True)
+    with pytest.raises(ValueError, match="no slot wrods; there are dense, label, words"):
+        dataset.slots_shuffle(["wrods"])
+    dataset.slots_shuffle(["words"])
+    (batch,) = [records for stream in [dataset._held("a test")] for records in [stream]]
+    assert batch.columns[2].values.tolist() == list(range(30))
+    assert batch.columns[0].values.tolist() != np.repeat(range(30), [1 + n % 3 for n in range(30)]).tolist()
+    assert Counter(batch.columns[0].values.tolist()) == {n: 1 + n % 3 for n in range(30)}
+
+
+class Worker:
+    """One of two workers, whose talk a test carries: both speak in turns of one thread each."""
+
+    said: dict[int, list[bytes]] = {}
+    met = threading.Barrier(2)
+
+    def __init__(self, index: int) -> None:
+        self.index, self.util = index, self
+
+    def worker_num(self) -> int:
+        return 2
+
+    def all_to_all(self, parts: list[bytes], comm_world: str) -> list[bytes]:
+        self.said[self.index] = parts
+        self.met.wait(10)
+        return [self.said[other][self.index] for other in range(2)]
+
+
+def test_workers_give_each_other_their_samples(files: list[str]) -> None:
+    held: dict[int, list[int]] = {}
+
+    def work(index: int) -> None:
+        dataset = made(InMemoryDataset, files[index : index + 1])
+        assert isinstance(dataset, InMemoryDataset)
+        dataset.load_into_memory()
+        dataset.global_shuffle(Worker(index))
+        held[index] = sum(labels(dataset), [])
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(held[0] + held[1]) == list(range(20))
+    assert any(n >= 10 for n in held[0])
+
+
+def test_fluids_setters_say_the_same(files: list[str], tmp_path: Path) -> None:
+    dataset = DatasetFactory().create_dataset()
+    dataset.set_batch_size(7)
+    dataset.set_thread(2)
+    dataset.set_use_var([WORDS, DENSE, LABEL])
+    dataset.set_pipe_command("sed p")
+    dataset.set_filelist([str(tmp_path / "part-*")])
+    assert sum(labels(dataset), []) == sorted([*range(30), *range(30)])
+    assert 'name: "dense"\n    type: "float"\n    is_dense: true' in dataset.desc()
+    for asked in (dataset.local_shuffle, dataset.global_shuffle):
+        with pytest.raises(NotImplementedError, match="use InMemoryDataset"):
+            asked()
+    with pytest.raises(ValueError, match="datafeed class Dataset does not exist; there are QueueDataset"):
+        DatasetFactory().create_dataset("Dataset")
+
+
+def test_what_cannot_be_is_said_where_it_is_told(files: list[str]) -> None:
+    for wrong in ({"batch_size": 0}, {"fs_name": "hdfs://x"}, {"download_cmd": "x"}, {"bathc_size": 1}):
+        with pytest.raises((ValueError, TypeError, NotInThisRelease)):
+            made(QueueDataset, files, **wrong)
+    with pytest.raises(ValueError, match="set_filelist"):
+        made(QueueDataset, []).streams(1)
+    with pytest.raises(ValueError, match="use_var"):
+        made(QueueDataset, files, use_var=[]).streams(1)
+    with pytest.raises(TypeError):
+        made(QueueDataset, "part-0")  # type: ignore[arg-type]
+
+
+def test_an_error_ends_a_pass_for_all_its_threads(files: list[str]) -> None:
+    Path(files[0]).write_text("1 1 2 1 1 1\n")
+    streams = made(QueueDataset, files).streams(2)
+    with pytest.raises(BadLine, match="part-0, line 1: slot label"):
+        next(streams[0])
+    assert list(streams[1]) == []
+    dataset = made(InMemoryDataset, files[1:], pipe_command="false")
+    assert isinstance(dataset, InMemoryDataset)
+    with pytest.raises(CommandFailed, match="`false`, ended with status 1"):
+        dataset.load_into_memory()

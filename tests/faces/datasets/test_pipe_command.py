@@ -1,0 +1,82 @@
+"""Each file goes through the user's command, which is gone when reading ends in whatever way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from paddle._data.command import CommandFailed, pieces
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "part-0"
+    path.write_text("a b\nc d")
+    return str(path)
+
+
+def until(said: str, path: Path) -> None:
+    end = time.monotonic() + 10
+    while said == "gone" and is_there(int(path.read_text())) or said == "there" and not read(path):
+        assert time.monotonic() < end, f"{path} never {said}"
+        os.sched_yield()
+
+
+def read(path: Path) -> str:
+    with suppress(FileNotFoundError):
+        return path.read_text()
+    return ""
+
+
+def is_there(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_a_command_is_a_shells_and_cat_is_the_file_itself(file: str) -> None:
+    assert b"".join(pieces(file, "cat")) == b"a b\nc d"
+    assert b"".join(pieces(file, "tr a x | sort -r")) == b"x b\nc d\n"
+
+
+def test_python_is_this_one_and_finds_paddle(file: str) -> None:
+    said = b"".join(pieces(file, "python -c 'import paddle, sys; print(sys.prefix, paddle.__version__)'"))
+    assert said.decode().split()[0] == sys.prefix
+
+
+def test_a_command_that_fails_says_what_it_said(file: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(CommandFailed, match=r"ended with status 3 on .*part-0(.|\n)*no such table") as error:
+        list(pieces(file, "cat; echo no such table >&2; exit 3"))
+    assert "`cat; echo no such table >&2; exit 3`" in str(error.value)
+    with pytest.raises(CommandFailed, match="killed by SIGTERM"):
+        list(pieces(file, "kill -TERM $$"))
+
+
+def test_a_command_whose_reader_leaves_is_gone_with_all_it_started(file: str, tmp_path: Path) -> None:
+    place = tmp_path / "pid"
+    found = pieces(file, f"sleep 1000 & echo $! > {place}; yes")
+    next(found)
+    until("there", place)
+    found.close()  # type: ignore[attr-defined]
+    until("gone", place)
+
+
+def test_a_command_ends_when_the_program_is_killed(file: str, tmp_path: Path) -> None:
+    place = tmp_path / "pid"
+    program = (
+        "from paddle._data.command import pieces\n"
+        f"list(pieces({file!r}, 'sleep 1000 & echo $! > {place}; wait'))\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program])
+    until("there", place)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    until("gone", place)
