@@ -99,6 +99,14 @@ TABLE = (
     Row("testing", "_engine.{registry, single}", "numpy"),
     # Programs as people write them, under the two later faces.
     Row("_program", "_absent _complaint _engine _program", "numpy"),
+    # Data as the later generations bring them.
+    Row("_data", "_data _absent", "numpy"),
+    Row("_data.command", "", f"gzip {STANDARD}"),
+    Row("_data.data_generator", "", "sys"),
+    Row("_data.dataset", "_data _absent", "concurrent numpy threading"),
+    Row("_data.filelist", "_data", "concurrent threading"),
+    Row("_data.lines", "_data _engine.kernels.slot_lines", "numpy"),
+    Row("_data.settings", "_data _absent", "glob"),
     # What one step computes.
     Row("_engine", "_engine", "numpy"),
     Row("_engine.blas", "", "ctypes numpy"),

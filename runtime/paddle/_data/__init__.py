@@ -8,6 +8,7 @@
     filelist.py         files -> Records, by several threads
     settings.py         what a dataset was told
     dataset.py          QueueDataset and InMemoryDataset, as 2.x spells them
+    exchange.py         samples among trainers
     setters.py          the same as fluid spells them
 
 It must never know a program or an executor: who trains asks a dataset for batches. Both faces share it.

@@ -1,8 +1,8 @@
 """Command: a file through a command of the user's, in a process of its own.
 
 Rules:
-1.  The command is a shell's, as upstream's ``pipe_command``; the file is its stdin, and stdout is what is read.
-    ``cat`` is the file itself: no process is started for it.
+1.  The command is a shell's, as upstream's ``pipe_command``; the file is its stdin, and stdout is what is
+    read. ``cat`` is the file itself: no process is started for it.
 2.  ``python`` is the interpreter that runs the program, and finds the paddle that the program imports.
 3.  What it writes on stderr goes to ours as it comes; the last of it is kept for who asks why it failed.
 4.  It and all that it starts are one process group, with a leash in it: a process that waits for ours to be
@@ -19,10 +19,10 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, cast
 
 PIECE_BYTES = 1 << 20
 WORTH_BYTES = 1 << 17
@@ -35,9 +35,9 @@ class CommandFailed(RuntimeError):
     """A pipe_command did not end well."""
 
 
-def pieces(path: str, command: str) -> Iterator[bytes]:
-    """The text of a file as pieces that end with a line; the last may lack its end. Raises OSError where there
-    is no such file, and CommandFailed."""
+def pieces(path: str, command: str) -> Generator[bytes, None, None]:
+    """The text of a file as pieces that end with a line; the last may lack its end. Raises OSError where
+    there is no such file, and CommandFailed."""
     if command.strip() in ("", "cat"):
         with closing(_opened(path)) as file:
             yield from _by_lines(file)
@@ -46,13 +46,13 @@ def pieces(path: str, command: str) -> Iterator[bytes]:
         yield from _through(file, path, command)
 
 
-def _opened(path: str) -> BinaryIO:
+def _opened(path: str) -> IO[bytes]:
     if path.endswith(".gz"):
-        return gzip.open(path, "rb")  # type: ignore[return-value]
-    return open(path, "rb", buffering=0)  # noqa: PTH123, SIM115
+        return cast(IO[bytes], gzip.open(path, "rb"))
+    return open(path, "rb", buffering=0)  # noqa: PTH123
 
 
-def _through(file: BinaryIO, path: str, command: str) -> Iterator[bytes]:
+def _through(file: IO[bytes], path: str, command: str) -> Iterator[bytes]:
     leash, ours = os.pipe()
     process = subprocess.Popen(
         ["/bin/sh", "-c", _LEASHED, command, str(leash)],
@@ -86,7 +86,7 @@ def _through(file: BinaryIO, path: str, command: str) -> Iterator[bytes]:
         raise CommandFailed(_why(path, command, status, bytes(kept)))
 
 
-def _listen(stderr: BinaryIO, kept: bytearray) -> None:
+def _listen(stderr: IO[bytes], kept: bytearray) -> None:
     """What the command says goes on to ours; its end is kept."""
     with stderr:
         while said := os.read(stderr.fileno(), 65536):
@@ -97,7 +97,7 @@ def _listen(stderr: BinaryIO, kept: bytearray) -> None:
                 sys.stderr.flush()
 
 
-def _by_lines(stream: BinaryIO) -> Iterator[bytes]:
+def _by_lines(stream: IO[bytes]) -> Iterator[bytes]:
     held = bytearray()
     while piece := stream.read(PIECE_BYTES):
         held += piece
@@ -123,7 +123,6 @@ def _environ() -> dict[str, str]:
 def _why(path: str, command: str, status: int, said: bytes) -> str:
     ended = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
     told = said.decode("utf-8", "replace").strip()
-    return (
-        f"the pipe_command of a dataset, `{command}`, {ended} on {path}; try `{command} < {path}`. "
-        + (f"The last it said on stderr:\n{told}" if told else "It said nothing on stderr.")
+    return f"the pipe_command of a dataset, `{command}`, {ended} on {path}; try `{command} < {path}`. " + (
+        f"The last it said on stderr:\n{told}" if told else "It said nothing on stderr."
     )

@@ -1,8 +1,8 @@
-"""Data generators: what a program derives from to write lines of slots, mostly on the other end of a dataset's
-``pipe_command``: lines in on stdin, lines of slots out on stdout.
+"""Data generators: what a program derives from to write lines of slots, mostly on the other end of a
+dataset's ``pipe_command``: lines in on stdin, lines of slots out on stdout.
 
-It must never load anything heavy: one such process is started for each file. Guarantee: a line is written whole,
-or an error says what was wrong with its sample; every line names the same slots in the same order.
+It must never load anything heavy: one such process is started for each file. Guarantee: a line is written
+whole, or an error says what was wrong with its sample; every line names the same slots in the same order.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ class DataGenerator:
 
     def generate_sample(self, line: str | None) -> Samples:
         """The samples of a line of stdin; of None for ``run_from_memory``."""
-        raise NotImplementedError("a data generator says in generate_sample(line) what the samples of a line are")
+        raise NotImplementedError(
+            "a data generator says in generate_sample(line) what the samples of a line are"
+        )
 
     def generate_batch(self, samples: list[Sample]) -> Samples:
         """What to write of so many samples: they themselves, unless a program knows better."""
@@ -71,7 +73,7 @@ class DataGenerator:
 
     def _gen_str(self, line: Any) -> str:
         raise NotImplementedError(
-            "derive from MultiSlotDataGenerator or MultiSlotStringDataGenerator, which know what a line looks like"
+            "derive from MultiSlotDataGenerator or MultiSlotStringDataGenerator, which know what a line is"
         )
 
 
@@ -143,7 +145,7 @@ def _has_floats(name: str, values: Sequence[Any]) -> bool:
         if not isinstance(value, int):
             if not isinstance(value, float) and not hasattr(value, "dtype"):
                 raise ValueError(
-                    f"the values of slot {name} must be int or float, and {value!r} is a {type(value).__name__}"
+                    f"the values of slot {name} must be int or float, not a {type(value).__name__}: {value!r}"
                 )
             found = True
     return found

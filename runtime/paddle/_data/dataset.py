@@ -93,11 +93,15 @@ class QueueDataset(DatasetBase):
 
     def local_shuffle(self) -> None:
         """Cannot be: samples are not held."""
-        raise NotImplementedError("a QueueDataset holds no samples that it could shuffle; use InMemoryDataset")
+        raise NotImplementedError(
+            "a QueueDataset holds no samples that it could shuffle; use InMemoryDataset"
+        )
 
     def global_shuffle(self, fleet: Any = None, thread_num: int = 12) -> None:
         """Cannot be: samples are not held."""
-        raise NotImplementedError("a QueueDataset holds no samples that it could shuffle; use InMemoryDataset")
+        raise NotImplementedError(
+            "a QueueDataset holds no samples that it could shuffle; use InMemoryDataset"
+        )
 
 
 class InMemoryDataset(DatasetBase):
@@ -111,7 +115,13 @@ class InMemoryDataset(DatasetBase):
         self._shuffled = 0
 
     def _own_settings(self, **settings: Any) -> None:
-        for name in ("data_feed_type", "queue_num", "merge_size", "fleet_send_batch_size", "fleet_send_sleep_seconds"):
+        for name in (
+            "data_feed_type",
+            "queue_num",
+            "merge_size",
+            "fleet_send_batch_size",
+            "fleet_send_sleep_seconds",
+        ):
             settings.pop(name, None)  # how upstream's channels are cut
         self._evaluates = bool(settings.pop("fea_eval", self._evaluates))
         settings.pop("candidate_size", None)
@@ -169,8 +179,8 @@ class InMemoryDataset(DatasetBase):
         self._records = held.take(np.random.permutation(len(held)))
 
     def global_shuffle(self, fleet: Any = None, thread_num: int = 12) -> None:
-        """Every sample to a trainer that chance says, and there to a place that chance says. Without ``fleet``,
-        or where its workers do not speak to each other, this trainer's own."""
+        """Every sample to a trainer that chance says, and there to a place that chance says. Without
+        ``fleet``, or where its workers do not speak to each other, this trainer's own."""
         held = self._held("global_shuffle")
         self._records = held = spread(held, fleet)
         self._shuffled = len(held)
@@ -179,11 +189,15 @@ class InMemoryDataset(DatasetBase):
     def slots_shuffle(self, slots: Sequence[str]) -> None:
         """These slots alone get the values of other samples: what they are worth is what the model loses."""
         if not self._evaluates:
-            raise RuntimeError("slots_shuffle comes after set_fea_eval(record_candidate_size, True), or init(fea_eval=True)")
+            raise RuntimeError(
+                "slots_shuffle comes after set_fea_eval(record_candidate_size, True), or init(fea_eval=True)"
+            )
         held = self._held("slots_shuffle")
         known = {slot.name for slot in held.slots}
         if lacking := sorted(set(slots) - known):
-            raise ValueError(f"slots_shuffle: no slot {', '.join(lacking)}; there are {', '.join(sorted(known))}")
+            raise ValueError(
+                f"slots_shuffle: no slot {', '.join(lacking)}; there are {', '.join(sorted(known))}"
+            )
         self._records = held.shuffled(slots, np.random.permutation(len(held)))
 
     def release_memory(self) -> None:

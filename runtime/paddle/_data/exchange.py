@@ -1,7 +1,7 @@
 """Samples among trainers: each goes to a trainer that chance says.
 
-It must never know how trainers speak: ``fleet.util.all_to_all`` does. Guarantee: every sample is then held by one
-trainer, as it was.
+It must never know how trainers speak: ``fleet.util.all_to_all`` does. Guarantee: every sample is then held
+by one trainer, as it was.
 """
 
 from __future__ import annotations

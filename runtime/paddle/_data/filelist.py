@@ -1,13 +1,13 @@
 """Files -> Records: each file is read once, by whichever thread has nothing to read.
 
-It must never know what is done with a sample. Guarantee: one thread reads the files in their order; every sample
-comes once; what goes wrong with a file is raised to who reads, and no other file is begun then.
+It must never know what is done with a sample. Guarantee: one thread reads the files in their order; every
+sample comes once; what goes wrong with a file is raised to who reads, and no other file is begun then.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -39,19 +39,21 @@ class FileList:
     def _batches(self, size: int) -> Iterator[Records]:
         held: list[Records] = []
         many = 0
-        while (number := self._next()) is not None:
-            with closing(self._records(number)) as found:
-                for records in found:
-                    held.append(records)
-                    many += len(records)
-                    if many >= size:
-                        whole = joined(self.slots, held)
-                        cut = many - many % size
-                        for at in range(0, cut, size):
-                            yield whole.cut(at, at + size)
-                        held, many = [whole.cut(cut, many)], many - cut
+        with closing(self._samples()) as found:
+            for records in found:
+                held.append(records)
+                many += len(records)
+                if many >= size:
+                    whole = joined(self.slots, held)
+                    cut = many - many % size
+                    yield from (whole.cut(at, at + size) for at in range(0, cut, size))
+                    held, many = [whole.cut(cut, many)], many - cut
         if many:
             yield joined(self.slots, held)
+
+    def _samples(self) -> Generator[Records, None, None]:
+        while (number := self._next()) is not None:
+            yield from self._records(number)
 
     def all(self, threads: int) -> Records:
         """All samples in the order of the files, which so many threads read."""
@@ -83,9 +85,9 @@ class FileList:
             self._begun += 1
             return self._begun - 1
 
-    def _records(self, number: int) -> Iterator[Records]:
+    def _records(self, number: int) -> Generator[Records, None, None]:
         path = self.files[number]
         lines = Lines(self.slots, path)
-        with closing(pieces(path, self.command)) as texts:  # type: ignore[type-var]
+        with closing(pieces(path, self.command)) as texts:
             for text in texts:
                 yield lines.read(text)

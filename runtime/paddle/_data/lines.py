@@ -1,9 +1,10 @@
 """Lines of slots: text -> Records. For each slot of a line, in the order of ``use_var``: how many values, and
 the values, with blanks between them.
 
-It must never know whose output the text is, only what to call it. Guarantee: what is read is what Python's own
-``int`` and ``float`` read, rounded to float32 (of more than 15 digits a number in the very middle of two may be
-either); ids may have 64 bits, and those from 2**63 on are the int64 of the same bits, as upstream's. What is wrong is told with file, line and slot, and nothing of that text is given.
+It must never know whose output the text is, only what to call it. Guarantee: what is read is what Python's
+own ``int`` and ``float`` read, rounded to float32 (of more than 15 digits a number in the very middle of two
+may be either); ids may have 64 bits, and those from 2**63 on are the int64 of the same bits, as upstream's.
+What is wrong is told with file, line and slot, and nothing of that text is given.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ class Lines:
 
     def read(self, text: bytes) -> Records:
         """The samples of whole lines. Raises BadLine."""
-        from paddle._engine.kernels.slot_lines import TENS, read_lines  # compiled: not for who only lists files
+        from paddle._engine.kernels.slot_lines import (
+            TENS,
+            read_lines,
+        )  # compiled: not for who only lists files
 
         whole = np.frombuffer(text, np.uint8)
         kinds = np.array([slot.is_float for slot in self.slots])
@@ -88,7 +92,11 @@ class Lines:
             ) from None
         if many < 1:
             raise self._wrong(
-                slot, place, number, line, f"has {many} values; give an empty one a value that stands for none"
+                slot,
+                place,
+                number,
+                line,
+                f"has {many} values; give an empty one a value that stands for none",
             )
         return many
 

@@ -37,7 +37,8 @@ class Column:
         return Column(self.values[offsets[0] : offsets[-1]], offsets - offsets[0])
 
     def dense(self, slot: Slot) -> np.ndarray:
-        """Samples as rows of the shape that the slot's variable has; one -1 in it is found. Raises BadRecord."""
+        """Samples as rows of the shape that the slot's variable has; one -1 in it is found. Raises
+        BadRecord."""
         samples = len(self.offsets) - 1
         try:
             return self.values.reshape(samples, *slot.shape)
@@ -83,7 +84,9 @@ def joined(slots: tuple[Slot, ...], parts: Sequence[Records]) -> Records:
     """All samples of ``parts``, in their order."""
     if len(parts) == 1:
         return parts[0]
-    return Records(slots, tuple(_joined(slot, [part.columns[i] for part in parts]) for i, slot in enumerate(slots)))
+    return Records(
+        slots, tuple(_joined(slot, [part.columns[i] for part in parts]) for i, slot in enumerate(slots))
+    )
 
 
 def _joined(slot: Slot, columns: list[Column]) -> Column:

@@ -61,14 +61,16 @@ class Settings:
         """None but the machine's own."""
         if fs_name or fs_ugi:
             raise NotInThisRelease(
-                f"datasets read files that the machine has, and {fs_name or fs_ugi!r} is elsewhere: mount it, or "
-                "fetch the files in pipe_command (set_filelist of small files that name them)"
+                f"datasets read files that the machine has, and {fs_name or fs_ugi!r} is elsewhere: mount it, "
+                "or fetch the files in pipe_command (set_filelist of small files that name them)"
             )
 
     def checked(self) -> Settings:
         """Itself, when there is something to read. Raises ValueError."""
         if not self.slots:
-            raise ValueError("a dataset reads nothing before it knows use_var: the variables that a line fills")
+            raise ValueError(
+                "a dataset reads nothing before it knows use_var: the variables that a line fills"
+            )
         if not self.files:
             raise ValueError("a dataset reads nothing before it knows its files: set_filelist([...])")
         return self

@@ -29,7 +29,8 @@ class Slot:
 
 
 def slots_of(variables: Iterable[Any]) -> tuple[Slot, ...]:
-    """The slots of a line, in the order of ``use_var``. Raises ValueError for other dtypes than upstream's."""
+    """The slots of a line, in the order of ``use_var``. Raises ValueError for other dtypes than
+    upstream's."""
     return tuple(map(_slot, variables))
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from itertools import chain
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -41,6 +43,10 @@ def made(kind: type[DatasetBase], files: list[str], **settings: object) -> Datas
     return dataset
 
 
+def flat(batches: list[list[int]]) -> list[int]:
+    return list(chain.from_iterable(batches))
+
+
 def labels(dataset: DatasetBase, threads: int = 1) -> list[list[int]]:
     """Of each batch, stream by stream; every sample is looked at as a whole."""
     found = []
@@ -57,17 +63,18 @@ def labels(dataset: DatasetBase, threads: int = 1) -> list[list[int]]:
 
 def test_a_queue_gives_batches_in_the_order_of_its_files(files: list[str]) -> None:
     found = labels(made(QueueDataset, files))
-    assert sum(found, []) == list(range(30))
+    assert flat(found) == list(range(30))
     assert [len(batch) for batch in found] == [4] * 7 + [2]
 
 
 def test_threads_share_the_files_of_a_queue(files: list[str]) -> None:
-    dataset = made(QueueDataset, files, pipe_command="python -c 'import sys; sys.stdout.write(sys.stdin.read())'")
+    dataset = made(
+        QueueDataset, files, pipe_command="python -c 'import sys; sys.stdout.write(sys.stdin.read())'"
+    )
     found: list[list[int]] = []
 
     def read(stream: object) -> None:
-        for batch in stream:  # type: ignore[attr-defined]
-            found.append(batch.columns[2].values.tolist())
+        found.extend(batch.columns[2].values.tolist() for batch in stream)  # type: ignore[attr-defined]
 
     threads = [threading.Thread(target=read, args=(stream,)) for stream in dataset.streams(8)]
     assert len(threads) == 3
@@ -75,21 +82,21 @@ def test_threads_share_the_files_of_a_queue(files: list[str]) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert Counter(sum(found, [])) == Counter(range(30))
+    assert Counter(flat(found)) == Counter(range(30))
 
 
 def test_what_is_held_is_shuffled_as_numpy_was_seeded(files: list[str]) -> None:
     dataset = made(InMemoryDataset, files)
     assert isinstance(dataset, InMemoryDataset)
     dataset.load_into_memory()
-    assert sum(labels(dataset), []) == list(range(30))
+    assert flat(labels(dataset)) == list(range(30))
     assert dataset.get_memory_data_size() == 30
     orders = []
     for _ in range(2):
         np.random.seed(3)
         dataset.load_into_memory()
         dataset.local_shuffle()
-        orders.append(sum(labels(dataset, threads=3), []))
+        orders.append(flat(labels(dataset, threads=3)))
     assert orders[0] == orders[1] != list(range(30))
     assert sorted(orders[0]) == list(range(30))
     dataset.release_memory()
@@ -104,7 +111,7 @@ def test_samples_are_loaded_while_the_program_goes_on(files: list[str]) -> None:
     dataset.wait_preload_done()
     dataset.global_shuffle()
     assert dataset.get_shuffle_data_size() == 30
-    assert sorted(sum(labels(dataset), [])) == list(range(30))
+    assert sorted(flat(labels(dataset))) == list(range(30))
     dataset.set_filelist([*files, "nowhere"])
     dataset.preload_into_memory()
     with pytest.raises(FileNotFoundError):
@@ -122,7 +129,8 @@ def test_a_slot_alone_is_shuffled_to_see_what_it_is_worth(files: list[str]) -> N
     with pytest.raises(ValueError, match="no slot wrods; there are dense, label, words"):
         dataset.slots_shuffle(["wrods"])
     dataset.slots_shuffle(["words"])
-    (batch,) = [records for stream in [dataset._held("a test")] for records in [stream]]
+    dataset.set_batch_size(100)
+    (batch,) = dataset.streams(1)[0]
     assert batch.columns[2].values.tolist() == list(range(30))
     assert batch.columns[0].values.tolist() != np.repeat(range(30), [1 + n % 3 for n in range(30)]).tolist()
     assert Counter(batch.columns[0].values.tolist()) == {n: 1 + n % 3 for n in range(30)}
@@ -131,7 +139,7 @@ def test_a_slot_alone_is_shuffled_to_see_what_it_is_worth(files: list[str]) -> N
 class Worker:
     """One of two workers, whose talk a test carries: both speak in turns of one thread each."""
 
-    said: dict[int, list[bytes]] = {}
+    said: ClassVar[dict[int, list[bytes]]] = {}
     met = threading.Barrier(2)
 
     def __init__(self, index: int) -> None:
@@ -154,7 +162,7 @@ def test_workers_give_each_other_their_samples(files: list[str]) -> None:
         assert isinstance(dataset, InMemoryDataset)
         dataset.load_into_memory()
         dataset.global_shuffle(Worker(index))
-        held[index] = sum(labels(dataset), [])
+        held[index] = flat(labels(dataset))
 
     threads = [threading.Thread(target=work, args=(index,)) for index in range(2)]
     for thread in threads:
@@ -172,7 +180,7 @@ def test_fluids_setters_say_the_same(files: list[str], tmp_path: Path) -> None:
     dataset.set_use_var([WORDS, DENSE, LABEL])
     dataset.set_pipe_command("sed p")
     dataset.set_filelist([str(tmp_path / "part-*")])
-    assert sum(labels(dataset), []) == sorted([*range(30), *range(30)])
+    assert flat(labels(dataset)) == sorted([*range(30), *range(30)])
     assert 'name: "dense"\n    type: "float"\n    is_dense: true' in dataset.desc()
     for asked in (dataset.local_shuffle, dataset.global_shuffle):
         with pytest.raises(NotImplementedError, match="use InMemoryDataset"):

@@ -24,7 +24,7 @@ def file(tmp_path: Path) -> str:
 
 def until(said: str, path: Path) -> None:
     end = time.monotonic() + 10
-    while said == "gone" and is_there(int(path.read_text())) or said == "there" and not read(path):
+    while (said == "gone" and is_there(int(path.read_text()))) or (said == "there" and not read(path)):
         assert time.monotonic() < end, f"{path} never {said}"
         os.sched_yield()
 
@@ -65,7 +65,7 @@ def test_a_command_whose_reader_leaves_is_gone_with_all_it_started(file: str, tm
     found = pieces(file, f"sleep 1000 & echo $! > {place}; yes")
     next(found)
     until("there", place)
-    found.close()  # type: ignore[attr-defined]
+    found.close()
     until("gone", place)
 
 

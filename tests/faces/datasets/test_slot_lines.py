@@ -1,4 +1,4 @@
-"""Lines of slots are read as Python reads numbers, and what is wrong with one is told by file, line and slot."""
+"""Lines of slots are read as Python reads numbers; what is wrong with one is told by file, line and slot."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_more_values_than_slots_are_left_over_and_that_is_said_once(caplog: pyte
 def test_a_dense_slot_has_the_shape_of_its_variable() -> None:
     found = read("1 1 2 1 2 1 1\n1 1 2 3 4 1 1\n")
     assert found.columns[1].dense(SLOTS[1]).tolist() == [[1, 2], [3, 4]]
-    with pytest.raises(BadRecord, match="slot dense is dense, of shape .2. a sample, .* have 2, 3 values"):
+    with pytest.raises(BadRecord, match=r"slot dense is dense, of shape .2. a sample, .* have 2, 3 values"):
         read("1 1 2 1 2 1 1\n1 1 3 3 4 5 1 1\n").columns[1].dense(SLOTS[1])
 
 

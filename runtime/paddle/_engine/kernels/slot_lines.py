@@ -1,5 +1,5 @@
-"""Lines of slots, compiled: `2 7 9 1 0.5` is two ids and one number. See paddle._data.lines, which has the twin
-and reads what this does not."""
+"""Lines of slots, compiled: `2 7 9 1 0.5` is two ids and one number. See paddle._data.lines, which has the
+twin and reads what this does not."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def read_lines(
     floats: np.ndarray,
     tens: np.ndarray,
 ) -> tuple[int, int, int, int, int]:
-    """Read lines of ``text`` (bytes) from ``begin`` on. Line after line, slot after slot: how many values into
-    ``counts[line]``, and they into ``ints`` or ``floats``.
+    """Read lines of ``text`` (bytes) from ``begin`` on. Line after line, slot after slot: how many values
+    into ``counts[line]``, and they into ``ints`` or ``floats``.
 
-    Returns (end, lines, ints, floats, surplus): where reading ended, how many lines, values and lines with more
-    than their slots there were. It ends early before the first line that is not plainly written.
+    Returns (end, lines, ints, floats, surplus): where reading ended, how many lines, values and lines with
+    more than their slots there were. It ends early before the first line that is not plainly written.
     """
     at, size, slots = begin, len(text), len(is_float)
     lines = ints_read = floats_read = surplus = 0
@@ -41,20 +41,15 @@ def read_lines(
         int_at, float_at = ints_read, floats_read
         for slot in range(slots):
             place, many = _count(text, place, end)
-            if place < 0 or many > (end - place):
+            if place >= 0 and is_float[slot]:
+                place = _floats(text, place, end, floats[float_at:], many, tens)
+                float_at += many
+            elif place >= 0:
+                place = _ints(text, place, end, ints[int_at:], many)
+                int_at += many
+            if place < 0:
                 return at, lines, ints_read, floats_read, surplus
             counts[lines, slot] = many
-            for _ in range(many):
-                if is_float[slot]:
-                    place, number = _float(text, place, end, tens)
-                    floats[float_at] = number
-                    float_at += 1
-                else:
-                    place, whole = _int(text, place, end)
-                    ints[int_at] = whole
-                    int_at += 1
-                if place < 0:
-                    return at, lines, ints_read, floats_read, surplus
         if _past_blanks(text, place, end) < end:
             surplus += 1
         ints_read, floats_read = int_at, float_at
@@ -76,6 +71,32 @@ def _is_blank(text: np.ndarray, at: int, end: int) -> bool:
 
 
 @kernel
+def _ints(text: np.ndarray, at: int, end: int, out: np.ndarray, many: int) -> int:
+    """So many whole numbers; where they end, or -1."""
+    if many > end - at:
+        return -1
+    for place in range(many):
+        at, value = _int(text, at, end)
+        if at < 0:
+            return -1
+        out[place] = value
+    return at
+
+
+@kernel
+def _floats(text: np.ndarray, at: int, end: int, out: np.ndarray, many: int, tens: np.ndarray) -> int:
+    """So many numbers; where they end, or -1."""
+    if many > end - at:
+        return -1
+    for place in range(many):
+        at, value = _float(text, at, end, tens)
+        if at < 0:
+            return -1
+        out[place] = value
+    return at
+
+
+@kernel
 def _count(text: np.ndarray, at: int, end: int) -> tuple[int, int]:
     """How many values follow; 1 or more. The place is -1 where that is not what stands there."""
     at = _past_blanks(text, at, end)
@@ -89,7 +110,7 @@ def _count(text: np.ndarray, at: int, end: int) -> tuple[int, int]:
 
 
 @kernel
-def _int(text: np.ndarray, at: int, end: int) -> tuple[int, int]:
+def _int(text: np.ndarray, at: int, end: int) -> tuple[int, np.int64]:
     """A whole number of up to 64 bits, as the int64 of the same bits."""
     at = _past_blanks(text, at, end)
     is_negative = at < end and text[at] == 45
@@ -125,8 +146,8 @@ def _float(text: np.ndarray, at: int, end: int, tens: np.ndarray) -> tuple[int, 
             counts = digits < 18
             if counts:
                 value = value * 10 + np.int64(text[at] - 48)
-                digits += value > 0
-            places += int(has_point) - (not counts)
+                digits += int(value > 0)
+            places += int(has_point) - int(not counts)
         at += 1
     if seen == 0:
         return -1, 0.0
@@ -155,14 +176,18 @@ def _power(text: np.ndarray, at: int, end: int) -> tuple[int, int]:
 
 @kernel
 def part_by_slots(
-    counts: np.ndarray, kinds: np.ndarray, is_float: bool, values: np.ndarray, starts: np.ndarray, out: np.ndarray
+    counts: np.ndarray,
+    kinds: np.ndarray,
+    is_float: bool,
+    values: np.ndarray,
+    starts: np.ndarray,
+    out: np.ndarray,
 ) -> None:
-    """Put ``values``, which are in order of lines, in order of slots; ``starts[slot]`` is where its first goes."""
+    """Put ``values``, in order of lines, in order of slots; ``starts[slot]`` is where its first goes."""
     at = 0
     for line in range(len(counts)):
         for slot in range(len(kinds)):
-            if kinds[slot] == is_float:
-                for _ in range(counts[line, slot]):
-                    out[starts[slot]] = values[at]
-                    starts[slot] += 1
-                    at += 1
+            many = counts[line, slot] if kinds[slot] == is_float else 0
+            out[starts[slot] : starts[slot] + many] = values[at : at + many]
+            starts[slot] += many
+            at += many
