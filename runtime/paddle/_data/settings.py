@@ -61,7 +61,7 @@ class Settings:
         """None but the machine's own."""
         if fs_name or fs_ugi:
             raise NotInThisRelease(
-                f"datasets read files that the machine has, and {fs_name or fs_ugi!r} is elsewhere: mount it, "
+                f"datasets read files that the machine has, {fs_name or fs_ugi!r} is elsewhere: mount it, "
                 "or fetch the files in pipe_command (set_filelist of small files that name them)"
             )
 
