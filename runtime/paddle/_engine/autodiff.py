@@ -9,7 +9,7 @@ gradient that no parameter needs is not computed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from paddle._engine import registry
 from paddle._engine.errors import NotDifferentiable, ShapeError
@@ -63,11 +63,21 @@ class Backward:
     """One walk backwards over a block, from variables whose gradients come from outside.
 
     ``seeds``: their names, once for each such gradient. ``append`` comes after all of these are there.
+    ``stopped``: variables that no gradient goes through, unless it is wanted itself. ``suffix``: of the names
+    of gradients, where another walk over the block has made its own.
     """
 
-    def __init__(self, block: Block, seeds: Sequence[str], wanted: set[str]):
+    def __init__(
+        self,
+        block: Block,
+        seeds: Sequence[str],
+        wanted: set[str],
+        stopped: Collection[str] = (),
+        suffix: str = "",
+    ):
         self._block = block
-        self._depends = _depending(block, wanted)
+        self._grad = GRAD + suffix
+        self._depends = _depending(block, wanted, stopped)
         self.seeded = [name for name in seeds if name in self._depends]
         self._path = list(_path(block, set(self.seeded), self._depends))
         self.reached = {name for operator in self._path for name in self._sources(operator)}
@@ -111,24 +121,24 @@ class Backward:
         """The gradient of an output: zeros where nothing depends on that."""
         if name not in self._uses:
             zeros = Operator(
-                "fill_any_like", {"X": (name,)}, {"Out": (name + GRAD,)}, {"value": 0.0}, "backward"
+                "fill_any_like", {"X": (name,)}, {"Out": (name + self._grad,)}, {"value": 0.0}, "backward"
             )
             self.emit(zeros)
-        return name + GRAD
+        return name + self._grad
 
     def _part(self, name: str) -> str:
         """The name under which one use of a variable contributes to its gradient."""
         if name not in self._depends:
             return EMPTY
         parts = self._parts[name]
-        parts.append(name + GRAD if self._uses[name] == 1 else f"{name}{GRAD}@{len(parts)}")
+        parts.append(name + self._grad if self._uses[name] == 1 else f"{name}{self._grad}@{len(parts)}")
         return parts[-1]
 
     def _complete(self, name: str) -> None:
         """Once all uses have contributed, add them up."""
         parts = self._parts[name]
         if len(parts) == self._uses[name] > 1:
-            self.emit(Operator("sum", {"X": tuple(parts)}, {"Out": (name + GRAD,)}, {}, "backward"))
+            self.emit(Operator("sum", {"X": tuple(parts)}, {"Out": (name + self._grad,)}, {}, "backward"))
 
     def emit(self, operator: Operator) -> None:
         """Append an operator, and declare what it writes."""
@@ -144,12 +154,14 @@ class Backward:
         self._block.add(Variable.of(name, form))
 
 
-def _depending(block: Block, wanted: set[str]) -> set[str]:
-    """All floating variables that some wanted parameter has an influence on, the parameters included."""
+def _depending(block: Block, wanted: set[str], stopped: Collection[str] = ()) -> set[str]:
+    """All floating variables that some wanted parameter has an influence on, the parameters included; of
+    what only goes through those ``stopped`` none."""
     depends = set(wanted)
     for operator in block.operators:
         if operator.role == "forward" and any(name in depends for name in operator.reads()):
-            depends.update(n for n in operator.writes() if block.variables[n].dtype != "int64")
+            made = (n for n in operator.writes() if block.variables[n].dtype != "int64")
+            depends.update(name for name in made if name not in stopped)
     return depends
 
 

@@ -1,0 +1,32 @@
+"""What can go wrong with a program of the later generations.
+
+ProgramError (a Complaint)
+├── BadArgument       a layer, optimizer or option was given what it cannot take
+├── BadProgram        an operator cannot be what it was written as; names it and its line
+├── BadFeed           a run was fed, or asked for, what the program does not have
+└── NotInitialized    a variable that outlives a step has no value yet
+"""
+
+from __future__ import annotations
+
+from paddle._complaint import Complaint
+
+
+class ProgramError(Complaint):
+    """Base of all."""
+
+
+class BadArgument(ProgramError, ValueError, TypeError):
+    """A call was given what it cannot take."""
+
+
+class BadProgram(ProgramError, ValueError):
+    """An operator of a program cannot be what it was written as."""
+
+
+class BadFeed(ProgramError, ValueError):
+    """A run was fed what does not fit, or asked for what is not there."""
+
+
+class NotInitialized(ProgramError, RuntimeError):
+    """A persistable variable was read before anything gave it a value."""

@@ -1,0 +1,193 @@
+"""Executor: runs programs, as people wrote them, on a scope.
+
+It must never know an operator. Guarantee: a run leaves in the scope what its operators write there, and what
+it returns is the caller's to keep; a program that was run before costs little besides what it computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from paddle._program.dtypes import numpy_dtype
+from paddle._program.errors import BadArgument, BadFeed
+from paddle._program.guards import default_main_program
+from paddle._program.host import Host
+from paddle._program.lod_tensor import LoDTensor
+from paddle._program.op_rows import row
+from paddle._program.operator import Operator
+from paddle._program.program import Program
+from paddle._program.running import SegmentRun
+from paddle._program.scope import Scope, global_scope
+from paddle._program.segments import Segment, stages
+from paddle._program.variable import Variable
+
+
+@dataclass(slots=True)
+class _Ready:
+    """A program made ready for a feed and fetches. ``dtypes``: of fetches that differ from the engine's."""
+
+    stages: list[SegmentRun | Operator]
+    fetches: list[tuple[str, bool, np.dtype[Any] | None]]
+
+
+@dataclass(slots=True)
+class _Known:
+    """What an executor remembers of a program."""
+
+    version: int
+    ready: dict[object, _Ready] = field(default_factory=dict)
+    runs: int = 0
+
+
+class Executor:
+    """Runs programs. ``place`` names a device; there is one."""
+
+    def __init__(self, place: Any = None) -> None:
+        self.place = place
+        self._programs: WeakKeyDictionary[Program, _Known] = WeakKeyDictionary()
+        self._seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
+        self._closed = False
+
+    def run(
+        self,
+        program: Any = None,
+        feed: Any = None,
+        fetch_list: Any = None,
+        feed_var_name: str = "feed",
+        fetch_var_name: str = "fetch",
+        scope: Scope | None = None,
+        return_numpy: bool = True,
+        use_program_cache: bool = False,
+        **others: Any,
+    ) -> list[Any]:
+        """Run the global block once; returns the values of ``fetch_list``, Variables or names.
+
+        ``return_numpy``: as arrays, else as LoDTensors, which keep where sequences begin.
+        """
+        if self._closed:
+            raise BadArgument("this Executor was closed: make another one")
+        program = default_main_program() if program is None else program
+        if not isinstance(program, Program):
+            program = _within(program)
+        scope = global_scope() if scope is None else scope
+        values = _fed(feed)
+        names = _names(fetch_list)
+        known = self._programs.get(program)
+        if known is None or known.version != program._version:
+            runs = 0 if known is None else known.runs
+            known = self._programs[program] = _Known(program._version, runs=runs)
+        key = (tuple(values), tuple(names), id(scope))
+        ready = known.ready.get(key)
+        if ready is None:
+            ready = known.ready[key] = _prepare(program, list(values), names, scope)
+        samples = _samples(values)
+        seed = program._seed or self._seed
+        for stage in ready.stages:
+            if isinstance(stage, SegmentRun):
+                stage(values, seed, known.runs, samples)
+            else:
+                host = Host(program.global_block(), scope, values, seed, known.runs)
+                _run_on_host(host, stage)
+        known.runs += 1
+        found = [_fetched(values, scope, *each) for each in ready.fetches]
+        return [_shown(each, name, return_numpy) for each, name in zip(found, names, strict=True)]
+
+    def close(self) -> None:
+        """Say goodbye; a distributed program's parameter servers are told."""
+        self._closed = True
+
+
+def _prepare(program: Program, fed: Sequence[str], names: Sequence[str], scope: Scope) -> _Ready:
+    block = program.global_block()
+    outlives = frozenset(each.name for each in program.list_vars() if each.persistable)
+    found: list[SegmentRun | Operator] = [
+        SegmentRun(each, scope, program._carrier, outlives) if isinstance(each, Segment) else each
+        for each in stages(block, fed, names)
+    ]
+    return _Ready(found, [(name, name in outlives, _converted(block, name)) for name in names])
+
+
+def _run_on_host(host: Host, op: Operator) -> None:
+    rule = row(op.type).host
+    assert rule is not None
+    try:
+        rule(host, op)
+    except Exception as error:
+        error.add_note(f"in operator {op.type!r}, written at {op.where}")
+        raise
+
+
+def _converted(block: Any, name: str) -> np.dtype[Any] | None:
+    dtype = numpy_dtype(block._var_recursive(name).dtype)
+    return None if dtype in (np.float32, np.int64) else dtype
+
+
+def _fetched(values: dict[str, Any], scope: Scope, name: str, outlives: bool, dtype: Any) -> Any:
+    if name in values:
+        value = values[name]
+    else:
+        held = scope.find_var(name)
+        if held is None or not held.is_initialized():
+            raise BadFeed(f"fetch_list names {name!r}, which has no value: run the startup program first")
+        tensor = held.get_tensor()
+        value = LoDTensor(tensor.array().copy(), tensor.lod()) if tensor._lod else tensor.array().copy()
+    if dtype is None or not isinstance(value, np.ndarray | LoDTensor):
+        return value
+    if isinstance(value, LoDTensor):
+        return LoDTensor(value.array().astype(dtype, copy=False), value.lod())
+    return value.astype(dtype, copy=False)
+
+
+def _shown(value: Any, name: str, return_numpy: bool) -> Any:
+    if not return_numpy:
+        return value if isinstance(value, LoDTensor | list) else LoDTensor(value)
+    if isinstance(value, LoDTensor) and value._lod:
+        raise BadArgument(
+            f"fetch_list names {name!r}, whose rows are sequences (LoD), which an array cannot say: pass "
+            "return_numpy=False, and take the rows with numpy.array(...) and the sequences with .lod()"
+        )
+    return value.array() if isinstance(value, LoDTensor) else value
+
+
+def _fed(feed: Any) -> dict[str, Any]:
+    if feed is None:
+        return {}
+    if isinstance(feed, list | tuple) and len(feed) == 1:
+        feed = feed[0]
+    if not isinstance(feed, Mapping):
+        raise BadArgument(f"feed is a dict of names to values, not {type(feed).__name__}")
+    found: dict[str, Any] = {}
+    for name, value in feed.items():
+        key = name.name if isinstance(name, Variable) else name
+        found[key] = value if isinstance(value, np.ndarray | LoDTensor) else np.asarray(value)
+    return found
+
+
+def _names(fetch_list: Any) -> list[str]:
+    if fetch_list is None:
+        return []
+    several = fetch_list if isinstance(fetch_list, list | tuple) else [fetch_list]
+    if not all(isinstance(each, Variable | str) for each in several):
+        raise BadArgument("fetch_list holds Variables and names of variables")
+    return [each if isinstance(each, str) else each.name for each in several]
+
+
+def _samples(values: Mapping[str, Any]) -> int:
+    for value in values.values():
+        if isinstance(value, LoDTensor):
+            return len(value._lod[0]) - 1 if value._lod else len(value)
+        if isinstance(value, np.ndarray) and value.ndim:
+            return len(value)
+    return 0
+
+
+def _within(program: Any) -> Program:
+    found = getattr(program, "_program", None)
+    if isinstance(found, Program):
+        return found
+    raise BadArgument(f"an Executor runs Programs, not {program!r}")

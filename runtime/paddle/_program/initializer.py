@@ -1,0 +1,120 @@
+"""Initializers: each appends the operator that gives a variable its first value, to a startup program.
+
+They must never know what the variable is for. Guarantee: a parameter's first value follows from the seed of
+the program and the parameter's name.
+"""
+
+from __future__ import annotations
+
+from math import prod, sqrt
+from typing import Any
+
+from paddle._program.block import Block
+from paddle._program.operator import Operator
+from paddle._program.variable import Variable
+
+
+class Initializer:
+    """Base of all."""
+
+    def __call__(self, variable: Variable, block: Block) -> Operator:
+        """Append it."""
+        raise NotImplementedError
+
+    def _append(self, block: Block, type: str, variable: Variable, **attrs: Any) -> Operator:
+        if not block.has_var(variable.name):
+            traits = {"shape": variable.shape, "dtype": variable.dtype, "persistable": True}
+            block.create_var(variable.name, **traits)
+        attrs = {"shape": list(variable.shape), "dtype": int(variable.dtype), **attrs}
+        return block.append_op(type, outputs={"Out": [variable.name]}, attrs=attrs)
+
+
+class ConstantInitializer(Initializer):
+    """Every element is ``value``."""
+
+    def __init__(self, value: float = 0.0, force_cpu: bool = False) -> None:
+        self._value = value
+
+    def __call__(self, variable: Variable, block: Block) -> Operator:
+        """Append it."""
+        return self._append(block, "fill_constant", variable, value=float(self._value))
+
+
+class UniformInitializer(Initializer):
+    """Uniform in [``low``, ``high``)."""
+
+    def __init__(self, low: float = -1.0, high: float = 1.0, seed: int = 0, *others: Any) -> None:
+        self._low, self._high, self._seed = low, high, seed
+
+    def __call__(self, variable: Variable, block: Block) -> Operator:
+        """Append it."""
+        bounds = {"min": float(self._low), "max": float(self._high), "seed": self._seed}
+        return self._append(block, "uniform_random", variable, **bounds)
+
+
+class NormalInitializer(Initializer):
+    """Normal with mean ``loc`` and standard deviation ``scale``."""
+
+    def __init__(self, loc: float = 0.0, scale: float = 1.0, seed: int = 0) -> None:
+        self._mean, self._std, self._seed = loc, scale, seed
+
+    def __call__(self, variable: Variable, block: Block) -> Operator:
+        """Append it."""
+        moments = {"mean": float(self._mean), "std": float(self._std), "seed": self._seed}
+        return self._append(block, "gaussian_random", variable, **moments)
+
+
+class XavierInitializer(Initializer):
+    """Glorot and Bengio's: variance 2 / (fan in + fan out)."""
+
+    def __init__(
+        self, uniform: bool = True, fan_in: float | None = None, fan_out: float | None = None, seed: int = 0
+    ) -> None:
+        self._uniform, self._fan_in, self._fan_out, self._seed = uniform, fan_in, fan_out, seed
+
+    def __call__(self, variable: Variable, block: Block) -> Operator:
+        """Append it."""
+        fan_in, fan_out = fans(variable)
+        fan_in = fan_in if self._fan_in is None else self._fan_in
+        fan_out = fan_out if self._fan_out is None else self._fan_out
+        return spread(self, block, variable, 2.0 / (fan_in + fan_out), self._uniform, self._seed)
+
+
+def fans(variable: Variable) -> tuple[float, float]:
+    """Inputs that reach one output, and outputs that one input reaches; beyond two axes, a filter's."""
+    shape = variable.shape
+    if len(shape) < 2:
+        return (shape[0] if shape else 1,) * 2
+    if len(shape) == 2:
+        return shape[0], shape[1]
+    field = prod(shape[2:])
+    return shape[1] * field, shape[0] * field
+
+
+def spread(
+    of: Initializer, block: Block, variable: Variable, variance: float, uniform: bool, seed: int
+) -> Operator:
+    """Draw with mean 0 and that variance."""
+    if not uniform:
+        return NormalInitializer(0.0, sqrt(variance), seed)(variable, block)
+    bound = sqrt(3.0 * variance)
+    return UniformInitializer(-bound, bound, seed)(variable, block)
+
+
+_global_weight: Initializer | None = None
+_global_bias: Initializer | None = None
+
+
+def set_global_initializer(weight_init: Initializer | None, bias_init: Initializer | None = None) -> None:
+    """How parameters begin whose attribute does not say."""
+    global _global_weight, _global_bias
+    _global_weight, _global_bias = weight_init, bias_init
+
+
+def global_initializer(is_bias: bool) -> Initializer | None:
+    """What ``set_global_initializer`` said."""
+    return _global_bias if is_bias else _global_weight
+
+
+Constant, Uniform = ConstantInitializer, UniformInitializer
+Normal, Xavier = NormalInitializer, XavierInitializer

@@ -1,0 +1,295 @@
+"""Lowering: a straight run of described operators becomes one program of the engine.
+
+A description may write a name several times, the engine's variables are written once: ``env`` says which
+engine variable a name stands for at this point. It must never run anything.
+
+Guarantee: one description, fed and asked for the same names, always gives the same engine program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from paddle._engine.builder import Builder
+from paddle._engine.errors import EngineError
+from paddle._engine.program import Parameter as EngineParameter
+from paddle._engine.program import Program as EngineProgram
+from paddle._engine.program import Shape
+from paddle._engine.program import Variable as EngineVariable
+from paddle._program.block import Block
+from paddle._program.dtypes import VarType, dtype_of, engine_dtype, is_float
+from paddle._program.errors import BadProgram
+from paddle._program.op_rows import has_row, row
+from paddle._program.operator import BACKWARD, Operator
+from paddle._program.variable import Parameter, Variable
+
+LOD = "@LOD"
+"""Appended, with the level's number, to a name to name what says where its sequences begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An engine variable, and the offsets of its sequences: outer levels first, those of rows last."""
+
+    variable: EngineVariable
+    runs: tuple[EngineVariable, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What an engine program must be fed under ``name``; ``levels``: its offsets are fed too."""
+
+    name: str
+    levels: int
+    persistable: bool
+
+
+@dataclass(slots=True)
+class Lowered:
+    """One engine program. ``fetches``: what names stand for at its end. ``reads``: the parameters it
+    computes with, which lie in the scope. ``updates``: optimizer operators that its exchange stands for."""
+
+    program: EngineProgram
+    needs: dict[str, Need]
+    fetches: dict[str, Value]
+    reads: list[str]
+    updates: list[Operator] = field(default_factory=list)
+
+
+class Lowering:
+    """Lowers operators of ``block`` one by one. ``fed``: names that a feed gives, whatever they are else.
+    ``wanted``: names whose values are asked for at the end, gradients among them."""
+
+    def __init__(
+        self, block: Block, fed: Collection[str] = (), wanted: Collection[str] = (), infers: bool = False
+    ) -> None:
+        self.block = block
+        self.builder = Builder()
+        self.env: dict[str, Value] = {}
+        self.needs: dict[str, Need] = {}
+        self.stopped: set[str] = set()
+        self.updates: list[Operator] = []
+        self.wanted = frozenset(wanted)
+        self.is_test = block.program._is_test
+        self.infers = infers
+        self._fed = frozenset(fed)
+        self._owners: dict[str, str] = {}
+        self._sparse: frozenset[str] | None = None
+        self._calls = 0
+
+    # What rows use.
+
+    def has(self, op: Operator, slot: str) -> bool:
+        """Whether anything is in a slot, of inputs or outputs."""
+        return bool(op.inputs.get(slot) or op.outputs.get(slot))
+
+    def input(self, op: Operator, slot: str) -> Value:
+        """What the one variable in an input slot stands for."""
+        names = op.inputs.get(slot)
+        if not names:
+            raise BadProgram(f"operator {op.type!r} needs an input in slot {slot!r}{_at(op)}")
+        return self.value(names[0])
+
+    def inputs(self, op: Operator, slot: str) -> list[Value]:
+        """What the variables in an input slot stand for."""
+        return [self.value(name) for name in op.inputs.get(slot, ())]
+
+    def op(self, type: str, /, attrs: dict[str, Any] | None = None, **inputs: Any) -> EngineVariable:
+        """Append an engine operator and return its first output."""
+        return self.builder.op(type, attrs, **inputs)
+
+    def described(self, op: Operator, slot: str) -> Variable:
+        """The description of the variable in a slot."""
+        return self.block._var_recursive((op.inputs.get(slot) or op.outputs[slot])[0])
+
+    def give(
+        self,
+        op: Operator,
+        slot: str,
+        variable: EngineVariable,
+        runs: Sequence[EngineVariable] | None = None,
+        dtype: Any = None,
+        index: int = 0,
+    ) -> None:
+        """Say what the variable in an output slot, the one of that ``index``, stands for from now on.
+
+        ``runs``: its sequences; by default those of the first input, where it has as many rows. ``dtype``:
+        what it is declared as, where that is not what the engine computes in. An empty slot is passed over.
+        """
+        names = op.outputs.get(slot, ())
+        if index >= len(names):
+            return
+        name = names[index]
+        described = self.block._find_var_recursive(name)
+        if dtype is not None and engine_dtype(dtype_of(dtype)) != variable.dtype:
+            variable = self.builder.op("cast", {"dtype": engine_dtype(dtype_of(dtype))}, X=variable)
+        variable = self._own(name, variable, described)
+        found = self._runs_of_first(op, variable) if runs is None else tuple(runs)
+        self.env[name] = Value(variable, found)
+        if described is not None and described.stop_gradient and not isinstance(described, Parameter):
+            self.stopped.add(variable.name)
+        if self.infers and described is not None:
+            _describe(described, variable, len(found), dtype)
+
+    def value(self, name: str) -> Value:
+        """What a name stands for; one that nothing here has written comes from outside."""
+        if name not in self.env:
+            self.env[name] = self._outside(name)
+        return self.env[name]
+
+    def parameter(self, op: Operator, slot: str) -> EngineParameter:
+        """The parameter in a slot, whose array operators read, or change, where it lies."""
+        found = self.input(op, slot).variable
+        if not isinstance(found, EngineParameter):
+            raise BadProgram(
+                f"operator {op.type!r} needs a parameter in slot {slot!r}, and {op.input(slot)[0]!r} is "
+                f"computed{_at(op)}"
+            )
+        return found
+
+    # What runs it.
+
+    def lower(self, ops: Sequence[Operator]) -> None:
+        """Lower operators in order; a run of gradient operators becomes one walk of the engine's."""
+        from paddle._program.gradients import lower_gradients
+
+        at = 0
+        while at < len(ops):
+            end = at
+            while end < len(ops) and ops[end].role == BACKWARD:
+                end += 1
+            if end > at:
+                lower_gradients(self, ops[at:end], self._calls)
+                self._calls += 1
+            else:
+                self.lower_one(ops[at])
+                end = at + 1
+            at = end
+
+    def lower_one(self, op: Operator) -> None:
+        """Lower one operator that is no gradient."""
+        from paddle._program.updates import UPDATES
+
+        if op.type in UPDATES:
+            self.updates.append(op)
+            return
+        rule = row(op.type).lower
+        if rule is None:
+            raise BadProgram(f"operator {op.type!r} is computed on the host, and cannot stand here{_at(op)}")
+        try:
+            rule(self, op)
+        except EngineError as error:
+            raise BadProgram(f"{_said(op)}: {error}") from error
+
+    def finish(self, names: Iterable[str]) -> Lowered:
+        """What was lowered, and what the names asked for stand for."""
+        fetches = {name: self.value(name) for name in names}
+        reads = [parameter.name for parameter in self.builder.program.parameters()]
+        return Lowered(self.builder.program, self.needs, fetches, reads, self.updates)
+
+    def _outside(self, name: str) -> Value:
+        described = self.block._var_recursive(name)
+        fed = name in self._fed
+        if described.persistable and not fed and _lies_in_scope(described):
+            return Value(self._parameter(described))
+        if not described.has_shape:
+            raise BadProgram(f"variable {name!r} is read and nothing says its shape")
+        data = self.builder.data(name, described.shape, engine_dtype(described.dtype))
+        levels = described.lod_level
+        runs = tuple(self.builder.data(f"{name}{LOD}{level}", (-1,), "int64") for level in range(levels))
+        self.needs[name] = Need(name, levels, described.persistable and not fed)
+        if described.stop_gradient:
+            self.stopped.add(name)
+        return Value(data, runs)
+
+    def _parameter(self, described: Variable) -> EngineParameter:
+        if self._sparse is None:
+            self._sparse = sparse_tables(self.block.program)
+        return self.builder.parameter(
+            described.name,
+            described.shape,
+            _never_drawn,
+            is_static=True,
+            sparse=described.name in self._sparse,
+        )
+
+    def _own(self, name: str, variable: EngineVariable, described: Variable | None) -> EngineVariable:
+        """A second name of one value is a value of its own where gradients would tell the two apart."""
+        owner = self._owners.setdefault(variable.name, name)
+        alone = owner == name and not isinstance(variable, EngineParameter) and not variable.is_data
+        if not alone and variable.dtype == "float32" and variable.kind == "dense" and not self.infers:
+            variable = self.builder.op("scale", {"scale": 1.0, "bias": 0.0}, X=variable)
+            self._owners[variable.name] = name
+        clip = None if described is None else described.error_clip
+        if clip is not None and not self.infers:
+            variable = self.builder.op("clip_error", {"threshold": float(clip.max)}, X=variable)
+        return variable
+
+    def _runs_of_first(self, op: Operator, variable: EngineVariable) -> tuple[EngineVariable, ...]:
+        for names in op.inputs.values():
+            for name in names:
+                known = self.env.get(name)
+                if known is None or not known.runs:
+                    continue
+                same = known.variable.shape[:1] == variable.shape[:1]
+                return known.runs if same else ()
+        return ()
+
+
+def infer(op: Operator) -> None:
+    """Say of the variables that an operator writes what they are."""
+    from paddle._program.updates import UPDATES
+
+    if op.role == BACKWARD or op.type in UPDATES or not has_row(op.type):
+        return
+    found = row(op.type)
+    if found.infer is not None:
+        found.infer(op)
+    elif found.lower is not None:
+        Lowering(op.block, infers=True).lower_one(op)
+
+
+def sparse_tables(program: Any) -> frozenset[str]:
+    """The parameters that are read only by rows, by operators that say so: their gradients are rows."""
+    by_rows: set[str] = set()
+    otherwise: set[str] = set()
+    from paddle._program.updates import UPDATES
+
+    for op in (op for block in program.blocks for op in block.ops):
+        if op.role == BACKWARD or op.type in UPDATES:
+            continue
+        for slot, names in op.inputs.items():
+            (by_rows if slot == "W" and op.attrs.get("is_sparse") else otherwise).update(names)
+    return frozenset(by_rows - otherwise)
+
+
+def _lies_in_scope(described: Variable) -> bool:
+    is_tensor = described.type == VarType.LOD_TENSOR and described.dtype == VarType.FP32
+    return is_tensor and described.has_shape and all(size >= 0 for size in described.shape)
+
+
+def _describe(described: Variable, variable: EngineVariable, levels: int, dtype: Any) -> None:
+    described.shape = variable.shape
+    if dtype is not None:
+        described.dtype = dtype
+    elif not described.has_dtype or engine_dtype(described.dtype) != variable.dtype:
+        described.dtype = VarType.FP32 if variable.dtype == "float32" else VarType.INT64
+    described.lod_level = levels
+    if not is_float(described.dtype) and not described.persistable:
+        described._stop_gradient = True
+
+
+def _never_drawn(shape: Shape, generator: np.random.Generator) -> np.ndarray:
+    raise AssertionError("values of parameters come from the scope")
+
+
+def _at(op: Operator) -> str:
+    return f" (written at {op.where})" if op.where else ""
+
+
+def _said(op: Operator) -> str:
+    return f"operator {op.type!r}{_at(op)}"

@@ -1,0 +1,5 @@
+"""The families of operators: importing one registers its rows (op_rows.py)."""
+
+from paddle._program.ops import dense, filling
+
+__all__ = ["dense", "filling"]

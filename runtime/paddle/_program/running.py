@@ -1,0 +1,154 @@
+"""Running one segment on one scope.
+
+It must never know a whole program. Guarantee: what a segment reads of the scope is what is there now, and
+what it writes there is there when it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from typing import Any
+
+import numpy as np
+
+from paddle._engine.executor import Executor as EngineExecutor
+from paddle._program.errors import BadFeed, NotInitialized
+from paddle._program.keeping import Keeper, keeper_of
+from paddle._program.lod_tensor import LoDTensor
+from paddle._program.lowering import LOD, Need
+from paddle._program.scope import Scope
+from paddle._program.segments import Segment
+from paddle._program.several import Several
+
+Values = MutableMapping[str, Any]
+
+
+class SegmentRun:
+    """A segment and what runs it. ``carrier``: see carrier.py. ``writes``: names that go into the scope."""
+
+    def __init__(self, segment: Segment, scope: Scope, carrier: Any, outlives: frozenset[str]) -> None:
+        self._scope, self._carrier, self._groups = scope, carrier, segment.groups
+        lowered = segment.lowered
+        self._program, self._needs, self._reads = lowered.program, list(lowered.needs.values()), lowered.reads
+        self._outlives = outlives
+        self._kept = [(name, lowered.fetches[name]) for name in segment.keeps]
+        self._fetch = [v.name for _, value in self._kept for v in (value.variable, *value.runs)]
+        self._movers: list[tuple[Keeper, str]] = []
+        self._runner: EngineExecutor | None = None
+        self._generation = -1
+        self._is_plain = not any(need.levels for need in self._needs)
+
+    def __call__(self, values: Values, seed: int, step: int, samples: int) -> None:
+        """Run it on the values of a run, and add what it gives."""
+        scope = self._scope
+        if scope.generation != self._generation:
+            self._settle()
+        for keeper, rate in self._movers:
+            keeper.tell_rate(_number(values, scope, rate))
+        feed: dict[str, Any] = {}
+        for need in self._needs:
+            _put(feed, need, values, scope)
+        assert self._runner is not None
+        found = self._runner.run(
+            self._program, feed, self._fetch, samples=samples, seed=seed, step=step
+        )
+        at = 0
+        for name, value in self._kept:
+            array: Any = found[at]
+            at += 1
+            if value.runs:
+                array = LoDTensor(array, [found[at + i].tolist() for i in range(len(value.runs))])
+                at += len(value.runs)
+            if name in self._outlives:
+                self._write(name, array)
+            else:
+                values[name] = array
+
+    def _write(self, name: str, value: Any) -> None:
+        self._scope.var(name).get_tensor().set(np.asarray(value))
+
+    def _settle(self) -> None:
+        """Find who keeps what, and have the engine compute with the arrays of the scope."""
+        scope = self._scope
+        movers = [(keeper_of(scope, group, self._carrier), group.rate) for group in self._groups]
+        for keeper, _ in movers:
+            keeper.take_over()
+        self._movers = movers
+        own = [keeper for keeper, _ in movers]
+        read = set(self._reads)
+        others = [k for k in scope.keepers.values() if k not in own and not read.isdisjoint(k.group.names)]
+        bound = {name: array for name in self._reads if (array := self._array(name)) is not None}
+        known = scope.engine
+        fresh = {n: a for n, a in bound.items() if n not in known or known.get(n) is not a}
+        if fresh:
+            known.bind(fresh)
+        self._runner = self._runner_of(own, others)
+        self._generation = scope.generation
+
+    def _runner_of(self, own: list[Keeper], others: list[Keeper]) -> EngineExecutor:
+        keepers = [*own, *others]
+        if len(keepers) == 1:
+            found: EngineExecutor = keepers[0].runner
+            return found
+        if not keepers:
+            return EngineExecutor(self._scope.engine)
+        several = Several(own, others)
+        names = [name for each in keepers for name in each.group.names]
+        return EngineExecutor(self._scope.engine, several, several.room(), names)
+
+    def _array(self, name: str) -> np.ndarray:
+        held = self._scope.value(name)
+        if held is None:
+            raise NotInitialized(
+                f"variable {name!r} has no value in this scope: run the startup program first, "
+                "exe.run(default_startup_program()), in the scope that this program is run in"
+            )
+        if held.dtype != np.float32 or not held.flags.c_contiguous:
+            held = np.ascontiguousarray(held, np.float32)
+            self._scope.adopt(name, held)
+        return held
+
+
+def _put(feed: dict[str, Any], need: Need, values: Values, scope: Scope) -> None:
+    value = values.get(need.name)
+    if value is None:
+        value = _held(need, scope)
+    if isinstance(value, LoDTensor):
+        _put_runs(feed, need, value)
+        value = value.array()
+    elif need.levels:
+        raise BadFeed(
+            f"data {need.name!r} is made of sequences (lod_level {need.levels}), so it is fed a LoDTensor, "
+            f"create_lod_tensor(data, lengths, place), and not {type(value).__name__}"
+        )
+    feed[need.name] = value
+
+
+def _put_runs(feed: dict[str, Any], need: Need, value: LoDTensor) -> None:
+    lod = value._lod
+    if len(lod) != need.levels and need.levels:
+        raise BadFeed(
+            f"data {need.name!r} has sequences in {need.levels} levels (lod_level), and is fed {len(lod)}"
+        )
+    for level, offsets in enumerate(lod if need.levels else ()):
+        feed[f"{need.name}{LOD}{level}"] = np.asarray(offsets, np.int64)
+
+
+def _held(need: Need, scope: Scope) -> Any:
+    found = scope.find_var(need.name)
+    if found is not None and found.is_initialized():
+        return found.get_tensor() if need.levels else found.get_tensor().array()
+    if need.persistable:
+        raise NotInitialized(f"variable {need.name!r} has no value in this scope: run the startup program first")
+    raise BadFeed(f"the feed lacks {need.name!r}: feed={{{need.name!r}: array, ...}}")
+
+
+def _number(values: Values, scope: Scope, name: str) -> float:
+    value = values.get(name)
+    if value is None:
+        value = scope.value(name)
+    if value is None:
+        raise NotInitialized(f"the learning rate {name!r} has no value: run the startup program first")
+    return float(np.asarray(value).reshape(-1)[0])
+
+

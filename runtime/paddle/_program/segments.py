@@ -1,0 +1,136 @@
+"""Segments: a block made ready to run: engine programs, and the host operators between them.
+
+A block of lowered operators alone is one segment. It must never know who runs it or how often.
+
+Guarantees: operators have their effects in the order in which they were written; a segment that takes
+gradients begins with all that was lowered before it, so that these go all the way back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from paddle._program.block import Block
+from paddle._program.errors import BadFeed
+from paddle._program.lowering import Lowered, Lowering, sparse_tables
+from paddle._program.op_rows import row
+from paddle._program.operator import BACKWARD, Operator
+from paddle._program.updates import UPDATES, Group, groups
+
+_IGNORED = frozenset({"feed", "fetch"})
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Engine work. ``keeps``: names whose values the run, or the scope, needs afterwards."""
+
+    lowered: Lowered
+    groups: tuple[Group, ...]
+    keeps: tuple[str, ...]
+
+
+Stage = Segment | Operator
+
+
+def stages(block: Block, fed: Collection[str], fetched: Sequence[str]) -> list[Stage]:
+    """The stages of a block that is fed and asked for these names."""
+    pieces = _pieces([op for op in block.ops if op.type not in _IGNORED])
+    found: list[Stage] = []
+    before: list[Operator] = []
+    for at, piece in enumerate(pieces):
+        if isinstance(piece, Operator):
+            found.append(piece)
+            continue
+        later = {n for rest in pieces[at + 1 :] for op in _listed(rest) for n in op.input_arg_names}
+        takes_gradients = any(op.role == BACKWARD for op in piece)
+        segment = _segment(block, before if takes_gradients else [], piece, fed, {*later, *fetched})
+        found.append(segment)
+        before += [op for op in piece if op.role != BACKWARD and op.type not in UPDATES]
+    _check_fetches(block, fed, fetched)
+    return found
+
+
+def _segment(
+    block: Block, before: Sequence[Operator], ops: list[Operator], fed: Collection[str], wanted: set[str]
+) -> Segment:
+    made = {name for op in before for name in op.output_arg_names}
+    low = Lowering(block, [name for name in fed if name not in made], wanted)
+    low.lower([*before, *ops])
+    written = dict.fromkeys(n for op in ops if op.type not in UPDATES for n in op.output_arg_names)
+    keeps = tuple(name for name in written if name in low.env and (name in wanted or _outlives(block, name)))
+    moved = groups(block, low.updates, sparse_tables(block.program))
+    lowered = low.finish(keeps)
+    if moved:
+        _append_exchange(low, moved)
+    return Segment(lowered, tuple(moved), keeps)
+
+
+def _append_exchange(low: Lowering, moved: Sequence[Group]) -> None:
+    from paddle._engine.autodiff import append_exchange
+    from paddle._engine.program import Parameter
+
+    names = {name for group in moved for name in group.names}
+    pairs = []
+    for op in low.updates:
+        name = op.input("Param")[0]
+        parameter = low.value(name).variable
+        if name in names and isinstance(parameter, Parameter):
+            pairs.append((parameter, low.input(op, "Grad").variable))
+    append_exchange(low.builder.program, pairs)
+
+
+def _pieces(ops: Sequence[Operator]) -> list[list[Operator] | Operator]:
+    """Runs of lowered operators, and host operators; a run ends where a moved parameter is read."""
+    pieces: list[list[Operator] | Operator] = []
+    moved: set[str] = set()
+    on_host = _is_of_host(ops)
+    for op in ops:
+        if on_host(op):
+            pieces.append(op)
+            moved = set()
+            continue
+        reads_moved = op.type not in UPDATES and not moved.isdisjoint(op.input_arg_names)
+        if not pieces or isinstance(pieces[-1], Operator) or reads_moved:
+            pieces.append([])
+            moved = set()
+        piece = pieces[-1]
+        assert isinstance(piece, list)
+        piece.append(op)
+        if op.type in UPDATES:
+            moved.update(op.input("Param"))
+    return pieces
+
+
+def _is_of_host(ops: Sequence[Operator]):  # type: ignore[no-untyped-def]
+    """Which operators are computed on the host: where there is no training or lowered-only operator (a
+    startup program), all that can be."""
+    lowered_only = any(
+        op.role == BACKWARD or op.type in UPDATES or (row(op.type).lower and not row(op.type).host) for op in ops
+    )
+    if lowered_only:
+        return lambda op: op.role != BACKWARD and op.type not in UPDATES and row(op.type).lower is None
+    return lambda op: row(op.type).host is not None
+
+
+def _listed(piece: list[Operator] | Operator) -> list[Operator]:
+    return [piece] if isinstance(piece, Operator) else piece
+
+
+def _outlives(block: Block, name: str) -> bool:
+    described = block._find_var_recursive(name)
+    return described is not None and described.persistable
+
+
+def _check_fetches(block: Block, fed: Collection[str], fetched: Sequence[str]) -> None:
+    made = {name for op in block.ops for name in op.output_arg_names}
+    for name in fetched:
+        described = block._find_var_recursive(name)
+        if described is None:
+            near = ", ".join(list(block.vars)[:20])
+            raise BadFeed(f"fetch_list names {name!r}, which is no variable of this program; it has {near}...")
+        if name not in made and name not in fed and not described.persistable:
+            raise BadFeed(
+                f"fetch_list names {name!r}, which no operator of this program makes, nor is it fed: was "
+                "the program cloned or pruned before that was appended?"
+            )

@@ -1,0 +1,50 @@
+"""Several exchanges of one scope, as one: each is given the gradients of its own parameters.
+
+A program with two optimizers has two. It must never know a rule. Guarantee: every gradient reaches the one
+exchange that keeps its parameter, and every exchange that moves something here takes one step a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paddle._engine.exchange import StepReport
+from paddle._engine.rows import SparseRows
+
+if TYPE_CHECKING:
+    from paddle._program.keeping import Keeper
+
+
+class Several:
+    """``movers``: those keepers that step; ``others`` only bring rows."""
+
+    def __init__(self, movers: Sequence[Keeper], others: Sequence[Keeper]) -> None:
+        self._movers = movers
+        self._keepers = {name: each for each in (*others, *movers) for name in each.group.names}
+
+    def room(self) -> dict[str, np.ndarray]:
+        """See Exchange."""
+        return {name: array for each in self._movers for name, array in each.exchange.room().items()}
+
+    def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
+        """See Stepping."""
+        for name, ids in rows.items():
+            self._keepers[name].exchange.prefetch({name: ids})
+
+    def lookup(self, ids: Mapping[str, np.ndarray], *, training: bool) -> Mapping[str, np.ndarray]:
+        """See Stepping."""
+        return {
+            name: self._keepers[name].exchange.lookup({name: of}, training=training)[name]
+            for name, of in ids.items()
+        }
+
+    def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
+        """See Stepping."""
+        report = StepReport(0)
+        for each in self._movers:
+            own = {name: gradients[name] for name in each.group.names if name in gradients}
+            report = each.exchange.step(own, samples)
+        return report

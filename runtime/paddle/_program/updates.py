@@ -1,0 +1,115 @@
+"""Updates: what the operators that move parameters mean to whoever keeps these.
+
+A row says which rule of the engine an operator is, with which numbers, and under which names a program sees
+what the rule remembers. It must never know where parameters live.
+
+Guarantee: operators of equal numbers and one learning rate are one ``Group``: the keeper of its parameters
+has one rule for all, as a job's UpdateSpec says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._program.errors import BadProgram
+
+if TYPE_CHECKING:
+    from paddle._program.block import Block
+    from paddle._program.operator import Operator
+
+
+@dataclass(frozen=True)
+class UpdateRow:
+    """``rule``: the engine's. ``options``: its numbers, by the operator's attributes. ``slots``: what the
+    rule remembers, by the operator's input slots. ``powers``: input slots that hold a number to the power of
+    the steps taken, by the attribute of that number."""
+
+    rule: str
+    options: Callable[[Mapping[str, Any]], dict[str, float]] = lambda attrs: {}
+    slots: Mapping[str, str] = field(default_factory=dict)
+    powers: Mapping[str, str] = field(default_factory=dict)
+
+
+UPDATES: dict[str, UpdateRow] = {"sgd": UpdateRow("sgd")}
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A variable of a program, ``name``, that shows what the rule remembers of a ``parameter``: its ``slot``,
+    or a number to the ``power`` of the steps."""
+
+    name: str
+    parameter: str
+    slot: str = ""
+    power: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Parameters that are moved by one rule at one rate. ``rate``: the variable that holds it."""
+
+    rate: str
+    update: UpdateSpec
+    parameters: tuple[ParameterSpec, ...]
+    remembered: tuple[Remembered, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its parameters."""
+        return tuple(each.name for each in self.parameters)
+
+    @property
+    def key(self) -> object:
+        """What groups have in common that keep the same."""
+        options = tuple(sorted(self.update.rule.options.items()))
+        return self.update.rule.name, options, self.parameters
+
+
+def groups(block: Block, updates: Sequence[Operator], sparse: frozenset[str]) -> list[Group]:
+    """The groups of update operators, in order of first mention."""
+    found: dict[object, list[tuple[ParameterSpec, list[Remembered]]]] = {}
+    rates: dict[object, tuple[str, UpdateSpec]] = {}
+    for op in updates:
+        known = UPDATES[op.type]
+        options = known.options(op.attrs)
+        rate, multiplier = _rate(block, op)
+        key = (known.rule, tuple(sorted(options.items())), rate)
+        rule = RuleSpec(name=known.rule, options=options)
+        rates.setdefault(key, (rate, UpdateSpec(rule=rule, schedule=ScheduleSpec(), reduce="mean")))
+        name = op.input("Param")[0]
+        shape = block._var_recursive(name).shape
+        spec = ParameterSpec(name=name, shape=shape, sparse=name in sparse, learning_rate=multiplier)
+        found.setdefault(key, []).append((spec, _remembered(op, known, name)))
+    return [
+        Group(
+            *rates[key],
+            tuple(spec for spec, _ in members),
+            tuple(each for _, several in members for each in several),
+        )
+        for key, members in found.items()
+    ]
+
+
+def _remembered(op: Operator, known: UpdateRow, name: str) -> list[Remembered]:
+    slots = [(slot, of) for slot, of in known.slots.items() if op.input(slot)]
+    powers = [(slot, of) for slot, of in known.powers.items() if op.input(slot)]
+    return [
+        *(Remembered(op.input(slot)[0], name, slot=of) for slot, of in slots),
+        *(Remembered(op.input(slot)[0], name, power=float(op.attrs[of])) for slot, of in powers),
+    ]
+
+
+def _rate(block: Block, op: Operator) -> tuple[str, float]:
+    """The variable of the job's learning rate, and what a parameter's own operators multiply it by."""
+    if not op.input("LearningRate"):
+        raise BadProgram(f"operator {op.type!r} needs an input in slot 'LearningRate' (written at {op.where})")
+    name, multiplier = op.input("LearningRate")[0], 1.0
+    while True:
+        writer = next((each for each in block.ops if name in each.output_arg_names), None)
+        if writer is None or writer.type != "scale" or not writer.attrs.get("own_learning_rate"):
+            return name, multiplier
+        multiplier *= float(writer.attrs["scale"])
+        name = writer.input("X")[0]
