@@ -99,6 +99,9 @@ TABLE = (
     Row("testing", "_engine.{registry, single}", "numpy"),
     # Programs as people write them, under the two later faces.
     Row("_program", "_absent _complaint _engine _program", "numpy"),
+    Row("_program.operator", "_program", "os sys"),
+    Row("_program.op_rows", "_absent _program", "importlib"),
+    Row("_program.carrier", "_engine.exchange _pserver.trainer.local"),
     # Data as the later generations bring them.
     Row("_data", "_data _absent", "numpy"),
     Row("_data.command", "", f"gzip {STANDARD}"),

@@ -88,7 +88,9 @@ class _Walk:
             outputs: dict[str, list[str]] = {}
             for slot, names in op.inputs.items():
                 sources = [name for name in names if name in self._depends]
-                outputs |= {slot + GRAD_SUFFIX: [_part(name, uses, parts) for name in sources]} if sources else {}
+                outputs |= (
+                    {slot + GRAD_SUFFIX: [_part(name, uses, parts) for name in sources]} if sources else {}
+                )
             given = {
                 slot + GRAD_SUFFIX: [name + GRAD_SUFFIX for name in names if name in self._depends]
                 for slot, names in op.outputs.items()
@@ -141,7 +143,9 @@ def _part(name: str, uses: dict[str, int], parts: dict[str, list[str]]) -> str:
     return parts[name][-1]
 
 
-def _append(block: Block, type: str, inputs: Any, outputs: dict[str, list[str]], attrs: dict[str, Any]) -> None:
+def _append(
+    block: Block, type: str, inputs: Any, outputs: dict[str, list[str]], attrs: dict[str, Any]
+) -> None:
     for name in (name for names in outputs.values() for name in names):
         if not block.has_var(name):
             of = block._find_var_recursive(name.split(GRAD_SUFFIX)[0])

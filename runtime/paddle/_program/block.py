@@ -87,8 +87,10 @@ class Block:
             self.program._bump()
         return self.vars[name]
 
-    def create_parameter(self, name: str, shape: Any, dtype: Any, initializer: Any = None, **traits: Any) -> Parameter:
-        """Declare a parameter in the global block; ``initializer`` writes its first value into this program."""
+    def create_parameter(
+        self, name: str, shape: Any, dtype: Any, initializer: Any = None, **traits: Any
+    ) -> Parameter:
+        """Declare a parameter in the global block; ``initializer`` writes its first value here."""
         block = self.program.global_block()
         known = block.vars.get(name)
         if isinstance(known, Parameter):
@@ -124,8 +126,8 @@ class Block:
     def _insert_op(
         self, index: int, type: str, inputs: Any = None, outputs: Any = None, attrs: Any = None
     ) -> Operator:
-        from paddle._program.op_rows import completed
         from paddle._program.lowering import infer
+        from paddle._program.op_rows import completed
 
         given = {name: value for name, value in (attrs or {}).items() if value is not None}
         given.setdefault(ROLE, self.program._op_role)

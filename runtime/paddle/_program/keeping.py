@@ -52,10 +52,6 @@ class Keeper:
                 np.copyto(array, held.reshape(array.shape))
         self._bind()
 
-    def tell_rate(self, rate: float) -> None:
-        """The learning rate of the next step."""
-        self.exchange.tell(rate)  # type: ignore[attr-defined]
-
     def _bind(self) -> None:
         fetch = self.exchange.fetch if any(each.sparse for each in self.group.parameters) else None
         for name, array in self.arrays.items():

@@ -108,7 +108,7 @@ class LayerHelper:
         stop_gradient: bool = False,
         type: VarType = VarType.LOD_TENSOR,
     ) -> Any:
-        """A parameter in the main program, and its first value in the startup one; None where attr is False."""
+        """A parameter, with its first value in the startup program; None where attr is False."""
         attr = ParamAttr._to_attr(attr)
         if attr is False:
             return None

@@ -89,5 +89,9 @@ def has_row(type: str) -> bool:
 
 def completed(type: str, given: dict[str, Any]) -> dict[str, Any]:
     """The attributes given, with the defaults of the row for others. A gradient has those of its operator."""
+    from paddle._program.updates import UPDATES
+
+    if type in UPDATES:
+        return given
     base = type.removesuffix("_grad") if not has_row(type) else type
     return {**row(base).attrs, **given}

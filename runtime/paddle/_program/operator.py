@@ -130,7 +130,9 @@ def names_of(slots: Mapping[str, Any] | None) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for slot, given in (slots or {}).items():
         several = given if isinstance(given, list | tuple) else [given]
-        names = [each.name if isinstance(each, Variable) else str(each) for each in several if each is not None]
+        names = [
+            each.name if isinstance(each, Variable) else str(each) for each in several if each is not None
+        ]
         if names:
             found[slot] = names
     return found

@@ -66,7 +66,9 @@ class Optimizer:
     ) -> Pairs:
         """Append the gradients of ``loss``; gives parameters with their gradients."""
         if tuple(loss.shape) not in ((), (1,)):
-            raise BadArgument(f"a loss is one number, and {loss.name!r} has shape {loss.shape}: take its mean")
+            raise BadArgument(
+                f"a loss is one number, and {loss.name!r} has shape {loss.shape}: take its mean"
+            )
         parameters = parameter_list if parameter_list is not None else self._parameter_list
         return list(append_backward(loss, parameters, no_grad_set, callbacks))
 
@@ -93,7 +95,7 @@ class Optimizer:
         parameter_list: Sequence[Any] | None = None,
         no_grad_set: Any = None,
     ) -> tuple[list[Operator], Pairs]:
-        """Append all that makes ``loss`` smaller; gives the update operators, and parameters with gradients."""
+        """Append all that makes ``loss`` smaller; gives updates, and parameters with gradients."""
         if not isinstance(loss, Variable):
             raise BadArgument(f"minimize takes the loss, a Variable of a program, not {loss!r}")
         pairs = self.backward(loss, startup_program, parameter_list, no_grad_set)

@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 
-def append_regularization_ops(parameters_and_grads: list[tuple[Any, Any]], regularization: Any = None) -> list[Any]:
+def append_regularization_ops(
+    parameters_and_grads: list[tuple[Any, Any]], regularization: Any = None
+) -> list[Any]:
     """The pairs, with penalties added to their gradients."""
     found = []
     for parameter, gradient in parameters_and_grads:

@@ -33,24 +33,25 @@ class SegmentRun:
         self._outlives = outlives
         self._kept = [(name, lowered.fetches[name]) for name in segment.keeps]
         self._fetch = [v.name for _, value in self._kept for v in (value.variable, *value.runs)]
-        self._movers: list[tuple[Keeper, str]] = []
+        self._several: Several | None = None
         self._runner: EngineExecutor | None = None
         self._generation = -1
-        self._is_plain = not any(need.levels for need in self._needs)
 
     def __call__(self, values: Values, seed: int, step: int, samples: int) -> None:
         """Run it on the values of a run, and add what it gives."""
         scope = self._scope
         if scope.generation != self._generation:
             self._settle()
-        for keeper, rate in self._movers:
-            keeper.tell_rate(_number(values, scope, rate))
+        rates = [_number(values, scope, group.rate) for group in self._groups]
+        if self._several is not None:
+            self._several.rates = rates
         feed: dict[str, Any] = {}
         for need in self._needs:
             _put(feed, need, values, scope)
         assert self._runner is not None
+        rate = rates[0] if rates else None
         found = self._runner.run(
-            self._program, feed, self._fetch, samples=samples, seed=seed, step=step
+            self._program, feed, self._fetch, samples=samples, rate=rate, seed=seed, step=step
         )
         at = 0
         for name, value in self._kept:
@@ -70,11 +71,9 @@ class SegmentRun:
     def _settle(self) -> None:
         """Find who keeps what, and have the engine compute with the arrays of the scope."""
         scope = self._scope
-        movers = [(keeper_of(scope, group, self._carrier), group.rate) for group in self._groups]
-        for keeper, _ in movers:
+        own = [keeper_of(scope, group, self._carrier) for group in self._groups]
+        for keeper in own:
             keeper.take_over()
-        self._movers = movers
-        own = [keeper for keeper, _ in movers]
         read = set(self._reads)
         others = [k for k in scope.keepers.values() if k not in own and not read.isdisjoint(k.group.names)]
         bound = {name: array for name in self._reads if (array := self._array(name)) is not None}
@@ -86,13 +85,13 @@ class SegmentRun:
         self._generation = scope.generation
 
     def _runner_of(self, own: list[Keeper], others: list[Keeper]) -> EngineExecutor:
-        keepers = [*own, *others]
+        keepers, self._several = [*own, *others], None
         if len(keepers) == 1:
             found: EngineExecutor = keepers[0].runner
             return found
         if not keepers:
             return EngineExecutor(self._scope.engine)
-        several = Several(own, others)
+        several = self._several = Several(own, others)
         names = [name for each in keepers for name in each.group.names]
         return EngineExecutor(self._scope.engine, several, several.room(), names)
 
@@ -139,7 +138,9 @@ def _held(need: Need, scope: Scope) -> Any:
     if found is not None and found.is_initialized():
         return found.get_tensor() if need.levels else found.get_tensor().array()
     if need.persistable:
-        raise NotInitialized(f"variable {need.name!r} has no value in this scope: run the startup program first")
+        raise NotInitialized(
+            f"variable {need.name!r} has no value in this scope: run the startup program first"
+        )
     raise BadFeed(f"the feed lacks {need.name!r}: feed={{{need.name!r}: array, ...}}")
 
 
@@ -150,5 +151,3 @@ def _number(values: Values, scope: Scope, name: str) -> float:
     if value is None:
         raise NotInitialized(f"the learning rate {name!r} has no value: run the startup program first")
     return float(np.asarray(value).reshape(-1)[0])
-
-

@@ -40,7 +40,7 @@ class ScopeVariable:
 
 
 class Scope:
-    """Variables by name; those of ``parent`` are seen too. ``keepers``: who moves parameters that lie here."""
+    """Variables by name; those of ``parent`` are seen too. ``keepers``: who moves parameters here."""
 
     def __init__(self, parent: Scope | None = None) -> None:
         self._parent = parent

@@ -106,7 +106,8 @@ def _is_of_host(ops: Sequence[Operator]):  # type: ignore[no-untyped-def]
     """Which operators are computed on the host: where there is no training or lowered-only operator (a
     startup program), all that can be."""
     lowered_only = any(
-        op.role == BACKWARD or op.type in UPDATES or (row(op.type).lower and not row(op.type).host) for op in ops
+        op.role == BACKWARD or op.type in UPDATES or (row(op.type).lower and not row(op.type).host)
+        for op in ops
     )
     if lowered_only:
         return lambda op: op.role != BACKWARD and op.type not in UPDATES and row(op.type).lower is None
@@ -128,7 +129,9 @@ def _check_fetches(block: Block, fed: Collection[str], fetched: Sequence[str]) -
         described = block._find_var_recursive(name)
         if described is None:
             near = ", ".join(list(block.vars)[:20])
-            raise BadFeed(f"fetch_list names {name!r}, which is no variable of this program; it has {near}...")
+            raise BadFeed(
+                f"fetch_list names {name!r}, which is no variable of this program; it has {near}..."
+            )
         if name not in made and name not in fed and not described.persistable:
             raise BadFeed(
                 f"fetch_list names {name!r}, which no operator of this program makes, nor is it fed: was "

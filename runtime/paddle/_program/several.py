@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class Several:
-    """``movers``: those keepers that step; ``others`` only bring rows."""
+    """``movers``: those keepers that step, at ``rates``; ``others`` only bring rows."""
+
+    rates: Sequence[float] = ()
 
     def __init__(self, movers: Sequence[Keeper], others: Sequence[Keeper]) -> None:
         self._movers = movers
@@ -41,10 +43,12 @@ class Several:
             for name, of in ids.items()
         }
 
-    def step(self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int) -> StepReport:
+    def step(
+        self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int, *, rate: float | None = None
+    ) -> StepReport:
         """See Stepping."""
         report = StepReport(0)
-        for each in self._movers:
+        for each, own_rate in zip(self._movers, self.rates, strict=True):
             own = {name: gradients[name] for name in each.group.names if name in gradients}
-            report = each.exchange.step(own, samples)
+            report = each.exchange.step(own, samples, rate=own_rate)
         return report

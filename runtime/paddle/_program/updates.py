@@ -105,7 +105,9 @@ def _remembered(op: Operator, known: UpdateRow, name: str) -> list[Remembered]:
 def _rate(block: Block, op: Operator) -> tuple[str, float]:
     """The variable of the job's learning rate, and what a parameter's own operators multiply it by."""
     if not op.input("LearningRate"):
-        raise BadProgram(f"operator {op.type!r} needs an input in slot 'LearningRate' (written at {op.where})")
+        raise BadProgram(
+            f"operator {op.type!r} needs an input in slot 'LearningRate' (written at {op.where})"
+        )
     name, multiplier = op.input("LearningRate")[0], 1.0
     while True:
         writer = next((each for each in block.ops if name in each.output_arg_names), None)

@@ -112,9 +112,7 @@ class Variable:
             f"dtype {self.dtype.name}",
             f"lod_level {self.lod_level}",
         ]
-        flags = [
-            name for name in ("persistable", "stop_gradient", "is_data") if getattr(self, name)
-        ]
+        flags = [name for name in ("persistable", "stop_gradient", "is_data") if getattr(self, name)]
         return f"var {self.name} : {', '.join([*traits, *flags])}"
 
     __str__ = __repr__ = to_string

@@ -108,6 +108,11 @@ class LocalExchange:
         applies all at once."""
         return self._rooms
 
+    def remembered(self) -> Mapping[str, np.ndarray]:
+        """What the rule remembers of each parameter, live: ``slot NAME/PARAMETER``; of a table's rows it is
+        up to date after ``fetch``."""
+        return {name: array for name, array in self._tables.state().items() if name.startswith("slot ")}
+
     def lent(self) -> Mapping[str, float]:
         """See Lending."""
         return self._lent

@@ -1,0 +1,27 @@
+"""Initializers: the first value of a parameter."""
+
+from paddle._program.initializer import (
+    Constant,
+    ConstantInitializer,
+    Initializer,
+    Normal,
+    NormalInitializer,
+    Uniform,
+    UniformInitializer,
+    Xavier,
+    XavierInitializer,
+    set_global_initializer,
+)
+
+__all__ = [
+    "Constant",
+    "ConstantInitializer",
+    "Initializer",
+    "Normal",
+    "NormalInitializer",
+    "Uniform",
+    "UniformInitializer",
+    "Xavier",
+    "XavierInitializer",
+    "set_global_initializer",
+]

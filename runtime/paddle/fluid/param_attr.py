@@ -1,0 +1,5 @@
+"""ParamAttr: how one parameter is called, begins and learns."""
+
+from paddle._program.param_attr import ParamAttr
+
+__all__ = ["ParamAttr"]

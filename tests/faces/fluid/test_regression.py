@@ -1,0 +1,114 @@
+"""A linear regression, written as programs of fluid are, learns in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import paddle.fluid as fluid
+
+
+@pytest.fixture(autouse=True)
+def _afresh() -> Iterator[None]:
+    with (
+        fluid.program_guard(fluid.Program(), fluid.Program()),
+        fluid.scope_guard(fluid.executor.Scope()),
+        fluid.unique_name.guard(),
+    ):
+        yield
+
+
+def _network() -> fluid.Variable:
+    x = fluid.layers.data(name="x", shape=[3], dtype="float32")
+    y = fluid.layers.data(name="y", shape=[1], dtype="float32")
+    predicted = fluid.layers.fc(input=x, size=1, act=None)
+    return fluid.layers.mean(fluid.layers.square_error_cost(input=predicted, label=y))
+
+
+def _batch() -> dict[str, np.ndarray]:
+    generator = np.random.default_rng(3)
+    x = generator.normal(size=(8, 3)).astype(np.float32)
+    return {"x": x, "y": (x @ [[1.0], [-2.0], [0.5]]).astype(np.float32)}
+
+
+def test_losses_are_those_of_gradient_descent() -> None:
+    loss = _network()
+    fluid.optimizer.SGD(learning_rate=0.1).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    batch, scope = _batch(), fluid.global_scope()
+    w = np.array(scope.find_var("fc_0.w_0").get_tensor())
+    b = np.array(scope.find_var("fc_0.b_0").get_tensor())
+    for _ in range(5):
+        (found,) = exe.run(feed=batch, fetch_list=[loss])
+        error = batch["x"] @ w + b - batch["y"]
+        assert found.shape == (1,)
+        np.testing.assert_allclose(found, np.mean(error**2), rtol=1e-5)
+        w = w - 0.1 * batch["x"].T @ (2 * error / len(error))
+        b = b - 0.1 * np.sum(2 * error / len(error), axis=0)
+    np.testing.assert_allclose(np.array(scope.find_var("fc_0.w_0").get_tensor()), w, rtol=1e-5)
+
+
+def test_a_value_set_in_the_scope_is_what_the_next_run_computes_with() -> None:
+    loss = _network()
+    test = fluid.default_main_program().clone(for_test=True)
+    fluid.optimizer.SGD(learning_rate=0.1).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    batch = _batch()
+    exe.run(feed=batch)
+    weights = fluid.global_scope().find_var("fc_0.w_0").get_tensor()
+    weights.set(np.array([[1.0], [-2.0], [0.5]], np.float32), None)
+    fluid.global_scope().find_var("fc_0.b_0").get_tensor().set(np.zeros(1, np.float32), None)
+    assert exe.run(test, feed=batch, fetch_list=[loss.name])[0] == pytest.approx(0, abs=1e-10)
+    exe.run(feed=batch)
+    np.testing.assert_allclose(np.array(weights), [[1.0], [-2.0], [0.5]], atol=1e-5)
+
+
+def test_the_learning_rate_is_what_its_variable_says_at_that_step() -> None:
+    loss = _network()
+    fluid.optimizer.SGD(learning_rate=0.1).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    fluid.global_scope().find_var("learning_rate_0").get_tensor().set(np.zeros(1, np.float32), None)
+    first, second = (exe.run(feed=_batch(), fetch_list=[loss])[0] for _ in range(2))
+    assert first == second
+
+
+def test_gradients_are_fetched_by_name() -> None:
+    loss = _network()
+    pairs = fluid.backward.append_backward(loss)
+    assert [(p.name, g.name) for p, g in pairs] == [
+        ("fc_0.w_0", "fc_0.w_0@GRAD"),
+        ("fc_0.b_0", "fc_0.b_0@GRAD"),
+    ]
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    batch = _batch()
+    fetched = exe.run(feed=batch, fetch_list=["fc_0.b_0@GRAD", "fc_0.tmp_1"])
+    np.testing.assert_allclose(fetched[0], [np.mean(2 * (fetched[1] - batch["y"]))], rtol=1e-5)
+
+
+def test_a_run_without_the_startup_program_says_what_to_do() -> None:
+    loss = _network()
+    with pytest.raises(RuntimeError, match="run the startup program first"):
+        fluid.Executor().run(feed=_batch(), fetch_list=[loss])
+
+
+def test_a_lacking_feed_and_a_wrong_fetch_are_named() -> None:
+    loss = _network()
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    with pytest.raises(ValueError, match="the feed lacks 'y'"):
+        exe.run(feed={"x": _batch()["x"]}, fetch_list=[loss])
+    with pytest.raises(ValueError, match="'los'"):
+        exe.run(feed=_batch(), fetch_list=["los"])
+
+
+def test_an_error_in_a_layer_names_the_line_that_wrote_it() -> None:
+    x = fluid.layers.data(name="x", shape=[3], dtype="float32")
+    y = fluid.layers.data(name="y", shape=[2], dtype="float32")
+    with pytest.raises(ValueError, match=r"square_error_cost.*test_regression\.py"):
+        fluid.layers.square_error_cost(x, y)
