@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 PURE = """
     __future__ abc ast bisect codecs collections contextlib copy csv dataclasses datetime difflib enum
-    functools hashlib heapq io itertools json logging math numbers operator re shlex stat statistics string struct
-    textwrap types typing warnings weakref zlib
+    functools hashlib heapq io itertools json logging math numbers operator re shlex stat statistics
+    string struct textwrap types typing warnings weakref zlib
 """
 STANDARD = "STANDARD"
 

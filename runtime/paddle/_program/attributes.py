@@ -155,7 +155,8 @@ def _scalar(value: Any) -> ScalarProto:
 def _number(scalar: ScalarProto) -> bool | int | float | complex:
     if scalar.type == 4:
         return complex(scalar.c.r, scalar.c.i)
-    return {1: scalar.b, 2: scalar.i, 3: scalar.r}[scalar.type]
+    found: bool | int | float = {1: scalar.b, 2: scalar.i, 3: scalar.r}[scalar.type]
+    return found
 
 
 def _numbers(scalars: Sequence[ScalarProto]) -> list[Any]:

@@ -203,7 +203,7 @@ def _nothing() -> None:
     pass
 
 
-def _sequences(data: list[Any]) -> Iterator[Sequence[Any]]:
+def _sequences(data: list[Any]) -> Iterator[Any]:
     for each in data:
         if not isinstance(each, list | tuple | np.ndarray):
             raise TypeError(
