@@ -78,6 +78,7 @@ TABLE = (
         "_launch.{environ, infolog} _pserver.trainer.{local, remote}",
         "importlib numpy",
     ),
+    Row("fluid.data_feeder", "_program", "os"),  # how many places CPU_NUM says there are
     Row("distributed.__init__", "_absent", "importlib"),
     Row("distributed.{launch, fleet.launch}", "_launch.fleet.cli", "sys"),
     Row("profiler", "_absent _engine.{profile, profile_table}", "os pathlib socket"),
@@ -100,10 +101,6 @@ TABLE = (
     # Programs as people write them, under the two later faces.
     Row("_program", "_absent _complaint _engine _program", "numpy"),
     Row("_program.operator", "_program", "os sys"),
-    Row("_program.files", "_engine.{checkpoint, errors} _program", "numpy os pathlib shutil warnings"),
-    Row("_program.files.pickles", "_program _recordio.{errors, pickled}", "numpy pathlib pickle"),
-    Row("_program.ops.files", "_program", "numpy pathlib"),
-    Row("_program.places", "_absent _program.errors", "os"),
     Row("_program.op_rows", "_absent _program", "importlib"),
     Row("_program.carrier", "_engine.exchange _pserver.trainer.local"),
     # Data as the later generations bring them.
