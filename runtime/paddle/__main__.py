@@ -175,13 +175,8 @@ def _addresses(values: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _exposed(addresses: Iterable[str]) -> list[str]:
-    reachable = [address for address in addresses if not nics.is_loopback(address)]
-    return [
-        f"NO TOKEN IS SET: whoever reaches {address} can read, change and stop this training. Make a token, "
-        "`(umask 077; python3 -c 'import secrets; print(secrets.token_hex(32))' > job.token)`, and start "
-        "every pserver with --token_file=job.token and every trainer with PADDLE_TOKEN_FILE=job.token."
-        for address in reachable
-    ]
+    how = "every pserver with --token_file=job.token and every trainer with PADDLE_TOKEN_FILE=job.token"
+    return nics.exposed(addresses, how)
 
 
 def _options(values: Mapping[str, Any], addresses: tuple[str, ...]) -> ServerOptions:

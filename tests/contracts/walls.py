@@ -50,6 +50,7 @@ TABLE = (
     Row("_complaint", "", STANDARD),
     Row("_visible"),
     Row("_blas", "", "ctypes pathlib"),
+    Row("_goodbye", "_engine.exchange", "sys weakref"),
     # The faces.
     Row(
         "v2",
@@ -68,7 +69,7 @@ TABLE = (
     Row("v2.plot", "", "importlib matplotlib os"),
     Row(
         "v2.trainer",
-        "v2 _absent _blas _engine _launch.environ "
+        "v2 _absent _blas _engine _goodbye _launch.environ "
         "_pserver.protocol.wire _pserver.trainer.{local, remote, trainer_modes}",
         "time",
     ),
@@ -78,7 +79,6 @@ TABLE = (
         "_launch.{environ, infolog} _pserver.trainer.{local, remote}",
         "importlib numpy",
     ),
-    Row("fluid.data_feeder", "_program", "os"),  # how many places CPU_NUM says there are
     Row("distributed.__init__", "_absent", "importlib"),
     Row("distributed.{launch, fleet.launch}", "_launch.fleet.cli", "sys"),
     Row("profiler", "_absent _engine.{profile, profile_table}", "os pathlib socket"),
@@ -102,7 +102,14 @@ TABLE = (
     Row("_program", "_absent _complaint _engine _program", "numpy"),
     Row("_program.operator", "_program", "os sys"),
     Row("_program.op_rows", "_absent _program", "importlib"),
-    Row("_program.carrier", "_engine.exchange _pserver.trainer.local"),
+    Row("_program.ops.talking", "_program"),
+    Row(  # the one door to the parameter server
+        "_program.carrier",
+        "_absent _goodbye _engine.exchange _program.errors _launch.{environ, infolog, nics} "
+        "_pserver.protocol.wire _pserver.service.endpoint "
+        "_pserver.trainer.{local, places, remote, trainer_modes} _pserver.trust.{tls, token_file}",
+        "os sys",
+    ),
     # Data as the later generations bring them.
     Row("_data", "_data _absent", "numpy"),
     Row("_data.command", "", f"gzip {STANDARD}"),

@@ -193,6 +193,12 @@ def test_the_cloud_lists_hosts_or_endpoints() -> None:
     assert read({**cloud, "PADDLE_PSERVERS": "a:1,b:2"}).pservers == ("a:1", "b:2")
 
 
+def test_the_systems_that_say_fluids_role_by_other_words_are_understood() -> None:
+    edl = {"PADDLE_TRAINING_ROLE": "TRAINER", "PADDLE_PSERVERS": "a:1,b:2", "PADDLE_TRAINERS_NUM": "3"}
+    place = read({**edl, "PADDLE_TRAINER_ID": "2"})
+    assert (place.pservers, place.trainers, place.trainer_id) == (("a:1", "b:2"), 3, 2)
+
+
 def without(environ: dict[str, str], name: str) -> dict[str, str]:
     return {key: text for key, text in environ.items() if key != name}
 
@@ -212,6 +218,12 @@ def without(environ: dict[str, str], name: str) -> dict[str, str]:
         (FLUID | {"PADDLE_TRAINER_ID": "1"}, ClusterError, ["PADDLE_TRAINER_ID is 1", "PADDLE_TRAINERS"]),
         (FLUID | {"PADDLE_TRAINERS": "some"}, FlagError, ["PADDLE_TRAINERS", "'some'", "whole number"]),
         (without(FLUID, "PADDLE_PSERVER_IPS"), ClusterError, ["PADDLE_PSERVER_IPS is not set"]),
+        (without(FLUID, "PADDLE_TRAINERS"), ClusterError, ["PADDLE_TRAINERS is not set"]),
+        (FLUID | {"PADDLE_TRAINING_ROLE": "BOSS"}, ClusterError, ["PADDLE_TRAINING_ROLE is 'BOSS'"]),
+        (FLUID | {"PADDLE_PSERVER_PORT": "http"}, FlagError, ["PADDLE_PSERVER_PORT", "'http'"]),
+        (FLUID | {"PADDLE_PSERVER_IPS": "a,b,a"}, ClusterError, ["lists a:6174 twice"]),
+        (FLEET | {"PADDLE_PSERVERS_IP_PORT_LIST": "a:http"}, ClusterError, ["'a:http'", "no endpoint"]),
+        (FLEET | {"PADDLE_PSERVERS_IP_PORT_LIST": "a:1,a:70000"}, ClusterError, ["'a:70000'"]),
     ],
 )
 def test_a_cluster_that_cannot_be_is_refused_by_its_variables(

@@ -8,13 +8,15 @@ Guarantee: what ``assignments`` writes, ``read`` gives back from each dialect al
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
 from paddle._launch.errors import ClusterError, NotInThisRelease
 from paddle._launch.flags import BY_NAME
+
+_HIGHEST_PORT = 65535
 
 Role = Literal["LOCAL", "TRAINER", "PSERVER"]
 
@@ -60,7 +62,8 @@ class Dialect:
     """The words of one generation; it speaks to a process where all of ``spoken`` are set.
 
     ``switch``: a variable, and the value of it that means local training. ``defaults``: of unset variables.
-    ``endpoints``: servers are listed as ``host:port``, not as hosts that share one port.
+    ``endpoints``: servers are listed as ``host:port``, not as hosts that share one port. ``also``: what some
+    systems that speak it call a variable, where that is unset.
     """
 
     spoken: tuple[str, ...]
@@ -73,6 +76,7 @@ class Dialect:
     defaults: Mapping[str, str] = field(default_factory=dict)
     switch: tuple[str, bool] | None = None
     endpoints: bool = False
+    also: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -113,6 +117,11 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
             trainers="PADDLE_TRAINERS",
             trainer_id="PADDLE_TRAINER_ID",
             defaults={"PADDLE_PSERVER_PORT": "6174", "PADDLE_TRAINER_ID": "0"},
+            also={  # EDL's and the CTR example's, whose role is told like this one's
+                "PADDLE_PSERVER_IPS": "PADDLE_PSERVERS",
+                "PADDLE_PSERVER_PORT": "PADDLE_PORT",
+                "PADDLE_TRAINERS": "PADDLE_TRAINERS_NUM",
+            },
         ),
         "fluid-0.12": Dialect(
             spoken=("TRAINING_ROLE", "PADDLE_INIT_PSERVERS"),
@@ -264,11 +273,27 @@ class _Reader:
     def _pservers(self) -> tuple[str, ...]:
         listed = [entry.strip() for entry in self._text(self._words.pservers).split(",") if entry.strip()]
         if all(":" in entry for entry in listed):
-            return tuple(listed)
+            return self._checked(listed)
         if self._words.endpoints:
             raise ClusterError(f"{self._words.pservers} lists {', '.join(listed)}; each must be host:port.")
         port = self._number(self._words.port, "port")
-        return tuple(entry if ":" in entry else f"{entry}:{port}" for entry in listed)
+        return self._checked([entry if ":" in entry else f"{entry}:{port}" for entry in listed])
+
+    def _checked(self, endpoints: Sequence[str]) -> tuple[str, ...]:
+        variable = self._words.pservers
+        for index, endpoint in enumerate(endpoints):
+            host, _, port = endpoint.rpartition(":")
+            if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) <= _HIGHEST_PORT:
+                raise ClusterError(
+                    f"{variable} lists {endpoint!r}, which is no endpoint: write host:port, the port from 1 "
+                    f"to {_HIGHEST_PORT}."
+                )
+            if endpoint in endpoints[:index]:
+                raise ClusterError(
+                    f"{variable} lists {endpoint} twice: every parameter server is listed once, since each "
+                    "keeps its own part of the parameters."
+                )
+        return tuple(endpoints)
 
     def _v2_number(self, flag: str, default: int) -> int:
         """Only the v2 dialect, the one without a role word, knows servers of several ports."""
@@ -282,7 +307,8 @@ class _Reader:
         return value
 
     def _text(self, variable: str) -> str:
-        text = self._environ.get(variable) or self._words.defaults.get(variable)
+        other = self._environ.get(self._words.also.get(variable, ""))
+        text = self._environ.get(variable) or other or self._words.defaults.get(variable)
         if not text:
             spoken = self._words.spoken[0]
             raise ClusterError(

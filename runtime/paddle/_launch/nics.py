@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import socket
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from paddle._launch.errors import DeviceError
 
@@ -41,6 +41,18 @@ def addresses_of(names: Sequence[str]) -> tuple[str, ...]:
 def is_loopback(address: str) -> bool:
     """Whether only this machine reaches ``address``."""
     return address.startswith("127.") or address in ("localhost", "::1")
+
+
+def exposed(addresses: Iterable[str], how: str) -> list[str]:
+    """What to tell people who serve without a token at those of ``addresses`` that others reach; ``how``: to
+    start with one."""
+    return [
+        f"NO TOKEN IS SET: whoever reaches {address} can read, change and stop this training. Make a token, "
+        "`(umask 077; python3 -c 'import secrets; print(secrets.token_hex(32))' > job.token)`, and start "
+        f"{how}."
+        for address in addresses
+        if not is_loopback(address)
+    ]
 
 
 def _address(name: str) -> str | None:

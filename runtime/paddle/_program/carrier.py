@@ -1,20 +1,181 @@
-"""The door to the parameter server: where the exchange of a program comes from.
+"""The door to the parameter server: where the exchange of a program comes from, and who runs a server.
 
-It must never know a program's operators. Guarantee: a program that names no carrier trains in this process.
+A program that is trained on a cluster names a ``Carrier``; the parameters of any other lie in this process.
+It must never know a program's operators.
+
+Guarantee: what was begun with parameter servers ends with a goodbye, when it is closed or the process ends,
+and an error with which a program ends is told to the others of its job (_goodbye.py).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from paddle._engine.exchange import ModeSpec, SteppingAhead
+from paddle._goodbye import Goodbye
+from paddle._program.errors import BadArgument
 
 if TYPE_CHECKING:
-    from paddle._engine.exchange import Exchange
+    from paddle._engine.exchange import Exchange, UpdateSpec
+    from paddle._launch.environ import InitFlags
+
+_PATIENCE_S = 180.0  # with which the original waits for a server that is not there yet
+_PROCESS = type("Process", (), {})()  # exchanges are left when it ends, unless they are closed before
 
 
-def exchange_of(carrier: Any) -> Exchange:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """The job that a trainer is part of. ``endpoints``: of its servers, ``host:port``, in the order that all
+    of the job give."""
+
+    endpoints: tuple[str, ...]
+    trainers: int = 1
+    trainer_id: int = 0
+    mode: ModeSpec = field(default_factory=ModeSpec)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.trainers, int) or self.trainers < 1:
+            raise BadArgument(f"a job has 1 trainer or more, not {self.trainers!r}")
+        if not isinstance(self.trainer_id, int) or not 0 <= self.trainer_id < self.trainers:
+            raise BadArgument(
+                f"trainer_id is {self.trainer_id!r}, and a job of {self.trainers} trainers numbers them 0 to "
+                f"{self.trainers - 1}"
+            )
+
+
+class Carrier:
+    """What gives the exchange of a program that is trained on ``cluster``."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self._exchange: Exchange | None = None
+        self._goodbye: Goodbye | None = None
+
+    def __call__(self) -> Exchange:
+        """The exchange, which is started once."""
+        from paddle._absent import NotInThisRelease
+
+        if self._exchange is not None:
+            raise NotInThisRelease(
+                "a program with several optimizers, or several variables that hold learning rates, is not "
+                "trained on parameter servers in this release: train all of it by one optimizer"
+            )
+        self._exchange = _remote(self.cluster)
+        self._goodbye = Goodbye(_PROCESS, self._exchange)
+        return self._exchange
+
+    def update(self, update: UpdateSpec) -> UpdateSpec:
+        """``update`` as it is done in this job."""
+        return replace(update, mode=self.cluster.mode)
+
+    def failed(self, error: BaseException) -> None:
+        """An error leaves a run."""
+        if self._goodbye is not None:
+            self._goodbye.failed(error)
+
+    def succeeded(self) -> None:
+        """A run ended well."""
+        if self._goodbye is not None:
+            self._goodbye.succeeded()
+
+    def close(self) -> None:
+        """Say goodbye. Idempotent."""
+        exchange = self._exchange
+        if exchange is not None:
+            if isinstance(exchange, SteppingAhead):
+                exchange.settle()
+            exchange.close()
+
+
+def exchange_of(carrier: Carrier | None) -> Exchange:
     """A new exchange: what ``carrier`` gives, or one in this process."""
     if carrier is not None:
-        return cast("Exchange", carrier())
+        return carrier()
     from paddle._pserver.trainer.local import LocalExchange
 
     return LocalExchange()
+
+
+def refresh_of(exchange: Exchange, *, has_tables: bool) -> Callable[[], Any] | None:
+    """What brings the arrays of an exchange up to date for somebody who reads them; None: they always are."""
+    if has_tables:
+        return exchange.fetch
+    return exchange.settle if isinstance(exchange, SteppingAhead) else None
+
+
+def _remote(cluster: Cluster) -> Exchange:
+    from paddle._launch.environ import read_init
+    from paddle._pserver.protocol.wire import wire_of
+    from paddle._pserver.trainer.remote import RemoteExchange
+    from paddle._pserver.trainer.trainer_modes import in_mode
+
+    flags = read_init({}, os.environ)
+    exchange = RemoteExchange(
+        cluster.endpoints,
+        num_gradient_servers=cluster.trainers,
+        trainer_id=cluster.trainer_id,
+        connect_timeout_s=_patience_s(flags),
+        reconnect_timeout_s=flags.reconnect_timeout,
+        journal_bytes=flags.journal_limit << 20,
+        token_file=flags.token_file,
+        wire=wire_of(flags.wire, flags.wire_topk, flags.wire_answers),
+        tls_ca=flags.tls_ca,
+    )
+    return in_mode(exchange, cluster.mode, cluster.trainers)
+
+
+def _patience_s(flags: InitFlags) -> float:
+    """How long servers are waited for that are not there yet."""
+    if "connect_timeout" in flags.given:
+        return flags.connect_timeout
+    deadline = os.environ.get("FLAGS_rpc_deadline", "").strip()  # noqa: SIM112  upstream's name
+    return float(deadline) / 1000 if deadline.isdigit() else _PATIENCE_S
+
+
+def serve(
+    endpoint: str, trainers: int, *, on_ready: Callable[[str, int], None] = lambda address, port: None
+) -> None:
+    """Be the parameter server at ``endpoint`` for so many trainers, in this process.
+
+    Returns when all have said goodbye or are gone for good. SIGINT and SIGTERM end it in order, and this
+    process with status 0, as they do in the original. Raises PserverError where the job did not end well.
+    """
+    from paddle._launch import nics
+    from paddle._launch.environ import files
+    from paddle._launch.infolog import open_info_log
+    from paddle._pserver.service.endpoint import EndpointOptions
+    from paddle._pserver.service.endpoint import serve as serve_here
+    from paddle._pserver.trainer.places import parse_endpoint
+    from paddle._pserver.trust.tls import read_certificate
+    from paddle._pserver.trust.token_file import token_of
+
+    address, port = parse_endpoint(endpoint)
+    paths = files({"token_file": "", "tls_cert": "", "tls_key": ""}, os.environ)
+    token = token_of(paths["token_file"], _say)
+    certificate = None
+    if paths["tls_cert"] or paths["tls_key"]:
+        certificate, warning = read_certificate(paths["tls_cert"], paths["tls_key"])
+        _say(warning or "")
+
+    def ready(address: str, port: int) -> None:
+        if token is None:
+            for warning in nics.exposed(
+                [address], "every process of the job with PADDLE_TOKEN_FILE=job.token"
+            ):
+                _say(f"warning: {warning}")
+        _say(f"the parameter server listens on {address}:{port}, for trainers: {trainers}")
+        on_ready(address, port)
+
+    open_info_log("paddle_pserver2", os.environ)
+    options = EndpointOptions(address=address, port=port, trainers=trainers)
+    if not serve_here(options, ready, token=token, certificate=certificate):
+        raise SystemExit(0)
+
+
+def _say(text: str) -> None:
+    if text:
+        print(text, file=sys.stderr, flush=True)

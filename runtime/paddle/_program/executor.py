@@ -6,7 +6,8 @@ it returns is the caller's to keep; a program that was run before costs little b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -87,19 +88,38 @@ class Executor:
             ready = known.ready[key] = _prepare(program, list(values), names, scope)
         samples = _samples(values)
         seed = program._seed or self._seed
-        for stage in ready.stages:
-            if isinstance(stage, SegmentRun):
-                stage(values, seed, known.runs, samples)
-            else:
-                host = Host(program.global_block(), scope, values, seed, known.runs)
-                _run_on_host(host, stage)
+        with _told(program._carrier):
+            for stage in ready.stages:
+                if isinstance(stage, SegmentRun):
+                    stage(values, seed, known.runs, samples)
+                else:
+                    host = Host(program.global_block(), scope, values, seed, known.runs)
+                    _run_on_host(host, stage)
         known.runs += 1
         found = [_fetched(values, scope, *each) for each in ready.fetches]
         return [_shown(each, name, return_numpy) for each, name in zip(found, names, strict=True)]
 
     def close(self) -> None:
         """Say goodbye; a distributed program's parameter servers are told."""
+        for program in self._programs:
+            if program._carrier is not None:
+                program._carrier.close()
         self._closed = True
+
+
+@contextmanager
+def _told(carrier: Any) -> Iterator[None]:
+    """Have the others of a job hear of an error with which this trainer ends."""
+    if carrier is None:
+        yield
+        return
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "EOFException":  # that is how a reader says that a pass is over
+            carrier.failed(error)
+        raise
+    carrier.succeeded()
 
 
 def _prepare(program: Program, fed: Sequence[str], names: Sequence[str], scope: Scope) -> _Ready:

@@ -16,7 +16,7 @@ import numpy as np
 
 from paddle._engine.exchange import Exchange
 from paddle._engine.executor import Executor as EngineExecutor
-from paddle._program.carrier import exchange_of
+from paddle._program.carrier import exchange_of, refresh_of
 from paddle._program.errors import NotInitialized
 from paddle._program.updates import Group
 
@@ -32,7 +32,8 @@ class Keeper:
         self.exchange: Exchange = exchange_of(carrier)
         self._scope = scope
         values = {name: _value(scope, name) for name in group.names}
-        self.arrays = dict(self.exchange.start(group.parameters, group.update, values))
+        update = group.update if carrier is None else carrier.update(group.update)
+        self.arrays = dict(self.exchange.start(group.parameters, update, values))
         self.exchange.begin_pass(0)
         self._slots = self._live_slots()
         self._generation = -1
@@ -53,7 +54,8 @@ class Keeper:
         self._bind()
 
     def _bind(self) -> None:
-        fetch = self.exchange.fetch if any(each.sparse for each in self.group.parameters) else None
+        has_tables = any(each.sparse for each in self.group.parameters)
+        fetch = refresh_of(self.exchange, has_tables=has_tables)
         for name, array in self.arrays.items():
             self._scope.adopt(name, array, fetch)
         for name, array in self._slots.items():

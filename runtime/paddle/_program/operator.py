@@ -34,6 +34,7 @@ class Operator:
         self.inputs: dict[str, list[str]] = {slot: list(names) for slot, names in inputs.items()}
         self.outputs: dict[str, list[str]] = {slot: list(names) for slot, names in outputs.items()}
         self.attrs = attrs
+        self.moves: tuple[Operator, ...] = ()  # the update operators that it stands for
         self.where = _line_of_user()
 
     @property

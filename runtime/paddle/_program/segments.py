@@ -16,7 +16,7 @@ from paddle._program.errors import BadFeed
 from paddle._program.lowering import Lowered, Lowering, sparse_tables
 from paddle._program.op_rows import row
 from paddle._program.operator import BACKWARD, Operator
-from paddle._program.updates import UPDATES, Group, groups
+from paddle._program.updates import UPDATES, Group, groups, is_update, moved_at
 
 _IGNORED = frozenset({"feed", "fetch"})
 
@@ -46,7 +46,7 @@ def stages(block: Block, fed: Collection[str], fetched: Sequence[str]) -> list[S
         takes_gradients = any(op.role == BACKWARD for op in piece)
         segment = _segment(block, before if takes_gradients else [], piece, fed, {*later, *fetched})
         found.append(segment)
-        before += [op for op in piece if op.role != BACKWARD and op.type not in UPDATES]
+        before += [op for op in piece if op.role != BACKWARD and not is_update(op)]
     _check_fetches(block, fed, fetched)
     return found
 
@@ -57,7 +57,7 @@ def _segment(
     made = {name for op in before for name in op.output_arg_names}
     low = Lowering(block, [name for name in fed if name not in made], wanted)
     low.lower([*before, *ops])
-    written = dict.fromkeys(n for op in ops if op.type not in UPDATES for n in op.output_arg_names)
+    written = dict.fromkeys(n for op in ops if not is_update(op) for n in op.output_arg_names)
     keeps = tuple(name for name in written if name in low.env and (name in wanted or _outlives(block, name)))
     moved = groups(block, low.updates, sparse_tables(block.program))
     lowered = low.finish(keeps)
@@ -90,15 +90,14 @@ def _pieces(ops: Sequence[Operator]) -> list[list[Operator] | Operator]:
             pieces.append(op)
             moved = set()
             continue
-        reads_moved = op.type not in UPDATES and not moved.isdisjoint(op.input_arg_names)
+        reads_moved = not is_update(op) and not moved.isdisjoint(op.input_arg_names)
         if not pieces or isinstance(pieces[-1], Operator) or reads_moved:
             pieces.append([])
             moved = set()
         piece = pieces[-1]
         assert isinstance(piece, list)
         piece.append(op)
-        if op.type in UPDATES:
-            moved.update(op.input("Param"))
+        moved.update(name for each in moved_at(op) for name in each.input("Param"))
     return pieces
 
 

@@ -36,6 +36,20 @@ class UpdateRow:
 UPDATES: dict[str, UpdateRow] = {"sgd": UpdateRow("sgd")}
 
 
+TALK = frozenset({"send", "send_barrier", "recv", "fetch_barrier", "split_byref", "split_selected_rows"})
+"""Operators of a trainer that together are its exchange with parameter servers (ops/talking.py)."""
+
+
+def moved_at(op: Operator) -> Sequence[Operator]:
+    """The update operators that are done where this one stands."""
+    return (op,) if op.type in UPDATES else op.moves
+
+
+def is_update(op: Operator) -> bool:
+    """Whether an operator is there to move parameters, and computes nothing else."""
+    return op.type in UPDATES or op.type in TALK
+
+
 @dataclass(frozen=True, slots=True)
 class Remembered:
     """A variable of a program, ``name``, that shows what the rule remembers of a ``parameter``: its ``slot``,

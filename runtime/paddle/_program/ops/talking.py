@@ -1,0 +1,37 @@
+"""What a trainer and its servers say to each other, as operators of programs.
+
+A transpiled program shows the original's operators. What they mean is one exchange: ``send`` moves the
+parameters that it names (``Operator.moves``), and the others are parts of that. It must never know an
+address.
+
+Guarantee: a parameter is moved once a step, however many operators tell of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paddle._program.op_rows import hosts, lowers
+
+if TYPE_CHECKING:
+    from paddle._program.host import Host
+    from paddle._program.lowering import Lowering
+    from paddle._program.operator import Operator
+
+
+@lowers("send")
+def _send(low: Lowering, op: Operator) -> None:
+    if not low.is_test and not low.infers:
+        low.updates.extend(op.moves)
+
+
+@lowers("send_barrier", "recv", "fetch_barrier", "split_byref", "split_selected_rows")
+def _part_of_it(low: Lowering, op: Operator) -> None:
+    """Done where the gradients are sent."""
+
+
+@hosts("listen_and_serv")
+def _listen_and_serv(host: Host, op: Operator) -> None:
+    from paddle._program.carrier import serve
+
+    serve(op.attr("endpoint"), op.attr("Fanin"))

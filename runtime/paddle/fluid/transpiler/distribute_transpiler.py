@@ -1,0 +1,184 @@
+"""DistributeTranspiler: of one program those of the trainers and of the parameter servers.
+
+Programs show what the original's show: gradients sent, parameters received, updates done by servers. What
+they mean when they are run is the exchange of this runtime: trainers declare parameters and their rule, and
+shards keep and place them (docs/decisions/0069).
+
+It must never know how a program is run. Guarantee: trainers that transpile one program with the same
+arguments declare the same job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paddle._absent import NotInThisRelease
+from paddle._engine.exchange import ModeSpec
+from paddle._program.carrier import Carrier, Cluster
+from paddle._program.errors import BadArgument, BadProgram
+from paddle._program.guards import default_main_program, default_startup_program
+from paddle._program.operator import Operator
+from paddle._program.program import Program
+from paddle._program.updates import UPDATES
+from paddle.fluid.transpiler.ps_dispatcher import PSDispatcher, RoundRobin
+from paddle.fluid.transpiler.server_program import Served, server_program, server_startup
+from paddle.fluid.transpiler.trainer_program import rewrite
+
+_NEVER_TOO_OLD = 1e9  # the original's servers apply every gradient, however late
+_ABSENT_MODES = {
+    "nccl2": "collective training on GPUs: this release computes on CPUs, with parameter servers",
+    "collective": "collective training: this release trains with parameter servers",
+}
+
+
+class DistributeTranspilerConfig:
+    """How a program is transpiled. ``slice_var_up``: parameters are cut, in blocks of ``min_block_size``
+    elements or more, and ``split_method`` says where they are shown. ``geo_sgd_mode``: trainers update by
+    themselves and meet every ``geo_sgd_need_push_nums`` steps. ``half_async``: asynchronous, but for what a
+    trainer merges itself.
+    """
+
+    def __init__(self) -> None:
+        self.slice_var_up = True
+        self.split_method: type[PSDispatcher] | None = None
+        self.min_block_size = 8192
+        self.enable_dc_asgd = False
+        self.mode = "pserver"
+        self.print_log = False
+        self.wait_port = True
+        self.sync_mode = True
+        self.runtime_split_send_recv = False
+        self.half_async = False
+        self.completely_not_async = False
+        self.geo_sgd_mode = False
+        self.geo_sgd_need_push_nums = 100
+        self.use_hierarchical_allreduce = False
+        self.hierarchical_allreduce_inter_nranks = 0
+        self.nccl_comm_num = 1
+        self.collective_mode: str | None = None
+        self.do_not_run_server = False
+
+    def _mode(self, sync_mode: bool) -> ModeSpec:
+        if self.geo_sgd_mode:
+            return ModeSpec(name="geo", k_steps=int(self.geo_sgd_need_push_nums))
+        if sync_mode:
+            return ModeSpec()
+        return ModeSpec(name="async", discard_ratio=_NEVER_TOO_OLD)
+
+
+class DistributeTranspiler:
+    """See the module's text. ``config``: a DistributeTranspilerConfig."""
+
+    def __init__(self, config: DistributeTranspilerConfig | None = None) -> None:
+        self.config = config or DistributeTranspilerConfig()
+        if self.config.split_method is None:
+            self.config.split_method = RoundRobin
+        if not issubclass(self.config.split_method, PSDispatcher):
+            raise BadArgument(f"split_method is a PSDispatcher, not {self.config.split_method!r}")
+        self._served: Served | None = None
+
+    def transpile(
+        self,
+        trainer_id: int,
+        program: Program | None = None,
+        pservers: str = "127.0.0.1:6174",
+        trainers: int = 1,
+        sync_mode: bool = True,
+        startup_program: Program | None = None,
+        current_endpoint: str = "127.0.0.1:6174",
+        slice_var_up: bool | None = None,
+        split_method: type[PSDispatcher] | None = None,
+    ) -> None:
+        """Make ``program``, the default one if None, trainer ``trainer_id``'s of a job of ``trainers`` with
+        ``pservers``, a list ``host:port,host:port``. ``sync_mode``: a step waits for all trainers, and counts
+        the mean of their gradients; otherwise each gradient counts when it comes."""
+        config = self.config
+        if (why := _ABSENT_MODES.get(str(config.mode))) is not None:
+            raise NotInThisRelease(
+                f"DistributeTranspilerConfig.mode={config.mode!r} is not in this release: {why}"
+            )
+        if config.enable_dc_asgd:
+            raise NotInThisRelease(
+                "enable_dc_asgd is not in this release: take it away to train asynchronously"
+            )
+        config.slice_var_up = config.slice_var_up if slice_var_up is None else bool(slice_var_up)
+        config.split_method = split_method or config.split_method or RoundRobin
+        self.sync_mode = bool(sync_mode and config.sync_mode)
+        self.trainer_id, self.trainer_num = trainer_id, trainers
+        self.origin_program = default_main_program() if program is None else program
+        self.startup_program = default_startup_program() if startup_program is None else startup_program
+        self.pserver_endpoints = _listed(pservers)
+        moved = _updates(self.origin_program)
+        cluster = Cluster(
+            endpoints=tuple(self.pserver_endpoints),
+            trainers=trainers,
+            trainer_id=trainer_id,
+            mode=config._mode(self.sync_mode),
+        )
+        self._served = Served.of(
+            self.origin_program,
+            moved,
+            config.split_method(self.pserver_endpoints),
+            least=config.min_block_size,
+            slices=len(self.pserver_endpoints) if config.slice_var_up else 1,
+            trainers=trainers,
+            sync=self.sync_mode,
+        )
+        self.param_grad_ep_mapping = self._served.by_endpoint()
+        rewrite(self.origin_program, self._served, trainer_id)
+        self.origin_program._carrier = Carrier(cluster)
+
+    def get_trainer_program(self, wait_port: bool = True) -> Program:
+        """The program of a trainer, to be run where the startup program was: the one that was transpiled."""
+        self._known()
+        return self.origin_program
+
+    def get_pserver_program(self, endpoint: str) -> Program:
+        """The program of the parameter server at ``endpoint``. Running it returns when the trainers have
+        left."""
+        return server_program(self._known(), self._own(endpoint))
+
+    def get_pserver_programs(self, endpoint: str) -> tuple[Program, Program]:
+        """That and its startup program."""
+        program = self.get_pserver_program(endpoint)
+        return program, self.get_startup_program(endpoint, program)
+
+    def get_startup_program(
+        self,
+        endpoint: str,
+        pserver_program: Program | None = None,
+        startup_program: Program | None = None,
+    ) -> Program:
+        """What a parameter server runs before its program. First values come from trainer 0: this declares
+        what the server has of the parameters, and gives the server's own variables theirs."""
+        origin = startup_program or self.startup_program
+        return server_startup(self._known(), self._own(endpoint), origin)
+
+    def _known(self) -> Served:
+        if self._served is None:
+            raise BadArgument("call transpile(...) before asking a DistributeTranspiler for programs")
+        return self._served
+
+    def _own(self, endpoint: str) -> str:
+        if endpoint not in self.pserver_endpoints:
+            known = ", ".join(self.pserver_endpoints)
+            raise BadArgument(f"{endpoint!r} is none of the parameter servers of this job: {known}")
+        return endpoint
+
+
+def _listed(pservers: str | Sequence[str]) -> list[str]:
+    several = pservers.split(",") if isinstance(pservers, str) else list(pservers)
+    found = [each.strip() for each in several if each.strip()]
+    if not found:
+        raise BadArgument("pservers names no parameter server: give their endpoints, 'host:port,host:port'")
+    return found
+
+
+def _updates(program: Program) -> list[Operator]:
+    found = [op for op in program.global_block().ops if op.type in UPDATES]
+    if not found:
+        raise BadProgram(
+            "the program that is to be transpiled updates no parameter: call optimizer.minimize(loss) before "
+            "DistributeTranspiler.transpile, in the same program"
+        )
+    return found

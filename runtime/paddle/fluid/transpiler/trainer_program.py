@@ -1,0 +1,73 @@
+"""The program of a trainer: its update operators become what it tells the servers.
+
+It must never know what a server does. Guarantee: each update operator stands behind exactly one ``send``.
+"""
+
+from __future__ import annotations
+
+from paddle._program.operator import RPC, Operator
+from paddle._program.program import Program
+from paddle.fluid.transpiler.server_program import Kept, Served
+
+_LOOKUPS = ("lookup_table", "lookup_table_v2")
+
+
+def rewrite(program: Program, served: Served, trainer_id: int) -> None:
+    """Replace the update operators of ``program``."""
+    block = program.global_block()
+    gone = {id(each.update) for each in served.kept}
+    block.ops = [op for op in block.ops if id(op) not in gone]
+    _tell_lookups(program, served, trainer_id)
+    with program._role_guard(RPC):
+        for each in served.kept:
+            _send(program, each, served, trainer_id)
+        shared = {"endpoints": served.endpoints, "trainer_id": trainer_id}
+        if served.sync:
+            block.append_op("send_barrier", {}, {}, shared)
+        for each in served.kept:
+            _receive(program, each, trainer_id)
+        block.append_op("fetch_barrier", {}, {}, shared)
+    program._bump()
+
+
+def _send(program: Program, kept: Kept, served: Served, trainer_id: int) -> None:
+    block, gradient = program.global_block(), kept.gradient
+    parts = [piece.name for piece in kept.gradients]
+    if len(parts) > 1:
+        for piece in kept.gradients:
+            block.create_var(piece.name, shape=piece.shape, dtype=kept.dtype)
+        sections = [piece.shape[0] for piece in kept.gradients]
+        block.append_op("split_byref", {"X": [gradient]}, {"Out": parts}, {"sections": sections})
+    dummy = block.create_var(f"{gradient}@DUMMY", shape=(1,), dtype=kept.dtype)
+    attrs = {
+        "epmap": kept.endpoints,
+        "sync_mode": served.sync,
+        "trainer_id": trainer_id,
+        "op_role_var": [kept.name, gradient],
+    }
+    made: Operator = block.append_op("send", {"X": parts}, {"Out": [dummy.name]}, attrs)
+    made.moves = (kept.update,)
+
+
+def _receive(program: Program, kept: Kept, trainer_id: int) -> None:
+    attrs = {
+        "epmap": kept.endpoints,
+        "trainer_id": trainer_id,
+        "recv_varnames": [piece.name for piece in kept.pieces],
+        "op_role_var": [kept.name, kept.gradient],
+    }
+    program.global_block().append_op("recv", {"X": [f"{kept.gradient}@DUMMY"]}, {"Out": [kept.name]}, attrs)
+
+
+def _tell_lookups(program: Program, served: Served, trainer_id: int) -> None:
+    """Rows of tables are fetched from servers when a batch asks for them."""
+    tables = {each.name: each for each in served.kept}
+    for op in (op for block in program.blocks for op in block.ops if op.type in _LOOKUPS):
+        table = tables.get(op.input("W")[0])
+        if table is not None and (op.attrs.get("is_sparse") or op.attrs.get("is_distributed")):
+            op.attrs.update(
+                remote_prefetch=True,
+                epmap=table.endpoints,
+                table_names=[piece.name for piece in table.pieces],
+                trainer_id=trainer_id,
+            )

@@ -1,0 +1,169 @@
+"""DistributeTranspiler: the programs that it shows, and what they do when they are run."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+from typing import Any
+
+import numpy as np
+import pytest
+
+from paddle._absent import NotInThisRelease
+from paddle._program.errors import BadArgument, BadProgram
+from paddle.fluid import transpiler, unique_name
+from paddle.fluid.executor import Executor, Scope
+from paddle.fluid.framework import Program, program_guard
+from paddle.fluid.layers import data, fc, mean, square_error_cost
+from paddle.fluid.optimizer import SGD
+from tests.pserver.service.endpoints import TIMEOUT_S, Endpoints
+
+TWO = "10.0.0.1:6174,10.0.0.2:6174"
+
+
+def network(width: int = 1) -> tuple[Program, Program, Any]:
+    main, startup = Program(), Program()
+    startup.random_seed = 7
+    with unique_name.guard(), program_guard(main, startup):
+        x, y = data(name="x", shape=[4], dtype="float32"), data(name="y", shape=[1], dtype="float32")
+        hidden = fc(input=x, size=width) if width > 1 else x
+        loss = mean(square_error_cost(input=fc(input=hidden, size=1), label=y))
+        SGD(learning_rate=0.1).minimize(loss)
+    return main, startup, loss
+
+
+def transpiled(pservers: str = TWO, width: int = 1, **changes: Any) -> tuple[Any, Program, Program, Any]:
+    main, startup, loss = network(width)
+    config = transpiler.DistributeTranspilerConfig()
+    for name in [name for name in changes if hasattr(config, name) and name != "sync_mode"]:
+        setattr(config, name, changes.pop(name))
+    made = transpiler.DistributeTranspiler(config)
+    told = {"trainer_id": 0, "trainers": 2, **changes}
+    made.transpile(program=main, startup_program=startup, pservers=pservers, **told)
+    return made, made.get_trainer_program(), startup, loss
+
+
+def types(program: Program, block: int = 0) -> list[str]:
+    return [op.type for op in program.block(block).ops]
+
+
+def test_a_trainer_sends_gradients_and_receives_parameters() -> None:
+    _, trainer, _, _ = transpiled()
+    assert types(trainer)[-6:] == ["send", "send", "send_barrier", "recv", "recv", "fetch_barrier"]
+    assert "sgd" not in types(trainer)
+    send = next(op for op in trainer.global_block().ops if op.type == "send")
+    assert send.attr("op_role_var") in (["fc_0.w_0", "fc_0.w_0@GRAD"], ["fc_0.b_0", "fc_0.b_0@GRAD"])
+    assert set(send.attr("epmap")) <= set(TWO.split(","))
+
+
+def test_asynchronous_trainers_wait_for_no_barrier() -> None:
+    _, trainer, _, _ = transpiled(sync_mode=False)
+    assert "send_barrier" not in types(trainer)
+
+
+def test_a_server_listens_and_updates_what_it_is_shown_with() -> None:
+    made, _, _, _ = transpiled()
+    seen = []
+    for endpoint in TWO.split(","):
+        program = made.get_pserver_program(endpoint)
+        (listens,) = program.global_block().ops
+        assert (listens.type, listens.attr("Fanin"), listens.attr("endpoint")) == (
+            "listen_and_serv",
+            2,
+            endpoint,
+        )
+        blocks = [types(program, index) for index in range(1, program.num_blocks)]
+        assert all(each == ["sum", "scale", "sgd"] for each in blocks)
+        seen += [op.input("Param")[0] for block in program.blocks[1:] for op in block.ops if op.type == "sgd"]
+    assert sorted(seen) == ["fc_0.b_0", "fc_0.w_0"]
+
+
+def test_large_parameters_are_cut_into_rows_for_all_servers() -> None:
+    made, trainer, _, _ = transpiled(width=6, min_block_size=4)
+    shown = made.param_grad_ep_mapping
+    names = [name for each in shown.values() for name in each["params"]]
+    assert {"fc_0.w_0.block0", "fc_0.w_0.block1"} <= set(names)
+    assert "split_byref" in types(trainer)
+    whole, _, _, _ = transpiled(width=6, min_block_size=4, slice_var_up=False)
+    assert not any(
+        ".block" in name for each in whole.param_grad_ep_mapping.values() for name in each["params"]
+    )
+
+
+@pytest.mark.parametrize("method", [transpiler.RoundRobin, transpiler.HashName])
+def test_split_methods_place_every_block_once(method: type) -> None:
+    made, _, _, _ = transpiled(width=6, split_method=method)
+    names = [name for each in made.param_grad_ep_mapping.values() for name in each["params"]]
+    assert sorted(names) == ["fc_0.b_0", "fc_0.w_0", "fc_1.b_0", "fc_1.w_0"]
+
+
+def test_blocks_are_of_whole_rows_and_no_smaller_than_told() -> None:
+    class Shaped:
+        name, shape = "w", (10, 3)
+
+    assert transpiler.slice_variable([Shaped()], 4, 8) == ["w:0:12", "w:1:12", "w:2:6"]
+    assert transpiler.slice_variable([Shaped()], 4, 100) == ["w:0:30"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "text"),
+    [
+        ({"mode": "nccl2"}, NotInThisRelease, "mode='nccl2' is not in this release"),
+        ({"enable_dc_asgd": True}, NotInThisRelease, "enable_dc_asgd is not in this release"),
+        ({"trainer_id": 2}, BadArgument, "trainer_id is 2, and a job of 2 trainers"),
+        ({"pservers": ""}, BadArgument, "names no parameter server"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(changes: Any, kind: type[Exception], text: str) -> None:
+    with pytest.raises(kind, match=text):
+        transpiled(**changes)
+
+
+def test_a_program_without_updates_is_refused() -> None:
+    with pytest.raises(BadProgram, match=r"call optimizer.minimize"):
+        transpiler.DistributeTranspiler().transpile(0, program=Program(), pservers=TWO)
+
+
+def test_a_server_that_the_job_does_not_have_is_refused() -> None:
+    made, _, _, _ = transpiled()
+    with pytest.raises(BadArgument, match=r"'a:1' is none of the parameter servers of this job: 10.0.0.1"):
+        made.get_pserver_program("a:1")
+
+
+def _batches(trainer_id: int, trainers: int) -> list[dict[str, np.ndarray]]:
+    random, share = np.random.default_rng(3), 8 // trainers
+    whole = [random.standard_normal((8, 4)).astype(np.float32) for _ in range(5)]
+    own = [each[trainer_id * share : (trainer_id + 1) * share] for each in whole]
+    return [{"x": x, "y": x.sum(axis=1, keepdims=True)} for x in own]
+
+
+def _train(main: Program, startup: Program, loss: Any, batches: Any) -> tuple[list[float], np.ndarray]:
+    executor, scope = Executor(), Scope()
+    executor.run(startup, scope=scope)
+    losses = [executor.run(main, feed=each, fetch_list=[loss], scope=scope)[0].item() for each in batches]
+    values = np.array(scope.find_var("fc_0.w_0").get_tensor())
+    executor.close()
+    return losses, values
+
+
+@pytest.mark.parametrize(("servers", "trainers"), [(1, 1), (2, 2)])
+def test_in_step_trainers_equal_one_that_has_all_batches(servers: int, trainers: int) -> None:
+    losses, values = _train(*network(), _batches(0, 1))
+    endpoints = Endpoints(servers, trainers)
+    results: list[Future[Any]] = [Future() for _ in range(trainers)]
+    jobs = [transpiled(",".join(endpoints.names), trainer_id=id, trainers=trainers) for id in range(trainers)]
+
+    def train(id: int) -> None:
+        try:
+            _, main, startup, loss = jobs[id]
+            results[id].set_result(_train(main, startup, loss, _batches(id, trainers)))
+        except BaseException as error:
+            results[id].set_exception(error)
+
+    for id in range(trainers):
+        threading.Thread(target=train, args=(id,), daemon=True).start()
+    found = [result.result(TIMEOUT_S) for result in results]
+    np.testing.assert_allclose(np.mean([each for each, _ in found], axis=0), losses, rtol=1e-6)
+    for _, each in found:
+        np.testing.assert_allclose(each, values, rtol=1e-6, atol=1e-7)
+    assert endpoints.outcomes() == [True] * servers
