@@ -101,6 +101,10 @@ TABLE = (
     # Programs as people write them, under the two later faces.
     Row("_program", "_absent _complaint _engine _program", "numpy"),
     Row("_program.operator", "_program", "os sys"),
+    Row("_program.files", "_engine.{checkpoint, errors} _program", "numpy os pathlib shutil warnings"),
+    Row("_program.files.pickles", "_program _recordio.{errors, pickled}", "numpy pathlib pickle"),
+    Row("_program.ops.files", "_program", "numpy pathlib"),
+    Row("_program.places", "_absent _program.errors", "os"),
     Row("_program.op_rows", "_absent _program", "importlib"),
     Row("_program.ops.talking", "_program"),
     Row(  # the one door to the parameter server

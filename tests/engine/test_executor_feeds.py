@@ -147,7 +147,7 @@ class TestFeedAndFetch:
 
     def test_an_error_names_the_operator(self) -> None:
         job = linear()
-        job.exchange.step = lambda gradients, samples: 1 / 0
+        job.exchange.step = lambda gradients, samples, rate: 1 / 0
         with pytest.raises(ZeroDivisionError) as caught:
             job.run({"x": np.ones((2, 2)), "y": np.ones((2, 1))})
         assert "in operator - = exchange(Param=w+b" in caught.value.__notes__[0]
@@ -156,7 +156,7 @@ class TestFeedAndFetch:
         b = Builder()
         parameters = [b.parameter(f"w{i}", (1,), Constant(1.0)) for i in range(50)]
         job = Job(b, b.op("sum", X=parameters))
-        job.exchange.step = lambda gradients, samples: 1 / 0
+        job.exchange.step = lambda gradients, samples, rate: 1 / 0
         with pytest.raises(ZeroDivisionError) as caught:
             job.run({})
         (note,) = caught.value.__notes__

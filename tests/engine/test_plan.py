@@ -305,7 +305,7 @@ def test_gradients_are_computed_where_the_exchange_has_room_for_them() -> None:
     room = {"w": np.empty(2, np.float32)}
     taken: list[Mapping[str, np.ndarray | SparseRows]] = []
     taker = Taker(scope)
-    taker.step = lambda given, samples: taken.append(given) or StepReport(1)
+    taker.step = lambda given, samples, rate: taken.append(given) or StepReport(1)
     executor = Executor(scope, taker, room)
     for fetch in ([], [loss]):
         executor.run(b.program, {"ids": np.zeros((1, 1), np.int64)}, fetch)

@@ -72,7 +72,7 @@ def test_a_run_that_fails_is_not_counted_and_says_where_it_did(monkeypatch: pyte
     job, profile = linear(), ticking()
     trained(job, points(4), profile, runs=1)
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise ExchangeError("away")
 
     with monkeypatch.context() as patch:

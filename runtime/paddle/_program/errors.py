@@ -4,7 +4,9 @@ ProgramError (a Complaint)
 ├── BadArgument       a layer, optimizer or option was given what it cannot take
 ├── BadProgram        an operator cannot be what it was written as; names it and its line
 ├── BadFeed           a run was fed, or asked for, what the program does not have
-└── NotInitialized    a variable that outlives a step has no value yet
+├── NotInitialized    a variable that outlives a step has no value yet
+└── BadFile           a file is not what it has to be; names file, variable and shapes
+    └── MissingFile   it is not there
 """
 
 from __future__ import annotations
@@ -30,3 +32,14 @@ class BadFeed(ProgramError, ValueError):
 
 class NotInitialized(ProgramError, RuntimeError):
     """A persistable variable was read before anything gave it a value."""
+
+
+class BadFile(ProgramError, ValueError, RuntimeError):
+    """A file of values or programs is damaged, or is of something else than what it is read for."""
+
+
+class MissingFile(BadFile, FileNotFoundError):
+    """A file that was to be read is not there."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])

@@ -155,9 +155,26 @@ class Program:
     def _inference_optimize(self, prune_read_op: bool = True) -> Program:
         return self.clone(for_test=True)
 
+    def serialize_to_string(self) -> bytes:
+        """The bytes of it, as the original keeps programs."""
+        from paddle._program import program_desc
+
+        return program_desc.serialized(self)
+
+    @staticmethod
+    def parse_from_string(binary_str: bytes) -> Program:
+        """The program of such bytes; who may be trained is not among them, where 1.x wrote them."""
+        from paddle._program import program_desc
+
+        return program_desc.parsed(binary_str)
+
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
-        """For people; the operators of all blocks."""
-        return "\n".join(block.to_string(throw_on_error, with_details) for block in self.blocks)
+        """The text form of the same. ``with_details``: for people, a line for each variable and operator."""
+        from paddle._program import program_desc
+
+        if with_details:
+            return "\n".join(block.to_string(throw_on_error, with_details) for block in self.blocks)
+        return program_desc.text(self)
 
     def __str__(self) -> str:
         return self.to_string()

@@ -5,7 +5,7 @@ a name that is not built says so, and what there is instead.
 """
 
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 from typing import Any
 
 from paddle import _absent
@@ -18,7 +18,7 @@ def __getattr__(name: str) -> Any:
     module = name if name in _names.MODULES else _names.MODULE_OF.get(name)
     if name == "Tensor":  # the same class has both names
         return __getattr__("LoDTensor")
-    if module is not None and find_spec(f"paddle.fluid.{module}") is not None:
+    if module is not None and PathFinder.find_spec(f"paddle.fluid.{module}", __path__) is not None:
         found = import_module(f"paddle.fluid.{module}")
         if name in _names.MODULES:
             return found

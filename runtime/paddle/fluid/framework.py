@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from paddle._absent import NotInThisRelease
 from paddle._program.block import Block
 from paddle._program.dtypes import VarType, dtype_of
 from paddle._program.guards import (
@@ -15,6 +18,12 @@ from paddle._program.guards import (
     switch_startup_program,
 )
 from paddle._program.operator import Operator
+from paddle._program.places import (
+    cpu_places,
+    cuda_pinned_places,
+    cuda_places,
+    is_compiled_with_cuda,
+)
 from paddle._program.program import Program
 from paddle._program.variable import GRAD_SUFFIX, Parameter, Variable
 
@@ -26,13 +35,23 @@ __all__ = [
     "Program",
     "Variable",
     "convert_np_dtype_to_dtype_",
+    "cpu_places",
+    "cuda_pinned_places",
+    "cuda_places",
     "default_main_program",
     "default_startup_program",
+    "device_guard",
+    "dygraph_only",
+    "get_flags",
     "get_var",
     "grad_var_name",
     "in_dygraph_mode",
+    "is_compiled_with_cuda",
+    "is_compiled_with_xpu",
     "name_scope",
     "program_guard",
+    "require_version",
+    "set_flags",
     "switch_main_program",
     "switch_startup_program",
 ]
@@ -56,3 +75,48 @@ def get_var(name: str, program: Program | None = None) -> Variable:
 def in_dygraph_mode() -> bool:
     """Whether operators run as they are written: never here."""
     return False
+
+
+def is_compiled_with_xpu() -> bool:
+    """No: this release computes on CPUs."""
+    return False
+
+
+def require_version(min_version: str, max_version: str | None = None) -> None:
+    """Passes: what programs ask for is an interface, and that of fluid up to 1.8 is here."""
+    for version in (min_version, max_version):
+        if version is not None and not isinstance(version, str):
+            raise TypeError(f"a version is a text such as '1.6.0', and not {version!r}")
+
+
+@contextmanager
+def device_guard(device: str | None = None) -> Iterator[None]:
+    """Operators of the block are for a device: the CPU is the only one."""
+    if device is not None and device.partition(":")[0] not in ("cpu", "gpu"):
+        raise ValueError(f"device_guard takes 'cpu' or 'gpu', and not {device!r}")
+    yield
+
+
+_flags: dict[str, Any] = {}
+
+
+def set_flags(flags: Mapping[str, Any]) -> None:
+    """Note flags of upstream's; nothing here depends on them but what ``get_flags`` says."""
+    if not isinstance(flags, Mapping):
+        raise TypeError(f"set_flags takes a dict of names to values, and not {flags!r}")
+    _flags.update(flags)
+
+
+def get_flags(flags: Any) -> dict[str, Any]:
+    """What was set, by name; None where nothing was."""
+    names = [flags] if isinstance(flags, str) else flags
+    return {name: _flags.get(name) for name in names}
+
+
+def dygraph_only(function: Any) -> Any:
+    """Upstream's mark of functions for eager programs, of which there are none."""
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise NotInThisRelease(f"{function.__name__} is for eager programs; programs are static here")
+
+    return refuse

@@ -1,5 +1,15 @@
 """The families of operators: importing one registers its rows (op_rows.py)."""
 
-from paddle._program.ops import dense, filling, talking
+from paddle._program.ops import (
+    beams,
+    classes,
+    dense,
+    files,
+    filling,
+    recurrent,
+    sequences,
+    tags,
+    talking,
+)
 
-__all__ = ["dense", "filling", "talking"]
+__all__ = ["beams", "classes", "dense", "files", "filling", "recurrent", "sequences", "tags", "talking"]

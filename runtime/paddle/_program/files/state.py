@@ -1,0 +1,148 @@
+"""State of a program: ``fluid.save`` and ``fluid.load``, and states as dictionaries of arrays.
+
+``PATH.pdparams`` has the parameters, ``PATH.pdopt`` what else outlives a run, ``PATH.pdmodel`` the program.
+
+It must never know a network. Guarantee: loading sets all that a program has, or nothing; what a file says of
+other variables is passed over with a warning that names them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paddle._program import program_desc
+from paddle._program.errors import BadArgument, BadFile, MissingFile
+from paddle._program.files import pickles, tensors
+from paddle._program.files.variables import is_parameter, is_persistable, put, value_of
+from paddle._program.files.whole import write_whole
+from paddle._program.lod_tensor import LoDTensor
+from paddle._program.program import Program
+from paddle._program.scope import global_scope
+from paddle._program.variable import Variable
+
+PARAMETERS, OTHERS, MODEL = ".pdparams", ".pdopt", ".pdmodel"
+
+
+def save(program: Program, model_path: str, protocol: int = 2, **configs: Any) -> None:
+    """Write ``model_path`` with three endings: parameters, what else outlives a run, and the program."""
+    path = _base(model_path)
+    scope = global_scope()
+    kept = [variable for variable in program.list_vars() if is_persistable(variable)]
+    for ending, several in (
+        (PARAMETERS, [each for each in kept if is_parameter(each)]),
+        (OTHERS, [each for each in kept if not is_parameter(each)]),
+    ):
+        values = {each.name: np.asarray(value_of(scope, each)) for each in several}
+        pickles.save(_with(path, ending), values, protocol)
+    data = program_desc.serialized(program)
+    write_whole(_with(path, MODEL), lambda file: file.write(data))
+
+
+def load(
+    program: Program, model_path: str, executor: Any = None, var_list: Sequence[Variable] | None = None
+) -> None:
+    """Set what a program keeps to what ``save`` wrote, or ``save_persistables`` in a folder of that name."""
+    path = _base(model_path)
+    kept = [variable for variable in program.list_vars() if is_persistable(variable)]
+    if not _with(path, PARAMETERS).exists():
+        put(global_scope(), _of_files(path, var_list or kept))
+        return
+    parameters = [each for each in kept if is_parameter(each)]
+    state = pickles.load(_with(path, PARAMETERS))
+    _check_all(_with(path, PARAMETERS), parameters, state)
+    others = [each for each in kept if not is_parameter(each)]
+    if others:
+        remembered = pickles.load(_with(path, OTHERS))
+        _check_all(_with(path, OTHERS), others, remembered)
+        state = {**state, **remembered}
+    wanted = {each.name for each in var_list} if var_list else None
+    set_program_state(program, {n: v for n, v in state.items() if wanted is None or n in wanted})
+
+
+def load_program_state(
+    model_path: str, var_list: Iterable[Variable | str] | None = None
+) -> dict[str, np.ndarray]:
+    """Values by their names: what ``save`` wrote, a folder of files, or, with ``var_list``, one file."""
+    path = _base(model_path)
+    if _with(path, PARAMETERS).exists():
+        state = pickles.load(_with(path, PARAMETERS))
+        if _with(path, OTHERS).exists():
+            state |= pickles.load(_with(path, OTHERS))
+        return state
+    if path.is_dir():
+        names = [_name(each) for each in var_list] if var_list else _files(path)
+        found = {name: tensors.load_one(tensors.path_of(path, name), name) for name in names}
+    elif path.is_file():
+        if var_list is None:
+            raise BadArgument(f"{path} is one file: var_list says which variables are in it")
+        found = tensors.load_several(path, dict.fromkeys(sorted(_name(each) for each in var_list)))
+    else:
+        raise MissingFile(f"there is neither {_with(path, PARAMETERS)} nor a folder or file {path}")
+    return {name: np.array(tensor) for name, tensor in found.items()}
+
+
+def set_program_state(program: Program, state_dict: Mapping[str, Any]) -> None:
+    """Set what a program keeps to values by their names. Raises BadFile where a shape does not fit."""
+    scope = global_scope()
+    kept = {variable.name: variable for variable in program.list_vars() if is_persistable(variable)}
+    values: dict[str, LoDTensor] = {}
+    for name, given in state_dict.items():
+        if name not in kept:
+            continue
+        array, shape = np.asarray(given), tensors.shape_of(kept[name])
+        if shape is not None and not tensors.fits(array.shape, shape):
+            raise BadFile(
+                f"variable {name!r} has the shape {list(shape)} in the program, and {list(array.shape)} in "
+                "the state that is to be set"
+            )
+        held = scope.find_var(name)
+        if held is not None and held.get_tensor()._is_initialized():
+            array = array.astype(np.asarray(held.get_tensor()).dtype, copy=False)
+        values[name] = LoDTensor(array)
+    put(scope, values)
+    unused = sorted(set(state_dict) - set(values))
+    if unused:
+        warnings.warn(f"variables {unused} of the state are not in the program, and not set", stacklevel=2)
+
+
+def _of_files(path: Path, several: Sequence[Variable]) -> dict[str, LoDTensor]:
+    wanted = {each.name: tensors.shape_of(each) for each in several}
+    if path.is_dir():
+        return {n: tensors.load_one(tensors.path_of(path, n), n, shape) for n, shape in wanted.items()}
+    if path.is_file():
+        return tensors.load_several(path, {name: wanted[name] for name in sorted(wanted)})
+    raise MissingFile(f"there is neither {_with(path, PARAMETERS)} nor a folder or file {path}")
+
+
+def _check_all(path: Path, several: Sequence[Variable], state: Mapping[str, Any]) -> None:
+    missing = [each.name for each in several if each.name not in state]
+    if missing:
+        raise BadFile(f"{path} lacks {', '.join(map(repr, missing[:5]))}, which the program keeps")
+
+
+def _base(model_path: Any) -> Path:
+    path = Path(model_path)
+    if not path.name:
+        raise BadArgument(
+            f"model_path ends in the first part of file names, and {str(model_path)!r} does not"
+        )
+    endings = (PARAMETERS, OTHERS, MODEL)
+    return path.with_suffix("") if path.suffix in endings else path
+
+
+def _with(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
+def _name(given: Variable | str) -> str:
+    return given if isinstance(given, str) else given.name
+
+
+def _files(folder: Path) -> list[str]:
+    found = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return [name for name in found if name != "__model__"]

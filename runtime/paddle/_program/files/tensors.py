@@ -1,0 +1,128 @@
+"""Files of tensors: one for each variable, or one for several in a row, as operators ``save`` and
+``save_combine`` of the original write them.
+
+It must never know a scope. Guarantee: a file that lacks something, has too much of it, or another shape
+than a variable says, is a BadFile that names file, variable and both shapes, and nothing of it is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+import numpy as np
+
+from paddle._engine.checkpoint import lod_tensor
+from paddle._engine.errors import BadModelFile
+from paddle._program.errors import BadFile, MissingFile
+from paddle._program.files.whole import write_whole
+from paddle._program.lod_tensor import LoDTensor
+from paddle._program.variable import Variable
+
+Shape = Sequence[int]
+
+
+def path_of(folder: str | Path, name: str) -> Path:
+    """The file of a variable in a folder; a name that leads out of it is refused."""
+    inner = PurePosixPath(name)
+    if not name or inner.is_absolute() or ".." in inner.parts or "\0" in name:
+        raise BadFile(
+            f"variable {name!r} has no file of its own in {folder}: its name leads out of the folder"
+        )
+    return Path(folder) / inner
+
+
+def save_one(path: Path, tensor: LoDTensor) -> None:
+    """Write one variable's file."""
+    write_whole(path, lambda file: _write(file, tensor))
+
+
+def save_several(path: Path, tensors: Sequence[LoDTensor]) -> None:
+    """Write several, one after another. Who reads them must know their names, in this order."""
+
+    def write(file: IO[bytes]) -> None:
+        for tensor in tensors:
+            _write(file, tensor)
+
+    write_whole(path, write)
+
+
+def load_one(path: Path, name: str, shape: Shape | None = None) -> LoDTensor:
+    """The variable of a file. ``shape``: what it has to be, -1 for any length; None: anything."""
+    return load_several(path, {name: shape})[name]
+
+
+def load_several(path: Path, wanted: Mapping[str, Shape | None]) -> dict[str, LoDTensor]:
+    """The variables of a file, which has them in the order of ``wanted``."""
+    found: dict[str, LoDTensor] = {}
+    try:
+        with path.open("rb") as file:
+            _take(path, lod_tensor.read_levels(file), wanted, found)
+    except BadModelFile as error:
+        last = list(wanted)[min(len(found), len(wanted) - 1)]
+        raise BadFile(f"{path}, where variable {last!r} is expected: {error}") from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise MissingFile(f"there is no {path}, from which {_listed(list(wanted))} would be read") from None
+    except IsADirectoryError:
+        raise BadFile(f"{path} is a folder, and {_listed(list(wanted))} would be read from a file") from None
+    return found
+
+
+def _take(
+    path: Path,
+    rest: Iterator[tuple[np.ndarray, Any]],
+    wanted: Mapping[str, Shape | None],
+    found: dict[str, LoDTensor],
+) -> None:
+    for name, shape in wanted.items():
+        pair = next(rest, None)
+        if pair is None:
+            raise BadFile(_too_few(path, name, len(found), wanted))
+        found[name] = _fitting(path, name, pair[0], pair[1], shape)
+    if next(rest, None) is not None:
+        raise BadFile(f"{path} holds more than the {len(found)} variables asked for: {_listed(list(found))}")
+
+
+def load_all(path: Path) -> list[LoDTensor]:
+    """All tensors of a file in their order, whatever they are called."""
+    try:
+        with path.open("rb") as file:
+            return [LoDTensor(array, levels) for array, levels in lod_tensor.read_levels(file)]
+    except BadModelFile as error:
+        raise BadFile(f"{path}: {error}") from None
+
+
+def shape_of(variable: Variable) -> Shape | None:
+    """What a file has to hold for a variable."""
+    return variable.shape if variable.has_shape else None
+
+
+def fits(shape: Shape, wanted: Shape) -> bool:
+    """Whether values of this shape are such."""
+    return len(shape) == len(wanted) and all(w in (-1, s) for s, w in zip(shape, wanted, strict=True))
+
+
+def _write(file: IO[bytes], tensor: LoDTensor) -> None:
+    lod_tensor.write_levels(file, np.asarray(tensor), tensor.lod())
+
+
+def _fitting(path: Path, name: str, array: np.ndarray, levels: Any, shape: Shape | None) -> LoDTensor:
+    if shape is not None and not fits(array.shape, shape):
+        raise BadFile(
+            f"{path}: variable {name!r} has the shape {list(shape)} in the program, and {list(array.shape)} "
+            "in this file: it was saved by another network, or with other variables before it"
+        )
+    return LoDTensor(array, levels)
+
+
+def _too_few(path: Path, name: str, found: int, wanted: Mapping[str, Any]) -> str:
+    return (
+        f"{path} holds {found} variables, and {len(wanted)} are to be read from it; the first that it "
+        f"lacks is {name!r}. The program has more variables than the one that saved it"
+    )
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:3])
+    return f"variable {shown}" if len(names) <= 3 else f"variables {shown} and {len(names) - 3} more"

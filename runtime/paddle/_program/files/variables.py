@@ -1,0 +1,154 @@
+"""Variables of a program, saved from the scope and loaded into it: fluid's save_vars and load_vars families.
+
+It must never know how a value came about. Guarantee: loading takes all that it was asked for or nothing; an
+error names file, variable and shapes. The values are those of the scope that is current.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from paddle._program.dtypes import VarType
+from paddle._program.errors import BadArgument, BadFile, NotInitialized
+from paddle._program.files import tensors
+from paddle._program.guards import default_main_program
+from paddle._program.lod_tensor import LoDTensor
+from paddle._program.program import Program
+from paddle._program.scope import Scope, global_scope
+from paddle._program.variable import GRAD_SUFFIX, Parameter, Variable
+
+Predicate = Callable[[Variable], bool]
+_NO_VALUES = frozenset({VarType.FEED_MINIBATCH, VarType.FETCH_LIST, VarType.READER, VarType.RAW})
+_OF_ONE_RUN = (GRAD_SUFFIX, ".trainer_", ".block")
+
+
+def is_parameter(variable: Variable) -> bool:
+    """Whether optimizers move it."""
+    return isinstance(variable, Parameter)
+
+
+def is_persistable(variable: Variable) -> bool:
+    """Whether it outlives a run and has a value that a file can hold."""
+    return variable.persistable and variable.type not in _NO_VALUES
+
+
+def is_checkpoint_variable(variable: Variable) -> bool:
+    """Whether a checkpoint has it: gradients and slices of servers that a program declares are not in one."""
+    return is_persistable(variable) and not any(part in variable.name for part in _OF_ONE_RUN)
+
+
+def save_vars(
+    executor: Any,
+    dirname: str | None,
+    main_program: Any = None,
+    vars: Iterable[Variable | str] | None = None,
+    predicate: Predicate | None = None,
+    filename: str | None = None,
+) -> None:
+    """Write variables of a program, a file for each in a folder, or all in one file (``filename``) there.
+
+    ``vars``: which; else those that ``predicate`` says yes to, else all that outlive a run.
+    """
+    folder = _folder("save_vars", dirname)
+    chosen = _chosen(program_of(main_program), vars, predicate)
+    scope = global_scope()
+    values = {variable.name: value_of(scope, variable) for variable in chosen}
+    if filename is None:
+        for name, value in values.items():
+            tensors.save_one(tensors.path_of(folder, name), value)
+        folder.mkdir(parents=True, exist_ok=True)
+    else:
+        tensors.save_several(folder / filename, [values[name] for name in sorted(values)])
+
+
+def load_vars(
+    executor: Any,
+    dirname: str | None,
+    main_program: Any = None,
+    vars: Iterable[Variable | str] | None = None,
+    predicate: Predicate | None = None,
+    filename: str | None = None,
+) -> None:
+    """Read into the scope what ``save_vars`` wrote, with the same arguments."""
+    folder = _folder("load_vars", dirname)
+    chosen = _chosen(program_of(main_program), vars, predicate)
+    wanted = {variable.name: tensors.shape_of(variable) for variable in chosen}
+    if filename is None:
+        found = {
+            name: tensors.load_one(tensors.path_of(folder, name), name, shape)
+            for name, shape in wanted.items()
+        }
+    else:
+        found = tensors.load_several(folder / filename, {name: wanted[name] for name in sorted(wanted)})
+    put(global_scope(), found)
+
+
+def save_params(executor: Any, dirname: str, main_program: Any = None, filename: str | None = None) -> None:
+    """Write all parameters."""
+    save_vars(executor, dirname, main_program, None, is_parameter, filename)
+
+
+def load_params(executor: Any, dirname: str, main_program: Any = None, filename: str | None = None) -> None:
+    """Read all parameters."""
+    load_vars(executor, dirname, main_program, None, is_parameter, filename)
+
+
+def save_persistables(
+    executor: Any, dirname: str, main_program: Any = None, filename: str | None = None
+) -> None:
+    """Write all that outlives a run: parameters, what optimizers remember, counters."""
+    save_vars(executor, dirname, main_program, None, is_persistable, filename)
+
+
+def load_persistables(
+    executor: Any, dirname: str, main_program: Any = None, filename: str | None = None
+) -> None:
+    """Read all that outlives a run."""
+    load_vars(executor, dirname, main_program, None, is_persistable, filename)
+
+
+def program_of(given: Any) -> Program:
+    """The program that is meant: None is the default one; a compiled one is looked into."""
+    found = default_main_program() if given is None else getattr(given, "_program", given)
+    if not isinstance(found, Program):
+        raise BadArgument(f"main_program is a Program, and not {given!r}")
+    return found
+
+
+def value_of(scope: Scope, variable: Variable) -> LoDTensor:
+    """The value of a variable, with a shape that fits what the program says."""
+    held = scope.find_var(variable.name)
+    if held is None or not held.get_tensor()._is_initialized():
+        raise NotInitialized(
+            f"variable {variable.name!r} has no value in this scope and cannot be saved: run the startup "
+            "program first, exe.run(default_startup_program()), or load it"
+        )
+    return held.get_tensor()
+
+
+def put(scope: Scope, values: dict[str, LoDTensor]) -> None:
+    """Set variables of a scope."""
+    for name, value in values.items():
+        tensor = scope.var(name).get_tensor()
+        tensor.set(value.array())
+        tensor.set_lod(value.lod())
+
+
+def _folder(who: str, dirname: Any) -> Path:
+    if not isinstance(dirname, str | Path) or not str(dirname):
+        raise BadFile(f"{who} needs the name of a folder, and dirname is {dirname!r}")
+    return Path(dirname)
+
+
+def _chosen(
+    program: Program, vars: Iterable[Variable | str] | None, predicate: Predicate | None
+) -> Sequence[Variable]:
+    if vars is not None:
+        several = [vars] if isinstance(vars, Variable | str) else list(vars)
+        block = program.global_block()
+        named = [block._var_recursive(each) if isinstance(each, str) else each for each in several]
+        return list({each.name: each for each in named if each.type is not VarType.RAW}.values())
+    chosen = filter(predicate or is_persistable, program.list_vars())
+    return list({each.name: each for each in chosen if each.type not in _NO_VALUES}.values())

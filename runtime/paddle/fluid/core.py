@@ -1,0 +1,131 @@
+"""Fluid's core: what programs touch of the part that upstream wrote in C++.
+
+It must never hold code of its own beyond names. Guarantee: what is asked about devices is answered truly;
+other names of that part are absent by name.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from importlib import import_module
+from typing import Any
+
+from paddle import _absent
+from paddle._program.block import Block
+from paddle._program.dtypes import VarType
+from paddle._program.lod_tensor import LoDTensor, LoDTensorArray
+from paddle._program.operator import BACKWARD, DIST, FORWARD, LOSS, LR_SCHED, OPTIMIZE, RPC
+from paddle._program.places import (
+    CPUPlace,
+    CUDAPinnedPlace,
+    CUDAPlace,
+    NPUPlace,
+    Place,
+    XPUPlace,
+    get_cuda_device_count,
+    is_compiled_with_cuda,
+)
+from paddle._program.program import Program
+from paddle._program.scope import Scope
+from paddle._program.variable import GRAD_SUFFIX
+
+Tensor = LoDTensor
+ProgramDesc, BlockDesc = Program, Block  # a program is its own description
+
+__all__ = [
+    "BlockDesc",
+    "CPUPlace",
+    "CUDAPinnedPlace",
+    "CUDAPlace",
+    "LoDTensor",
+    "LoDTensorArray",
+    "NPUPlace",
+    "OpRole",
+    "Place",
+    "ProgramDesc",
+    "Scope",
+    "Tensor",
+    "VarDesc",
+    "XPUPlace",
+    "empty_var_name",
+    "get_cuda_device_count",
+    "get_xpu_device_count",
+    "grad_var_suffix",
+    "is_compiled_with_brpc",
+    "is_compiled_with_cuda",
+    "is_compiled_with_dist",
+    "is_compiled_with_mkldnn",
+    "is_compiled_with_npu",
+    "is_compiled_with_xpu",
+    "kEmptyVarName",
+]
+
+kEmptyVarName = "@EMPTY@"  # noqa: N816  upstream's name
+
+
+class VarDesc:
+    """Stands for the description of a variable; programs name ``VarDesc.VarType``."""
+
+    VarType = VarType
+
+
+class OpRole(IntEnum):
+    """What an operator is there for."""
+
+    Forward = FORWARD
+    Backward = BACKWARD
+    Optimize = OPTIMIZE
+    RPC = RPC
+    Dist = DIST
+    LRSched = LR_SCHED
+    Loss = LOSS
+
+
+def empty_var_name() -> str:
+    """The name of a gradient that nobody needs."""
+    return kEmptyVarName
+
+
+def grad_var_suffix() -> str:
+    """What is appended to a variable's name to name its gradient."""
+    return GRAD_SUFFIX
+
+
+def get_xpu_device_count() -> int:
+    """None: this release computes on CPUs."""
+    return 0
+
+
+def is_compiled_with_xpu() -> bool:
+    """No: this release computes on CPUs."""
+    return False
+
+
+def is_compiled_with_npu() -> bool:
+    """No: this release computes on CPUs."""
+    return False
+
+
+def is_compiled_with_mkldnn() -> bool:
+    """No: BLAS is numpy's."""
+    return False
+
+
+def is_compiled_with_brpc() -> bool:
+    """No: parameters travel in frames of this runtime's own."""
+    return False
+
+
+def is_compiled_with_dist() -> bool:
+    """Yes: parameter servers are in it."""
+    return True
+
+
+def __getattr__(name: str) -> Any:
+    if name == "EOFException":
+        return import_module("paddle._program.reading.end").EOFException
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise _absent.AbsentName(
+        f"paddle.fluid.core.{name} is not in this release: it is of the part that upstream wrote in C++."
+    )
