@@ -79,6 +79,7 @@ TABLE = (
         "_launch.{environ, infolog} _pserver.trainer.{local, remote}",
         "importlib numpy",
     ),
+    Row("fluid.data_feeder", "_program", "os"),  # how many places CPU_NUM says there are
     Row("distributed.__init__", "_absent", "importlib"),
     Row("distributed.{launch, fleet.launch}", "_launch.fleet.cli", "sys"),
     Row("profiler", "_absent _engine.{profile, profile_table}", "os pathlib socket"),

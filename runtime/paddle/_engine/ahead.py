@@ -63,8 +63,7 @@ def ahead_of(program: Program) -> Ahead | None:
         )
     chosen = {id(each) for each in early}
     rest = [each for each in operators if id(each) not in chosen]
-    made = {name for each in early for name in each.writes()}
-    found = sorted(made & {name for each in rest for name in each.reads()})
+    found = sorted({name for each in early for name in each.writes()})  # any of it may be fetched
     fed = {name: replace(variables[name], is_data=True) for name in found}
     return Ahead(early[::-1], Program([Block({**variables, **fed}, rest)]), found)
 

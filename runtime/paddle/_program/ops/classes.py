@@ -1,0 +1,102 @@
+"""Rows of costs over so many classes that only some of them are computed: ``nce``, ``hierarchical_sigmoid``.
+
+Each is three parts: which rows of the weights, a look-up of these, and a cost of their scores. It must never
+know a layer. See decision 0063 for where ``hierarchical_sigmoid`` differs: a short path costs what its turns
+do.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+from paddle._absent import NotInThisRelease
+from paddle._engine.program import Variable as EngineVariable
+from paddle._program.dtypes import VarType
+from paddle._program.lowering import Lowering
+from paddle._program.op_rows import lowers
+from paddle._program.operator import Operator
+
+_UNIFORM, _LOG_UNIFORM, _CUSTOM = range(3)
+
+
+def _scores(
+    low: Lowering,
+    x: EngineVariable,
+    weights: EngineVariable,
+    bias: EngineVariable | None,
+    rows: EngineVariable,
+) -> EngineVariable:
+    """(n, count): of each sample the scores of the rows that it is told by."""
+    count, width = rows.shape[1], weights.shape[1]
+    flat = low.op("reshape", {"shape": (-1, 1)}, X=rows)
+    picked = low.op("lookup_table", W=weights, Ids=flat)
+    beside = low.op("reshape", {"shape": (-1, count, width)}, X=picked)
+    value = low.op("reshape", {"shape": (-1, 1, width)}, X=x)
+    found = low.op("reduce_sum", {"dim": 2}, X=low.op("elementwise_mul", X=beside, Y=value))
+    if bias is None:
+        return found
+    column = low.op("reshape", {"shape": (-1, 1)}, X=bias)
+    more = low.op("reshape", {"shape": (-1, count)}, X=low.op("lookup_table", W=column, Ids=flat))
+    return low.op("sum", X=[found, more])
+
+
+def _bias(low: Lowering, op: Operator) -> EngineVariable | None:
+    return low.input(op, "Bias").variable if low.has(op, "Bias") else None
+
+
+def _distribution(op: Operator) -> tuple[float, ...]:
+    """How probable it is that each class is drawn; empty where all are equally so."""
+    classes, sampler = op.attr("num_total_classes"), op.attr("sampler")
+    if sampler == _UNIFORM:
+        return ()
+    if sampler == _CUSTOM:
+        return tuple(float(each) for each in op.attr("custom_dist"))
+    return tuple(log((k + 2) / (k + 1)) / log(classes + 1) for k in range(classes))
+
+
+_NCE = {
+    "num_total_classes": 1,
+    "num_neg_samples": 10,
+    "seed": 0,
+    "sampler": 0,
+    "is_sparse": False,
+    "custom_dist": (),
+}
+
+
+@lowers("nce", **_NCE)
+def _nce(low: Lowering, op: Operator) -> None:
+    x, label = low.input(op, "Input").variable, low.input(op, "Label").variable
+    if label.shape[1:] != (1,):
+        raise NotInThisRelease(
+            f"nce with several labels of a sample (label has the shape {list(label.shape)}) is not in this "
+            "release: one label for each"
+        )
+    classes = {"num_classes": op.attr("num_total_classes"), "distribution": _distribution(op)}
+    samples = low.op(
+        "sample_classes", {**classes, "num_neg_samples": op.attr("num_neg_samples")}, Label=label
+    )
+    scores = low.op("sigmoid", X=_scores(low, x, low.input(op, "Weight").variable, _bias(low, op), samples))
+    cost = low.op("nce_cost", classes, X=scores, Samples=samples)
+    if low.has(op, "SampleWeight"):
+        weight = low.op("reshape", {"shape": (-1, 1)}, X=low.input(op, "SampleWeight").variable)
+        cost = low.op("elementwise_mul", X=cost, Y=weight)
+    low.give(op, "Cost", cost)
+    low.give(op, "SampleLogits", scores)
+    low.give(op, "SampleLabels", samples, dtype=VarType.INT64)
+
+
+@lowers("hierarchical_sigmoid", num_classes=2, is_sparse=False)
+def _hierarchical_sigmoid(low: Lowering, op: Operator) -> None:
+    if low.has(op, "PathTable"):
+        raise NotInThisRelease(
+            "hsigmoid with a tree of one's own (is_custom, path_table) is not in this release: without it "
+            "the tree is the balanced one of num_classes"
+        )
+    x, label = low.input(op, "X").variable, low.input(op, "Label").variable
+    classes = {"num_classes": op.attr("num_classes")}
+    label = low.op("reshape", {"shape": (-1, 1)}, X=label)
+    path = low.op("class_path", classes, Label=label)
+    scores = _scores(low, x, low.input(op, "W").variable, _bias(low, op), path)
+    low.give(op, "Out", low.op("path_cost", classes, X=scores, Label=label))
+    low.give(op, "PreOut", scores)

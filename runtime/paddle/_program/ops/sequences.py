@@ -1,0 +1,209 @@
+"""Rows of the operators over sequences: reduced, expanded, joined, cut, padded, turned, looked at in windows.
+
+The innermost level of a LoD is the one that is worked on, as in the original. It must never know how
+sequences are fed.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from paddle._engine.program import Variable as EngineVariable
+from paddle._program.dtypes import VarType, dtype_of
+from paddle._program.errors import BadProgram
+from paddle._program.lowering import Lowering
+from paddle._program.op_rows import lowers
+from paddle._program.operator import Operator
+from paddle._program.ops.runs import constant, matrix, picked, sequences, shaped, unpadded
+
+_REDUCED = {"AVERAGE": "average", "SUM": "sum", "SQRT": "sqrt"}
+
+
+@lowers("sequence_pool", pooltype="AVERAGE", is_test=False, pad_value=0.0)
+def _sequence_pool(low: Lowering, op: Operator) -> None:
+    x, kind = sequences(low, op, "X"), str(op.attr("pooltype")).upper()
+    rows, offsets = matrix(low, x.variable), x.runs[-1]
+    if kind in _REDUCED:
+        found = low.op("sequence_pool", {"pooltype": _REDUCED[kind]}, X=rows, Offsets=offsets)
+    elif kind == "MAX":
+        made = low.builder.ops("sequence_max", X=rows, Offsets=offsets)
+        found = made["Out"]
+        low.give(op, "MaxIndex", made["Places"], x.runs[:-1], dtype=VarType.INT32)
+    elif kind in ("FIRST", "LAST"):
+        found = low.op("sequence_end", {"which": kind.lower()}, X=rows, Offsets=offsets)
+    else:
+        kinds = ", ".join(sorted([*_REDUCED, "MAX", "FIRST", "LAST"])).lower()
+        raise BadProgram(f"sequence_pool pools by one of {kinds}, not {op.attr('pooltype')!r}")
+    found = _where_empty(low, found, offsets, float(op.attr("pad_value")))
+    low.give(op, "Out", shaped(low, found, x.variable), x.runs[:-1])
+
+
+def _where_empty(
+    low: Lowering, found: EngineVariable, offsets: EngineVariable, pad_value: float
+) -> EngineVariable:
+    """What a sequence without rows is reduced to."""
+    if not pad_value:
+        return found
+    lengths = low.op("reshape", {"shape": (-1, 1)}, X=low.op("sequence_lengths", Offsets=offsets))
+    none = low.op("cast", {"dtype": "float32"}, X=low.op("is_id", {"id": 0}, X=lengths))
+    return low.op("elementwise_add", X=found, Y=low.op("scale", {"scale": pad_value}, X=none))
+
+
+@lowers("sequence_softmax", use_cudnn=False, data_format="AnyLayout")
+def _sequence_softmax(low: Lowering, op: Operator) -> None:
+    x = sequences(low, op, "X")
+    column = low.op("reshape", {"shape": (-1, 1)}, X=x.variable)
+    found = low.op("sequence_softmax", X=column, Offsets=x.runs[-1])
+    if x.variable.shape[1:] != (1,):
+        found = low.op("reshape", {"shape": (-1, *x.variable.shape[1:])}, X=found)
+    low.give(op, "Out", found, x.runs)
+
+
+@lowers("sequence_expand", ref_level=-1)
+def _sequence_expand(low: Lowering, op: Operator) -> None:
+    """Each row, or sequence, of X as often as the one of Y beside it has parts at the level."""
+    x, y, level = low.input(op, "X"), sequences(low, op, "Y"), op.attr("ref_level")
+    if not -1 <= level < len(y.runs):
+        raise BadProgram(
+            f"sequence_expand has ref_level {level}, and {op.input('Y')[0]!r} has {len(y.runs)} levels"
+        )
+    level = level % len(y.runs)
+    times, is_last = y.runs[level], level == len(y.runs) - 1
+    if x.runs:
+        found = low.builder.ops("sequence_repeat", Offsets=x.runs[-1], Times=times)
+        low.give(op, "Out", picked(low, x.variable, found["Rows"]), (found["Out"],))
+    elif is_last:
+        rows = low.op("sequence_expand", X=matrix(low, x.variable), Offsets=times, Like=y.variable)
+        low.give(op, "Out", shaped(low, rows, x.variable), y.runs if len(y.runs) == 1 else ())
+    else:
+        low.give(op, "Out", picked(low, x.variable, low.op("row_repeat", Times=times)), ())
+
+
+@lowers("sequence_expand_as")
+def _sequence_expand_as(low: Lowering, op: Operator) -> None:
+    x, y = low.input(op, "X").variable, sequences(low, op, "Y")
+    rows = low.op("sequence_expand", X=matrix(low, x), Offsets=y.runs[-1], Like=y.variable)
+    low.give(op, "Out", shaped(low, rows, x), y.runs)
+
+
+@lowers("sequence_concat")
+def _sequence_concat(low: Lowering, op: Operator) -> None:
+    """The first sequences of all inputs one after another, then the second ones."""
+    values = low.inputs(op, "X")
+    for name, value in zip(op.input("X"), values, strict=True):
+        if not value.runs:
+            raise BadProgram(f"sequence_concat joins sequences, and {name!r} has none (lod_level 0)")
+    first, *others = values
+    rows, offsets = matrix(low, first.variable), first.runs[-1]
+    for each in others:
+        joined = low.builder.ops(
+            "sequence_concat", X=rows, Offsets=offsets, Y=matrix(low, each.variable), YOffsets=each.runs[-1]
+        )
+        rows, offsets = joined["Out"], joined["OutOffsets"]
+    low.give(op, "Out", shaped(low, rows, first.variable), (*first.runs[:-1], offsets))
+
+
+@lowers("sequence_reshape", new_dim=0)
+def _sequence_reshape(low: Lowering, op: Operator) -> None:
+    x, into = sequences(low, op, "X"), op.attr("new_dim")
+    sizes = {"width": prod(x.variable.shape[1:]), "into": into}
+    ends = low.op("sequence_resize", sizes, Offsets=x.runs[-1])
+    rows = low.op("reshape", {"shape": (-1, into)}, X=x.variable)
+    low.give(op, "Out", rows, (*x.runs[:-1], ends))
+
+
+@lowers("sequence_slice")
+def _sequence_slice(low: Lowering, op: Operator) -> None:
+    x = sequences(low, op, "X")
+    begins, sizes = low.input(op, "Offset").variable, low.input(op, "Length").variable
+    made = low.builder.ops("sequence_parts", Offsets=x.runs[-1], Begins=begins, Sizes=sizes)
+    low.give(op, "Out", picked(low, x.variable, made["Rows"]), (*x.runs[:-1], made["Out"]))
+
+
+@lowers("sequence_reverse")
+def _sequence_reverse(low: Lowering, op: Operator) -> None:
+    x = sequences(low, op, "X")
+    rows = low.op("sequence_reverse", X=matrix(low, x.variable), Offsets=x.runs[-1])
+    low.give(op, "Y", shaped(low, rows, x.variable), x.runs)
+
+
+@lowers("sequence_pad", padded_length=-1)
+def _sequence_pad(low: Lowering, op: Operator) -> None:
+    x, pad = sequences(low, op, "X"), low.input(op, "PadValue").variable
+    if pad.dtype != x.variable.dtype:
+        pad = low.op("cast", {"dtype": x.variable.dtype}, X=pad)
+    lengths = low.op("sequence_lengths", Offsets=x.runs[-1])
+    places = low.op("count_up", {"maxlen": op.attr("padded_length"), "holds_all": True}, X=lengths)
+    rows = low.op("sequence_pad", X=x.variable, Offsets=x.runs[-1], Pad=pad, Places=places)
+    low.give(op, "Out", rows, x.runs[:-1])
+    low.give(op, "Length", lengths, x.runs[:-1])
+
+
+@lowers("sequence_unpad")
+def _sequence_unpad(low: Lowering, op: Operator) -> None:
+    rows, offsets = unpadded(low, low.input(op, "X").variable, low.input(op, "Length").variable)
+    low.give(op, "Out", rows, (offsets,))
+
+
+@lowers("sequence_mask", maxlen=-1, out_dtype=int(VarType.INT64))
+def _sequence_mask(low: Lowering, op: Operator) -> None:
+    x, kind = low.input(op, "X").variable, dtype_of(op.attr("out_dtype"))
+    places = low.op("count_up", {"maxlen": op.attr("maxlen")}, X=x)
+    dtype = "float32" if kind in (VarType.FP16, VarType.FP32, VarType.FP64) else "int64"
+    low.give(op, "Y", low.op("sequence_mask", {"dtype": dtype}, X=x, Places=places), (), dtype=kind)
+
+
+@lowers("sequence_enumerate", win_size=1, pad_value=0)
+def _sequence_enumerate(low: Lowering, op: Operator) -> None:
+    x = sequences(low, op, "X")
+    attrs = {"win_size": op.attr("win_size"), "pad_value": op.attr("pad_value")}
+    ids = low.op("reshape", {"shape": (-1, 1)}, X=x.variable)
+    low.give(op, "Out", low.op("sequence_enumerate", attrs, X=ids, Offsets=x.runs[-1]), x.runs)
+
+
+@lowers("sequence_scatter")
+def _sequence_scatter(low: Lowering, op: Operator) -> None:
+    x, ids = low.input(op, "X"), sequences(low, op, "Ids")
+    out = low.op(
+        "sequence_scatter",
+        X=x.variable,
+        Ids=ids.variable,
+        Offsets=ids.runs[-1],
+        Updates=low.input(op, "Updates").variable,
+    )
+    low.give(op, "Out", out, x.runs)
+
+
+@lowers("sequence_conv", contextLength=1, contextStart=0, contextStride=1, paddingTrainable=False)
+def _sequence_conv(low: Lowering, op: Operator) -> None:
+    x, weights = sequences(low, op, "X"), low.input(op, "Filter").variable
+    window = {"start": op.attr("contextStart"), "length": op.attr("contextLength")}
+    seen = low.op("sequence_window", window, X=matrix(low, x.variable), Offsets=x.runs[-1])
+    low.give(op, "Out", low.op("mul", X=seen, Y=weights), x.runs)
+
+
+@lowers("row_conv")
+def _row_conv(low: Lowering, op: Operator) -> None:
+    """Each row with those that follow, each weighed by its own row of the filter, column by column."""
+    x, weights = sequences(low, op, "X"), low.input(op, "Filter").variable
+    length, width = weights.shape
+    window = {"start": 0, "length": length}
+    seen = low.op("sequence_window", window, X=x.variable, Offsets=x.runs[-1])
+    flat = low.op("reshape", {"shape": (1, length * width)}, X=weights)
+    weighed = low.op("elementwise_mul", X=seen, Y=flat)
+    out = low.op("reduce_sum", {"dim": 1}, X=low.op("reshape", {"shape": (-1, length, width)}, X=weighed))
+    low.give(op, "Out", out, x.runs)
+
+
+@lowers("lod_reset", target_lod=(), append=False)
+def _lod_reset(low: Lowering, op: Operator) -> None:
+    """The same rows in other sequences: those of Y, or at offsets that Y holds or the attribute says."""
+    x, target = low.input(op, "X"), op.attr("target_lod")
+    if not low.has(op, "Y"):
+        if not target:
+            raise BadProgram("lod_reset needs y, whose sequences its result has, or a target_lod")
+        runs: tuple[EngineVariable, ...] = (constant(low, target),)
+    else:
+        y = low.input(op, "Y")
+        runs = y.runs or (low.op("reshape", {"shape": (-1,)}, X=y.variable),)
+    low.give(op, "Out", x.variable, (*x.runs, *runs) if op.attr("append") else runs)

@@ -1,0 +1,48 @@
+"""DataFeeder: what turns the samples of a reader into what ``Executor.run`` is fed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import environ
+from typing import Any
+
+from paddle._program.dtypes import numpy_dtype
+from paddle._program.errors import BadArgument
+from paddle._program.feeder import SampleFeeder, Slot
+from paddle._program.guards import default_main_program
+from paddle._program.program import Program
+from paddle._program.variable import Variable
+
+__all__ = ["DataFeeder"]
+
+
+class DataFeeder(SampleFeeder):
+    """``feed_list``: the variables, or names of them in ``program``, in the order of a sample's fields."""
+
+    def __init__(self, feed_list: Sequence[Any], place: Any = None, program: Program | None = None) -> None:
+        program = default_main_program() if program is None else program
+        self.place = place
+        self.feed_names: list[str] = []
+        self.feed_dtypes: list[Any] = []
+        self.feed_shapes: list[Any] = []
+        self.feed_lod_level: list[int] = []
+        slots = []
+        for each in feed_list:
+            variable = program.global_block().var(each) if isinstance(each, str) else each
+            if not isinstance(variable, Variable):
+                raise BadArgument(f"feed_list holds variables and names of them, not {each!r}")
+            slots.append(_slot(variable))
+            self.feed_names.append(variable.name)
+            self.feed_dtypes.append(variable.dtype)
+            self.feed_shapes.append(variable.shape)
+            self.feed_lod_level.append(variable.lod_level)
+        super().__init__(slots, _places)
+
+
+def _slot(variable: Variable) -> Slot:
+    """A row is what is behind the first size, which is that of the batch, or of all rows of sequences."""
+    return Slot(variable.name, variable.shape[1:], numpy_dtype(variable.dtype), variable.lod_level)
+
+
+def _places() -> int:
+    return int(environ.get("CPU_NUM", "1") or "1")

@@ -1,0 +1,89 @@
+"""Costs over many classes: noise contrast, and a tree of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from paddle._program.errors import BadArgument
+from paddle._program.layer_helper import LayerHelper
+from paddle._program.variable import Variable
+from paddle.fluid.layers.sequence_lod import appended
+
+__all__ = [
+    "hsigmoid",
+    "nce",
+]
+
+_SAMPLERS = ("uniform", "log_uniform", "custom_dist")
+_USUAL = 10
+
+
+def nce(
+    input: Variable,
+    label: Variable,
+    num_total_classes: int,
+    sample_weight: Variable | None = None,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    num_neg_samples: int | None = None,
+    name: str | None = None,
+    sampler: str = "uniform",
+    custom_dist: Sequence[float] | None = None,
+    seed: int = 0,
+    is_sparse: bool = False,
+) -> Variable:
+    """What it costs to tell each label from ``num_neg_samples`` classes that are drawn, over their number.
+
+    ``sampler``: classes are drawn uniformly, the more often the smaller their number is (log_uniform), or by
+    ``custom_dist``, their probabilities.
+    """
+    if sampler not in _SAMPLERS:
+        raise BadArgument(f"nce draws classes by one of {', '.join(_SAMPLERS)}, not {sampler!r}")
+    if sampler == "custom_dist" and (custom_dist is None or len(custom_dist) != num_total_classes):
+        raise BadArgument(f"nce: custom_dist holds the probability of each of {num_total_classes} classes")
+    helper = LayerHelper("nce", input=input, param_attr=param_attr, bias_attr=bias_attr, name=name)
+    dtype, drawn = helper.input_dtype(), _USUAL if num_neg_samples is None else int(num_neg_samples)
+    inputs: dict[str, Any] = {"Input": input, "Label": label, "SampleWeight": sample_weight}
+    inputs["Weight"] = helper.create_parameter(helper.param_attr, [num_total_classes, input.shape[1]], dtype)
+    inputs["Bias"] = helper.create_parameter(helper.bias_attr, [num_total_classes, 1], dtype, is_bias=True)
+    slots = {"Cost": dtype, "SampleLogits": dtype, "SampleLabels": "int64"}
+    made = {slot: helper.create_variable_for_type_inference(each) for slot, each in slots.items()}
+    attrs = {
+        "num_total_classes": int(num_total_classes),
+        "num_neg_samples": drawn,
+        "seed": seed,
+        "sampler": _SAMPLERS.index(sampler),
+        "is_sparse": is_sparse,
+        "custom_dist": [float(each) for each in custom_dist or ()],
+    }
+    helper.append_op("nce", inputs, made, attrs)
+    return appended(helper, "scale", {"X": made["Cost"]}, {"scale": 1.0 / (drawn + 1)})
+
+
+def hsigmoid(
+    input: Variable,
+    label: Variable,
+    num_classes: int,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    name: str | None = None,
+    path_table: Variable | None = None,
+    path_code: Variable | None = None,
+    is_custom: bool = False,
+    is_sparse: bool = False,
+) -> Variable:
+    """What a label costs whose class is at a leaf of a balanced tree: each turn on the way is a sigmoid."""
+    if num_classes is None or num_classes < 2:
+        raise BadArgument(f"hsigmoid needs 2 classes or more, not {num_classes}")
+    helper = LayerHelper(
+        "hierarchical_sigmoid", input=input, param_attr=param_attr, bias_attr=bias_attr, name=name
+    )
+    dtype = helper.input_dtype()
+    inputs: dict[str, Any] = {"X": input, "Label": label, "PathTable": path_table, "PathCode": path_code}
+    inputs["W"] = helper.create_parameter(helper.param_attr, [num_classes - 1, input.shape[1]], dtype)
+    inputs["Bias"] = helper.create_parameter(helper.bias_attr, [num_classes - 1, 1], dtype, is_bias=True)
+    made = {slot: helper.create_variable_for_type_inference(dtype) for slot in ("Out", "PreOut")}
+    attrs = {"num_classes": num_classes, "is_sparse": is_sparse}
+    helper.append_op("hierarchical_sigmoid", inputs, made, attrs)
+    return made["Out"]
