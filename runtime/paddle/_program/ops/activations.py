@@ -1,0 +1,124 @@
+"""Rows of functions of one array, element by element, and of those over one axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import log
+from typing import Any
+
+from paddle._engine.program import Variable as EngineVariable
+from paddle._program.errors import BadProgram
+from paddle._program.lowering import Lowering
+from paddle._program.op_rows import lowers
+from paddle._program.operator import Operator
+from paddle._program.ops.arithmetic import as_float
+
+_ENGINES: Mapping[str, Mapping[str, Any]] = {
+    "abs": {},
+    "acos": {},
+    "asin": {},
+    "atan": {},
+    "brelu": {"t_min": 0.0, "t_max": 24.0},
+    "ceil": {},
+    "cos": {},
+    "cosh": {},
+    "elu": {"alpha": 1.0},
+    "erf": {},
+    "exp": {},
+    "floor": {},
+    "gelu": {"approximate": False},
+    "hard_shrink": {"threshold": 0.5},
+    "hard_sigmoid": {"slope": 0.2, "offset": 0.5},
+    "hard_swish": {"threshold": 6.0, "scale": 6.0, "offset": 3.0},
+    "leaky_relu": {"alpha": 0.02},
+    "log": {},
+    "log1p": {},
+    "logsigmoid": {},
+    "mish": {},
+    "pow": {"factor": 1.0},
+    "reciprocal": {},
+    "relu": {},
+    "relu6": {"threshold": 6.0},
+    "round": {},
+    "rsqrt": {},
+    "selu": {"scale": 1.0507009873554805, "alpha": 1.6732632423543772},
+    "sigmoid": {},
+    "sign": {},
+    "sin": {},
+    "sinh": {},
+    "soft_relu": {"threshold": 40.0},
+    "softplus": {},
+    "softshrink": {"lambda": 0.5},
+    "softsign": {},
+    "sqrt": {},
+    "square": {},
+    "stanh": {"scale_a": 0.67, "scale_b": 1.7159},
+    "swish": {"beta": 1.0},
+    "tan": {},
+    "tanh": {},
+    "tanh_shrink": {},
+    "thresholded_relu": {"threshold": 1.0},
+}
+"""Operators that the engine has under the same name, and their attributes."""
+
+
+def _same(attrs: Mapping[str, Any]) -> Callable[[Lowering, Operator], None]:
+    def lower(low: Lowering, op: Operator) -> None:
+        told = {name: op.attr(name) for name in attrs}
+        low.give(op, "Out", low.op(op.type, told, X=as_float(low, low.input(op, "X").variable)))
+
+    return lower
+
+
+for _type, _attrs in _ENGINES.items():
+    lowers(_type, **_attrs)(_same(_attrs))
+
+
+@lowers("silu")
+def _silu(low: Lowering, op: Operator) -> None:
+    low.give(op, "Out", low.op("swish", {"beta": 1.0}, X=low.input(op, "X").variable))
+
+
+@lowers("log2", "log10")
+def _log_of(low: Lowering, op: Operator) -> None:
+    base = 2.0 if op.type == "log2" else 10.0
+    found = low.op("log", X=low.input(op, "X").variable)
+    low.give(op, "Out", low.op("scale", {"scale": 1 / log(base)}, X=found))
+
+
+@lowers("softmax", "log_softmax", axis=-1, use_cudnn=False)
+def _softmax(low: Lowering, op: Operator) -> None:
+    x = low.input(op, "X").variable
+    low.give(op, "Out", over_last(low, x, op.attr("axis"), lambda each: low.op(op.type, X=each)))
+
+
+def over_last(
+    low: Lowering, x: EngineVariable, axis: int, apply: Callable[[EngineVariable], EngineVariable]
+) -> EngineVariable:
+    """``apply``, which works along the last axis, along another one."""
+    rank = len(x.shape)
+    if axis % rank == rank - 1:
+        return apply(x)
+    order = [each for each in range(rank) if each != axis % rank] + [axis % rank]
+    turned = apply(low.op("transpose", {"axis": tuple(order)}, X=x))
+    return low.op("transpose", {"axis": tuple(order.index(each) for each in range(rank))}, X=turned)
+
+
+@lowers("maxout", groups=1, axis=1)
+def _maxout(low: Lowering, op: Operator) -> None:
+    low.give(op, "Out", low.op("maxout", {"groups": op.attr("groups")}, X=low.input(op, "X").variable))
+
+
+@lowers("prelu", mode="all", data_format="NCHW")
+def _prelu(low: Lowering, op: Operator) -> None:
+    """relu(x) - alpha * relu(-x); alpha is one number, or one of each channel or element."""
+    x, alpha, mode = low.input(op, "X").variable, low.input(op, "Alpha").variable, op.attr("mode")
+    if mode not in ("all", "channel", "element"):
+        raise BadProgram(f"operator 'prelu': mode is 'all', 'channel' or 'element', not {mode!r}")
+    if mode == "channel":
+        alpha = low.op("reshape", {"shape": (-1, *(1,) * (len(x.shape) - 2))}, X=alpha)
+    if mode == "element":
+        alpha = low.op("reshape", {"shape": (1, *x.shape[1:])}, X=alpha)
+    below = low.op("relu", X=low.op("scale", {"scale": -1.0}, X=x))
+    bent = low.op("elementwise_mul", X=below, Y=alpha)
+    low.give(op, "Out", low.op("elementwise_sub", X=low.op("relu", X=x), Y=bent))

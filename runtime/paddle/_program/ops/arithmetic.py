@@ -1,0 +1,148 @@
+"""Rows of arithmetic: of two arrays that are broadcast, of matrices, running sums, bounds."""
+
+from __future__ import annotations
+
+from paddle._engine.program import Variable as EngineVariable
+from paddle._program.dtypes import VarType
+from paddle._program.errors import BadProgram
+from paddle._program.lowering import Lowering
+from paddle._program.op_rows import lowers
+from paddle._program.operator import Operator
+
+_OF_TWO = ("add", "sub", "mul", "div", "max", "min", "pow", "mod", "floordiv")
+
+
+@lowers(*(f"elementwise_{name}" for name in _OF_TWO), axis=-1)
+def _elementwise(low: Lowering, op: Operator) -> None:
+    x, y = pair(low, op)
+    low.give(op, "Out", low.op(op.type, X=x, Y=y))
+
+
+@lowers("minus")
+def _minus(low: Lowering, op: Operator) -> None:
+    x, y = pair(low, op)
+    low.give(op, "Out", low.op("elementwise_sub", X=x, Y=y))
+
+
+def pair(low: Lowering, op: Operator) -> tuple[EngineVariable, EngineVariable]:
+    """X and Y, of one dtype, Y shaped so that it is broadcast along X from attribute ``axis`` on."""
+    x, y = low.input(op, "X").variable, low.input(op, "Y").variable
+    if x.dtype != y.dtype:
+        x, y = (as_float(low, each) for each in (x, y))
+    return x, beside(low, x, y, op.attrs.get("axis", -1))
+
+
+def beside(low: Lowering, x: EngineVariable, y: EngineVariable, axis: int) -> EngineVariable:
+    """``y`` with axes of size 1 behind, so that it lies along ``x`` from ``axis`` on."""
+    trailing = 0 if axis == -1 else len(x.shape) - axis - len(y.shape)
+    if trailing <= 0:
+        return y
+    rank = len(y.shape)
+    return low.op("unsqueeze", {"axes": tuple(range(rank, rank + trailing))}, X=y)
+
+
+def as_float(low: Lowering, x: EngineVariable) -> EngineVariable:
+    """An array of floating numbers."""
+    return x if x.dtype == "float32" else low.op("cast", {"dtype": "float32"}, X=x)
+
+
+def number(low: Lowering, value: float, like: EngineVariable) -> EngineVariable:
+    """One number, of the dtype of another array."""
+    told = value if like.dtype == "float32" else int(value)
+    return low.op("fill_constant", {"shape": (1,), "value": told, "dtype": like.dtype})
+
+
+def along(low: Lowering, x: EngineVariable, scale: float, bias: float = 0.0) -> EngineVariable:
+    """scale * x + bias, of integers too."""
+    if x.dtype == "float32":
+        return low.op("scale", {"scale": float(scale), "bias": float(bias)}, X=x)
+    if int(scale) != 1:
+        x = low.op("elementwise_mul", X=x, Y=number(low, scale, x))
+    return low.op("elementwise_add", X=x, Y=number(low, bias, x)) if int(bias) else x
+
+
+@lowers("scale", scale=1.0, bias=0.0, bias_after_scale=True)
+def _scale(low: Lowering, op: Operator) -> None:
+    scale, bias = op.attr("scale"), op.attr("bias")
+    shifted = bias if op.attr("bias_after_scale") else scale * bias
+    low.give(op, "Out", along(low, low.input(op, "X").variable, scale, shifted))
+
+
+@lowers("increment", step=1.0)
+def _increment(low: Lowering, op: Operator) -> None:
+    low.give(op, "Out", along(low, low.input(op, "X").variable, 1.0, op.attr("step")))
+
+
+@lowers("matmul", transpose_X=False, transpose_Y=False, alpha=1.0)
+def _matmul(low: Lowering, op: Operator) -> None:
+    low.give(op, "Out", product(low, op, op.attr("transpose_X"), op.attr("transpose_Y"), op.attr("alpha")))
+
+
+@lowers("matmul_v2", trans_x=False, trans_y=False)
+def _matmul_v2(low: Lowering, op: Operator) -> None:
+    low.give(op, "Out", product(low, op, op.attr("trans_x"), op.attr("trans_y"), 1.0))
+
+
+@lowers("bmm", "mm")
+def _bmm(low: Lowering, op: Operator) -> None:
+    low.give(op, "Out", product(low, op, False, False, 1.0))
+
+
+def product(low: Lowering, op: Operator, turn_x: bool, turn_y: bool, alpha: float) -> EngineVariable:
+    """The product of matrices; a vector before is a row, and one behind a column."""
+    x, y = low.input(op, "X").variable, low.input(op, "Y").variable
+    dropped = []
+    if len(x.shape) == 1:
+        x, turn_x = low.op("unsqueeze", {"axes": (0,)}, X=x), False
+        dropped.append(-2)
+    if len(y.shape) == 1:
+        y, turn_y = low.op("unsqueeze", {"axes": (1,)}, X=y), False
+        dropped.append(-1)
+    attrs = {"transpose_X": bool(turn_x), "transpose_Y": bool(turn_y), "alpha": float(alpha)}
+    plain = len(x.shape) == len(y.shape) == 2 and not turn_x and not turn_y and alpha == 1.0
+    out = low.op("mul", X=x, Y=y) if plain else low.op("matmul", attrs, X=x, Y=y)
+    return low.op("squeeze", {"axes": tuple(dropped)}, X=out) if dropped else out
+
+
+@lowers("dot")
+def _dot(low: Lowering, op: Operator) -> None:
+    x, y = pair(low, op)
+    both = low.op("elementwise_mul", X=x, Y=y)
+    low.give(op, "Out", low.op("reduce_sum", {"dim": -1, "keep_dim": len(both.shape) > 1}, X=both))
+
+
+@lowers("cumsum", axis=-1, exclusive=False, reverse=False, flatten=False)
+def _cumsum(low: Lowering, op: Operator) -> None:
+    x, axis = low.input(op, "X").variable, op.attr("axis")
+    if op.attr("flatten"):
+        x, axis = low.op("reshape", {"shape": (-1,)}, X=x), 0
+    attrs = {"axis": axis, "exclusive": bool(op.attr("exclusive")), "reverse": bool(op.attr("reverse"))}
+    low.give(op, "Out", low.op("cumsum", attrs, X=x))
+
+
+@lowers("clip", min=float("-inf"), max=float("inf"))
+def _clip(low: Lowering, op: Operator) -> None:
+    if low.has(op, "Min") or low.has(op, "Max"):
+        raise BadProgram("operator 'clip': bounds that are computed are not in this release: give numbers")
+    x, bounds = low.input(op, "X").variable, {"min": float(op.attr("min")), "max": float(op.attr("max"))}
+    if x.dtype == "float32":
+        low.give(op, "Out", low.op("clip", bounds, X=x))
+        return
+    held = low.op("clip", bounds, X=as_float(low, x))
+    low.give(op, "Out", low.op("cast", {"dtype": "int64"}, X=held), dtype=VarType.INT64)
+
+
+@lowers("clip_by_norm", max_norm=1.0)
+def _clip_by_norm(low: Lowering, op: Operator) -> None:
+    x = low.input(op, "X").variable
+    squares = low.op("squared_l2_norm", X=x)
+    low.give(op, "Out", low.op("clip_by_norm", {"max_norm": float(op.attr("max_norm"))}, X=x, Squares=squares))
+
+
+@lowers("squared_l2_norm")
+def _squared_l2_norm(low: Lowering, op: Operator) -> None:
+    x = low.input(op, "X").variable
+    if x.kind == "rows":
+        low.give(op, "Out", low.op("squared_l2_norm", X=x), ())
+        return
+    low.give(op, "Out", low.op("reduce_sum", X=low.op("square", X=x)), ())

@@ -1,0 +1,129 @@
+"""Rows of arrays that a step makes from nowhere: told values, constants as large as a batch, random numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle._engine.program import Variable as EngineVariable
+from paddle._program.dtypes import VarType, dtype_of, engine_dtype
+from paddle._program.host import Host
+from paddle._program.lowering import Lowering
+from paddle._program.op_rows import hosts, lowers
+from paddle._program.operator import Operator
+
+import numpy as np
+
+_SIZES: dict[str, Any] = {"shape": (1,), "dtype": int(VarType.FP32)}
+_LIKE: dict[str, Any] = {**_SIZES, "input_dim_idx": 0, "output_dim_idx": 0}
+
+
+def _told(op: Operator, *names: str) -> dict[str, Any]:
+    """The engine's attributes for a shape, its dtype and some numbers."""
+    shape = tuple(int(size) for size in op.attr("shape"))
+    dtype = engine_dtype(dtype_of(op.attr("dtype")))
+    return {"shape": shape, "dtype": dtype, **{name: op.attr(name) for name in names}}
+
+
+_PLACES = ("input_dim_idx", "output_dim_idx")
+
+
+@lowers("fill_constant_batch_size_like", value=0.0, str_value="", force_cpu=False, **_LIKE)
+def _fill_like(low: Lowering, op: Operator) -> None:
+    told = _told(op, "value", *_PLACES)
+    out = low.op("fill_constant_batch_size_like", told, X=low.input(op, "Input").variable)
+    low.give(op, "Out", out, _runs(low, op), dtype=op.attr("dtype"))
+
+
+def _runs(low: Lowering, op: Operator) -> tuple[EngineVariable, ...] | None:
+    return None if op.attr("input_dim_idx") == op.attr("output_dim_idx") == 0 else ()
+
+
+@lowers("uniform_random_batch_size_like", min=-1.0, max=1.0, seed=0, **_LIKE)
+def _uniform_like(low: Lowering, op: Operator) -> None:
+    _drawn_like(low, op, "uniform_random", "min", "max")
+
+
+@lowers("gaussian_random_batch_size_like", mean=0.0, std=1.0, seed=0, **_LIKE)
+def _gaussian_like(low: Lowering, op: Operator) -> None:
+    _drawn_like(low, op, "gaussian_random", "mean", "std")
+
+
+def _drawn_like(low: Lowering, op: Operator, type: str, *names: str) -> None:
+    told = _told(op, "seed", *names, *_PLACES)
+    out = low.op(f"{type}_batch_size_like", told, X=low.input(op, "Input").variable)
+    low.give(op, "Out", out, _runs(low, op), dtype=op.attr("dtype"))
+
+
+@lowers("randint", low=0, high=1, seed=0, shape=(1,), dtype=int(VarType.INT64))
+def _randint(low: Lowering, op: Operator) -> None:
+    told = {**_told(op, "low", "high", "seed"), "dtype": "int64"}
+    low.give(op, "Out", low.op("randint", told), (), dtype=op.attr("dtype"))
+
+
+@lowers("fill_zeros_like", "fill_zeros_like2")
+def _zeros_like(low: Lowering, op: Operator) -> None:
+    x = low.input(op, "X").variable
+    value = 0.0 if x.dtype == "float32" else 0
+    low.give(op, "Out", low.op("fill_any_like", {"value": value}, X=x))
+
+
+@lowers("fill_any_like", value=0.0, dtype=-1)
+def _fill_any_like(low: Lowering, op: Operator) -> None:
+    x, told = low.input(op, "X").variable, op.attr("dtype")
+    kind = None if told in (-1, None) else dtype_of(told)
+    if kind is not None and engine_dtype(kind) != x.dtype:
+        x = low.op("cast", {"dtype": engine_dtype(kind)}, X=x)
+    value = op.attr("value") if x.dtype == "float32" else int(op.attr("value"))
+    low.give(op, "Out", low.op("fill_any_like", {"value": value}, X=x), dtype=kind)
+
+
+_VALUES = ("fp32_values", "int32_values", "int64_values", "bool_values")
+
+
+def _values(op: Operator) -> tuple[Any, ...]:
+    return next((tuple(op.attrs[name]) for name in _VALUES if op.attrs.get(name)), ())
+
+
+@lowers("assign_value", **_SIZES)
+def _assign_value(low: Lowering, op: Operator) -> None:
+    told = {**_told(op), "values": _values(op)}
+    low.give(op, "Out", low.op("assign_value", told), (), dtype=op.attr("dtype"))
+
+
+@hosts("assign_value")
+def _assign_value_here(host: Host, op: Operator) -> None:
+    from paddle._program.dtypes import numpy_dtype
+
+    value = np.array(_values(op), numpy_dtype(op.attr("dtype"))).reshape(tuple(op.attr("shape")))
+    host.give(op, "Out", value)
+
+
+def _described(op: Operator) -> None:
+    from paddle._program.ops.filling import _described as say
+
+    say(op)
+
+
+@hosts("truncated_gaussian_random", infer=_described, mean=0.0, std=1.0, seed=0, **_SIZES)
+def _truncated(host: Host, op: Operator) -> None:
+    """Nothing farther from the mean than two standard deviations: what is, is drawn again."""
+    from paddle._program.ops.filling import drawing
+
+    generator = drawing(host, op)
+    value = generator.standard_normal(tuple(op.attr("shape")), np.float32)
+    while (beyond := np.abs(value) > 2).any():
+        value[beyond] = generator.standard_normal(int(beyond.sum()), np.float32)
+    host.give(op, "Out", value * np.float32(op.attr("std")) + np.float32(op.attr("mean")))
+
+
+def _open_line(op: Operator) -> None:
+    out = op.block._var_recursive(op.output("Out")[0])
+    start = op.block._var_recursive(op.input("Start")[0])
+    out.shape, out.dtype = (-1,), start.dtype
+
+
+@hosts("range", infer=_open_line)
+def _range(host: Host, op: Operator) -> None:
+    """As many numbers as values say."""
+    start, end, step = (np.asarray(host.input(op, slot)).reshape(-1)[0] for slot in ("Start", "End", "Step"))
+    host.give(op, "Out", np.arange(start, end, step, start.dtype))

@@ -1,0 +1,124 @@
+"""Rows of what takes elements by integers, puts them there, and says where the greatest are."""
+
+from __future__ import annotations
+
+from paddle._engine.program import Variable as EngineVariable
+from paddle._program.dtypes import VarType, dtype_of
+from paddle._program.lowering import Lowering
+from paddle._program.op_rows import lowers
+from paddle._program.operator import Operator
+
+
+def _axis(op: Operator, name: str = "axis") -> int:
+    return int(op.attrs.get(name) or 0)
+
+
+def from_zero(axis: int, x: EngineVariable) -> int:
+    """An axis counted from 0 on."""
+    return axis % len(x.shape)
+
+
+@lowers("gather", axis=0, overwrite=True)
+def _gather(low: Lowering, op: Operator) -> None:
+    x, index = low.input(op, "X").variable, low.input(op, "Index")
+    axis = from_zero(_axis(op), x)
+    out = low.op("gather", {"axis": axis}, X=x, Index=index.variable)
+    low.give(op, "Out", out, () if axis == 0 else None)
+
+
+@lowers("index_select", dim=0)
+def _index_select(low: Lowering, op: Operator) -> None:
+    x, index = low.input(op, "X").variable, low.input(op, "Index").variable
+    axis = from_zero(_axis(op, "dim"), x)
+    low.give(op, "Out", low.op("gather", {"axis": axis}, X=x, Index=index), () if axis == 0 else None)
+
+
+@lowers("gather_nd", "index_sample")
+def _gather_nd(low: Lowering, op: Operator) -> None:
+    x, index = low.input(op, "X").variable, low.input(op, "Index").variable
+    low.give(op, "Out", low.op(op.type, X=x, Index=index), None if op.type == "index_sample" else ())
+
+
+@lowers("scatter", overwrite=True)
+def _scatter(low: Lowering, op: Operator) -> None:
+    x, index, updates = (low.input(op, slot).variable for slot in ("X", "Ids", "Updates"))
+    told = {"overwrite": bool(op.attr("overwrite"))}
+    low.give(op, "Out", low.op("scatter", told, X=x, Index=index, Updates=updates))
+
+
+@lowers("scatter_nd_add")
+def _scatter_nd_add(low: Lowering, op: Operator) -> None:
+    x, index, updates = (low.input(op, slot).variable for slot in ("X", "Index", "Updates"))
+    low.give(op, "Out", low.op("scatter_nd_add", X=x, Index=index, Updates=updates))
+
+
+@lowers("one_hot", depth=1, allow_out_of_range=False)
+def _one_hot(low: Lowering, op: Operator) -> None:
+    """The last axis of X, of size 1, becomes the choice."""
+    x = low.input(op, "X").variable
+    bare = low.op("squeeze", {"axes": (len(x.shape) - 1,)}, X=x)
+    low.give(op, "Out", low.op("one_hot", {"depth": int(op.attr("depth"))}, X=bare))
+
+
+@lowers("one_hot_v2", depth=1, allow_out_of_range=False)
+def _one_hot_v2(low: Lowering, op: Operator) -> None:
+    x = low.input(op, "X").variable
+    low.give(op, "Out", low.op("one_hot", {"depth": int(op.attr("depth"))}, X=x))
+
+
+@lowers("top_k", k=1)
+def _top_k(low: Lowering, op: Operator) -> None:
+    _best(low, op, int(op.attr("k")), falls=True)
+
+
+@lowers("top_k_v2", k=1, axis=-1, largest=True, sorted=True)
+def _top_k_v2(low: Lowering, op: Operator) -> None:
+    x = low.input(op, "X").variable
+    axis, count = int(op.attr("axis")) % len(x.shape), int(op.attr("k"))
+    if axis == len(x.shape) - 1 and op.attr("largest"):
+        _best(low, op, count, falls=True)
+        return
+    found = low.builder.ops("argsort", {"axis": axis, "descending": bool(op.attr("largest"))}, X=x)
+    first = {"axes": (axis,), "starts": (0,), "ends": (count,), "clamps": True}
+    low.give(op, "Out", low.op("slice", first, X=found["Out"]))
+    low.give(op, "Indices", low.op("slice", first, X=found["Indices"]), dtype=VarType.INT64)
+
+
+def _best(low: Lowering, op: Operator, count: int, falls: bool) -> None:
+    x = low.input(op, "X").variable
+    rank = len(x.shape)
+    flat = x if rank == 2 else low.op("flatten", {"start": 0, "stop": rank - 1}, X=x)
+    found = low.builder.ops("top_k", {"k": count}, X=flat)
+    for slot, dtype in (("Out", None), ("Indices", VarType.INT64)):
+        each = found[slot]
+        if rank != 2:
+            sizes = (0,) * (rank - 1) if -1 not in x.shape[:-1] else x.shape[:-1]
+            shape = tuple(x.shape[i] if size == 0 else size for i, size in enumerate(sizes))
+            each = low.op("reshape", {"shape": (*shape, count)}, X=each)
+        low.give(op, slot, each, dtype=dtype)
+
+
+@lowers("arg_max", "arg_min", axis=-1, dtype=int(VarType.INT64), keepdims=False, flatten=False)
+def _arg_max(low: Lowering, op: Operator) -> None:
+    x, axis = low.input(op, "X").variable, int(op.attr("axis"))
+    if op.attr("flatten"):
+        x, axis = low.op("reshape", {"shape": (-1,)}, X=x), 0
+    told = op.attr("dtype")
+    kind = VarType.INT64 if told is None or told == -1 else dtype_of(told)
+    out = low.op(op.type, {"axis": axis, "keep_dim": bool(op.attr("keepdims"))}, X=x)
+    low.give(op, "Out", out, () if axis % len(x.shape) == 0 else None, dtype=kind)
+
+
+@lowers("argsort", axis=-1, descending=False)
+def _argsort(low: Lowering, op: Operator) -> None:
+    x = low.input(op, "X").variable
+    told = {"axis": int(op.attr("axis")), "descending": bool(op.attr("descending"))}
+    found = low.builder.ops("argsort", told, X=x)
+    low.give(op, "Out", found["Out"])
+    low.give(op, "Indices", found["Indices"], dtype=VarType.INT64)
+
+
+@lowers("multiplex")
+def _multiplex(low: Lowering, op: Operator) -> None:
+    parts = [each.variable for each in low.inputs(op, "X")]
+    low.give(op, "Out", low.op("multiplex", Ids=low.input(op, "Ids").variable, X=parts))

@@ -1,0 +1,91 @@
+"""Rows of normalization: of channels over a batch, and of each sample or parts of it."""
+
+from __future__ import annotations
+
+from math import prod
+
+from paddle._engine.program import Variable as EngineVariable
+from paddle._program.errors import BadProgram
+from paddle._program.lowering import Lowering
+from paddle._program.op_rows import lowers
+from paddle._program.operator import Operator
+
+
+@lowers(
+    "batch_norm",
+    "sync_batch_norm",
+    momentum=0.9,
+    epsilon=1e-5,
+    is_test=False,
+    use_global_stats=False,
+    data_layout="NCHW",
+    trainable_statistics=False,
+    fuse_with_relu=False,
+)
+def _batch_norm(low: Lowering, op: Operator) -> None:
+    """A step in training moves the mean and the variance where they lie: under the names of both slots."""
+    x = low.input(op, "X").variable
+    if op.attr("data_layout") not in ("NCHW", "AnyLayout") and len(x.shape) > 2:
+        raise BadProgram("operator 'batch_norm': data_layout NHWC is not in this release")
+    for slot in ("Mean", "Variance"):
+        if op.output(f"{slot}Out") not in ([], op.input(slot)):
+            raise BadProgram(f"operator 'batch_norm': {slot}Out has the variable of {slot}, and no other")
+    told = {
+        "momentum": float(op.attr("momentum")),
+        "epsilon": float(op.attr("epsilon")),
+        "is_test": bool(op.attr("is_test") or low.is_test),
+        "use_global_stats": bool(op.attr("use_global_stats")),
+    }
+    weights = {slot: low.input(op, slot).variable for slot in ("Scale", "Bias")}
+    kept = {slot: low.parameter(op, slot) for slot in ("Mean", "Variance")}
+    found = low.builder.ops("batch_norm", told, X=x, **weights, **kept)
+    low.give(op, "Y", found["Out"])
+    low.give(op, "SavedMean", found["SavedMean"], ())
+    low.give(op, "SavedVariance", found["SavedInverse"], ())
+
+
+def _scaled(low: Lowering, op: Operator, out: EngineVariable, shape: tuple[int, ...]) -> EngineVariable:
+    """Times Scale and plus Bias, each of that shape, where they are."""
+    for slot, type in (("Scale", "elementwise_mul"), ("Bias", "elementwise_add")):
+        if low.has(op, slot):
+            each = low.input(op, slot).variable
+            if each.shape != shape:
+                each = low.op("reshape", {"shape": shape}, X=each)
+            out = low.op(type, X=out, Y=each)
+    return out
+
+
+@lowers("layer_norm", epsilon=1e-5, begin_norm_axis=1)
+def _layer_norm(low: Lowering, op: Operator) -> None:
+    x, begin = low.input(op, "X").variable, int(op.attr("begin_norm_axis"))
+    if -1 in x.shape[begin:]:
+        raise BadProgram(f"operator 'layer_norm': the sizes of {list(x.shape)} from axis {begin} on must be known")
+    told = {"begin_norm_axis": begin, "epsilon": float(op.attr("epsilon"))}
+    found = low.builder.ops("standardize", told, X=x)
+    low.give(op, "Y", _scaled(low, op, found["Out"], x.shape[begin:]))
+    low.give(op, "Mean", found["Mean"], ())
+    low.give(op, "Variance", found["Variance"], ())
+
+
+@lowers("instance_norm", epsilon=1e-5)
+def _instance_norm(low: Lowering, op: Operator) -> None:
+    x = low.input(op, "X").variable
+    told = {"begin_norm_axis": 2, "epsilon": float(op.attr("epsilon"))}
+    found = low.builder.ops("standardize", told, X=x)
+    low.give(op, "Y", _scaled(low, op, found["Out"], (x.shape[1], *(1,) * (len(x.shape) - 2))))
+    low.give(op, "SavedMean", found["Mean"], ())
+    low.give(op, "SavedVariance", found["Variance"], ())
+
+
+@lowers("group_norm", epsilon=1e-5, groups=1, data_layout="NCHW")
+def _group_norm(low: Lowering, op: Operator) -> None:
+    x, groups = low.input(op, "X").variable, int(op.attr("groups"))
+    channels = x.shape[1]
+    if channels % groups or op.attr("data_layout") != "NCHW" or -1 in x.shape[2:]:
+        raise BadProgram(f"operator 'group_norm': {groups} groups of images NCHW of known size, not of {list(x.shape)}")
+    parted = low.op("reshape", {"shape": (-1, groups, channels // groups * prod(x.shape[2:]))}, X=x)
+    found = low.builder.ops("standardize", {"begin_norm_axis": 2, "epsilon": float(op.attr("epsilon"))}, X=parted)
+    whole = low.op("reshape", {"shape": (-1, *x.shape[1:])}, X=found["Out"])
+    low.give(op, "Y", _scaled(low, op, whole, (channels, *(1,) * (len(x.shape) - 2))))
+    low.give(op, "Mean", found["Mean"], ())
+    low.give(op, "Variance", found["Variance"], ())

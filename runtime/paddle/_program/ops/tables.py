@@ -1,0 +1,47 @@
+"""Rows of tables of which rows are looked up by ids."""
+
+from __future__ import annotations
+
+from paddle._engine.program import Variable as EngineVariable
+from paddle._program.lowering import Lowering
+from paddle._program.op_rows import lowers
+from paddle._program.operator import Operator
+
+_TOLD = {
+    "is_sparse": False,
+    "is_distributed": False,
+    "padding_idx": -1,
+    "remote_prefetch": False,
+}
+
+
+@lowers("lookup_table", **_TOLD)
+def _lookup_table(low: Lowering, op: Operator) -> None:
+    """The last axis of the ids has size 1; where it has another, as in programs for 2.x, all are looked up."""
+    ids = low.input(op, "Ids").variable
+    column = ids if ids.shape[-1:] == (1,) and len(ids.shape) > 1 else _column(low, ids)
+    _look_up(low, op, column)
+
+
+@lowers("lookup_table_v2", **_TOLD)
+def _lookup_table_v2(low: Lowering, op: Operator) -> None:
+    _look_up(low, op, _column(low, low.input(op, "Ids").variable))
+
+
+def _column(low: Lowering, ids: EngineVariable) -> EngineVariable:
+    if len(ids.shape) == 1:
+        return ids
+    return low.op("unsqueeze", {"axes": (len(ids.shape),)}, X=ids)
+
+
+def _look_up(low: Lowering, op: Operator, ids: EngineVariable) -> None:
+    """Rows of the table; of ``padding_idx``, zeros, through which nothing comes back."""
+    table, padding = low.input(op, "W").variable, int(op.attr("padding_idx"))
+    out = low.op("lookup_table", {"is_sparse": bool(op.attr("is_sparse"))}, W=table, Ids=ids)
+    if padding >= 0:
+        own = low.op("fill_constant", {"shape": (1,), "value": padding, "dtype": "int64"})
+        kept = low.op("cast", {"dtype": "float32"}, X=low.op("not_equal", X=ids, Y=own))
+        if len(ids.shape) == 1:
+            kept = low.op("unsqueeze", {"axes": (1,)}, X=kept)
+        out = low.op("elementwise_mul", X=out, Y=kept)
+    low.give(op, "Out", out, low.input(op, "Ids").runs)
