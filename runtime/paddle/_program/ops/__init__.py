@@ -1,5 +1,7 @@
-"""The families of operators: importing one registers its rows (op_rows.py)."""
+"""The families of operators, one file each: importing one registers its rows (op_rows.py)."""
 
-from paddle._program.ops import beams, classes, dense, files, filling, recurrent, sequences, tags, talking
+from importlib import import_module
+from pkgutil import iter_modules
 
-__all__ = ["beams", "classes", "dense", "files", "filling", "recurrent", "sequences", "tags", "talking"]
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")

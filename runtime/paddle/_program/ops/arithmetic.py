@@ -136,7 +136,9 @@ def _clip(low: Lowering, op: Operator) -> None:
 def _clip_by_norm(low: Lowering, op: Operator) -> None:
     x = low.input(op, "X").variable
     squares = low.op("squared_l2_norm", X=x)
-    low.give(op, "Out", low.op("clip_by_norm", {"max_norm": float(op.attr("max_norm"))}, X=x, Squares=squares))
+    low.give(
+        op, "Out", low.op("clip_by_norm", {"max_norm": float(op.attr("max_norm"))}, X=x, Squares=squares)
+    )
 
 
 @lowers("squared_l2_norm")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log
-from typing import Any
+from typing import TypeAlias
 
 from paddle._engine.program import Variable as EngineVariable
 from paddle._program.errors import BadProgram
@@ -14,7 +15,10 @@ from paddle._program.ops.activations import over_last
 from paddle._program.ops.arithmetic import as_float, number
 
 _IGNORED = -100
-"""Labels that upstream passes over unless it is told others. No table has such a row, so none is looked for."""
+"""The label that upstream passes over unless it is told another. None is looked for here then."""
+
+
+Cost: TypeAlias = Callable[[Lowering, EngineVariable, EngineVariable], EngineVariable]
 
 
 @lowers("cross_entropy", "cross_entropy2", soft_label=False, ignore_index=_IGNORED)
@@ -39,7 +43,7 @@ def _expected(low: Lowering, shares: EngineVariable, logs: EngineVariable) -> En
 
 
 def _picked(
-    low: Lowering, x: EngineVariable, label: EngineVariable, ignored: int, cost: Any
+    low: Lowering, x: EngineVariable, label: EngineVariable, ignored: int, cost: Cost
 ) -> EngineVariable:
     """A cost of rows and columns of labels, of arrays with more axes before; labels ignored cost nothing."""
     lead = x.shape[:-1]
@@ -61,7 +65,9 @@ def _picked(
 
 def _open_once(shape: tuple[int, ...]) -> tuple[int, ...]:
     if shape.count(-1) > 1:
-        raise BadProgram(f"a cost of shape {list(shape)}, of which feeds decide several sizes, is not in this release")
+        raise BadProgram(
+            f"a cost of shape {list(shape)}, of which feeds decide several sizes, is not in this release"
+        )
     return shape
 
 
@@ -98,10 +104,12 @@ def _softmax_with_cross_entropy(low: Lowering, op: Operator) -> None:
 
 
 def _along(low: Lowering, op: Operator, logits: EngineVariable, label: EngineVariable, axis: int) -> None:
-    """Along an axis that is not the last: of the logarithms, the label's one, or as many as labels are soft."""
+    """Along an axis that is not the last: the logarithms by their label, which is hard or soft."""
     logs = over_last(low, logits, axis, lambda each: low.op("log_softmax", X=each))
     if not op.attr("soft_label"):
-        bare = low.op("squeeze", {"axes": (axis,)}, X=label) if len(label.shape) == len(logits.shape) else label
+        bare = (
+            low.op("squeeze", {"axes": (axis,)}, X=label) if len(label.shape) == len(logits.shape) else label
+        )
         chosen = low.op("one_hot", {"depth": logits.shape[axis]}, X=bare)
         order = (*range(axis), len(bare.shape), *range(axis, len(bare.shape)))
         label = low.op("transpose", {"axis": order}, X=chosen)
@@ -264,7 +272,14 @@ def _cos_sim(low: Lowering, op: Operator) -> None:
     low.give(op, "Out", low.op("cos_sim", X=x, Y=y))
 
 
-@lowers("dropout", dropout_prob=0.5, is_test=False, fix_seed=False, seed=0, dropout_implementation="downgrade_in_infer")
+@lowers(
+    "dropout",
+    dropout_prob=0.5,
+    is_test=False,
+    fix_seed=False,
+    seed=0,
+    dropout_implementation="downgrade_in_infer",
+)
 def _dropout(low: Lowering, op: Operator) -> None:
     rate, way = float(op.attr("dropout_prob")), op.attr("dropout_implementation")
     x, is_test = low.input(op, "X").variable, bool(op.attr("is_test") or low.is_test)

@@ -30,37 +30,9 @@ def matrix(low: Lowering, variable: EngineVariable, rows: int) -> EngineVariable
     return low.op("reshape", {"shape": shape}, X=variable)
 
 
-@lowers("elementwise_add", axis=-1)
-def _elementwise_add(low: Lowering, op: Operator) -> None:
-    x, y = low.input(op, "X").variable, low.input(op, "Y").variable
-    low.give(op, "Out", low.op("elementwise_add", X=x, Y=beside(low, x, y, op.attr("axis"))))
-
-
-def beside(low: Lowering, x: EngineVariable, y: EngineVariable, axis: int) -> EngineVariable:
-    """``y`` shaped so that it is broadcast along ``x`` from ``axis`` on, as fluid does."""
-    rank = len(x.shape)
-    trailing = rank - (rank - len(y.shape) if axis == -1 else axis) - len(y.shape)
-    if trailing <= 0:
-        return y
-    return low.op("reshape", {"shape": (*y.shape, *(1,) * trailing)}, X=y)
-
-
 @lowers("mean")
 def _mean(low: Lowering, op: Operator) -> None:
     low.give(op, "Out", low.op("mean", X=low.input(op, "X").variable), ())
-
-
-@lowers("square_error_cost")
-def _square_error_cost(low: Lowering, op: Operator) -> None:
-    x, label = low.input(op, "X").variable, low.input(op, "Y").variable
-    low.give(op, "Out", low.op("square_error_cost", {"per_sample": False}, X=x, Label=label))
-
-
-@lowers("scale", scale=1.0, bias=0.0, bias_after_scale=True)
-def _scale(low: Lowering, op: Operator) -> None:
-    scale, bias = op.attr("scale"), op.attr("bias")
-    attrs = {"scale": scale, "bias": bias if op.attr("bias_after_scale") else scale * bias}
-    low.give(op, "Out", low.op("scale", attrs, X=low.input(op, "X").variable))
 
 
 @lowers("sum")

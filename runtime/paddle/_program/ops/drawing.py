@@ -1,8 +1,10 @@
-"""Rows of arrays that a step makes from nowhere: told values, constants as large as a batch, random numbers."""
+"""Rows of arrays that a step makes from nowhere: told values, constants, random numbers."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from paddle._engine.program import Variable as EngineVariable
 from paddle._program.dtypes import VarType, dtype_of, engine_dtype
@@ -10,8 +12,6 @@ from paddle._program.host import Host
 from paddle._program.lowering import Lowering
 from paddle._program.op_rows import hosts, lowers
 from paddle._program.operator import Operator
-
-import numpy as np
 
 _SIZES: dict[str, Any] = {"shape": (1,), "dtype": int(VarType.FP32)}
 _LIKE: dict[str, Any] = {**_SIZES, "input_dim_idx": 0, "output_dim_idx": 0}
@@ -52,6 +52,16 @@ def _drawn_like(low: Lowering, op: Operator, type: str, *names: str) -> None:
     told = _told(op, "seed", *names, *_PLACES)
     out = low.op(f"{type}_batch_size_like", told, X=low.input(op, "Input").variable)
     low.give(op, "Out", out, _runs(low, op), dtype=op.attr("dtype"))
+
+
+@lowers("uniform_random", min=-1.0, max=1.0, seed=0, **_SIZES)
+def _uniform(low: Lowering, op: Operator) -> None:
+    low.give(op, "Out", low.op("uniform_random", _told(op, "min", "max", "seed")), (), dtype=op.attr("dtype"))
+
+
+@lowers("gaussian_random", "truncated_gaussian_random", mean=0.0, std=1.0, seed=0, **_SIZES)
+def _gaussian(low: Lowering, op: Operator) -> None:
+    low.give(op, "Out", low.op(op.type, _told(op, "mean", "std", "seed")), (), dtype=op.attr("dtype"))
 
 
 @lowers("randint", low=0, high=1, seed=0, shape=(1,), dtype=int(VarType.INT64))
@@ -125,5 +135,6 @@ def _open_line(op: Operator) -> None:
 @hosts("range", infer=_open_line)
 def _range(host: Host, op: Operator) -> None:
     """As many numbers as values say."""
-    start, end, step = (np.asarray(host.input(op, slot)).reshape(-1)[0] for slot in ("Start", "End", "Step"))
-    host.give(op, "Out", np.arange(start, end, step, start.dtype))
+    told = [np.asarray(host.input(op, slot)).reshape(-1) for slot in ("Start", "End", "Step")]
+    start, end, step = (each[0].item() for each in told)
+    host.give(op, "Out", np.arange(start, end, step).astype(told[0].dtype))

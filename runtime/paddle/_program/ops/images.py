@@ -29,11 +29,15 @@ def _pair(given: int | Sequence[int]) -> tuple[int, int]:
 
 def _moving(op: Operator, *names: str) -> dict[str, Any]:
     if op.attr("data_format") not in ("NCHW", "AnyLayout"):
-        raise BadProgram(f"operator {op.type!r}: data_format {op.attr('data_format')!r}: only NCHW is in this release")
+        raise BadProgram(
+            f"operator {op.type!r}: data_format {op.attr('data_format')!r}: only NCHW is in this release"
+        )
     return {name: _pair(op.attr(name)) for name in ("strides", "paddings", *names)}
 
 
-def _same(op: Operator, size: Sequence[int], window: tuple[int, int], moving: dict[str, Any]) -> dict[str, Any]:
+def _same(
+    op: Operator, size: Sequence[int], window: tuple[int, int], moving: dict[str, Any]
+) -> dict[str, Any]:
     """Paddings of algorithms that have a name."""
     way = op.attr("padding_algorithm")
     if way == "VALID":
@@ -41,7 +45,9 @@ def _same(op: Operator, size: Sequence[int], window: tuple[int, int], moving: di
     if way != "SAME":
         return moving
     if moving["strides"] != (1, 1) or not (window[0] % 2 and window[1] % 2):
-        raise BadProgram(f"operator {op.type!r}: padding 'SAME' is in this release for odd windows and strides of 1")
+        raise BadProgram(
+            f"operator {op.type!r}: padding 'SAME' is in this release for odd windows and strides of 1"
+        )
     apart = moving.get("dilations", (1, 1))
     return {**moving, "paddings": tuple((w - 1) * d // 2 for w, d in zip(window, apart, strict=True))}
 
@@ -50,7 +56,9 @@ def _same(op: Operator, size: Sequence[int], window: tuple[int, int], moving: di
 def _conv2d(low: Lowering, op: Operator) -> None:
     x, filters = low.input(op, "Input").variable, low.input(op, "Filter").variable
     moving = _same(op, x.shape, (filters.shape[2], filters.shape[3]), _moving(op, "dilations"))
-    low.give(op, "Output", low.op("conv2d", {**moving, "groups": op.attr("groups") or 1}, X=x, Filter=filters))
+    low.give(
+        op, "Output", low.op("conv2d", {**moving, "groups": op.attr("groups") or 1}, X=x, Filter=filters)
+    )
 
 
 @lowers(
@@ -113,8 +121,8 @@ def _adaptive_pool(low: Lowering, op: Operator, how: str, wanted: tuple[int, int
     sides = list(zip(x.shape[2:], wanted, strict=True))
     if any(size % count for size, count in sides):
         raise BadProgram(
-            f"operator 'pool2d': adaptive maxima of {list(x.shape[2:])} as {list(wanted)} parts, of which not "
-            "all are of one size, are not in this release"
+            f"operator 'pool2d': adaptive maxima of {list(x.shape[2:])} as {list(wanted)} parts, not all of "
+            "one size, are not in this release"
         )
     window = tuple(size // count for size, count in sides)
     low.give(op, "Out", low.op("max_pool2d", {"ksize": window, "strides": window}, X=x))
@@ -135,7 +143,9 @@ def _adaptive_pool(low: Lowering, op: Operator, how: str, wanted: tuple[int, int
 )
 def _interpolate(low: Lowering, op: Operator) -> None:
     if low.has(op, "OutSize") or low.has(op, "SizeTensor"):
-        raise BadProgram(f"operator {op.type!r}: a size that is computed is not in this release: give numbers")
+        raise BadProgram(
+            f"operator {op.type!r}: a size that is computed is not in this release: give numbers"
+        )
     x = low.input(op, "X").variable
     told = {
         "size": _size(op, x.shape),
@@ -153,7 +163,9 @@ def _size(op: Operator, shape: Sequence[int]) -> tuple[int, int]:
     if not scales:
         return int(op.attr("out_h")), int(op.attr("out_w"))
     if -1 in shape[2:]:
-        raise BadProgram(f"operator {op.type!r}: images whose size a feed decides are resized to a size, not by a scale")
+        raise BadProgram(
+            f"operator {op.type!r}: images whose size a feed decides are resized to a size, not by a scale"
+        )
     return int(shape[2] * scales[0]), int(shape[3] * scales[-1])
 
 

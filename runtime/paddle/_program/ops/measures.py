@@ -15,7 +15,7 @@ def _accuracy(low: Lowering, op: Operator) -> None:
     slots = {slot: low.input(op, slot).variable for slot in ("Out", "Indices", "Label")}
     if len(slots["Label"].shape) == 1:
         slots["Label"] = low.op("unsqueeze", {"axes": (1,)}, X=slots["Label"])
-    found = low.builder.ops("accuracy", **slots)
+    found = low.builder.ops("accuracy", None, **slots)
     low.give(op, "Accuracy", found["Accuracy"], ())
     low.give(op, "Correct", found["Correct"], (), dtype=VarType.INT32)
     low.give(op, "Total", found["Total"], (), dtype=VarType.INT32)
@@ -32,11 +32,11 @@ def _auc(low: Lowering, op: Operator) -> None:
     before = {slot: low.input(op, f"Stat{name}").variable for slot, name in _COUNTS.items()}
     steps = int(op.attr("slide_steps"))
     if not steps:
-        found = low.builder.ops("auc", Predict=predict, Label=label, **before)
+        found = low.builder.ops("auc", None, Predict=predict, Label=label, **before)
         kept = {slot: found[f"{slot}Out"] for slot in _COUNTS}
     else:
         sums = {slot: _later(low, each, steps) for slot, each in before.items()}
-        found = low.builder.ops("auc", Predict=predict, Label=label, **sums)
+        found = low.builder.ops("auc", None, Predict=predict, Label=label, **sums)
         kept = {slot: _moved(low, before[slot], found[f"{slot}Out"], sums[slot], steps) for slot in _COUNTS}
     low.give(op, "AUC", found["AUC"], ())
     for slot, name in _COUNTS.items():
@@ -49,7 +49,11 @@ _COUNTS = {"Positive": "Pos", "Negative": "Neg"}
 def _later(low: Lowering, counts: EngineVariable, steps: int) -> EngineVariable:
     """The sum of the counts of all steps but the first, which is forgotten now."""
     if steps == 1:
-        return low.op("elementwise_mul", X=counts, Y=low.op("fill_constant", {"shape": (1,), "value": 0, "dtype": "int64"}))
+        return low.op(
+            "elementwise_mul",
+            X=counts,
+            Y=low.op("fill_constant", {"shape": (1,), "value": 0, "dtype": "int64"}),
+        )
     rest = low.op("slice", {"axes": (0,), "starts": (1,), "ends": (steps,)}, X=counts)
     return low.op("reduce_sum", {"dim": 0, "keep_dim": True}, X=rest)
 

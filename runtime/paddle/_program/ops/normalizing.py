@@ -59,7 +59,9 @@ def _scaled(low: Lowering, op: Operator, out: EngineVariable, shape: tuple[int, 
 def _layer_norm(low: Lowering, op: Operator) -> None:
     x, begin = low.input(op, "X").variable, int(op.attr("begin_norm_axis"))
     if -1 in x.shape[begin:]:
-        raise BadProgram(f"operator 'layer_norm': the sizes of {list(x.shape)} from axis {begin} on must be known")
+        raise BadProgram(
+            f"operator 'layer_norm': the sizes of {list(x.shape)} from axis {begin} on must be known"
+        )
     told = {"begin_norm_axis": begin, "epsilon": float(op.attr("epsilon"))}
     found = low.builder.ops("standardize", told, X=x)
     low.give(op, "Y", _scaled(low, op, found["Out"], x.shape[begin:]))
@@ -82,9 +84,13 @@ def _group_norm(low: Lowering, op: Operator) -> None:
     x, groups = low.input(op, "X").variable, int(op.attr("groups"))
     channels = x.shape[1]
     if channels % groups or op.attr("data_layout") != "NCHW" or -1 in x.shape[2:]:
-        raise BadProgram(f"operator 'group_norm': {groups} groups of images NCHW of known size, not of {list(x.shape)}")
+        raise BadProgram(
+            f"operator 'group_norm': {groups} groups of images NCHW of known size, not of {list(x.shape)}"
+        )
     parted = low.op("reshape", {"shape": (-1, groups, channels // groups * prod(x.shape[2:]))}, X=x)
-    found = low.builder.ops("standardize", {"begin_norm_axis": 2, "epsilon": float(op.attr("epsilon"))}, X=parted)
+    found = low.builder.ops(
+        "standardize", {"begin_norm_axis": 2, "epsilon": float(op.attr("epsilon"))}, X=parted
+    )
     whole = low.op("reshape", {"shape": (-1, *x.shape[1:])}, X=found["Out"])
     low.give(op, "Y", _scaled(low, op, whole, (channels, *(1,) * (len(x.shape) - 2))))
     low.give(op, "Mean", found["Mean"], ())

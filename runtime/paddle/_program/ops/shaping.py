@@ -21,7 +21,9 @@ def axes_of(given: int | Sequence[int]) -> tuple[int, ...]:
 def _reshape(low: Lowering, op: Operator) -> None:
     x, wanted = low.input(op, "X").variable, tuple(int(size) for size in op.attr("shape"))
     if not wanted:
-        raise BadProgram(f"operator {op.type!r}: a shape that is computed is not in this release: give numbers")
+        raise BadProgram(
+            f"operator {op.type!r}: a shape that is computed is not in this release: give numbers"
+        )
     if wanted.count(-1) > 1:
         raise BadProgram(f"operator {op.type!r}: shape {list(wanted)} leaves more than one size open")
     _give_kept(low, op, low.op("reshape", {"shape": _settled(x.shape, wanted)}, X=x))
@@ -92,7 +94,9 @@ def _split(low: Lowering, op: Operator) -> None:
     x, axis = low.input(op, "X").variable, int(op.attr("axis")) % len(low.input(op, "X").variable.shape)
     size, sections = x.shape[axis], [int(each) for each in op.attr("sections")]
     if size == -1:
-        raise BadProgram("operator 'split': the axis is one whose size a feed decides: its parts are not known")
+        raise BadProgram(
+            "operator 'split': the axis is one whose size a feed decides: its parts are not known"
+        )
     if not sections:
         if size % int(op.attr("num")):
             raise BadProgram(f"operator 'split': {size} is not divisible into {op.attr('num')} equal parts")

@@ -17,7 +17,7 @@ _TOLD = {
 
 @lowers("lookup_table", **_TOLD)
 def _lookup_table(low: Lowering, op: Operator) -> None:
-    """The last axis of the ids has size 1; where it has another, as in programs for 2.x, all are looked up."""
+    """The last axis of the ids has size 1; where it has another, all are looked up."""
     ids = low.input(op, "Ids").variable
     column = ids if ids.shape[-1:] == (1,) and len(ids.shape) > 1 else _column(low, ids)
     _look_up(low, op, column)
