@@ -8,7 +8,7 @@ gradients begins with all that was lowered before it, so that these go all the w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from paddle._program.block import Block
@@ -101,16 +101,20 @@ def _pieces(ops: Sequence[Operator]) -> list[list[Operator] | Operator]:
     return pieces
 
 
-def _is_of_host(ops: Sequence[Operator]):  # type: ignore[no-untyped-def]
-    """Which operators are computed on the host: where there is no training or lowered-only operator (a
-    startup program), all that can be."""
-    lowered_only = any(
-        op.role == BACKWARD or op.type in UPDATES or (row(op.type).lower and not row(op.type).host)
-        for op in ops
-    )
-    if lowered_only:
-        return lambda op: op.role != BACKWARD and op.type not in UPDATES and row(op.type).lower is None
-    return lambda op: row(op.type).host is not None
+def _is_of_host(ops: Sequence[Operator]) -> Callable[[Operator], bool]:
+    """Which operators are computed on the host: those that are not lowered, and of those that may be both
+    the ones that give first values, which follow from a seed and a name, and all of a program of such alone."""
+    trains = any(op.role == BACKWARD or op.type in UPDATES for op in ops)
+    lowered_only = any(row(op.type).lower and not row(op.type).host for op in ops if op.type not in UPDATES)
+
+    def is_it(op: Operator) -> bool:
+        if op.role == BACKWARD or op.type in UPDATES or row(op.type).host is None:
+            return False
+        if row(op.type).lower is None:
+            return True
+        return not trains and (not lowered_only or any(_outlives(op.block, n) for n in op.output_arg_names))
+
+    return is_it
 
 
 def _listed(piece: list[Operator] | Operator) -> list[Operator]:
