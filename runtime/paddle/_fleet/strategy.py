@@ -1,0 +1,123 @@
+"""DistributedStrategy: how a job trains, as its program says it.
+
+It must never know who reads it. Guarantee: what is set is checked when it is set, by its name and type, as
+upstream's is; what is saved is upstream's message in text, and can be loaded again.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from paddle._fleet import prototxt
+from paddle._fleet.errors import BadStrategy, UnknownConfig
+from paddle._fleet.strategy_fields import CONFIGS, FLAGS
+
+_WIDTH = 88
+_OBJECTS = ("build_strategy", "execution_strategy")
+
+
+class DistributedStrategy:
+    """Which way of training, and its numbers.
+
+    ``a_sync``: trainers do not wait for each other (True unless it is set). Setting it sets
+    ``a_sync_configs["k_steps"]`` to 0; with more, trainers update by themselves and meet every so many steps.
+    """
+
+    def __init__(self) -> None:
+        self._set({"_values": {}, "_configs": {}, "_objects": {}, "_is_told": False})
+
+    def _set(self, own: Mapping[str, Any]) -> None:
+        vars(self).update(own)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in FLAGS:
+            return self._values.get(name, FLAGS[name])
+        if name in CONFIGS:
+            return {**CONFIGS[name], **self._configs.get(name, {})}
+        if name in _OBJECTS:
+            return self._objects.get(name)
+        raise AttributeError(f"DistributedStrategy has no attribute {name!r}", name=name, obj=self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in FLAGS:
+            self._set_flag(name, value)
+        elif name in CONFIGS:
+            self._set_configs(name, value)
+        elif name in _OBJECTS:
+            self._objects[name] = value
+        else:
+            raise TypeError(
+                f"{name} is not a attribute of DistributedStrategy. It has {', '.join(sorted(FLAGS))}."
+            )
+
+    def _set_flag(self, name: str, value: Any) -> None:
+        kind = type(FLAGS[name])
+        if type(value) is not kind and not (kind is float and isinstance(value, int)):
+            text = f"DistributedStrategy.{name} is of type {kind.__name__}, and not {value!r}"
+            if name == "a_sync":
+                raise BadStrategy(text)
+            warnings.warn(f"{text}; it stays {getattr(self, name)!r}", stacklevel=3)  # as upstream goes on
+            return
+        self._values[name] = value
+        if name == "a_sync":
+            self._set({"_is_told": True})
+            self._set_configs("a_sync_configs", {"k_steps": 0})
+
+    def _set_configs(self, name: str, given: Any) -> None:
+        if not isinstance(given, Mapping):
+            raise BadStrategy(f"DistributedStrategy.{name} is a dict, and not {given!r}")
+        for key, value in given.items():
+            if key not in CONFIGS[name]:
+                raise UnknownConfig(
+                    f"DistributedStrategy.{name} has no key {key!r}; it has {', '.join(CONFIGS[name])}."
+                )
+            kind = type(CONFIGS[name][key])
+            if not isinstance(value, (kind, int) if kind is float else kind) or (
+                isinstance(value, bool) and kind is not bool
+            ):
+                raise BadStrategy(
+                    f"DistributedStrategy.{name}[{key!r}] is of type {kind.__name__}, and not {value!r}"
+                )
+        self._configs.setdefault(name, {}).update(given)
+
+    def save_to_prototxt(self, output: str) -> None:
+        """Write it to a file, in protobuf's text: all that was set."""
+        Path(output).write_text(prototxt.written({**self._values, **self._configs}), encoding="utf-8")
+
+    def load_from_prototxt(self, pb_file: str) -> None:
+        """Read it from such a file."""
+        found = prototxt.read(Path(pb_file).read_text(encoding="utf-8"))
+        for name, value in found.items():
+            if name in CONFIGS:
+                lists = {key for key, known in CONFIGS[name].items() if isinstance(known, list)}
+                whole = {k: [v] if k in lists and not isinstance(v, list) else v for k, v in value.items()}
+                self._set_configs(name, whole)
+            elif name in FLAGS:
+                self._values[name] = value
+                self._set({"_is_told": self._is_told or name == "a_sync"})
+            elif name not in (*_OBJECTS, "mode"):
+                raise BadStrategy(f"{pb_file}: DistributedStrategy has no field {name!r}")
+
+    def __deepcopy__(self, memo: Any) -> DistributedStrategy:
+        twin = DistributedStrategy()
+        configs = {name: dict(of) for name, of in self._configs.items()}
+        twin._set({"_values": dict(self._values), "_configs": configs, "_is_told": self._is_told})
+        twin._set({"_objects": dict(self._objects)})
+        return twin
+
+    def __repr__(self) -> str:
+        edge = "+" + "=" * _WIDTH + "+"
+        rows = [f"|{'DistributedStrategy Overview':^{_WIDTH}}|", edge]
+        for name in FLAGS:
+            if (value := getattr(self, name)) != FLAGS[name] or name == "a_sync":
+                rows.append(_row(name, value))
+                rows += [_row(f"  {key}", of) for key, of in getattr(self, f"{name}_configs", {}).items()]
+        return "\n".join([edge, *rows, edge])
+
+
+def _row(name: str, value: Any) -> str:
+    half = _WIDTH // 2
+    return f"|{name:^{half}.{half}}|{value!s:^{_WIDTH - half - 1}.{_WIDTH - half - 1}}|"

@@ -1,0 +1,91 @@
+"""What a DistributedStrategy has: names and defaults, as upstream's message. Data only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+FLAGS: Mapping[str, Any] = {
+    "amp": False,
+    "recompute": False,
+    "localsgd": False,
+    "dgc": False,
+    "gradient_merge": False,
+    "lars": False,
+    "lamb": False,
+    "pipeline": False,
+    "elastic": False,
+    "auto": False,
+    "a_sync": True,
+    "sync_nccl_allreduce": True,
+    "nccl_comm_num": 1,
+    "use_hierarchical_allreduce": False,
+    "hierarchical_allreduce_inter_nranks": 1,
+    "sync_batch_norm": False,
+    "fuse_all_reduce_ops": True,
+    "fuse_grad_size_in_MB": 32,
+    "fuse_grad_size_in_TFLOPS": 50.0,
+    "cudnn_exhaustive_search": True,
+    "conv_workspace_size_limit": 512,
+    "cudnn_batchnorm_spatial_persistent": True,
+    "adaptive_localsgd": False,
+    "fp16_allreduce": False,
+    "sharding": False,
+    "last_comm_group_size_MB": 1.0,
+    "find_unused_parameters": True,
+    "heter_ccl_mode": False,
+    "without_graph_optimization": False,
+}
+# Those that would train something else, and are not built.
+OTHERWISE = (
+    *("amp", "localsgd", "dgc", "gradient_merge", "lars", "lamb", "pipeline", "elastic", "adaptive_localsgd"),
+    *("fp16_allreduce", "sharding"),
+)
+CONFIGS: Mapping[str, Mapping[str, Any]] = {
+    "a_sync_configs": {
+        "k_steps": -1,
+        "max_merge_var_num": 1,
+        "send_queue_size": 16,
+        "independent_recv_thread": False,
+        "min_send_grad_num_before_recv": 1,
+        "thread_pool_size": 1,
+        "send_wait_times": 1,
+        "runtime_split_send_recv": False,
+        "launch_barrier": True,
+        "heter_worker_device_guard": "cpu",
+        "lr_decay_steps": 10,
+        "use_ps_gpu": 0,
+    },
+    "recompute_configs": {"checkpoints": [], "enable_offload": False, "checkpoint_shape": []},
+    "amp_configs": {
+        "init_loss_scaling": 32768.0,
+        "incr_every_n_steps": 1000,
+        "decr_every_n_nan_or_inf": 2,
+        "incr_ratio": 2.0,
+        "decr_ratio": 0.8,
+        "use_dynamic_loss_scaling": True,
+        "custom_white_list": [],
+        "custom_black_list": [],
+        "custom_black_varnames": [],
+        "use_pure_fp16": False,
+        "use_fp16_guard": True,
+    },
+    "localsgd_configs": {"k_steps": 1, "begin_step": 1},
+    "adaptive_localsgd_configs": {"init_k_steps": 1, "begin_step": 1},
+    "gradient_merge_configs": {"k_steps": 1, "avg": True},
+    "dgc_configs": {"rampup_begin_step": 0, "rampup_step": 1, "sparsity": []},
+    "lars_configs": {
+        "lars_coeff": 0.001,
+        "lars_weight_decay": 0.0005,
+        "epsilon": 0.0,
+        "exclude_from_weight_decay": [],
+    },
+    "lamb_configs": {"lamb_weight_decay": 0.01, "exclude_from_weight_decay": []},
+    "pipeline_configs": {
+        "micro_batch": 1,
+        "micro_batch_size": 1,
+        "accumulate_steps": 1,
+        "schedule_mode": "1F1B",
+    },
+    "sharding_configs": {"fuse_broadcast_MB": 32.0, "sharding_segment_strategy": "segment_broadcast_MB"},
+}
