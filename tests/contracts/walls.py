@@ -80,6 +80,12 @@ TABLE = (
         "importlib numpy",
     ),
     Row("fluid.data_feeder", "_program", "os"),  # how many places CPU_NUM says there are
+    Row(
+        "_fleet",
+        "_fleet _absent _complaint _engine.exchange _launch.{environ, errors} _program _pserver.memory",
+        "copy math numpy os pathlib warnings",
+    ),
+    Row("distributed.fleet", "_absent _fleet distributed.fleet", "importlib"),
     Row("distributed.__init__", "_absent", "importlib"),
     Row("distributed.{launch, fleet.launch}", "_launch.fleet.cli", "sys"),
     Row("profiler", "_absent _engine.{profile, profile_table}", "os pathlib socket"),

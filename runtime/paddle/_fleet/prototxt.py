@@ -57,13 +57,16 @@ def _tokens(text: str) -> Iterator[str]:
             line = text.count("\n", 0, at) + 1
             raise BadStrategy(f"this is no message in protobuf's text: line {line}, {text[at : at + 20]!r}")
         at = found.end()
-        yield found[1]
+        if found[1] not in (",", ";"):  # between fields, if somebody likes
+            yield found[1]
 
 
 def _message(tokens: list[str], at: int) -> tuple[dict[str, Any], int]:
     message: dict[str, Any] = {}
     while at < len(tokens) and tokens[at] != "}":
         name, at = tokens[at], at + 1
+        if not name.isidentifier():
+            raise BadStrategy(f"this is no message in protobuf's text: {name!r} is no name")
         if at < len(tokens) and tokens[at] == ":":
             at += 1
         if at >= len(tokens):

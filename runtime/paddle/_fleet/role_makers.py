@@ -187,7 +187,7 @@ def _of_all(found: ClusterEnvironment) -> tuple[str, ...]:
     if listed and len(listed) != found.trainers:
         raise BadRole(
             f"PADDLE_TRAINER_ENDPOINTS lists {len(listed)} trainers ({', '.join(listed)}), but "
-            f"PADDLE_TRAINERS_NUM is {found.trainers}. Correct one of them, or unset the list: it may be left out."
+            f"PADDLE_TRAINERS_NUM is {found.trainers}. Correct one of them, or unset the list."
         )
     return listed
 

@@ -1,1 +1,70 @@
-"""``paddle.distributed.fleet``."""
+"""``paddle.distributed.fleet``: one process's part in a job with parameter servers.
+
+Its functions are those of one Fleet, which is this process's. A name is looked up when it is first used, so
+that the launcher, which lies here too, loads no array. It must never hold code of its own.
+"""
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from paddle import _absent
+
+_FUNCTIONS = (
+    *("init", "is_first_worker", "worker_index", "worker_num", "node_num", "local_rank", "is_worker"),
+    *("worker_endpoints", "server_num", "server_index", "server_endpoints", "is_server", "barrier_worker"),
+    *("init_worker", "init_server", "run_server", "stop_worker", "distributed_optimizer", "minimize"),
+    *("save_inference_model", "save_persistables", "shrink", "rank", "nranks"),
+)
+_MODULE_OF = {
+    "Fleet": "base.fleet_base",
+    "fleet": "base.fleet_base",
+    "DistributedStrategy": "base.distributed_strategy",
+    **dict.fromkeys(("PaddleCloudRoleMaker", "Role", "UserDefinedRoleMaker"), "base.role_maker"),
+    "UtilBase": "base.fleet_base",
+    **dict.fromkeys(("MultiSlotDataGenerator", "MultiSlotStringDataGenerator"), "data_generator"),
+    **dict.fromkeys(
+        (
+            *("BoxPSDataset", "DatasetBase", "FileInstantDataset", "InMemoryDataset", "QueueDataset"),
+            *("DatasetFactory",),
+        ),
+        "dataset",
+    ),
+}
+_MODULES = frozenset({"base", "data_generator", "dataset", "launch", "metrics", "utils"})
+_DYGRAPH = "programs are static here (paddle.enable_static)"
+_LATER = {
+    **dict.fromkeys(
+        (
+            *("distributed_model", "step", "clear_grad", "set_lr", "get_lr", "state_dict", "set_state_dict"),
+            *("amp_init", "set_date"),
+        ),
+        _DYGRAPH,
+    ),
+    **dict.fromkeys(
+        ("CommunicateTopology", "HybridCommunicateGroup"),
+        "training is with parameter servers, not collective",
+    ),
+    "collective_perf": "training is with parameter servers, not collective",
+}
+
+__all__ = sorted({*_FUNCTIONS, *_MODULE_OF, *_MODULES, "util"})
+
+
+def __getattr__(name: str) -> Any:
+    if name in _FUNCTIONS or name == "util":
+        return getattr(import_module("paddle.distributed.fleet.base.fleet_base").fleet, name)
+    module = name if name in _MODULES else _MODULE_OF.get(name)
+    if module is not None and find_spec(f"paddle.distributed.fleet.{module}") is not None:
+        found = import_module(f"paddle.distributed.fleet.{module}")
+        return found if name in _MODULES else getattr(found, name)
+    if module is not None or name in _LATER:
+        needs = _LATER.get(name, "it is not built yet")
+        raise _absent.AbsentName(f"paddle.distributed.fleet.{name} is not in this release: {needs}.")
+    raise AttributeError(
+        f"paddle.distributed.fleet.{name} does not exist", name=name, obj=import_module(__name__)
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

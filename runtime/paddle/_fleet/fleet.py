@@ -1,0 +1,227 @@
+"""Fleet: what one process of a job does, from ``init`` to ``stop_worker``.
+
+Rules:
+
+1.  ``init`` says who this process is; everything else needs it. Without a cluster one process does all, and
+    what is for servers and for meeting others does nothing.
+2.  ``minimize`` of a distributed optimizer says where the parameters of a program are kept. What servers and
+    workers do needs it.
+3.  ``init_worker`` meets the servers where the startup program has run, else the first step does: worker 0's
+    values are the job's, the others take them.
+4.  ``run_server`` returns when every worker has said goodbye, by ``stop_worker`` or by its end.
+
+It must never know how values travel. Guarantee: a call that comes too early says which one is missing.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from paddle._fleet import modes
+from paddle._fleet.errors import BadRole, FleetError, TooEarly
+from paddle._fleet.optimizer import DistributedOptimizer
+from paddle._fleet.place import Role
+from paddle._fleet.role_makers import PaddleCloudRoleMaker, RoleMakerBase
+from paddle._fleet.strategy import DistributedStrategy
+from paddle._fleet.together import UtilBase
+from paddle._fleet.workers import Workers
+
+
+class Fleet:
+    """One process's. The faces have one each for the process."""
+
+    def __init__(self) -> None:
+        self._role_maker: RoleMakerBase | None = None
+        self._strategy: Any = None
+        self._workers: Workers | None = None
+        self._seed_dir: str | None = None
+        self._util: Any = None
+        self._programs: list[tuple[Any, Any]] = []
+        self._is_collective = False
+
+    def init(
+        self, role_maker: RoleMakerBase | None = None, is_collective: bool = False, strategy: Any = None
+    ) -> Fleet:
+        """Say who this process is; without a role maker the environment does."""
+        if not isinstance(is_collective, bool):
+            raise FleetError(f"fleet.init: is_collective is True or False, and not {is_collective!r}")
+        if role_maker is None:
+            role_maker = PaddleCloudRoleMaker(is_collective=is_collective)
+        if not isinstance(role_maker, RoleMakerBase):
+            raise FleetError(
+                "fleet.init: role_maker should be subclass of RoleMakerBase, such as PaddleCloudRoleMaker(), "
+                f"and not {role_maker!r}"
+            )
+        role_maker.generate_role()
+        self._role_maker, self._is_collective = role_maker, is_collective
+        self._strategy = DistributedStrategy() if strategy is None else strategy
+        self._workers, self._seed_dir, self._util, self._programs = None, None, None, []
+        return self
+
+    @property
+    def role_maker(self) -> RoleMakerBase:
+        """Who this process is."""
+        if self._role_maker is None:
+            raise TooEarly("fleet.init() comes before all else: it says who this process is")
+        return self._role_maker
+
+    _role = role_maker
+
+    # Who this is, and who the others are.
+
+    def is_first_worker(self) -> bool:
+        """Whether this is worker 0."""
+        return self.role_maker.is_first_worker()
+
+    def worker_index(self) -> int:
+        """Which worker this is."""
+        return self.role_maker.worker_index()
+
+    def worker_num(self) -> int:
+        """How many workers there are."""
+        return self.role_maker.worker_num()
+
+    def node_num(self) -> int:
+        """On how many machines they are."""
+        return self.role_maker.node_num()
+
+    def local_rank(self) -> int:
+        """Which worker of this machine this is."""
+        place = self.role_maker.place
+        host = place.endpoint.rpartition(":")[0]
+        return sum(each.rpartition(":")[0] == host for each in place.worker_endpoints[: place.id])
+
+    def is_worker(self) -> bool:
+        """Whether this is a worker."""
+        return self.role_maker.is_worker()
+
+    def worker_endpoints(self, to_string: bool = False) -> Any:
+        """Those of the workers, as a list or separated by commas."""
+        return _shown(self.role_maker.get_trainer_endpoints(), to_string)
+
+    def server_num(self) -> int:
+        """How many servers there are."""
+        return self.role_maker.server_num()
+
+    def server_index(self) -> int:
+        """Which server this is."""
+        return self.role_maker.server_index()
+
+    def server_endpoints(self, to_string: bool = False) -> Any:
+        """Those of the servers, as a list or separated by commas."""
+        return _shown(self.role_maker.get_pserver_endpoints(), to_string)
+
+    def is_server(self) -> bool:
+        """Whether this is a server."""
+        return self.role_maker.is_server()
+
+    def nranks(self) -> int:
+        """How many workers there are."""
+        return self.worker_num()
+
+    rank = worker_index
+
+    # What is trained.
+
+    def distributed_optimizer(self, optimizer: Any, strategy: Any = None) -> DistributedOptimizer:
+        """The optimizer of the job: ``optimizer``, with the parameters where ``strategy`` says."""
+        _ = self.role_maker
+        if strategy is not None:
+            self._strategy = copy.deepcopy(strategy)
+        self._optimizer = optimizer
+        return DistributedOptimizer(optimizer, self._strategy, self._placed)
+
+    def minimize(self, loss: Any, *others: Any, **named: Any) -> Any:
+        """That of the distributed optimizer."""
+        if getattr(self, "_optimizer", None) is None:
+            raise TooEarly(
+                "fleet.minimize() needs fleet.distributed_optimizer(optimizer, strategy) before it"
+            )
+        return DistributedOptimizer(self._optimizer, self._strategy, self._placed).minimize(
+            loss, *others, **named
+        )
+
+    def _placed(self, program: Any, startup: Any) -> None:
+        """Rule 2."""
+        self._programs.append((program, startup))
+        if not self.role_maker.place.is_distributed:
+            return
+        mode = self._mode(program)
+        if mode is not None:
+            self._workers = Workers(self.role_maker.place, mode) if self._workers is None else self._workers
+            self._workers.take(program)
+
+    def _mode(self, program: Any) -> Any:
+        is_sgd = getattr(self._optimizer, "type", "") == "sgd"
+        return modes.mode_of(
+            self._strategy, is_sgd=is_sgd, values=modes.size_of(program), memory=_free_memory()
+        )
+
+    def _met(self, what: str) -> Workers:
+        if self._workers is None:
+            _ = self.role_maker
+            how = (
+                "its strategy names no mode: set strategy.a_sync = True or False, or strategy.auto = True"
+                if self._programs
+                else "fleet.distributed_optimizer(optimizer, strategy).minimize(loss) comes before it"
+            )
+            raise TooEarly(f"Fleet can not find suitable runtime handler for fleet.{what}(): {how}.")
+        return self._workers
+
+    # What servers do.
+
+    def init_server(self, *args: Any, **kwargs: Any) -> None:
+        """Prepare to serve. ``dirname``: what ``save_persistables`` wrote, to begin from; ``var_names``: the
+        tables in it that are meant."""
+        dirname = args[0] if args else kwargs.get("dirname")
+        names = args[1] if len(args) > 1 else kwargs.get("var_names")
+        if self.role_maker.place.is_distributed:
+            self._met("init_server").serve_from(dirname, names)
+
+    def run_server(self) -> None:
+        """Serve until all workers have said goodbye."""
+        place = self.role_maker.place
+        if not place.is_distributed:
+            raise BadRole(
+                "fleet.run_server(): there is no cluster, so this process is a worker (fleet.is_server())"
+            )
+        if place.role != Role.SERVER:
+            raise BadRole(
+                "fleet.run_server() is for servers, and this process is a worker (fleet.is_server())"
+            )
+        self._met("run_server").serve()
+
+    # What workers do.
+
+    def init_worker(self) -> None:
+        """Meet the servers."""
+        if self.role_maker.place.is_distributed:
+            self._met("init_worker").begin()
+
+    def barrier_worker(self) -> None:
+        """Wait until all workers have come here."""
+        if self.role_maker.place.is_distributed and self.worker_num() > 1:
+            self.util.barrier("worker")
+
+    def stop_worker(self) -> None:
+        """Say goodbye to the servers, which end when all have."""
+        if self.role_maker.place.is_distributed:
+            self._met("stop_worker").end()
+
+    @property
+    def util(self) -> Any:
+        """What workers do together beside training."""
+        if self._util is None:
+            self._util = UtilBase(self.role_maker)
+        return self._util
+
+
+def _shown(endpoints: list[str], to_string: bool) -> Any:
+    return ",".join(endpoints) if to_string else endpoints
+
+
+def _free_memory() -> int:
+    from paddle._pserver.memory.memory import limit_bytes
+
+    return limit_bytes()

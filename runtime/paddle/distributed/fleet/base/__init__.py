@@ -1,0 +1,1 @@
+"""``paddle.distributed.fleet.base``: where upstream keeps role makers, strategies and Fleet itself."""

@@ -1,0 +1,142 @@
+"""DistributedStrategy: its fields, what they take, and the file that keeps them."""
+
+import copy
+
+import pytest
+
+from paddle._absent import NotInThisRelease
+from paddle._fleet import modes, prototxt
+from paddle._fleet.strategy import DistributedStrategy
+
+
+def strategy(**fields: object) -> DistributedStrategy:
+    made = DistributedStrategy()
+    for name, value in fields.items():
+        setattr(made, name, value)
+    return made
+
+
+def mode(made: DistributedStrategy, *, is_sgd: bool = True, values: int = 10, memory: int = 1 << 30):
+    found = modes.mode_of(made, is_sgd=is_sgd, values=values, memory=memory)
+    return found and (found.name, found.k_steps, found.max_merge_var_num)
+
+
+def test_the_defaults_are_upstreams() -> None:
+    made = strategy()
+    assert made.a_sync is True
+    assert made.a_sync_configs["k_steps"] == -1
+    assert made.a_sync_configs["send_queue_size"] == 16
+    assert made.auto is False and made.fuse_grad_size_in_MB == 32
+
+
+def test_setting_a_sync_sets_k_steps_to_0_and_what_is_set_after_it_stays() -> None:
+    made = strategy(a_sync_configs={"k_steps": 100, "max_merge_var_num": 4}, a_sync=True)
+    assert made.a_sync_configs["k_steps"] == 0
+    assert made.a_sync_configs["max_merge_var_num"] == 4
+    made.a_sync_configs = {"k_steps": 7}
+    assert (made.a_sync, made.a_sync_configs["k_steps"]) == (True, 7)
+
+
+@pytest.mark.parametrize("value", ["yes", 1, None])
+def test_a_sync_takes_truth_values_only(value: object) -> None:
+    with pytest.raises(ValueError, match="a_sync is of type bool"):
+        strategy(a_sync=value)
+
+
+def test_other_fields_stay_as_they_are_where_they_are_given_another_type() -> None:
+    with pytest.warns(UserWarning, match="amp is of type bool"):
+        assert strategy(amp="True").amp is False
+
+
+@pytest.mark.parametrize("kind", [ValueError, AssertionError])
+def test_a_key_that_a_group_lacks_is_refused_with_those_it_has(kind: type[Exception]) -> None:
+    with pytest.raises(kind, match=r"no key 'k_step'; it has k_steps, max_merge_var_num"):
+        strategy(a_sync_configs={"k_step": 100})
+
+
+def test_a_value_of_another_type_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"a_sync_configs\['k_steps'\] is of type int"):
+        strategy(a_sync_configs={"k_steps": "100"})
+    with pytest.raises(ValueError, match="a_sync_configs is a dict"):
+        strategy(a_sync_configs=100)
+
+
+def test_a_field_that_there_is_not_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="unknown_key is not a attribute of DistributedStrategy"):
+        strategy(unknown_key=1)
+    assert not hasattr(strategy(), "unknown_key")
+
+
+def test_what_is_saved_is_upstreams_text_and_is_loaded_again(tmp_path) -> None:
+    made = strategy(a_sync=True, a_sync_configs={"k_steps": 400}, recompute=True, nccl_comm_num=2)
+    made.recompute_configs = {"checkpoints": ["x", 'y"z']}
+    made.save_to_prototxt(str(tmp_path / "s.prototxt"))
+    text = (tmp_path / "s.prototxt").read_text()
+    assert "a_sync: true\n" in text and "a_sync_configs {\n  k_steps: 400\n}\n" in text
+    again = DistributedStrategy()
+    again.load_from_prototxt(str(tmp_path / "s.prototxt"))
+    assert repr(again) == repr(made)
+    assert again.recompute_configs["checkpoints"] == ["x", 'y"z']
+    assert again.a_sync_configs["k_steps"] == 400
+
+
+def test_a_file_as_upstream_writes_it_is_read(tmp_path) -> None:
+    file = tmp_path / "s.prototxt"
+    file.write_text(
+        "mode: PS\na_sync: true # no waiting\na_sync_configs: { k_steps: 100, launch_barrier: false }\n"
+        'recompute_configs {\n  checkpoints: "one"\n}\nexecution_strategy {\n  num_threads: 2\n}\n'
+        "fuse_grad_size_in_TFLOPS: 5e1\n"
+    )
+    made = DistributedStrategy()
+    made.load_from_prototxt(str(file))
+    assert made.a_sync_configs["k_steps"] == 100 and made.a_sync_configs["launch_barrier"] is False
+    assert made.recompute_configs["checkpoints"] == ["one"]
+    assert made.fuse_grad_size_in_TFLOPS == 50.0
+
+
+@pytest.mark.parametrize("text", ["a_sync: ", "a_sync: true }", "a_syncs: true", "a_sync ! true"])
+def test_a_file_that_is_none_is_refused(tmp_path, text: str) -> None:
+    (tmp_path / "s.prototxt").write_text(text)
+    with pytest.raises(ValueError):
+        DistributedStrategy().load_from_prototxt(str(tmp_path / "s.prototxt"))
+
+
+def test_messages_come_back_as_they_were_written() -> None:
+    message = {"a": 1, "b": {"c": True, "d": {"e": "x\n\\"}}, "f": [1.5, 2.5], "g": "PS"}
+    assert prototxt.read(prototxt.written(message)) == message
+
+
+def test_a_copy_is_its_own_and_all_of_it_is_shown() -> None:
+    made = strategy(a_sync=True, a_sync_configs={"k_steps": 3})
+    twin = copy.deepcopy(made)
+    twin.a_sync_configs = {"k_steps": 5}
+    assert (made.a_sync_configs["k_steps"], twin.a_sync_configs["k_steps"]) == (3, 5)
+    assert "a_sync" in repr(made) and "k_steps" in repr(made)
+
+
+def test_the_mode_is_what_the_strategy_says() -> None:
+    assert mode(strategy()) is None
+    assert mode(strategy(a_sync=False)) == ("sync", 1, 1)
+    assert mode(strategy(a_sync=True)) == ("async", 1, 1)
+    assert mode(strategy(a_sync=True, a_sync_configs={"max_merge_var_num": 5})) == ("half_async", 1, 5)
+    assert mode(strategy(a_sync=True, a_sync_configs={"k_steps": 100})) == ("geo", 100, 1)
+
+
+def test_geo_is_for_plain_descent_and_not_for_training_in_step() -> None:
+    with pytest.raises(ValueError, match="GEO training, which is for the SGD optimizer"):
+        mode(strategy(a_sync=True, a_sync_configs={"k_steps": 100}), is_sgd=False)
+    with pytest.raises(ValueError, match="k_steps'] is 100, but a_sync is False"):
+        mode(strategy(a_sync=False, a_sync_configs={"k_steps": 100}))
+
+
+def test_auto_takes_geo_where_the_model_fits_and_the_rule_allows_it() -> None:
+    assert mode(strategy(auto=True)) == ("geo", 800, 1)
+    assert mode(strategy(auto=True), is_sgd=False) == ("async", 1, 1)
+    assert mode(strategy(auto=True), values=1 << 30) == ("async", 1, 1)
+    assert mode(strategy(auto=True, a_sync=False)) == ("sync", 1, 1)
+
+
+@pytest.mark.parametrize("name", ["amp", "lamb", "sharding", "gradient_merge", "localsgd"])
+def test_what_would_train_something_else_is_refused_when_it_is_used(name: str) -> None:
+    with pytest.raises(NotInThisRelease, match=f"DistributedStrategy.{name} = True"):
+        mode(strategy(**{name: True}, a_sync=True))
