@@ -10,6 +10,7 @@ there too, under the program's names.
 
 from __future__ import annotations
 
+from math import log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,8 @@ class Keeper:
         self.arrays = dict(self.exchange.start(group.parameters, update, values))
         self.exchange.begin_pass(0)
         self._slots = self._live_slots()
+        self._powers = self._first_powers()
+        self._shown = 0.0
         self._generation = -1
         for name, array in self._slots.items():
             if (held := scope.value(name)) is not None:
@@ -53,7 +56,41 @@ class Keeper:
                 np.copyto(array, held.reshape(array.shape))
         self._bind()
 
+    @property
+    def has_powers(self) -> bool:
+        """Whether a program sees the number of steps, as a power."""
+        return bool(self._powers)
+
+    def look_at_powers(self) -> None:
+        """Go on from another step where the program has said so, by a power that was loaded or begun anew;
+        then show those after the step that is about to be taken."""
+        power, array = next(iter(self._powers.items()))
+        if array[0] != self._shown:
+            steps = round(log(max(float(array[0]), 1e-38)) / log(power)) - 1 if 0 < power < 1 else 0
+            self.exchange.go_on_from(max(steps, 0))  # type: ignore[attr-defined]
+        self._show_powers(1)
+
+    def _show_powers(self, ahead: int = 0) -> None:
+        steps = self.exchange.steps + ahead  # type: ignore[attr-defined]
+        for power, array in self._powers.items():
+            array[0] = power ** (steps + 1)
+        self._shown = next(iter(self._powers.values()))[0]
+
+    def _first_powers(self) -> dict[float, np.ndarray]:
+        """One array for each number whose powers the program sees."""
+        if not hasattr(self.exchange, "go_on_from"):
+            return {}
+        found: dict[float, np.ndarray] = {}
+        for each in self.group.remembered:
+            if each.power and each.power not in found:
+                held = self._scope.value(each.name)
+                found[each.power] = np.full(1, each.power if held is None else held.flat[0], np.float32)
+        return found
+
     def _bind(self) -> None:
+        for each in self.group.remembered:
+            if each.power in self._powers:
+                self._scope.adopt(each.name, self._powers[each.power], self._show_powers)
         has_tables = any(each.sparse for each in self.group.parameters)
         fetch = refresh_of(self.exchange, has_tables=has_tables)
         for name, array in self.arrays.items():

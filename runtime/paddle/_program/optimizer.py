@@ -19,7 +19,7 @@ from paddle._program.dtypes import VarType
 from paddle._program.errors import BadArgument
 from paddle._program.guards import default_main_program, default_startup_program, program_guard
 from paddle._program.initializer import Constant
-from paddle._program.operator import OPTIMIZE, Operator
+from paddle._program.operator import Operator
 from paddle._program.program import Program
 from paddle._program.variable import Parameter, Variable
 
@@ -195,12 +195,3 @@ def persistent(name: str, shape: Any, dtype: Any, value: float, program: Program
     made = program.global_block().create_var(name, **traits)
     Constant(value)(made, default_startup_program().global_block())
     return made
-
-
-class SGDOptimizer(Optimizer):
-    """Subtracts rate times gradient."""
-
-    type = "sgd"
-
-
-__all__ = ["OPTIMIZE", "Optimizer", "SGDOptimizer", "persistent"]

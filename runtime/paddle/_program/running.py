@@ -34,6 +34,7 @@ class SegmentRun:
         self._kept = [(name, lowered.fetches[name]) for name in segment.keeps]
         self._fetch = [v.name for _, value in self._kept for v in (value.variable, *value.runs)]
         self._several: Several | None = None
+        self._stepping: list[Keeper] = []
         self._runner: EngineExecutor | None = None
         self._generation = -1
 
@@ -42,6 +43,8 @@ class SegmentRun:
         scope = self._scope
         if scope.generation != self._generation:
             self._settle()
+        for keeper in self._stepping:
+            keeper.look_at_powers()
         rates = [_number(values, scope, group.rate) for group in self._groups]
         if self._several is not None:
             self._several.rates = rates
@@ -74,6 +77,7 @@ class SegmentRun:
         own = [keeper_of(scope, group, self._carrier) for group in self._groups]
         for keeper in own:
             keeper.take_over()
+        self._stepping = [keeper for keeper in own if keeper.has_powers]
         read = set(self._reads)
         others = [k for k in scope.keepers.values() if k not in own and not read.isdisjoint(k.group.names)]
         bound = {name: array for name in self._reads if (array := self._array(name)) is not None}
@@ -145,6 +149,8 @@ def _held(need: Need, scope: Scope) -> Any:
 
 
 def _number(values: Values, scope: Scope, name: str) -> float:
+    if not name:
+        return 1.0
     value = values.get(name)
     if value is None:
         value = scope.value(name)

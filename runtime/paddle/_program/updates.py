@@ -33,7 +33,53 @@ class UpdateRow:
     powers: Mapping[str, str] = field(default_factory=dict)
 
 
-UPDATES: dict[str, UpdateRow] = {"sgd": UpdateRow("sgd")}
+def _named(**names: str) -> Callable[[Mapping[str, Any]], dict[str, float]]:
+    """The rule's options, by the names of the attributes that say them."""
+    return lambda attrs: {option: float(attrs[name]) for option, name in names.items()}
+
+
+_MOMENTS = {"Moment1": "first", "Moment2": "second"}
+_POWERS = {"Beta1Pow": "beta1", "Beta2Pow": "beta2"}
+_BETAS = {"beta1": "beta1", "beta2": "beta2", "epsilon": "epsilon"}
+
+UPDATES: dict[str, UpdateRow] = {
+    "sgd": UpdateRow("sgd"),
+    "momentum": UpdateRow(
+        "fluid_momentum", _named(momentum="mu", nesterov="use_nesterov"), {"Velocity": "velocity"}
+    ),
+    "lars_momentum": UpdateRow(
+        "lars_momentum",
+        _named(momentum="mu", coefficient="lars_coeff", weight_decay="lars_weight_decay"),
+        {"Velocity": "velocity"},
+    ),
+    "adagrad": UpdateRow("fluid_adagrad", _named(epsilon="epsilon"), {"Moment": "square_sum"}),
+    "decayed_adagrad": UpdateRow(
+        "fluid_decayed_adagrad", _named(decay="decay", epsilon="epsilon"), {"Moment": "mean_square"}
+    ),
+    "adadelta": UpdateRow(
+        "adadelta",
+        _named(epsilon="epsilon", rho="rho"),
+        {"AvgSquaredGrad": "mean_square", "AvgSquaredUpdate": "mean_square_move"},
+    ),
+    "rmsprop": UpdateRow(
+        "fluid_rmsprop",
+        _named(rho="decay", epsilon="epsilon", momentum="momentum", centered="centered"),
+        {"MeanSquare": "mean_square", "MeanGrad": "mean", "Moment": "velocity"},
+    ),
+    "ftrl": UpdateRow(
+        "ftrl",
+        _named(l1="l1", l2="l2", lr_power="lr_power"),
+        {"SquaredAccumulator": "square_sum", "LinearAccumulator": "linear"},
+    ),
+    "adam": UpdateRow("adam", _named(**_BETAS, lazy="lazy_mode"), _MOMENTS, _POWERS),
+    "adamax": UpdateRow(
+        "adamax",
+        _named(beta1="beta1", beta2="beta2"),
+        {"Moment": "first", "InfNorm": "largest"},
+        {"Beta1Pow": "beta1"},
+    ),
+    "lamb": UpdateRow("lamb", _named(**_BETAS, weight_decay="weight_decay"), _MOMENTS, _POWERS),
+}
 
 
 TALK = frozenset({"send", "send_barrier", "recv", "fetch_barrier", "split_byref", "split_selected_rows"})
@@ -118,6 +164,8 @@ def _remembered(op: Operator, known: UpdateRow, name: str) -> list[Remembered]:
 
 def _rate(block: Block, op: Operator) -> tuple[str, float]:
     """The variable of the job's learning rate, and what a parameter's own operators multiply it by."""
+    if op.type == "adadelta":  # which has no use for one, nor a slot
+        return "", 1.0
     if not op.input("LearningRate"):
         raise BadProgram(
             f"operator {op.type!r} needs an input in slot 'LearningRate' (written at {op.where})"

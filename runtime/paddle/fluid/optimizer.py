@@ -1,7 +1,47 @@
 """Optimizers: what moves parameters against their gradients."""
 
-from paddle._program.optimizer import Optimizer, SGDOptimizer
+from paddle._program.optimizer import Optimizer
+from paddle._program.optimizers import (
+    AdadeltaOptimizer,
+    AdagradOptimizer,
+    AdamaxOptimizer,
+    AdamOptimizer,
+    DecayedAdagradOptimizer,
+    FtrlOptimizer,
+    LambOptimizer,
+    LarsMomentumOptimizer,
+    MomentumOptimizer,
+    RMSPropOptimizer,
+    SGDOptimizer,
+)
 
-SGD = SGDOptimizer
+SGD, Momentum, LarsMomentum = SGDOptimizer, MomentumOptimizer, LarsMomentumOptimizer
+Adagrad, DecayedAdagrad, Adadelta = AdagradOptimizer, DecayedAdagradOptimizer, AdadeltaOptimizer
+Adam, Adamax, Lamb = AdamOptimizer, AdamaxOptimizer, LambOptimizer
+RMSProp, Ftrl = RMSPropOptimizer, FtrlOptimizer
 
-__all__ = ["SGD", "Optimizer", "SGDOptimizer"]
+__all__ = [
+    "SGD",
+    "Adadelta",
+    "AdadeltaOptimizer",
+    "Adagrad",
+    "AdagradOptimizer",
+    "Adam",
+    "AdamOptimizer",
+    "Adamax",
+    "AdamaxOptimizer",
+    "DecayedAdagrad",
+    "DecayedAdagradOptimizer",
+    "Ftrl",
+    "FtrlOptimizer",
+    "Lamb",
+    "LambOptimizer",
+    "LarsMomentum",
+    "LarsMomentumOptimizer",
+    "Momentum",
+    "MomentumOptimizer",
+    "Optimizer",
+    "RMSProp",
+    "RMSPropOptimizer",
+    "SGDOptimizer",
+]

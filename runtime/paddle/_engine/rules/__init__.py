@@ -1,4 +1,4 @@
-"""Update rules by name, one per file.
+"""Update rules by name: v2's one per file, and fluid's where they differ (fluid.py).
 
 ``rule(spec)`` is the only door: whoever keeps parameters asks for a rule by its name and never imports
 one.
@@ -16,6 +16,13 @@ from paddle._engine.rules.adagrad import AdaGrad
 from paddle._engine.rules.adam import Adam
 from paddle._engine.rules.adamax import Adamax
 from paddle._engine.rules.decayed_adagrad import DecayedAdaGrad
+from paddle._engine.rules.fluid import (
+    FluidAdaGrad,
+    FluidDecayedAdaGrad,
+    FluidMomentum,
+    FluidRMSProp,
+    LarsMomentum,
+)
 from paddle._engine.rules.ftrl import Ftrl
 from paddle._engine.rules.lamb import Lamb
 from paddle._engine.rules.momentum import Momentum
@@ -31,8 +38,13 @@ RULES: dict[str, Any] = {
     "adam": Adam,
     "adamax": Adamax,
     "decayed_adagrad": DecayedAdaGrad,
+    "fluid_adagrad": FluidAdaGrad,
+    "fluid_decayed_adagrad": FluidDecayedAdaGrad,
+    "fluid_momentum": FluidMomentum,
+    "fluid_rmsprop": FluidRMSProp,
     "ftrl": Ftrl,
     "lamb": Lamb,
+    "lars_momentum": LarsMomentum,
     "momentum": Momentum,
     "rmsprop": RMSProp,
     "sgd": SGD,

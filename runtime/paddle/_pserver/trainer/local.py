@@ -16,6 +16,7 @@ from operator import is_
 import numpy as np
 
 from paddle._engine.exchange import ModeSpec, ParameterSpec, StepReport, UpdateSpec
+from paddle._engine.rates import moved
 from paddle._engine.rows import OPEN, SparseRows
 from paddle._pserver.errors import error_named
 from paddle._pserver.options import ShardOptions
@@ -112,6 +113,23 @@ class LocalExchange:
         """What the rule remembers of each parameter, live: ``slot NAME/PARAMETER``; of a table's rows it is
         up to date after ``fetch``."""
         return {name: array for name, array in self._tables.state().items() if name.startswith("slot ")}
+
+    @property
+    def steps(self) -> int:
+        """How many steps were applied, counted from where it went on."""
+        return self._shard.clocks.version
+
+    def go_on_from(self, steps: int) -> None:
+        """Count as if so many steps had been applied: what the rule remembers is of these."""
+        self.fetch()
+        state = {name: array.copy() for name, array in self._tables.state().items()}
+        for name, array in state.items():
+            if name.startswith("rates/"):
+                state[name] = moved(array, steps - self.steps)
+            elif name.startswith("last_step/"):
+                array[...] = steps
+        self._tables.restore(state, steps)
+        self._shard.clocks.version = steps
 
     def lent(self) -> Mapping[str, float]:
         """See Lending."""

@@ -1,0 +1,174 @@
+"""Optimizers against their formulas in float64, and what programs see of what they remember."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from paddle._program import optimizers, unique_name
+from paddle._program.executor import Executor
+from paddle._program.guards import default_main_program, default_startup_program, program_guard
+from paddle._program.layer_helper import LayerHelper
+from paddle._program.optimizer import Optimizer
+from paddle._program.param_attr import ParamAttr
+from paddle._program.program import Program
+from paddle._program.scope import Scope, global_scope, scope_guard
+from paddle._program.variable import Variable
+
+X = np.array([[1.0, -2.0, 0.5], [0.3, 0.1, -1.0]], np.float32)
+
+
+@pytest.fixture(autouse=True)
+def _afresh() -> Iterator[None]:
+    with program_guard(Program(), Program()), scope_guard(Scope()), unique_name.guard():
+        yield
+
+
+def _linear_loss(learning_rate: float = 1.0) -> Variable:
+    helper = LayerHelper("net")
+    block = helper.main_program.global_block()
+    x = block.create_var("x", shape=[-1, 3], dtype="float32", is_data=True, stop_gradient=True)
+    w = helper.create_parameter(ParamAttr(name="w", learning_rate=learning_rate), [3, 1], "float32")
+    out, loss = (helper.create_variable_for_type_inference("float32") for _ in range(2))
+    helper.append_op("mul", {"X": [x], "Y": [w]}, {"Out": [out]})
+    helper.append_op("mean", {"X": [out]}, {"Out": [loss]})
+    return loss
+
+
+def _value(name: str) -> np.ndarray:
+    found = global_scope().find_var(name)
+    assert found is not None, name
+    return np.array(found.get_tensor())
+
+
+def _trained(optimizer: Optimizer, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    optimizer.minimize(_linear_loss())
+    exe = Executor()
+    exe.run(default_startup_program())
+    before = _value("w")
+    for step in range(steps):
+        exe.run(default_main_program(), feed={"x": X * (step + 1)})
+    return before.astype(np.float64), _value("w")
+
+
+def _gradients(steps: int) -> list[np.ndarray]:
+    return [X.astype(np.float64).mean(axis=0)[:, None] * (step + 1) for step in range(steps)]
+
+
+def _adam(w: np.ndarray, gs: list[np.ndarray]) -> np.ndarray:
+    m, v = np.zeros_like(w), np.zeros_like(w)
+    for t, g in enumerate(gs, 1):
+        m, v = 0.8 * m + 0.2 * g, 0.9 * v + 0.1 * g**2
+        w = w - 0.1 * np.sqrt(1 - 0.9**t) / (1 - 0.8**t) * m / (np.sqrt(v) + 1e-4)
+    return w
+
+
+def _momentum(w: np.ndarray, gs: list[np.ndarray]) -> np.ndarray:
+    v = np.zeros_like(w)
+    for g in gs:
+        v = 0.9 * v + g
+        w = w - 0.1 * (g + 0.9 * v)
+    return w
+
+
+def _adagrad(w: np.ndarray, gs: list[np.ndarray]) -> np.ndarray:
+    s = np.full_like(w, 0.5)
+    for g in gs:
+        s = s + g**2
+        w = w - 0.1 * g / (np.sqrt(s) + 1e-4)
+    return w
+
+
+def _adadelta(w: np.ndarray, gs: list[np.ndarray]) -> np.ndarray:
+    e, d = np.zeros_like(w), np.zeros_like(w)
+    for g in gs:
+        e = 0.9 * e + 0.1 * g**2
+        move = -np.sqrt((d + 1e-4) / (e + 1e-4)) * g
+        d = 0.9 * d + 0.1 * move**2
+        w = w + move
+    return w
+
+
+CASES: list[tuple[Callable[[], Optimizer], Callable[..., np.ndarray]]] = [
+    (lambda: optimizers.AdamOptimizer(0.1, beta1=0.8, beta2=0.9, epsilon=1e-4), _adam),
+    (lambda: optimizers.MomentumOptimizer(0.1, 0.9, use_nesterov=True), _momentum),
+    (lambda: optimizers.AdagradOptimizer(0.1, 1e-4, initial_accumulator_value=0.5), _adagrad),
+    (lambda: optimizers.AdadeltaOptimizer(0.1, epsilon=1e-4, rho=0.9), _adadelta),
+]
+
+
+@pytest.mark.parametrize(("make", "formula"), CASES)
+def test_an_optimizer_follows_its_formula(make: Any, formula: Any) -> None:
+    before, after = _trained(make(), 4)
+    np.testing.assert_allclose(after, formula(before, _gradients(4)), rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: optimizers.AdamaxOptimizer(0.1),
+        lambda: optimizers.DecayedAdagradOptimizer(0.1),
+        lambda: optimizers.RMSPropOptimizer(0.1, centered=True),
+        lambda: optimizers.FtrlOptimizer(0.1),
+        lambda: optimizers.LambOptimizer(0.1),
+        lambda: optimizers.LarsMomentumOptimizer(0.1, 0.9, lars_coeff=0.1),
+    ],
+)
+def test_every_other_optimizer_moves_against_the_gradient(make: Any) -> None:
+    before, after = _trained(make(), 3)
+    gradient = _gradients(1)[0]
+    assert float(((after - before) * gradient).sum()) < 0
+
+
+def test_what_is_remembered_is_seen_under_the_originals_names() -> None:
+    _trained(optimizers.AdamOptimizer(0.1, beta1=0.8, beta2=0.9), 2)
+    (one, two) = _gradients(2)
+    np.testing.assert_allclose(_value("w_moment1_0"), 0.8 * 0.2 * one + 0.2 * two, rtol=1e-5)
+    assert _value("w_beta1_pow_acc_0") == pytest.approx([0.8**3])
+    assert _value("w_beta2_pow_acc_0") == pytest.approx([0.9**3])
+
+
+def test_training_goes_on_from_what_was_remembered() -> None:
+    optimizers.AdamOptimizer(0.1, beta1=0.8, beta2=0.9).minimize(_linear_loss())
+    exe, main = Executor(), default_main_program()
+    exe.run(default_startup_program())
+    for _ in range(3):
+        exe.run(main, feed={"x": X})
+    names = [each.name for each in main.list_vars() if each.persistable]
+    kept = {name: _value(name) for name in names}
+    exe.run(main, feed={"x": X})
+    expected = _value("w")
+    for scope in (Scope(), global_scope()):  # a new process, and one that loads while it trains
+        with scope_guard(scope):
+            exe.run(default_startup_program())
+            for name, value in kept.items():
+                scope.var(name).get_tensor().set(value, None)
+            exe.run(main, feed={"x": X})
+            np.testing.assert_array_equal(_value("w"), expected)
+
+
+def test_a_parameter_has_a_share_of_the_rate() -> None:
+    optimizers.SGDOptimizer(0.1).minimize(_linear_loss(learning_rate=0.5))
+    exe = Executor()
+    exe.run(default_startup_program())
+    before = _value("w")
+    exe.run(default_main_program(), feed={"x": X})
+    np.testing.assert_allclose(before - _value("w"), 0.05 * _gradients(1)[0], rtol=1e-4)
+
+
+def test_gradients_may_be_changed_before_they_are_applied() -> None:
+    optimizer = optimizers.SGDOptimizer(0.1)
+    ((parameter, gradient),) = optimizer.backward(_linear_loss())
+    block = default_main_program().global_block()
+    doubled = block.create_var("doubled", dtype="float32")
+    block.append_op("scale", {"X": [gradient]}, {"Out": [doubled]}, {"scale": 2.0})
+    (op,) = optimizer.apply_gradients([(parameter, doubled)])
+    assert (op.type, op.input("Grad")) == ("sgd", ["doubled"])
+    exe = Executor()
+    exe.run(default_startup_program())
+    before = _value("w")
+    exe.run(default_main_program(), feed={"x": X})
+    np.testing.assert_allclose(before - _value("w"), 0.2 * _gradients(1)[0], rtol=1e-4)
