@@ -140,9 +140,7 @@ def rmsprop(
             if centered > ZERO:
                 middle = rho * f[j] + (ONE - rho) * slope
                 f[j] = middle
-                spread = spread - middle * middle
-                if spread < ZERO:
-                    spread = ZERO
+                spread = max(spread - middle * middle, ZERO)
             speed = momentum * v[j] + rate * slope / sqrt(spread + epsilon)
             v[j] = speed
             value = w[j] - speed
