@@ -1,0 +1,156 @@
+"""Tags of sequences in fluid: chains, alignments and measures, padded or not; costs over many classes."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+import paddle.fluid as fluid
+
+layers = fluid.layers
+LENGTHS = [2, 1, 3]
+RUNS = [range(2), range(2, 3), range(3, 6)]
+RNG = np.random.default_rng(17)
+X = RNG.normal(size=(6, 3)).astype(np.float32)
+TAGS = np.array([[0], [2], [1], [1], [0], [2]])
+
+
+def tensor(array, lengths=LENGTHS):
+    return fluid.create_lod_tensor(np.asarray(array), [list(lengths)], None)
+
+
+def padded(array, fill=0):
+    out = np.full((3, 3, array.shape[1]), fill, array.dtype)
+    for row, run in enumerate(RUNS):
+        out[row, : len(run)] = array[run]
+    return out
+
+
+def data(name, width, dtype="float32"):
+    return layers.data(name, [width], dtype=dtype, lod_level=1)
+
+
+def run(*fetches, **feed):
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    program = fluid.default_main_program()._prune(fetches)
+    found = exe.run(program, feed, [each.name for each in fetches], return_numpy=False)
+    return [each if each.lod() else np.array(each) for each in found]
+
+
+def chain_score(weights, run, tags):
+    steps = sum(weights[2 + a, b] for a, b in pairwise(tags))
+    return (
+        weights[0, tags[0]]
+        + weights[1, tags[-1]]
+        + steps
+        + sum(X[k, t] for k, t in zip(run, tags, strict=True))
+    )
+
+
+def test_a_chain_costs_what_its_definition_says_padded_or_not() -> None:
+    rows, tags = data("x", 3), data("tags", 1, "int64")
+    length = layers.data("length", [1], dtype="int64")
+    wide, wide_tags = layers.data("wide", [3, 3]), layers.data("wide_tags", [3, 1], dtype="int64")
+    attr = fluid.ParamAttr(name="crfw", initializer=fluid.initializer.Uniform(-1, 1, seed=3))
+    cost = layers.linear_chain_crf(rows, tags, attr)
+    best = layers.crf_decoding(rows, attr)
+    is_right = layers.crf_decoding(rows, attr, label=tags)
+    same = layers.linear_chain_crf(wide, wide_tags, attr, length=length)
+    best_wide = layers.crf_decoding(wide, attr, length=length)
+    feed = {"x": tensor(X), "tags": tensor(TAGS), "length": np.array(LENGTHS)[:, None]}
+    feed |= {"wide": padded(X), "wide_tags": padded(TAGS)}
+    costs, path, right, costs_wide, path_wide = run(cost, best, is_right, same, best_wide, **feed)
+    weights = np.array(fluid.global_scope().find_var("crfw").get_tensor())
+    assert weights.shape == (5, 3)
+    for number, rows_of in enumerate(RUNS):
+        ways = {t: chain_score(weights, rows_of, t) for t in product(range(3), repeat=len(rows_of))}
+        own = ways[tuple(TAGS[list(rows_of), 0].tolist())]
+        assert costs[number, 0] == pytest.approx(np.log(sum(map(np.exp, ways.values()))) - own, rel=1e-4)
+        assert tuple(np.array(path)[list(rows_of), 0].tolist()) == max(ways, key=ways.__getitem__)
+    assert path.lod() == right.lod() == [[0, 2, 3, 6]]
+    np.testing.assert_array_equal(np.array(right), np.array(path) == TAGS)
+    np.testing.assert_allclose(costs_wide, costs, rtol=1e-5)
+    np.testing.assert_array_equal(path_wide, padded(np.array(path))[:, :, 0])
+
+
+def test_chunks_are_counted() -> None:
+    said, right = data("said", 1, "int64"), data("right", 1, "int64")
+    found = layers.chunk_eval(said, right, "IOB", 1)
+    feed = {"said": tensor([[0], [1], [0], [2], [0], [1]]), "right": tensor([[0], [1], [0], [0], [2], [2]])}
+    precision, recall, f1, *counts = run(*found, **feed)
+    assert [int(each[0]) for each in counts] == [3, 3, 2]
+    assert (precision[0], recall[0], f1[0]) == pytest.approx((2 / 3, 2 / 3, 2 / 3))
+
+
+def test_edits_are_counted_and_tokens_left_out() -> None:
+    said, right = data("said", 1, "int64"), data("right", 1, "int64")
+    share, count = layers.edit_distance(said, right)
+    fewest, _ = layers.edit_distance(said, right, normalized=False, ignored_tokens=[9])
+    feed = {"said": tensor([[1], [2], [3], [9], [4], [5]]), "right": tensor([[1], [3], [9], [5]], [2, 1, 1])}
+    found, number, others = run(share, count, fewest, **feed)
+    assert found.ravel().tolist() == [0.5, 1, 2]
+    assert number.tolist() == [3]
+    assert others.ravel().tolist() == [1, 1, 1]
+
+
+def test_an_alignment_costs_as_much_padded_as_not() -> None:
+    rows, label = data("x", 3), data("label", 1, "int64")
+    wide, wide_label = layers.data("wide", [3, -1, 3]), layers.data("wide_label", [2], dtype="int64")
+    sizes = [layers.data(name, [1], dtype="int64") for name in ("rows", "labels")]
+    cost = layers.warpctc(rows, label, blank=2)
+    same = layers.warpctc(wide, wide_label, blank=2, input_length=sizes[0], label_length=sizes[1])
+    feed = {"x": tensor(X), "label": tensor([[0], [1], [0]], [1, 1, 1])}
+    feed |= {"wide": padded(X).swapaxes(0, 1), "wide_label": np.array([[0, 0], [1, 0], [0, 0]])}
+    feed |= {"rows": np.array(LENGTHS)[:, None], "labels": np.ones((3, 1), np.int64)}
+    costs, costs_wide = run(cost, same, **feed)
+    shares = np.exp(X) / np.exp(X).sum(1, keepdims=True)
+    a, b = shares[0], shares[1]
+    expected = -np.log(a[0] * b[0] + a[0] * b[2] + a[2] * b[0])
+    assert costs[0, 0] == pytest.approx(expected, rel=1e-4)
+    np.testing.assert_allclose(costs_wide, costs, rtol=1e-5)
+
+
+def test_an_alignment_is_read_without_repetitions_and_blanks() -> None:
+    tags = data("tags", 1, "int64")
+    block = fluid.default_main_program().global_block()
+    out = block.create_var("out", dtype="int64")
+    block.append_op("ctc_align", {"Input": tags}, {"Output": out}, {"blank": 0, "merge_repeated": True})
+    given = tensor([[1], [1], [0], [2], [0], [2]])
+    (found,) = run(out, tags=given)
+    assert (found.lod(), np.array(found).ravel().tolist()) == ([[0, 1, 1, 3]], [1, 2, 2])
+
+
+@pytest.mark.parametrize("sampler", ["uniform", "log_uniform", "custom_dist"])
+def test_a_label_is_told_from_drawn_classes(sampler) -> None:
+    x, label = layers.data("x", [3]), layers.data("label", [1], dtype="int64")
+    shares = [0.1, 0.2, 0.3, 0.4] if sampler == "custom_dist" else None
+    cost = layers.nce(x, label, 4, num_neg_samples=2, sampler=sampler, custom_dist=shares)
+    block = fluid.default_main_program().global_block()
+    op = next(op for op in block.ops if op.type == "nce")
+    drawn, scores = (block.var(op.output(slot)[0]) for slot in ("SampleLabels", "SampleLogits"))
+    found, classes, scored = run(cost, drawn, scores, x=X[:4], label=TAGS[:4])
+    weights = np.array(fluid.global_scope().find_var("nce_0.w_0").get_tensor())
+    np.testing.assert_array_equal(classes[:, :1], TAGS[:4])
+    given = 1 / (1 + np.exp(-np.einsum("nd,nkd->nk", X[:4], weights[classes])))
+    np.testing.assert_allclose(scored, given, rtol=1e-4)
+    by = {"uniform": np.full(4, 0.25), "log_uniform": np.log(np.arange(2, 6) / np.arange(1, 5)) / np.log(5)}
+    chance = 2 * by.get(sampler, np.array([0.1, 0.2, 0.3, 0.4]))[classes]
+    right = -np.log(given[:, 0] / (given[:, 0] + chance[:, 0]))
+    others = -np.log(chance[:, 1:] / (given[:, 1:] + chance[:, 1:])).sum(1)
+    np.testing.assert_allclose(found[:, 0], (right + others) / 3, rtol=1e-4)
+
+
+def test_a_tree_of_classes_learns_its_labels() -> None:
+    x, label = layers.data("x", [3]), layers.data("label", [1], dtype="int64")
+    cost = layers.hsigmoid(x, label, 3)
+    loss = layers.mean(cost)
+    fluid.optimizer.SGD(learning_rate=1.0).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    assert np.array(fluid.global_scope().find_var("hierarchical_sigmoid_0.w_0").get_tensor()).shape == (2, 3)
+    feed = {"x": np.eye(3, dtype=np.float32), "label": np.array([[0], [1], [2]])}
+    losses = [float(exe.run(feed=feed, fetch_list=[loss])[0][0]) for _ in range(40)]
+    assert losses[-1] < losses[0] / 4
