@@ -62,14 +62,12 @@ TABLE = (
     Row("v2._measures.printers", "v2", "numpy pathlib"),
     Row("v2.__init__", "_absent v2._flags", "importlib"),
     Row("v2._flags", "_blas _complaint _launch.{environ, infolog} _profiling v2._program_log", "os sys"),
-    Row("v2._feeding.ahead", "v2._feeding.turn", "contextvars numpy queue threading"),
-    Row("v2._feeding.turn", "", "os threading"),
-    Row("v2.master", "_pserver.tasks.{client, errors, handshake} v2._feeding.turn", "os"),
+    Row("v2.master", "_pserver.tasks.{client, errors, handshake} _data.turn", "os"),
     Row("v2.parameters", "v2 _absent _engine.checkpoint", "numpy"),
     Row("v2.plot", "", "importlib matplotlib os"),
     Row(
         "v2.trainer",
-        "v2 _absent _blas _engine _goodbye _launch.environ "
+        "v2 _absent _blas _data.ahead _engine _goodbye _launch.environ "
         "_pserver.protocol.wire _pserver.trainer.{local, remote, trainer_modes}",
         "time",
     ),
@@ -123,6 +121,8 @@ TABLE = (
     ),
     # Data as the later generations bring them.
     Row("_data", "_data _absent", "numpy"),
+    Row("_data.ahead", "_data.turn", "contextvars numpy queue threading"),
+    Row("_data.turn", "", "os threading"),
     Row("_data.command", "", f"gzip {STANDARD}"),
     Row("_data.data_generator", "", "sys"),
     Row("_data.dataset", "_data _absent", "concurrent numpy threading"),

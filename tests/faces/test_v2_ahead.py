@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import paddle.v2 as paddle
-from paddle.v2._feeding import ahead
-from paddle.v2._feeding.turn import learned
+from paddle._data import ahead
+from paddle._data.turn import learned
 from tests.waiting import until
 
 EVENTS = ["BeginIteration", "EndForwardBackward", "EndIteration"]

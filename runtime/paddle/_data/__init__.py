@@ -1,5 +1,7 @@
 """Data as the fluid and fleet generations bring them to a program: lines of slots, and the files they are in.
 
+    ahead.py            the next batch, read while a step is computed
+    turn.py             what such a reader may ask: whether a step is under way
     data_generator.py   what a program derives from to write such lines
     slot.py             Slot: what a line holds for one variable
     lines.py            text -> Records
@@ -11,5 +13,5 @@
     exchange.py         samples among trainers
     setters.py          the same as fluid spells them
 
-It must never know a program or an executor: who trains asks a dataset for batches. Both faces share it.
+It must never know a program or an executor: who trains asks a dataset for batches. All faces share it.
 """

@@ -10,10 +10,10 @@ import logging
 import os
 from collections.abc import Iterator, Sequence
 
+from paddle._data.turn import learned
 from paddle._pserver.tasks.client import PATIENCE_S, MasterClient, Patience
 from paddle._pserver.tasks.errors import MasterError
 from paddle._pserver.tasks.handshake import own_proof
-from paddle.v2._feeding.turn import learned
 
 __all__ = ["client"]
 

@@ -16,12 +16,12 @@ from typing import IO, TYPE_CHECKING, Any
 
 from paddle import _blas
 from paddle._absent import NotInThisRelease
+from paddle._data.ahead import Source, SourceAhead
 from paddle._engine.exchange import Exchange, ModeSpec
 from paddle._goodbye import Goodbye
 from paddle._launch.environ import reporter
 from paddle.v2 import _flags, event
 from paddle.v2._divergence import Divergence
-from paddle.v2._feeding.ahead import Source, SourceAhead
 from paddle.v2._progress import Progress
 from paddle.v2._training import Training
 from paddle.v2.config_base import Layer

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+from paddle._data.ahead import SourceAhead
+from paddle._data.turn import learned
 from paddle._pserver.tasks.client import MasterClient, Patience
 from paddle.batch import batch
-from paddle.v2._feeding.ahead import SourceAhead
-from paddle.v2._feeding.turn import learned
 
 from .test_tasks_master import Clock, a_master, serving
 from .test_tasks_master import data as data

@@ -33,7 +33,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle.v2._feeding.turn import reads_ahead
+from paddle._data.turn import reads_ahead
 
 PATIENCE_S = 1.0
 WORTH_S = 2e-4
