@@ -13,7 +13,9 @@ from paddle.batch import batch
 
 __version__ = "0.1.0"
 
-_MODULES = frozenset({"dataset", "distributed", "fluid", "metric", "optimizer", "profiler", "reader", "v2"})
+_MODULES = frozenset(
+    {"dataset", "distributed", "fluid", "io", "metric", "optimizer", "profiler", "reader", "v2"}
+)
 _OF_V2 = frozenset(
     {
         *(

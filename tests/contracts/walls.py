@@ -73,7 +73,7 @@ TABLE = (
     ),
     Row(
         "fluid",
-        "fluid _absent _complaint _engine _program batch dataset reader profiler "
+        "fluid _absent _complaint _data _engine _program batch dataset reader profiler "
         "_launch.{environ, infolog} _pserver.trainer.{local, remote}",
         "importlib numpy",
     ),
@@ -119,6 +119,11 @@ TABLE = (
         "_pserver.trainer.{local, places, remote, trainer_modes} _pserver.trust.{tls, token_file}",
         "os sys",
     ),
+    Row("_program.reading", "_program _data _absent batch", "numpy"),
+    Row("_program.reading.reader", "_program _data.ahead", "contextlib time"),
+    Row("_program.reading.training", "_program _data.records", "numpy threading time"),
+    Row("_program.{executor, running, turns}", "_program _engine", "numpy threading"),
+    Row("io", "_data _program.reading.data_loader"),
     # Data as the later generations bring them.
     Row("_data", "_data _absent", "numpy"),
     Row("_data.ahead", "_data.turn", "contextvars numpy queue threading"),
@@ -127,6 +132,8 @@ TABLE = (
     Row("_data.data_generator", "", "sys"),
     Row("_data.dataset", "_data _absent", "concurrent numpy threading"),
     Row("_data.filelist", "_data", "concurrent threading"),
+    Row("_data.gathering", "_data", "multiprocessing numpy signal traceback"),
+    Row("_data.samplers", "", "numpy os"),
     Row("_data.lines", "_data _engine.kernels.slot_lines", "numpy"),
     Row("_data.settings", "_data _absent", "glob"),
     # What one step computes.

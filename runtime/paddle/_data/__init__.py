@@ -1,6 +1,10 @@
 """Data as the fluid and fleet generations bring them to a program: lines of slots, and the files they are in.
 
     ahead.py            the next batch, read while a step is computed
+    samples.py          datasets of samples, by number or one after another
+    samplers.py         which samples come when
+    collating.py        samples -> a batch
+    gathering.py        batches, by other processes too
     turn.py             what such a reader may ask: whether a step is under way
     data_generator.py   what a program derives from to write such lines
     slot.py             Slot: what a line holds for one variable

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -22,9 +23,12 @@ from paddle._program.lod_tensor import LoDTensor
 from paddle._program.op_rows import row
 from paddle._program.operator import Operator
 from paddle._program.program import Program
+from paddle._program.reading.training import FetchHandler, Watch, train
+from paddle._program.reading.turns import readers_of, turn
 from paddle._program.running import SegmentRun
 from paddle._program.scope import Scope, global_scope
 from paddle._program.segments import Segment, stages
+from paddle._program.updates import UPDATES
 from paddle._program.variable import Variable
 
 
@@ -41,6 +45,7 @@ class _Known:
     """What an executor remembers of a program."""
 
     version: int
+    reads: tuple[Operator, ...]
     ready: dict[object, _Ready] = field(default_factory=dict)
     runs: int = 0
 
@@ -53,6 +58,7 @@ class Executor:
         self._programs: WeakKeyDictionary[Program, _Known] = WeakKeyDictionary()
         self._seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
         self._closed = False
+        self._lock: Lock | None = None
 
     def run(
         self,
@@ -73,19 +79,32 @@ class Executor:
         if self._closed:
             raise BadArgument("this Executor was closed: make another one")
         program = default_main_program() if program is None else program
-        if not isinstance(program, Program):
-            program = _within(program)
+        program = _program_of(program)
         scope = global_scope() if scope is None else scope
         values = _fed(feed)
         names = _names(fetch_list)
         known = self._programs.get(program)
         if known is None or known.version != program._version:
             runs = 0 if known is None else known.runs
-            known = self._programs[program] = _Known(program._version, runs=runs)
+            reads = readers_of(program)
+            known = self._programs[program] = _Known(program._version, reads, runs=runs)
+        with turn(known.reads, values, scope):
+            return self._computed(program, known, values, names, scope, return_numpy)
+
+    def _computed(
+        self,
+        program: Program,
+        known: _Known,
+        values: dict[str, Any],
+        names: list[str],
+        scope: Scope,
+        return_numpy: bool,
+    ) -> list[Any]:
+        """One run, with all that it is fed."""
         key = (tuple(values), tuple(names), id(scope))
         ready = known.ready.get(key)
         if ready is None:
-            ready = known.ready[key] = _prepare(program, list(values), names, scope)
+            ready = known.ready[key] = _prepare(program, list(values), names, scope, self._lock)
         samples = _samples(values)
         seed = program._seed or self._seed
         with _told(program._carrier):
@@ -98,6 +117,42 @@ class Executor:
         known.runs += 1
         found = [_fetched(values, scope, *each) for each in ready.fetches]
         return [_shown(each, name, return_numpy) for each, name in zip(found, names, strict=True)]
+
+    def for_thread(self, number: int, lock: Lock) -> Executor:
+        """One for another thread, which trains what this one trains; ``lock``: one for all of them."""
+        made = type(self)(self.place)
+        made._lock, made._seed = lock, self._seed + number
+        return made
+
+    def train_from_dataset(
+        self,
+        program: Any = None,
+        dataset: Any = None,
+        scope: Scope | None = None,
+        thread: int = 0,
+        debug: bool = False,
+        fetch_list: Any = None,
+        fetch_info: Sequence[str] | None = None,
+        print_period: int = 100,
+        fetch_handler: FetchHandler | None = None,
+    ) -> None:
+        """Run the program on all batches of a QueueDataset or InMemoryDataset, by ``thread`` threads (0: as
+        many as the dataset was told). Of every ``print_period``-th batch ``fetch_list`` is printed."""
+        watch = Watch(
+            fetch_list=fetch_list or (),
+            fetch_info=fetch_info or (),
+            print_period=print_period,
+            handler=fetch_handler,
+        )
+        program = default_main_program() if program is None else program
+        train(self, _program_of(program), dataset, scope or global_scope(), thread, debug, watch)
+
+    def infer_from_dataset(self, program: Any = None, *arguments: Any, **named: Any) -> None:
+        """The same without learning: of a program that learns, what comes before is run."""
+        program = _program_of(default_main_program() if program is None else program)
+        if any(op.type in UPDATES for op in program.global_block().ops):
+            program = program.clone(for_test=True)
+        self.train_from_dataset(program, *arguments, **named)
 
     def close(self) -> None:
         """Say goodbye; a distributed program's parameter servers are told."""
@@ -122,11 +177,13 @@ def _told(carrier: Any) -> Iterator[None]:
     carrier.succeeded()
 
 
-def _prepare(program: Program, fed: Sequence[str], names: Sequence[str], scope: Scope) -> _Ready:
+def _prepare(
+    program: Program, fed: Sequence[str], names: Sequence[str], scope: Scope, lock: Lock | None
+) -> _Ready:
     block = program.global_block()
     outlives = frozenset(each.name for each in program.list_vars() if each.persistable)
     found: list[SegmentRun | Operator] = [
-        SegmentRun(each, scope, program._carrier, outlives) if isinstance(each, Segment) else each
+        SegmentRun(each, scope, program._carrier, outlives, lock) if isinstance(each, Segment) else each
         for each in stages(block, fed, names)
     ]
     return _Ready(found, [(name, name in outlives, _converted(block, name)) for name in names])
@@ -206,7 +263,9 @@ def _samples(values: Mapping[str, Any]) -> int:
     return 0
 
 
-def _within(program: Any) -> Program:
+def _program_of(program: Any) -> Program:
+    if isinstance(program, Program):
+        return program
     found = getattr(program, "_program", None)
     if isinstance(found, Program):
         return found

@@ -7,6 +7,8 @@ what it writes there is there when it returns.
 from __future__ import annotations
 
 from collections.abc import MutableMapping
+from contextlib import nullcontext
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -19,14 +21,27 @@ from paddle._program.lowering import LOD, Need
 from paddle._program.scope import Scope
 from paddle._program.segments import Segment
 from paddle._program.several import Several
+from paddle._program.turns import InTurn
 
 Values = MutableMapping[str, Any]
 
 
-class SegmentRun:
-    """A segment and what runs it. ``carrier``: see carrier.py. ``writes``: names that go into the scope."""
+_ALONE = nullcontext()
 
-    def __init__(self, segment: Segment, scope: Scope, carrier: Any, outlives: frozenset[str]) -> None:
+
+class SegmentRun:
+    """A segment and what runs it. ``carrier``: see carrier.py. ``outlives``: names that go into the scope.
+    ``lock``: of all threads that run it on this scope, each by a SegmentRun of its own."""
+
+    def __init__(
+        self,
+        segment: Segment,
+        scope: Scope,
+        carrier: Any,
+        outlives: frozenset[str],
+        lock: Lock | None = None,
+    ) -> None:
+        self._lock = lock
         self._scope, self._carrier, self._groups = scope, carrier, segment.groups
         lowered = segment.lowered
         self._program, self._needs, self._reads = lowered.program, list(lowered.needs.values()), lowered.reads
@@ -41,10 +56,11 @@ class SegmentRun:
     def __call__(self, values: Values, seed: int, step: int, samples: int) -> None:
         """Run it on the values of a run, and add what it gives."""
         scope = self._scope
-        if scope.generation != self._generation:
-            self._settle()
-        for keeper in self._stepping:
-            keeper.look_at_powers()
+        with self._lock or _ALONE:
+            if scope.generation != self._generation:
+                self._settle()
+            for keeper in self._stepping:
+                keeper.look_at_powers()
         rates = [_number(values, scope, group.rate) for group in self._groups]
         if self._several is not None:
             self._several.rates = rates
@@ -90,6 +106,8 @@ class SegmentRun:
 
     def _runner_of(self, own: list[Keeper], others: list[Keeper]) -> EngineExecutor:
         keepers, self._several = [*own, *others], None
+        if self._lock is not None and keepers:
+            return self._runner_in_turn(own, others, self._lock)
         if len(keepers) == 1:
             found: EngineExecutor = keepers[0].runner
             return found
@@ -98,6 +116,12 @@ class SegmentRun:
         several = self._several = Several(own, others)
         names = [name for each in keepers for name in each.group.names]
         return EngineExecutor(self._scope.engine, several, several.room(), names)
+
+    def _runner_in_turn(self, own: list[Keeper], others: list[Keeper], lock: Lock) -> EngineExecutor:
+        """One that keeps its gradients to itself until it is its turn."""
+        several = self._several = Several(own, others)
+        names = [name for each in (*own, *others) for name in each.group.names]
+        return EngineExecutor(self._scope.engine, InTurn(several, lock), None, names)
 
     def _array(self, name: str) -> np.ndarray:
         held = self._scope.value(name)

@@ -18,7 +18,7 @@ from paddle._program.op_rows import row
 from paddle._program.operator import BACKWARD, Operator
 from paddle._program.updates import UPDATES, Group, groups, is_update, moved_at
 
-_IGNORED = frozenset({"feed", "fetch"})
+_IGNORED = frozenset({"feed", "fetch", "read"})  # whose values a run has before it begins
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@
     feeders.py    what makes a feed of what a reader gives
     reader.py     Reader: started and reset by the program, drawn from by each run
     loader.py     DataLoader.from_generator, PyReader
+    data_loader.py  DataLoader
     variables.py  py_reader, read_file and double_buffer: readers as variables of a program
     turns.py      what an executor does about ``read`` operators
     training.py   a program, run on all batches of a dataset, by threads

@@ -1,6 +1,7 @@
 """EOFException: a reader that a program reads has no other batch in this pass.
 
-It must never know the reader. Guarantee: it is what ``except fluid.core.EOFException`` catches, and nothing else.
+It must never know the reader. Guarantee: it is what ``except fluid.core.EOFException`` catches, and nothing
+else.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """DataLoader.from_generator and PyReader: a user's generator, as batches for ``feed_list``.
 
-Iterable, a loader is iterated, and gives what ``Executor.run(feed=...)`` takes. Otherwise the program reads by
-itself: ``start``, runs without a feed until EOFException, ``reset``.
+Iterable, a loader is iterated, and gives what ``Executor.run(feed=...)`` takes. Otherwise the program reads
+by itself: ``start``, runs without a feed until EOFException, ``reset``.
 
 It must never know a network. Guarantee: batches come in the order of the generator; what it raises comes out
 where its batch was to come.
@@ -35,9 +35,13 @@ class GeneratorLoader:
         drop_last: bool = True,
     ) -> None:
         if not feed_list:
-            raise BadArgument("a loader of a generator needs feed_list: the variables that its batches are for")
+            raise BadArgument(
+                "a loader of a generator needs feed_list: the variables that its batches are for"
+            )
         if not iterable and return_list:
-            raise BadArgument("return_list is for an iterable loader: one that is not feeds the program itself")
+            raise BadArgument(
+                "return_list is for an iterable loader: one that is not feeds the program itself"
+            )
         self._feed_list = list(feed_list)
         self._capacity, self._iterable, self._return_list = capacity, iterable, return_list
         self._drop_last = drop_last
@@ -89,9 +93,13 @@ class GeneratorLoader:
         feeds = self._reader.passes()
         while group := list(islice(feeds, self._places)):
             if len(group) == self._places or not self._drop_last:
-                yield [list(feed.values()) for feed in group] if self._return_list else [dict(f) for f in group]
+                yield (
+                    [list(feed.values()) for feed in group] if self._return_list else [dict(f) for f in group]
+                )
 
-    def _set(self, batches: Batches, feeder: Callable[[Sequence[Any]], Feeder], places: Any) -> GeneratorLoader:
+    def _set(
+        self, batches: Batches, feeder: Callable[[Sequence[Any]], Feeder], places: Any
+    ) -> GeneratorLoader:
         if places is not None and self._iterable:
             self._places = len(places) if isinstance(places, list | tuple) else 1
         self._reader.decorate(batches, feeder(self._feed_list))
@@ -144,7 +152,9 @@ class DatasetLoader:
 
         size = self._dataset._settings.batch_size
         for stream in self._dataset.streams(1):
-            yield from ([dict(of_records(found))] for found in stream if len(found) == size or not self._drop_last)
+            yield from (
+                [dict(of_records(found))] for found in stream if len(found) == size or not self._drop_last
+            )
 
 
 def _fields(sample: Any) -> Iterable[Any]:

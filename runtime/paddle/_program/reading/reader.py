@@ -1,10 +1,11 @@
 """Reader: the batches of passes that a program starts and resets, one for each run of the program.
 
 Rules:
-1.  ``start`` begins a pass: its first batch is read. ``reset`` ends it, wherever it is; what was read is dropped.
-2.  Each run takes one batch. While it computes the next one is read (paddle._data.ahead says by whom).
-3.  A run that finds no other batch raises EOFException, and so does each one after it, until the reset.
-4.  What the user's generator raises is raised by the run whose batch was to come, as it was; the pass is over.
+1.  ``start`` begins a pass: its first batch is read. ``reset`` ends it, wherever it is; what was read is
+dropped. 2.  Each run takes one batch. While it computes the next one is read (paddle._data.ahead says by
+whom). 3.  A run that finds no other batch raises EOFException, and so does each one after it, until the
+reset. 4.  What the user's generator raises is raised by the run whose batch was to come, as it was; the pass
+is over.
 
 It must never know the program that reads. Guarantee: each batch of a pass comes to one run, in order.
 """
@@ -41,8 +42,8 @@ class Reader:
         """Say what is read, and what makes a feed of it."""
         if not callable(batches):
             raise BadArgument(
-                f"reader {self.name} is given a {type(batches).__name__}: it takes a function that begins a pass "
-                "each time it is called, such as a generator function"
+                f"reader {self.name} is given a {type(batches).__name__}: it takes a function that begins a "
+                "pass each time it is called, such as a generator function"
             )
         self._batches, self._feeder = batches, feeder
 
@@ -73,7 +74,9 @@ class Reader:
     def next(self) -> Feed:
         """The feed of the next run. Raises EOFException, and what the user's generator raised."""
         if self._pass is None:
-            raise BadArgument(f"reader {self.name} was not started: call its start() before the first run of a pass")
+            raise BadArgument(
+                f"reader {self.name} was not started: call its start() before the first run of a pass"
+            )
         batch = None
         if not self._is_over:
             try:
@@ -83,7 +86,9 @@ class Reader:
                 raise
         if batch is None:
             self._is_over = True
-            raise EOFException(f"reader {self.name} has no other batch in this pass; reset() it before the next")
+            raise EOFException(
+                f"reader {self.name} has no other batch in this pass; reset() it before the next"
+            )
         feed = batch.feed()
         self._pass.begin_turn()
         self._is_computing = True

@@ -1,5 +1,5 @@
-"""What an executor does about ``read`` operators: before it runs a program it takes a batch of each reader, as if
-the caller had fed it, and afterwards tells the readers.
+"""What an executor does about ``read`` operators: before it runs a program it takes a batch of each reader,
+as if the caller had fed it, and afterwards tells the readers.
 
 It must never know what a reader reads. Guarantee: a run that raises has ended its turn, too.
 """
@@ -11,12 +11,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from paddle._program.errors import BadFeed
-from paddle._program.op_rows import hosts
 from paddle._program.reading.reader import Reader
 from paddle._program.scope import Scope, global_scope
 
 if TYPE_CHECKING:
-    from paddle._program.host import Host
     from paddle._program.operator import Operator
     from paddle._program.program import Program
 
@@ -52,12 +50,3 @@ def _held(op: Operator, scope: Scope) -> Reader:
         if held is not None and isinstance(held.value, Reader):
             return held.value
     raise BadFeed(f"the program reads of {name}, and no reader of that name was made in this process")
-
-
-def _described(op: Operator) -> None:
-    """What is read has the variables that it is read into."""
-
-
-@hosts(READ, infer=_described)
-def _read(host: Host, op: Operator) -> None:
-    """Was fed before the run began."""

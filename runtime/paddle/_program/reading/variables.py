@@ -1,7 +1,8 @@
-"""Readers as variables of a program: ``py_reader``, ``create_py_reader_by_data``, ``read_file``, ``double_buffer``.
+"""Readers as variables of a program: ``py_reader``, ``create_py_reader_by_data``, ``read_file``,
+``double_buffer``.
 
-A ``read`` operator names its reader; the Reader itself lies in the scope under that name. It must never know what
-is read. Guarantee: a program that is cloned reads of the same reader.
+A ``read`` operator names its reader; the Reader itself lies in the scope under that name. It must never know
+what is read. Guarantee: a program that is cloned reads of the same reader.
 """
 
 from __future__ import annotations
@@ -100,8 +101,8 @@ def py_reader(
     levels = [0] * len(shapes) if lod_levels is None else lod_levels
     if not len(shapes) == len(dtypes) == len(levels):
         raise BadArgument(
-            f"py_reader: {len(shapes)} shapes, {len(dtypes)} dtypes and {len(levels)} lod_levels; there is one "
-            "of each for a variable"
+            f"py_reader: {len(shapes)} shapes, {len(dtypes)} dtypes and {len(levels)} lod_levels; "
+            "there is one of each for a variable"
         )
     block = default_main_program().global_block()
     variables = [

@@ -1,0 +1,20 @@
+"""``read``: takes a batch of a reader. An executor does that before a run begins (reading/turns.py)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paddle._program.op_rows import hosts
+
+if TYPE_CHECKING:
+    from paddle._program.host import Host
+    from paddle._program.operator import Operator
+
+
+def _as_described(op: Operator) -> None:
+    """What is read into has been described by who made the reader."""
+
+
+@hosts("read", infer=_as_described)
+def _read(host: Host, op: Operator) -> None:
+    """The run was fed it."""

@@ -1,0 +1,206 @@
+"""A program, run on all batches of a dataset, by threads.
+
+Rules (decision 0072):
+1.  Each thread takes batches of its own stream, makes feeds of them, and runs the program with an executor
+    of its own, against the parameters of one scope.
+2.  Where the program moves parameters of this process alone, and writes nothing else that outlives a run,
+    threads compute at the same time; gradients are applied one after another, each to what is there by then
+(Hogwild). 3.  Where it speaks to servers, or counts what outlives a run, runs take turns; reading does not.
+4.  One thread is the thread that asked. An error of any thread ends all, and is raised when all have ended.
+
+It must never know what a batch holds. Guarantee: every batch of the dataset is run once, or an error is
+raised.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from paddle._data.records import Records
+from paddle._program.errors import BadArgument
+from paddle._program.reading.feeders import of_records
+from paddle._program.updates import UPDATES
+
+_log = logging.getLogger("paddle.trainer")
+Run = Callable[[dict[str, Any], list[Any]], list[Any]]
+
+
+class FetchHandler:
+    """Derive, and write ``handler(res_dict)``: it is called every ``period_secs`` with the values of
+    ``var_dict``, a dict of names that the program chose to variables."""
+
+    def __init__(self, var_dict: dict[str, Any] | None = None, period_secs: float = 60) -> None:
+        if not var_dict:
+            raise BadArgument("a FetchHandler needs var_dict: {name: variable, ...}")
+        self.var_dict, self.period_secs = var_dict, period_secs
+
+    def handler(self, res_dict: dict[str, Any]) -> None:
+        """Prints them, unless it is written."""
+        for name, value in res_dict.items():
+            print(f"{name}: {value}", flush=True)
+
+    @staticmethod
+    def help() -> None:
+        """Shows how it is used."""
+        print(
+            "class Shown(fluid.executor.FetchHandler):\n    def handler(self, res_dict):\n"
+            "        print(res_dict['auc'])\n\n"
+            "exe.train_from_dataset(program, dataset, fetch_handler=Shown({'auc': auc_var}, period_secs=60))"
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class Watch:
+    """What is shown of the batches of the first thread, how often."""
+
+    fetch_list: Sequence[Any] = ()
+    fetch_info: Sequence[str] = ()
+    print_period: int = 100
+    handler: FetchHandler | None = None
+    clock: Callable[[], float] = time.monotonic
+    _shown_s: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.print_period < 1:
+            raise BadArgument(f"print_period is 1 or more, not {self.print_period}")
+        if self.fetch_info and len(self.fetch_info) != len(self.fetch_list):
+            raise BadArgument(
+                f"fetch_info has {len(self.fetch_info)} texts for {len(self.fetch_list)} variables"
+            )
+        self._shown_s = self.clock()
+
+    def run(self, run: Run, feed: dict[str, Any], number: int) -> None:
+        """One batch, the ``number``-th from 1 on."""
+        told = list(self.fetch_list) if number % self.print_period == 0 else []
+        handler = self.handler
+        asked = list(handler.var_dict.values()) if handler and self._is_time(handler) else []
+        found = run(feed, [*told, *asked])
+        if told:
+            names = self.fetch_info or [getattr(each, "name", str(each)) for each in told]
+            values = [f"{name}: {_plain(value)}" for name, value in zip(names, found, strict=False)]
+            print(f"batch: {number}, {', '.join(values)}", flush=True)
+        if asked and handler is not None:
+            values_of = dict(zip(handler.var_dict, found[len(told) :], strict=True))
+            handler.handler({name: np.asarray(value) for name, value in values_of.items()})
+
+    def _is_time(self, handler: FetchHandler) -> bool:
+        now = self.clock()
+        if now - self._shown_s < handler.period_secs:
+            return False
+        self._shown_s = now
+        return True
+
+
+class Pass:
+    """One pass over the streams of a dataset. ``run_of(number)``: how thread ``number`` runs the program;
+    ``turn``: what is held meanwhile."""
+
+    def __init__(
+        self, run_of: Callable[[int], Run], turn: AbstractContextManager[Any], watch: Watch, debug: bool
+    ) -> None:
+        self._run_of, self._turn, self._watch, self._debug = run_of, turn, watch, debug
+        self._errors: list[BaseException] = []
+        self._is_over = threading.Event()
+
+    def __call__(self, streams: Sequence[Iterator[Records]]) -> None:
+        """Run all batches."""
+        if len(streams) == 1:
+            self._work(0, streams[0])
+        else:
+            self._in_threads(streams)
+        if self._errors:
+            raise self._errors[0]
+
+    def _in_threads(self, streams: Sequence[Iterator[Records]]) -> None:
+        threads = [
+            threading.Thread(target=self._work, args=(number, stream), name=f"train-{number}", daemon=True)
+            for number, stream in enumerate(streams)
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                thread.join()
+        except BaseException:  # an interrupt
+            self._is_over.set()
+            raise
+
+    def _work(self, number: int, stream: Any) -> None:
+        began_s, batches = time.monotonic(), 0
+        try:
+            with closing(stream):
+                batches = self._batches(number, stream)
+        except Exception as error:
+            self._errors.append(error)
+            self._is_over.set()
+        if self._debug:
+            _log.warning("thread %d: %d batches in %.3f s", number, batches, time.monotonic() - began_s)
+
+    def _batches(self, number: int, stream: Iterator[Records]) -> int:
+        """Run them; how many there were."""
+        run, batches = self._run_of(number), 0
+        for batches, records in enumerate(stream, 1):
+            if self._is_over.is_set():
+                break
+            feed = dict(of_records(records))
+            with self._turn:
+                if number == 0:
+                    self._watch.run(run, feed, batches)
+                else:
+                    run(feed, [])
+        return batches
+
+
+def train(
+    executor: Any,
+    program: Any,
+    dataset: Any,
+    scope: Any,
+    thread: int,
+    debug: bool,
+    watch: Watch,
+) -> None:
+    """Run ``program`` on all batches of ``dataset``, by ``thread`` threads; 0 for as many as it was told."""
+    if dataset is None or not hasattr(dataset, "streams"):
+        raise RuntimeError(
+            "dataset is needed: a QueueDataset or an InMemoryDataset, told its use_var and files"
+        )
+    streams = dataset.streams(thread if thread > 0 else dataset.thread_num)
+    at_once = len(streams) > 1 and runs_at_once(program)
+    lock = threading.Lock()
+    runners = [executor]
+    if at_once:
+        runners = [executor.for_thread(number, lock) for number in range(len(streams))]
+
+    def run_of(number: int) -> Run:
+        def run(feed: dict[str, Any], fetch: list[Any]) -> list[Any]:
+            found: list[Any] = runners[number % len(runners)].run(
+                program, feed, fetch, scope=scope, return_numpy=False
+            )
+            return found
+
+        return run
+
+    turn: Any = nullcontext() if at_once or len(streams) == 1 else threading.Lock()
+    Pass(run_of, turn, watch, debug)(streams)
+
+
+def runs_at_once(program: Any) -> bool:
+    """Rule 2."""
+    if program._carrier is not None:
+        return False
+    block = program.global_block()
+    outlives = {each.name for each in program.list_vars() if each.persistable}
+    return all(op.type in UPDATES or outlives.isdisjoint(op.output_arg_names) for op in block.ops)
+
+
+def _plain(value: Any) -> str:
+    return str(np.asarray(value))

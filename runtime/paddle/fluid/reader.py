@@ -1,0 +1,9 @@
+"""Loaders of what programs read, as fluid spells them."""
+
+from __future__ import annotations
+
+from paddle._data.collating import default_collate_fn, default_convert_fn
+from paddle._program.reading.data_loader import DataLoader
+from paddle._program.reading.loader import PyReader
+
+__all__ = ["DataLoader", "PyReader", "default_collate_fn", "default_convert_fn"]
