@@ -35,7 +35,7 @@ _OF_V2 = frozenset(
 )
 _IN_V2 = "programs of the v2 generation run (import paddle.v2)"
 _LATER = {
-    **dict.fromkeys(("enable_static", "io", "nn", "static", "to_tensor", "Tensor"), _IN_V2),
+    **dict.fromkeys(("enable_static", "nn", "static", "to_tensor", "Tensor"), _IN_V2),
     "fleet": "it is paddle.distributed.fleet",
     "trainer_config_helpers": "networks are written in Python programs (paddle.layer)",
 }
