@@ -11,11 +11,20 @@ X, UPDATES = RNG.normal(size=(5, 4)), RNG.normal(size=(5, 1))
 PADDED = RNG.normal(size=(3, 4, 2))
 OFFSETS, OTHER_OFFSETS = np.array([0, 2, 2, 5]), np.array([0, 1, 3, 4])  # the second sequence is empty
 LENGTHS = np.array([2, 0, 3])
+IMAGES = RNG.normal(size=(2, 2, 3, 3))
 IDS = np.array([[2], [0], [2], [2], [3]])
 SAID, RIGHT = np.array([[4], [2], [1], [1], [3]]), np.array([[4], [7], [1], [3]])
 PLACES = np.arange(4)
 IOB = {"scheme": "IOB", "types": 2}
 TAGS = np.array([[0], [1], [0], [1], [2]]), np.array([[0], [1], [0], [4], [2]])
+
+
+def windows() -> np.ndarray:
+    """Of 2 by 3, by steps of (2, 1), with a row of zeros above and a column of them on the right."""
+    framed, rows = np.pad(IMAGES, ((0, 0), (0, 0), (1, 0), (0, 1))), []
+    for image in framed:
+        rows += [image[:, y : y + 2, x : x + 3].ravel() for y in (0, 2) for x in (0, 1)]
+    return np.array(rows)
 
 
 def padded() -> np.ndarray:
@@ -41,6 +50,12 @@ SEQUENCES = [
         "sequence_unpad",
         {"X": PADDED, "Offsets": OFFSETS, "Rows": np.arange(5)},
         lambda: np.concatenate([PADDED[0, :2], PADDED[2, :3]]),
+    ),
+    Case(
+        "image_windows",
+        {"X": IMAGES},
+        windows,
+        {"kernels": (2, 3), "strides": (2, 1), "paddings": (1, 0, 0, 1)},
     ),
     Case("sequence_scatter", {"X": X[:3], "Ids": IDS, "Offsets": OFFSETS, "Updates": UPDATES}, scattered),
 ]

@@ -167,6 +167,16 @@ def test_rows_are_put_into_other_sequences() -> None:
     assert [each.lod() for each in found] == [[[0, 1, 5]], [[0, 3, 5]], [[0, 4, 5]]]
 
 
+def test_windows_of_an_image_are_a_sequence() -> None:
+    image = layers.data("image", [1, 2, 3])
+    (found) = run(
+        layers.im2sequence(image, filter_size=[2, 2]),
+        image=np.arange(12, dtype=np.float32).reshape(2, 1, 2, 3),
+    )
+    assert found.lod() == [[0, 2, 4]]
+    assert np.array(found)[:2].tolist() == [[0, 1, 3, 4], [1, 2, 4, 5]]
+
+
 def test_what_has_no_sequences_is_refused_with_its_name() -> None:
     with pytest.raises(BadProgram, match=r"'sequence_pool'.*'plain' in slot 'X' has none \(lod_level 0\)"):
         layers.sequence_pool(layers.data("plain", [4]), "sum")

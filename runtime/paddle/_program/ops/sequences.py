@@ -207,3 +207,10 @@ def _lod_reset(low: Lowering, op: Operator) -> None:
         y = low.input(op, "Y")
         runs = y.runs or (low.op("reshape", {"shape": (-1,)}, X=y.variable),)
     low.give(op, "Out", x.variable, (*x.runs, *runs) if op.attr("append") else runs)
+
+
+@lowers("im2sequence", kernels=(1, 1), strides=(1, 1), paddings=(0, 0, 0, 0), out_stride=(1, 1))
+def _im2sequence(low: Lowering, op: Operator) -> None:
+    attrs = {name: tuple(op.attr(name)) for name in ("kernels", "strides", "paddings")}
+    made = low.builder.ops("image_windows", attrs, X=low.input(op, "X").variable)
+    low.give(op, "Out", made["Out"], (made["Offsets"],))

@@ -11,6 +11,7 @@ from paddle._program.layer_helper import LayerHelper
 from paddle._program.variable import Variable
 
 __all__ = [
+    "im2sequence",
     "lod_append",
     "lod_reset",
     "row_conv",
@@ -224,3 +225,30 @@ def lod_append(x: Variable, level: Any) -> Variable:
     inputs = {"X": x, "Y": level} if isinstance(level, Variable) else {"X": x}
     listed = [] if isinstance(level, Variable) else [int(each) for each in level]
     return appended(helper, "lod_reset", inputs, {"target_lod": listed, "append": True})
+
+
+def im2sequence(
+    input: Variable,
+    filter_size: Any = 1,
+    stride: Any = 1,
+    padding: Any = 0,
+    input_image_size: Variable | None = None,
+    out_stride: Any = 1,
+    name: str | None = None,
+) -> Variable:
+    """Each image as the sequence of its windows, from left to right and downwards; ``padding``: zeros above,
+    on the left, below and on the right, or (down, across)."""
+    if input_image_size is not None:
+        raise BadArgument("im2sequence takes images of one size here: leave input_image_size out")
+    helper = LayerHelper("im2sequence", input=input, name=name)
+    around = list(padding) if isinstance(padding, list | tuple) else [padding] * 4
+    attrs = {
+        "kernels": _pair(filter_size),
+        "strides": _pair(stride),
+        "paddings": around * (4 // len(around)),
+    }
+    return appended(helper, "im2sequence", {"X": input}, attrs)
+
+
+def _pair(given: Any) -> list[int]:
+    return [int(each) for each in given] if isinstance(given, list | tuple) else [int(given)] * 2

@@ -1,6 +1,15 @@
 """Operators of dense arrays that the later generations of the API have beyond v2's, one family per file."""
 
-from paddle._engine.ops.dense import comparison, formulas, gathering, order, random, tiling, transposed
+from paddle._engine.ops.dense import (
+    comparison,
+    formulas,
+    gathering,
+    order,
+    random,
+    tiling,
+    transposed,
+    windows,
+)
 from paddle._engine.registry import Row
 
 ROWS: tuple[Row, ...] = (
@@ -11,4 +20,5 @@ ROWS: tuple[Row, ...] = (
     *tiling.ROWS,
     *transposed.ROWS,
     *random.ROWS,
+    *windows.ROWS,
 )

@@ -1,0 +1,103 @@
+"""Windows of images as the rows of sequences: one sequence for each image, from left to right and downwards.
+
+Source of the semantics: fluid's ``im2sequence``, v2's ``block_expand``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from paddle._engine.errors import ShapeError
+from paddle._engine.program import Form
+from paddle._engine.registry import REQUIRED, Call, Forms, Gradient, Kernel, Row, Steps
+
+Array = np.ndarray
+
+
+def _places(size: int, window: int, step: int, before: int, behind: int) -> int:
+    room = size + before + behind - window
+    if size == -1:
+        return -1
+    if room < 0 or step < 1:
+        raise ShapeError(f"a window of {window} by steps of {step} does not fit {size} and {before + behind}")
+    return room // step + 1
+
+
+def _counts(forms: Forms) -> tuple[int, int]:
+    (tall, wide), (down, across) = forms.attrs["kernels"], forms.attrs["strides"]
+    above, left, below, right = forms.attrs["paddings"]
+    height, width = forms["X"].shape[2:]
+    return _places(height, tall, down, above, below), _places(width, wide, across, left, right)
+
+
+def _shape(forms: Forms) -> Mapping[str, Form]:
+    x = forms["X"]
+    if len(x.shape) != 4:
+        raise ShapeError(f"X must be images [n, channels, height, width], got {list(x.shape)}")
+    rows, columns = _counts(forms)
+    tall, wide = forms.attrs["kernels"]
+    count = -1 if min(x.shape[0], rows, columns) < 0 else x.shape[0] * rows * columns
+    ends = x.shape[0] + 1 if x.shape[0] >= 0 else -1
+    out = replace(x, shape=(count, x.shape[1] * tall * wide))
+    return {"Out": out, "Offsets": Form((ends,), "int64")}
+
+
+def _scratch(forms: Forms) -> Mapping[str, Form]:
+    return {"framed": _framed(forms, forms["X"])}
+
+
+def _framed(forms: Forms, x: Form) -> Form:
+    above, left, below, right = forms.attrs["paddings"]
+    n, channels, height, width = x.shape
+    return replace(x, shape=(n, channels, height + above + below, width + left + right))
+
+
+def _seen(call: Call, framed: Array) -> Array:
+    """(n, rows, columns, channels, tall, wide)."""
+    (down, across) = call.attrs["strides"]
+    windows = sliding_window_view(framed, call.attrs["kernels"], (2, 3), writeable=True)
+    found: Array = windows[:, :, ::down, ::across].transpose(0, 2, 3, 1, 4, 5)
+    return found
+
+
+def _inside(call: Call, framed: Array, like: Array) -> Array:
+    above, left, _, _ = call.attrs["paddings"]
+    return framed[:, :, above : above + like.shape[2], left : left + like.shape[3]]
+
+
+def _windows(call: Call) -> Steps:
+    x, out, framed = call["X"], call["Out"], call.scratch["framed"]
+    seen, offsets = _seen(call, framed), call["Offsets"]
+    yield partial(framed.fill, 0)
+    yield partial(np.copyto, _inside(call, framed, x), x)
+    yield partial(np.copyto, out.reshape(seen.shape), seen)
+    yield partial(np.copyto, offsets, np.arange(len(offsets)) * (seen.shape[1] * seen.shape[2]))
+
+
+def _windows_gradient(call: Call) -> Steps:
+    grad, dx, framed = call["Out@GRAD"], call["X@GRAD"], call.scratch["framed"]
+    seen = _seen(call, framed)
+    given = grad.reshape(seen.shape)
+    yield partial(framed.fill, 0)
+    for y in range(seen.shape[4]):
+        for x in range(seen.shape[5]):
+            here = seen[..., y, x]
+            yield partial(np.add, here, given[..., y, x], here)
+    yield partial(np.copyto, dx, _inside(call, framed, dx))
+
+
+ROWS = (
+    Row(
+        type="image_windows",
+        outputs=("Out", "Offsets"),
+        attrs={"kernels": REQUIRED, "strides": (1, 1), "paddings": (0, 0, 0, 0)},
+        shape=_shape,
+        forward=Kernel(_windows, _scratch),
+        gradient=Gradient(_windows_gradient, _scratch, needs=("X",)),
+    ),
+)
