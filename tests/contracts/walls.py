@@ -108,6 +108,7 @@ TABLE = (
     Row("_program.operator", "_program", "os sys"),
     Row("_program.files", "_engine.{checkpoint, errors} _program", "numpy os pathlib shutil warnings"),
     Row("_program.files.pickles", "_program _recordio.{errors, pickled}", "numpy pathlib pickle"),
+    Row("_program.ops.__init__", "_program", "importlib pkgutil"),
     Row("_program.ops.files", "_program", "numpy pathlib"),
     Row("_program.places", "_absent _program.errors", "os"),
     Row("_program.op_rows", "_absent _program", "importlib"),
