@@ -80,8 +80,9 @@ TABLE = (
     Row("fluid.data_feeder", "_program", "os"),  # how many places CPU_NUM says there are
     Row(
         "_fleet",
-        "_fleet _absent _complaint _engine.exchange _launch.{environ, errors} _program _pserver.memory",
-        "copy math numpy os pathlib warnings",
+        "_fleet _absent _complaint _engine.{checkpoint, exchange} _launch.{environ, errors} _program "
+        "_pserver.memory",
+        "copy math numpy os pathlib shutil tempfile warnings",
     ),
     Row("distributed.fleet", "_absent _fleet distributed.fleet", "importlib"),
     Row("distributed.__init__", "_absent", "importlib"),

@@ -18,7 +18,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from paddle._fleet import modes
+from paddle._absent import NotInThisRelease
+from paddle._fleet import modes, saving
 from paddle._fleet.errors import BadRole, FleetError, TooEarly
 from paddle._fleet.optimizer import DistributedOptimizer
 from paddle._fleet.place import Role
@@ -209,12 +210,59 @@ class Fleet:
         if self.role_maker.place.is_distributed:
             self._met("stop_worker").end()
 
+    # What is kept.
+
+    def save_persistables(self, executor: Any, dirname: str, main_program: Any = None, mode: int = 0) -> None:
+        """Write all that outlives a run, as the servers have it now. One worker is to call it. ``mode``: 0,
+        all of it."""
+        _check_mode(mode)
+        saving.save_persistables(executor, dirname, main_program, self._fetched())
+
+    def save_inference_model(
+        self,
+        executor: Any,
+        dirname: str,
+        feeded_var_names: Any,
+        target_vars: Any,
+        main_program: Any = None,
+        export_for_deployment: bool = True,
+        mode: int = 0,
+    ) -> None:
+        """Write what computes ``target_vars`` of what is fed, with the values that the servers have now. One
+        worker is to call it."""
+        _check_mode(mode)
+        servers = self._fetched()
+        others = {"export_for_deployment": export_for_deployment}
+        saving.save_inference_model(
+            executor, dirname, feeded_var_names, target_vars, main_program, servers, **others
+        )
+
+    def shrink(self, threshold: int) -> None:
+        """Have tables without a height forget rows that nobody has used in ``threshold`` days; a day ends
+        with each call. One worker is to call it."""
+        if self.role_maker.place.is_distributed:
+            self._met("shrink").shrink(threshold)
+
+    def _fetched(self) -> int:
+        """Over how many servers tables are spread, of which all values are here now."""
+        if self._workers is None:
+            return 0
+        self._workers.fetch()
+        return self.server_num()
+
     @property
     def util(self) -> Any:
         """What workers do together beside training."""
         if self._util is None:
             self._util = UtilBase(self.role_maker)
         return self._util
+
+
+def _check_mode(mode: int) -> None:
+    if mode != 0:
+        raise NotInThisRelease(
+            f"mode={mode}, saving what has changed alone, is not in this release: give 0, for all"
+        )
 
 
 def _shown(endpoints: list[str], to_string: bool) -> Any:

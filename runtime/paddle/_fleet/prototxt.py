@@ -71,6 +71,7 @@ def _message(tokens: list[str], at: int) -> tuple[dict[str, Any], int]:
             at += 1
         if at >= len(tokens):
             raise BadStrategy(f"this is no message in protobuf's text: {name!r} at its end has no value")
+        value: Any
         if tokens[at] == "{":
             value, at = _message(tokens, at + 1)
         else:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from paddle._engine.exchange import ModeSpec, SteppingAhead
@@ -137,9 +138,14 @@ def _patience_s(flags: InitFlags) -> float:
 
 
 def serve(
-    endpoint: str, trainers: int, *, on_ready: Callable[[str, int], None] = lambda address, port: None
+    endpoint: str,
+    trainers: int,
+    *,
+    on_ready: Callable[[str, int], None] = lambda address, port: None,
+    tables: Mapping[str, tuple[Any, Any]] = MappingProxyType({}),
 ) -> None:
-    """Be the parameter server at ``endpoint`` for so many trainers, in this process.
+    """Be the parameter server at ``endpoint`` for so many trainers, in this process. ``tables``: rows of
+    sparse parameters that it has already, ids and values by name.
 
     Returns when all have said goodbye or are gone for good. SIGINT and SIGTERM end it in order, and this
     process with status 0, as they do in the original. Raises PserverError where the job did not end well.
@@ -171,7 +177,7 @@ def serve(
         on_ready(address, port)
 
     open_info_log("paddle_pserver2", os.environ)
-    options = EndpointOptions(address=address, port=port, trainers=trainers)
+    options = EndpointOptions(address=address, port=port, trainers=trainers, tables=tables)
     if not serve_here(options, ready, token=token, certificate=certificate):
         raise SystemExit(0)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 Role = Literal["dense", "sparse"]
 
@@ -30,7 +30,8 @@ class SnapshotOptions:
 class ShardOptions:
     """What one shard is told. ``serving``: the same for all processes that one `paddle pserver` starts, which
     serves one job, and for those of another one that takes its place in that job. ``memory_limit_bytes``:
-    what parameters may need; ``cut_limit_bytes``: what a snapshot may, besides what they leave."""
+    what parameters may need; ``cut_limit_bytes``: what a snapshot may, besides what they leave. ``tables``:
+    rows of sparse parameters, arrays of ids and values by name, in the place of first values of these."""
 
     num_gradient_servers: int = 1
     min_trainers: int = 0
@@ -42,6 +43,7 @@ class ShardOptions:
     snapshots: SnapshotOptions | None = None
     is_shown: bool = False  # whether trainers of the machine may read dense values themselves
     serving: str = ""
+    tables: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,8 +22,8 @@ import secrets
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,8 @@ _log = logging.getLogger("paddle.pserver")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointOptions:
     """What an endpoint is told. ``address``: a name or number of this machine; ``port``: 0 for any that is
-    free. ``snapshots``: its folder has one for each shard; the others: see ServerOptions."""
+    free. ``snapshots``: its folder has one for each shard; ``tables``: see ShardOptions; the others: see
+    ServerOptions."""
 
     address: str
     port: int
@@ -64,6 +65,7 @@ class EndpointOptions:
     memory_limit_bytes: int = 0
     snapshots: SnapshotOptions | None = None
     is_nearby: bool = True
+    tables: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
 
 
 def serve(
@@ -136,6 +138,7 @@ class _Served:
                 snapshots=_own(options.snapshots, role),
                 is_shown=options.is_nearby,
                 serving=serving,
+                tables=options.tables,
             ),
             name,
         )

@@ -20,7 +20,7 @@ from paddle._pserver.errors import RESHARD, DeclarationMismatch
 from paddle._pserver.memory.shown import room_for
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.protocol.messages import Declare
-from paddle._pserver.protocol.placement import dense_layout, row_ranges
+from paddle._pserver.protocol.placement import RowRange, dense_layout, row_ranges
 from paddle._pserver.shard import declaration
 from paddle._pserver.shard.difference import difference
 from paddle._pserver.tables.tables import Tables
@@ -97,8 +97,26 @@ class Model:
 
     def seeded(self, table: str | None) -> None:
         """A part has its initial values; raises BadMessage where it does not live here."""
-        self.part(table)
+        part = self.part(table)
+        if table is not None and (given := self._options.tables.get(table)) is not None:
+            self._put(part, self.tables.table(table).held, *given)
         self._unseeded.discard(table)
+
+    def _put(self, part: np.ndarray, held: RowRange, ids: np.ndarray, rows: np.ndarray) -> None:
+        """Write the rows that this server was given over those that trainer 0 had."""
+        height, width = held.parameter.shape
+        if (
+            rows.ndim != 2
+            or rows.shape[1] != width
+            or (len(ids) and not 0 <= ids.min() <= ids.max() < height)
+        ):
+            raise DeclarationMismatch(
+                f"the rows of {held.parameter.name!r} that this server was given to begin "
+                f"from are {rows.shape}, with ids up to {ids.max(initial=-1)}, and trainers "
+                f"declare {(height, width)}: they are of another model"
+            )
+        mine = held.pick(ids)
+        part[held.local(ids[mine])] = rows[mine]
 
     @property
     def is_complete(self) -> bool:
