@@ -46,6 +46,8 @@ __all__ = ["__version__", "batch", *sorted(_MODULES | _OF_V2)]
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"paddle.{name}")
+    if name == "core":
+        return import_module("paddle.fluid.core")
     if name in _OF_V2:
         value = globals()[name] = getattr(import_module("paddle.v2"), name)
         return value

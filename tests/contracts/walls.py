@@ -84,6 +84,8 @@ TABLE = (
         "_pserver.memory",
         "copy math numpy os pathlib shutil tempfile warnings",
     ),
+    Row("distributed.fleet.{data_generator, dataset}", "_absent _data"),
+    Row("distributed.fleet.metrics", "distributed.fleet _program.scope", "numpy"),
     Row("distributed.fleet", "_absent _fleet distributed.fleet", "importlib"),
     Row("distributed.__init__", "_absent", "importlib"),
     Row("distributed.{launch, fleet.launch}", "_launch.fleet.cli", "sys"),

@@ -9,6 +9,7 @@ from typing import Any
 from paddle import _absent
 
 _MODULES = frozenset({"fleet", "launch"})
+_DATASETS = frozenset({"InMemoryDataset", "QueueDataset"})
 _COLLECTIVE = "training is with parameter servers (paddle.distributed.fleet)"
 _LATER = dict.fromkeys(
     (
@@ -19,12 +20,14 @@ _LATER = dict.fromkeys(
     _COLLECTIVE,
 )
 
-__all__ = sorted(_MODULES)
+__all__ = sorted(_MODULES | _DATASETS)
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"paddle.distributed.{name}")
+    if name in _DATASETS:
+        return getattr(import_module("paddle.distributed.fleet.dataset"), name)
     if name in _LATER:
         raise _absent.AbsentName(f"paddle.distributed.{name} is not in this release: {_LATER[name]}.")
     raise AttributeError(f"paddle.distributed.{name} does not exist", name=name, obj=import_module(__name__))

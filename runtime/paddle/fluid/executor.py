@@ -8,9 +8,18 @@ import numpy as np
 
 from paddle._program.errors import BadArgument
 from paddle._program.executor import Executor
+from paddle._program.reading.training import FetchHandler
 from paddle._program.scope import Scope, _switch_scope, global_scope, scope_guard
 
-__all__ = ["Executor", "_switch_scope", "as_numpy", "fetch_var", "global_scope", "scope_guard"]
+__all__ = [
+    "Executor",
+    "FetchHandler",
+    "_switch_scope",
+    "as_numpy",
+    "fetch_var",
+    "global_scope",
+    "scope_guard",
+]
 
 
 def fetch_var(name: Any, scope: Scope | None = None, return_numpy: bool = True) -> Any:

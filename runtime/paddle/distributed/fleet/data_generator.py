@@ -1,0 +1,5 @@
+"""Data generators: what writes lines of slots on the other end of a dataset's ``pipe_command``."""
+
+from paddle._data.data_generator import DataGenerator, MultiSlotDataGenerator, MultiSlotStringDataGenerator
+
+__all__ = ["DataGenerator", "MultiSlotDataGenerator", "MultiSlotStringDataGenerator"]
