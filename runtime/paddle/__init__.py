@@ -6,7 +6,7 @@ It must never hold code of its own. Guarantee: each name is the very object of t
 from importlib import import_module
 from typing import Any
 
-from paddle import _absent
+from paddle import _absent, _homes
 
 # A function that has its module's name: importing the module later must not put the module in its place.
 from paddle.batch import batch
@@ -33,21 +33,28 @@ _OF_V2 = frozenset(
         *("networks", "op", "parameters", "plot", "pooling", "topology", "trainer"),
     }
 )
-_IN_V2 = "programs of the v2 generation run (import paddle.v2)"
+_AT_ONCE = "it computes at once (dygraph), and programs are static here: paddle.enable_static()"
 _LATER = {
-    **dict.fromkeys(("enable_static", "nn", "static", "to_tensor", "Tensor"), _IN_V2),
+    **dict.fromkeys(("DataParallel", "Model", "Tensor", "grad", "jit", "to_tensor"), _AT_ONCE),
     "fleet": "it is paddle.distributed.fleet",
     "trainer_config_helpers": "networks are written in Python programs (paddle.layer)",
 }
 
-__all__ = ["__version__", "batch", *sorted(_MODULES | _OF_V2)]
+__all__ = [
+    "__version__",
+    "batch",
+    *sorted({*_MODULES, *_OF_V2, *_homes.MODULES, *_homes.HOMES, *_homes.DTYPES}),
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
+    if name in _MODULES or name in _homes.MODULES:
         return import_module(f"paddle.{name}")
-    if name == "core":
-        return import_module("paddle.fluid.core")
+    if name in _homes.HOMES:
+        value = globals()[name] = getattr(import_module(f"paddle.{_homes.HOMES[name]}"), name)
+        return value
+    if name in _homes.DTYPES:
+        return import_module("paddle._program.dtypes").VarType[_homes.DTYPES[name]]
     if name in _OF_V2:
         value = globals()[name] = getattr(import_module("paddle.v2"), name)
         return value

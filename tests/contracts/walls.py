@@ -22,7 +22,7 @@ BULLETINS = "_launch.{agent.lines, board, bulletins, errors, events, news, plan,
 
 TABLE = (
     # The top.
-    Row("__init__", "_absent batch", "importlib"),
+    Row("__init__", "_absent _homes batch", "importlib"),
     Row(
         "__main__",
         f"__init__ {FLAGS} _visible _planning _launch.{{infolog, nics}} "
@@ -92,12 +92,26 @@ TABLE = (
     Row("fluid.trainer", "fluid _absent _program _launch.environ", "numpy os"),
     Row("profiler", "_absent _engine.{profile, profile_table}", "os pathlib socket"),
     Row("_profiling", "_engine.{profile, profile_table}", "atexit os pathlib sys"),
-    # The 2.x generation.
-    Row("optimizer", "optimizer", "numpy"),
-    Row("optimizer.__init__", "_absent", "importlib sys"),  # and by name what it stands for, v2's too
-    Row("optimizer._scheduler", "_complaint", "warnings"),
-    Row("metric", "metric", "numpy"),
-    Row("metric.__init__", "_absent", "importlib"),
+    # The 2.x generation. What stands for a name of another module by its text stands here by no name.
+    Row("_homes"),
+    Row("_mode", "_absent _homes _program.arithmetic", "importlib"),
+    Row("{device, framework, regularizer}", "_absent _program"),
+    Row("tensor", "tensor _mode _program framework", "numpy"),
+    Row("nn", "nn _absent _complaint _mode _program tensor", "numpy"),
+    Row("nn.__init__", "", "importlib sys"),
+    Row("nn.functional.__init__", "nn.functional", "sys"),
+    Row("nn.layer.pooling", "nn", "inspect"),
+    Row(
+        "static",
+        "static _absent _mode _program framework tensor nn.functional.input",
+        "importlib pathlib sys",
+    ),
+    Row("utils", "_mode _program optimizer static nn.functional utils", "importlib numpy sys"),
+    Row("optimizer", "optimizer _absent _complaint _mode _program regularizer nn.layer._state", "numpy"),
+    Row("optimizer._optimizer", "optimizer _absent _mode _program regularizer nn.layer._state", "importlib"),
+    Row("optimizer.__init__", "", "importlib sys"),
+    Row("metric", "metric static.measures tensor", "numpy"),
+    Row("metric.__init__", "", "importlib"),
     Row("batch"),
     Row("dataset", "dataset _absent _recordio", f"numpy {STANDARD}"),
     Row("dataset.uci_housing", "dataset _absent v2.parameters", "numpy pathlib"),  # for model()

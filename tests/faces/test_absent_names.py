@@ -12,7 +12,7 @@ from paddle._absent import AbsentName, NotInThisRelease
 
 KNOWN = [
     "paddle.fluid.dygraph",
-    "paddle.nn",
+    "paddle.jit",
     "paddle.fleet",
     "paddle.distributed.spawn",
     "paddle.v2.fluid",

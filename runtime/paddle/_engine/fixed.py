@@ -61,14 +61,16 @@ def leaving(
     gradients: dict[str, np.ndarray],
     room: Mapping[str, np.ndarray],
 ) -> dict[str, np.ndarray]:
-    """The arrays of dense gradients that leave."""
+    """The arrays of dense gradients that leave. ``gradients``: those handed out before, by parameter, as what
+    leaves may have one name in two programs and be of two parameters."""
     exchanges = [each.inputs for each in operators if each.type == "exchange"]
     pairs = {n: p for each in exchanges for p, n in zip(each["Param"], each["Grad"], strict=True)}
     leaving = {name: parameter for name, parameter in pairs.items() if forms[name].rows is None}
-    for name in leaving.keys() - gradients.keys():
-        array = room.get(leaving[name])
-        gradients[name] = np.empty(forms[name].shape, forms[name].dtype) if array is None else array
-    return {name: gradients[name] for name in leaving}
+    for name, parameter in leaving.items():
+        if parameter not in gradients:
+            array = room.get(parameter)
+            gradients[parameter] = np.empty(forms[name].shape, forms[name].dtype) if array is None else array
+    return {name: gradients[parameter] for name, parameter in leaving.items()}
 
 
 def _parameter(scope: Scope, name: str, form: Form) -> np.ndarray:

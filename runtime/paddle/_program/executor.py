@@ -105,6 +105,7 @@ class Executor:
         ready = known.ready.get(key)
         if ready is None:
             ready = known.ready[key] = _prepare(program, list(values), names, scope, self._lock)
+        _tell_rates(program, scope)
         samples = _samples(values)
         seed = program._seed or self._seed
         with _told(program._carrier):
@@ -187,6 +188,14 @@ def _prepare(
         for each in stages(block, fed, names)
     ]
     return _Ready(found, [(name, name in outlives, _converted(block, name)) for name in names])
+
+
+def _tell_rates(program: Program, scope: Scope) -> None:
+    """Put the learning rates that the caller drives where operators read them."""
+    for name, rate in program._rates.items():
+        held = scope.find_var(name)
+        if held is not None and held.is_initialized():
+            held.get_tensor().array().reshape(-1)[0] = rate()
 
 
 def _run_on_host(host: Host, op: Operator) -> None:

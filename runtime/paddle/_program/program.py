@@ -26,6 +26,7 @@ class Program:
         self._version = 0
         self._op_role = FORWARD
         self._is_test = False
+        self._rates: dict[str, Any] = {}  # learning rates that the program drives: variable -> what gives it
         self._carrier: Any = None  # what gives the exchange of a distributed program; None: in this process
 
     def _bump(self) -> None:

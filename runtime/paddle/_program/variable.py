@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from paddle._program.arithmetic import Arithmetic
 from paddle._program.dtypes import VarType, dtype_of
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 GRAD_SUFFIX = "@GRAD"
 
 
-class Variable:
+class Variable(Arithmetic):
     """A description. ``shape``: -1 where a feed decides. ``lod_level``: how deep sequences are nested."""
 
     def __init__(

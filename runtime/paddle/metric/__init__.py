@@ -15,9 +15,11 @@ _HOMES = {
     "Metric": "metric",
     "Precision": "confusion",
     "Recall": "confusion",
+    "accuracy": "operators",
+    "auc": "operators",
 }
 
-__all__ = ["Accuracy", "Auc", "Metric", "Precision", "Recall"]
+__all__ = ["Accuracy", "Auc", "Metric", "Precision", "Recall", "accuracy", "auc"]
 
 
 def __getattr__(name: str) -> Any:

@@ -28,6 +28,10 @@ class Accuracy(Metric):
 
         ``label``: int64 (..., 1) or (...,), or one-hot.
         """
+        if not isinstance(pred, np.ndarray) and hasattr(pred, "block"):
+            from paddle.metric._operators import correct
+
+            return correct(pred, label, self.maxk)
         scores, truth = np.asarray(pred), np.asarray(label)
         ranked = np.argsort(-scores, axis=-1, kind="stable")[..., : self.maxk]
         if truth.ndim < scores.ndim:

@@ -11,20 +11,20 @@ import sys
 from importlib import import_module
 from typing import Any
 
-_OF_2 = frozenset()
-_OF_V2 = frozenset(
-    {
-        *("AdaDelta", "AdaGrad", "DecayedAdaGrad", "L2Regularization", "ModelAverage"),
-        *("Adam", "Adamax", "Momentum", "Optimizer", "RMSProp"),
-    }
-)
+_OF_2 = frozenset({"SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Lamb", "Momentum", "RMSProp"})
+_OF_V2 = frozenset({"AdaDelta", "AdaGrad", "DecayedAdaGrad", "L2Regularization", "ModelAverage"})
 
-__all__ = ["lr", *sorted(_OF_2 | _OF_V2)]
+__all__ = ["Optimizer", "lr", *sorted(_OF_2 | _OF_V2)]
 
 
 def __getattr__(name: str) -> Any:
     if name == "lr":
         return import_module("paddle.optimizer.lr")
+    if name in _OF_2:
+        value = globals()[name] = getattr(import_module("paddle.optimizer._rules"), name)
+        return value
+    if name == "Optimizer":
+        return import_module("paddle.optimizer._optimizer").Optimizer
     if name in _OF_V2:
         value = globals()[name] = getattr(import_module("paddle.v2.optimizer"), name)
         return value

@@ -67,6 +67,7 @@ class SGD:
     ) -> None:
         if not isinstance(parameters, Parameters):
             raise TypeError(f"parameters come from paddle.parameters.create(cost), not {parameters!r}")
+        update_equation = getattr(update_equation, "_of_v2", lambda: update_equation)()  # a class of both
         if not isinstance(update_equation, Optimizer):
             raise TypeError(f"update_equation is one of paddle.optimizer, not {update_equation!r}")
         if pserver_spec is not None:

@@ -1,0 +1,58 @@
+"""Where the names of the 2.x generation are at home.
+
+It must never import what it names. Guarantee: no name is here twice.
+"""
+
+from __future__ import annotations
+
+_NAMES = {
+    "_mode": "disable_static enable_static in_dynamic_mode no_grad",
+    "device": "get_cudnn_version get_device is_compiled_with_cuda is_compiled_with_xpu set_device",
+    "_program.places": "CPUPlace CUDAPinnedPlace CUDAPlace",
+    "fluid": "core",
+    "framework": "ParamAttr get_default_dtype seed set_default_dtype",
+    "tensor.attribute": "rank shape",
+    "tensor.creation": """
+        arange assign create_parameter diag empty empty_like eye full full_like linspace meshgrid
+        ones ones_like tril triu zeros zeros_like
+        """,
+    "tensor.linalg": "bmm dist dot matmul mm mv norm",
+    "tensor.logic": """
+        allclose equal equal_all greater_equal greater_than is_empty is_tensor less_equal less_than
+        logical_and logical_not logical_or logical_xor not_equal
+        """,
+    "tensor.manipulation": """
+        broadcast_to cast chunk concat crop expand expand_as flatten flip gather gather_nd reshape
+        reverse roll scatter scatter_nd_add shard_index slice split squeeze stack strided_slice t
+        tile transpose unbind unique unsqueeze unstack
+        """,
+    "tensor.math": """
+        abs acos add add_n all any asin atan ceil clip cos cosh cumsum divide erf exp floor
+        floor_divide floor_mod increment isfinite isinf isnan kron log log10 log1p log2 logsumexp
+        max maximum min minimum mod multiplex multiply neg pow prod reciprocal remainder round rsqrt
+        scale sign sin sinh sqrt square stanh subtract sum tan tanh trace
+        """,
+    "tensor.random": "bernoulli multinomial normal rand randint randn randperm standard_normal uniform",
+    "tensor.search": """
+        argmax argmin argsort index_sample index_select masked_select nonzero sort topk where
+        """,
+    "tensor.stat": "mean numel std var",
+}
+HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+"""The module, without ``paddle.``, of every name that ``paddle`` itself has of it."""
+
+DTYPES = {
+    "bool": "BOOL",
+    "float16": "FP16",
+    "float32": "FP32",
+    "float64": "FP64",
+    "int8": "INT8",
+    "int16": "INT16",
+    "int32": "INT32",
+    "int64": "INT64",
+    "uint8": "UINT8",
+}
+"""The members of VarType that ``paddle`` calls by numpy's names."""
+
+MODULES = frozenset({"device", "framework", "nn", "regularizer", "static", "tensor", "utils"})
+"""Modules of the 2.x generation besides those that other generations have too."""

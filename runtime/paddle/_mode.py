@@ -1,0 +1,66 @@
+"""Static or not: which of its two ways the 2.x generation goes.
+
+This release has the static one. It must never know a program. Guarantee: a 2.x name that computes, used
+before ``paddle.enable_static()``, says so by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ContextDecorator
+from importlib import import_module
+from typing import Any
+
+from paddle import _homes
+from paddle._absent import NotInThisRelease
+
+
+class _Mode:
+    is_static = False
+
+
+def enable_static() -> None:
+    """From now on what is called is appended to the default programs; an Executor runs these."""
+    from paddle._program.arithmetic import methods_by
+
+    _Mode.is_static = True
+    methods_by(_method)
+
+
+def _method(name: str) -> Callable[..., Any] | None:
+    """The function of tensors that is a method of variables, too."""
+    module = _homes.HOMES.get(name, "")
+    if not module.startswith("tensor.") or module in ("tensor.creation", "tensor.random"):
+        return None
+    found: Callable[..., Any] = getattr(import_module(f"paddle.{module}"), name)
+    return found
+
+
+def disable_static(place: object = None) -> None:
+    """From now on nothing is appended. What would be computed at once is not in this release."""
+    _Mode.is_static = False
+
+
+def in_dynamic_mode() -> bool:
+    """Whether ``enable_static`` was not called."""
+    return not _Mode.is_static
+
+
+def need_static(name: str) -> None:
+    """Raises where ``name`` would have to compute at once."""
+    if not _Mode.is_static:
+        raise NotInThisRelease(
+            f"{name} before paddle.enable_static(): computing at once (dygraph) is not in this release. "
+            "Call paddle.enable_static() at the top of the program, and run what it builds by "
+            "paddle.static.Executor."
+        )
+
+
+class no_grad(ContextDecorator):  # noqa: N801  Paddle's name
+    """Where gradients would be computed at once, none are. In a static program it changes nothing."""
+
+    def __enter__(self) -> None:
+        """Nothing begins."""
+
+    def __exit__(self, *reason: object) -> None:
+        """Nothing ends."""

@@ -1,0 +1,65 @@
+"""What holds for a whole program of the 2.x generation: ``paddle.seed``, the default dtype, ``ParamAttr``.
+
+It must never know a layer. Guarantee: with a seed, two runs of a program text draw the same numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle._program import param_attr as _of_programs
+from paddle._program.dtypes import VarType, dtype_of, is_float
+from paddle._program.guards import default_main_program, default_startup_program
+
+__all__ = ["ParamAttr", "get_default_dtype", "seed", "set_default_dtype"]
+
+_default_dtype = VarType.FP32
+
+
+def set_default_dtype(d: Any) -> None:
+    """What floating point numbers are where nobody says: "float32" or "float64"."""
+    global _default_dtype
+    kind = dtype_of(d)
+    if not is_float(kind):
+        raise TypeError(f"the default dtype is of floating point numbers, and {d!r} is not")
+    _default_dtype = kind
+
+
+def get_default_dtype() -> str:
+    """The default dtype by name."""
+    from paddle._program.dtypes import numpy_dtype
+
+    return numpy_dtype(_default_dtype).name
+
+
+def seed(seed: int) -> None:
+    """The seed of all that the default programs draw, first values of parameters included."""
+    default_main_program().random_seed = int(seed)
+    default_startup_program().random_seed = int(seed)
+
+
+class ParamAttr(_of_programs.ParamAttr):
+    """What a parameter is called, how it begins and how it is trained.
+
+    ``learning_rate`` multiplies the optimizer's.
+    """
+
+    def __init__(
+        self,
+        name: str | None = None,
+        initializer: Any = None,
+        learning_rate: float = 1.0,
+        regularizer: Any = None,
+        trainable: bool = True,
+        do_model_average: bool = True,
+        need_clip: bool = True,
+    ) -> None:
+        super().__init__(
+            name=name,
+            initializer=initializer,
+            learning_rate=learning_rate,
+            regularizer=regularizer,
+            trainable=trainable,
+            do_model_average=do_model_average,
+            need_clip=need_clip,
+        )

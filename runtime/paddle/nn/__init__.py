@@ -1,0 +1,49 @@
+"""What networks of the 2.x generation are made of: ``paddle.nn``.
+
+It must never hold code of its own. Guarantee: each name is the very class of the module that it stands for.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "layer.activation": """
+        ELU GELU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Maxout
+        PReLU ReLU ReLU6 SELU Sigmoid Silu Softmax Softplus Softshrink Softsign Swish Tanh
+        Tanhshrink ThresholdedReLU
+        """,
+    "layer.common": "CosineSimilarity Dropout Dropout2D Embedding Flatten Identity Linear Pad1D Pad2D",
+    "layer.container": "LayerDict LayerList ParameterList Sequential",
+    "layer.conv": "Conv1D Conv2D Conv2DTranspose",
+    "layer.layers": "Layer",
+    "layer.loss": """
+        BCELoss BCEWithLogitsLoss CrossEntropyLoss HSigmoidLoss KLDivLoss L1Loss MSELoss
+        MarginRankingLoss NLLLoss SmoothL1Loss
+        """,
+    "layer.norm": "BatchNorm BatchNorm1D BatchNorm2D BatchNorm3D LayerNorm SyncBatchNorm",
+    "layer.pooling": """
+        AdaptiveAvgPool1D AdaptiveAvgPool2D AdaptiveMaxPool1D AdaptiveMaxPool2D AvgPool1D AvgPool2D
+        MaxPool1D MaxPool2D
+        """,
+    "clip": "ClipGradByGlobalNorm ClipGradByNorm ClipGradByValue",
+}
+_MODULES = frozenset({"clip", "functional", "initializer", "layer"})
+_WHERE = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+__all__ = [*sorted(_MODULES), *sorted(_WHERE)]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"paddle.nn.{name}")
+    if name in _WHERE:
+        value = globals()[name] = getattr(import_module(f"paddle.nn.{_WHERE[name]}"), name)
+        return value
+    raise AttributeError(f"paddle.nn.{name} is not in this release", name=name, obj=sys.modules[__name__])
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,13 @@
+"""Bounds for gradients: ``paddle.nn.ClipGradByGlobalNorm`` and its family.
+
+It must never hold code of its own. Guarantee: each is the class of the programs' room that the fluid
+generation calls by its older name.
+"""
+
+from __future__ import annotations
+
+from paddle._program.clip import GradientClipByGlobalNorm as ClipGradByGlobalNorm
+from paddle._program.clip import GradientClipByNorm as ClipGradByNorm
+from paddle._program.clip import GradientClipByValue as ClipGradByValue
+
+__all__ = ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]

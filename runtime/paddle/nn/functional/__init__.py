@@ -1,0 +1,28 @@
+"""What networks of the 2.x generation are made of, as functions: ``paddle.nn.functional``.
+
+It must never hold code of its own. Guarantee: each name is the very function of the module that it stands
+for.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from paddle.nn.functional import activation, common, conv, input, loss, norm, pooling
+
+_MODULES = (activation, common, conv, input, loss, norm, pooling)
+_HOMES = {name: module for module in _MODULES for name in module.__all__}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(
+            f"paddle.nn.functional.{name} is not in this release", name=name, obj=sys.modules[__name__]
+        )
+    value = globals()[name] = getattr(_HOMES[name], name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

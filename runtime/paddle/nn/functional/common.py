@@ -1,0 +1,106 @@
+"""What most networks are made of besides: ``paddle.nn.functional.linear``, ``dropout`` and others.
+
+It must never compute: each function appends operators to the default program. Guarantee: dropout drops
+nothing in a program that was cloned for tests.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle.tensor import math
+from paddle.tensor._append import append, append_all
+from paddle.tensor.linalg import matmul
+
+__all__ = ["cosine_similarity", "dropout", "dropout2d", "label_smooth", "linear", "normalize", "pad"]
+
+
+def linear(x: Any, weight: Any, bias: Any = None, name: str | None = None) -> Any:
+    """x @ weight + bias."""
+    product = matmul(x, weight, name=None if bias is not None else name)
+    if bias is None:
+        return product
+    attrs = {"axis": len(x.shape) - 1}
+    return append("elementwise_add", {"X": product, "Y": bias}, attrs, name=name)
+
+
+def dropout(
+    x: Any,
+    p: float = 0.5,
+    axis: Any = None,
+    training: bool = True,
+    mode: str = "upscale_in_train",
+    name: str | None = None,
+) -> Any:
+    """Zero with the chance ``p``, what is left divided by 1 - p; nothing of both where not ``training``.
+
+    ``mode`` "downscale_in_infer": what is left stays as it is, and all is multiplied by 1 - p in tests.
+    """
+    if mode not in ("upscale_in_train", "downscale_in_infer", "downgrade_in_infer"):
+        raise ValueError(f"mode of dropout is 'upscale_in_train' or 'downscale_in_infer', not {mode!r}")
+    if not 0 <= p <= 1:
+        raise ValueError(f"p of dropout is a chance from 0 to 1, not {p!r}")
+    kept = "upscale_in_train" if mode == "upscale_in_train" else "downgrade_in_infer"
+    attrs = {
+        "dropout_prob": float(p),
+        "is_test": not training,
+        "fix_seed": False,
+        "seed": 0,
+        "dropout_implementation": kept,
+    }
+    if axis is not None:
+        from paddle._absent import NotInThisRelease
+
+        raise NotInThisRelease("dropout of whole slices (axis) is not in this release: use axis=None")
+    return append_all(
+        "dropout", {"X": x}, attrs, outputs=("Out", "Mask"), dtypes={"Mask": "uint8"}, name=name
+    )[0]
+
+
+def dropout2d(x: Any, p: float = 0.5, training: bool = True, name: str | None = None) -> Any:
+    """Whole channels dropped."""
+    return dropout(x, p, axis=[0, 1], training=training, name=name)
+
+
+def normalize(x: Any, p: float = 2, axis: int = 1, epsilon: float = 1e-12, name: str | None = None) -> Any:
+    """x / max(norm of x along ``axis``, epsilon)."""
+    from paddle.tensor.linalg import norm
+
+    length = math.clip(norm(x, p, axis, keepdim=True), min=epsilon)
+    return math.divide(x, length, name=name)
+
+
+def cosine_similarity(x1: Any, x2: Any, axis: int = 1, eps: float = 1e-8) -> Any:
+    """The cosine of the angle between ``x1`` and ``x2`` along ``axis``."""
+    product = math.sum(math.multiply(x1, x2), axis)
+    lengths = math.multiply(math.sum(math.square(x1), axis), math.sum(math.square(x2), axis))
+    return math.divide(product, math.sqrt(math.clip(lengths, min=eps * eps)))
+
+
+def label_smooth(label: Any, prior_dist: Any = None, epsilon: float = 0.1, name: str | None = None) -> Any:
+    """(1 - epsilon) * label + epsilon * prior_dist, which is equal for all classes if None."""
+    inputs = {"X": label, "PriorDist": prior_dist}
+    return append("label_smooth", inputs, {"epsilon": float(epsilon)}, name=name)
+
+
+def pad(
+    x: Any,
+    pad: Any,
+    mode: str = "constant",
+    value: float = 0.0,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Any:
+    """``x`` with more around: of two numbers for every axis, or for the last ones of NCHW, the last first."""
+    if mode != "constant":
+        from paddle._absent import NotInThisRelease
+
+        raise NotInThisRelease(f"pad in mode {mode!r} is not in this release: there is 'constant'")
+    sizes = [int(size) for size in pad]
+    rank = len(x.shape)
+    if len(sizes) != 2 * rank:
+        spatial = [sizes[at : at + 2] for at in range(0, len(sizes), 2)][::-1]
+        behind = [0, 0] if data_format in ("NHWC", "NLC", "NDHWC") else []
+        around = [0, 0] * (rank - len(spatial) - len(behind) // 2)
+        sizes = [*around, *(size for pair in spatial for size in pair), *behind]
+    return append("pad", {"X": x}, {"paddings": sizes, "pad_value": float(value)}, name=name)

@@ -1,0 +1,80 @@
+"""Normalization: ``paddle.nn.functional.layer_norm`` and its family.
+
+It must never compute: each function appends operators to the default program. Guarantee: the parameters and
+averages are those given; the operator changes the averages where it trains.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from paddle.tensor._append import append_all
+
+__all__ = ["batch_norm", "layer_norm"]
+
+_OF_BATCH = ("Y", "MeanOut", "VarianceOut", "SavedMean", "SavedVariance")
+
+
+def layer_norm(
+    x: Any,
+    normalized_shape: Any,
+    weight: Any = None,
+    bias: Any = None,
+    epsilon: float = 1e-05,
+    name: str | None = None,
+) -> Any:
+    """Each sample's last axes to mean 0 and variance 1, then times ``weight`` and plus ``bias``."""
+    sizes = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
+    begin = len(x.shape) - len(sizes)
+    if begin < 0 or any(a != b for a, b in zip(x.shape[begin:], sizes, strict=True) if a >= 0):
+        raise ValueError(f"layer_norm of {sizes}: the last axes of {list(x.shape)} are not these")
+    attrs = {"epsilon": epsilon, "begin_norm_axis": begin}
+    inputs = {"X": x, "Scale": weight, "Bias": bias}
+    assert prod(sizes) > 0
+    return append_all("layer_norm", inputs, attrs, outputs=("Y", "Mean", "Variance"), name=name)[0]
+
+
+def batch_norm(
+    x: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any,
+    bias: Any,
+    training: bool = False,
+    momentum: float = 0.9,
+    epsilon: float = 1e-05,
+    data_format: str = "NCHW",
+    use_global_stats: bool | None = None,
+    name: str | None = None,
+) -> Any:
+    """Each channel to mean 0 and variance 1, of the batch in training, of what was seen in tests."""
+    from paddle import _mode
+    from paddle._program.layer_helper import LayerHelper
+
+    _mode.need_static("paddle.nn.functional.batch_norm")
+    helper = LayerHelper("batch_norm", name=name)
+    made = [helper.create_variable_for_type_inference(x.dtype) for _ in range(3)]
+    outputs = [made[0], running_mean, running_var, made[1], made[2]]
+    helper.append_op(
+        type="batch_norm",
+        inputs={
+            "X": [x],
+            "Scale": [weight],
+            "Bias": [bias],
+            "Mean": [running_mean],
+            "Variance": [running_var],
+        },
+        outputs={slot: [variable] for slot, variable in zip(_OF_BATCH, outputs, strict=True)},
+        attrs={
+            "momentum": momentum,
+            "epsilon": epsilon,
+            "is_test": not training,
+            "data_layout": "NCHW" if data_format[1] == "C" else "NHWC",
+            "use_mkldnn": False,
+            "fuse_with_relu": False,
+            "use_global_stats": not training if use_global_stats is None else use_global_stats,
+            "trainable_statistics": False,
+        },
+    )
+    return made[0]

@@ -1,0 +1,155 @@
+"""Pooling: ``paddle.nn.functional.max_pool2d`` and its family.
+
+It must never compute: each function appends operators to the default program. Guarantee: pooling along one
+axis is one of two axes, the second of size 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle.nn.functional.conv import padded, pair
+from paddle.tensor._append import append
+from paddle.tensor.manipulation import squeeze, unsqueeze
+
+__all__ = [
+    *("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d"),
+    *("avg_pool1d", "avg_pool2d", "max_pool1d", "max_pool2d"),
+]
+
+
+def _pooled(
+    kind: str,
+    x: Any,
+    size: Any,
+    stride: Any,
+    padding: Any,
+    *,
+    ceil: bool = False,
+    exclusive: bool = True,
+    adaptive: bool = False,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Any:
+    sizes, algorithm = padded(padding)
+    attrs = {
+        "pooling_type": kind,
+        "ksize": pair(size),
+        "global_pooling": False,
+        "strides": pair(size if stride is None else stride),
+        "paddings": sizes,
+        "padding_algorithm": algorithm,
+        "use_cudnn": True,
+        "ceil_mode": ceil,
+        "exclusive": exclusive,
+        "adaptive": adaptive,
+        "data_format": data_format,
+    }
+    return append("pool2d", {"X": x}, attrs, name=name)
+
+
+def max_pool2d(
+    x: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    return_mask: bool = False,
+    ceil_mode: bool = False,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Any:
+    """The largest of each window."""
+    _no_mask(return_mask)
+    return _pooled("max", x, kernel_size, stride, padding, ceil=ceil_mode, data_format=data_format, name=name)
+
+
+def avg_pool2d(
+    x: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    exclusive: bool = True,
+    divisor_override: Any = None,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Any:
+    """The mean of each window, without what is padded where ``exclusive``."""
+    return _pooled(
+        "avg",
+        x,
+        kernel_size,
+        stride,
+        padding,
+        ceil=ceil_mode,
+        exclusive=exclusive,
+        data_format=data_format,
+        name=name,
+    )
+
+
+def adaptive_avg_pool2d(x: Any, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> Any:
+    """Means of windows that make ``output_size`` of them."""
+    return _pooled("avg", x, output_size, 1, 0, adaptive=True, data_format=data_format, name=name)
+
+
+def adaptive_max_pool2d(x: Any, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
+    """The largest of windows that make ``output_size`` of them."""
+    _no_mask(return_mask)
+    return _pooled("max", x, output_size, 1, 0, adaptive=True, name=name)
+
+
+def _flat(kind: str, x: Any, size: Any, stride: Any, padding: Any, name: str | None, **options: Any) -> Any:
+    def beside(value: Any, other: int) -> Any:
+        first = value[0] if isinstance(value, (list, tuple)) else value
+        return [int(first), other]
+
+    around = padding if isinstance(padding, str) else beside(padding, 0)
+    steps = beside(size if stride is None else stride, 1)
+    found = _pooled(kind, unsqueeze(x, -1), beside(size, 1), steps, around, **options)
+    return squeeze(found, -1, name)
+
+
+def max_pool1d(
+    x: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    return_mask: bool = False,
+    ceil_mode: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The largest of each window along the last axis."""
+    _no_mask(return_mask)
+    return _flat("max", x, kernel_size, stride, padding, name, ceil=ceil_mode)
+
+
+def avg_pool1d(
+    x: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    exclusive: bool = True,
+    ceil_mode: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The mean of each window along the last axis."""
+    return _flat("avg", x, kernel_size, stride, padding, name, exclusive=exclusive, ceil=ceil_mode)
+
+
+def adaptive_avg_pool1d(x: Any, output_size: int, name: str | None = None) -> Any:
+    """Means of windows along the last axis that make ``output_size`` of them."""
+    return _flat("avg", x, output_size, 1, 0, name, adaptive=True)
+
+
+def adaptive_max_pool1d(x: Any, output_size: int, return_mask: bool = False, name: str | None = None) -> Any:
+    """The largest of windows along the last axis that make ``output_size`` of them."""
+    _no_mask(return_mask)
+    return _flat("max", x, output_size, 1, 0, name, adaptive=True)
+
+
+def _no_mask(return_mask: bool) -> None:
+    if return_mask:
+        from paddle._absent import NotInThisRelease
+
+        raise NotInThisRelease("where the largest of a window lies (return_mask) is not in this release")

@@ -1,0 +1,187 @@
+"""The layers that most networks are made of: ``paddle.nn.Linear``, ``Embedding``, ``Dropout`` and others.
+
+They must never compute: ``forward`` calls the function of the same meaning. Guarantee: parameters are made
+once, with the layer, and shared by all its calls.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle.nn import functional
+from paddle.nn.layer.layers import Layer
+
+__all__ = [
+    *(
+        "CosineSimilarity",
+        "Dropout",
+        "Dropout2D",
+        "Embedding",
+        "Flatten",
+        "Identity",
+        "Linear",
+        "Pad1D",
+        "Pad2D",
+    ),
+]
+
+
+class Linear(Layer):
+    """x @ weight + bias; ``weight`` is (in_features, out_features). ``bias_attr`` False: no bias."""
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._sizes = (in_features, out_features)
+        self.weight = self.create_parameter([in_features, out_features], weight_attr)
+        self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)
+        self.name = name
+
+    def forward(self, input: Any) -> Any:
+        """Append x @ weight + bias."""
+        return functional.linear(input, self.weight, self.bias, name=self.name)
+
+    def extra_repr(self) -> str:
+        """Its sizes."""
+        return f"in_features={self._sizes[0]}, out_features={self._sizes[1]}"
+
+
+class Embedding(Layer):
+    """The rows of a table that ids name; ``weight`` is (num_embeddings, embedding_dim).
+
+    ``sparse``: gradients list rows, and only these are moved and travel.
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        sparse: bool = False,
+        weight_attr: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        if num_embeddings <= 0 or embedding_dim <= 0:
+            raise ValueError(f"an Embedding has sizes above 0, not {num_embeddings} and {embedding_dim}")
+        self._num_embeddings = num_embeddings
+        self._embedding_dim = embedding_dim
+        self._sparse = sparse
+        self._padding_idx = functional.input.padding_of(padding_idx, num_embeddings)
+        self._name = name
+        self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr)
+
+    def forward(self, x: Any) -> Any:
+        """Append the look-up."""
+        padding = None if self._padding_idx < 0 else self._padding_idx
+        return functional.embedding(x, self.weight, padding, self._sparse, self._name)
+
+    def extra_repr(self) -> str:
+        """Its sizes."""
+        return f"{self._num_embeddings}, {self._embedding_dim}, sparse={self._sparse}"
+
+
+class Dropout(Layer):
+    """See ``functional.dropout``."""
+
+    def __init__(
+        self, p: float = 0.5, axis: Any = None, mode: str = "upscale_in_train", name: str | None = None
+    ) -> None:
+        super().__init__()
+        self.p = p
+        self.axis = axis
+        self.mode = mode
+        self.name = name
+
+    def forward(self, input: Any) -> Any:
+        """Append the dropping."""
+        return functional.dropout(input, self.p, self.axis, self.training, self.mode, self.name)
+
+
+class Dropout2D(Layer):
+    """Whole channels dropped."""
+
+    def __init__(self, p: float = 0.5, data_format: str = "NCHW", name: str | None = None) -> None:
+        super().__init__()
+        self.p = p
+
+    def forward(self, input: Any) -> Any:
+        """Append the dropping."""
+        return functional.dropout2d(input, self.p, self.training)
+
+
+class Flatten(Layer):
+    """The axes from ``start_axis`` to ``stop_axis`` as one."""
+
+    def __init__(self, start_axis: int = 1, stop_axis: int = -1) -> None:
+        super().__init__()
+        self.start_axis = start_axis
+        self.stop_axis = stop_axis
+
+    def forward(self, input: Any) -> Any:
+        """Append the change of shape."""
+        from paddle.tensor.manipulation import flatten
+
+        return flatten(input, self.start_axis, self.stop_axis)
+
+
+class Identity(Layer):
+    """Its input."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Any) -> Any:
+        """Gives ``input``."""
+        return input
+
+
+class CosineSimilarity(Layer):
+    """See ``functional.cosine_similarity``."""
+
+    def __init__(self, axis: int = 1, eps: float = 1e-8) -> None:
+        super().__init__()
+        self._axis = axis
+        self._eps = eps
+
+    def forward(self, x1: Any, x2: Any) -> Any:
+        """Append the cosine."""
+        return functional.cosine_similarity(x1, x2, self._axis, self._eps)
+
+
+class _Pad(Layer):
+    _ends = 1
+
+    def __init__(
+        self,
+        padding: Any,
+        mode: str = "constant",
+        value: float = 0.0,
+        data_format: str = "",
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._pad = [padding] * (2 * self._ends) if isinstance(padding, int) else list(padding)
+        self._mode = mode
+        self._value = value
+        self._data_format = data_format or "NCHW"
+
+    def forward(self, x: Any) -> Any:
+        """Append the padding."""
+        return functional.pad(x, self._pad, self._mode, self._value, self._data_format)
+
+
+class Pad1D(_Pad):
+    """``x`` with more around its last axis."""
+
+
+class Pad2D(_Pad):
+    """``x`` with more around its last two axes."""
+
+    _ends = 2

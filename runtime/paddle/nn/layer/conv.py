@@ -1,0 +1,126 @@
+"""Convolutions as layers: ``paddle.nn.Conv2D`` and its family.
+
+They must never compute: ``forward`` calls the function of ``nn.functional`` of the same meaning. Guarantee:
+filters are drawn with variance 2 / fan in unless an initializer is given.
+"""
+
+from __future__ import annotations
+
+from math import prod, sqrt
+from typing import Any
+
+from paddle.nn import functional
+from paddle.nn.functional.conv import pair
+from paddle.nn.layer.layers import Layer
+
+__all__ = ["Conv1D", "Conv2D", "Conv2DTranspose"]
+
+
+class _Conv(Layer):
+    _function = ""
+    _axes = 2
+    _transposed = False
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        padding_mode: str = "zeros",
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "",
+        **others: Any,
+    ) -> None:
+        super().__init__()
+        if padding_mode != "zeros":
+            from paddle._absent import NotInThisRelease
+
+            raise NotInThisRelease(f"padding_mode {padding_mode!r} is not in this release: there is 'zeros'")
+        size = pair(kernel_size)[: self._axes]
+        channels = (
+            (in_channels, out_channels // groups)
+            if self._transposed
+            else (
+                out_channels,
+                in_channels // groups,
+            )
+        )
+        initializer = None if self._transposed else _he(in_channels * prod(size))
+        self.weight = self.create_parameter([*channels, *size], weight_attr, default_initializer=initializer)
+        self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
+        self._given = {
+            "stride": stride,
+            "padding": padding,
+            "dilation": dilation,
+            "groups": groups,
+            "data_format": data_format or ("NCL" if self._axes == 1 else "NCHW"),
+            **others,
+        }
+
+    def forward(self, x: Any, **others: Any) -> Any:
+        """Append the convolution."""
+        return getattr(functional, self._function)(x, self.weight, self.bias, **self._given, **others)
+
+
+class Conv2D(_Conv):
+    """See ``functional.conv2d``."""
+
+    _function = "conv2d"
+
+
+class Conv1D(_Conv):
+    """See ``functional.conv1d``."""
+
+    _function = "conv1d"
+    _axes = 1
+
+
+class Conv2DTranspose(_Conv):
+    """See ``functional.conv2d_transpose``."""
+
+    _function = "conv2d_transpose"
+    _transposed = True
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+    ) -> None:
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            groups,
+            "zeros",
+            weight_attr,
+            bias_attr,
+            data_format,
+            output_padding=output_padding,
+        )
+
+    def forward(self, x: Any, output_size: Any = None) -> Any:
+        """Append the convolution."""
+        return super().forward(x, output_size=output_size)
+
+
+def _he(fan_in: int) -> Any:
+    from paddle.nn.initializer import Normal
+
+    return Normal(0.0, sqrt(2.0 / fan_in))

@@ -1,0 +1,149 @@
+"""Normalization as layers: ``paddle.nn.BatchNorm1D``, ``LayerNorm`` and others.
+
+They must never compute: ``forward`` calls the function of ``nn.functional`` of the same meaning. Guarantee:
+averages are buffers, which no gradient moves and ``state_dict`` holds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle.nn import functional
+from paddle.nn.initializer import Constant
+from paddle.nn.layer.layers import Layer
+
+__all__ = ["BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "LayerNorm", "SyncBatchNorm"]
+
+
+class _BatchNorm(Layer):
+    """See ``functional.batch_norm``."""
+
+    def __init__(
+        self,
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-05,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+        use_global_stats: bool | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._momentum = momentum
+        self._epsilon = epsilon
+        self._data_format = "NCHW" if data_format in ("NC", "NCL", "NCDHW") else data_format
+        self._use_global_stats = use_global_stats
+        shape = [num_features]
+        kept = _kept if weight_attr is False else (lambda attr: attr)
+        self.weight = self.create_parameter(shape, kept(weight_attr), default_initializer=Constant(1.0))
+        kept = _kept if bias_attr is False else (lambda attr: attr)
+        self.bias = self.create_parameter(shape, kept(bias_attr), is_bias=True)
+        for buffer, value in (("_mean", 0.0), ("_variance", 1.0)):
+            made = self._average(shape, value)
+            self.register_buffer(buffer, made)
+
+    def _average(self, shape: list[int], value: float) -> Any:
+        from paddle._program.param_attr import ParamAttr
+
+        attr = ParamAttr(trainable=False, do_model_average=True)
+        made = self.create_parameter(shape, attr, default_initializer=Constant(value))
+        made.stop_gradient = True
+        return made
+
+    def forward(self, input: Any) -> Any:
+        """Append the normalization."""
+        return functional.batch_norm(
+            input,
+            self._mean,
+            self._variance,
+            self.weight,
+            self.bias,
+            self.training,
+            self._momentum,
+            self._epsilon,
+            self._data_format,
+            self._use_global_stats,
+        )
+
+
+def _kept(attr: Any) -> Any:
+    """A parameter that stays as it begins."""
+    from paddle._program.param_attr import ParamAttr
+
+    return ParamAttr(trainable=False)
+
+
+class BatchNorm1D(_BatchNorm):
+    """Of (n, channels) or (n, channels, length)."""
+
+
+class BatchNorm2D(_BatchNorm):
+    """Of (n, channels, height, width)."""
+
+
+class BatchNorm3D(_BatchNorm):
+    """Of (n, channels, depth, height, width)."""
+
+
+class SyncBatchNorm(_BatchNorm):
+    """``BatchNorm2D``: a trainer normalizes by its own batch."""
+
+
+class BatchNorm(_BatchNorm):
+    """The older name, with an activation."""
+
+    def __init__(
+        self,
+        num_channels: int,
+        act: str | None = None,
+        is_test: bool = False,
+        momentum: float = 0.9,
+        epsilon: float = 1e-05,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        dtype: str = "float32",
+        data_layout: str = "NCHW",
+        in_place: bool = False,
+        moving_mean_name: str | None = None,
+        moving_variance_name: str | None = None,
+        do_model_average_for_mean_and_var: bool = True,
+        use_global_stats: bool = False,
+        trainable_statistics: bool = False,
+    ) -> None:
+        always = True if use_global_stats else None
+        super().__init__(num_channels, momentum, epsilon, param_attr, bias_attr, data_layout, always)
+        self._act = act
+        self.training = not is_test
+
+    def forward(self, input: Any) -> Any:
+        """Append the normalization, and the activation."""
+        found = super().forward(input)
+        return getattr(functional, self._act)(found) if self._act else found
+
+
+class LayerNorm(Layer):
+    """See ``functional.layer_norm``."""
+
+    def __init__(
+        self,
+        normalized_shape: Any,
+        epsilon: float = 1e-05,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        sizes = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
+        length = 1
+        for size in sizes:
+            length *= size
+        self._normalized_shape = sizes
+        self._epsilon = epsilon
+        self.weight = self.create_parameter([length], weight_attr, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([length], bias_attr, is_bias=True)
+
+    def forward(self, input: Any) -> Any:
+        """Append the normalization."""
+        given = (self._normalized_shape, self.weight, self.bias, self._epsilon)
+        return functional.layer_norm(input, *given)

@@ -1,0 +1,79 @@
+"""Pooling as layers: ``paddle.nn.MaxPool2D`` and its family.
+
+They must never compute: ``forward`` calls the function of ``nn.functional`` of the same meaning, with the
+arguments that the layer was made with.
+"""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+from paddle.nn import functional
+from paddle.nn.layer.layers import Layer
+
+__all__ = [
+    *("AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveMaxPool1D", "AdaptiveMaxPool2D"),
+    *("AvgPool1D", "AvgPool2D", "MaxPool1D", "MaxPool2D"),
+]
+
+
+class _Pool(Layer):
+    _function = ""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        bound = signature(getattr(functional, self._function)).bind(None, *args, **kwargs)
+        self._given = {name: value for name, value in bound.arguments.items() if name != "x"}
+
+    def forward(self, x: Any) -> Any:
+        """Append the pooling."""
+        return getattr(functional, self._function)(x, **self._given)
+
+
+class MaxPool2D(_Pool):
+    """See ``functional.max_pool2d``, whose arguments but the first it takes."""
+
+    _function = "max_pool2d"
+
+
+class AvgPool2D(_Pool):
+    """See ``functional.avg_pool2d``, whose arguments but the first it takes."""
+
+    _function = "avg_pool2d"
+
+
+class MaxPool1D(_Pool):
+    """See ``functional.max_pool1d``, whose arguments but the first it takes."""
+
+    _function = "max_pool1d"
+
+
+class AvgPool1D(_Pool):
+    """See ``functional.avg_pool1d``, whose arguments but the first it takes."""
+
+    _function = "avg_pool1d"
+
+
+class AdaptiveAvgPool2D(_Pool):
+    """See ``functional.adaptive_avg_pool2d``, whose arguments but the first it takes."""
+
+    _function = "adaptive_avg_pool2d"
+
+
+class AdaptiveMaxPool2D(_Pool):
+    """See ``functional.adaptive_max_pool2d``, whose arguments but the first it takes."""
+
+    _function = "adaptive_max_pool2d"
+
+
+class AdaptiveAvgPool1D(_Pool):
+    """See ``functional.adaptive_avg_pool1d``, whose arguments but the first it takes."""
+
+    _function = "adaptive_avg_pool1d"
+
+
+class AdaptiveMaxPool1D(_Pool):
+    """See ``functional.adaptive_max_pool1d``, whose arguments but the first it takes."""
+
+    _function = "adaptive_max_pool1d"

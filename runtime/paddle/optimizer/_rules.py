@@ -1,0 +1,246 @@
+"""The optimizers of the 2.x generation, each with its numbers: ``paddle.optimizer.SGD`` and its family.
+
+They must never compute: what an operator of such a type and such numbers does is said where parameters are
+kept. Guarantee: operators and what they remember have Paddle's types, slots and names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from paddle.optimizer._optimizer import Optimizer
+
+__all__ = ["SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Lamb", "Momentum", "RMSProp"]
+
+_Parameters = Sequence[Any] | None
+
+
+class SGD(Optimizer):
+    """w = w - lr * g."""
+
+    type = "sgd"
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        parameters: _Parameters = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+
+
+class Momentum(Optimizer):
+    """v = momentum * v + g; w = w - lr * v, and w - lr * (g + momentum * v) with ``use_nesterov``."""
+
+    type = "momentum"
+    accumulators = (("Velocity", "velocity", 0.0),)
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        momentum: float = 0.9,
+        parameters: _Parameters = None,
+        use_nesterov: bool = False,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+        self.attrs = {"mu": float(momentum), "use_nesterov": bool(use_nesterov)}
+
+
+class Adagrad(Optimizer):
+    """G = G + g ** 2; w = w - lr * g / (sqrt(G) + epsilon)."""
+
+    type = "adagrad"
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        epsilon: float = 1e-06,
+        parameters: _Parameters = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+        initial_accumulator_value: float = 0.0,
+    ) -> None:
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+        self.accumulators = (("Moment", "moment", float(initial_accumulator_value)),)
+        self.attrs = {"epsilon": float(epsilon)}
+
+
+class Adam(Optimizer):
+    """By the mean of gradients over the root of the mean of their squares.
+
+    ``lazy_mode``: rows of sparse parameters that a batch passes by stay as they are.
+    """
+
+    type = "adam"
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-08,
+        parameters: _Parameters = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        lazy_mode: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+        first, second = _share("beta1", beta1), _share("beta2", beta2)
+        self.accumulators = _moments(first, second)
+        self.attrs = {"beta1": first, "beta2": second, "epsilon": float(epsilon), "lazy_mode": lazy_mode}
+
+
+class AdamW(Adam):
+    """Adam, and w = w * (1 - lr * weight_decay) before it, of the parameters whose names
+    ``apply_decay_param_fun`` is true of, all if None."""
+
+    type = "adamw"
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-08,
+        parameters: _Parameters = None,
+        weight_decay: float = 0.01,
+        apply_decay_param_fun: Callable[[str], bool] | None = None,
+        grad_clip: Any = None,
+        lazy_mode: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, beta1, beta2, epsilon, parameters, None, grad_clip, lazy_mode, name)
+        self._decay = float(weight_decay)
+        self._decays = apply_decay_param_fun or (lambda name: True)
+
+    def _append_optimize_op(self, block: Any, pair: Any) -> Any:
+        self.attrs["coeff"] = self._decay if self._decays(pair[0].name) else 0.0
+        return super()._append_optimize_op(block, pair)
+
+
+class Adamax(Optimizer):
+    """By the mean of gradients over the largest of them."""
+
+    type = "adamax"
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-08,
+        parameters: _Parameters = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+        first, second = _share("beta1", beta1), _share("beta2", beta2)
+        self.accumulators = (
+            ("Moment", "moment", 0.0),
+            ("InfNorm", "inf_norm", 0.0),
+            ("Beta1Pow", "beta1_pow_acc", first),
+        )
+        self.attrs = {"beta1": first, "beta2": second, "epsilon": float(epsilon)}
+
+
+class RMSProp(Optimizer):
+    """By gradients over the root of the mean of their squares; over their spread where ``centered``."""
+
+    type = "rmsprop"
+    accumulators = (
+        ("Moment", "momentum", 0.0),
+        ("MeanSquare", "mean_square", 0.0),
+        ("MeanGrad", "mean_grad", 0.0),
+    )
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        rho: float = 0.95,
+        epsilon: float = 1e-06,
+        momentum: float = 0.0,
+        centered: bool = False,
+        parameters: _Parameters = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+        numbers = {"decay": float(rho), "epsilon": float(epsilon), "momentum": float(momentum)}
+        self.attrs = {**numbers, "centered": bool(centered)}
+
+
+class Adadelta(Optimizer):
+    """By gradients times the ratio of recent moves to recent gradients."""
+
+    type = "adadelta"
+    accumulators = (
+        ("AvgSquaredGrad", "_avg_squared_grad", 0.0),
+        ("AvgSquaredUpdate", "_avg_squared_update", 0.0),
+    )
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        epsilon: float = 1e-06,
+        rho: float = 0.95,
+        parameters: _Parameters = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+        self.attrs = {"epsilon": float(epsilon), "rho": float(rho)}
+
+
+class Lamb(Optimizer):
+    """Adam's direction, with ``lamb_weight_decay``, in the length of the parameter."""
+
+    type = "lamb"
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        lamb_weight_decay: float = 0.01,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-06,
+        parameters: _Parameters = None,
+        grad_clip: Any = None,
+        exclude_from_weight_decay_fn: Callable[[Any], bool] | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, parameters, None, grad_clip, name)
+        first, second = _share("beta1", beta1), _share("beta2", beta2)
+        self._decay = float(lamb_weight_decay)
+        self._excluded = exclude_from_weight_decay_fn or (lambda parameter: False)
+        self.accumulators = _moments(first, second)
+        self.attrs = {"beta1": first, "beta2": second, "epsilon": float(epsilon)}
+
+    def _append_optimize_op(self, block: Any, pair: Any) -> Any:
+        self.attrs["weight_decay"] = 0.0 if self._excluded(pair[0]) else self._decay
+        return super()._append_optimize_op(block, pair)
+
+
+def _moments(beta1: float, beta2: float) -> tuple[tuple[str, str, float], ...]:
+    return (
+        ("Moment1", "moment1", 0.0),
+        ("Moment2", "moment2", 0.0),
+        ("Beta1Pow", "beta1_pow_acc", beta1),
+        ("Beta2Pow", "beta2_pow_acc", beta2),
+    )
+
+
+def _share(name: str, value: Any) -> float:
+    if not 0 <= float(value) < 1:
+        raise ValueError(f"{name} is a share from 0 to below 1, not {value!r}")
+    return float(value)

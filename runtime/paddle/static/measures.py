@@ -1,0 +1,85 @@
+"""Measures within a program: ``paddle.static.accuracy`` and ``auc``.
+
+It must never know a run. Guarantee: what they count over runs lies in variables that outlive these, and that
+anybody may set to zeros.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle import _mode
+from paddle._program.dtypes import VarType
+from paddle._program.initializer import Constant
+from paddle._program.layer_helper import LayerHelper
+from paddle.tensor.search import topk
+
+__all__ = ["accuracy", "auc"]
+
+
+def accuracy(input: Any, label: Any, k: int = 1, correct: Any = None, total: Any = None) -> Any:
+    """The share of rows whose label is among the ``k`` largest of ``input``."""
+    values, indices = topk(input, k)
+    helper = LayerHelper("accuracy")
+    share = helper.create_variable_for_type_inference(VarType.FP32)
+    share.stop_gradient = True
+    counts = [
+        helper.create_variable_for_type_inference(VarType.INT32) if given is None else given
+        for given in (correct, total)
+    ]
+    helper.append_op(
+        "accuracy",
+        inputs={"Out": [values], "Indices": [indices], "Label": [label]},
+        outputs={"Accuracy": [share], "Correct": [counts[0]], "Total": [counts[1]]},
+    )
+    return share
+
+
+def auc(
+    input: Any,
+    label: Any,
+    curve: str = "ROC",
+    num_thresholds: int = 2**12 - 1,
+    topk: int = 1,
+    slide_steps: int = 1,
+) -> Any:
+    """How often a row of label 1 has a higher chance than one of label 0; ``input`` is (n, 2).
+
+    Gives the area over all runs, that over the last ``slide_steps`` runs, and the variables that hold the
+    counts of both: [batch_stat_pos, batch_stat_neg, stat_pos, stat_neg].
+    """
+    _mode.need_static("paddle.static.auc")
+    helper = LayerHelper("auc")
+    length = num_thresholds + 1
+    last = _counted(helper, input, label, curve, num_thresholds, slide_steps, _length(length, slide_steps))
+    whole = _counted(helper, input, label, curve, num_thresholds, 0, [1, length])
+    return whole[0], last[0], [*last[1], *whole[1]]
+
+
+def _length(length: int, slide_steps: int) -> list[int]:
+    return [1, length] if slide_steps == 0 else [(1 + slide_steps) * length + 1]
+
+
+def _counted(
+    helper: Any, input: Any, label: Any, curve: str, thresholds: int, steps: int, shape: list[int]
+) -> tuple[Any, list[Any]]:
+    counts = []
+    for _ in range(2):
+        made = helper.create_global_variable(persistable=True, dtype=VarType.INT64, shape=shape)
+        helper.set_variable_initializer(made, Constant(0.0))
+        counts.append(made)
+    area = helper.create_variable_for_type_inference(VarType.FP64)
+    area.stop_gradient = True
+    positive, negative = counts
+    helper.append_op(
+        "auc",
+        inputs={
+            "Predict": [input],
+            "Label": [label],
+            "StatPos": [positive],
+            "StatNeg": [negative],
+        },
+        outputs={"AUC": [area], "StatPosOut": [positive], "StatNegOut": [negative]},
+        attrs={"curve": curve, "num_thresholds": thresholds, "slide_steps": steps},
+    )
+    return area, counts

@@ -1,0 +1,1 @@
+"""Functions of tensors by their modules; ``paddle`` has all of them."""

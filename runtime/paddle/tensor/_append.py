@@ -1,0 +1,122 @@
+"""One operator at the end of the default program's current block: what every function of the 2.x face does.
+
+It must never know what an operator computes. Guarantee: nothing is appended before
+``paddle.enable_static()``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from paddle import _mode
+from paddle._program.layer_helper import LayerHelper
+from paddle._program.variable import Variable
+
+
+def append(
+    type: str,
+    inputs: Mapping[str, Any],
+    attrs: Mapping[str, Any] | None = None,
+    *,
+    outputs: Sequence[str] = ("Out",),
+    dtype: Any = None,
+    into: Any = None,
+    stop_gradient: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Append an operator; returns the variable of its first output slot.
+
+    ``inputs``: slot -> variable or variables; those that are None are left out. ``dtype``: the output's, that
+    of the first input if None. ``into``: the variable to write, a new one if None.
+    """
+    return append_all(
+        type, inputs, attrs, outputs=outputs, dtype=dtype, into=into, stop_gradient=stop_gradient, name=name
+    )[0]
+
+
+def append_all(
+    type: str,
+    inputs: Mapping[str, Any],
+    attrs: Mapping[str, Any] | None = None,
+    *,
+    outputs: Sequence[str] = ("Out",),
+    dtypes: Mapping[str, Any] | None = None,
+    dtype: Any = None,
+    into: Any = None,
+    stop_gradient: bool = False,
+    name: str | None = None,
+) -> list[Any]:
+    """As ``append``; returns the variables of all output slots. ``dtypes``: of slots that have their own."""
+    _mode.need_static(f"the operator {type}")
+    helper = LayerHelper(type, name=name)
+    given = {slot: _listed(value) for slot, value in inputs.items() if value is not None}
+    found = dtype if dtype is not None else _dtype_of(given)
+    made = [
+        helper.create_variable_for_type_inference(
+            (dtypes or {}).get(slot, found), stop_gradient=stop_gradient
+        )
+        for slot in outputs
+    ]
+    if into is not None:
+        made[0] = into
+    helper.append_op(
+        type=type,
+        inputs=given,
+        outputs={slot: [variable] for slot, variable in zip(outputs, made, strict=True)},
+        attrs=dict(attrs or {}),
+    )
+    return made
+
+
+def append_many(
+    type: str, inputs: Mapping[str, Any], attrs: Mapping[str, Any], *, count: int, slot: str = "Out"
+) -> list[Any]:
+    """Append an operator that gives ``count`` variables in one slot."""
+    _mode.need_static(f"the operator {type}")
+    helper = LayerHelper(type)
+    given = {name: _listed(value) for name, value in inputs.items() if value is not None}
+    made = [helper.create_variable_for_type_inference(_dtype_of(given)) for _ in range(count)]
+    helper.append_op(type=type, inputs=given, outputs={slot: made}, attrs=dict(attrs))
+    return made
+
+
+def variable_of(value: Any, like: Any) -> Any:
+    """``value`` itself, or a constant of ``like``'s dtype where it is a number."""
+    if isinstance(value, (Number, np.generic)):
+        attrs = {"shape": [1], "value": float(value), "dtype": like.dtype}  # type: ignore[arg-type]
+        return append("fill_constant", {}, attrs, dtype=like.dtype, stop_gradient=True)
+    return value
+
+
+def axes_of(axis: Any) -> list[int]:
+    """One axis or several as a list."""
+    if isinstance(axis, (list, tuple)):
+        return [int(one) for one in axis]
+    return [int(axis)]
+
+
+def sizes_of(shape: Any) -> tuple[list[int], list[Any]]:
+    """A shape with variables in it: the numbers, -1 for each variable, and the variables."""
+    sizes, variables = [], []
+    for size in shape:
+        if isinstance(size, Variable):
+            sizes.append(-1)
+            variables.append(size)
+        else:
+            sizes.append(int(size))
+    return sizes, variables
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _dtype_of(inputs: Mapping[str, Sequence[Any]]) -> Any:
+    for variables in inputs.values():
+        for variable in variables:
+            return getattr(variable, "dtype", "float32")
+    return "float32"

@@ -1,0 +1,206 @@
+"""Tensors that are made of nothing but numbers: ``paddle.full`` and its family.
+
+It must never compute: each function appends an operator to the default program. Guarantee: floating point
+numbers have the default dtype (``paddle.set_default_dtype``) unless another one is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from paddle.tensor._append import append, append_many, sizes_of
+
+__all__ = [
+    *(
+        "arange",
+        "assign",
+        "create_global_var",
+        "create_parameter",
+        "diag",
+        "empty",
+        "empty_like",
+        "eye",
+        "full",
+    ),
+    *("full_like", "linspace", "meshgrid", "ones", "ones_like", "tril", "triu", "zeros", "zeros_like"),
+]
+
+
+def _kind(dtype: Any) -> Any:
+    from paddle._program.dtypes import dtype_of as of
+    from paddle.framework import get_default_dtype
+
+    return of(dtype or get_default_dtype())
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """Every element is ``fill_value``."""
+    kind = _kind(dtype)
+    if not isinstance(shape, (list, tuple)):
+        inputs: dict[str, Any] = {"ShapeTensor": shape}
+        sizes: list[int] = []
+    else:
+        sizes, variables = sizes_of(shape)
+        inputs = {}
+        if variables:
+            from paddle.tensor.manipulation import _all_variables
+
+            inputs = {"ShapeTensorList": _all_variables(shape)}
+    value = float(fill_value)
+    attrs = {"shape": sizes, "value": value, "str_value": str(fill_value), "dtype": kind}
+    return append("fill_constant", inputs, attrs, dtype=kind, stop_gradient=True, name=name)
+
+
+def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """Every element is 0."""
+    return full(shape, 0, dtype, name)
+
+
+def ones(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """Every element is 1."""
+    return full(shape, 1, dtype, name)
+
+
+def empty(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """Nobody is to read it before it is written; it is 0 here."""
+    return full(shape, 0, dtype, name)
+
+
+def full_like(x: Any, fill_value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """Every element is ``fill_value``, in the shape of ``x``."""
+    kind = x.dtype if dtype is None else _kind(dtype)
+    attrs = {"value": float(fill_value), "dtype": kind}
+    return append("fill_any_like", {"X": x}, attrs, dtype=kind, stop_gradient=True, name=name)
+
+
+def zeros_like(x: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """Every element is 0, in the shape of ``x``."""
+    return full_like(x, 0, dtype, name)
+
+
+def ones_like(x: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """Every element is 1, in the shape of ``x``."""
+    return full_like(x, 1, dtype, name)
+
+
+def empty_like(x: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """Nobody is to read it before it is written; it is 0 here."""
+    return full_like(x, 0, dtype, name)
+
+
+def assign(x: Any, output: Any = None) -> Any:
+    """A copy of a tensor, or of numbers that are known now, in ``output`` if there is one."""
+    from paddle._program.variable import Variable
+
+    if isinstance(x, Variable):
+        return append("assign", {"X": x}, into=output)
+    values = np.asarray(x)
+    if values.dtype == np.float64:
+        values = values.astype(np.float32)
+    kind = _kind(values.dtype)
+    slot = {"f": "fp32_values", "b": "bool_values"}.get(values.dtype.kind)
+    slot = slot or ("int64_values" if values.dtype == np.int64 else "int32_values")
+    attrs = {"shape": list(values.shape), "dtype": kind, slot: values.reshape(-1).tolist()}
+    return append("assign_value", {}, attrs, dtype=kind, into=output, stop_gradient=True)
+
+
+def _known(values: np.ndarray, dtype: Any) -> Any:
+    """A tensor of numbers that follow from the arguments alone."""
+    from paddle.tensor.manipulation import cast
+
+    found = assign(values)
+    return found if dtype is None or found.dtype == _kind(dtype) else cast(found, dtype)
+
+
+def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, name: str | None = None) -> Any:
+    """From ``start`` up to ``end`` in steps; from 0 up to ``start`` without ``end``."""
+    first, last = (0, start) if end is None else (start, end)
+    whole = all(isinstance(number, int) for number in (first, last, step))
+    values = np.arange(first, last, step, np.int64 if whole else np.float32)
+    return _known(values, dtype)
+
+
+def linspace(start: float, stop: float, num: int, dtype: Any = None, name: str | None = None) -> Any:
+    """``num`` numbers at equal distances from ``start`` to ``stop``."""
+    return _known(np.linspace(start, stop, num, dtype=np.float32), dtype)
+
+
+def eye(num_rows: int, num_columns: int | None = None, dtype: Any = None, name: str | None = None) -> Any:
+    """1 on the diagonal, 0 elsewhere."""
+    return _known(np.eye(num_rows, num_columns, dtype=np.float32), dtype)
+
+
+def diag(x: Any, offset: int = 0, padding_value: float = 0, name: str | None = None) -> Any:
+    """A matrix with this diagonal, or the diagonal of a matrix."""
+    return append("diag_v2", {"X": x}, {"offset": offset, "padding_value": padding_value}, name=name)
+
+
+def tril(x: Any, diagonal: int = 0, name: str | None = None) -> Any:
+    """A matrix with 0 above a diagonal."""
+    return append("tril_triu", {"X": x}, {"diagonal": diagonal, "lower": True}, name=name)
+
+
+def triu(x: Any, diagonal: int = 0, name: str | None = None) -> Any:
+    """A matrix with 0 below a diagonal."""
+    return append("tril_triu", {"X": x}, {"diagonal": diagonal, "lower": False}, name=name)
+
+
+def meshgrid(*args: Any, **kwargs: Any) -> list[Any]:
+    """Of vectors, one tensor each that goes along its own axis and is repeated along the others."""
+    vectors = list(args[0]) if len(args) == 1 and isinstance(args[0], (list, tuple)) else list(args)
+    return append_many("meshgrid", {"X": vectors}, {}, count=len(vectors))
+
+
+def create_parameter(
+    shape: Any,
+    dtype: Any,
+    name: str | None = None,
+    attr: Any = None,
+    is_bias: bool = False,
+    default_initializer: Any = None,
+) -> Any:
+    """A parameter of the default program, initialized by the startup program."""
+    from paddle import _mode
+    from paddle._program.layer_helper import LayerHelper
+    from paddle._program.param_attr import ParamAttr
+
+    _mode.need_static("paddle.create_parameter")
+    chosen = ParamAttr(name=name) if attr is None else attr
+    if name and getattr(chosen, "name", None) is None:
+        chosen.name = name
+    return LayerHelper("create_parameter").create_parameter(
+        attr=chosen,
+        shape=[int(size) for size in shape],
+        dtype=dtype,
+        is_bias=is_bias,
+        default_initializer=default_initializer,
+    )
+
+
+def create_global_var(
+    shape: Any,
+    value: float,
+    dtype: Any,
+    persistable: bool = False,
+    force_cpu: bool = False,
+    name: str | None = None,
+) -> Any:
+    """A variable of the default program that the startup program fills with ``value``."""
+    from paddle import _mode
+    from paddle._program import unique_name
+    from paddle._program.initializer import Constant
+    from paddle._program.layer_helper import LayerHelper
+
+    _mode.need_static("paddle.static.create_global_var")
+    helper = LayerHelper("global_var")
+    made = helper.create_global_variable(
+        dtype=dtype,
+        shape=list(shape),
+        persistable=persistable,
+        name=name or unique_name.generate("global_var"),
+        stop_gradient=True,
+    )
+    helper.set_variable_initializer(made, initializer=Constant(value=float(value)))
+    return made

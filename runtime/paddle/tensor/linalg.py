@@ -1,0 +1,62 @@
+"""Products of matrices and norms: ``paddle.matmul`` and its family.
+
+It must never compute: each function appends operators to the default program. Guarantee: products are of the
+last two axes, those before them are broadcast.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle.tensor._append import append
+from paddle.tensor.math import abs, max, min, multiply, pow, sqrt, square, subtract, sum
+
+__all__ = ["bmm", "dist", "dot", "matmul", "mm", "mv", "norm"]
+
+
+def matmul(
+    x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: str | None = None
+) -> Any:
+    """The product of matrices, or of vectors with them."""
+    attrs = {"trans_x": transpose_x, "trans_y": transpose_y}
+    return append("matmul_v2", {"X": x, "Y": y}, attrs, name=name)
+
+
+def mm(input: Any, mat2: Any, name: str | None = None) -> Any:
+    """The product of matrices."""
+    return matmul(input, mat2, name=name)
+
+
+def bmm(x: Any, y: Any, name: str | None = None) -> Any:
+    """The products of two batches of matrices."""
+    return matmul(x, y, name=name)
+
+
+def mv(x: Any, vec: Any, name: str | None = None) -> Any:
+    """The product of a matrix with a vector."""
+    return matmul(x, vec, name=name)
+
+
+def dot(x: Any, y: Any, name: str | None = None) -> Any:
+    """The inner products along the last axis, which stays with size 1."""
+    return sum(multiply(x, y), -1, keepdim=True, name=name)
+
+
+def norm(x: Any, p: Any = "fro", axis: Any = None, keepdim: bool = False, name: str | None = None) -> Any:
+    """The ``p`` norm along ``axis``, of all elements if None. "fro" is that of 2."""
+    if p in ("fro", 2):
+        return sqrt(sum(square(x), axis, keepdim=keepdim), name=name)
+    if p == float("inf"):
+        return max(abs(x), axis, keepdim, name)
+    if p == float("-inf"):
+        return min(abs(x), axis, keepdim, name)
+    if p == 1:
+        return sum(abs(x), axis, keepdim=keepdim, name=name)
+    if not isinstance(p, (int, float)) or p <= 0:
+        raise ValueError(f"p of norm is 'fro', inf, -inf or a number above 0, not {p!r}")
+    return pow(sum(pow(abs(x), p), axis, keepdim=keepdim), 1.0 / p, name)
+
+
+def dist(x: Any, y: Any, p: float = 2) -> Any:
+    """The ``p`` norm of x - y."""
+    return norm(subtract(x, y), p)

@@ -1,0 +1,10 @@
+"""Names that no other variable has: ``paddle.utils.unique_name``.
+
+It must never hold code of its own. Guarantee: each name is the very function of the programs' room.
+"""
+
+from __future__ import annotations
+
+from paddle._program.unique_name import generate, guard, switch
+
+__all__ = ["generate", "guard", "switch"]
