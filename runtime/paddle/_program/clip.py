@@ -15,7 +15,8 @@ Pairs = list[tuple[Any, Any]]
 
 
 class GradientClipBase:
-    """``need_clip``: a function of a parameter, by which only some are clipped. A parameter whose attribute says
+    """``need_clip``: a function of a parameter, by which only some are clipped. A parameter whose attribute
+    says
     ``need_clip=False`` is not."""
 
     def __init__(self, need_clip: Any = None) -> None:
@@ -78,7 +79,9 @@ class GradientClipByGlobalNorm(GradientClipBase):
         if not pairs:
             return []
         first = pairs[0][1]
-        squares = [_appended(gradient, "squared_l2_norm", {"X": [gradient]}, {}, [1]) for _, gradient in pairs]
+        squares = [
+            _appended(gradient, "squared_l2_norm", {"X": [gradient]}, {}, [1]) for _, gradient in pairs
+        ]
         total = _appended(first, "sum", {"X": squares}, {}, [1])
         length = _appended(first, "sqrt", {"X": [total]}, {}, [1])
         number = {"shape": [1], "value": self.clip_norm, "dtype": int(first.dtype)}
@@ -92,7 +95,9 @@ class GradientClipByGlobalNorm(GradientClipBase):
 
 
 class ErrorClipByValue:
-    """What comes back through a variable (``error_clip``) is between ``min``, by default -``max``, and ``max``."""
+    """What comes back through a variable (``error_clip``) is between ``min``, by default -``max``, and
+    ``max``.
+    """
 
     def __init__(self, max: float, min: float | None = None) -> None:
         self.max = float(max)
@@ -103,7 +108,8 @@ def set_gradient_clip(clip: Any, param_list: Sequence[Any] | None = None, progra
     """Clip the gradients of these parameters, Parameters or names; of all of the program if None."""
     block = (program or default_main_program()).global_block()
     for each in block.all_parameters() if param_list is None else param_list:
-        (block.var(each) if isinstance(each, str) else each).gradient_clip_attr = clip
+        parameter: Any = block.var(each) if isinstance(each, str) else each
+        parameter.gradient_clip_attr = clip
 
 
 def append_gradient_clip_ops(pairs: Pairs) -> Pairs:

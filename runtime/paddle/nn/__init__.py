@@ -15,7 +15,7 @@ _HOMES = {
         PReLU ReLU ReLU6 SELU Sigmoid Silu Softmax Softplus Softshrink Softsign Swish Tanh
         Tanhshrink ThresholdedReLU
         """,
-    "layer.common": "CosineSimilarity Dropout Dropout2D Embedding Flatten Identity Linear Pad1D Pad2D",
+    "layer.basics": "CosineSimilarity Dropout Dropout2D Embedding Flatten Identity Linear Pad1D Pad2D",
     "layer.container": "LayerDict LayerList ParameterList Sequential",
     "layer.conv": "Conv1D Conv2D Conv2DTranspose",
     "layer.layers": "Layer",

@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from paddle.nn.functional import activation, common, conv, input, loss, norm, pooling
+from paddle.nn.functional import activation, basics, conv, input, loss, norm, pooling
 
-_MODULES = (activation, common, conv, input, loss, norm, pooling)
+_MODULES = (activation, basics, conv, input, loss, norm, pooling)
 _HOMES = {name: module for module in _MODULES for name in module.__all__}
 
 

@@ -1,0 +1,189 @@
+"""Models of the 2.x generation train, by numbers that numpy computes too."""
+
+import numpy as np
+import pytest
+
+import paddle
+from paddle.nn import functional
+
+pytestmark = pytest.mark.usefixtures("alone")
+
+RNG = np.random.default_rng(5)
+X = RNG.random((5, 8, 3), np.float32)
+Y = X.sum(2, keepdims=True) + 0.5
+FIRST = RNG.random((3, 1)).astype(np.float32)
+
+
+def regression(optimizer):
+    """The losses of five steps, and the weight after them."""
+    x, y = paddle.static.data("x", [None, 3]), paddle.static.data("y", [None, 1])
+    weight = paddle.ParamAttr(name="w", initializer=paddle.nn.initializer.Assign(FIRST))
+    guess = paddle.nn.Linear(3, 1, weight_attr=weight, bias_attr=False)(x)
+    loss = functional.mse_loss(guess, y)
+    optimizer.minimize(loss)
+    executor = paddle.static.Executor(paddle.CPUPlace())
+    executor.run(paddle.static.default_startup_program())
+    losses = [
+        executor.run(feed={"x": a, "y": b}, fetch_list=[loss])[0].item() for a, b in zip(X, Y, strict=True)
+    ]
+    return losses, np.array(paddle.static.global_scope().find_var("w").get_tensor())
+
+
+def stepped(move, *, penalty=0.0, longest=None):
+    """The same by numpy; ``move``: of a gradient and the step, what is subtracted."""
+    w, losses = FIRST.astype(np.float64), []
+    for step, (a, b) in enumerate(zip(X.astype(np.float64), Y, strict=True)):
+        off = a @ w - b
+        losses.append(np.mean(off**2))
+        gradient = 2 * a.T @ off / len(a)
+        if longest is not None:
+            gradient *= min(1.0, longest / np.linalg.norm(gradient))
+        w = w - move(gradient + penalty * w, step, w)
+    return losses, w
+
+
+class Adam:
+    def __init__(self, decay=0.0):
+        self.m = self.v = 0.0
+        self.decay = decay
+
+    def __call__(self, g, step, w):
+        self.m, self.v = 0.9 * self.m + 0.1 * g, 0.999 * self.v + 0.001 * g * g
+        rate = 0.1 * np.sqrt(1 - 0.999 ** (step + 1)) / (1 - 0.9 ** (step + 1))
+        kept = w * (1 - 0.1 * self.decay) if self.decay else w
+        return w - kept + rate * self.m / (np.sqrt(self.v) + 1e-8)
+
+
+class Momentum:
+    def __init__(self):
+        self.v = 0.0
+
+    def __call__(self, g, step, w):
+        self.v = 0.9 * self.v + g
+        return 0.1 * self.v
+
+
+class Adagrad:
+    def __init__(self):
+        self.sum = 0.0
+
+    def __call__(self, g, step, w):
+        self.sum = self.sum + g * g
+        return 0.1 * g / (np.sqrt(self.sum) + 1e-6)
+
+
+def clipped():
+    return paddle.optimizer.SGD(0.1, grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5))
+
+
+CASES = {
+    "sgd": (lambda: paddle.optimizer.SGD(0.1), lambda: stepped(lambda g, n, w: 0.1 * g)),
+    "momentum": (lambda: paddle.optimizer.Momentum(0.1, 0.9), lambda: stepped(Momentum())),
+    "adam": (lambda: paddle.optimizer.Adam(0.1), lambda: stepped(Adam())),
+    "adagrad": (lambda: paddle.optimizer.Adagrad(0.1), lambda: stepped(Adagrad())),
+    "decayed": (
+        lambda: paddle.optimizer.SGD(0.1, weight_decay=0.3),
+        lambda: stepped(lambda g, n, w: 0.1 * g, penalty=0.3),
+    ),
+    "clipped": (clipped, lambda: stepped(lambda g, n, w: 0.1 * g, longest=0.5)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_step_is_that_of_the_formula(name):
+    optimizer, expected = CASES[name]
+    losses, weight = regression(optimizer())
+    assert losses == pytest.approx(expected()[0], rel=2e-5)
+    assert weight == pytest.approx(expected()[1], rel=1e-4)
+
+
+def test_a_schedule_is_read_at_every_step():
+    schedule = paddle.optimizer.lr.PiecewiseDecay([2], [0.1, 0.0])
+    x = paddle.static.data("x", [None, 3])
+    loss = paddle.mean(paddle.nn.Linear(3, 1)(x))
+    optimizer = paddle.optimizer.SGD(schedule)
+    optimizer.minimize(loss)
+    executor = paddle.static.Executor()
+    executor.run(paddle.static.default_startup_program())
+    found = []
+    for _ in range(4):
+        found.append(executor.run(feed={"x": X[0]}, fetch_list=[loss])[0].item())
+        schedule.step()
+    assert found[0] > found[1] > found[2] == found[3]
+    assert optimizer.get_lr() == 0.0
+    assert optimizer.state_dict()["LR_Scheduler"]["last_epoch"] == 4
+    with pytest.raises(RuntimeError, match="LRScheduler"):
+        optimizer.set_lr(0.1)
+
+
+class WideDeep(paddle.nn.Layer):
+    """The network of the wide_and_deep example: one table for all slots, a wide part, a deep part."""
+
+    def __init__(self, height, width, slots, dense, sizes):
+        super().__init__()
+        self.slots = slots
+        self.embedding = paddle.nn.Embedding(
+            height,
+            width,
+            sparse=True,
+            weight_attr=paddle.ParamAttr(name="table", initializer=paddle.nn.initializer.Uniform()),
+        )
+        self.wide = paddle.nn.Linear(dense, 1)
+        self.deep = []
+        for number, (inputs, outputs) in enumerate(
+            zip([width * slots + dense, *sizes], [*sizes, 1], strict=True)
+        ):
+            drawn = paddle.nn.initializer.Normal(std=inputs**-0.5)
+            layer = paddle.nn.Linear(inputs, outputs, weight_attr=paddle.ParamAttr(initializer=drawn))
+            self.add_sublayer(f"linear_{number}", layer)
+            self.deep.append(layer)
+            if number < len(sizes):
+                self.add_sublayer(f"relu_{number}", paddle.nn.ReLU())
+                self.deep.append(self._sub_layers[f"relu_{number}"])
+
+    def forward(self, ids, dense):
+        rows = [paddle.reshape(self.embedding(each), [-1, 4]) for each in ids]
+        deep = paddle.concat([*rows, dense], axis=1)
+        for layer in self.deep:
+            deep = layer(deep)
+        return functional.sigmoid(paddle.add(self.wide(dense), deep))
+
+
+def batches(count, slots=3, height=50):
+    rng = np.random.default_rng(7)
+    for _ in range(count):
+        ids = rng.integers(0, height, (slots, 64, 1))
+        dense = rng.random((64, 4), np.float32)
+        label = ((ids[0] % 2) + dense[:, :1] > 1.0).astype(np.float32)
+        yield {"dense": dense, "label": label, **{f"C{n}": each for n, each in enumerate(ids)}}
+
+
+def test_wide_and_deep_learns_and_tells_its_measures():
+    dense, label = paddle.static.data("dense", [None, 4]), paddle.static.data("label", [None, 1])
+    ids = [paddle.static.data(f"C{n}", [None, 1], "int64") for n in range(3)]
+    network = WideDeep(50, 4, 3, 4, [8, 8])
+    chance = network(ids, dense)
+    both = paddle.concat([1 - chance, chance], axis=-1)
+    area, _, counts = paddle.static.auc(both, paddle.cast(label, "int64"), slide_steps=0)
+    share = paddle.static.accuracy(both, paddle.cast(label, "int64"))
+    loss = paddle.mean(functional.log_loss(chance, label))
+    test = paddle.static.default_main_program().clone(for_test=True)
+    paddle.optimizer.Adam(0.05).minimize(loss)
+    assert [name for name, _ in network.named_parameters()][:3] == [
+        "embedding.weight",
+        "wide.weight",
+        "wide.bias",
+    ]
+    executor = paddle.static.Executor()
+    executor.run(paddle.static.default_startup_program())
+    for batch in batches(60):
+        executor.run(feed=batch, fetch_list=[loss])
+    scope = paddle.static.global_scope()
+    for count in counts:
+        tensor = scope.find_var(count.name).get_tensor()
+        tensor.set(np.zeros(tensor.shape(), np.int64), None)
+    table = np.array(scope.find_var("table").get_tensor())
+    found = [executor.run(test, feed=batch, fetch_list=[area, share]) for batch in batches(3)]
+    assert found[-1][0].item() > 0.97
+    assert np.mean([each[1] for each in found]) > 0.9
+    assert np.array_equal(table, np.array(scope.find_var("table").get_tensor()))
