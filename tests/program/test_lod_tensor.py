@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from paddle._program.dtypes import VarType
 from paddle._program.lod_tensor import (
     LoDTensor,
     LoDTensorArray,
@@ -20,7 +21,7 @@ def test_a_tensor_holds_a_copy_of_what_was_set() -> None:
     tensor.set(given, None)
     given[0, 0] = 9
     assert np.array(tensor).tolist() == [[0, 1], [2, 3], [4, 5]]
-    assert tensor._dtype() == np.int32
+    assert tensor._dtype() == VarType.INT32
     assert tensor.shape() == [3, 2]
     assert np.asarray(tensor, np.float64).dtype == np.float64
     assert np.array(tensor[1:]).tolist() == [[2, 3], [4, 5]]

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from paddle._program.dtypes import VarType, dtype_of
+
 Array = np.ndarray
 Lod = list[list[int]]
 
@@ -92,8 +94,8 @@ class LoDTensor:
             self._refresh()
         return self._array
 
-    def _dtype(self) -> Any:
-        return self.array().dtype
+    def _dtype(self) -> VarType:
+        return dtype_of(self.array().dtype)
 
     def _is_initialized(self) -> bool:
         return self._array is not None
