@@ -22,6 +22,8 @@ from paddle._program.host import Host
 from paddle._program.lod_tensor import LoDTensor
 from paddle._program.op_rows import row
 from paddle._program.operator import Operator
+from paddle._program.parts import joined
+from paddle._program.places import checked
 from paddle._program.program import Program
 from paddle._program.reading.training import FetchHandler, Watch, train
 from paddle._program.reading.turns import readers_of, turn
@@ -104,6 +106,7 @@ class Executor:
         key = (tuple(values), tuple(names), id(scope))
         ready = known.ready.get(key)
         if ready is None:
+            checked(self.place)
             ready = known.ready[key] = _prepare(program, list(values), names, scope, self._lock)
         _tell_rates(program, scope)
         samples = _samples(values)
@@ -243,8 +246,8 @@ def _shown(value: Any, name: str, return_numpy: bool) -> Any:
 def _fed(feed: Any) -> dict[str, Any]:
     if feed is None:
         return {}
-    if isinstance(feed, list | tuple) and len(feed) == 1:
-        feed = feed[0]
+    if isinstance(feed, list | tuple) and feed:
+        feed = feed[0] if len(feed) == 1 else joined(feed)
     if not isinstance(feed, Mapping):
         raise BadArgument(f"feed is a dict of names to values, not {type(feed).__name__}")
     found: dict[str, Any] = {}

@@ -188,7 +188,7 @@ class AdadeltaOptimizer(Optimizer):
 
 
 class RMSPropOptimizer(Optimizer):
-    """A rate per element that follows its recent gradients: their size, or where ``centered`` their spread."""
+    """A rate per element that follows its recent gradients: their size, or if ``centered`` their spread."""
 
     type = "rmsprop"
     accumulators = (

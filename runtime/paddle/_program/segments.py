@@ -16,6 +16,7 @@ from paddle._program.errors import BadFeed
 from paddle._program.lowering import Lowered, Lowering, sparse_tables
 from paddle._program.op_rows import row
 from paddle._program.operator import BACKWARD, Operator
+from paddle._program.rates import ahead
 from paddle._program.updates import UPDATES, Group, groups, is_update, moved_at
 
 _IGNORED = frozenset({"feed", "fetch", "read"})  # whose values a run has before it begins
@@ -35,18 +36,21 @@ Stage = Segment | Operator
 
 def stages(block: Block, fed: Collection[str], fetched: Sequence[str]) -> list[Stage]:
     """The stages of a block that is fed and asked for these names."""
-    pieces = _pieces([op for op in block.ops if op.type not in _IGNORED])
+    first, rest = ahead([op for op in block.ops if op.type not in _IGNORED])
+    rates = _pieces(first)
+    pieces = [*rates, *_pieces(rest)]
     found: list[Stage] = []
     before: list[Operator] = []
     for at, piece in enumerate(pieces):
         if isinstance(piece, Operator):
             found.append(piece)
             continue
-        later = {n for rest in pieces[at + 1 :] for op in _listed(rest) for n in op.input_arg_names}
+        later = {n for each in pieces[at + 1 :] for op in _listed(each) for n in op.input_arg_names}
         takes_gradients = any(op.role == BACKWARD for op in piece)
         segment = _segment(block, before if takes_gradients else [], piece, fed, {*later, *fetched})
         found.append(segment)
-        before += [op for op in piece if op.role != BACKWARD and not is_update(op)]
+        if at >= len(rates):
+            before += [op for op in piece if op.role != BACKWARD and not is_update(op)]
     _check_fetches(block, fed, fetched)
     return found
 
@@ -102,8 +106,8 @@ def _pieces(ops: Sequence[Operator]) -> list[list[Operator] | Operator]:
 
 
 def _is_of_host(ops: Sequence[Operator]) -> Callable[[Operator], bool]:
-    """Which operators are computed on the host: those that are not lowered, and of those that may be both
-    the ones that give first values, which follow from a seed and a name, and all of a program of such alone."""
+    """Which operators are computed on the host: those that are not lowered, and of those that may be both the
+    ones that give first values, which follow from a seed and a name, and all of a program of such alone."""
     trains = any(op.role == BACKWARD or op.type in UPDATES for op in ops)
     lowered_only = any(row(op.type).lower and not row(op.type).host for op in ops if op.type not in UPDATES)
 

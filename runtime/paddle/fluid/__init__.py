@@ -22,8 +22,9 @@ def __getattr__(name: str) -> Any:
         found = import_module(f"paddle.fluid.{module}")
         if name in _names.MODULES:
             return found
-        value = globals()[name] = getattr(found, name)
-        return value
+        if hasattr(found, name):
+            value = globals()[name] = getattr(found, name)
+            return value
     if module is not None or name in _names.ABSENT:
         needs = _names.ABSENT.get(name, "it is not built yet")
         raise _absent.AbsentName(f"paddle.fluid.{name} is not in this release: {needs}.")

@@ -1,5 +1,8 @@
 """Gradients, appended to a program."""
 
 from paddle._program.backward import append_backward, calc_gradient, gradients
+from paddle.fluid._listed import lacking
 
 __all__ = ["append_backward", "calc_gradient", "gradients"]
+
+__getattr__ = lacking(__name__)

@@ -12,6 +12,7 @@ from paddle._program.initializer import (
     XavierInitializer,
     set_global_initializer,
 )
+from paddle.fluid._listed import lacking
 
 __all__ = [
     "Constant",
@@ -25,3 +26,5 @@ __all__ = [
     "XavierInitializer",
     "set_global_initializer",
 ]
+
+__getattr__ = lacking(__name__)

@@ -14,6 +14,7 @@ from paddle._program.optimizers import (
     RMSPropOptimizer,
     SGDOptimizer,
 )
+from paddle.fluid._listed import lacking
 
 SGD, Momentum, LarsMomentum = SGDOptimizer, MomentumOptimizer, LarsMomentumOptimizer
 Adagrad, DecayedAdagrad, Adadelta = AdagradOptimizer, DecayedAdagradOptimizer, AdadeltaOptimizer
@@ -45,3 +46,5 @@ __all__ = [
     "RMSPropOptimizer",
     "SGDOptimizer",
 ]
+
+__getattr__ = lacking(__name__)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,16 +14,6 @@ import paddle.fluid as fluid
 from paddle._program.errors import BadFile, MissingFile, NotInitialized
 
 X = np.arange(26, dtype=np.float32).reshape(2, 13) / 10
-
-
-@pytest.fixture(autouse=True)
-def _afresh() -> Iterator[None]:
-    with (
-        fluid.program_guard(fluid.Program(), fluid.Program()),
-        fluid.scope_guard(fluid.executor.Scope()),
-        fluid.unique_name.guard(),
-    ):
-        yield
 
 
 def _network(size: int = 1) -> fluid.Variable:

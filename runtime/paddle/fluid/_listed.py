@@ -1,0 +1,163 @@
+"""The names that modules of fluid list, from 0.14 to 1.8, and what is told of those that are not built.
+
+It must never import what it names. Guarantee: a listed name that a module lacks raises AbsentName, with what
+there is instead; any other name is an ordinary AttributeError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from sys import modules
+from typing import Any, NoReturn
+
+from paddle._absent import AbsentName
+
+LISTED = {
+    "layers": """
+        abs accuracy acos adaptive_pool2d adaptive_pool3d add_position_encoding addcmul addmm
+        affine_channel affine_grid allclose anchor_generator arange argmax argmin argsort
+        array_length array_read array_to_lod_tensor array_write asin assign atan auc
+        autoincreased_step_counter BasicDecoder batch batch_norm beam_search beam_search_decode
+        BeamSearchDecoder bilinear_tensor_product bipartite_match BlockGuard BlockGuardServ bmm
+        box_clip box_coder box_decoder_and_assign bpr_loss brelu case cast Categorical ceil
+        center_loss chunk_eval clamp clip clip_by_norm collect_fpn_proposals concat cond
+        ConditionalBlock continuous_value_model conv2d conv2d_transpose conv3d conv3d_transpose
+        cos cos_sim cosine_decay create_array create_global_var create_parameter
+        create_py_reader_by_data create_tensor crf_decoding crop crop_tensor cross cross_entropy
+        ctc_greedy_decoder cumsum data data_norm DecodeHelper Decoder deformable_conv
+        deformable_roi_pooling density_prior_box detection_map detection_output diag diag_embed
+        dice_loss dist distribute_fpn_proposals dot double_buffer dropout dynamic_decode
+        dynamic_gru dynamic_lstm dynamic_lstmp DynamicRNN edit_distance elementwise_add
+        elementwise_div elementwise_equal elementwise_floordiv elementwise_max elementwise_min
+        elementwise_mod elementwise_mul elementwise_pow elementwise_sub elu embedding equal erf
+        exp expand expand_as exponential_decay eye fc fill_constant fill_constant_batch_size_like
+        filter_by_instag flatten flip floor fsp_matrix full full_like gather gather_nd gather_tree
+        gaussian_random gaussian_random_batch_size_like gelu generate_mask_labels
+        generate_proposal_labels generate_proposals get_places get_tensor_from_selected_rows Go
+        greater_equal greater_than GreedyEmbeddingHelper grid_sampler group_norm gru_unit GRUCell
+        hard_shrink hard_sigmoid hard_swish has_inf has_nan hash hsigmoid huber_loss IfElse
+        im2sequence image_resize image_resize_short increment index_sample index_select
+        inplace_abn instance_norm interpolate inverse_time_decay iou_similarity is_empty isfinite
+        kldiv_loss kron l2_normalize label_smooth layer_norm leaky_relu less_equal less_than
+        linear_chain_crf linear_lr_warmup linspace ListenAndServ load locality_aware_nms
+        lod_append lod_rank_table lod_reset lod_tensor_to_array log log1p log_loss log_softmax
+        logical_and logical_not logical_or logical_xor logsigmoid logsumexp lrn lstm lstm_unit
+        LSTMCell margin_rank_loss matmul matrix_nms max_sequence_len maxout mean mean_iou
+        merge_lod_tensor merge_selected_rows meshgrid mish mse_loss mul multi_box_head
+        multiclass_nms multiplex MultivariateNormalDiag natural_exp_decay nce noam_decay nonzero
+        Normal not_equal npair_loss one_hot ones ones_like open_files open_recordio_file pad pad2d
+        pad_constant_like ParallelDo piecewise_decay pixel_shuffle polygon_box_transform
+        polynomial_decay pool2d pool3d pow prelu Preprocessor Print prior_box prroi_pool
+        psroi_pool py_func py_reader randint randn random_crop random_data_generator randperm
+        range rank rank_loss read_file reciprocal Recv reduce_all reduce_any reduce_max
+        reduce_mean reduce_min reduce_prod reduce_sum relu relu6 reorder_lod_tensor_by_rank
+        reshape resize_bilinear resize_nearest resize_trilinear retinanet_detection_output
+        retinanet_target_assign reverse rnn RNNCell roi_align roi_perspective_transform roi_pool
+        roll round row_conv rpn_target_assign rsqrt sampled_softmax_with_cross_entropy
+        SampleEmbeddingHelper sampling_id scale scatter scatter_nd scatter_nd_add Select selu Send
+        sequence_concat sequence_conv sequence_enumerate sequence_expand sequence_expand_as
+        sequence_first_step sequence_last_step sequence_mask sequence_pad sequence_pool
+        sequence_reshape sequence_reverse sequence_scatter sequence_slice sequence_softmax
+        sequence_unpad shape shard_index shrink_memory shuffle shuffle_channel sigmoid
+        sigmoid_cross_entropy_with_logits sigmoid_focal_loss sign similarity_focus sin size slice
+        smooth_l1 soft_relu softmax softmax_with_cross_entropy softplus softshrink softsign
+        space_to_depth spectral_norm split split_lod_tensor sqrt square square_error_cost squeeze
+        ssd_loss stack stanh StaticRNN StaticRNNMemoryLink strided_slice sum sums swish Switch
+        switch_case t tanh tanh_shrink target_assign teacher_student_sigmoid_loss temporal_shift
+        tensor_array_to_tensor thresholded_relu topk trace TrainingHelper transpose tril triu
+        unfold Uniform uniform_random uniform_random_batch_size_like unique unique_with_counts
+        unsqueeze unstack upload warpctc where While while_loop WhileGuard yolo_box yolov3_loss
+        zeros zeros_like
+        """,
+    "optimizer": """
+        Adadelta AdadeltaOptimizer Adagrad AdagradOptimizer Adam Adamax AdamaxOptimizer
+        AdamOptimizer DecayedAdagrad DecayedAdagradOptimizer DGCMomentumOptimizer Dpsgd
+        DpsgdOptimizer ExponentialMovingAverage Ftrl FtrlOptimizer LambOptimizer LarsMomentum
+        LarsMomentumOptimizer LookaheadOptimizer ModelAverage Momentum MomentumOptimizer Optimizer
+        PipelineOptimizer RecomputeOptimizer RMSPropOptimizer SGD SGDOptimizer
+        """,
+    "initializer": """
+        Bilinear BilinearInitializer Constant ConstantInitializer force_init_on_cpu init_on_cpu
+        MSRA MSRAInitializer Normal NormalInitializer NumpyArrayInitializer TruncatedNormal
+        TruncatedNormalInitializer Uniform UniformInitializer Xavier XavierInitializer
+        """,
+    "nets": """
+        glu img_conv_group scaled_dot_product_attention sequence_conv_pool simple_img_conv_pool
+        """,
+    "contrib.layers": """
+        basic_gru basic_lstm BasicGRUUnit BasicLSTMUnit ctr_metric_bundle
+        fused_elemwise_activation fused_embedding_seq_pool match_matrix_tensor multiclass_nms2
+        partial_concat partial_sum rank_attention search_pyramid_hash sequence_topk_avg_pooling
+        shuffle_batch sparse_embedding tdm_child tdm_sampler tree_conv var_conv_2d
+        """,
+    "regularizer": """
+        append_regularization_ops L1Decay L1DecayRegularizer L2Decay L2DecayRegularizer
+        WeightDecayRegularizer
+        """,
+    "clip": """
+        append_gradient_clip_ops error_clip_callback ErrorClipByValue GradientClipBase
+        GradientClipByGlobalNorm GradientClipByNorm GradientClipByValue set_gradient_clip
+        """,
+    "backward": """
+        append_backward calc_gradient gradients
+        """,
+}
+"""Names by module."""
+
+_DETECTION = "operators that detect objects in images are not built"
+_READERS = "readers are given to fluid.layers.py_reader, fluid.io.PyReader or fluid.io.DataLoader"
+_SERVERS = "fluid.DistributeTranspiler makes programs of trainers and servers"
+_INSTEAD = {
+    **dict.fromkeys(
+        (
+            *("anchor_generator", "bipartite_match", "box_clip", "box_coder", "box_decoder_and_assign"),
+            *("collect_fpn_proposals", "density_prior_box", "detection_output", "detection_map"),
+            *("distribute_fpn_proposals", "generate_mask_labels", "generate_proposal_labels"),
+            *("generate_proposals", "iou_similarity", "locality_aware_nms", "matrix_nms", "multi_box_head"),
+            *("multiclass_nms", "multiclass_nms2", "polygon_box_transform", "prior_box", "prroi_pool"),
+            *("psroi_pool", "retinanet_detection_output", "retinanet_target_assign", "roi_align", "roi_pool"),
+            *("roi_perspective_transform", "rpn_target_assign", "ssd_loss", "target_assign", "yolo_box"),
+            *("yolov3_loss", "deformable_conv", "deformable_roi_pooling", "sigmoid_focal_loss"),
+        ),
+        _DETECTION,
+    ),
+    **dict.fromkeys(
+        (
+            *(
+                "open_files",
+                "open_recordio_file",
+                "random_data_generator",
+                "Preprocessor",
+                "batch",
+                "shuffle",
+            ),
+            *("load", "double_buffer"),
+        ),
+        _READERS,
+    ),
+    **dict.fromkeys(("ListenAndServ", "Send", "Recv", "BlockGuardServ"), _SERVERS),
+    **dict.fromkeys(("ParallelDo", "get_places"), "a batch is computed as a whole; leave the loop out"),
+    **dict.fromkeys(("Go", "Select"), "channels were taken out of fluid in 0.15"),
+    **dict.fromkeys(("force_init_on_cpu", "init_on_cpu"), "first values are given on the CPU in any case"),
+    **dict.fromkeys(
+        ("PipelineOptimizer", "RecomputeOptimizer", "DGCMomentumOptimizer"),
+        "it spares what GPUs lack; minimize with the optimizer itself",
+    ),
+}
+
+
+def lacking(module: str) -> Callable[[str], NoReturn]:
+    """The ``__getattr__`` of a module, which is asked only for names that it does not have."""
+    listed = frozenset(LISTED[module.removeprefix("paddle.fluid.")].split())
+
+    def look_up(name: str) -> NoReturn:
+        if name in listed:
+            instead = _INSTEAD.get(name, "it is not built")
+            raise AbsentName(f"{module}.{name} is not in this release: {instead}.")
+        found: Any = modules.get(module)
+        near = get_close_matches(name, [each for each in dir(found) if not each.startswith("_")], 1)
+        meant = f"; did you mean {near[0]}?" if near and not name.startswith("_") else ""
+        raise AttributeError(f"{module}.{name} does not exist{meant}", name=name, obj=found)
+
+    return look_up

@@ -1,0 +1,60 @@
+"""Fluid's contributions: names that were tried there before, or kept there after, they were fluid's own.
+
+It must never hold code of its own. Guarantee: each name is the very object of its module; what is not built
+says so.
+"""
+
+from importlib import import_module
+from typing import Any
+
+from paddle import _absent
+
+_MODULES = frozenset({"layers", "memory_usage_calc", "op_frequence"})
+_OF_FLUID = frozenset({"inferencer", "trainer"})
+_MODULE_OF = {
+    "memory_usage": "memory_usage_calc",
+    "op_freq_statistic": "op_frequence",
+    **dict.fromkeys(
+        (
+            *("BeginEpochEvent", "BeginStepEvent", "CheckpointConfig"),
+            *("EndEpochEvent", "EndStepEvent", "Trainer"),
+        ),
+        "trainer",
+    ),
+    "Inferencer": "inferencer",
+}
+_QUANTIZED = "numbers of 8 bits are not computed with"
+_DECODERS = "fluid.layers has beam_search and beam_search_decode"
+_ABSENT = {
+    **dict.fromkeys(("quantize", "QuantizeTranspiler", "int8_inference", "Calibrator", "slim"), _QUANTIZED),
+    **dict.fromkeys(("decoder", "InitState", "StateCell", "TrainingDecoder", "BeamSearchDecoder"), _DECODERS),
+    **dict.fromkeys(("mixed_precision", "sparsity"), "networks are computed in single precision"),
+    **dict.fromkeys(
+        ("extend_optimizer", "extend_with_decoupled_weight_decay"),
+        "give the optimizer a regularization (fluid.regularizer.L2Decay)",
+    ),
+    **dict.fromkeys(("utils", "HDFSClient", "multi_download", "multi_upload"), "files are on this machine"),
+    **dict.fromkeys(("reader", "distributed_batch_reader"), "a reader is split by its trainer_id"),
+    **dict.fromkeys(("model_stat", "summary"), "print(program) shows operators and shapes"),
+    "optimizer": "fluid.optimizer has them",
+}
+
+__all__ = sorted({*_MODULES, *_MODULE_OF})
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"paddle.fluid.contrib.{name}")
+    if name in _OF_FLUID or _MODULE_OF.get(name) in _OF_FLUID:
+        return getattr(import_module("paddle.fluid"), name)
+    if name in _MODULE_OF:
+        return getattr(import_module(f"paddle.fluid.contrib.{_MODULE_OF[name]}"), name)
+    if name in _ABSENT:
+        raise _absent.AbsentName(f"paddle.fluid.contrib.{name} is not in this release: {_ABSENT[name]}.")
+    raise AttributeError(
+        f"paddle.fluid.contrib.{name} does not exist", name=name, obj=import_module(__name__)
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

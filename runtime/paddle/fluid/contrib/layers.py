@@ -1,0 +1,87 @@
+"""Layers that fluid had under ``contrib``: those for click-through rates.
+
+It must never compute itself. Guarantee: as of the layers that it is made of.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle._program.dtypes import VarType
+from paddle._program.initializer import Constant
+from paddle._program.layer_helper import LayerHelper
+from paddle._program.variable import Variable
+from paddle.fluid._listed import lacking
+
+__all__ = ["ctr_metric_bundle", "sparse_embedding"]
+
+
+def sparse_embedding(
+    input: Variable,
+    size: Any,
+    padding_idx: int | None = None,
+    is_test: bool = False,
+    entry: Any = None,
+    param_attr: Any = None,
+    dtype: str = "float32",
+    **others: Any,
+) -> Variable:
+    """Rows of a table that grows with the ids that are seen, on the servers of a job."""
+    from paddle.fluid import layers
+
+    return layers.embedding(  # type: ignore[no-any-return]
+        input,
+        size,
+        is_sparse=True,
+        is_distributed=True,
+        padding_idx=padding_idx,
+        param_attr=param_attr,
+        dtype=dtype,
+    )
+
+
+def ctr_metric_bundle(input: Variable, label: Variable) -> tuple[Variable, ...]:
+    """What measures of click-through rates are made of, added up over runs: squared errors, absolute errors,
+    probabilities, q values, clicks and samples, a variable of shape [1] each."""
+    helper = LayerHelper("ctr_metric_bundle")
+    clicks = _cast(helper, label)
+    error = _op(helper, "elementwise_sub", {"X": [input], "Y": [clicks]})
+    ones = _op(helper, "elementwise_div", {"X": [_shifted(helper, input)], "Y": [_shifted(helper, input)]})
+    parts = {
+        "sqrerr": _op(helper, "square", {"X": [error]}),
+        "abserr": _op(helper, "abs", {"X": [error]}),
+        "prob": input,
+        "q": _op(helper, "sigmoid", {"X": [input]}),
+        "pos": clicks,
+        "ins": ones,
+    }
+    return tuple(_added_up(helper, name, part) for name, part in parts.items())
+
+
+def _op(helper: LayerHelper, type: str, inputs: Any, attrs: Any = None) -> Variable:
+    made: Variable = helper.create_variable_for_type_inference(VarType.FP32, stop_gradient=True)
+    helper.append_op(type, inputs=inputs, outputs={"Out": [made]}, attrs=attrs or {})
+    return made
+
+
+def _cast(helper: LayerHelper, label: Variable) -> Variable:
+    return _op(helper, "cast", {"X": [label]}, {"in_dtype": int(label.dtype), "out_dtype": int(VarType.FP32)})
+
+
+def _shifted(helper: LayerHelper, value: Variable) -> Variable:
+    """Probabilities plus one, which are never 0: divided by themselves they count samples."""
+    return _op(helper, "scale", {"X": [value]}, {"scale": 1.0, "bias": 1.0})
+
+
+def _added_up(helper: LayerHelper, name: str, part: Variable) -> Variable:
+    total = _op(helper, "reduce_sum", {"X": [part]}, {"dim": [0], "reduce_all": True, "keep_dim": False})
+    traits: dict[str, Any] = {"shape": [1], "dtype": VarType.FP32, "persistable": True}
+    kept = helper.main_program.global_block().create_var(name=f"{helper.name}.{name}", **traits)
+    kept.stop_gradient = True
+    begun = helper.startup_program.global_block()
+    Constant(0.0)(begun.create_var(name=kept.name, **traits), begun)
+    helper.append_op("elementwise_add", inputs={"X": [kept], "Y": [total]}, outputs={"Out": [kept]})
+    return kept
+
+
+__getattr__ = lacking(__name__)
