@@ -91,6 +91,7 @@ TABLE = (
     Row("distributed.fleet", "_absent _fleet distributed.fleet", "importlib"),
     Row("distributed.__init__", "_absent", "importlib"),
     Row("distributed.{launch, fleet.launch}", "_launch.fleet.cli", "sys"),
+    Row("fluid.trainer", "fluid _absent _program _launch.environ", "numpy os"),
     Row("profiler", "_absent _engine.{profile, profile_table}", "os pathlib socket"),
     Row("_profiling", "_engine.{profile, profile_table}", "atexit os pathlib sys"),
     # The 2.x generation. What stands for a name of another module by its text stands here by no name.
@@ -131,7 +132,6 @@ TABLE = (
     Row("_program.ops.files", "_program", "numpy pathlib"),
     Row("_program.places", "_absent _program.errors", "os"),
     Row("_program.op_rows", "_absent _program", "importlib"),
-    Row("_program.ops.talking", "_program"),
     Row(  # the one door to the parameter server
         "_program.carrier",
         "_absent _goodbye _engine.exchange _program.errors _launch.{environ, infolog, nics} "

@@ -1,0 +1,84 @@
+"""The quick start of fluid's documents: one program, four commands, roles given by the environment.
+
+``programs/fluid_dist.txt`` is the document's program, word for word. Its four hosts are addresses of this
+machine, and each command is typed as it is printed there but for these.
+"""
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cluster.by_hand import HOSTS, environment, free_port
+
+pytestmark = pytest.mark.cluster
+
+PROGRAM = Path(__file__).parent / "programs" / "fluid_dist.txt"
+WITHIN_S = 60.0
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A folder with the program, and as many houses as the original file has, whose prices follow from their
+    features."""
+    shutil.copy(PROGRAM, tmp_path / "fluid_dist.py")
+    random = np.random.default_rng(0)
+    features = random.uniform(0, 100, (506, 13))
+    rows = np.column_stack([features, features @ random.uniform(-0.2, 0.2, 13) + 22])
+    path = tmp_path / "uci_housing" / "housing.data"
+    path.parent.mkdir()
+    path.write_text("".join(" ".join(f"{value:8.3f}" for value in row) + "\n" for row in rows))
+    return tmp_path
+
+
+def begin(home: Path, **told: str) -> subprocess.Popen[str]:
+    more = {"PADDLE_DATASET_HOME": str(home), "PADDLE_DATASET_LOCAL": "1", **told}
+    return subprocess.Popen(
+        [sys.executable, "fluid_dist.py"],
+        cwd=home,
+        env=environment(**more),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def cluster() -> dict[str, str]:
+    return {
+        "PADDLE_PSERVER_IPS": ",".join(HOSTS),
+        "PADDLE_TRAINERS": "2",
+        "PADDLE_PSERVER_PORT": str(free_port(HOSTS, 1)),
+    }
+
+
+def begin_servers(home: Path, shared: dict[str, str]) -> list[subprocess.Popen[str]]:
+    return [begin(home, PADDLE_TRAINING_ROLE="PSERVER", PADDLE_CURRENT_IP=host, **shared) for host in HOSTS]
+
+
+def test_the_documents_line_is_on_both_trainers_and_every_process_ends_by_itself(home: Path) -> None:
+    shared = cluster()
+    servers = begin_servers(home, shared)
+    trainers = [
+        begin(home, PADDLE_TRAINING_ROLE="TRAINER", PADDLE_TRAINER_ID=str(id), **shared) for id in range(2)
+    ]
+    said = [process.communicate(timeout=WITHIN_S) for process in (*trainers, *servers)]
+    assert [process.returncode for process in (*trainers, *servers)] == [0] * 4, said
+    for out, _ in said[:2]:
+        assert re.fullmatch(r"step 10, loss: \[\d+\.\d+\]\n", out)
+    for (_, errors), host in zip(said[2:], HOSTS, strict=True):
+        assert f"the parameter server listens on {host}:" in errors
+
+
+def test_servers_that_are_told_to_end_do_so_in_order(home: Path) -> None:
+    servers = begin_servers(home, cluster())
+    for process in servers:
+        assert process.stderr is not None
+        assert "listens on" in process.stderr.readline()
+    servers[0].send_signal(signal.SIGTERM)
+    servers[1].send_signal(signal.SIGINT)
+    assert [process.wait(WITHIN_S) for process in servers] == [0, 0]
