@@ -1,0 +1,102 @@
+"""Fleet as 1.x had it: the same jobs, where the programs that are trained are fleet's own.
+
+It must never know a strategy's face: one is whatever says its mode. Guarantee: programs of 1.x mean here what
+those of 2.x mean; what 1.x had and nothing here stands for is refused by name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle._engine.exchange import ModeSpec
+from paddle._fleet import modes
+from paddle._fleet.errors import BadStrategy, TooEarly
+from paddle._fleet.fleet import Fleet
+from paddle._fleet.optimizer import DistributedOptimizer
+from paddle._fleet.together import share_of
+
+
+class OlderOptimizer(DistributedOptimizer):
+    """A distributed optimizer whose ``minimize`` has the arguments of 1.x."""
+
+    def minimize(
+        self,
+        losses: Any,
+        scopes: Any = None,
+        startup_programs: Any = None,
+        parameter_list: Any = None,
+        no_grad_set: Any = None,
+        startup_program: Any = None,
+    ) -> Any:
+        """As the inner one's. ``scopes`` may be left out: it is the current one."""
+        start = startup_programs if startup_program is None else startup_program
+        return super().minimize(losses, start, parameter_list, no_grad_set)
+
+
+class OlderFleet(Fleet):
+    """One process's."""
+
+    _optimizer: Any = None
+
+    def distributed_optimizer(self, optimizer: Any, strategy: Any = None) -> OlderOptimizer:
+        """The optimizer of the job. ``strategy``: of StrategyFactory, a DistributeTranspilerConfig, or None,
+        to train in step."""
+        _ = self.role_maker
+        self._strategy, self._optimizer = strategy, optimizer
+        return OlderOptimizer(optimizer, strategy, self._placed)
+
+    def _mode(self, program: Any) -> ModeSpec:
+        found = told(self._strategy)
+        if found.name == "geo":
+            return modes.of(
+                k_steps=found.k_steps, merged=1, is_sgd=getattr(self._optimizer, "type", "") == "sgd"
+            )
+        return found
+
+    @property
+    def main_program(self) -> Any:
+        """The program that workers train."""
+        return self._minimized("main_program")[0]
+
+    @property
+    def startup_program(self) -> Any:
+        """The program that gives its parameters their first values."""
+        from paddle._program.guards import default_startup_program
+
+        return self._minimized("startup_program")[1] or default_startup_program()
+
+    _origin_program = main_program
+
+    def _minimized(self, what: str) -> tuple[Any, Any]:
+        if not self._programs:
+            raise TooEarly(f"fleet.{what} needs fleet.distributed_optimizer(...).minimize(loss) before it")
+        return self._programs[-1]
+
+    def split_files(self, files: list[str]) -> list[str]:
+        """This worker's part of ``files``."""
+        if not isinstance(files, list):
+            raise TypeError("files should be a list of file need to be read.")
+        return share_of(files, self.worker_index(), self.worker_num())
+
+    def all_reduce_worker(self, input: Any, output: Any) -> None:
+        """Write the sum of what all workers give into ``output``."""
+        output[...] = self.util.all_reduce(input, "sum", "worker")
+
+    def to_string(self) -> str:
+        """Say who this is in a line."""
+        return self.role_maker.to_string()
+
+
+def told(strategy: Any) -> ModeSpec:
+    """The mode that a strategy of 1.x says."""
+    if strategy is None:
+        return ModeSpec()
+    own = getattr(strategy, "_mode", None)  # of the transpiler's configuration, and of StrategyFactory
+    if not callable(own):
+        raise BadStrategy(
+            "fleet.distributed_optimizer: strategy is one of StrategyFactory.create_*_strategy() or a "
+            f"DistributeTranspilerConfig, and not {strategy!r}"
+        )
+    found = own(strategy.sync_mode)
+    assert isinstance(found, ModeSpec)
+    return found

@@ -1,0 +1,1 @@
+"""``fluid.incubate.fleet``: fleet as 1.x had it."""

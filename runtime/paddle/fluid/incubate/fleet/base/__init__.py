@@ -1,0 +1,1 @@
+"""Role makers and Fleet itself."""

@@ -1,0 +1,47 @@
+"""Role makers of 1.x."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle import _absent
+from paddle._fleet import role_makers
+from paddle._fleet.place import Role
+from paddle._fleet.role_makers import PaddleCloudRoleMaker, RoleMakerBase
+
+__all__ = ["PaddleCloudRoleMaker", "Role", "RoleMakerBase", "UserDefinedRoleMaker"]
+
+_LATER = {
+    "MPISymetricRoleMaker": "roles come from the environment (PaddleCloudRoleMaker) or the program",
+    "GeneralRoleMaker": "roles come from the environment (PaddleCloudRoleMaker) or the program",
+    "HeterRoleMaker": "all processes compute on the CPU",
+    "UserDefinedCollectiveRoleMaker": "training is with parameter servers",
+}
+
+
+class UserDefinedRoleMaker(role_makers.UserDefinedRoleMaker):
+    """The program says it."""
+
+    def __init__(
+        self,
+        current_id: int = 0,
+        role: int = Role.WORKER,
+        worker_num: int = 0,
+        server_endpoints: list[str] | None = None,
+        **others: Any,
+    ) -> None:
+        super().__init__(
+            current_id=current_id,
+            role=role,
+            worker_num=worker_num,
+            server_endpoints=server_endpoints,
+            **others,
+        )
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        raise _absent.AbsentName(
+            f"paddle.fluid.incubate.fleet.base.role_maker.{name} is not in this release: {_LATER[name]}."
+        )
+    raise AttributeError(f"paddle.fluid.incubate.fleet.base.role_maker.{name} does not exist", name=name)

@@ -1,0 +1,96 @@
+"""Fleet as 1.x had it: names, strategies and programs."""
+
+import pytest
+
+import paddle.fluid as fluid
+from paddle._fleet.older import OlderFleet, told
+from paddle._fleet.place import Role
+from paddle.fluid.incubate.fleet.base import role_maker
+from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler import fleet as whole
+from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler.distributed_strategy import (
+    StrategyFactory,
+)
+from paddle.fluid.incubate.fleet.parameter_server.pslib import fleet as pslib
+from paddle.fluid.transpiler import DistributeTranspilerConfig
+
+
+def begun() -> OlderFleet:
+    role = role_maker.UserDefinedRoleMaker(0, Role.WORKER, 2, ["127.0.0.1:6170"])
+    made = OlderFleet()
+    made.init(role)
+    return made
+
+
+def config(**fields: object) -> DistributeTranspilerConfig:
+    made = DistributeTranspilerConfig()
+    for name, value in fields.items():
+        setattr(made, name, value)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("strategy", "mode"),
+    [
+        (None, "sync"),
+        (StrategyFactory.create_sync_strategy(), "sync"),
+        (StrategyFactory.create_async_strategy(), "async"),
+        (StrategyFactory.create_half_async_strategy(), "async"),
+        (StrategyFactory.create_geo_strategy(20), "geo"),
+        (config(sync_mode=True), "sync"),
+        (config(sync_mode=False), "async"),
+        (config(geo_sgd_mode=True, geo_sgd_need_push_nums=20), "geo"),
+    ],
+)
+def test_a_strategy_says_the_mode(strategy: object, mode: str) -> None:
+    assert told(strategy).name == mode
+    assert told(strategy).k_steps == (20 if mode == "geo" else 1)
+
+
+def test_gradients_of_several_steps_are_merged_where_somebody_said_so(monkeypatch) -> None:
+    strategy = StrategyFactory.create_half_async_strategy()
+    strategy.set_trainer_runtime_config({"max_merge_var_num": 4})
+    assert (told(strategy).name, told(strategy).max_merge_var_num) == ("half_async", 4)
+    monkeypatch.setenv("FLAGS_communicator_max_merge_var_num", "3")
+    assert told(StrategyFactory.create_async_strategy()).max_merge_var_num == 3
+    with pytest.raises(ValueError, match="TrainerRuntimeConfig has no 'merge'"):
+        strategy.set_trainer_runtime_config({"merge": 4})
+
+
+def test_what_is_no_strategy_is_refused() -> None:
+    with pytest.raises(ValueError, match="StrategyFactory"):
+        told({"k_steps": 3})
+    with pytest.raises(ValueError, match="update_frequency"):
+        StrategyFactory.create_geo_strategy(0)
+
+
+def test_its_programs_are_those_that_were_minimized() -> None:
+    made, main, startup = begun(), fluid.Program(), fluid.Program()
+    with pytest.raises(ValueError, match="fleet.main_program needs"):
+        _ = made.main_program
+    with fluid.program_guard(main, startup), fluid.unique_name.guard():
+        loss = fluid.layers.mean(fluid.layers.data(name="x", shape=[2], dtype="float32"))
+        x = fluid.layers.fc(input=fluid.layers.data(name="y", shape=[2], dtype="float32"), size=1)
+        loss = fluid.layers.mean(x)
+        optimizer = made.distributed_optimizer(fluid.optimizer.SGD(learning_rate=0.1))
+        optimizer.minimize([loss], None, [startup])
+    assert made.main_program is main
+    assert made.startup_program is startup
+    assert made.split_files(["a", "b", "c"]) == ["a", "b"]
+
+
+def test_geo_is_for_plain_descent_here_too() -> None:
+    made = begun()
+    with fluid.program_guard(fluid.Program(), fluid.Program()), fluid.unique_name.guard():
+        x = fluid.layers.data(name="x", shape=[2], dtype="float32")
+        loss = fluid.layers.mean(fluid.layers.fc(input=x, size=1))
+        inner = fluid.optimizer.Adam(learning_rate=0.1)
+        with pytest.raises(ValueError, match="GEO training, which is for the SGD optimizer"):
+            made.distributed_optimizer(inner, StrategyFactory.create_geo_strategy(5)).minimize(loss)
+
+
+def test_what_1_x_had_and_this_has_not_is_said_by_name() -> None:
+    assert isinstance(whole, OlderFleet) and isinstance(pslib, OlderFleet)
+    with pytest.raises(AttributeError, match="MPISymetricRoleMaker is not in this release"):
+        _ = role_maker.MPISymetricRoleMaker
+    with pytest.raises(AttributeError, match="save_cache_model is not in this release"):
+        _ = pslib.save_cache_model
