@@ -65,7 +65,7 @@ def test_what_is_no_strategy_is_refused() -> None:
 
 def test_its_programs_are_those_that_were_minimized() -> None:
     made, main, startup = begun(), fluid.Program(), fluid.Program()
-    with pytest.raises(ValueError, match="fleet.main_program needs"):
+    with pytest.raises(ValueError, match=r"fleet.main_program needs"):
         _ = made.main_program
     with fluid.program_guard(main, startup), fluid.unique_name.guard():
         loss = fluid.layers.mean(fluid.layers.data(name="x", shape=[2], dtype="float32"))

@@ -28,7 +28,7 @@ class PSLib(OlderFleet):
     """One process's."""
 
     def distributed_optimizer(self, optimizer: Any, strategy: Any = None) -> OlderOptimizer:
-        """The optimizer of the job. ``strategy``: settings of that server, a dict; they change nothing here."""
+        """The optimizer of the job. ``strategy``: its settings, a dict; they change nothing here."""
         kept = strategy if strategy is not None and not isinstance(strategy, dict) else None
         return super().distributed_optimizer(optimizer, kept or StrategyFactory.create_async_strategy())
 
