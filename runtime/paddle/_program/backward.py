@@ -15,7 +15,7 @@ from typing import Any
 from paddle._program.block import Block
 from paddle._program.dtypes import is_float
 from paddle._program.errors import BadArgument, BadProgram
-from paddle._program.op_rows import row
+from paddle._program.op_rows import is_lowered
 from paddle._program.operator import BACKWARD, LOSS, ROLE, Operator
 from paddle._program.updates import UPDATES
 from paddle._program.variable import GRAD_SUFFIX, Parameter, Variable
@@ -134,7 +134,7 @@ class _Walk:
 
 
 def _is_forward(op: Operator) -> bool:
-    return op.role != BACKWARD and op.type not in UPDATES and row(op.type).lower is not None
+    return op.role != BACKWARD and op.type not in UPDATES and is_lowered(op)
 
 
 def _part(name: str, uses: dict[str, int], parts: dict[str, list[str]]) -> str:

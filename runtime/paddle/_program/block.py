@@ -171,3 +171,16 @@ class Block:
         return "\n".join([f"{{ // block {self.idx}", *lines, "}"])
 
     __str__ = __repr__ = to_string
+
+
+def reads_of(op: Operator) -> list[str]:
+    """All names that an operator reads, those that its blocks read of the outside among them."""
+    names = op.input_arg_names
+    for block in blocks_of(op):
+        names += [name for each in block.ops for name in reads_of(each) if name not in block.vars]
+    return names
+
+
+def blocks_of(op: Operator) -> list[Block]:
+    """The blocks that are an operator's own."""
+    return [value for value in op.attrs.values() if isinstance(value, Block)]

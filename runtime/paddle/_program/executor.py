@@ -15,30 +15,28 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from paddle._program.course import Course
 from paddle._program.dtypes import numpy_dtype
 from paddle._program.errors import BadArgument, BadFeed
 from paddle._program.guards import default_main_program
-from paddle._program.host import Host
 from paddle._program.lod_tensor import LoDTensor
-from paddle._program.op_rows import row
 from paddle._program.operator import Operator
 from paddle._program.parts import joined
 from paddle._program.places import checked
 from paddle._program.program import Program
 from paddle._program.reading.training import FetchHandler, Watch, train
 from paddle._program.reading.turns import readers_of, turn
-from paddle._program.running import SegmentRun
 from paddle._program.scope import Scope, global_scope
-from paddle._program.segments import Segment, stages
 from paddle._program.updates import UPDATES
 from paddle._program.variable import Variable
 
 
 @dataclass(slots=True)
 class _Ready:
-    """A program made ready for a feed and fetches. ``dtypes``: of fetches that differ from the engine's."""
+    """A program made ready for a feed and fetches: of each its name, whether it lies in the scope, and the
+    dtype that it is declared as, where the engine computes in another."""
 
-    stages: list[SegmentRun | Operator]
+    course: Course
     fetches: list[tuple[str, bool, np.dtype[Any] | None]]
 
 
@@ -112,12 +110,7 @@ class Executor:
         samples = _samples(values)
         seed = program._seed or self._seed
         with _told(program._carrier):
-            for stage in ready.stages:
-                if isinstance(stage, SegmentRun):
-                    stage(values, seed, known.runs, samples)
-                else:
-                    host = Host(program.global_block(), scope, values, seed, known.runs)
-                    _run_on_host(host, stage)
+            ready.course(values, seed, known.runs, samples)
         known.runs += 1
         found = [_fetched(values, scope, *each) for each in ready.fetches]
         return [_shown(each, name, return_numpy) for each, name in zip(found, names, strict=True)]
@@ -185,12 +178,9 @@ def _prepare(
     program: Program, fed: Sequence[str], names: Sequence[str], scope: Scope, lock: Lock | None
 ) -> _Ready:
     block = program.global_block()
-    outlives = frozenset(each.name for each in program.list_vars() if each.persistable)
-    found: list[SegmentRun | Operator] = [
-        SegmentRun(each, scope, program._carrier, outlives, lock) if isinstance(each, Segment) else each
-        for each in stages(block, fed, names)
-    ]
-    return _Ready(found, [(name, name in outlives, _converted(block, name)) for name in names])
+    outlives = {each.name for each in program.list_vars() if each.persistable}
+    course = Course(block, scope, fed, names, lock)
+    return _Ready(course, [(name, name in outlives, _converted(block, name)) for name in names])
 
 
 def _tell_rates(program: Program, scope: Scope) -> None:
@@ -199,16 +189,6 @@ def _tell_rates(program: Program, scope: Scope) -> None:
         held = scope.find_var(name)
         if held is not None and held.is_initialized():
             held.get_tensor().array().reshape(-1)[0] = rate()
-
-
-def _run_on_host(host: Host, op: Operator) -> None:
-    rule = row(op.type).host
-    assert rule is not None
-    try:
-        rule(host, op)
-    except Exception as error:
-        error.add_note(f"in operator {op.type!r}, written at {op.where}")
-        raise
 
 
 def _converted(block: Any, name: str) -> np.dtype[Any] | None:

@@ -8,7 +8,7 @@ Guarantee: one description, fed and asked for the same names, always gives the s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,6 +77,7 @@ class Lowering:
         self.is_test = block.program._is_test
         self.infers = infers
         self._fed = frozenset(fed)
+        self._around: Callable[[str], Value] | None = None
         self._owners: dict[str, str] = {}
         self._sparse: frozenset[str] | None = None
         self._calls = 0
@@ -191,11 +192,28 @@ class Lowering:
         reads = [parameter.name for parameter in self.builder.program.parameters()]
         return Lowered(self.builder.program, self.needs, fetches, reads, self.updates)
 
+    def inside(self, block: Block, builder: Builder, around: Callable[[str], Value]) -> Lowering:
+        """What lowers operators of a block within into another builder; ``around`` gives what they read that
+        is neither theirs nor a parameter."""
+        inner = Lowering(block)
+        inner.builder, inner.wanted, inner.is_test = builder, self.wanted, self.is_test
+        inner._sparse, inner._around = self._sparse, around
+        return inner
+
+    def here(self, block: Block) -> None:
+        """Lower the operators of a block within, where this one is."""
+        before, self.block = self.block, block
+        infers, self.infers = self.infers, False
+        self.lower(block.ops)
+        self.block, self.infers = before, infers
+
     def _outside(self, name: str) -> Value:
         described = self.block._var_recursive(name)
         fed = name in self._fed
         if described.persistable and not fed and _lies_in_scope(described):
             return Value(self._parameter(described))
+        if self._around is not None:
+            return self._around(name)
         if not described.has_shape:
             raise BadProgram(f"variable {name!r} is read and nothing says its shape")
         data = self.builder.data(name, described.shape, engine_dtype(described.dtype))

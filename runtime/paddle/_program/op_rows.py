@@ -87,6 +87,12 @@ def has_row(type: str) -> bool:
     return type in _rows
 
 
+def is_lowered(op: Operator) -> bool:
+    """Whether an operator is appended to an engine program, with all that its blocks hold."""
+    own = (value for value in op.attrs.values() if hasattr(value, "ops"))
+    return row(op.type).lower is not None and all(is_lowered(each) for block in own for each in block.ops)
+
+
 def completed(type: str, given: dict[str, Any]) -> dict[str, Any]:
     """The attributes given, with the defaults of the row for others. A gradient has those of its operator."""
     from paddle._program.updates import UPDATES

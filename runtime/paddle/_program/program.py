@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from copy import copy
 from typing import Any
 
-from paddle._program.block import Block
+from paddle._program.block import Block, reads_of
 from paddle._program.errors import BadArgument
 from paddle._program.operator import BACKWARD, FORWARD, LR_SCHED, OPTIMIZE, Operator
 from paddle._program.variable import Parameter, Variable
@@ -143,10 +143,10 @@ class Program:
         block = twin.global_block()
         for op in reversed(block.ops):
             if not wanted.isdisjoint(op.output_arg_names):
-                wanted.update(name for name in _reads(op) if name not in feeded_var_names)
+                wanted.update(name for name in reads_of(op) if name not in feeded_var_names)
                 kept.append(op)
         block.ops = kept[::-1]
-        used = {name for op in kept for name in (*_reads(op), *op.output_arg_names)} | wanted
+        used = {name for op in kept for name in (*reads_of(op), *op.output_arg_names)} | wanted
         used |= set(feeded_var_names)
         block.vars = {name: each for name, each in block.vars.items() if name in used}
         return twin
@@ -183,16 +183,6 @@ class Program:
     __repr__ = __str__
 
 
-def _reads(op: Operator) -> list[str]:
-    """What an operator reads, its blocks included."""
-    names = op.input_arg_names
-    for value in op.attrs.values():
-        if isinstance(value, Block):
-            made = set(value.vars)
-            names += [name for each in value.ops for name in _reads(each) if name not in made]
-    return names
-
-
 def _copied(block: Block, program: Program) -> Block:
     twin = Block(program, block.idx, block.parent_idx, block.forward_block_idx)
     for name, variable in block.vars.items():
@@ -217,7 +207,7 @@ def _turn_to_test(block: Block) -> None:
     for op in block.ops:
         if "is_test" in op.attrs:
             op.attrs["is_test"] = True
-    used = {name for op in block.ops for name in (*_reads(op), *op.output_arg_names)}
+    used = {name for op in block.ops for name in (*reads_of(op), *op.output_arg_names)}
     for name in {name for op in dropped for name in (*op.input_arg_names, *op.output_arg_names)} - used:
         variable = block.vars.get(name)
         if variable is not None and not isinstance(variable, Parameter) and not variable.is_data:

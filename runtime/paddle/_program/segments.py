@@ -11,24 +11,28 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from paddle._program.block import Block
+from paddle._program.block import Block, reads_of
 from paddle._program.errors import BadFeed
 from paddle._program.lowering import Lowered, Lowering, sparse_tables
-from paddle._program.op_rows import row
+from paddle._program.op_rows import is_lowered, row
 from paddle._program.operator import BACKWARD, Operator
 from paddle._program.rates import ahead
 from paddle._program.updates import UPDATES, Group, groups, is_update, moved_at
 
 _IGNORED = frozenset({"feed", "fetch", "read"})  # whose values a run has before it begins
+_SHOWING = frozenset({"print"})
+"""Operators that are lowered to nothing, and show a value on the host when its segment has run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Engine work. ``keeps``: names whose values the run, or the scope, needs afterwards."""
+    """Engine work. ``keeps``: names whose values the run, or the scope, needs afterwards. ``watched``:
+    operators that show values of it to people, when they are there."""
 
     lowered: Lowered
     groups: tuple[Group, ...]
     keeps: tuple[str, ...]
+    watched: tuple[Operator, ...] = ()
 
 
 Stage = Segment | Operator
@@ -36,6 +40,7 @@ Stage = Segment | Operator
 
 def stages(block: Block, fed: Collection[str], fetched: Sequence[str]) -> list[Stage]:
     """The stages of a block that is fed and asked for these names."""
+    _check_fetches(block, fed, fetched)
     first, rest = ahead([op for op in block.ops if op.type not in _IGNORED])
     rates = _pieces(first)
     pieces = [*rates, *_pieces(rest)]
@@ -45,13 +50,12 @@ def stages(block: Block, fed: Collection[str], fetched: Sequence[str]) -> list[S
         if isinstance(piece, Operator):
             found.append(piece)
             continue
-        later = {n for each in pieces[at + 1 :] for op in _listed(each) for n in op.input_arg_names}
+        later = {name for each in pieces[at + 1 :] for op in _listed(each) for name in reads_of(op)}
         takes_gradients = any(op.role == BACKWARD for op in piece)
         segment = _segment(block, before if takes_gradients else [], piece, fed, {*later, *fetched})
         found.append(segment)
         if at >= len(rates):
             before += [op for op in piece if op.role != BACKWARD and not is_update(op)]
-    _check_fetches(block, fed, fetched)
     return found
 
 
@@ -61,13 +65,15 @@ def _segment(
     made = {name for op in before for name in op.output_arg_names}
     low = Lowering(block, [name for name in fed if name not in made], wanted)
     low.lower([*before, *ops])
+    watched = tuple(op for op in ops if op.type in _SHOWING)
+    wanted = wanted | {name for op in watched for name in op.input_arg_names}
     written = dict.fromkeys(n for op in ops if not is_update(op) for n in op.output_arg_names)
     keeps = tuple(name for name in written if name in low.env and (name in wanted or _outlives(block, name)))
     moved = groups(block, low.updates, sparse_tables(block.program))
     lowered = low.finish(keeps)
     if moved:
         _append_exchange(low, moved)
-    return Segment(lowered, tuple(moved), keeps)
+    return Segment(lowered, tuple(moved), keeps, watched)
 
 
 def _append_exchange(low: Lowering, moved: Sequence[Group]) -> None:
@@ -94,7 +100,7 @@ def _pieces(ops: Sequence[Operator]) -> list[list[Operator] | Operator]:
             pieces.append(op)
             moved = set()
             continue
-        reads_moved = not is_update(op) and not moved.isdisjoint(op.input_arg_names)
+        reads_moved = not is_update(op) and not moved.isdisjoint(reads_of(op))
         if not pieces or isinstance(pieces[-1], Operator) or reads_moved:
             pieces.append([])
             moved = set()
@@ -109,12 +115,16 @@ def _is_of_host(ops: Sequence[Operator]) -> Callable[[Operator], bool]:
     """Which operators are computed on the host: those that are not lowered, and of those that may be both the
     ones that give first values, which follow from a seed and a name, and all of a program of such alone."""
     trains = any(op.role == BACKWARD or op.type in UPDATES for op in ops)
-    lowered_only = any(row(op.type).lower and not row(op.type).host for op in ops if op.type not in UPDATES)
+    lowered_only = any(
+        is_lowered(op) and not row(op.type).host
+        for op in ops
+        if op.type not in UPDATES and op.role != BACKWARD
+    )
 
     def is_it(op: Operator) -> bool:
         if op.role == BACKWARD or op.type in UPDATES or row(op.type).host is None:
             return False
-        if row(op.type).lower is None:
+        if not is_lowered(op):
             return True
         return not trains and (not lowered_only or any(_outlives(op.block, n) for n in op.output_arg_names))
 

@@ -135,7 +135,7 @@ def groups(block: Block, updates: Sequence[Operator], sparse: frozenset[str]) ->
     for op in updates:
         known = UPDATES[op.type]
         options = known.options(op.attrs)
-        rate, multiplier = _rate(block, op)
+        rate, multiplier = rate_of(block, op)
         key = (known.rule, tuple(sorted(options.items())), rate)
         rule = RuleSpec(name=known.rule, options=options)
         rates.setdefault(key, (rate, UpdateSpec(rule=rule, schedule=ScheduleSpec(), reduce="mean")))
@@ -162,7 +162,7 @@ def _remembered(op: Operator, known: UpdateRow, name: str) -> list[Remembered]:
     ]
 
 
-def _rate(block: Block, op: Operator) -> tuple[str, float]:
+def rate_of(block: Block, op: Operator) -> tuple[str, float]:
     """The variable of the job's learning rate, and what a parameter's own operators multiply it by."""
     if op.type == "adadelta":  # which has no use for one, nor a slot
         return "", 1.0

@@ -84,6 +84,12 @@ class Recurrence:
         """A row for each sequence, the same at all moments."""
         return self._seen(rows, Kind(EACH, varies=False))
 
+    def shared(self, values: Variable) -> Variable:
+        """What is the same for all sequences, at all moments."""
+        name = f"in{len(self._outside)}"
+        self._kinds[name], self._outside[name] = Kind(SHARED, varies=False), values
+        return self.step.data(name, values.shape, values.dtype)
+
     def static_runs(self, rows: Variable, offsets: Variable) -> tuple[Variable, Variable]:
         """A further sequence for each sequence, the same at all moments: its rows and offsets."""
         return self._runs(rows, offsets, varies=False)

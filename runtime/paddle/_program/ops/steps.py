@@ -1,0 +1,116 @@
+"""Rows of steps that are taken at each moment of sequences: DynamicRNN's and StaticRNN's.
+
+Both are one operator with a block, whose attributes say which of its names stand for what: ``steps`` for the
+element of a moment, ``statics`` for what is the same at all moments, ``memories`` for what was remembered,
+``nexts`` for what is remembered next, ``results`` for what is given.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle._engine.steps.recurrence import Recurrence
+from paddle._program.block import Block
+from paddle._program.errors import BadProgram
+from paddle._program.lowering import Lowering, Value
+from paddle._program.op_rows import lowers
+from paddle._program.operator import Operator
+
+_NAMES: dict[str, Any] = {
+    **dict.fromkeys(("steps", "statics", "memories", "nexts", "boots", "results"), ()),
+    "starts": (),
+    "reverse": False,
+}
+
+
+@lowers("dynamic_recurrent", **_NAMES)
+def _dynamic(low: Lowering, op: Operator) -> None:
+    """Walks along sequences, by the engine's recurrence."""
+    recurrence = Recurrence(low.builder, bool(op.attr("reverse")))
+    along: list[Value] = []
+
+    def around(name: str) -> Value:
+        return _standing(recurrence, low.value(name))
+
+    inner = low.inside(op.attr("sub_block"), recurrence.step, around)
+    for name, value in zip(op.attr("steps"), low.inputs(op, "Steps"), strict=True):
+        if not value.runs:
+            raise BadProgram(
+                f"DynamicRNN.step_input takes sequences, and {op.input('Steps')[0]!r} has none (lod_level 0)"
+            )
+        along.append(value)
+        inner.env[name] = _of_moment(recurrence, value)
+    for name, value in zip(op.attr("statics"), low.inputs(op, "Statics"), strict=True):
+        inner.env[name] = _standing(recurrence, value)
+    remembered = [_remembered(low, inner, recurrence, op, each) for each in range(len(op.attr("memories")))]
+    inner.lower(inner.block.ops)
+    for memory, name in zip(remembered, op.attr("nexts"), strict=True):
+        recurrence.remember(memory, inner.value(name).variable)
+    made = recurrence.done([inner.value(name).variable for name in op.attr("results")])
+    for index, rows in enumerate(made):
+        low.give(op, "Out", rows, along[0].runs[:1], index=index)
+
+
+def _of_moment(recurrence: Recurrence, value: Value) -> Value:
+    if len(value.runs) == 1:
+        return Value(recurrence.each(value.variable, value.runs[0]))
+    own, ends = recurrence.inner(value.variable, value.runs[1], value.runs[0])
+    return Value(own, (ends,))
+
+
+def _standing(recurrence: Recurrence, value: Value) -> Value:
+    """What does not change from moment to moment: a row, or a sequence, for each sequence, or one for all."""
+    if value.runs:
+        own, ends = recurrence.static_runs(value.variable, value.runs[-1])
+        return Value(own, (ends,))
+    if value.variable.shape[:1] == (-1,):
+        return Value(recurrence.static(value.variable))
+    return Value(recurrence.shared(value.variable))
+
+
+def _remembered(low: Lowering, inner: Lowering, recurrence: Recurrence, op: Operator, at: int) -> Any:
+    name, boot = op.attr("memories")[at], op.attr("boots")[at]
+    described = inner.block._var_recursive(name)
+    width, start = described.shape[-1], op.attr("starts")[at]
+    first = low.value(boot).variable if boot else None
+    dtype = "float32" if first is None else first.dtype
+    memory = recurrence.memory(width, first, start=start, dtype=dtype)
+    inner.env[name] = Value(memory)
+    return memory
+
+
+@lowers("recurrent", **_NAMES)
+def _static(low: Lowering, op: Operator) -> None:
+    """As many moments as the first size of the inputs says, written out one after another."""
+    block: Block = op.attr("sub_block")
+    inputs = low.inputs(op, "Steps")
+    count = inputs[0].variable.shape[0] if inputs else -1
+    if count < 0:
+        raise BadProgram(
+            "StaticRNN.step_input takes tensors whose first size, that of moments, is known: declare it "
+            f"with append_batch_size=False, or use DynamicRNN for sequences (written at {op.where})"
+        )
+    states = [low.value(name) for name in op.input("Boots")]
+    given: list[list[Any]] = [[] for _ in op.attr("results")]
+    moments = range(count - 1, -1, -1) if op.attr("reverse") else range(count)
+    for moment in moments:
+        inner = low.inside(block, low.builder, low.value)
+        for name, value in zip(op.attr("steps"), inputs, strict=True):
+            inner.env[name] = Value(_element(low, value, moment))
+        inner.env.update(zip(op.attr("memories"), states, strict=True))
+        inner.lower(block.ops)
+        states = [inner.value(name) for name in op.attr("nexts")]
+        for parts, name in zip(given, op.attr("results"), strict=True):
+            parts.append(inner.value(name).variable)
+    for index, parts in enumerate(given):
+        low.give(op, "Out", _stacked(low, parts[::-1] if op.attr("reverse") else parts), (), index=index)
+
+
+def _element(low: Lowering, value: Value, moment: int) -> Any:
+    attrs = {"axes": (0,), "starts": (moment,), "ends": (moment + 1,)}
+    return low.op("squeeze", {"axes": (0,)}, X=low.op("slice", attrs, X=value.variable))
+
+
+def _stacked(low: Lowering, parts: list[Any]) -> Any:
+    lined = [low.op("unsqueeze", {"axes": (0,)}, X=each) for each in parts]
+    return lined[0] if len(lined) == 1 else low.op("concat", {"axis": 0}, X=lined)

@@ -1,0 +1,284 @@
+"""Layers of control flow: loops, branches, arrays of tensors, and what is shown on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from paddle._program.block import Block, reads_of
+from paddle._program.dtypes import VarType
+from paddle._program.errors import BadArgument
+from paddle._program.layer_helper import LayerHelper
+from paddle._program.variable import Variable
+
+__all__ = [
+    "ConditionalBlock",
+    "IfElse",
+    "Print",
+    "Switch",
+    "While",
+    "array_length",
+    "array_read",
+    "array_write",
+    "create_array",
+    "is_empty",
+    "while_loop",
+]
+
+
+def touched(block: Block) -> tuple[list[str], list[str]]:
+    """What operators of a block read, and write, of the outside."""
+    reads = dict.fromkeys(n for op in block.ops for n in reads_of(op) if n not in block.vars)
+    writes = dict.fromkeys(n for op in block.ops for n in op.output_arg_names if n not in block.vars)
+    return list(reads), list(writes)
+
+
+@contextmanager
+def writing(helper: LayerHelper) -> Iterator[Block]:
+    """Write a block within the one that is being written."""
+    program = helper.main_program
+    block = program._create_block()
+    try:
+        yield block
+    finally:
+        program._rollback()
+
+
+class While:
+    """Goes round while ``cond``, one bool, holds: ``with loop.block(): ...``, which sets it anew at its end,
+    as by ``less_than(i, n, cond=cond)``. No gradient goes through it; DynamicRNN has one."""
+
+    def __init__(self, cond: Variable, is_test: bool = False, name: str | None = None) -> None:
+        self.helper = LayerHelper("while", name=name)
+        if not isinstance(cond, Variable) or cond.dtype != VarType.BOOL:
+            raise BadArgument(f"While takes a bool Variable, such as less_than(x, y), not {cond!r}")
+        self.cond_var, self.is_test = cond, is_test
+
+    @contextmanager
+    def block(self) -> Iterator[None]:
+        """What is done each time."""
+        with writing(self.helper) as inner:
+            yield
+        reads, writes = touched(inner)
+        if self.cond_var.name not in writes:
+            raise BadArgument(
+                f"the block of While never sets its condition {self.cond_var.name!r}, so it would not end: "
+                "compute it anew at the end of the block, as by less_than(i, n, cond=cond)"
+            )
+        self.helper.append_op(
+            "while",
+            inputs={"X": reads, "Condition": [self.cond_var]},
+            outputs={"Out": writes},
+            attrs={"sub_block": inner, "is_test": self.is_test},
+        )
+
+
+def while_loop(
+    cond: Callable[..., Variable],
+    body: Callable[..., Any],
+    loop_vars: Sequence[Variable],
+    is_test: bool = False,
+    name: str | None = None,
+) -> list[Variable]:
+    """Calls ``body`` on ``loop_vars`` while ``cond`` of them holds; both are written once, as a program."""
+    from paddle.fluid.layers.assigning import assign_to
+
+    condition = cond(*loop_vars)
+    loop = While(condition, is_test, name)
+    with loop.block():
+        made = body(*loop_vars)
+        several = list(made) if isinstance(made, list | tuple) else [made]
+        for source, target in zip(several, loop_vars, strict=True):
+            if source is not target:
+                assign_to(source, target)
+        assign_to(cond(*loop_vars), condition)
+    return list(loop_vars)
+
+
+class ConditionalBlock:
+    """A block that has its effect only if its conditions hold: ``with branch.block(): ...``."""
+
+    def __init__(
+        self, inputs: Sequence[Variable], is_scalar_condition: bool = False, name: str | None = None
+    ) -> None:
+        self.helper = LayerHelper("conditional_block", name=name)
+        self.inputs, self.is_scalar_condition = list(inputs), is_scalar_condition
+
+    @contextmanager
+    def block(self) -> Iterator[None]:
+        """What is done then."""
+        with writing(self.helper) as inner:
+            yield
+        reads, writes = touched(inner)
+        self.helper.append_op(
+            "conditional_block",
+            inputs={"Cond": self.inputs, "Input": reads},
+            outputs={"Out": writes},
+            attrs={"sub_block": inner, "is_scalar_condition": self.is_scalar_condition},
+        )
+
+
+class Switch:
+    """The first case whose condition holds: ``with switch.case(cond): ...``, ``with switch.default(): ..``"""
+
+    def __init__(self, name: str | None = None) -> None:
+        self.helper = LayerHelper("switch", name=name)
+        self._none_before: Variable | None = None
+
+    def __enter__(self) -> Switch:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    @contextmanager
+    def case(self, condition: Variable) -> Iterator[None]:
+        """What is done if this holds, and no condition before it."""
+        negated = self._op("logical_not", condition)
+        taken = condition
+        if self._none_before is not None:
+            taken = self._op("logical_and", self._none_before, condition)
+            negated = self._op("logical_and", self._none_before, negated)
+        self._none_before = negated
+        with ConditionalBlock([taken], is_scalar_condition=True).block():
+            yield
+
+    @contextmanager
+    def default(self) -> Iterator[None]:
+        """What is done if no condition holds."""
+        if self._none_before is None:
+            raise BadArgument("Switch.default() comes after a case")
+        with ConditionalBlock([self._none_before], is_scalar_condition=True).block():
+            yield
+
+    def _op(self, type: str, x: Variable, y: Variable | None = None) -> Variable:
+        out = self.helper.create_variable_for_type_inference("bool", stop_gradient=True)
+        inputs = {"X": [x]} if y is None else {"X": [x], "Y": [y]}
+        self.helper.append_op(type, inputs=inputs, outputs={"Out": [out]})
+        return out
+
+
+class IfElse:
+    """Rows for which ``cond``, a column of bools, holds go one way, all others another; both are computed on
+    all rows, and of each row is taken what its way gives. So a way has to work on each row by itself."""
+
+    def __init__(self, cond: Variable, name: str | None = None) -> None:
+        self.helper = LayerHelper("ifelse", name=name)
+        self.cond = cond
+        self._ways: dict[bool, list[Variable]] = {True: [], False: []}
+        self._way: bool | None = None
+
+    def input(self, x: Variable) -> Variable:
+        """The rows of ``x``, in a way."""
+        self._check("input")
+        return x
+
+    def output(self, *outs: Variable) -> None:
+        """Say what a way gives."""
+        self._check("output")
+        self._ways[bool(self._way)] += outs
+
+    @contextmanager
+    def _taking(self, way: bool) -> Iterator[None]:
+        self._way = way
+        yield
+        self._way = None
+        if not self._ways[way]:
+            raise BadArgument("a block of IfElse gives something: call output(...) in it")
+
+    def true_block(self) -> Any:
+        """What is done with rows for which it holds."""
+        return self._taking(True)
+
+    def false_block(self) -> Any:
+        """What is done with all others."""
+        return self._taking(False)
+
+    def __call__(self) -> list[Variable]:
+        """What both ways give, row by row."""
+        yes, no = self._ways[True], self._ways[False]
+        if not yes or not no:
+            return yes or no
+        if len(yes) != len(no):
+            raise BadArgument(f"the blocks of IfElse give {len(yes)} and {len(no)} outputs: as many, please")
+        found = []
+        for one, other in zip(yes, no, strict=True):
+            out = self.helper.create_variable_for_type_inference(one.dtype)
+            inputs = {"X": [one], "Mask": [self.cond], "InTrue": [one], "InFalse": [other]}
+            self.helper.append_op("merge_lod_tensor", inputs=inputs, outputs={"Out": [out]})
+            found.append(out)
+        return found
+
+    def _check(self, what: str) -> None:
+        if self._way is None:
+            raise BadArgument(f"IfElse.{what}() is called in true_block() or false_block()")
+
+
+def create_array(dtype: Any) -> Variable:
+    """An array of tensors, empty."""
+    helper = LayerHelper("array")
+    return helper.create_variable(f"{helper.name}.out", type=VarType.LOD_TENSOR_ARRAY, dtype=dtype)
+
+
+def array_write(x: Variable, i: Variable, array: Variable | None = None) -> Variable:
+    """Set element ``i`` of an array, a new one if None, which grows as far as that."""
+    array = create_array(x.dtype) if array is None else array
+    LayerHelper("array_write").append_op("write_to_array", {"X": [x], "I": [i]}, {"Out": [array]})
+    return array
+
+
+def array_read(array: Variable, i: Variable) -> Variable:
+    """Element ``i`` of an array."""
+    helper = LayerHelper("array_read")
+    if array.type != VarType.LOD_TENSOR_ARRAY:
+        raise BadArgument(f"array_read takes an array, as create_array gives, not {array.name!r}")
+    out = helper.create_variable_for_type_inference(array.dtype)
+    helper.append_op("read_from_array", {"X": [array], "I": [i]}, {"Out": [out]})
+    return out
+
+
+def array_length(array: Variable) -> Variable:
+    """How many elements an array has."""
+    helper = LayerHelper("array_length")
+    out = helper.create_variable_for_type_inference("int64", stop_gradient=True)
+    helper.append_op("lod_array_length", {"X": [array]}, {"Out": [out]})
+    return out
+
+
+def is_empty(x: Variable, name: str | None = None, cond: Variable | None = None) -> Variable:
+    """Whether ``x`` has no element."""
+    helper = LayerHelper("is_empty", name=name)
+    out = helper.create_variable_for_type_inference("bool", stop_gradient=True) if cond is None else cond
+    helper.append_op("is_empty", {"X": [x]}, {"Out": [out]})
+    return out
+
+
+def Print(  # noqa: N802  Paddle's name
+    input: Variable,
+    first_n: int = -1,
+    message: str | None = None,
+    summarize: int = 20,
+    print_tensor_name: bool = True,
+    print_tensor_type: bool = True,
+    print_tensor_shape: bool = True,
+    print_tensor_layout: bool = True,
+    print_tensor_lod: bool = True,
+    print_phase: str = "both",
+) -> Variable:
+    """The same value, which is shown when a run has computed it, the first ``first_n`` times if that is not
+    negative, and of it ``summarize`` elements."""
+    helper = LayerHelper("print", input=input)
+    out = helper.create_variable_for_type_inference(input.dtype)
+    attrs = {
+        "first_n": first_n,
+        "message": message or "",
+        "summarize": summarize,
+        "print_tensor_name": print_tensor_name,
+        "print_tensor_type": print_tensor_type,
+        "print_tensor_shape": print_tensor_shape,
+        "print_tensor_lod": print_tensor_lod,
+        "print_phase": print_phase.upper(),
+    }
+    helper.append_op("print", {"In": [input]}, {"Out": [out]}, attrs)
+    return out

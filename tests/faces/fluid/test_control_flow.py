@@ -1,0 +1,219 @@
+"""Loops, branches, arrays, and steps along sequences, as programs of fluid write them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import paddle.fluid as fluid
+from paddle._program.errors import BadArgument, BadProgram
+from paddle._program.lod_tensor import LoDTensor
+
+layers = fluid.layers
+
+
+def _constant(value: float, dtype: str = "float32") -> Any:
+    helper = fluid.layer_helper.LayerHelper("fill_constant")
+    out = helper.create_variable_for_type_inference(dtype)
+    attrs = {"shape": [1], "value": value, "dtype": int(out.dtype)}
+    helper.append_op("fill_constant", outputs={"Out": [out]}, attrs=attrs)
+    out.stop_gradient = True
+    return out
+
+
+def _op(type: str, x: Any, y: Any = None, out: Any = None, **attrs: Any) -> Any:
+    helper = fluid.layer_helper.LayerHelper(type)
+    out = helper.create_variable_for_type_inference(x.dtype) if out is None else out
+    inputs = {"X": [x]} if y is None else {"X": [x], "Y": [y]}
+    helper.append_op(type, inputs, {"Out": [out]}, attrs)
+    return out
+
+
+def _less(x: Any, y: Any, out: Any = None) -> Any:
+    made = fluid.default_main_program().current_block().create_var(dtype="bool") if out is None else out
+    return _op("less_than", x, y, made)
+
+
+def _ran(fetch: list[Any], feed: dict[str, Any] | None = None, **options: Any) -> list[Any]:
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    return exe.run(feed=feed or {}, fetch_list=fetch, **options)
+
+
+def test_a_loop_goes_round_while_its_condition_holds() -> None:
+    i, n, total = _constant(0, "int64"), _constant(5, "int64"), _constant(1.0)
+    condition = _less(i, n)
+    loop = layers.While(condition)
+    with loop.block():
+        _op("scale", total, out=total, scale=2.0)
+        _op("increment", i, out=i, step=1.0)
+        _less(i, n, condition)
+    assert [each.tolist() for each in _ran([total, i])] == [[32.0], [5]]
+
+
+def test_a_loop_writes_and_reads_an_array() -> None:
+    x = layers.data("x", [2], append_batch_size=False)
+    i, n = _constant(0, "int64"), _constant(3, "int64")
+    array = layers.array_write(x, i)
+    condition = _less(i, n)
+    loop = layers.While(condition)
+    with loop.block():
+        held = layers.array_read(array, i)
+        _op("increment", i, out=i, step=1.0)
+        layers.array_write(_op("scale", held, scale=3.0), i, array)
+        _less(i, n, condition)
+    fetched = _ran(
+        [layers.array_read(array, n), layers.array_length(array)], {"x": np.array([1, 2], np.float32)}
+    )
+    assert [each.tolist() for each in fetched] == [[27.0, 54.0], [4]]
+
+
+def test_a_loop_that_never_sets_its_condition_is_refused() -> None:
+    condition = _less(_constant(0), _constant(1))
+    with pytest.raises(BadArgument, match="never sets its condition"), layers.While(condition).block():
+        _constant(1)
+
+
+@pytest.mark.parametrize(("x", "expected"), [(1.0, 10.0), (5.0, 20.0), (9.0, 30.0)])
+def test_a_switch_takes_the_first_case_that_holds(x: float, expected: float) -> None:
+    given = layers.data("x", [1], append_batch_size=False)
+    out = _constant(0.0)
+    with layers.Switch() as switch:
+        for limit, value in ((3.0, 10.0), (6.0, 20.0)):
+            with switch.case(_less(given, _constant(limit))):
+                _op("assign", _constant(value), out=out)
+        with switch.default():
+            _op("assign", _constant(30.0), out=out)
+    assert _ran([out], {"x": np.array([x], np.float32)})[0].tolist() == [expected]
+
+
+def test_a_gradient_goes_through_the_branch_that_was_taken() -> None:
+    x = layers.data("x", [2], append_batch_size=False, stop_gradient=False)
+    out = _op("scale", x, scale=1.0)
+    branch = layers.ConditionalBlock([_less(_constant(0), _constant(1))], is_scalar_condition=True)
+    with branch.block():
+        _op("assign", _op("scale", x, scale=7.0), out=out)
+    (gradient,) = fluid.backward.gradients(layers.mean(out), x)
+    assert _ran([gradient], {"x": np.ones(2, np.float32)})[0].tolist() == [3.5, 3.5]
+
+
+def test_rows_go_the_way_that_their_condition_says() -> None:
+    x = layers.data("x", [1])
+    limit = _op("scale", x, scale=0.0, bias=2.0)
+    ways = layers.IfElse(_less(x, limit))
+    with ways.true_block():
+        ways.output(_op("scale", ways.input(x), scale=10.0))
+    with ways.false_block():
+        ways.output(_op("scale", ways.input(x), scale=-1.0))
+    (out,) = ways()
+    assert _ran([out], {"x": np.array([[1], [3]], np.float32)})[0].tolist() == [[10.0], [-3.0]]
+
+
+def _recurrent_loss() -> tuple[Any, Any]:
+    x = layers.data("x", [3], lod_level=1)
+    rnn = layers.DynamicRNN()
+    with rnn.block():
+        word = rnn.step_input(x)
+        before = rnn.memory(shape=[4], value=0.5)
+        now = layers.fc([word, before], 4, act="tanh")
+        rnn.update_memory(before, now)
+        rnn.output(now)
+    last = layers.sequence_last_step(rnn())
+    return rnn(), layers.mean(layers.fc(last, 1))
+
+
+def test_a_step_is_taken_at_each_moment_of_each_sequence() -> None:
+    states, loss = _recurrent_loss()
+    fluid.optimizer.SGD(0.5).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    rows = np.random.default_rng(1).normal(size=(5, 3)).astype(np.float32)
+    feed = {"x": LoDTensor(rows, [[0, 2, 5]])}
+    scope = fluid.global_scope()
+    w, u, b = (np.array(scope.find_var(f"fc_0.{name}").get_tensor()) for name in ("w_0", "w_1", "b_0"))
+    found, before = exe.run(feed=feed, fetch_list=[states, loss], return_numpy=False)
+    expected = []
+    for begin, end in ((0, 2), (2, 5)):
+        state = np.full(4, 0.5, np.float32)
+        for row in rows[begin:end]:
+            state = np.tanh(row @ w + state @ u + b)
+            expected.append(state)
+    np.testing.assert_allclose(np.array(found), expected, rtol=1e-5)
+    assert found.lod() == [[0, 2, 5]]
+    (after,) = exe.run(feed=feed, fetch_list=[loss])
+    assert float(after[0]) < float(np.array(before)[0])
+
+
+def test_a_memory_begins_with_what_it_is_given_and_a_static_input_stays() -> None:
+    x = layers.data("x", [1], lod_level=1)
+    first, more = layers.data("first", [1]), layers.data("more", [1])
+    rnn = layers.DynamicRNN()
+    with rnn.block():
+        element, added = rnn.step_input(x), rnn.static_input(more)
+        total = rnn.memory(init=first)
+        now = _op("elementwise_add", _op("elementwise_add", total, element), added)
+        rnn.update_memory(total, now)
+        rnn.output(now)
+    column = np.array([[1], [2], [3]], np.float32)
+    feed = {
+        "x": LoDTensor(column, [[0, 2, 3]]),
+        "first": np.array([[10], [20]], np.float32),
+        "more": np.array([[100], [200]], np.float32),
+    }
+    (found,) = _ran([rnn()], feed, return_numpy=False)
+    assert np.array(found).tolist() == [[111.0], [213.0], [223.0]]
+
+
+def test_steps_along_an_axis_of_a_known_size_learn() -> None:
+    x = layers.data("x", [3, -1, 2], append_batch_size=False)
+    rnn = layers.StaticRNN()
+    with rnn.step():
+        element = rnn.step_input(x)
+        before = rnn.memory(shape=[-1, 2], batch_ref=element)
+        now = _op("elementwise_add", before, element)
+        rnn.update_memory(before, now)
+        rnn.step_output(now)
+    values = np.arange(12, dtype=np.float32).reshape(3, 2, 2)
+    np.testing.assert_array_equal(_ran([rnn()], {"x": values})[0], np.cumsum(values, axis=0))
+
+
+def test_steps_along_an_axis_of_no_known_size_are_refused() -> None:
+    x = layers.data("x", [2])
+    rnn = layers.StaticRNN()
+    with pytest.raises(BadProgram, match="DynamicRNN"), rnn.step():
+        element = rnn.step_input(x)
+        rnn.step_output(_op("scale", element, scale=2.0))
+
+
+def test_what_is_printed_is_what_the_run_computed(capsys: pytest.CaptureFixture[str]) -> None:
+    x = layers.data("x", [2], append_batch_size=False, stop_gradient=False)
+    shown = layers.Print(_op("scale", x, scale=2.0), message="doubled")
+    (gradient,) = fluid.backward.gradients(layers.mean(shown), x)
+    fetched = _ran([gradient], {"x": np.array([1, 2], np.float32)})
+    assert fetched[0].tolist() == [1.0, 1.0]
+    said = capsys.readouterr().out
+    assert "doubled" in said
+    assert "[2.0, 4.0]" in said
+
+
+def test_a_rate_that_operators_compute_is_told_step_by_step() -> None:
+    block = fluid.default_main_program().global_block()
+    rate = fluid.layer_helper.LayerHelper("rate").create_global_variable(
+        persistable=True, name="rate", shape=[1], dtype="float32"
+    )
+    fluid.initializer.Constant(0.4)(rate, fluid.default_startup_program().global_block())
+    with fluid.default_main_program()._lr_schedule_guard():
+        block.append_op("scale", {"X": [rate]}, {"Out": [rate]}, {"scale": 0.5})
+    x = layers.data("x", [1])
+    loss = layers.mean(layers.fc(x, 1, bias_attr=False))
+    fluid.optimizer.SGD(rate).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    weights = [np.array(fluid.global_scope().find_var("fc_0.w_0").get_tensor())]
+    for _ in range(3):
+        (seen,) = exe.run(feed={"x": np.ones((2, 1), np.float32)}, fetch_list=[rate])
+        weights.append(np.array(fluid.global_scope().find_var("fc_0.w_0").get_tensor()))
+    np.testing.assert_allclose(np.diff(np.ravel(weights)), [-0.2, -0.1, -0.05], rtol=1e-5)
+    assert seen == pytest.approx([0.05])
