@@ -1,0 +1,134 @@
+"""Host: a process of the job in which the others meet, on a thread of its own.
+
+    POST /v1/round   what a process tells; answered when all have told, with what they told it
+    POST /v1/leave   it comes no more
+    GET  /v1/session where there is a token: the proof of it, for the whole connection
+
+It must never know what is told. Guarantee: who waits is answered when all have come, when one that lacks has
+left, or when its time is over, and then by whom it waits for; who has not the job's token is told nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import socket
+import threading
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+from paddle._pserver.errors import PserverError
+from paddle._pserver.parley.errors import ParleyError, RankMissing
+from paddle._pserver.parley.messages import Leave, Left, Tell, Told
+from paddle._pserver.parley.rounds import Rounds
+from paddle._pserver.service.ports import listen
+from paddle._pserver.tasks.admitted import Admitted
+from paddle._pserver.tasks.handshake import SESSION
+from paddle._pserver.trust.auth import Gate, Token
+
+MOST_BYTES = 1 << 31
+LINGER_S = 10.0
+"""How long the others are waited for when this process ends."""
+
+
+class Host:
+    """Serves from ``open`` to ``close``."""
+
+    def __init__(self, token: Token | None = None) -> None:
+        gate = None if token is None else Gate(token, partial(secrets.token_bytes, 32))
+        self._rounds = Rounds()
+        self._admitted = Admitted(gate)
+        self._loop = asyncio.new_event_loop()
+        self._changed: asyncio.Condition | None = None
+        self._over = threading.Event()
+        self._stopped: asyncio.Event | None = None
+        self._thread: threading.Thread | None = None
+
+    def open(self, address: str, port: int) -> tuple[str, int]:
+        """Where it is met, now. Raises PortInUse or NotOurs."""
+        listener = listen(address, port)
+        self._thread = threading.Thread(target=self._serve, args=(listener,), name="parley", daemon=True)
+        found: tuple[str, int] = listener.getsockname()[:2]
+        self._thread.start()
+        return found
+
+    def close(self, linger_s: float = LINGER_S) -> None:
+        """When all have left, or at the latest after ``linger_s``."""
+        if self._thread is None:
+            return
+        self._loop.call_soon_threadsafe(self._look)
+        self._over.wait(linger_s)
+        self._loop.call_soon_threadsafe(lambda: self._stopped and self._stopped.set())
+        self._thread.join()
+        self._thread = None
+
+    def _serve(self, listener: socket.socket) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_until_complete(self._serving(listener))
+        self._loop.close()
+
+    async def _serving(self, listener: socket.socket) -> None:
+        self._changed, self._stopped = asyncio.Condition(), asyncio.Event()
+        app = web.Application(client_max_size=MOST_BYTES)
+        app.router.add_get(SESSION, self._admitted.answer)
+        app.router.add_post("/v1/round", self._handler(Tell, self._told))
+        app.router.add_post("/v1/leave", self._handler(Leave, self._left))
+        runner = web.AppRunner(app, handle_signals=False, shutdown_timeout=0.5, access_log=None)
+        await runner.setup()
+        await web.SockSite(runner, listener).start()
+        await self._stopped.wait()
+        await runner.cleanup()
+
+    def _handler(
+        self, kind: type[Any], work: Callable[[Any], Awaitable[msgspec.Struct]]
+    ) -> Callable[[web.Request], Awaitable[web.Response]]:
+        async def handler(request: web.Request) -> web.Response:
+            try:
+                self._admitted.check(request)
+                answer = await work(msgspec.msgpack.decode(await request.read(), type=kind))
+            except msgspec.DecodeError as error:
+                return web.Response(status=400, text=f"this is no {kind.__name__}: {error}")
+            except PserverError as error:
+                return web.Response(status=409 if isinstance(error, ParleyError) else 403, text=str(error))
+            return web.Response(body=msgspec.msgpack.encode(answer))
+
+        return handler
+
+    async def _told(self, told: Tell) -> Told:
+        assert self._changed is not None
+        async with self._changed:
+            self._rounds.tell(told.world, told.size, told.rank, told.round, told.parts)
+            self._changed.notify_all()
+            place = told.world, told.round
+            try:
+                await asyncio.wait_for(
+                    self._changed.wait_for(
+                        lambda: not self._rounds.missing(*place) or self._rounds.lost(*place)
+                    ),
+                    told.wait_s,
+                )
+            except TimeoutError:
+                raise RankMissing(_of(told.world, self._rounds.missing(*place), "has not come")) from None
+            if lost := self._rounds.lost(*place):
+                raise RankMissing(_of(told.world, lost, "has left"))
+            return Told(self._rounds.answer(told.world, told.round, told.rank))
+
+    async def _left(self, leave: Leave) -> Left:
+        assert self._changed is not None
+        async with self._changed:
+            self._rounds.leave(leave.world, leave.rank)
+            self._changed.notify_all()
+            self._look()
+        return Left()
+
+    def _look(self) -> None:
+        if self._rounds.is_over():
+            self._over.set()
+
+
+def _of(world: str, ranks: list[int], what: str) -> str:
+    return f"{', '.join(f'{world} {rank}' for rank in ranks)} {what}"
