@@ -254,6 +254,20 @@ PSERVER = (
         "_pserver.service.{children, ports, process}",
         STANDARD,
     ),
+    # Where processes of a job meet.
+    Row("_pserver.parley.{__init__, messages}", theirs="msgspec"),
+    Row("_pserver.parley.{errors, rounds}", "_pserver.errors _pserver.parley.errors"),
+    Row(
+        "_pserver.parley.host",
+        "_pserver.errors _pserver.parley _pserver.service.ports _pserver.tasks.{admitted, handshake} "
+        "_pserver.trust.auth",
+        "aiohttp asyncio msgspec secrets socket threading",
+    ),
+    Row(
+        "_pserver.parley.speaker",
+        "_pserver.parley _pserver.tasks.{errors, handshake}",
+        "http msgspec threading time",
+    ),
     # The queue of tasks: a server of its own.
     Row(
         "_pserver.tasks",

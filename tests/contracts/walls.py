@@ -87,6 +87,11 @@ TABLE = (
         "_pserver.memory",
         "copy math numpy os pathlib shutil tempfile warnings",
     ),
+    Row(
+        "_fleet.meeting",
+        "_absent _fleet _pserver.errors _pserver.parley _pserver.tasks.handshake _pserver.trust.token_file",
+        "atexit json numpy os pathlib",
+    ),
     Row("distributed.fleet.{data_generator, dataset}", "_absent _data"),
     Row("distributed.fleet.metrics", "distributed.fleet _program.scope", "numpy"),
     Row("distributed.fleet", "_absent _fleet distributed.fleet", "importlib"),

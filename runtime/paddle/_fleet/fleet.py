@@ -16,11 +16,13 @@ It must never know how values travel. Guarantee: a call that comes too early say
 from __future__ import annotations
 
 import copy
+import os
 from typing import Any
 
 from paddle._absent import NotInThisRelease
 from paddle._fleet import modes, saving
 from paddle._fleet.errors import BadRole, FleetError, TooEarly
+from paddle._fleet.meeting import Meeting, meeting_of
 from paddle._fleet.optimizer import DistributedOptimizer
 from paddle._fleet.place import Role
 from paddle._fleet.role_makers import PaddleCloudRoleMaker, RoleMakerBase
@@ -38,6 +40,7 @@ class Fleet:
         self._workers: Workers | None = None
         self._seed_dir: str | None = None
         self._util: Any = None
+        self._meeting: Meeting | None = None
         self._programs: list[tuple[Any, Any]] = []
         self._is_collective = False
 
@@ -56,9 +59,18 @@ class Fleet:
             )
         role_maker.generate_role()
         self._role_maker, self._is_collective = role_maker, is_collective
+        self._meet(role_maker)
         self._strategy = DistributedStrategy() if strategy is None else strategy
         self._workers, self._seed_dir, self._util, self._programs = None, None, None, []
         return self
+
+    def _meet(self, role_maker: RoleMakerBase) -> None:
+        """Have the place where processes meet be there from now on, if this one holds it."""
+        if self._meeting is not None:
+            self._meeting.close()
+        place = role_maker.place
+        is_job = place.is_distributed and (place.workers > 1 or len(place.servers) > 1)
+        self._meeting = meeting_of(place, os.environ, role_maker.meets_in) if is_job else None
 
     @property
     def role_maker(self) -> RoleMakerBase:
@@ -254,7 +266,7 @@ class Fleet:
     def util(self) -> Any:
         """What workers do together beside training."""
         if self._util is None:
-            self._util = UtilBase(self.role_maker)
+            self._util = UtilBase(self.role_maker, self._meeting)
         return self._util
 
 

@@ -26,7 +26,8 @@ class RoleMakerBase:
 
     def __init__(self) -> None:
         self._place: Place | None = None
-        self._gloo: Any = None
+        self.meets_in: str | None = None
+        """A folder in which processes find each other, where the program says one."""
 
     def _make(self) -> Place:
         raise NotImplementedError(f"{type(self).__name__} says nothing of roles")
@@ -152,6 +153,7 @@ class UserDefinedRoleMaker(RoleMakerBase):
                 "servers. Leave it out, and name server_endpoints."
             )
         self._kwargs = kwargs
+        self.meets_in = kwargs.get("path") if init_gloo else None
 
     def _make(self) -> Place:
         given = self._kwargs

@@ -60,18 +60,22 @@ class UtilBase:
         _check(comm_world, _WORLDS, "comm_world")
         if self._meeting is None:
             return input
-        return self._meeting.all_reduce(np.asarray(input), mode)
+        return self._meeting.all_reduce(np.asarray(input), mode, comm_world)
 
     def all_gather(self, input: Any, comm_world: str = "worker") -> list[Any]:
         """What all workers give, in their order."""
         _check(comm_world, _WORLDS, "comm_world")
-        return [input] if self._meeting is None else list(self._meeting.all_gather(input))
+        return [input] if self._meeting is None else list(self._meeting.all_gather(input, comm_world))
 
     def barrier(self, comm_world: str = "worker") -> None:
         """Wait until all workers have come here."""
         _check(comm_world, _WORLDS, "comm_world")
         if self._meeting is not None:
-            self._meeting.barrier()
+            self._meeting.barrier(comm_world)
+
+    def all_to_all(self, parts: list[bytes], comm_world: str = "worker") -> list[bytes] | None:
+        """What each of the others has for this one, in their order; None where this one is alone."""
+        return None if self._meeting is None else list(self._meeting.all_to_all(parts, comm_world))
 
 
 def _check(given: str, known: Sequence[str], name: str) -> None:

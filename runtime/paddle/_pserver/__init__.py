@@ -15,4 +15,5 @@ Its rooms, of which none knows those below it in this list:
     snapshots          the states of shards on disk
     service            shards as processes with connections, a clock and a page for people
     tasks              the data task queue, a server of its own
+    parley             where the processes of a job meet, beside training
 """

@@ -62,7 +62,7 @@ class Host:
             return
         self._loop.call_soon_threadsafe(self._look)
         self._over.wait(linger_s)
-        self._loop.call_soon_threadsafe(lambda: self._stopped and self._stopped.set())
+        self._loop.call_soon_threadsafe(self._stop)
         self._thread.join()
         self._thread = None
 
@@ -124,6 +124,10 @@ class Host:
             self._changed.notify_all()
             self._look()
         return Left()
+
+    def _stop(self) -> None:
+        if self._stopped is not None:
+            self._stopped.set()
 
     def _look(self) -> None:
         if self._rounds.is_over():

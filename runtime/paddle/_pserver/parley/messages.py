@@ -6,8 +6,8 @@ import msgspec
 
 
 class Tell(msgspec.Struct, frozen=True):
-    """``rank``, one of ``size`` in ``world``, has come to its ``round``-th meeting, from 0. ``parts``: what it has
-    for each, or one for all. ``wait_s``: how long it waits for the others."""
+    """``rank``, one of ``size`` in ``world``, has come to its ``round``-th meeting, from 0. ``parts``: what
+    it has for each, or one for all. ``wait_s``: how long it waits for the others."""
 
     world: str
     size: int

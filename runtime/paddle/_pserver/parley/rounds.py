@@ -3,8 +3,8 @@
 Rules:
 1.  A world has as many ranks as the first to speak said; who says another number is refused.
 2.  A round is whole when every rank has told. What a rank tells again it has told already.
-3.  A whole round is kept until every rank has told in a later one, or has left: until then its answer may have
-    been lost on the way.
+3.  A whole round is kept until every rank has told in a later one, or has left: until then its answer may
+    have been lost on the way.
 4.  A rank that has left tells no more: rounds that lack it will not be whole.
 
 It must never know a connection or a clock. Guarantee: each rank is given what every rank told it in that very
@@ -37,8 +37,8 @@ class Rounds:
         known = self._worlds.setdefault(world, _World(size))
         if size != known.size or not 0 <= rank < size or len(parts) not in (1, size):
             raise ParleyError(
-                f"{world} {rank} speaks of {size} {world}s, and the first to come of {known.size}: all processes of "
-                "a job are told one number of them"
+                f"{world} {rank} speaks of {size} {world}s, and the first to come of {known.size}: all "
+                "processes of a job are told one number of them"
             )
         known.left.discard(rank)
         known.rounds.setdefault(round, {}).setdefault(rank, parts)

@@ -1,7 +1,7 @@
 """Speaker: one process's side of where the processes of a job meet. Blocking.
 
-It must never know what it tells. Guarantee: a call ends with what all have told, or by its deadline with an error
-that names who is missing, or where nobody was found; an answer that was lost is asked for again.
+It must never know what it tells. Guarantee: a call ends with what all have told, or by its deadline with an
+error that names who is missing, or where nobody was found; an answer that was lost is asked for again.
 """
 
 from __future__ import annotations
@@ -51,20 +51,22 @@ class Speaker:
     def exchange(self, parts: list[bytes]) -> list[bytes]:
         """Tell each rank its part, or all the same one; what each told this one, in their order."""
         with self._turn:
-            deadline = self._clock() + self._patience_s
-            while True:
-                wait_s = max(deadline - self._clock(), 0.0)
-                told = Tell(self.world, self.size, self.rank, self._round, parts, wait_s)
-                try:
-                    body = self._ask("round", told, wait_s + _SPARE_S)
-                    break
-                except (OSError, http.client.HTTPException) as error:
-                    self._close()
-                    if self._clock() >= deadline:
-                        raise self._unreachable(error) from error
-                    self._sleep(_PAUSE_S)
+            body = self._asked(parts, self._clock() + self._patience_s)
             self._round += 1
-            return msgspec.msgpack.decode(body, type=Told).parts
+        return msgspec.msgpack.decode(body, type=Told).parts
+
+    def _asked(self, parts: list[bytes], deadline: float) -> bytes:
+        """The answer, asked for until it comes."""
+        while True:
+            wait_s = max(deadline - self._clock(), 0.0)
+            told = Tell(self.world, self.size, self.rank, self._round, parts, wait_s)
+            try:
+                return self._ask("round", told, wait_s + _SPARE_S)
+            except (OSError, http.client.HTTPException) as error:
+                self._close()
+                if self._clock() >= deadline:
+                    raise self._unreachable(error) from error
+            self._sleep(_PAUSE_S)
 
     def leave(self) -> None:
         """This one comes no more."""
@@ -87,8 +89,9 @@ class Speaker:
         if response.status == 409:
             raise RankMissing(
                 f"{self.world} {self.rank} waited for all {self.size} {self.world}s to meet (the "
-                f"{self._round + 1}. time, up to {self._patience_s:g} s): {said}. Every {self.world} has to make "
-                "the same calls (barrier, all_reduce, metrics...) in the same order; look at the log of the one named"
+                f"{self._round + 1}. time, up to {self._patience_s:g} s): {said}. Every {self.world} has to "
+                "make the same calls (barrier, all_reduce, metrics...) in the same order; look at the log of "
+                "the one named"
             )
         raise http.client.HTTPException(f"HTTP status {response.status}: {said}")
 
@@ -104,16 +107,17 @@ class Speaker:
             prove(self._connection, self._proof, f"{place[0]}:{place[1]}")
         except MasterNotAuthorized as error:
             raise HostUnreachable(
-                f"who answers at {place[0]}:{place[1]}, where {self.world} {self.rank} is to meet the others, has "
-                "not the token of this job (PADDLE_TOKEN_FILE): give it to all processes of the job"
+                f"who is at {place[0]}:{place[1]}, where {self.world} {self.rank} is to meet the others, "
+                "has not the token of this job (PADDLE_TOKEN_FILE): give it to all processes of the job"
             ) from error
 
     def _unreachable(self, error: Exception) -> HostUnreachable:
         place = self._place()
         where = "no place was named" if place is None else f"nobody answers at {place[0]}:{place[1]}"
         return HostUnreachable(
-            f"{self.world} {self.rank} found no other for {self._patience_s:g} s: {where} ({error}). Server 0 or "
-            "worker 0 holds that place (PADDLE_GLOO_HTTP_ENDPOINT, or the folder PADDLE_GLOO_FS_PATH); does it run?"
+            f"{self.world} {self.rank} found no other for {self._patience_s:g} s: {where} ({error}). "
+            "Server 0 or worker 0 holds that place (PADDLE_GLOO_HTTP_ENDPOINT, or in PADDLE_GLOO_FS_PATH); does "
+            "it run?"
         )
 
     def _close(self) -> None:

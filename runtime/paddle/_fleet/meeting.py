@@ -1,0 +1,185 @@
+"""The meeting of a job's processes, as the environment or the role maker says: upstream's gloo.
+
+Rules:
+1.  PADDLE_WITH_GLOO=1 or 2, or ``UserDefinedRoleMaker(init_gloo=True, path=...)``, says that they meet;
+    otherwise each is alone.
+2.  PADDLE_GLOO_RENDEZVOUS=3: at PADDLE_GLOO_HTTP_ENDPOINT, which server 0 holds where that address is its
+    machine's, and worker 0 where it is its own. 2: where worker 0 says in the folder PADDLE_GLOO_FS_PATH.
+3.  Workers meet, servers meet, and all do: three worlds, with a number of rounds each.
+
+It must never know what is counted. Guarantee: sums are of the same order in every process, so all have the
+same bits; a call ends by its deadline, and says who is missing.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paddle._absent import NotInThisRelease
+from paddle._fleet.errors import BadRole, FleetError
+from paddle._fleet.place import Place, Role
+
+if TYPE_CHECKING:
+    from paddle._pserver.parley.speaker import Speaker
+
+_FILE, _HTTP = "2", "3"
+_ADDRESS = "meeting"
+_REDUCED = {"sum": np.add, "max": np.maximum, "min": np.minimum}
+
+
+def meeting_of(place: Place, environ: Mapping[str, str], path: str | None = None) -> Meeting | None:
+    """The meeting of the process at ``place``; None where it is alone. ``path``: what the role maker said."""
+    if path is None and environ.get("PADDLE_WITH_GLOO", "0") not in ("1", "2"):
+        return None
+    if path is None and environ.get("PADDLE_GLOO_RENDEZVOUS", _HTTP) == _HTTP:
+        return Meeting(place, _endpoint(environ))
+    if path is None and environ["PADDLE_GLOO_RENDEZVOUS"] != _FILE:
+        raise NotInThisRelease(
+            "PADDLE_GLOO_RENDEZVOUS=1, a meeting in HDFS, is not in this release: use 3, and "
+            "PADDLE_GLOO_HTTP_ENDPOINT=host:port of server 0's machine"
+        )
+    folder = path or environ.get("PADDLE_GLOO_FS_PATH", "")
+    if not folder:
+        raise BadRole("PADDLE_GLOO_RENDEZVOUS=2 needs PADDLE_GLOO_FS_PATH, a folder that all processes see")
+    return Meeting(place, Path(folder))
+
+
+def _endpoint(environ: Mapping[str, str]) -> tuple[str, int]:
+    given = environ.get("PADDLE_GLOO_HTTP_ENDPOINT", "")
+    host, _, port = given.rpartition(":")
+    if not host or not port.isdecimal():
+        raise BadRole(f"PADDLE_WITH_GLOO=1 needs PADDLE_GLOO_HTTP_ENDPOINT=host:port, not {given!r}")
+    return host, int(port)
+
+
+class Meeting:
+    """``where``: an address, or a folder in which worker 0 writes one."""
+
+    def __init__(self, place: Place, where: tuple[str, int] | Path) -> None:
+        self._place, self._where = place, where
+        self._speakers: dict[str, Speaker] = {}
+        self._host: Any = None
+        if place.id == 0:
+            self._open()
+        atexit.register(self.close)
+
+    def all_reduce(self, array: np.ndarray, mode: str, comm_world: str = "worker") -> np.ndarray:
+        """Of the arrays of all, element by element."""
+        told = [_unpacked(each) for each in self._speaker(comm_world).exchange([_packed(array)])]
+        if len({each.shape for each in told}) > 1:
+            raise FleetError(f"all_reduce: arrays of shapes {', '.join(str(each.shape) for each in told)}")
+        found: np.ndarray = _REDUCED[mode].reduce(np.stack(told), axis=0, dtype=array.dtype)
+        return found
+
+    def all_gather(self, given: Any, comm_world: str = "worker") -> list[Any]:
+        """What each gives: numbers as numbers, lists as lists."""
+        told = self._speaker(comm_world).exchange([_packed(np.asarray(given))])
+        arrays = [_unpacked(each) for each in told]
+        return arrays if isinstance(given, np.ndarray) else [each.tolist() for each in arrays]
+
+    def all_to_all(self, parts: list[bytes], comm_world: str = "worker") -> list[bytes]:
+        """What each has for this one."""
+        return self._speaker(comm_world).exchange(parts)
+
+    def barrier(self, comm_world: str = "worker") -> None:
+        """Until all have come."""
+        self._speaker(comm_world).exchange([b""])
+
+    def close(self) -> None:
+        """Leave; who holds the place waits for the others to leave, for a while."""
+        atexit.unregister(self.close)
+        for speaker in self._speakers.values():
+            speaker.leave()
+        if self._host is not None:
+            self._host.close()
+            self._host = None
+
+    def _open(self) -> None:
+        from paddle._pserver.errors import NotOurs, PortInUse
+        from paddle._pserver.parley.host import Host
+
+        is_worker = self._place.role == Role.WORKER
+        if isinstance(self._where, Path):
+            if is_worker:
+                self._host = Host(_token())
+                _announce(self._where, self._host.open(_own_address(self._place), 0))
+            return
+        host = Host(_token())
+        with suppress(PortInUse, NotOurs):  # the other of server 0 and worker 0 has it
+            host.open(*self._where)
+            self._host = host
+
+    def _speaker(self, world: str) -> Speaker:
+        if world not in self._speakers:
+            from paddle._pserver.parley.speaker import Speaker
+            from paddle._pserver.tasks.handshake import Proof
+
+            rank, size = self._standing(world)
+            token = _token()
+            self._speakers[world] = Speaker(
+                partial(_found, self._where),
+                world=world,
+                rank=rank,
+                size=size,
+                proof=None if token is None else Proof(token, insists=True),
+            )
+        return self._speakers[world]
+
+    def _standing(self, world: str) -> tuple[int, int]:
+        """The number of this process in a world, and how many that has."""
+        place = self._place
+        is_worker, servers = place.role == Role.WORKER, len(place.servers)
+        if world == "all":
+            return place.id if is_worker else place.workers + place.id, place.workers + servers
+        if (world == "worker") != is_worker:
+            raise FleetError(f"a {'worker' if is_worker else 'server'} is none of those who meet as {world}s")
+        return place.id, place.workers if is_worker else servers
+
+
+def _token() -> Any:
+    from paddle._pserver.trust.token_file import token_of
+
+    return token_of(os.environ.get("PADDLE_TOKEN_FILE", ""), lambda warning: None)
+
+
+def _own_address(place: Place) -> str:
+    return place.endpoint.rpartition(":")[0] or os.environ.get("POD_IP", "") or "127.0.0.1"
+
+
+def _announce(folder: Path, address: tuple[str, int]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    fresh = folder / f"{_ADDRESS}.{os.getpid()}"
+    fresh.write_text(json.dumps(address), encoding="utf-8")
+    fresh.replace(folder / _ADDRESS)
+
+
+def _found(where: tuple[str, int] | Path) -> tuple[str, int] | None:
+    if not isinstance(where, Path):
+        return where
+    try:
+        host, port = json.loads((where / _ADDRESS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return str(host), int(port)
+
+
+def _packed(array: np.ndarray) -> bytes:
+    if array.dtype.hasobject:
+        raise FleetError("processes tell each other numbers and arrays of numbers")
+    head = f"{array.dtype.str} {' '.join(map(str, array.shape))}\n"
+    return head.encode() + np.ascontiguousarray(array).tobytes()
+
+
+def _unpacked(packed: bytes) -> np.ndarray:
+    head, _, body = packed.partition(b"\n")
+    dtype, *shape = head.decode().split()
+    return np.frombuffer(body, dtype).reshape([int(size) for size in shape]).copy()
