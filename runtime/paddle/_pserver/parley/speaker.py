@@ -116,8 +116,8 @@ class Speaker:
         where = "no place was named" if place is None else f"nobody answers at {place[0]}:{place[1]}"
         return HostUnreachable(
             f"{self.world} {self.rank} found no other for {self._patience_s:g} s: {where} ({error}). "
-            "Server 0 or worker 0 holds that place (PADDLE_GLOO_HTTP_ENDPOINT, or in PADDLE_GLOO_FS_PATH); does "
-            "it run?"
+            "Server 0 or worker 0 holds that place (PADDLE_GLOO_HTTP_ENDPOINT, or in PADDLE_GLOO_FS_PATH) "
+            "while it runs"
         )
 
     def _close(self) -> None:
