@@ -9,6 +9,8 @@ from paddle._program.dtypes import VarType
 from paddle._program.guards import default_main_program
 from paddle._program.variable import Variable
 
+__all__ = ["data"]
+
 
 def data(
     name: str,

@@ -1,0 +1,68 @@
+"""Appending one operator: what most layers are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from paddle._program.errors import BadArgument
+from paddle._program.layer_helper import LayerHelper
+from paddle._program.variable import Variable
+
+
+def appended(
+    type: str,
+    inputs: Mapping[str, Any],
+    attrs: Mapping[str, Any] | None = None,
+    *,
+    out: str = "Out",
+    dtype: Any = None,
+    name: str | None = None,
+    act: str | None = None,
+    into: Variable | None = None,
+) -> Variable:
+    """What one operator gives in slot ``out``, in the dtype of its first input unless another is said.
+    ``into``: the variable that is to hold it, a new one if None."""
+    helper = LayerHelper(type, name=name, act=act)
+    made = into
+    if made is None:
+        kind = first_of(type, inputs).dtype if dtype is None else dtype
+        made = helper.create_variable_for_type_inference(kind)
+    helper.append_op(type, inputs=inputs, outputs={out: [made]}, attrs=attrs)
+    return helper.append_activation(made)
+
+
+def several(
+    type: str,
+    inputs: Mapping[str, Any],
+    outs: Mapping[str, Any],
+    attrs: Mapping[str, Any] | None = None,
+    name: str | None = None,
+) -> list[Variable]:
+    """What one operator gives in several slots; a dtype that is None is that of the first input."""
+    helper = LayerHelper(type, name=name)
+    first = first_of(type, inputs).dtype
+    made = {
+        slot: helper.create_variable_for_type_inference(first if dtype is None else dtype)
+        for slot, dtype in outs.items()
+    }
+    helper.append_op(type, inputs=inputs, outputs={slot: [each] for slot, each in made.items()}, attrs=attrs)
+    return list(made.values())
+
+
+def first_of(type: str, inputs: Mapping[str, Any]) -> Variable:
+    """The first input; all must be variables."""
+    given = [
+        each
+        for slot in inputs.values()
+        for each in (slot if isinstance(slot, list | tuple) else [slot])
+        if each is not None
+    ]
+    for each in given:
+        if not isinstance(each, Variable):
+            raise BadArgument(
+                f"{type} takes Variables of the program, not {each!r}: fluid.layers.assign makes one"
+            )
+    if not given:
+        raise BadArgument(f"{type} takes one Variable of the program or more, and was given none")
+    return given[0]

@@ -1,0 +1,237 @@
+"""Layers of images, (samples, channels, height, width)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from paddle._program.errors import BadArgument
+from paddle._program.initializer import Normal
+from paddle._program.layer_helper import LayerHelper
+from paddle._program.variable import Variable
+from paddle.fluid.layers.appending import appended
+
+__all__ = [
+    "adaptive_pool2d",
+    "conv2d",
+    "conv2d_transpose",
+    "image_resize",
+    "lrn",
+    "maxout",
+    "pool2d",
+    "resize_bilinear",
+    "resize_nearest",
+]
+
+Sides = int | Sequence[int]
+
+
+def _pair(given: Sides) -> list[int]:
+    return [given, given] if isinstance(given, int) else [int(each) for each in given]
+
+
+def _padding(given: Any) -> dict[str, Any]:
+    """Numbers of pixels, or the name of a way to find them."""
+    if isinstance(given, str):
+        return {"paddings": [0, 0], "padding_algorithm": given.upper()}
+    if any(isinstance(each, list | tuple) for each in ([] if isinstance(given, int) else given)):
+        given = [side for pair in given[-2:] for side in pair]
+    return {"paddings": _pair(given), "padding_algorithm": "EXPLICIT"}
+
+
+def conv2d(
+    input: Variable,
+    num_filters: int,
+    filter_size: Sides,
+    stride: Sides = 1,
+    padding: Any = 0,
+    dilation: Sides = 1,
+    groups: int | None = None,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    use_cudnn: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+    data_format: str = "NCHW",
+    use_mkldnn: bool = False,
+) -> Variable:
+    """What ``num_filters`` filters see of each window, with a bias for each filter."""
+    arguments = {"input": input, "param_attr": param_attr, "bias_attr": bias_attr, "act": act, "name": name}
+    helper, channels, parts = LayerHelper("conv2d", **arguments), input.shape[1], groups or 1
+    if channels % parts or num_filters % parts:
+        raise BadArgument(
+            f"conv2d: {channels} channels and {num_filters} filters are not {parts} equal groups"
+        )
+    window = _pair(filter_size)
+    # as many numbers as reach one output, whatever the group
+    spread = Normal(0.0, (2.0 / (prod(window) * channels)) ** 0.5, 0)
+    shape = [num_filters, channels // parts, *window]
+    weights = helper.create_parameter(helper.param_attr, shape, input.dtype, default_initializer=spread)
+    attrs = {"strides": _pair(stride), "dilations": _pair(dilation), "groups": parts, **_padding(padding)}
+    out = helper.create_variable_for_type_inference(input.dtype)
+    is_deep = channels == parts and num_filters % channels == 0 and parts > 1
+    type = "depthwise_conv2d" if is_deep and not use_cudnn else "conv2d"
+    attrs |= {"data_format": data_format, "use_cudnn": use_cudnn}
+    helper.append_op(type, {"Input": [input], "Filter": [weights]}, {"Output": [out]}, attrs)
+    return helper.append_activation(helper.append_bias_op(out, dim_start=1, dim_end=2))
+
+
+def conv2d_transpose(
+    input: Variable,
+    num_filters: int,
+    output_size: Sides | None = None,
+    filter_size: Sides | None = None,
+    padding: Any = 0,
+    stride: Sides = 1,
+    dilation: Sides = 1,
+    groups: int | None = None,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    use_cudnn: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+    data_format: str = "NCHW",
+) -> Variable:
+    """Each pixel times a filter, added up where the filters overlap; the filter's size follows from
+    ``output_size`` where only that is told."""
+    arguments = {"input": input, "param_attr": param_attr, "bias_attr": bias_attr, "act": act, "name": name}
+    helper, parts = LayerHelper("conv2d_transpose", **arguments), groups or 1
+    moving = {"strides": _pair(stride), "dilations": _pair(dilation), **_padding(padding)}
+    wanted = [] if output_size is None else _pair(output_size)
+    if filter_size is None:
+        if not wanted:
+            raise BadArgument("conv2d_transpose: tell output_size or filter_size")
+        sides = zip(
+            wanted, input.shape[2:], moving["strides"], moving["paddings"], moving["dilations"], strict=True
+        )
+        window = [
+            (out - (size - 1) * step + 2 * pad - 1) // apart + 1 for out, size, step, pad, apart in sides
+        ]
+    else:
+        window = _pair(filter_size)
+    shape = [input.shape[1], num_filters // parts, *window]
+    weights = helper.create_parameter(helper.param_attr, shape, input.dtype)
+    attrs = {**moving, "groups": parts, "output_size": wanted, "data_format": data_format}
+    out = helper.create_variable_for_type_inference(input.dtype)
+    helper.append_op("conv2d_transpose", {"Input": [input], "Filter": [weights]}, {"Output": [out]}, attrs)
+    return helper.append_activation(helper.append_bias_op(out, dim_start=1, dim_end=2))
+
+
+def pool2d(
+    input: Variable,
+    pool_size: Sides = -1,
+    pool_type: str = "max",
+    pool_stride: Sides = 1,
+    pool_padding: Any = 0,
+    global_pooling: bool = False,
+    use_cudnn: bool = True,
+    ceil_mode: bool = False,
+    name: str | None = None,
+    exclusive: bool = True,
+    data_format: str = "NCHW",
+    use_mkldnn: bool = False,
+) -> Variable:
+    """The greatest or the mean of each window, or of the whole image."""
+    if pool_size == -1 and not global_pooling:
+        raise BadArgument("pool2d: pool_size is told unless global_pooling")
+    attrs = {
+        "pooling_type": pool_type,
+        "ksize": _pair(pool_size),
+        "global_pooling": global_pooling,
+        "strides": _pair(pool_stride),
+        **_padding(pool_padding),
+        "use_cudnn": use_cudnn,
+        "ceil_mode": ceil_mode,
+        "exclusive": exclusive,
+        "data_format": data_format,
+    }
+    return appended("pool2d", {"X": input}, attrs, name=name)
+
+
+def adaptive_pool2d(
+    input: Variable,
+    pool_size: Sides,
+    pool_type: str = "max",
+    require_index: bool = False,
+    name: str | None = None,
+) -> Variable:
+    """The greatest or the mean of each of so many parts of an image."""
+    if require_index:
+        raise BadArgument("adaptive_pool2d: require_index is not in this release")
+    attrs = {"pooling_type": pool_type, "ksize": _pair(pool_size), "adaptive": True}
+    return appended("pool2d", {"X": input}, attrs, name=name)
+
+
+def lrn(
+    input: Variable,
+    n: int = 5,
+    k: float = 1.0,
+    alpha: float = 1e-4,
+    beta: float = 0.75,
+    name: str | None = None,
+) -> Variable:
+    """Each channel less where those near by are large."""
+    return appended("lrn", {"X": input}, {"n": n, "k": k, "alpha": alpha, "beta": beta}, name=name)
+
+
+def maxout(x: Variable, groups: int, name: str | None = None, axis: int = 1) -> Variable:
+    """The greatest of every ``groups`` channels."""
+    return appended("maxout", {"X": x}, {"groups": groups, "axis": axis}, name=name)
+
+
+def image_resize(
+    input: Variable,
+    out_shape: Any = None,
+    scale: float | None = None,
+    name: str | None = None,
+    resample: str = "BILINEAR",
+    actual_shape: Variable | None = None,
+    align_corners: bool = True,
+    align_mode: int = 1,
+    data_format: str = "NCHW",
+) -> Variable:
+    """Images of another size, between pixels or by the nearest."""
+    types = {"BILINEAR": "bilinear_interp", "NEAREST": "nearest_interp"}
+    if resample not in types:
+        raise BadArgument(
+            f"image_resize: resample is one of {sorted(types)} in this release, not {resample!r}"
+        )
+    if out_shape is None and scale is None:
+        raise BadArgument("image_resize: tell out_shape or scale")
+    if isinstance(out_shape, Variable) or isinstance(scale, Variable) or actual_shape is not None:
+        raise BadArgument("image_resize: sizes that are computed are not in this release: give numbers")
+    attrs = {
+        "out_h": -1 if out_shape is None else int(out_shape[0]),
+        "out_w": -1 if out_shape is None else int(out_shape[1]),
+        "scale": 0.0 if out_shape is not None or scale is None else float(scale),
+        "interp_method": resample.lower(),
+        "align_corners": align_corners,
+        "align_mode": align_mode,
+    }
+    return appended(types[resample], {"X": input}, attrs, name=name)
+
+
+def resize_bilinear(
+    input: Variable,
+    out_shape: Any = None,
+    scale: float | None = None,
+    name: str | None = None,
+    actual_shape: Variable | None = None,
+    align_corners: bool = True,
+    align_mode: int = 1,
+) -> Variable:
+    """Images of another size, between pixels."""
+    return image_resize(input, out_shape, scale, name, "BILINEAR", actual_shape, align_corners, align_mode)
+
+
+def resize_nearest(
+    input: Variable,
+    out_shape: Any = None,
+    scale: float | None = None,
+    name: str | None = None,
+    actual_shape: Variable | None = None,
+    align_corners: bool = True,
+) -> Variable:
+    """Images of another size, by the nearest pixel."""
+    return image_resize(input, out_shape, scale, name, "NEAREST", actual_shape, align_corners)

@@ -1,0 +1,67 @@
+"""Measures of a step: accuracy, and the area under the curve of all steps."""
+
+from __future__ import annotations
+
+from paddle._program.initializer import Constant
+from paddle._program.layer_helper import LayerHelper
+from paddle._program.variable import Variable
+
+__all__ = ["accuracy", "auc"]
+
+
+def accuracy(
+    input: Variable,
+    label: Variable,
+    k: int = 1,
+    correct: Variable | None = None,
+    total: Variable | None = None,
+) -> Variable:
+    """The share of samples whose label is among the ``k`` greatest of their row."""
+    helper = LayerHelper("accuracy")
+    best = helper.create_variable_for_type_inference(input.dtype)
+    indices = helper.create_variable_for_type_inference("int64")
+    helper.append_op("top_k", {"X": [input]}, {"Out": [best], "Indices": [indices]}, {"k": k})
+    share = helper.create_variable_for_type_inference("float32")
+    correct = helper.create_variable_for_type_inference("int32") if correct is None else correct
+    total = helper.create_variable_for_type_inference("int32") if total is None else total
+    helper.append_op(
+        "accuracy",
+        {"Out": [best], "Indices": [indices], "Label": [label]},
+        {"Accuracy": [share], "Correct": [correct], "Total": [total]},
+    )
+    return share
+
+
+def auc(
+    input: Variable,
+    label: Variable,
+    curve: str = "ROC",
+    num_thresholds: int = 2**12 - 1,
+    topk: int = 1,
+    slide_steps: int = 1,
+) -> tuple[Variable, Variable, list[Variable]]:
+    """The area under the curve of all samples since the startup program was run, that of the last
+    ``slide_steps`` steps, and the four variables in which samples are counted: for these steps, for all;
+    positive ones, negative ones."""
+    helper = LayerHelper("auc")
+    rows = {"batch": max(slide_steps, 1), "all": 1}
+    counts = {
+        which: [_count(helper, height, num_thresholds) for _ in ("positive", "negative")]
+        for which, height in rows.items()
+    }
+    areas = {}
+    for which, steps in (("batch", max(slide_steps, 1)), ("all", 0)):
+        areas[which] = helper.create_variable_for_type_inference("float64")
+        positive, negative = counts[which]
+        helper.append_op(
+            "auc",
+            {"Predict": [input], "Label": [label], "StatPos": [positive], "StatNeg": [negative]},
+            {"AUC": [areas[which]], "StatPosOut": [positive], "StatNegOut": [negative]},
+            {"curve": curve, "num_thresholds": num_thresholds, "slide_steps": steps},
+        )
+    return areas["all"], areas["batch"], [*counts["batch"], *counts["all"]]
+
+
+def _count(helper: LayerHelper, height: int, num_thresholds: int) -> Variable:
+    made = helper.create_global_variable(True, dtype="int64", shape=[height, num_thresholds + 1])
+    return helper.set_variable_initializer(made, Constant(0.0))

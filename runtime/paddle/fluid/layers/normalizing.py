@@ -1,0 +1,136 @@
+"""Layers that normalize: channels over a batch, samples, or groups of channels."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from paddle._program.initializer import Constant
+from paddle._program.layer_helper import LayerHelper
+from paddle._program.param_attr import ParamAttr
+from paddle._program.variable import Variable
+
+__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm"]
+
+
+def batch_norm(
+    input: Variable,
+    act: str | None = None,
+    is_test: bool = False,
+    momentum: float = 0.9,
+    epsilon: float = 1e-05,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    data_layout: str = "NCHW",
+    in_place: bool = False,
+    name: str | None = None,
+    moving_mean_name: str | None = None,
+    moving_variance_name: str | None = None,
+    do_model_average_for_mean_and_var: bool = False,
+    use_global_stats: bool = False,
+    **others: Any,
+) -> Variable:
+    """Each channel less its mean over the batch, over its deviation, times a scale and plus a bias. A test
+    takes the moving mean and variance, which training moves."""
+    helper = LayerHelper("batch_norm", param_attr=param_attr, bias_attr=bias_attr, act=act, name=name)
+    channels = [input.shape[1] if data_layout == "NCHW" else input.shape[-1]]
+    weights = _weights(helper, channels, input.dtype)
+    kept = {}
+    for slot, given, value in (("Mean", moving_mean_name, 0.0), ("Variance", moving_variance_name, 1.0)):
+        attr = ParamAttr(
+            given, Constant(value), trainable=False, do_model_average=do_model_average_for_mean_and_var
+        )
+        kept[slot] = helper.create_parameter(attr, channels, input.dtype)
+        kept[slot].stop_gradient = True
+    out = helper.create_variable_for_type_inference(input.dtype)
+    saved = [helper.create_variable_for_type_inference(input.dtype, stop_gradient=True) for _ in range(2)]
+    attrs = {
+        "momentum": momentum,
+        "epsilon": epsilon,
+        "is_test": is_test,
+        "data_layout": data_layout,
+        "use_global_stats": use_global_stats,
+    }
+    outputs = {
+        "Y": [out],
+        "MeanOut": [kept["Mean"]],
+        "VarianceOut": [kept["Variance"]],
+        "SavedMean": [saved[0]],
+        "SavedVariance": [saved[1]],
+    }
+    inputs = {"X": input, **weights, "Mean": kept["Mean"], "Variance": kept["Variance"]}
+    helper.append_op("batch_norm", inputs, outputs, attrs)
+    return helper.append_activation(out)
+
+
+def _weights(
+    helper: LayerHelper, shape: list[int], dtype: Any, scale: bool = True, shift: bool = True
+) -> dict[str, Any]:
+    """A scale that begins as 1 and a bias that begins as 0, where they are wanted."""
+    found = {}
+    if scale and helper.param_attr is not False:
+        one = Constant(1.0)
+        found["Scale"] = helper.create_parameter(helper.param_attr, shape, dtype, default_initializer=one)
+    if shift and helper.bias_attr is not False:
+        found["Bias"] = helper.create_parameter(helper.bias_attr, shape, dtype, is_bias=True)
+    return found
+
+
+def _each(
+    helper: LayerHelper, type: str, input: Variable, weights: dict[str, Any], attrs: dict[str, Any]
+) -> Variable:
+    slots = ("SavedMean", "SavedVariance") if type == "instance_norm" else ("Mean", "Variance")
+    out = helper.create_variable_for_type_inference(input.dtype)
+    found = {
+        slot: helper.create_variable_for_type_inference(input.dtype, stop_gradient=True) for slot in slots
+    }
+    helper.append_op(type, {"X": input, **weights}, {"Y": out, **found}, attrs)
+    return helper.append_activation(out)
+
+
+def layer_norm(
+    input: Variable,
+    scale: bool = True,
+    shift: bool = True,
+    begin_norm_axis: int = 1,
+    epsilon: float = 1e-05,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    act: str | None = None,
+    name: str | None = None,
+) -> Variable:
+    """Each sample, over its axes from ``begin_norm_axis`` on."""
+    helper = LayerHelper("layer_norm", param_attr=param_attr, bias_attr=bias_attr, act=act, name=name)
+    weights = _weights(helper, [prod(input.shape[begin_norm_axis:])], input.dtype, scale, shift)
+    attrs = {"epsilon": epsilon, "begin_norm_axis": begin_norm_axis}
+    return _each(helper, "layer_norm", input, weights, attrs)
+
+
+def group_norm(
+    input: Variable,
+    groups: int,
+    epsilon: float = 1e-05,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    act: str | None = None,
+    data_layout: str = "NCHW",
+    name: str | None = None,
+) -> Variable:
+    """Each group of channels of each sample."""
+    helper = LayerHelper("group_norm", param_attr=param_attr, bias_attr=bias_attr, act=act, name=name)
+    weights = _weights(helper, [input.shape[1]], input.dtype)
+    attrs = {"epsilon": epsilon, "groups": groups, "data_layout": data_layout}
+    return _each(helper, "group_norm", input, weights, attrs)
+
+
+def instance_norm(
+    input: Variable,
+    epsilon: float = 1e-05,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    name: str | None = None,
+) -> Variable:
+    """Each channel of each sample."""
+    helper = LayerHelper("instance_norm", param_attr=param_attr, bias_attr=bias_attr, name=name)
+    weights = _weights(helper, [input.shape[1]], input.dtype)
+    return _each(helper, "instance_norm", input, weights, {"epsilon": epsilon})

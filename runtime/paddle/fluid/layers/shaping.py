@@ -1,0 +1,226 @@
+"""The same elements in another shape or order, more of them, or some."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from paddle._program.errors import BadArgument
+from paddle._program.layer_helper import LayerHelper
+from paddle._program.variable import Variable
+from paddle.fluid.layers.appending import appended, several
+
+__all__ = [
+    "expand",
+    "expand_as",
+    "flatten",
+    "gather",
+    "gather_nd",
+    "multiplex",
+    "one_hot",
+    "pad",
+    "pad2d",
+    "reshape",
+    "scatter",
+    "scatter_nd",
+    "scatter_nd_add",
+    "shape",
+    "slice",
+    "split",
+    "squeeze",
+    "stack",
+    "strided_slice",
+    "topk",
+    "transpose",
+    "unsqueeze",
+    "unstack",
+    "where",
+]
+
+
+def _numbers(name: str, given: Any) -> list[int]:
+    """Sizes or places, which must be numbers."""
+    if isinstance(given, Variable) or any(isinstance(each, Variable) for each in given):
+        raise BadArgument(
+            f"{name} that are computed are not in this release: give numbers, of which one may be -1"
+        )
+    return [int(each) for each in given]
+
+
+def reshape(
+    x: Variable,
+    shape: Sequence[int],
+    actual_shape: Variable | None = None,
+    act: str | None = None,
+    inplace: bool = False,
+    name: str | None = None,
+) -> Variable:
+    """The elements in another shape: 0 is the size that x has there, and one -1 what is left."""
+    attrs = {"shape": _numbers("reshape: sizes", shape)}
+    helper = LayerHelper("reshape2", name=name, act=act)
+    out = helper.create_variable_for_type_inference(x.dtype)
+    helper.append_op("reshape2", {"X": [x]}, {"Out": [out]}, attrs)
+    return helper.append_activation(out)
+
+
+def squeeze(input: Variable, axes: Sequence[int], name: str | None = None) -> Variable:
+    """Without those axes, of size 1."""
+    return appended("squeeze2", {"X": input}, {"axes": list(axes)}, name=name)
+
+
+def unsqueeze(input: Variable, axes: int | Sequence[int], name: str | None = None) -> Variable:
+    """With axes of size 1 put in where they will stand."""
+    told = [axes] if isinstance(axes, int) else _numbers("unsqueeze: axes", axes)
+    return appended("unsqueeze2", {"X": input}, {"axes": told}, name=name)
+
+
+def flatten(x: Variable, axis: int = 1, name: str | None = None) -> Variable:
+    """A matrix: the axes before ``axis`` are its rows."""
+    return appended("flatten2", {"X": x}, {"axis": axis}, name=name)
+
+
+def transpose(x: Variable, perm: Sequence[int], name: str | None = None) -> Variable:
+    """The axes in another order."""
+    return appended("transpose2", {"X": x}, {"axis": list(perm)}, name=name)
+
+
+def split(input: Variable, num_or_sections: Any, dim: int = -1, name: str | None = None) -> list[Variable]:
+    """Equal parts along an axis, or parts of the sizes that are told."""
+    equal = isinstance(num_or_sections, int)
+    count = num_or_sections if equal else len(num_or_sections)
+    sections = [] if equal else _numbers("split: sizes", num_or_sections)
+    helper = LayerHelper("split", name=name)
+    outs = [helper.create_variable_for_type_inference(input.dtype) for _ in range(count)]
+    attrs = {"num": count if equal else 0, "sections": sections, "axis": dim}
+    helper.append_op("split", {"X": [input]}, {"Out": outs}, attrs)
+    return outs
+
+
+def stack(x: Any, axis: int = 0, name: str | None = None) -> Variable:
+    """Variables of one shape along a new axis."""
+    return appended("stack", {"X": list(x) if isinstance(x, list | tuple) else [x]}, {"axis": axis}, out="Y")
+
+
+def unstack(x: Variable, axis: int = 0, num: int | None = None) -> list[Variable]:
+    """The parts along an axis, without it."""
+    count = x.shape[axis] if num is None else num
+    if count < 0:
+        raise BadArgument(f"unstack: the size of axis {axis} of {x.name!r} is decided by a feed: tell num")
+    helper = LayerHelper("unstack")
+    outs = [helper.create_variable_for_type_inference(x.dtype) for _ in range(count)]
+    helper.append_op("unstack", {"X": [x]}, {"Y": outs}, {"axis": axis, "num": count})
+    return outs
+
+
+def slice(input: Variable, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int]) -> Variable:
+    """From ``starts`` to before ``ends`` of some axes; negative ones are counted from the end."""
+    attrs = {
+        "axes": list(axes),
+        "starts": _numbers("slice: starts", starts),
+        "ends": _numbers("slice: ends", ends),
+    }
+    return appended("slice", {"Input": input}, attrs)
+
+
+def strided_slice(
+    input: Variable,
+    axes: Sequence[int],
+    starts: Sequence[int],
+    ends: Sequence[int],
+    strides: Sequence[int],
+) -> Variable:
+    """As ``slice``, and of that every so many-th."""
+    told = {"starts": starts, "ends": ends, "strides": strides}
+    attrs = {name: _numbers(f"strided_slice: {name}", given) for name, given in told.items()}
+    return appended("strided_slice", {"Input": input}, {"axes": list(axes), **attrs})
+
+
+def expand(x: Variable, expand_times: Sequence[int], name: str | None = None) -> Variable:
+    """Each axis so many times over."""
+    return appended("expand", {"X": x}, {"expand_times": _numbers("expand: times", expand_times)}, name=name)
+
+
+def expand_as(x: Variable, target_tensor: Variable, name: str | None = None) -> Variable:
+    """Each axis as often as makes it as long as another variable's."""
+    return appended("expand_as", {"X": x, "target_tensor": target_tensor}, name=name)
+
+
+def pad(x: Variable, paddings: Sequence[int], pad_value: float = 0.0, name: str | None = None) -> Variable:
+    """With so many elements before and behind, for each axis."""
+    return appended("pad", {"X": x}, {"paddings": list(paddings), "pad_value": float(pad_value)}, name=name)
+
+
+def pad2d(
+    input: Variable,
+    paddings: Sequence[int] = (0, 0, 0, 0),
+    mode: str = "constant",
+    pad_value: float = 0.0,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Variable:
+    """Images with a margin: top, bottom, left, right."""
+    told = _numbers("pad2d: paddings", paddings)
+    attrs = {"paddings": told, "mode": mode, "pad_value": float(pad_value), "data_format": data_format}
+    return appended("pad2d", {"X": input}, attrs, name=name)
+
+
+def shape(input: Variable) -> Variable:
+    """The sizes of a variable, as one."""
+    made = appended("shape", {"Input": input}, dtype="int32")
+    made.stop_gradient = True
+    return made
+
+
+def gather(input: Variable, index: Variable, overwrite: bool = True) -> Variable:
+    """The rows that ``index`` names."""
+    return appended("gather", {"X": input, "Index": index}, {"overwrite": overwrite})
+
+
+def gather_nd(input: Variable, index: Variable, name: str | None = None) -> Variable:
+    """What the rows of ``index`` name, one axis after another."""
+    return appended("gather_nd", {"X": input, "Index": index}, name=name)
+
+
+def scatter(
+    input: Variable, index: Variable, updates: Variable, name: str | None = None, overwrite: bool = True
+) -> Variable:
+    """The input with some rows replaced, or their sums put there."""
+    inputs = {"X": input, "Ids": index, "Updates": updates}
+    return appended("scatter", inputs, {"overwrite": overwrite}, name=name)
+
+
+def scatter_nd_add(ref: Variable, index: Variable, updates: Variable, name: str | None = None) -> Variable:
+    """``ref`` with updates added in the places that ``index`` names."""
+    return appended("scatter_nd_add", {"X": ref, "Index": index, "Updates": updates}, name=name)
+
+
+def scatter_nd(index: Variable, updates: Variable, shape: Sequence[int], name: str | None = None) -> Variable:
+    """Updates in the places that ``index`` names, and zeros elsewhere."""
+    from paddle.fluid.layers.tensor import zeros
+
+    return scatter_nd_add(zeros(shape, updates.dtype), index, updates, name)
+
+
+def one_hot(input: Variable, depth: int, allow_out_of_range: bool = False) -> Variable:
+    """1 in the place that an integer names: the last axis, of size 1, becomes ``depth``."""
+    attrs = {"depth": int(depth), "allow_out_of_range": allow_out_of_range}
+    made = appended("one_hot", {"X": input}, attrs, dtype="float32")
+    made.stop_gradient = True
+    return made
+
+
+def topk(input: Variable, k: int, name: str | None = None) -> tuple[Variable, Variable]:
+    """The ``k`` greatest of each row, greatest first, and where they stand."""
+    values, indices = several("top_k", {"X": input}, {"Out": None, "Indices": "int64"}, {"k": int(k)}, name)
+    indices.stop_gradient = True
+    return values, indices
+
+
+def multiplex(inputs: Sequence[Variable], index: Variable) -> Variable:
+    """Each row of the input that ``index`` names for it."""
+    return appended("multiplex", {"X": list(inputs), "Ids": index})
+
+
+def where(condition: Variable) -> Variable:
+    """Where a condition is so: a row of places for each."""
+    return appended("where_index", {"Condition": condition}, dtype="int64")

@@ -1,0 +1,257 @@
+"""Layers that make variables, copy them, or say what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from paddle._program.dtypes import VarType, dtype_of, numpy_dtype
+from paddle._program.errors import BadArgument
+from paddle._program.initializer import Constant, Initializer
+from paddle._program.layer_helper import LayerHelper
+from paddle._program.param_attr import ParamAttr
+from paddle._program.variable import Variable
+from paddle.fluid.layers.appending import appended, several
+
+__all__ = [
+    "argmax",
+    "argmin",
+    "argsort",
+    "assign",
+    "cast",
+    "concat",
+    "create_global_var",
+    "create_parameter",
+    "create_tensor",
+    "diag",
+    "eye",
+    "fill_constant",
+    "fill_constant_batch_size_like",
+    "has_inf",
+    "has_nan",
+    "isfinite",
+    "linspace",
+    "ones",
+    "ones_like",
+    "range",
+    "reverse",
+    "sums",
+    "zeros",
+    "zeros_like",
+]
+
+
+def create_tensor(dtype: Any, name: str | None = None, persistable: bool = False) -> Variable:
+    """A variable that nothing has written yet."""
+    helper = LayerHelper("create_tensor", name=name)
+    return helper.create_variable(helper.name, dtype=dtype, persistable=persistable)
+
+
+def create_parameter(
+    shape: Sequence[int],
+    dtype: Any,
+    name: str | None = None,
+    attr: Any = None,
+    is_bias: bool = False,
+    default_initializer: Initializer | None = None,
+) -> Variable:
+    """A parameter of one's own."""
+    helper = LayerHelper("create_parameter", name=name)
+    attr = ParamAttr._to_attr(attr)
+    if attr is not False and attr.name is None and name is not None:
+        attr.name = name
+    made: Variable = helper.create_parameter(attr, shape, dtype, is_bias, default_initializer)
+    return made
+
+
+def create_global_var(
+    shape: Sequence[int],
+    value: float,
+    dtype: Any,
+    persistable: bool = False,
+    force_cpu: bool = False,
+    name: str | None = None,
+) -> Variable:
+    """A variable of the global block that begins as ``value`` everywhere."""
+    helper = LayerHelper("global_var", name=name)
+    made = helper.create_global_variable(persistable, name=name, dtype=dtype, shape=list(shape))
+    helper.set_variable_initializer(made, Constant(value=float(value), force_cpu=force_cpu))
+    return made
+
+
+def cast(x: Variable, dtype: Any) -> Variable:
+    """The elements as another dtype."""
+    attrs = {"in_dtype": int(x.dtype), "out_dtype": int(dtype_of(dtype))}
+    return appended("cast", {"X": x}, attrs, dtype=dtype)
+
+
+def concat(input: Sequence[Variable], axis: int = 0, name: str | None = None) -> Variable:
+    """Variables one behind the other along an axis."""
+    given = [input] if isinstance(input, Variable) else list(input)
+    return appended("concat", {"X": given}, {"axis": axis}, name=name)
+
+
+def sums(input: Any, out: Variable | None = None) -> Variable:
+    """The sum of variables of one shape."""
+    return appended("sum", {"X": input}, into=out)
+
+
+def assign(input: Any, output: Variable | None = None) -> Variable:
+    """A copy of a variable, or of numbers, in ``output``, a new variable if None."""
+    if isinstance(input, Variable):
+        return appended("assign", {"X": input}, into=output)
+    array = np.asarray(input)
+    if array.dtype == np.float64:
+        array = array.astype(np.float32)
+    kind, slots = dtype_of(array.dtype), {"f": "fp32_values", "b": "bool_values"}
+    slot = slots.get(array.dtype.kind, "int64_values" if kind == VarType.INT64 else "int32_values")
+    attrs = {"shape": list(array.shape) or [1], "dtype": int(kind), slot: array.reshape(-1).tolist()}
+    return _made("assign_value", attrs, kind, output)
+
+
+def _made(type: str, attrs: dict[str, Any], dtype: Any, output: Variable | None = None) -> Variable:
+    """What an operator without inputs gives."""
+    helper = LayerHelper(type)
+    made = output if output is not None else helper.create_variable_for_type_inference(dtype)
+    helper.append_op(type, outputs={"Out": [made]}, attrs=attrs)
+    made.stop_gradient = True
+    return made
+
+
+def fill_constant(
+    shape: Sequence[int],
+    dtype: Any,
+    value: Any,
+    force_cpu: bool = False,
+    out: Variable | None = None,
+    name: str | None = None,
+) -> Variable:
+    """One number everywhere."""
+    if any(isinstance(size, Variable) for size in shape) or isinstance(shape, Variable):
+        raise BadArgument("fill_constant: sizes that are computed are not in this release: give numbers")
+    attrs = {"shape": [int(size) for size in shape], "dtype": int(dtype_of(dtype)), "value": float(value)}
+    return _made("fill_constant", attrs, dtype, out)
+
+
+def fill_constant_batch_size_like(
+    input: Variable,
+    shape: Sequence[int],
+    dtype: Any,
+    value: float,
+    input_dim_idx: int = 0,
+    output_dim_idx: int = 0,
+    force_cpu: bool = False,
+) -> Variable:
+    """One number everywhere, in as many rows as another variable has."""
+    attrs = {
+        "shape": [int(size) for size in shape],
+        "dtype": int(dtype_of(dtype)),
+        "value": float(value),
+        "input_dim_idx": input_dim_idx,
+        "output_dim_idx": output_dim_idx,
+    }
+    made = appended("fill_constant_batch_size_like", {"Input": input}, attrs, dtype=dtype)
+    made.stop_gradient = True
+    return made
+
+
+def ones(shape: Sequence[int], dtype: Any, force_cpu: bool = False) -> Variable:
+    """1 everywhere."""
+    return fill_constant(shape, dtype, 1.0, force_cpu)
+
+
+def zeros(shape: Sequence[int], dtype: Any, force_cpu: bool = False, name: str | None = None) -> Variable:
+    """0 everywhere."""
+    return fill_constant(shape, dtype, 0.0, force_cpu)
+
+
+def ones_like(x: Variable, out: Variable | None = None) -> Variable:
+    """1 wherever x is anything."""
+    return appended("fill_any_like", {"X": x}, {"value": 1.0}, into=out)
+
+
+def zeros_like(x: Variable, out: Variable | None = None) -> Variable:
+    """0 wherever x is anything."""
+    return appended("fill_zeros_like", {"X": x}, into=out)
+
+
+def argmin(x: Variable, axis: int = 0) -> Variable:
+    """Where along an axis the least element stands."""
+    return appended("arg_min", {"X": x}, {"axis": axis}, dtype="int64")
+
+
+def argmax(x: Variable, axis: int = 0) -> Variable:
+    """Where along an axis the greatest element stands."""
+    return appended("arg_max", {"X": x}, {"axis": axis}, dtype="int64")
+
+
+def argsort(
+    input: Variable, axis: int = -1, descending: bool = False, name: str | None = None
+) -> tuple[Variable, Variable]:
+    """The elements sorted along an axis, and where they stood."""
+    attrs = {"axis": axis, "descending": descending}
+    out, indices = several("argsort", {"X": input}, {"Out": None, "Indices": "int64"}, attrs, name)
+    return out, indices
+
+
+def reverse(x: Variable, axis: int | Sequence[int]) -> Variable:
+    """The elements from the last to the first, along one axis or several."""
+    return appended("reverse", {"X": x}, {"axis": [axis] if isinstance(axis, int) else list(axis)})
+
+
+def has_inf(x: Variable) -> Variable:
+    """Whether any element is infinite."""
+    return appended("isinf", {"X": x}, dtype="bool")
+
+
+def has_nan(x: Variable) -> Variable:
+    """Whether any element is no number."""
+    return appended("isnan", {"X": x}, dtype="bool")
+
+
+def isfinite(x: Variable) -> Variable:
+    """Whether all elements are finite."""
+    return appended("isfinite", {"X": x}, dtype="bool")
+
+
+def range(start: Any, end: Any, step: Any, dtype: Any, name: str | None = None) -> Variable:
+    """Numbers from ``start`` to below ``end``. Where any of the three is computed, a run decides how many."""
+    given = {"Start": start, "End": end, "Step": step}
+    if not any(isinstance(each, Variable) for each in given.values()):
+        return assign(np.arange(start, end, step).astype(numpy_dtype(dtype)))
+    inputs = {
+        slot: each if isinstance(each, Variable) else fill_constant([1], dtype, each)
+        for slot, each in given.items()
+    }
+    return appended("range", inputs, dtype=dtype)
+
+
+def linspace(
+    start: float, stop: float, num: int, dtype: Any = "float32", name: str | None = None
+) -> Variable:
+    """So many numbers, evenly apart, both ends included."""
+    if any(isinstance(each, Variable) for each in (start, stop, num)):
+        raise BadArgument("linspace: bounds that are computed are not in this release: give numbers")
+    return assign(np.linspace(start, stop, num).astype(numpy_dtype(dtype)))
+
+
+def diag(diagonal: Any) -> Variable:
+    """A matrix with these numbers on its diagonal, and 0 elsewhere."""
+    if not isinstance(diagonal, Variable):
+        return assign(np.diag(np.asarray(diagonal)))
+    square = eye(int(diagonal.shape[0]), dtype=diagonal.dtype)
+    return appended("elementwise_mul", {"X": square, "Y": diagonal}, {"axis": -1})
+
+
+def eye(
+    num_rows: int,
+    num_columns: int | None = None,
+    batch_shape: Sequence[int] | None = None,
+    dtype: Any = "float32",
+) -> Variable:
+    """1 on the diagonal and 0 elsewhere, again for each of a batch."""
+    square = np.eye(num_rows, num_columns, dtype=numpy_dtype(dtype))
+    whole = np.broadcast_to(square, (*(batch_shape or ()), *square.shape))
+    return assign(np.ascontiguousarray(whole))
