@@ -15,6 +15,7 @@ from typing import Any
 from paddle._program import program_desc
 from paddle._program.dtypes import VarType
 from paddle._program.errors import BadArgument, BadFile, MissingFile
+from paddle._program.files.intermediates import complete
 from paddle._program.files.variables import is_persistable, load_vars, program_of, save_vars
 from paddle._program.files.whole import write_whole
 from paddle._program.operator import Operator
@@ -44,6 +45,7 @@ def with_feeds_and_fetches(program: Program, feeds: Sequence[str], targets: Sequ
             )
     for name, kind in ((_FEED, VarType.FEED_MINIBATCH), (_FETCH, VarType.FETCH_LIST)):
         block.create_var(name=name, type=kind, persistable=True)
+    complete(program)
     begin = [
         Operator(block, _FEED, {"X": [_FEED]}, {"Out": [name]}, {"col": at}) for at, name in enumerate(feeds)
     ]

@@ -9,8 +9,7 @@ from typing import Any
 
 from paddle import _absent
 
-_MODULES = frozenset({"layers", "memory_usage_calc", "op_frequence"})
-_OF_FLUID = frozenset({"inferencer", "trainer"})
+_MODULES = frozenset({"inferencer", "layers", "memory_usage_calc", "op_frequence", "trainer"})
 _MODULE_OF = {
     "memory_usage": "memory_usage_calc",
     "op_freq_statistic": "op_frequence",
@@ -45,8 +44,6 @@ __all__ = sorted({*_MODULES, *_MODULE_OF})
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"paddle.fluid.contrib.{name}")
-    if name in _OF_FLUID or _MODULE_OF.get(name) in _OF_FLUID:
-        return getattr(import_module("paddle.fluid"), name)
     if name in _MODULE_OF:
         return getattr(import_module(f"paddle.fluid.contrib.{_MODULE_OF[name]}"), name)
     if name in _ABSENT:
