@@ -6,6 +6,7 @@ given them computes what it did, and the original takes it.
 
 from __future__ import annotations
 
+from paddle._program.block import Block
 from paddle._program.dtypes import VarType
 from paddle._program.program import Program
 
@@ -35,19 +36,21 @@ _SLOTS = {
     "squared_l2_distance": "sub_result",
     "warpctc": "WarpCTCGrad",
 }
-_WHOLE = frozenset({"MaxIndex", "SampleLabels"})
+_WHOLE = (".MaxIndex", ".SampleLabels")
 
 
 def complete(program: Program) -> None:
     """Give operators the outputs that they lack."""
     for block in program.blocks:
         for at, op in enumerate(block.ops):
-            for slot in _SLOTS.get(op.type, "").split():
-                if op.outputs.get(slot):
-                    continue
-                name = f"{op.type}_{block.idx}_{at}.{slot}"
-                block.create_var(
-                    name=name, dtype=VarType.INT32 if slot in _WHOLE else VarType.FP32, stop_gradient=True
-                )
-                op.outputs[slot] = [name]
+            lacking = [slot for slot in _SLOTS.get(op.type, "").split() if not op.outputs.get(slot)]
+            op.outputs.update(
+                (slot, [_made(block, f"{op.type}_{block.idx}_{at}.{slot}")]) for slot in lacking
+            )
     program._bump()
+
+
+def _made(block: Block, name: str) -> str:
+    whole = name.endswith(_WHOLE)
+    block.create_var(name=name, dtype=VarType.INT32 if whole else VarType.FP32, stop_gradient=True)
+    return name
