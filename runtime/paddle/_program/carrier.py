@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from paddle._engine.exchange import Exchange, UpdateSpec
     from paddle._launch.environ import InitFlags
 
+_groups: Counter[tuple[tuple[str, ...], int]] = Counter()  # that this process has begun, of each job
 _PATIENCE_S = 180.0  # with which the original waits for a server that is not there yet
 _PROCESS = type("Process", (), {})()  # exchanges are left when it ends, unless they are closed before
 
@@ -53,21 +56,18 @@ class Carrier:
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
-        self._exchange: Exchange | None = None
-        self._goodbye: Goodbye | None = None
+        self._exchanges: list[Exchange] = []
+        self._goodbyes: list[Goodbye] = []
 
     def __call__(self) -> Exchange:
-        """The exchange, which is started once."""
-        from paddle._absent import NotInThisRelease
-
-        if self._exchange is not None:
-            raise NotInThisRelease(
-                "a program with several optimizers, or several variables that hold learning rates, is not "
-                "trained on parameter servers in this release: train all of it by one optimizer"
-            )
-        self._exchange = _remote(self.cluster)
-        self._goodbye = Goodbye(_PROCESS, self._exchange)
-        return self._exchange
+        """The exchange of the next group of parameters that have a rule and a rate of their own; all trainers
+        of the job ask for them in one order."""
+        job = self.cluster.endpoints, self.cluster.trainer_id
+        exchange = _remote(self.cluster, _groups[job])
+        _groups[job] += 1
+        self._exchanges.append(exchange)
+        self._goodbyes.append(Goodbye(_PROCESS, exchange))
+        return exchange
 
     def update(self, update: UpdateSpec) -> UpdateSpec:
         """``update`` as it is done in this job."""
@@ -75,21 +75,24 @@ class Carrier:
 
     def failed(self, error: BaseException) -> None:
         """An error leaves a run."""
-        if self._goodbye is not None:
-            self._goodbye.failed(error)
+        for goodbye in self._goodbyes:
+            goodbye.failed(error)
 
     def succeeded(self) -> None:
         """A run ended well."""
-        if self._goodbye is not None:
-            self._goodbye.succeeded()
+        for goodbye in self._goodbyes:
+            goodbye.succeeded()
 
     def close(self) -> None:
         """Say goodbye. Idempotent."""
-        exchange = self._exchange
-        if exchange is not None:
-            if isinstance(exchange, SteppingAhead):
-                exchange.settle()
-            exchange.close()
+        exchanges, self._exchanges = self._exchanges, []
+        _groups[self.cluster.endpoints, self.cluster.trainer_id] -= len(exchanges)
+        with ExitStack() as closing:
+            for exchange in exchanges:
+                closing.callback(exchange.close)
+            for exchange in exchanges:
+                if isinstance(exchange, SteppingAhead):
+                    exchange.settle()
 
 
 def exchange_of(carrier: Carrier | None) -> Exchange:
@@ -108,7 +111,7 @@ def refresh_of(exchange: Exchange, *, has_tables: bool) -> Callable[[], Any] | N
     return exchange.settle if isinstance(exchange, SteppingAhead) else None
 
 
-def _remote(cluster: Cluster) -> Exchange:
+def _remote(cluster: Cluster, group: int) -> Exchange:
     from paddle._launch.environ import read_init
     from paddle._pserver.protocol.wire import wire_of
     from paddle._pserver.trainer.remote import RemoteExchange
@@ -125,6 +128,7 @@ def _remote(cluster: Cluster) -> Exchange:
         token_file=flags.token_file,
         wire=wire_of(flags.wire, flags.wire_topk, flags.wire_answers),
         tls_ca=flags.tls_ca,
+        group=group,
     )
     return in_mode(exchange, cluster.mode, cluster.trainers)
 

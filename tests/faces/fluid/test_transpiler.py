@@ -15,7 +15,7 @@ from paddle.fluid import transpiler, unique_name
 from paddle.fluid.executor import Executor, Scope
 from paddle.fluid.framework import Program, program_guard
 from paddle.fluid.layers import data, fc, mean, square_error_cost
-from paddle.fluid.optimizer import SGD
+from paddle.fluid.optimizer import SGD, Momentum
 from tests.pserver.service.endpoints import TIMEOUT_S, Endpoints
 
 TWO = "10.0.0.1:6174,10.0.0.2:6174"
@@ -167,3 +167,28 @@ def test_in_step_trainers_equal_one_that_has_all_batches(servers: int, trainers:
     for _, each in found:
         np.testing.assert_allclose(each, values, rtol=1e-6, atol=1e-7)
     assert endpoints.outcomes() == [True] * servers
+
+
+def _two_optimizers() -> tuple[Program, Program, Any]:
+    main, startup = Program(), Program()
+    startup.random_seed = 7
+    with unique_name.guard(), program_guard(main, startup):
+        x, y = data(name="x", shape=[4], dtype="float32"), data(name="y", shape=[1], dtype="float32")
+        hidden = fc(input=x, size=3)
+        loss = mean(square_error_cost(input=fc(input=hidden, size=1), label=y))
+        SGD(learning_rate=0.1).minimize(loss, parameter_list=["fc_0.w_0", "fc_0.b_0"])
+        Momentum(learning_rate=0.05, momentum=0.9).minimize(loss, parameter_list=["fc_1.w_0", "fc_1.b_0"])
+    return main, startup, loss
+
+
+def test_two_optimizers_of_one_program_have_two_groups_of_one_endpoint() -> None:
+    losses, values = _train(*_two_optimizers(), _batches(0, 1))
+    endpoints = Endpoints(2)
+    main, startup, loss = _two_optimizers()
+    made = transpiler.DistributeTranspiler()
+    pservers = ",".join(endpoints.names)
+    made.transpile(0, program=main, startup_program=startup, pservers=pservers, trainers=1)
+    found, trained = _train(made.get_trainer_program(), startup, loss, _batches(0, 1))
+    np.testing.assert_allclose(found, losses, rtol=1e-6)
+    np.testing.assert_allclose(trained, values, rtol=1e-6)
+    assert endpoints.outcomes() == [True, True]

@@ -110,7 +110,7 @@ def test_what_lasts_of_one_endpoint_is_what_the_next_one_goes_on_from(tmp_path: 
     first = Endpoints(1, snapshots=kept)
     (trained,) = first.train(_train)
     assert first.outcomes() == [True]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["dense-0", "sparse-0"]
+    assert {"dense-0", "sparse-0"} <= {path.name for path in tmp_path.iterdir()}
     second = Endpoints(1, snapshots=kept)
     (again,) = second.train(lambda exchange: _train(exchange, 0))
     for name, array in trained.items():

@@ -1,12 +1,13 @@
-"""Endpoint: a parameter server behind one port, in the process that calls: a dense shard and a sparse one.
+"""Endpoint: a parameter server behind one port, in the process that calls: a dense and a sparse shard for
+each group of parameters that has a rule of its own.
 
-The dense shard has the paths that every shard has; the sparse one has them below ``/sparse``. Each is a
-shard like any other: with sessions, a clock, a page and snapshots of its own.
+The first dense shard has the paths that every shard has; the others have them below ``/sparse``, ``/1``,
+``/1/sparse``... Each is a shard like any other: with sessions, a clock, a page and snapshots of its own.
 
-1.  It is over when the dense shard is, and the sparse one too; a sparse one to which no trainer ever came
-    ends with the dense one (a trainer without sparse parameters goes to dense shards only).
-2.  Where one of them ends badly the other is stopped, and tells its trainers why.
-3.  SIGINT and SIGTERM, where this is the main thread, stop both: trainers are told, and what was written
+1.  It is over when all shards are to which a trainer ever came: one without sparse parameters goes to dense
+    shards only, and most jobs have one group.
+2.  Where one of them ends badly the others are stopped, and tell their trainers why.
+3.  SIGINT and SIGTERM, where this is the main thread, stop all: trainers are told, and what was written
     stays. That is how people and launchers end a server, and no failure.
 
 It must never know who calls. Guarantee: when ``serve`` returns, or raises, the port is free, all connections
@@ -31,7 +32,7 @@ from typing import Any
 from paddle._pserver.errors import JobFailed
 from paddle._pserver.memory import memory
 from paddle._pserver.options import Role, ShardOptions, SnapshotOptions
-from paddle._pserver.protocol.link import SPARSE_DOOR
+from paddle._pserver.protocol.link import MOST_GROUPS, door
 from paddle._pserver.service.application import application
 from paddle._pserver.service.hub import Hub
 from paddle._pserver.service.ports import listen
@@ -103,7 +104,7 @@ def _loop() -> asyncio.Runner:
 
 
 class _Served:
-    """The two shards of one endpoint. ``endings``: has what they hold as long as they serve."""
+    """The shards of one endpoint. ``endings``: has what they hold as long as they serve."""
 
     def __init__(
         self,
@@ -116,17 +117,21 @@ class _Served:
         self._options, self._certificate = options, certificate
         self._where = f"{options.address}:{options.port}"
         self._endings, serving = endings, secrets.token_hex(8)
-        self._dense, self._sparse = (self._hub(role, watcher, serving) for role in _ROLES)
+        self._hubs = {
+            (role, group): self._hub(role, group, watcher, serving)
+            for group in range(MOST_GROUPS)
+            for role in _ROLES
+        }
         shown = "" if certificate is None else certificate.name
         self._gate = None if token is None else Gate(token, partial(secrets.token_bytes, 32), shown)
         self.was_stopped = False
 
-    def _hub(self, role: Role, watcher: Watcher, serving: str) -> Hub:
+    def _hub(self, role: Role, group: int, watcher: Watcher, serving: str) -> Hub:
         options = self._options
         # A snapshot may come to copy all that the shard keeps: half is for that.
         parts = len(_ROLES) * (2 if options.snapshots else 1)
         limit_bytes = (options.memory_limit_bytes or memory.limit_bytes()) // parts
-        name = f"{role} shard at {self._where}"
+        name = _name(role, group, self._where)
         shard, kept = begin(
             ShardOptions(
                 num_gradient_servers=options.trainers,
@@ -135,7 +140,7 @@ class _Served:
                 log_period_server=options.log_period_server,
                 memory_limit_bytes=limit_bytes,
                 cut_limit_bytes=limit_bytes,
-                snapshots=_own(options.snapshots, role),
+                snapshots=_own(options.snapshots, role, group),
                 is_shown=options.is_nearby,
                 serving=serving,
                 tables=options.tables,
@@ -149,8 +154,11 @@ class _Served:
     async def run(self, listeners: Sequence[socket.socket], ready: Callable[[], None]) -> Outcome:
         """Serve on ``listeners`` until both are over."""
         options, name = self._options, f"pserver at {self._where}"
-        app = application(self._dense, links=self._links("", f"{SPARSE_DOOR}/"), gate=self._gate)
-        app.add_subapp(SPARSE_DOOR, application(self._sparse, links=self._links("/", ""), gate=self._gate))
+        first, *others = self._hubs
+        app = application(self._hubs[first], links=self._links(first), gate=self._gate)
+        for key in others:
+            behind = application(self._hubs[key], links=self._links(key), gate=self._gate)
+            app.add_subapp(door(*key), behind)
         async with reception(app, listeners, name, options.trainers, self._certificate):
             self._heed_signals()
             _log.info("%s: serves %d trainers", name, options.trainers)
@@ -160,8 +168,14 @@ class _Served:
         _log.log(level, "%s: ends: %s", name, outcome.text)
         return outcome
 
-    def _links(self, dense: str, sparse: str) -> list[tuple[str, str]]:
-        return [(f"dense {self._where}", dense), (f"sparse {self._where}", sparse)]
+    def _links(self, own: tuple[Role, int]) -> list[tuple[str, str]]:
+        """Of the first group: others are seldom there."""
+        keys: list[tuple[Role, int]] = [(role, 0) for role in _ROLES]
+        shown = keys if own in keys else [*keys, own]
+        names = [f"{role} {self._where}{f' ({group})' * bool(group)}" for role, group in shown]
+        return [
+            (name, "" if key == own else f"{door(*key)}/") for key, name in zip(shown, names, strict=True)
+        ]
 
     def _heed_signals(self) -> None:
         if threading.current_thread() is threading.main_thread():
@@ -170,30 +184,30 @@ class _Served:
 
     def _stop(self, number: signal.Signals) -> None:
         self.was_stopped = True
-        for hub in (self._dense, self._sparse):
+        for hub in self._hubs.values():
             hub.stop(f"the pserver was told to stop by {number.name}")
 
     async def _outcome(self) -> Outcome:
         """Rules 1 and 2."""
-        others = {"dense": self._sparse, "sparse": self._dense}
         loop = asyncio.get_running_loop()
-        tasks = {
-            loop.create_task(hub.outcome()): role
-            for role, hub in zip(_ROLES, (self._dense, self._sparse), strict=True)
-        }
-        first, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        ended = first.pop()
-        outcome, other = ended.result(), others[tasks[ended]]
-        if not waiting:
-            return max(outcome, *(task.result() for task in first), key=lambda each: each.exit_status)
-        if outcome.exit_status:
-            other.stop(outcome.text)
-        elif not _has_ever_been_met(other) and other is self._sparse:
-            other.leave()
-            await asyncio.wait(waiting)
-            return outcome
-        (rest,) = waiting
-        return max(outcome, await rest, key=lambda each: each.exit_status)
+        waiting = {loop.create_task(hub.outcome()): hub for hub in self._hubs.values()}
+        worst: Outcome | None = None
+        while waiting:
+            ended, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            was_met = [_has_ever_been_met(waiting.pop(task)) for task in ended]
+            for task, is_known in zip(ended, was_met, strict=True):
+                outcome = task.result()
+                if (is_known or self.was_stopped) and (
+                    worst is None or outcome.exit_status > worst.exit_status
+                ):
+                    worst = outcome
+            if worst is not None and worst.exit_status:
+                for hub in waiting.values():
+                    hub.stop(worst.text) if _has_ever_been_met(hub) else hub.leave()
+            elif not any(map(_has_ever_been_met, waiting.values())):
+                for hub in waiting.values():
+                    hub.leave()
+        return worst or Outcome(0, "nobody came")
 
 
 def _has_ever_been_met(hub: Hub) -> bool:
@@ -201,11 +215,15 @@ def _has_ever_been_met(hub: Hub) -> bool:
     return len(roster.ids(Standing.EXPECTED)) < len(roster.trainers)
 
 
-def _own(snapshots: SnapshotOptions | None, role: Role) -> SnapshotOptions | None:
+def _name(role: Role, group: int, where: str) -> str:
+    return f"{role} shard at {where}{f', group {group}' * bool(group)}"
+
+
+def _own(snapshots: SnapshotOptions | None, role: Role, group: int) -> SnapshotOptions | None:
     """Those of one shard, in a folder of its own: as anybody finds it."""
     if snapshots is None:
         return None
-    return replace(snapshots, folder=str(Path(snapshots.folder, f"{role}-0").absolute()))
+    return replace(snapshots, folder=str(Path(snapshots.folder, f"{role}-{group}").absolute()))
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from paddle._engine.errors import ExchangeError
-from paddle._pserver.protocol.link import SESSION_PATH, SPARSE_DOOR
+from paddle._pserver.protocol.link import MOST_GROUPS, SESSION_PATH, door
 
 _HIGHEST_PORT = 65535
 
@@ -38,10 +38,13 @@ class Places:
     are_endpoints: bool = False
 
 
-def places_of(pservers: Sequence[str], port: int | None, ports_num: int, ports_num_for_sparse: int) -> Places:
-    """Those of ``pservers``: hosts that share ``port`` and those after it; endpoints where that is None."""
+def places_of(
+    pservers: Sequence[str], port: int | None, ports_num: int, ports_num_for_sparse: int, group: int = 0
+) -> Places:
+    """Those of ``pservers``: hosts that share ``port`` and those after it; endpoints where that is None.
+    ``group``: see at_endpoints."""
     if port is None:
-        return at_endpoints(pservers)
+        return at_endpoints(pservers, group)
     return on_hosts(pservers, port, ports_num, ports_num_for_sparse)
 
 
@@ -53,8 +56,14 @@ def on_hosts(hosts: Sequence[str], port: int, ports_num: int, ports_num_for_spar
     )
 
 
-def at_endpoints(endpoints: Sequence[str]) -> Places:
-    """Those of endpoints. Raises ExchangeError for one that is none, or is named twice."""
+def at_endpoints(endpoints: Sequence[str], group: int = 0) -> Places:
+    """Those of endpoints, for the parameters of a ``group``: 0, 1... of those that have one rule. Raises
+    ExchangeError for an endpoint that is none, or is named twice."""
+    if not 0 <= group < MOST_GROUPS:
+        raise ExchangeError(
+            f"parameters are updated in more than {MOST_GROUPS} groups, each by a rule or a rate of its own: "
+            f"an endpoint serves {MOST_GROUPS}. Use fewer optimizers"
+        )
     parsed = list(map(parse_endpoint, endpoints))
     if not parsed:
         raise ExchangeError("no parameter server is named: give their endpoints, host:port")
@@ -64,8 +73,8 @@ def at_endpoints(endpoints: Sequence[str]) -> Places:
             "keeps one part of the parameters, so each is named once"
         )
     return Places(
-        tuple(Where(host, port) for host, port in parsed),
-        tuple(Where(host, port, SPARSE_DOOR + SESSION_PATH) for host, port in parsed),
+        tuple(Where(host, port, door("dense", group) + SESSION_PATH) for host, port in parsed),
+        tuple(Where(host, port, door("sparse", group) + SESSION_PATH) for host, port in parsed),
         are_endpoints=True,
     )
 

@@ -57,7 +57,8 @@ def _print(text: str) -> None:
 
 class RemoteExchange:
     """The :class:`paddle._engine.exchange.Overlapping` of a job with ``pservers``: hosts that share ``port``
-    and those that follow it, or, where that is None, endpoints ``host:port`` (places.py)."""
+    and those that follow it, or, where that is None, endpoints ``host:port`` (places.py, also
+    for ``group``)."""
 
     def __init__(
         self,
@@ -77,13 +78,14 @@ class RemoteExchange:
         wire: WireSpec | None = None,
         tls_ca: str = "",
         shares_memory: bool = True,
+        group: int = 0,
     ) -> None:
         self._wire = wire or WireSpec()
         self._connect_timeout_s = connect_timeout_s
         token = token_of(token_file, notice)
         trust = read_trust(tls_ca) if tls_ca else None
         incarnation = secrets.token_hex(8)
-        self._places = places = places_of(pservers, port, ports_num, ports_num_for_sparse)
+        self._places = places = places_of(pservers, port, ports_num, ports_num_for_sparse, group)
         dense, sparse = places.dense, places.sparse
         patience, self._place = Patience(reconnect_timeout_s, Account(journal_bytes)), Place()
         client = partial(Client, call_timeout_s=call_timeout_s, notice=notice, token=token, trust=trust)
@@ -106,9 +108,8 @@ class RemoteExchange:
         self._steps = self._passes = self._pass_id = self._shrink = self._pace = 0
         self.next_pass = self.passed = 0  # where this trainer begins in its data; see Declared
         self._is_in_step, self._shares, self._cut, self._lacking = True, shares_memory, False, False
-        self._report = StepReport(0)
+        self._report, self._process = StepReport(0), os.getpid()
         self._is_first, self._notice = not trainer_id, notice
-        self._process = os.getpid()
 
     def _look_around(self) -> None:
         """While one shard is waited for another may have lost this trainer, and others may wait for that."""
