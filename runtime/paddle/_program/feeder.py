@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from math import prod
 from typing import Any
 
@@ -37,15 +38,11 @@ class Slot:
         found = _Flat([[] for _ in range(self.lod_level)])
         for number, each in enumerate(fields):
             self._walk(each, 0, number, found)
-        tensor = LoDTensor(self._rows(found.rows, found.samples))
+        tensor = LoDTensor(self._rows(found.rows(), found))
         tensor.set_recursive_sequence_lengths(found.lengths)
         return tensor
 
     def _walk(self, value: Any, level: int, number: int, found: _Flat) -> None:
-        if level == self.lod_level:
-            found.rows.append(value)
-            found.samples.append(number)
-            return
         if not hasattr(value, "__len__"):
             nested = "a list of rows" if self.lod_level - level == 1 else "a list of sequences"
             raise TypeError(
@@ -53,10 +50,14 @@ class Slot:
                 f"{self.lod_level} expects {nested}"
             )
         found.lengths[level].append(len(value))
+        if level + 1 == self.lod_level:
+            found.parts.append(value)
+            found.numbers.append(number)
+            return
         for each in value:
             self._walk(each, level + 1, number, found)
 
-    def _rows(self, rows: Sequence[Any], samples: Sequence[int]) -> Array:
+    def _rows(self, rows: Sequence[Any], samples: Iterable[int]) -> Array:
         try:
             array = np.asarray(rows, self.dtype)
         except (TypeError, ValueError, OverflowError):
@@ -72,14 +73,14 @@ class Slot:
         except ValueError:
             raise self._refused(rows, samples) from None
 
-    def _each(self, rows: Sequence[Any], samples: Sequence[int]) -> Array:
+    def _each(self, rows: Sequence[Any], samples: Iterable[int]) -> Array:
         """Rows that are not all written in one way."""
         try:
             return np.stack([np.asarray(row, self.dtype).reshape(self.shape) for row in rows])
         except (TypeError, ValueError, OverflowError):
             raise self._refused(rows, samples) from None
 
-    def _refused(self, rows: Sequence[Any], samples: Sequence[int]) -> ValueError:
+    def _refused(self, rows: Sequence[Any], samples: Iterable[int]) -> ValueError:
         """What to say of the first row that is not as the variable wants it."""
         wanted = f"{self.dtype.name}{list(self.shape)}"
         for row, number in zip(rows, samples, strict=True):
@@ -105,11 +106,24 @@ class Slot:
 
 @dataclass
 class _Flat:
-    """Rows one after another, the sample that each is of, and the lengths of each level."""
+    """Sequences one after another, the sample that each is of, and the lengths of each level."""
 
     lengths: list[list[int]]
-    rows: list[Any] = field(default_factory=list)
-    samples: list[int] = field(default_factory=list)
+    parts: list[Any] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+
+    def rows(self) -> Any:
+        """All elements of all of them."""
+        if self.parts and all(isinstance(part, np.ndarray) and part.ndim for part in self.parts):
+            try:
+                return np.concatenate(self.parts)
+            except ValueError:
+                pass  # of several shapes: the error names the one that is wrong
+        return list(chain.from_iterable(self.parts))
+
+    def __iter__(self) -> Iterator[int]:
+        """The sample that each element is of."""
+        return chain.from_iterable(map(repeat, self.numbers, map(len, self.parts)))
 
 
 def _short(value: Any) -> str:
