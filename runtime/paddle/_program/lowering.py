@@ -218,11 +218,20 @@ class Lowering:
             raise BadProgram(f"variable {name!r} is read and nothing says its shape")
         data = self.builder.data(name, described.shape, engine_dtype(described.dtype))
         levels = described.lod_level
-        runs = tuple(self.builder.data(f"{name}{LOD}{level}", (-1,), "int64") for level in range(levels))
+        runs = tuple(self._offsets(name, level, levels) for level in range(levels))
         self.needs[name] = Need(name, levels, described.persistable and not fed)
         if described.stop_gradient:
             self.stopped.add(name)
         return Value(data, runs)
+
+    def _offsets(self, name: str, level: int, levels: int) -> EngineVariable:
+        """What says where sequences begin. While something is inferred, nobody knows which variables are
+        made of the same sequences: all of as many levels are taken to be."""
+        shared = f"{LOD}{level}of{levels}"
+        known = self.builder.program.main.variables.get(shared)
+        if self.infers and known is not None:
+            return known
+        return self.builder.data(shared if self.infers else f"{name}{LOD}{level}", (-1,), "int64")
 
     def _parameter(self, described: Variable) -> EngineParameter:
         if self._sparse is None:
