@@ -27,6 +27,7 @@ from paddle._launch.errors import LaunchError, NotInThisRelease, UsageError
 from paddle._launch.flags import check_ports, defaults_of, flags_of
 from paddle._launch.infolog import InfoLog, open_info_log, warn_on_standard_error
 from paddle._launch.manual import page
+from paddle._reported import Reported
 from paddle._visible import visible
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
         if options.snapshots is not None:
             _make_folders(options.snapshots.folder, options.snapshot_folders)
         announce = partial(_announce, has_token=token is not None)
-        return serve(options, announce, _Watcher(), token, certificate)
+        return serve(options, announce, Reported("paddle pserver"), token, certificate)
     except PserverError as error:
         print(visible(f"paddle pserver: {error}"), file=sys.stderr)
         return PORT_IN_USE if isinstance(error, PortInUse) else error.exit_status
@@ -350,29 +351,6 @@ def _announce(ports: list[tuple[str, int]], *, has_token: bool) -> None:
         print(f"paddle pserver: warning: {notice}", file=sys.stderr)
     print("paddle pserver: listening on", ", ".join(f"{host}:{port}" for host, port in ports), flush=True)
     reporter().ready(ports)
-
-
-class _Watcher:
-    """Hands on what shards tell of their job: to the launcher, and to standard error why it broke."""
-
-    def joined(self) -> None:
-        reporter().joined()
-
-    def waiting(self, trainers: Sequence[int], seconds: float) -> None:
-        reporter().waiting(trainers, seconds)
-
-    def barred(
-        self, shard: str, ever: Sequence[int], until_pass_ends: Sequence[int], left: Sequence[int]
-    ) -> bool:
-        return reporter().barred(shard, ever, until_pass_ends, left)
-
-    def broken(self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
-        text = f"{shard}: the job is broken: {reason}"
-        print(f"paddle pserver: {text}", file=sys.stderr, flush=True)
-        reporter().broken(text, trainers, is_own=is_own)
-
-    def restarted(self, shard: str, how: str) -> None:
-        reporter().restarted(shard, how)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ TABLE = (
     Row("__init__", "_absent _homes batch", "importlib"),
     Row(
         "__main__",
-        f"__init__ {FLAGS} _visible _planning _launch.{{infolog, nics}} "
+        f"__init__ {FLAGS} _visible _planning _reported _launch.{{infolog, nics}} "
         "_offline _online _pserver.{errors, options} _pserver.service.service "
         "_pserver.trust.{auth, tls, token_file} _pserver.tasks.{errors, queue, service}",
         STANDARD,
@@ -47,6 +47,7 @@ TABLE = (
         "pathlib runpy sys",
     ),
     Row("_absent", "_complaint", "sys"),
+    Row("_reported", "_launch.environ", "sys"),
     Row("_complaint", "", STANDARD),
     Row("_visible"),
     Row("_blas", "", "ctypes pathlib"),
@@ -141,7 +142,7 @@ TABLE = (
     Row("_program.op_rows", "_absent _program", "importlib"),
     Row(  # the one door to the parameter server
         "_program.carrier",
-        "_absent _goodbye _engine.exchange _program.errors _launch.{environ, infolog, nics} "
+        "_absent _goodbye _reported _engine.exchange _program.errors _launch.{environ, infolog, nics} "
         "_pserver.protocol.wire _pserver.service.endpoint "
         "_pserver.trainer.{local, places, remote, trainer_modes} _pserver.trust.{tls, token_file}",
         "os sys",

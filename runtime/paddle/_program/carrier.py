@@ -155,13 +155,14 @@ def serve(
     process with status 0, as they do in the original. Raises PserverError where the job did not end well.
     """
     from paddle._launch import nics
-    from paddle._launch.environ import files
+    from paddle._launch.environ import files, reporter
     from paddle._launch.infolog import open_info_log
     from paddle._pserver.service.endpoint import EndpointOptions
     from paddle._pserver.service.endpoint import serve as serve_here
     from paddle._pserver.trainer.places import parse_endpoint
     from paddle._pserver.trust.tls import read_certificate
     from paddle._pserver.trust.token_file import token_of
+    from paddle._reported import Reported
 
     address, port = parse_endpoint(endpoint)
     paths = files({"token_file": "", "tls_cert": "", "tls_key": ""}, os.environ)
@@ -178,11 +179,12 @@ def serve(
             ):
                 _say(f"warning: {warning}")
         _say(f"the parameter server listens on {address}:{port}, for trainers: {trainers}")
+        reporter().ready([(address, port)])
         on_ready(address, port)
 
     open_info_log("paddle_pserver2", os.environ)
     options = EndpointOptions(address=address, port=port, trainers=trainers, tables=tables)
-    if not serve_here(options, ready, token=token, certificate=certificate):
+    if not serve_here(options, ready, Reported("parameter server"), token=token, certificate=certificate):
         raise SystemExit(0)
 
 

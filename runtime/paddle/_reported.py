@@ -1,0 +1,42 @@
+"""How a parameter server's job fares, told to whoever launched this process, and why it broke, to its user.
+
+It must never know what becomes of what it is told. Guarantee: where nobody listens nothing happens.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from paddle._launch.environ import reporter
+
+
+class Reported:
+    """A Watcher (``_pserver.watcher``). ``name``: of this process, for its user."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def joined(self) -> None:
+        """See Watcher."""
+        reporter().joined()
+
+    def waiting(self, trainers: Sequence[int], seconds: float) -> None:
+        """See Watcher."""
+        reporter().waiting(trainers, seconds)
+
+    def barred(
+        self, shard: str, ever: Sequence[int], until_pass_ends: Sequence[int], left: Sequence[int]
+    ) -> bool:
+        """See Watcher."""
+        return reporter().barred(shard, ever, until_pass_ends, left)
+
+    def broken(self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
+        """See Watcher."""
+        text = f"{shard}: the job is broken: {reason}"
+        print(f"{self._name}: {text}", file=sys.stderr, flush=True)
+        reporter().broken(text, trainers, is_own=is_own)
+
+    def restarted(self, shard: str, how: str) -> None:
+        """See Watcher."""
+        reporter().restarted(shard, how)
