@@ -1,12 +1,25 @@
 """Penalties on parameters, of the 2.x generation: ``paddle.regularizer``.
 
-It must never hold code of its own. Guarantee: each is the class of the programs' room that the fluid
-generation calls by its longer name.
+It must never append: the room of programs does. Guarantee: each is a class of that room, which fluid
+calls by its longer name.
 """
 
 from __future__ import annotations
 
-from paddle._program.regularizer import L1DecayRegularizer as L1Decay
-from paddle._program.regularizer import L2DecayRegularizer as L2Decay
+from paddle._program.regularizer import L1DecayRegularizer, L2DecayRegularizer
 
 __all__ = ["L1Decay", "L2Decay"]
+
+
+class L1Decay(L1DecayRegularizer):
+    """Adds ``coeff`` times the sign of the parameter to its gradient."""
+
+    def __init__(self, coeff: float = 0.0) -> None:
+        super().__init__(coeff)
+
+
+class L2Decay(L2DecayRegularizer):
+    """Adds ``coeff`` times the parameter to its gradient."""
+
+    def __init__(self, coeff: float = 0.0) -> None:
+        super().__init__(coeff)

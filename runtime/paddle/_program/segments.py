@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+from paddle._program.ahead import ids_ahead, rates_ahead
 from paddle._program.block import Block, reads_of
 from paddle._program.errors import BadFeed
 from paddle._program.lowering import Lowered, Lowering, sparse_tables
 from paddle._program.op_rows import is_lowered, row
 from paddle._program.operator import BACKWARD, Operator
-from paddle._program.rates import ahead
 from paddle._program.updates import UPDATES, Group, groups, is_update, moved_at
 
 _IGNORED = frozenset({"feed", "fetch", "read"})  # whose values a run has before it begins
@@ -41,9 +41,17 @@ Stage = Segment | Operator
 def stages(block: Block, fed: Collection[str], fetched: Sequence[str]) -> list[Stage]:
     """The stages of a block that is fed and asked for these names."""
     _check_fetches(block, fed, fetched)
-    first, rest = ahead([op for op in block.ops if op.type not in _IGNORED])
+    first, rest = rates_ahead([op for op in block.ops if op.type not in _IGNORED])
     rates = _pieces(first)
-    pieces = [*rates, *_pieces(rest)]
+    pieces: list[list[Operator] | Operator] = [*rates]
+    alone = set(range(len(rates)))  # pieces that no gradient goes back through
+    tables = sparse_tables(block.program)
+    for each in _pieces(rest):
+        ids, others = ids_ahead(each, tables) if isinstance(each, list) else ([], each)
+        if ids:
+            alone.add(len(pieces))
+            pieces.append(ids)
+        pieces.append(others)
     found: list[Stage] = []
     before: list[Operator] = []
     for at, piece in enumerate(pieces):
@@ -54,7 +62,7 @@ def stages(block: Block, fed: Collection[str], fetched: Sequence[str]) -> list[S
         takes_gradients = any(op.role == BACKWARD for op in piece)
         segment = _segment(block, before if takes_gradients else [], piece, fed, {*later, *fetched})
         found.append(segment)
-        if at >= len(rates):
+        if at not in alone:
             before += [op for op in piece if op.role != BACKWARD and not is_update(op)]
     return found
 

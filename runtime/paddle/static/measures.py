@@ -51,13 +51,9 @@ def auc(
     _mode.need_static("paddle.static.auc")
     helper = LayerHelper("auc")
     length = num_thresholds + 1
-    last = _counted(helper, input, label, curve, num_thresholds, slide_steps, _length(length, slide_steps))
+    last = _counted(helper, input, label, curve, num_thresholds, slide_steps, [max(slide_steps, 1), length])
     whole = _counted(helper, input, label, curve, num_thresholds, 0, [1, length])
     return whole[0], last[0], [*last[1], *whole[1]]
-
-
-def _length(length: int, slide_steps: int) -> list[int]:
-    return [1, length] if slide_steps == 0 else [(1 + slide_steps) * length + 1]
 
 
 def _counted(

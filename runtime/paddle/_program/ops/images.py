@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from paddle._engine.program import Variable as EngineVariable
 from paddle._program.errors import BadProgram
 from paddle._program.lowering import Lowering
 from paddle._program.op_rows import lowers
@@ -52,10 +53,33 @@ def _same(
     return {**moving, "paddings": tuple((w - 1) * d // 2 for w, d in zip(window, apart, strict=True))}
 
 
+def _framed(
+    low: Lowering, x: EngineVariable, window: tuple[int, int], moving: dict[str, Any]
+) -> tuple[EngineVariable, dict[str, Any]]:
+    """An image with as much around it as "SAME" needs: the odd one of a number of pixels goes to the end."""
+    sides = []
+    for size, side, stride, apart in zip(
+        x.shape[2:], window, moving["strides"], moving["dilations"], strict=True
+    ):
+        reach = (side - 1) * apart + 1
+        missing = reach - 1 if stride == 1 else max((-(-size // stride) - 1) * stride + reach - size, 0)
+        if stride != 1 and size < 0:
+            raise BadProgram("padding 'SAME' with strides above 1 is of images of a declared size")
+        sides.append((missing // 2, missing - missing // 2))
+    if all(before == after for before, after in sides):
+        return x, {**moving, "paddings": tuple(before for before, _ in sides)}
+    framed = low.op("pad", {"paddings": ((0, 0), (0, 0), *sides), "value": 0.0}, X=x)
+    return framed, {**moving, "paddings": (0, 0)}
+
+
 @lowers("conv2d", "depthwise_conv2d", dilations=(1, 1), groups=1, use_cudnn=True, **_MOVING)
 def _conv2d(low: Lowering, op: Operator) -> None:
     x, filters = low.input(op, "Input").variable, low.input(op, "Filter").variable
-    moving = _same(op, x.shape, (filters.shape[2], filters.shape[3]), _moving(op, "dilations"))
+    moving = _moving(op, "dilations")
+    if op.attr("padding_algorithm") == "SAME":
+        x, moving = _framed(low, x, (filters.shape[2], filters.shape[3]), moving)
+    elif op.attr("padding_algorithm") == "VALID":
+        moving["paddings"] = (0, 0)
     low.give(
         op, "Output", low.op("conv2d", {**moving, "groups": op.attr("groups") or 1}, X=x, Filter=filters)
     )
