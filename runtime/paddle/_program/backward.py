@@ -32,8 +32,9 @@ def append_backward(
     if not isinstance(loss, Variable):
         raise BadArgument(f"a loss is a Variable of a program, not {loss!r}")
     block = loss.block.program.global_block()
-    parameters = _parameters(block, parameter_list)
-    found = _Walk(block, [loss.name], _names(no_grad_set), {each.name for each in parameters})
+    stopped = _names(no_grad_set)
+    parameters = [each for each in _parameters(block, parameter_list) if each.name not in stopped]
+    found = _Walk(block, [loss.name], stopped, {each.name for each in parameters})
     if not found.path and parameters:
         raise BadProgram(
             f"the loss {loss.name!r} depends on no parameter that can be trained: there is nothing to learn"
@@ -159,7 +160,8 @@ def _append(
 def _parameters(block: Block, given: Sequence[Any] | None) -> list[Parameter]:
     names = None if given is None else [each if isinstance(each, str) else each.name for each in given]
     wanted = block.all_parameters() if names is None else [block.var(name) for name in names]
-    return [each for each in wanted if isinstance(each, Parameter) and each.trainable]
+    learns = (each for each in wanted if isinstance(each, Parameter) and each.trainable)
+    return [each for each in learns if not each.stop_gradient]
 
 
 def _names(given: Collection[Any] | None) -> set[str]:

@@ -88,6 +88,8 @@ class Executor:
             runs = 0 if known is None else known.runs
             reads = readers_of(program)
             known = self._programs[program] = _Known(program._version, reads, runs=runs)
+        if not known.reads:
+            return self._computed(program, known, values, names, scope, return_numpy)
         with turn(known.reads, values, scope):
             return self._computed(program, known, values, names, scope, return_numpy)
 
@@ -109,8 +111,11 @@ class Executor:
         _tell_rates(program, scope)
         samples = _samples(values)
         seed = program._seed or self._seed
-        with _told(program._carrier):
+        if program._carrier is None:
             ready.course(values, seed, known.runs, samples)
+        else:
+            with _told(program._carrier):
+                ready.course(values, seed, known.runs, samples)
         known.runs += 1
         found = [_fetched(values, scope, *each) for each in ready.fetches]
         return [_shown(each, name, return_numpy) for each, name in zip(found, names, strict=True)]
@@ -162,9 +167,6 @@ class Executor:
 @contextmanager
 def _told(carrier: Any) -> Iterator[None]:
     """Have the others of a job hear of an error with which this trainer ends."""
-    if carrier is None:
-        yield
-        return
     try:
         yield
     except BaseException as error:
@@ -232,8 +234,9 @@ def _fed(feed: Any) -> dict[str, Any]:
         raise BadArgument(f"feed is a dict of names to values, not {type(feed).__name__}")
     found: dict[str, Any] = {}
     for name, value in feed.items():
-        key = name.name if isinstance(name, Variable) else name
-        found[key] = value if isinstance(value, np.ndarray | LoDTensor) else np.asarray(value)
+        key = name if type(name) is str else name.name if isinstance(name, Variable) else str(name)
+        is_one = type(value) is np.ndarray or isinstance(value, np.ndarray | LoDTensor)
+        found[key] = value if is_one else np.asarray(value)
     return found
 
 
@@ -241,13 +244,16 @@ def _names(fetch_list: Any) -> list[str]:
     if fetch_list is None:
         return []
     several = fetch_list if isinstance(fetch_list, list | tuple) else [fetch_list]
-    if not all(isinstance(each, Variable | str) for each in several):
+    names: list[Any] = [each if isinstance(each, str) else getattr(each, "name", None) for each in several]
+    if not all(isinstance(each, str) for each in names):
         raise BadArgument("fetch_list holds Variables and names of variables")
-    return [each if isinstance(each, str) else each.name for each in several]
+    return names
 
 
 def _samples(values: Mapping[str, Any]) -> int:
     for value in values.values():
+        if type(value) is np.ndarray and value.ndim:
+            return len(value)
         if isinstance(value, LoDTensor):
             return len(value._lod[0]) - 1 if value._lod else len(value)
         if isinstance(value, np.ndarray) and value.ndim:

@@ -76,7 +76,10 @@ class Optimizer:
         """Append clipping, regularisation and updates for these gradients; gives the update operators."""
         pairs = sorted(params_grads, key=lambda pair: pair[0].name)
         if not pairs:
-            raise BadArgument("there is no gradient to learn from: are all parameters trainable=False?")
+            raise BadArgument(
+                "there is nothing to learn: the loss depends on no parameter that can be trained, or "
+                "no_grad_set names all of them"
+            )
         program = pairs[0][0].block.program
         with program._optimized_guard(pairs):
             pairs = self._clipped(pairs)

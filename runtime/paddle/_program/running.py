@@ -7,7 +7,6 @@ what it writes there is there when it returns.
 from __future__ import annotations
 
 from collections.abc import MutableMapping
-from contextlib import nullcontext
 from threading import Lock
 from typing import Any
 
@@ -24,9 +23,6 @@ from paddle._program.several import Several
 from paddle._program.turns import InTurn
 
 Values = MutableMapping[str, Any]
-
-
-_ALONE = nullcontext()
 
 
 class SegmentRun:
@@ -50,18 +46,19 @@ class SegmentRun:
         self._fetch = [v.name for _, value in self._kept for v in (value.variable, *value.runs)]
         self._several: Several | None = None
         self._stepping: list[Keeper] = []
+        self._rates: dict[str, np.ndarray] = {}
         self._runner: EngineExecutor | None = None
         self._generation = -1
 
     def __call__(self, values: Values, seed: int, step: int, samples: int) -> None:
         """Run it on the values of a run, and add what it gives."""
         scope = self._scope
-        with self._lock or _ALONE:
-            if scope.generation != self._generation:
-                self._settle()
-            for keeper in self._stepping:
-                keeper.look_at_powers()
-        rates = [_number(values, scope, group.rate) for group in self._groups]
+        if self._lock is None:
+            self._begin()
+        else:
+            with self._lock:
+                self._begin()
+        rates = [self._rate(values, group.rate) for group in self._groups]
         if self._several is not None:
             self._several.rates = rates
         feed: dict[str, Any] = {}
@@ -84,6 +81,29 @@ class SegmentRun:
             else:
                 values[name] = array
 
+    def _begin(self) -> None:
+        if self._scope.generation != self._generation:
+            self._settle()
+        for keeper in self._stepping:
+            keeper.look_at_powers()
+
+    def _rate(self, values: Values, name: str) -> float:
+        """What a learning rate is at this step: what the run has computed, or what the scope holds."""
+        if not name:
+            return 1.0
+        value = values.get(name)
+        if value is not None:
+            return float(np.asarray(value).reshape(-1)[0])
+        held = self._rates.get(name)
+        if held is None:
+            held = self._scope.value(name)
+            if held is None:
+                raise NotInitialized(
+                    f"the learning rate {name!r} has no value: run the startup program first"
+                )
+            self._rates[name] = held
+        return float(held.item(0))
+
     def _write(self, name: str, value: Any) -> None:
         self._scope.var(name).get_tensor().set(np.asarray(value))
 
@@ -102,6 +122,7 @@ class SegmentRun:
         if fresh:
             known.bind(fresh)
         self._runner = self._runner_of(own, others)
+        self._rates.clear()
         self._generation = scope.generation
 
     def _runner_of(self, own: list[Keeper], others: list[Keeper]) -> EngineExecutor:
@@ -170,14 +191,3 @@ def _held(need: Need, scope: Scope) -> Any:
             f"variable {need.name!r} has no value in this scope: run the startup program first"
         )
     raise BadFeed(f"the feed lacks {need.name!r}: feed={{{need.name!r}: array, ...}}")
-
-
-def _number(values: Values, scope: Scope, name: str) -> float:
-    if not name:
-        return 1.0
-    value = values.get(name)
-    if value is None:
-        value = scope.value(name)
-    if value is None:
-        raise NotInitialized(f"the learning rate {name!r} has no value: run the startup program first")
-    return float(np.asarray(value).reshape(-1)[0])

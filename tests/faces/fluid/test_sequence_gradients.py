@@ -51,7 +51,9 @@ CASES = {
     ),
     "row_conv": lambda x: layers.row_conv(x, 1),
     "conv": lambda x: layers.sequence_conv(x, 2, 3, act=None),
-    "softmax": lambda x: layers.sequence_softmax(layers.fc(x, 1, bias_attr=False)),
+    "softmax": lambda x: layers.sequence_pool(  # of which the sum never changes
+        layers.sequence_softmax(layers.fc(x, 1, bias_attr=False)), "max"
+    ),
     "reset": lambda x: layers.sequence_last_step(layers.lod_reset(x, target_lod=[0, 1, 5])),
     "gru": lambda x: layers.dynamic_gru(layers.fc(x, 6), 2, candidate_activation="relu"),
 }
