@@ -28,7 +28,8 @@ PIECE_BYTES = 1 << 20
 WORTH_BYTES = 1 << 17
 """So much is read at a time, at least: what is read costs a few calls apiece."""
 _KEPT_BYTES = 4000
-_LEASHED = '(cat; kill -9 0) <&"$1" >/dev/null 2>&1 & exec sh -c "$0"'
+_LEASHED = '(cat "/dev/fd/$1"; kill -9 0) </dev/null >/dev/null 2>&1 & exec sh -c "$0"'
+"""Some shells know no descriptor above 9, but for their names."""
 
 
 class CommandFailed(RuntimeError):
