@@ -101,7 +101,8 @@ def sparse_embedding(
     **others: Any,
 ) -> Any:
     """``embedding`` in a table that the parameter servers keep; the height of ``size`` is of no account
-    there.
+    there. As upstream's it takes the last size of ids for their own where that is 1: the rows of [n, 1]
+    ids are [n, width].
 
     ``entry``: which ids get a row: a ``CountFilterEntry`` or ``ProbabilityEntry`` of ``paddle.distributed``.
     """
@@ -139,5 +140,6 @@ def _looked_up(
         "padding_idx": padding_of(padding_idx, size[0]),
         **more,
     }
-    helper.append_op("lookup_table_v2", {"Ids": [ids], "W": [table]}, {"Out": [out]}, attrs)
+    kind = "lookup_table" if "entry" in more and ids.shape[-1:] == (1,) else "lookup_table_v2"
+    helper.append_op(kind, {"Ids": [ids], "W": [table]}, {"Out": [out]}, attrs)
     return out
