@@ -10,7 +10,7 @@ it looks, and nothing of an older job or a machine's tuning shines through.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
@@ -33,6 +33,7 @@ from paddle._launch.report import Reporter, reporter
 __all__ = [
     "RESTARTS",
     "SERVED",
+    "SHARED_PORTS",
     "ClusterEnvironment",
     "InitFlags",
     "Reporter",
@@ -45,8 +46,10 @@ __all__ = [
 ]
 
 RESTARTS = "PADDLE_RESTARTS"  # how often a role was started before, alone or with its whole job
+SHARED_PORTS = "PADDLE_SHARED_PORTS"  # of all servers of a job, where they are commands and not its program
 SERVED = "PADDLE_SERVED_JOB"  # which job a parameter server serves, also one that takes another's place in it
 _PREFIX = "PADDLE_INIT_"
+_TOLD_PORTS = 3
 _FILES = {
     "token_file": "PADDLE_TOKEN_FILE",
     "tls_ca": "PADDLE_TLS_CA",
@@ -64,6 +67,7 @@ _DROPPED = (
     RESTARTS,
     "PADDLE_RUNNING_ENV",
     SERVED,
+    SHARED_PORTS,
     "PADDLE_TRAINER_ENDPOINTS",
     "PADDLE_TRAINER_IPS",
     "PADDLE_WITH_GLOO",
@@ -144,6 +148,17 @@ def restarts(environ: Mapping[str, str]) -> int:
     if not text.isdecimal():
         raise FlagError(f"{RESTARTS}: {text!r} is not how often a process was started again: 0, 1, 2...")
     return int(text)
+
+
+def shared_ports(environ: Mapping[str, str], endpoints: Sequence[str]) -> tuple[int, int, int] | None:
+    """The first port, and how many dense and sparse ones follow, of parameter servers that are commands of a
+    launched job; None where those at ``endpoints`` are not, but the job's own program."""
+    ports = {endpoint.rpartition(":")[2] for endpoint in endpoints}
+    numbers = environ.get(SHARED_PORTS, "").split(",")
+    if len(numbers) != _TOLD_PORTS or ports != {numbers[0]}:
+        return None
+    first, dense, sparse = map(int, numbers)
+    return first, dense, sparse
 
 
 def child_environment(

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from paddle._launch.environ import RESTARTS, SERVED, ClusterEnvironment, child_environment
+from paddle._launch.environ import RESTARTS, SERVED, SHARED_PORTS, ClusterEnvironment, child_environment
 from paddle._launch.flags import BY_NAME
 from paddle._launch.job import SNAPSHOT_FLAGS, JobSpec
 from paddle._launch.machines.shards import share
@@ -205,6 +205,12 @@ class _Writer:
         role = self._role("pserver", node, rank, argv)
         return msgspec.structs.replace(role, env={**role.env, SERVED: self._job_id})
 
+    @property
+    def _shared_ports(self) -> str:
+        settings = self._spec.settings
+        names = ("port", "ports_num", "ports_num_for_sparse")
+        return ",".join(str(settings[name]) for name in names)
+
     def _trainer(self, node: int, rank: int) -> RolePlan:
         return self._role("trainer", node, rank, (self._python, "-u", PROGRAM, *self._spec.arguments))
 
@@ -231,7 +237,7 @@ class _Writer:
             node=node,
             rank=rank,
             argv=argv,
-            env={**env, JOB_VARIABLE: self._job_id},
+            env={**env, JOB_VARIABLE: self._job_id, SHARED_PORTS: self._shared_ports},
             prepend=self._prepend,
             log=LOGS[kind],
         )

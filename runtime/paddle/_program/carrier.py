@@ -112,14 +112,26 @@ def refresh_of(exchange: Exchange, *, has_tables: bool) -> Callable[[], Any] | N
 
 
 def _remote(cluster: Cluster, group: int) -> Exchange:
-    from paddle._launch.environ import read_init
+    from paddle._absent import NotInThisRelease
+    from paddle._launch.environ import read_init, shared_ports
     from paddle._pserver.protocol.wire import wire_of
     from paddle._pserver.trainer.remote import RemoteExchange
     from paddle._pserver.trainer.trainer_modes import in_mode
 
-    flags = read_init({}, os.environ)
+    flags, shared = read_init({}, os.environ), shared_ports(os.environ, cluster.endpoints)
+    if shared is not None and group:
+        raise NotInThisRelease(
+            "a program with several optimizers, or several variables that hold learning rates, is not "
+            "trained on `paddle pserver`s in this release: train all of it by one optimizer, or launch it "
+            "with `python -m paddle.distributed.launch`, where the program is the server too"
+        )
+    port, ports_num, ports_num_for_sparse = shared or (None, 1, 1)
+    hosts = [endpoint.rpartition(":")[0] for endpoint in cluster.endpoints]
     exchange = RemoteExchange(
-        cluster.endpoints,
+        cluster.endpoints if port is None else hosts,
+        port=port,
+        ports_num=ports_num,
+        ports_num_for_sparse=ports_num_for_sparse,
         num_gradient_servers=cluster.trainers,
         trainer_id=cluster.trainer_id,
         connect_timeout_s=_patience_s(flags),

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from paddle import _complaint
 from paddle._program.course import Course
 from paddle._program.dtypes import numpy_dtype
 from paddle._program.errors import BadArgument, BadFeed
@@ -54,6 +55,7 @@ class Executor:
     """Runs programs. ``place`` names a device; there is one."""
 
     def __init__(self, place: Any = None) -> None:
+        _complaint.tell_uncaught()
         self.place = place
         self._programs: WeakKeyDictionary[Program, _Known] = WeakKeyDictionary()
         self._seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)

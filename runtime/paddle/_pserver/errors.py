@@ -19,7 +19,7 @@ PserverError                  an ExchangeError: the engine's callers see these
 │   ├── NotAuthorized         the two sides do not have the same token
 │   ├── TlsMismatch           one side encrypts, and the other does not
 │   └── NotTrusted            the pserver's certificate is not what the trainer trusts
-├── JobFailed                 a pserver's job did not end well; the text says why
+├── JobFailed                 a Complaint: a pserver's job did not end well; the text says why
 ├── RateMismatch              trainers in step that tell different learning rates: the job is broken
 ├── TrainerLost               a barrier cannot be met: the text names who is missing
 ├── ShardUnreachable          no connection, or no answer in time
@@ -132,8 +132,10 @@ class NotTrusted(Refused):
     """The pserver's certificate is not what the trainer trusts."""
 
 
-class JobFailed(PserverError):
+class JobFailed(Complaint, PserverError):
     """The job that a pserver has served did not end well."""
+
+    exit_status = 1  # the call was right
 
 
 class RateMismatch(PserverError):
