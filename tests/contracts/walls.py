@@ -98,6 +98,7 @@ TABLE = (
     Row("distributed.fleet.metrics", "distributed.fleet _program.scope", "numpy"),
     Row("distributed.fleet", "_absent _fleet distributed.fleet", "importlib"),
     Row("distributed.__init__", "_absent", "importlib"),
+    Row("distributed.entry_attr"),
     Row("distributed.{launch, fleet.launch}", "_launch.fleet.cli", "sys"),
     Row("fluid.trainer", "fluid _absent _program _launch.environ", "numpy os"),
     Row("profiler", "_absent _engine.{profile, profile_table}", "os pathlib socket"),

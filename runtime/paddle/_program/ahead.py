@@ -4,8 +4,8 @@ An exchange is told the learning rate of a step before the step runs, and whoeve
 know which ones a step reads before it begins: ids are fed, or they are computed ahead. It must never know a
 schedule, nor a table's rows.
 
-Guarantee: operators keep their order among those that go ahead, and among those that stay; a rate whose inputs
-a gradient or an update gives stays, and so do ids that depend on what outlives a run.
+Guarantee: operators keep their order among those that go ahead, and among those that stay; a rate whose
+inputs a gradient or an update gives stays, and so do ids that depend on what outlives a run.
 """
 
 from __future__ import annotations

@@ -72,6 +72,7 @@ UPDATES: dict[str, UpdateRow] = {
         {"SquaredAccumulator": "square_sum", "LinearAccumulator": "linear"},
     ),
     "adam": UpdateRow("adam", _named(**_BETAS, lazy="lazy_mode"), _MOMENTS, _POWERS),
+    "adamw": UpdateRow("adamw", _named(**_BETAS, lazy="lazy_mode", decay="coeff"), _MOMENTS, _POWERS),
     "adamax": UpdateRow(
         "adamax",
         _named(beta1="beta1", beta2="beta2"),

@@ -10,6 +10,7 @@ from paddle import _absent
 
 _MODULES = frozenset({"fleet", "launch"})
 _DATASETS = frozenset({"InMemoryDataset", "QueueDataset"})
+_ENTRIES = frozenset({"CountFilterEntry", "ProbabilityEntry"})
 _COLLECTIVE = "training is with parameter servers (paddle.distributed.fleet)"
 _LATER = dict.fromkeys(
     (
@@ -20,7 +21,7 @@ _LATER = dict.fromkeys(
     _COLLECTIVE,
 )
 
-__all__ = sorted(_MODULES | _DATASETS)
+__all__ = sorted(_MODULES | _DATASETS | _ENTRIES)
 
 
 def __getattr__(name: str) -> Any:
@@ -28,6 +29,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"paddle.distributed.{name}")
     if name in _DATASETS:
         return getattr(import_module("paddle.distributed.fleet.dataset"), name)
+    if name in _ENTRIES:
+        return getattr(import_module("paddle.distributed.entry_attr"), name)
     if name in _LATER:
         raise _absent.AbsentName(f"paddle.distributed.{name} is not in this release: {_LATER[name]}.")
     raise AttributeError(f"paddle.distributed.{name} does not exist", name=name, obj=import_module(__name__))

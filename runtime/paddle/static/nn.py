@@ -7,6 +7,7 @@ since fluid is fluid's very function.
 from __future__ import annotations
 
 import sys
+import warnings
 from importlib import import_module
 from math import prod
 from typing import Any
@@ -105,6 +106,7 @@ def sparse_embedding(
     ids are [n, width].
 
     ``entry``: which ids get a row: a ``CountFilterEntry`` or ``ProbabilityEntry`` of ``paddle.distributed``.
+    It is noted in the program and told of in a warning: here all rows of ``size`` are there from the start.
     """
     from paddle._program.layer_helper import LayerHelper
 
@@ -112,6 +114,12 @@ def sparse_embedding(
     if entry is not None and not hasattr(entry, "_to_attr"):
         raise ValueError(
             f"entry is a CountFilterEntry or a ProbabilityEntry of paddle.distributed, not {entry!r}"
+        )
+    if entry is not None:
+        warnings.warn(
+            f"sparse_embedding: entry {entry._to_attr()} has no effect in this release: every id has its row "
+            "from the start",
+            stacklevel=2,
         )
     helper = LayerHelper("embedding", param_attr=param_attr)
     said = "none" if entry is None else entry._to_attr()

@@ -80,6 +80,7 @@ CASES = {
     "sgd": (lambda: paddle.optimizer.SGD(0.1), lambda: stepped(lambda g, n, w: 0.1 * g)),
     "momentum": (lambda: paddle.optimizer.Momentum(0.1, 0.9), lambda: stepped(Momentum())),
     "adam": (lambda: paddle.optimizer.Adam(0.1), lambda: stepped(Adam())),
+    "adamw": (lambda: paddle.optimizer.AdamW(0.1, weight_decay=0.3), lambda: stepped(Adam(0.3))),
     "adagrad": (lambda: paddle.optimizer.Adagrad(0.1), lambda: stepped(Adagrad())),
     "decayed": (
         lambda: paddle.optimizer.SGD(0.1, weight_decay=0.3),
@@ -95,6 +96,71 @@ def test_every_step_is_that_of_the_formula(name):
     losses, weight = regression(optimizer())
     assert losses == pytest.approx(expected()[0], rel=2e-5)
     assert weight == pytest.approx(expected()[1], rel=1e-4)
+
+
+OTHERS = [
+    lambda: paddle.optimizer.Adamax(0.1),
+    lambda: paddle.optimizer.RMSProp(0.05, momentum=0.5, centered=True),
+    lambda: paddle.optimizer.Adadelta(1.0, epsilon=1e-2),
+    lambda: paddle.optimizer.Lamb(0.1),
+    lambda: paddle.optimizer.Momentum(0.05, use_nesterov=True, weight_decay=paddle.regularizer.L1Decay(0.01)),
+    lambda: paddle.optimizer.AdamW(0.1, apply_decay_param_fun=lambda name: name != "w"),
+]
+
+
+@pytest.mark.parametrize("make", OTHERS)
+def test_every_other_optimizer_learns(make):
+    losses, _ = regression(make())
+    assert losses[-1] < losses[0]
+
+
+def test_a_model_of_three_generations_learns_the_same():
+    found = [regression(paddle.optimizer.SGD(0.1))[0], by_fluid(), by_v2()]
+    assert found[1] == pytest.approx(found[0], rel=1e-6)
+    assert found[2] == pytest.approx(found[0], rel=1e-5)
+
+
+def by_fluid():
+    from paddle import fluid
+
+    main, startup = fluid.Program(), fluid.Program()
+    with fluid.program_guard(main, startup), fluid.unique_name.guard(), fluid.scope_guard(fluid.core.Scope()):
+        x, y = fluid.layers.data("x", [3]), fluid.layers.data("y", [1])
+        guess = fluid.layers.fc(x, 1, param_attr="w", bias_attr=False)
+        loss = fluid.layers.mean(fluid.layers.square_error_cost(guess, y))
+        fluid.optimizer.SGD(0.1).minimize(loss)
+        executor = fluid.Executor(fluid.CPUPlace())
+        executor.run(startup)
+        fluid.global_scope().find_var("w").get_tensor().set(FIRST, fluid.CPUPlace())
+        return [
+            executor.run(main, feed={"x": a, "y": b}, fetch_list=[loss])[0].item()
+            for a, b in zip(X, Y, strict=True)
+        ]
+
+
+def by_v2():
+    """It adds up over a batch what the others take the mean of."""
+    import paddle.v2 as v2
+
+    v2.init()
+    x = v2.layer.data(name="x", type=v2.data_type.dense_vector(3))
+    y = v2.layer.data(name="y", type=v2.data_type.dense_vector(1))
+    named = v2.attr.Param(name="w")
+    guess = v2.layer.fc(input=x, size=1, act=v2.activation.Linear(), param_attr=named, bias_attr=False)
+    cost = v2.layer.square_error_cost(input=guess, label=y)
+    parameters = v2.parameters.create(cost)
+    parameters.set("w", FIRST)
+    update = paddle.optimizer.Momentum(learning_rate=0.1 / 8, momentum=0)
+    trainer = v2.trainer.SGD(cost, parameters, update)
+    losses = []
+
+    def note(event):
+        if isinstance(event, v2.event.EndIteration):
+            losses.append(event.cost)
+
+    rows = [(a, b) for xs, ys in zip(X, Y, strict=True) for a, b in zip(xs, ys, strict=True)]
+    trainer.train(v2.batch(lambda: iter(rows), 8), num_passes=1, event_handler=note)
+    return losses
 
 
 def test_a_schedule_is_read_at_every_step():

@@ -15,6 +15,7 @@ from paddle._engine.rules.adadelta import AdaDelta
 from paddle._engine.rules.adagrad import AdaGrad
 from paddle._engine.rules.adam import Adam
 from paddle._engine.rules.adamax import Adamax
+from paddle._engine.rules.adamw import AdamW
 from paddle._engine.rules.decayed_adagrad import DecayedAdaGrad
 from paddle._engine.rules.fluid import (
     FluidAdaGrad,
@@ -37,6 +38,7 @@ RULES: dict[str, Any] = {
     "adagrad": AdaGrad,
     "adam": Adam,
     "adamax": Adamax,
+    "adamw": AdamW,
     "decayed_adagrad": DecayedAdaGrad,
     "fluid_adagrad": FluidAdaGrad,
     "fluid_decayed_adagrad": FluidDecayedAdaGrad,
