@@ -6,10 +6,14 @@ the program and the parameter's name.
 
 from __future__ import annotations
 
-from math import prod, sqrt
+from math import ceil, prod, sqrt
 from typing import Any
 
+import numpy as np
+
 from paddle._program.block import Block
+from paddle._program.dtypes import is_float
+from paddle._program.errors import BadArgument
 from paddle._program.operator import Operator
 from paddle._program.variable import Variable
 
@@ -80,6 +84,62 @@ class XavierInitializer(Initializer):
         return spread(self, block, variable, 2.0 / (fan_in + fan_out), self._uniform, self._seed)
 
 
+class MSRAInitializer(Initializer):
+    """He and others': variance 2 / fan in."""
+
+    def __init__(self, uniform: bool = True, fan_in: float | None = None, seed: int = 0) -> None:
+        self._uniform, self._fan_in, self._seed = uniform, fan_in, seed
+
+    def __call__(self, variable: Variable, block: Block) -> Operator:
+        """Append it."""
+        fan_in = fans(variable)[0] if self._fan_in is None else self._fan_in
+        return spread(self, block, variable, 2.0 / fan_in, self._uniform, self._seed)
+
+
+class TruncatedNormalInitializer(Initializer):
+    """Normal, drawn again while it is more than two standard deviations, ``scale``, from ``loc``."""
+
+    def __init__(self, loc: float = 0.0, scale: float = 1.0, seed: int = 0) -> None:
+        self._mean, self._std, self._seed = loc, scale, seed
+
+    def __call__(self, variable: Variable, block: Block) -> Operator:
+        """Append it."""
+        moments = {"mean": float(self._mean), "std": float(self._std), "seed": self._seed}
+        return self._append(block, "truncated_gaussian_random", variable, **moments)
+
+
+class NumpyArrayInitializer(Initializer):
+    """A copy of an array."""
+
+    def __init__(self, value: np.ndarray) -> None:
+        self._value = np.asarray(value)
+
+    def __call__(self, variable: Variable, block: Block) -> Operator:
+        """Append it."""
+        if variable.shape != self._value.shape:
+            raise BadArgument(
+                f"an array of shape {list(self._value.shape)} is no first value of {variable.name!r}, which "
+                f"has {list(variable.shape)}"
+            )
+        slot = "fp32_values" if is_float(variable.dtype) else "int64_values"
+        return self._append(block, "assign_value", variable, **{slot: self._value.reshape(-1).tolist()})
+
+
+class BilinearInitializer(Initializer):
+    """Filters of a transposed convolution that makes images larger, between pixels."""
+
+    def __call__(self, variable: Variable, block: Block) -> Operator:
+        """Append it."""
+        shape = variable.shape
+        if len(shape) != 4 or shape[2] != shape[3]:
+            raise BadArgument(f"{variable.name!r} of shape {list(shape)} is no square filter for images")
+        reach = ceil(shape[3] / 2.0)
+        middle = (2 * reach - 1 - reach % 2) / (2.0 * reach)
+        line = 1 - np.abs(np.arange(shape[3]) / reach - middle)
+        whole = np.broadcast_to(np.outer(line, line), shape).astype(np.float32)
+        return NumpyArrayInitializer(whole)(variable, block)
+
+
 def fans(variable: Variable) -> tuple[float, float]:
     """Inputs that reach one output, and outputs that one input reaches; beyond two axes, a filter's."""
     shape = variable.shape
@@ -118,3 +178,4 @@ def global_initializer(is_bias: bool) -> Initializer | None:
 
 Constant, Uniform = ConstantInitializer, UniformInitializer
 Normal, Xavier = NormalInitializer, XavierInitializer
+MSRA, Bilinear, TruncatedNormal = MSRAInitializer, BilinearInitializer, TruncatedNormalInitializer

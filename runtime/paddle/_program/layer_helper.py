@@ -16,7 +16,7 @@ from paddle._program.errors import BadArgument
 from paddle._program.guards import default_main_program, default_startup_program
 from paddle._program.initializer import Constant, Initializer, Xavier, global_initializer
 from paddle._program.operator import Operator
-from paddle._program.param_attr import ParamAttr
+from paddle._program.param_attr import ParamAttr, WeightNormParamAttr, normalized_weights
 from paddle._program.program import Program
 from paddle._program.variable import Parameter, Variable
 
@@ -112,6 +112,8 @@ class LayerHelper:
         attr = ParamAttr._to_attr(attr)
         if attr is False:
             return None
+        if isinstance(attr, WeightNormParamAttr):
+            return normalized_weights(self, attr, [int(size) for size in shape], dtype, default_initializer)
         attr = copy(attr)
         dtype = VarType.FP32 if dtype is None else dtype_of(dtype)
         fallback = Constant(0.0) if is_bias or not is_float(dtype) else Xavier()

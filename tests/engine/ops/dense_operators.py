@@ -250,6 +250,7 @@ DENSE_OTHERS = [
     Case("elementwise_div", {"X": NUMBERS, "Y": OTHERS_OF}, lambda: np.trunc(NUMBERS / OTHERS_OF)),
     Case("elementwise_mod", {"X": NUMBERS, "Y": OTHERS_OF}, lambda: NUMBERS % OTHERS_OF),
     Case("elementwise_floordiv", {"X": NUMBERS, "Y": OTHERS_OF}, lambda: NUMBERS // OTHERS_OF),
+    Case("scale_by", {"X": X, "Y": np.array([0.5])}, lambda: X / 2),
     compared("less_than", np.less),
     compared("less_equal", np.less_equal),
     compared("greater_than", np.greater),

@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
 from paddle._engine.program import Form
 from paddle._engine.registry import REQUIRED, Call, Forms, Gradient, Kernel, Row, Step, Steps, same_memory
@@ -40,6 +41,21 @@ def _bounded(call: Call, bound: Callable[[np.ndarray, np.ndarray], object]) -> S
     yield partial(np.copyto, out.ids, rows.ids)
     yield _folding(rows, out.values)
     yield partial(bound, out.values, out.values)
+
+
+def _by_number(call: Call) -> Steps:
+    rows, out, number = call.rows("X"), call.rows("Out"), call["Y"]
+    if rows is None or out is None:
+        yield partial(np.multiply, call["X"], number, call["Out"])
+        return
+    yield partial(np.copyto, out.ids, rows.ids)
+    yield partial(np.multiply, rows.values, number, out.values)
+
+
+def _number_shape(forms: Forms) -> Mapping[str, Form]:
+    if forms["Y"].shape != (1,):
+        raise ShapeError(f"Y is one number, of shape [1], not {list(forms['Y'].shape)}")
+    return {"Out": forms["X"]}
 
 
 def _squares(call: Call) -> Steps:
@@ -110,6 +126,7 @@ ROWS = (
         shape=shapes.like_x,
         forward=Kernel(_pruned, in_place={"Out": "X"}),
     ),
+    Row(type="scale_by", inputs=("X", "Y"), shape=_number_shape, forward=Kernel(_by_number)),
     Row(type="squared_l2_norm", shape=_squares_shape, forward=Kernel(_squares)),
     Row(
         type="clip_by_norm",

@@ -15,6 +15,9 @@ _OF_TWO = ("add", "sub", "mul", "div", "max", "min", "pow", "mod", "floordiv")
 @lowers(*(f"elementwise_{name}" for name in _OF_TWO), axis=-1)
 def _elementwise(low: Lowering, op: Operator) -> None:
     x, y = pair(low, op)
+    if x.kind == "rows" and op.type == "elementwise_mul":  # of a table, by one number
+        low.give(op, "Out", low.op("scale_by", X=x, Y=y))
+        return
     low.give(op, "Out", low.op(op.type, X=x, Y=y))
 
 
@@ -126,7 +129,7 @@ def _clip(low: Lowering, op: Operator) -> None:
         raise BadProgram("operator 'clip': bounds that are computed are not in this release: give numbers")
     x, bounds = low.input(op, "X").variable, {"min": float(op.attr("min")), "max": float(op.attr("max"))}
     if x.dtype == "float32":
-        low.give(op, "Out", low.op("clip", bounds, X=x))
+        low.give(op, "Out", low.op("clip" if x.kind == "dense" else "clip_by_value", bounds, X=x))
         return
     held = low.op("clip", bounds, X=as_float(low, x))
     low.give(op, "Out", low.op("cast", {"dtype": "int64"}, X=held), dtype=VarType.INT64)
