@@ -18,7 +18,7 @@ class Goodbye:
 
     def __init__(self, parameters: object, exchange: Exchange) -> None:
         self._failure: str | None = None
-        weakref.finalize(parameters, self._say, exchange)
+        weakref.finalize(parameters, self.say, exchange)
 
     def failed(self, error: BaseException) -> None:
         """An error leaves the training; ``sys.exit(0)`` is none."""
@@ -33,7 +33,8 @@ class Goodbye:
         if sys.exception() is None:
             self._failure = None
 
-    def _say(self, exchange: Exchange) -> None:
+    def say(self, exchange: Exchange) -> None:
+        """Say it now; it is said once, whoever says it again."""
         exchange.close(self._failure or _uncaught())
 
 

@@ -176,6 +176,7 @@ class Block:
 def reads_of(op: Operator) -> list[str]:
     """All names that an operator reads, those that its blocks read of the outside among them."""
     names = op.input_arg_names
+    names += [name for update in op.moves for name in update.input("LearningRate")]
     for block in blocks_of(op):
         names += [name for each in block.ops for name in reads_of(each) if name not in block.vars]
     return names

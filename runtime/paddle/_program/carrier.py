@@ -88,11 +88,12 @@ class Carrier:
         exchanges, self._exchanges = self._exchanges, []
         _groups[self.cluster.endpoints, self.cluster.trainer_id] -= len(exchanges)
         with ExitStack() as closing:
-            for exchange in exchanges:
-                closing.callback(exchange.close)
+            for goodbye, exchange in zip(self._goodbyes, exchanges, strict=False):
+                closing.callback(goodbye.say, exchange)
             for exchange in exchanges:
                 if isinstance(exchange, SteppingAhead):
                     exchange.settle()
+            self._goodbyes = []
 
 
 def exchange_of(carrier: Carrier | None) -> Exchange:
