@@ -5,7 +5,7 @@ that the launcher, which lies here too, loads no array. It must never hold code 
 """
 
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 from typing import Any
 
 from paddle import _absent
@@ -55,7 +55,7 @@ def __getattr__(name: str) -> Any:
     if name in _FUNCTIONS or name == "util":
         return getattr(import_module("paddle.distributed.fleet.base.fleet_base").fleet, name)
     module = name if name in _MODULES else _MODULE_OF.get(name)
-    if module is not None and find_spec(f"paddle.distributed.fleet.{module}") is not None:
+    if module is not None and _is_there(module):
         found = import_module(f"paddle.distributed.fleet.{module}")
         return found if name in _MODULES else getattr(found, name)
     if module is not None or name in _LATER:
@@ -64,6 +64,11 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(
         f"paddle.distributed.fleet.{name} does not exist", name=name, obj=import_module(__name__)
     )
+
+
+def _is_there(module: str) -> bool:
+    """Whether a module is built; who would ask an import would be sent here again."""
+    return PathFinder.find_spec(f"{__name__}.{module.partition('.')[0]}", __path__) is not None
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,25 @@
+"""What goes with fleet: files, and inference in a job."""
+
+from typing import Any
+
+from paddle import _absent
+from paddle.distributed.fleet.utils.fs import LocalFS
+from paddle.distributed.fleet.utils.ps_util import DistributedInfer
+
+__all__ = ["DistributedInfer", "LocalFS"]
+
+_LATER = {
+    "HDFSClient": "files are on this machine; mount what is elsewhere (LocalFS)",
+    "recompute": "programs are static here, and keep what gradients need",
+    "KVServer": "processes meet at the parameter servers",
+    "KVHandler": "processes meet at the parameter servers",
+    "KVHTTPServer": "processes meet at the parameter servers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        raise _absent.AbsentName(
+            f"paddle.distributed.fleet.utils.{name} is not in this release: {_LATER[name]}."
+        )
+    raise AttributeError(f"paddle.distributed.fleet.utils.{name} does not exist", name=name)

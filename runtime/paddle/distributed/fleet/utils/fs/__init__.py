@@ -1,0 +1,5 @@
+"""File systems."""
+
+from paddle._fleet.local_files import LocalFS
+
+__all__ = ["LocalFS"]
