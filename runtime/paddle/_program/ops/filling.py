@@ -6,23 +6,49 @@ import numpy as np
 
 from paddle._engine.initial import generator_for
 from paddle._program.dtypes import VarType, dtype_of, numpy_dtype
+from paddle._program.errors import BadProgram
 from paddle._program.host import Host
 from paddle._program.lowering import Lowering
 from paddle._program.op_rows import hosts, lowers
 from paddle._program.operator import Operator
+from paddle._program.ops.sizes import SizeOf, shaped_like, sizes_given
 
 
 @lowers("fill_constant", shape=(1,), value=0.0, dtype=int(VarType.FP32))
 def _fill_constant(low: Lowering, op: Operator) -> None:
     kind = dtype_of(op.attr("dtype"))
-    attrs = {"shape": tuple(op.attr("shape")), "value": op.attr("value"), "dtype": _of_engine(kind)}
-    low.give(op, "Out", low.op("fill_constant", attrs), (), dtype=kind)
+    attrs = {"value": op.attr("value"), "dtype": _of_engine(kind)}
+    whole, sizes = shaped_like(op), sizes_given(op)
+    dynamic = [place for place, size in enumerate(sizes) if isinstance(size, SizeOf)]
+    if whole is not None:
+        out = low.op("fill_any_like", {"value": op.attr("value")}, X=low.value(whole).variable)
+        out = out if out.dtype == attrs["dtype"] else low.op("cast", {"dtype": attrs["dtype"]}, X=out)
+    elif not dynamic:
+        out = low.op("fill_constant", {**attrs, "shape": tuple(sizes)})
+    elif len(dynamic) == 1:
+        size = sizes[dynamic[0]]
+        assert isinstance(size, SizeOf)
+        places = {"input_dim_idx": size.axis, "output_dim_idx": dynamic[0]}
+        shape = tuple(-1 if isinstance(each, SizeOf) else each for each in sizes)
+        like = low.value(size.name).variable
+        out = low.op("fill_constant_batch_size_like", {**attrs, **places, "shape": shape}, X=like)
+    else:
+        raise BadProgram(
+            f"operator {op.type!r}, written at {op.where}, has {len(dynamic)} sizes that only a run knows, "
+            "and one is what this release can follow: make it with paddle.zeros_like or paddle.full_like"
+        )
+    low.give(op, "Out", out, (), dtype=kind)
 
 
 @hosts("fill_constant")
 def _fill_constant_here(host: Host, op: Operator) -> None:
     dtype = numpy_dtype(op.attr("dtype"))
-    host.give(op, "Out", np.full(tuple(op.attr("shape")), op.attr("value"), dtype))
+    shape = tuple(op.attr("shape"))
+    if op.inputs.get("ShapeTensor"):
+        shape = tuple(np.asarray(host.input(op, "ShapeTensor")).reshape(-1).tolist())
+    elif op.inputs.get("ShapeTensorList"):
+        shape = tuple(int(np.asarray(size).reshape(-1)[0]) for size in host.inputs(op, "ShapeTensorList"))
+    host.give(op, "Out", np.full(shape, op.attr("value"), dtype))
 
 
 def _described(op: Operator) -> None:
