@@ -84,5 +84,5 @@ def _writer(block: Block, name: str, before: Operator) -> Operator | None:
 def _unknown(op: Operator, name: str) -> BadProgram:
     return BadProgram(
         f"operator {op.type!r}, written at {op.where}, is told a size by {name!r}, which is no size of "
-        "another variable (paddle.shape(x)[i]), nor a number: sizes must not follow from values in this release"
+        "another variable (paddle.shape(x)[i]), nor a number: sizes must not follow from values here"
     )
