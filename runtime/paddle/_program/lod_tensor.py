@@ -32,7 +32,7 @@ class LoDTensor:
 
     def __init__(self, array: Any = None, lod: Iterable[Sequence[int]] = ()) -> None:
         self._array: Array | None = None if array is None else np.asarray(array)
-        self._lod: Lod = []
+        self._lod: list[Sequence[int] | Array] = []
         self._replaced: Callable[[], None] = _nothing  # is told when another array is there
         self._refresh: Callable[[], object] | None = None  # brings the array up to date
         self.set_lod(lod)
@@ -51,9 +51,16 @@ class LoDTensor:
         held = self._array
         return held is not None and (held.dtype == dtype or not held.flags.owndata) and held.flags.writeable
 
+    @classmethod
+    def of_sequences(cls, rows: Array, ends: Array) -> LoDTensor:
+        """``rows`` of one level, whose offsets ``ends`` (int64) are known to be right: neither is looked at."""
+        made = cls(rows)
+        made._lod = [ends]
+        return made
+
     def lod(self) -> Lod:
         """The offsets of each level."""
-        return [list(level) for level in self._lod]
+        return [np.asarray(level, np.int64).tolist() for level in self._lod]
 
     def set_lod(self, lod: Iterable[Sequence[int]]) -> None:
         """Say by offsets which rows are one sequence."""
@@ -64,11 +71,11 @@ class LoDTensor:
                     f"level {number} of a LoD is {level[:8]}: offsets begin with 0 and never fall; lengths "
                     "of sequences are set by set_recursive_sequence_lengths"
                 )
-        self._lod = found
+        self._lod = [*found]
 
     def recursive_sequence_lengths(self) -> Lod:
         """The lengths of each level."""
-        return [[b - a for a, b in pairwise(level)] for level in self._lod]
+        return [np.diff(np.asarray(level, np.int64)).tolist() for level in self._lod]
 
     def set_recursive_sequence_lengths(self, recursive_sequence_lengths: Iterable[Sequence[int]]) -> None:
         """Say by lengths which rows are one sequence."""
@@ -78,7 +85,7 @@ class LoDTensor:
         """Whether each level divides the one below it, and the last one the rows."""
         if not self._lod:
             return True
-        ends = [level[-1] if level else -1 for level in self._lod]
+        ends = [level[-1] if len(level) else -1 for level in self._lod]
         below = [*(len(level) - 1 for level in self._lod[1:]), self.shape()[0] if self.shape() else -1]
         return ends == below
 

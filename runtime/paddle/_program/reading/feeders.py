@@ -53,7 +53,7 @@ def of_records(records: Records) -> Feed:
         if slot.is_dense:
             feed[slot.name] = column.dense(slot)
         else:
-            feed[slot.name] = LoDTensor(column.values.reshape(-1, 1), [column.offsets.tolist()])
+            feed[slot.name] = LoDTensor.of_sequences(column.values.reshape(-1, 1), column.offsets)
     return feed
 
 
