@@ -144,6 +144,10 @@ class InMemoryDataset(DatasetBase):
         self._settings.set_file_system(settings.pop("fs_name", ""), settings.pop("fs_ugi", ""))
         self._own_settings(**settings)
 
+    def _init_distributed_settings(self, **settings: Any) -> None:
+        """The settings of 2.0's documents for what a job does with samples."""
+        self._own_settings(**settings)
+
     def load_into_memory(self, is_shuffle: bool = False) -> None:
         """Read all files. Raises what is wrong with one of them; then nothing is held."""
         self._records = None

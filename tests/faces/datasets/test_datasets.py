@@ -125,7 +125,7 @@ def test_a_slot_alone_is_shuffled_to_see_what_it_is_worth(files: list[str]) -> N
     dataset.load_into_memory()
     with pytest.raises(RuntimeError, match="set_fea_eval"):
         dataset.slots_shuffle(["words"])
-    dataset.set_fea_eval(10000, True)
+    dataset._init_distributed_settings(fea_eval=True, candidate_size=10000)
     with pytest.raises(ValueError, match="no slot wrods; there are dense, label, words"):
         dataset.slots_shuffle(["wrods"])
     dataset.slots_shuffle(["words"])
