@@ -53,7 +53,7 @@ class LoDTensor:
 
     @classmethod
     def of_sequences(cls, rows: Array, ends: Array) -> LoDTensor:
-        """``rows`` of one level, whose offsets ``ends`` (int64) are known to be right: neither is looked at."""
+        """``rows`` of one level, whose offsets ``ends`` (int64) are right: neither is looked at."""
         made = cls(rows)
         made._lod = [ends]
         return made
