@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from paddle._program import optimizers, unique_name
+from paddle._program.averaging import ExponentialMovingAverage, LookaheadOptimizer, ModelAverage
 from paddle._program.executor import Executor
 from paddle._program.guards import default_main_program, default_startup_program, program_guard
 from paddle._program.layer_helper import LayerHelper
@@ -172,3 +173,46 @@ def test_gradients_may_be_changed_before_they_are_applied() -> None:
     before = _value("w")
     exe.run(default_main_program(), feed={"x": X})
     np.testing.assert_allclose(before - _value("w"), 0.2 * _gradients(1)[0], rtol=1e-4)
+
+
+def test_parameters_are_their_averages_within_a_block() -> None:
+    optimizers.SGDOptimizer(0.1).minimize(_linear_loss())
+    averages = ModelAverage(1.0, min_average_window=100, max_average_window=100)
+    exe, seen = Executor(), []
+    exe.run(default_startup_program())
+    with pytest.raises(ValueError, match="nothing averaged yet"), averages.apply(exe):
+        pass
+    for _ in range(4):
+        exe.run(default_main_program(), feed={"x": X})
+        seen.append(_value("w"))
+    with averages.apply(exe):
+        np.testing.assert_allclose(_value("w"), np.mean(seen, axis=0), rtol=1e-5)
+    np.testing.assert_array_equal(_value("w"), seen[-1])
+    exe.run(default_main_program(), feed={"x": X})
+    np.testing.assert_allclose(_value("w"), seen[-1] - 0.1 * _gradients(1)[0], rtol=1e-4)
+
+
+def test_a_moving_average_forgets_what_is_long_ago() -> None:
+    optimizers.SGDOptimizer(0.1).minimize(_linear_loss())
+    ema = ExponentialMovingAverage(0.5)
+    ema.update()
+    exe, seen = Executor(), []
+    exe.run(default_startup_program())
+    for _ in range(3):
+        exe.run(default_main_program(), feed={"x": X})
+        seen.append(_value("w"))
+    with ema.apply(exe):
+        expected = (0.125 * seen[0] + 0.25 * seen[1] + 0.5 * seen[2]) / 0.875
+        np.testing.assert_allclose(_value("w"), expected, rtol=1e-5)
+    np.testing.assert_array_equal(_value("w"), seen[-1])
+
+
+def test_looking_ahead_goes_back_half_of_the_way() -> None:
+    LookaheadOptimizer(optimizers.SGDOptimizer(0.1), alpha=0.5, k=2).minimize(_linear_loss())
+    exe = Executor()
+    exe.run(default_startup_program())
+    before = _value("w")
+    for expected in (1, 1, 2, 2):  # steps that are left of those that were taken
+        exe.run(default_main_program(), feed={"x": X})
+        moved = before - expected * 0.1 * _gradients(1)[0]
+        np.testing.assert_allclose(_value("w"), moved, rtol=1e-4, atol=1e-6)

@@ -19,7 +19,9 @@ from paddle._program.op_rows import is_lowered, row
 from paddle._program.operator import BACKWARD, Operator
 from paddle._program.updates import UPDATES, Group, groups, is_update, moved_at
 
-_IGNORED = frozenset({"feed", "fetch", "read"})  # whose values a run has before it begins
+_IGNORED = frozenset(
+    {"feed", "fetch", "read", "average_accumulates"}
+)  # whose values a run has before it begins
 _SHOWING = frozenset({"print"})
 """Operators that are lowered to nothing, and show a value on the host when its segment has run."""
 

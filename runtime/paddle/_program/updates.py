@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._engine.exchange import AverageSpec, ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._program.errors import BadProgram
 
 if TYPE_CHECKING:
@@ -126,20 +126,22 @@ class Group:
     def key(self) -> object:
         """What groups have in common that keep the same."""
         options = tuple(sorted(self.update.rule.options.items()))
-        return self.update.rule.name, options, self.parameters
+        return self.update.rule.name, options, self.update.average, self.parameters
 
 
 def groups(block: Block, updates: Sequence[Operator], sparse: frozenset[str]) -> list[Group]:
     """The groups of update operators, in order of first mention."""
     found: dict[object, list[tuple[ParameterSpec, list[Remembered]]]] = {}
     rates: dict[object, tuple[str, UpdateSpec]] = {}
+    average = _average(block)
     for op in updates:
         known = UPDATES[op.type]
         options = known.options(op.attrs)
         rate, multiplier = rate_of(block, op)
         key = (known.rule, tuple(sorted(options.items())), rate)
         rule = RuleSpec(name=known.rule, options=options)
-        rates.setdefault(key, (rate, UpdateSpec(rule=rule, schedule=ScheduleSpec(), reduce="mean")))
+        update = UpdateSpec(rule=rule, schedule=ScheduleSpec(), reduce="mean", average=average)
+        rates.setdefault(key, (rate, update))
         name = op.input("Param")[0]
         shape = block._var_recursive(name).shape
         spec = ParameterSpec(name=name, shape=shape, sparse=name in sparse, learning_rate=multiplier)
@@ -152,6 +154,16 @@ def groups(block: Block, updates: Sequence[Operator], sparse: frozenset[str]) ->
         )
         for key, members in found.items()
     ]
+
+
+def _average(block: Block) -> AverageSpec | None:
+    """Over how many steps the program wants parameters averaged, if it does."""
+    for op in block.ops:
+        if op.type == "average_accumulates":
+            named = op.attrs["average_window"], op.attrs["min_average_window"], op.attrs["max_average_window"]
+            window, least, most = named
+            return AverageSpec(window=window, min_window=least, max_window=most)
+    return None
 
 
 def _remembered(op: Operator, known: UpdateRow, name: str) -> list[Remembered]:

@@ -1,5 +1,11 @@
 """Optimizers: what moves parameters against their gradients."""
 
+from paddle._program.averaging import (
+    ExponentialMovingAverage,
+    LookaheadOptimizer,
+    ModelAverage,
+    RecomputeOptimizer,
+)
 from paddle._program.optimizer import Optimizer
 from paddle._program.optimizers import (
     AdadeltaOptimizer,
@@ -33,17 +39,21 @@ __all__ = [
     "AdamaxOptimizer",
     "DecayedAdagrad",
     "DecayedAdagradOptimizer",
+    "ExponentialMovingAverage",
     "Ftrl",
     "FtrlOptimizer",
     "Lamb",
     "LambOptimizer",
     "LarsMomentum",
     "LarsMomentumOptimizer",
+    "LookaheadOptimizer",
+    "ModelAverage",
     "Momentum",
     "MomentumOptimizer",
     "Optimizer",
     "RMSProp",
     "RMSPropOptimizer",
+    "RecomputeOptimizer",
     "SGDOptimizer",
 ]
 

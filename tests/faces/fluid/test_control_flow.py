@@ -217,3 +217,49 @@ def test_a_rate_that_operators_compute_is_told_step_by_step() -> None:
         weights.append(np.array(fluid.global_scope().find_var("fc_0.w_0").get_tensor()))
     np.testing.assert_allclose(np.diff(np.ravel(weights)), [-0.2, -0.1, -0.05], rtol=1e-5)
     assert seen == pytest.approx([0.05])
+
+
+@pytest.mark.parametrize(("x", "expected"), [(1.0, 3.0), (5.0, -5.0)])
+def test_a_condition_chooses_between_what_two_functions_give(x: float, expected: float) -> None:
+    given = layers.data("x", [1], append_batch_size=False)
+    out = layers.cond(
+        _less(given, _constant(2.0)),
+        lambda: _op("scale", given, scale=3.0),
+        lambda: _op("scale", given, scale=-1.0),
+    )
+    assert _ran([out], {"x": np.array([x], np.float32)})[0].tolist() == [expected]
+
+
+@pytest.mark.parametrize(("number", "expected"), [(0, 10.0), (1, 20.0), (7, 30.0)])
+def test_a_number_chooses_among_functions(number: int, expected: float) -> None:
+    index = layers.data("index", [1], append_batch_size=False, dtype="int64")
+    functions = {at: (lambda at=at: _constant(10.0 * (at + 1))) for at in range(2)}
+    out = layers.switch_case(index, functions, default=lambda: _constant(30.0))
+    assert _ran([out], {"index": np.array([number])})[0].tolist() == [expected]
+
+
+def test_a_loop_of_functions_goes_round() -> None:
+    i, total = _constant(0, "int64"), _constant(1.0)
+    i, total = layers.while_loop(
+        lambda i, total: _less(i, _constant(4, "int64")),
+        lambda i, total: [_op("increment", i, out=i, step=1.0), _op("scale", total, scale=2.0)],
+        [i, total],
+    )
+    assert [each.tolist() for each in _ran([i, total])] == [[4], [16.0]]
+
+
+def test_a_function_of_python_is_called_with_tensors() -> None:
+    x = layers.data("x", [2], append_batch_size=False)
+    out = fluid.default_main_program().current_block().create_var("out", shape=[2], dtype="float32")
+    layers.py_func(lambda tensor: np.array(tensor)[::-1], x, out)
+    doubled = _op("scale", out, scale=2.0)
+    assert _ran([doubled], {"x": np.array([1, 2], np.float32)})[0].tolist() == [4.0, 2.0]
+
+
+def test_a_body_of_several_places_is_done_once() -> None:
+    places = layers.get_places()
+    both = layers.ParallelDo(places)
+    x = layers.data("x", [2], append_batch_size=False)
+    with both.do():
+        both.write_output(_op("scale", both.read_input(x), scale=2.0))
+    assert _ran([both()], {"x": np.array([1, 2], np.float32)})[0].tolist() == [2.0, 4.0]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from paddle._program.block import Block, reads_of
+from paddle._program.branching import ConditionalBlock, While, case, cond, switch_case, while_loop
 from paddle._program.dtypes import VarType
 from paddle._program.errors import BadArgument
 from paddle._program.layer_helper import LayerHelper
@@ -21,102 +21,13 @@ __all__ = [
     "array_length",
     "array_read",
     "array_write",
+    "case",
+    "cond",
     "create_array",
     "is_empty",
+    "switch_case",
     "while_loop",
 ]
-
-
-def touched(block: Block) -> tuple[list[str], list[str]]:
-    """What operators of a block read, and write, of the outside."""
-    reads = dict.fromkeys(n for op in block.ops for n in reads_of(op) if n not in block.vars)
-    writes = dict.fromkeys(n for op in block.ops for n in op.output_arg_names if n not in block.vars)
-    return list(reads), list(writes)
-
-
-@contextmanager
-def writing(helper: LayerHelper) -> Iterator[Block]:
-    """Write a block within the one that is being written."""
-    program = helper.main_program
-    block = program._create_block()
-    try:
-        yield block
-    finally:
-        program._rollback()
-
-
-class While:
-    """Goes round while ``cond``, one bool, holds: ``with loop.block(): ...``, which sets it anew at its end,
-    as by ``less_than(i, n, cond=cond)``. No gradient goes through it; DynamicRNN has one."""
-
-    def __init__(self, cond: Variable, is_test: bool = False, name: str | None = None) -> None:
-        self.helper = LayerHelper("while", name=name)
-        if not isinstance(cond, Variable) or cond.dtype != VarType.BOOL:
-            raise BadArgument(f"While takes a bool Variable, such as less_than(x, y), not {cond!r}")
-        self.cond_var, self.is_test = cond, is_test
-
-    @contextmanager
-    def block(self) -> Iterator[None]:
-        """What is done each time."""
-        with writing(self.helper) as inner:
-            yield
-        reads, writes = touched(inner)
-        if self.cond_var.name not in writes:
-            raise BadArgument(
-                f"the block of While never sets its condition {self.cond_var.name!r}, so it would not end: "
-                "compute it anew at the end of the block, as by less_than(i, n, cond=cond)"
-            )
-        self.helper.append_op(
-            "while",
-            inputs={"X": reads, "Condition": [self.cond_var]},
-            outputs={"Out": writes},
-            attrs={"sub_block": inner, "is_test": self.is_test},
-        )
-
-
-def while_loop(
-    cond: Callable[..., Variable],
-    body: Callable[..., Any],
-    loop_vars: Sequence[Variable],
-    is_test: bool = False,
-    name: str | None = None,
-) -> list[Variable]:
-    """Calls ``body`` on ``loop_vars`` while ``cond`` of them holds; both are written once, as a program."""
-    from paddle.fluid.layers.assigning import assign_to
-
-    condition = cond(*loop_vars)
-    loop = While(condition, is_test, name)
-    with loop.block():
-        made = body(*loop_vars)
-        several = list(made) if isinstance(made, list | tuple) else [made]
-        for source, target in zip(several, loop_vars, strict=True):
-            if source is not target:
-                assign_to(source, target)
-        assign_to(cond(*loop_vars), condition)
-    return list(loop_vars)
-
-
-class ConditionalBlock:
-    """A block that has its effect only if its conditions hold: ``with branch.block(): ...``."""
-
-    def __init__(
-        self, inputs: Sequence[Variable], is_scalar_condition: bool = False, name: str | None = None
-    ) -> None:
-        self.helper = LayerHelper("conditional_block", name=name)
-        self.inputs, self.is_scalar_condition = list(inputs), is_scalar_condition
-
-    @contextmanager
-    def block(self) -> Iterator[None]:
-        """What is done then."""
-        with writing(self.helper) as inner:
-            yield
-        reads, writes = touched(inner)
-        self.helper.append_op(
-            "conditional_block",
-            inputs={"Cond": self.inputs, "Input": reads},
-            outputs={"Out": writes},
-            attrs={"sub_block": inner, "is_scalar_condition": self.is_scalar_condition},
-        )
 
 
 class Switch:

@@ -8,10 +8,10 @@ from typing import Any
 
 from paddle._program import unique_name
 from paddle._program.block import Block
+from paddle._program.branching import touched, writing
 from paddle._program.errors import BadArgument
 from paddle._program.layer_helper import LayerHelper
 from paddle._program.variable import Variable
-from paddle.fluid.layers.control_flow import touched, writing
 
 __all__ = ["DynamicRNN", "StaticRNN"]
 

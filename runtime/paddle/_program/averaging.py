@@ -1,0 +1,187 @@
+"""What is done with parameters beside moving them: averages over steps, and values that look ahead.
+
+It must never know how a parameter is moved. Guarantee: within ``apply`` parameters are averages, after it
+what they were before, whatever happened in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from paddle._program import unique_name
+from paddle._program.errors import BadArgument
+from paddle._program.guards import default_main_program, default_startup_program
+from paddle._program.operator import Operator
+from paddle._program.optimizer import Optimizer, persistent
+from paddle._program.scope import global_scope
+from paddle._program.variable import Parameter, Variable
+
+
+class _Applied:
+    """Puts other values in the place of parameters, and brings these back."""
+
+    def __init__(self) -> None:
+        self._before: dict[str, np.ndarray] = {}
+
+    def _values(self) -> Mapping[str, np.ndarray]:
+        raise NotImplementedError
+
+    @contextmanager
+    def apply(self, executor: Any = None, need_restore: bool = True) -> Iterator[None]:
+        """Parameters are averages within the block, and after it too unless ``need_restore``."""
+        values = self._values()
+        self._before = {name: _array(name).copy() for name in values}
+        _put(values)
+        try:
+            yield
+        finally:
+            if need_restore:
+                self.restore(executor)
+
+    def restore(self, executor: Any = None) -> None:
+        """Parameters are what they were before ``apply``."""
+        _put(self._before)
+        self._before = {}
+
+
+class ModelAverage(_Applied):
+    """Parameters averaged over the last steps, as many as ``average_window_rate`` of all there were, but no
+    fewer than ``min_average_window`` and no more than ``max_average_window``; see averages.py of the engine.
+
+    It is made behind ``minimize``, in the program that trains.
+    """
+
+    def __init__(
+        self,
+        average_window_rate: float,
+        min_average_window: int = 10000,
+        max_average_window: int = 10000,
+        regularization: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        program = default_main_program()
+        self._names = [each.name for each in program.all_parameters() if _is_averaged(each)]
+        attrs = {
+            "average_window": float(average_window_rate),
+            "min_average_window": int(min_average_window),
+            "max_average_window": int(max_average_window),
+        }
+        with program._optimized_guard():
+            for name in self._names:
+                inputs = {"Param": [name]}
+                program.global_block().append_op("average_accumulates", inputs=inputs, attrs=attrs)
+
+    def _values(self) -> Mapping[str, np.ndarray]:
+        found: dict[str, np.ndarray] = {}
+        for keeper in global_scope().keepers.values():
+            if keeper.group.update.average is not None:
+                found |= keeper.exchange.averages()
+        values = {name: found[name] for name in self._names if name in found}
+        if not values:
+            raise BadArgument(
+                "there is nothing averaged yet: ModelAverage is made behind minimize, in the program that "
+                "trains, and applied after steps of it in the same scope"
+            )
+        return values
+
+
+class ExponentialMovingAverage(_Applied):
+    """Of each parameter ``decay`` of its average and the rest of its value, at each ``update``. With
+    ``thres_steps``, a variable that counts steps, decay is at most (1 + steps) / (10 + steps)."""
+
+    def __init__(
+        self, decay: float = 0.999, thres_steps: Variable | None = None, name: str | None = None
+    ) -> None:
+        super().__init__()
+        self._decay, self._steps, self._name = decay, thres_steps, name or "ema"
+        self._averages: dict[str, str] = {}
+        self._power = ""
+
+    def update(self) -> None:
+        """Append what averages, behind ``minimize``."""
+        program = default_main_program()
+        for each in program.all_parameters():
+            if _is_averaged(each):
+                name = unique_name.generate(f"{each.name}.{self._name}")
+                self._averages[each.name] = persistent(name, each.shape, each.dtype, 0.0, program).name
+        name = unique_name.generate(f"{self._name}.power")
+        self._power = persistent(name, [1], "float32", 1.0, program).name
+        kept = [*self._averages.values(), self._power]
+        inputs = {"Param": list(self._averages), "Average": kept}
+        if self._steps is not None:
+            inputs["Steps"] = [self._steps.name]
+        with program._optimized_guard():
+            attrs = {"decay": float(self._decay)}
+            program.global_block().append_op("moving_average", inputs, {"AverageOut": kept}, attrs)
+
+    def _values(self) -> Mapping[str, np.ndarray]:
+        if not self._power:
+            raise BadArgument("ExponentialMovingAverage.update() goes into the program that trains, first")
+        share = 1.0 - float(_array(self._power)[0])
+        if not share:
+            raise BadArgument("there is nothing averaged yet: run a step of the program that trains")
+        return {name: _array(average) / np.float32(share) for name, average in self._averages.items()}
+
+
+class LookaheadOptimizer:
+    """Another optimizer's steps, and every ``k`` of them back to the first, and ``alpha`` of the way."""
+
+    def __init__(self, inner_optimizer: Optimizer, alpha: float = 0.5, k: int = 5) -> None:
+        if not 0.0 <= alpha <= 1.0 or k < 1:
+            raise BadArgument(f"alpha is between 0 and 1 and k at least 1, not {alpha} and {k}")
+        self.inner_optimizer, self.alpha, self.k = inner_optimizer, alpha, k
+        self.type = "lookahead"
+
+    def minimize(self, loss: Variable, startup_program: Any = None) -> tuple[list[Operator], Any]:
+        """See Optimizer."""
+        made, pairs = self.inner_optimizer.minimize(loss, startup_program)
+        program, startup = loss.block.program, startup_program or default_startup_program()
+        names = [parameter.name for parameter, _ in pairs]
+        slow = [f"{name}@SLOW" for name in names]
+        for name, (parameter, _) in zip(slow, pairs, strict=True):
+            for block in (program.global_block(), startup.global_block()):
+                traits = {"shape": parameter.shape, "dtype": parameter.dtype, "stop_gradient": True}
+                block.create_var(name, persistable=True, **traits)
+            startup.global_block().append_op("assign", {"X": [parameter.name]}, {"Out": [name]})
+        count = persistent(unique_name.generate("lookahead_step"), [1], "int64", 0, program).name
+        with program._optimized_guard():
+            inputs = {"Param": names, "Slow": slow, "Step": [count]}
+            outputs = {"ParamOut": names, "SlowOut": slow, "StepOut": [count]}
+            attrs = {"alpha": float(self.alpha), "k": int(self.k)}
+            program.global_block().append_op("lookahead", inputs, outputs, attrs)
+        return made, pairs
+
+
+class RecomputeOptimizer:
+    """Another optimizer: what it would compute twice to save memory is kept, as plans lay out memory anew for
+    every batch size."""
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        self._optimizer = optimizer
+
+    def _set_checkpoints(self, checkpoints: Any) -> None:
+        pass
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._optimizer, name)
+
+
+def _is_averaged(parameter: Parameter) -> bool:
+    return parameter.trainable and parameter.do_model_average is not False
+
+
+def _array(name: str) -> np.ndarray:
+    found = global_scope().find_var(name)
+    if found is None:
+        raise BadArgument(f"this scope holds no {name!r}: run the startup program in it first")
+    return found.get_tensor().array()
+
+
+def _put(values: Mapping[str, np.ndarray]) -> None:
+    for name, value in values.items():
+        global_scope().var(name).get_tensor().set(value)

@@ -1,0 +1,47 @@
+"""Rows of what is done with parameters once they are moved; see averaging.py of the room."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paddle._absent import NotInThisRelease
+from paddle._program.host import Host
+from paddle._program.op_rows import hosts
+from paddle._program.operator import Operator
+
+
+def _nothing(op: Operator) -> None:
+    """What it gives has been declared."""
+
+
+@hosts("average_accumulates", infer=_nothing)
+def _average_accumulates(host: Host, op: Operator) -> None:
+    """Who keeps the parameters averages them: the operator only says how (updates.py)."""
+
+
+@hosts("moving_average", infer=_nothing, decay=0.999)
+def _moving_average(host: Host, op: Operator) -> None:
+    decay, steps = np.float32(op.attr("decay")), host.input(op, "Steps")
+    if steps is not None:
+        count = float(np.asarray(steps).reshape(-1)[0])
+        decay = min(decay, np.float32((1 + count) / (10 + count)))
+    *averages, power = (np.asarray(each) for each in host.inputs(op, "Average"))
+    for index, (value, average) in enumerate(zip(host.inputs(op, "Param"), averages, strict=True)):
+        host.give(op, "AverageOut", decay * average + (1 - decay) * np.asarray(value), index)
+    host.give(op, "AverageOut", power * decay, len(averages))
+
+
+@hosts("lookahead", infer=_nothing, alpha=0.5, k=5)
+def _lookahead(host: Host, op: Operator) -> None:
+    if host.block.program._carrier is not None:
+        raise NotInThisRelease("LookaheadOptimizer is for one process: servers keep no values to go back to")
+    step = int(np.asarray(host.input(op, "Step"))[0]) + 1
+    host.give(op, "StepOut", np.array([step], np.int64))
+    if step % op.attr("k"):
+        return
+    alpha = np.float32(op.attr("alpha"))
+    fast, slow = host.inputs(op, "Param"), host.inputs(op, "Slow")
+    for index, (value, began) in enumerate(zip(fast, slow, strict=True)):
+        now = began + alpha * (np.asarray(value) - began)
+        host.give(op, "ParamOut", now, index)
+        host.give(op, "SlowOut", now, index)
