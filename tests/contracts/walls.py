@@ -151,7 +151,9 @@ TABLE = (
     Row("_program.reading", "_program _data _absent batch", "numpy"),
     Row("_program.reading.reader", "_program _data.ahead", "contextlib time"),
     Row("_program.reading.training", "_program _data.records", "numpy threading time"),
-    Row("_program.{course, executor, running, turns}", "_program _complaint _engine", "numpy threading"),
+    Row(
+        "_program.{course, executor, moving.turns, running}", "_program _complaint _engine", "numpy threading"
+    ),
     Row("io", "_data _program.reading.data_loader"),
     # Data as the later generations bring them.
     Row("_data", "_data _absent", "numpy"),

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from paddle._program import optimizers, unique_name
-from paddle._program.averaging import ExponentialMovingAverage, LookaheadOptimizer, ModelAverage
 from paddle._program.executor import Executor
 from paddle._program.guards import default_main_program, default_startup_program, program_guard
 from paddle._program.layer_helper import LayerHelper
+from paddle._program.moving.averaging import ExponentialMovingAverage, LookaheadOptimizer, ModelAverage
 from paddle._program.optimizer import Optimizer
 from paddle._program.param_attr import ParamAttr
 from paddle._program.program import Program

@@ -14,8 +14,8 @@ from paddle._fleet import tables
 from paddle._fleet.errors import TooEarly
 from paddle._fleet.place import Place, Role
 from paddle._program.carrier import Carrier, Cluster, serve
-from paddle._program.keeping import keeper_of
 from paddle._program.lowering import sparse_tables
+from paddle._program.moving.keeping import keeper_of
 from paddle._program.scope import global_scope
 from paddle._program.updates import UPDATES, Group, groups
 

@@ -14,13 +14,13 @@ import numpy as np
 
 from paddle._engine.executor import Executor as EngineExecutor
 from paddle._program.errors import BadFeed, NotInitialized
-from paddle._program.keeping import Keeper, keeper_of
 from paddle._program.lod_tensor import LoDTensor
 from paddle._program.lowering import LOD, Need
+from paddle._program.moving.keeping import Keeper, keeper_of
+from paddle._program.moving.several import Several
+from paddle._program.moving.turns import InTurn
 from paddle._program.scope import Scope
 from paddle._program.segments import Segment
-from paddle._program.several import Several
-from paddle._program.turns import InTurn
 
 Values = MutableMapping[str, Any]
 

@@ -1,6 +1,6 @@
 """Optimizers: what moves parameters against their gradients."""
 
-from paddle._program.averaging import (
+from paddle._program.moving.averaging import (
     ExponentialMovingAverage,
     LookaheadOptimizer,
     ModelAverage,

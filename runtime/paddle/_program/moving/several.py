@@ -15,7 +15,7 @@ from paddle._engine.exchange import StepReport
 from paddle._engine.rows import SparseRows
 
 if TYPE_CHECKING:
-    from paddle._program.keeping import Keeper
+    from paddle._program.moving.keeping import Keeper
 
 
 class Several:
