@@ -74,8 +74,10 @@ class SegmentRun:
             array: Any = found[at]
             at += 1
             if value.runs:
-                array = LoDTensor(array, [found[at + i].tolist() for i in range(len(value.runs))])
+                lod = [found[at + i].tolist() for i in range(len(value.runs))]
                 at += len(value.runs)
+                if lod[-1][-1] == len(array):  # else an operator has put its rows into others
+                    array = LoDTensor(array, lod)
             if name in self._outlives:
                 self._write(name, array)
             else:

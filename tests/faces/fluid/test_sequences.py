@@ -167,6 +167,11 @@ def test_rows_are_put_into_other_sequences() -> None:
     assert [each.lod() for each in found] == [[[0, 1, 5]], [[0, 3, 5]], [[0, 4, 5]]]
 
 
+def test_rows_that_are_put_into_others_are_in_no_sequences() -> None:
+    halves = layers.reshape(data(), shape=[-1, 2])
+    assert run(halves, x=tensor(X)).lod() == []
+
+
 def test_windows_of_an_image_are_a_sequence() -> None:
     image = layers.data("image", [1, 2, 3])
     (found) = run(
