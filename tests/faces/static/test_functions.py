@@ -1,0 +1,253 @@
+"""Functions of tensors and of networks, each against what numpy computes of the same numbers."""
+
+import math
+
+import numpy as np
+import pytest
+
+import paddle
+from paddle.nn import functional as F  # noqa: N812  as programs call it
+
+pytestmark = pytest.mark.usefixtures("alone")
+
+RNG = np.random.default_rng(11)
+A = RNG.normal(size=(3, 4)).astype(np.float32)
+B = RNG.normal(size=(3, 4)).astype(np.float32)
+P = (RNG.random((3, 4)) * 0.8 + 0.1).astype(np.float32)
+T = RNG.normal(size=(2, 3, 4)).astype(np.float32)
+I = RNG.integers(0, 3, (3, 4))  # noqa: E741
+L = np.array([[1], [3], [0]])
+V = RNG.normal(size=(4,)).astype(np.float32)
+
+
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+erf = np.vectorize(math.erf)
+
+CASES = {
+    "add": (lambda a, b: paddle.add(a, b), lambda a, b: a + b),
+    "add_row": (lambda a, b: paddle.add(a, b[0]), lambda a, b: a + b[0]),
+    "row_add": (lambda a, b: paddle.add(b[0], a), lambda a, b: a + b[0]),
+    "column": (lambda a, b: a * b[:, 0:1], lambda a, b: a * b[:, :1]),
+    "subtract": (lambda a, b: paddle.subtract(a, b), np.subtract),
+    "rsub": (lambda a, b: 1 - a, lambda a, b: 1 - a),
+    "divide": (lambda a, b: a / b, np.divide),
+    "rdiv": (lambda a, b: 2.0 / a, lambda a, b: 2 / a),
+    "neg": (lambda a, b: -a, lambda a, b: -a),
+    "pow": (lambda a, b: paddle.pow(a, 2), lambda a, b: a**2),
+    "pow_op": (lambda a, b: a**2 + a**3.0, lambda a, b: a**2 + a**3),
+    "maximum": (lambda a, b: paddle.maximum(a, b), np.maximum),
+    "minimum": (lambda a, b: paddle.minimum(a, b), np.minimum),
+    "matmul": (lambda a, b: paddle.matmul(a, b, transpose_y=True), lambda a, b: a @ b.T),
+    "matmul_op": (lambda a, b: a @ paddle.t(b), lambda a, b: a @ b.T),
+    "mm": (lambda a, b: paddle.mm(paddle.transpose(a, [1, 0]), b), lambda a, b: a.T @ b),
+    "dot": (lambda a, b: paddle.dot(a, b), lambda a, b: (a * b).sum(-1, keepdims=True)),
+    "sum": (lambda a, b: paddle.sum(a), lambda a, b: a.sum()),
+    "sum_axis": (lambda a, b: paddle.sum(a, axis=1, keepdim=True), lambda a, b: a.sum(1, keepdims=True)),
+    "sum_method": (lambda a, b: a.sum(axis=0), lambda a, b: a.sum(0)),
+    "mean": (lambda a, b: paddle.mean(a, axis=-1), lambda a, b: a.mean(-1)),
+    "max": (lambda a, b: paddle.max(a, axis=1), lambda a, b: a.max(1)),
+    "min": (lambda a, b: paddle.min(a, axis=[0, 1]), lambda a, b: a.min()),
+    "prod": (lambda a, b: paddle.prod(a, axis=1), lambda a, b: a.prod(1)),
+    "std": (lambda a, b: paddle.std(a, axis=1), lambda a, b: a.std(1, ddof=1)),
+    "var": (lambda a, b: paddle.var(a, unbiased=False), lambda a, b: a.var()),
+    "logsumexp": (
+        lambda a, b: paddle.logsumexp(a, axis=1),
+        lambda a, b: np.log(np.exp(a).sum(1)),
+    ),
+    "cumsum": (lambda a, b: paddle.cumsum(a, axis=1), lambda a, b: a.cumsum(1)),
+    "norm": (lambda a, b: paddle.norm(a), lambda a, b: np.sqrt((a**2).sum())),
+    "norm_axis": (lambda a, b: paddle.norm(a, p=1, axis=1), lambda a, b: np.abs(a).sum(1)),
+    "clip": (lambda a, b: paddle.clip(a, -0.5, 0.5), lambda a, b: a.clip(-0.5, 0.5)),
+    "abs": (lambda a, b: paddle.abs(a), lambda a, b: np.abs(a)),
+    "exp": (lambda a, b: paddle.exp(a), lambda a, b: np.exp(a)),
+    "square": (lambda a, b: a.square(), lambda a, b: a**2),
+    "tanh": (lambda a, b: paddle.tanh(a), lambda a, b: np.tanh(a)),
+    "scale": (lambda a, b: paddle.scale(a, 2.0, 1.0, False), lambda a, b: (a + 1) * 2),
+    "add_n": (lambda a, b: paddle.add_n([a, b, a]), lambda a, b: a + b + a),
+    "concat": (lambda a, b: paddle.concat([a, b], axis=1), lambda a, b: np.concatenate([a, b], 1)),
+    "stack": (lambda a, b: paddle.stack([a, b], axis=1), lambda a, b: np.stack([a, b], 1)),
+    "split": (lambda a, b: paddle.split(a, [1, -1], axis=1)[1], lambda a, b: a[:, 1:]),
+    "chunk": (lambda a, b: paddle.chunk(a, 2, axis=1)[1], lambda a, b: a[:, 2:]),
+    "unstack": (lambda a, b: paddle.unbind(a, axis=1)[2], lambda a, b: a[:, 2]),
+    "reshape": (lambda a, b: paddle.reshape(a, [0, 2, -1]), lambda a, b: a.reshape(3, 2, 2)),
+    "flatten": (lambda a, b: paddle.flatten(paddle.unsqueeze(a, [0, 3]), 1), lambda a, b: a.reshape(1, 12)),
+    "squeeze": (lambda a, b: paddle.squeeze(paddle.unsqueeze(a, 1)), lambda a, b: a),
+    "tile": (lambda a, b: paddle.tile(a, [2, 1]), lambda a, b: np.tile(a, (2, 1))),
+    "expand": (lambda a, b: paddle.expand(a[0:1], [3, 4]), lambda a, b: np.repeat(a[:1], 3, 0)),
+    "flip": (lambda a, b: paddle.flip(a, axis=[1]), lambda a, b: a[:, ::-1]),
+    "index": (lambda a, b: a[1], lambda a, b: a[1]),
+    "last": (lambda a, b: a[:, -1], lambda a, b: a[:, -1]),
+    "pieces": (lambda a, b: a[0:2, ..., None], lambda a, b: a[0:2, ..., None]),
+    "strides": (lambda a, b: a[:, ::2], lambda a, b: a[:, ::2]),
+    "argmax": (lambda a, b: paddle.argmax(a, axis=1), lambda a, b: a.argmax(1)),
+    "argsort": (lambda a, b: paddle.argsort(a, axis=1, descending=True), lambda a, b: np.argsort(-a, 1)),
+    "sort": (lambda a, b: paddle.sort(a, axis=1), lambda a, b: np.sort(a, 1)),
+    "topk": (lambda a, b: paddle.topk(a, 2)[0], lambda a, b: -np.sort(-a, 1)[:, :2]),
+    "where": (lambda a, b: paddle.where(a > b, a, b), np.maximum),
+    "greater": (lambda a, b: paddle.cast(a > 0, "int64"), lambda a, b: (a > 0).astype(np.int64)),
+    "equal": (lambda a, b: paddle.equal(a, a), lambda a, b: np.ones((3, 4), bool)),
+    "logical": (
+        lambda a, b: paddle.logical_and(a > 0, paddle.logical_not(b > 0)),
+        lambda a, b: (a > 0) & ~(b > 0),
+    ),
+    "full": (lambda a, b: paddle.full([2, 2], 3, "int64"), lambda a, b: np.full((2, 2), 3)),
+    "zeros_like": (lambda a, b: paddle.zeros_like(a), lambda a, b: np.zeros_like(a)),
+    "arange": (lambda a, b: paddle.arange(1, 7, 2), lambda a, b: np.arange(1, 7, 2)),
+    "linspace": (lambda a, b: paddle.linspace(0, 1, 5), lambda a, b: np.linspace(0, 1, 5)),
+    "eye": (lambda a, b: paddle.eye(3), lambda a, b: np.eye(3)),
+    "assign": (lambda a, b: paddle.assign(np.array([1.5, 2.5])), lambda a, b: np.array([1.5, 2.5])),
+    "shape": (lambda a, b: paddle.shape(a), lambda a, b: np.array([3, 4])),
+    "relu": (lambda a, b: F.relu(a), lambda a, b: a.clip(0)),
+    "sigmoid": (lambda a, b: F.sigmoid(a), lambda a, b: sigmoid(a)),
+    "softmax": (lambda a, b: F.softmax(a, axis=0), lambda a, b: softmax(a, 0)),
+    "log_softmax": (lambda a, b: F.log_softmax(a), lambda a, b: np.log(softmax(a))),
+    "gelu": (lambda a, b: F.gelu(a), lambda a, b: a * (1 + erf(a / math.sqrt(2))) / 2),
+    "leaky_relu": (lambda a, b: F.leaky_relu(a), lambda a, b: np.where(a > 0, a, 0.01 * a)),
+    "elu": (lambda a, b: F.elu(a), lambda a, b: np.where(a > 0, a, np.exp(a) - 1)),
+    "relu6": (lambda a, b: F.relu6(a * 9), lambda a, b: (a * 9).clip(0, 6)),
+    "softplus": (lambda a, b: F.softplus(a), lambda a, b: np.log1p(np.exp(a))),
+    "swish": (lambda a, b: F.swish(a), lambda a, b: a * sigmoid(a)),
+    "mish": (lambda a, b: F.mish(a), lambda a, b: a * np.tanh(np.log1p(np.exp(a)))),
+    "hardsigmoid": (lambda a, b: F.hardsigmoid(a), lambda a, b: (a / 6 + 0.5).clip(0, 1)),
+    "hardswish": (lambda a, b: F.hardswish(a), lambda a, b: a * (a + 3).clip(0, 6) / 6),
+    "hardtanh": (lambda a, b: F.hardtanh(a), lambda a, b: a.clip(-1, 1)),
+    "normalize": (
+        lambda a, b: F.normalize(a, axis=1),
+        lambda a, b: a / np.sqrt((a**2).sum(1, keepdims=True)),
+    ),
+    "cosine": (
+        lambda a, b: F.cosine_similarity(a, b, axis=1),
+        lambda a, b: (a * b).sum(1) / np.sqrt((a**2).sum(1) * (b**2).sum(1)),
+    ),
+    "layer_norm": (
+        lambda a, b: F.layer_norm(a, 4),
+        lambda a, b: (a - a.mean(1, keepdims=True)) / np.sqrt(a.var(1, keepdims=True) + 1e-5),
+    ),
+    "mse": (lambda a, b: F.mse_loss(a, b), lambda a, b: ((a - b) ** 2).mean()),
+    "l1": (lambda a, b: F.l1_loss(a, b, reduction="sum"), lambda a, b: np.abs(a - b).sum()),
+    "smooth_l1": (
+        lambda a, b: F.smooth_l1_loss(a, b),
+        lambda a, b: np.where(np.abs(a - b) < 1, (a - b) ** 2 / 2, np.abs(a - b) - 0.5).mean(),
+    ),
+    "linear": (lambda a, b: F.linear(a, paddle.t(b)), lambda a, b: a @ b.T),
+    "pad": (lambda a, b: F.pad(a, [0, 0, 1, 2]), lambda a, b: np.pad(a, ((0, 0), (1, 2)))),
+    "label_smooth": (lambda a, b: F.label_smooth(a), lambda a, b: 0.9 * a + 0.1 / 4),
+    "margin": (
+        lambda a, b: F.margin_ranking_loss(a, b, paddle.ones_like(a)),
+        lambda a, b: (b - a).clip(0).mean(),
+    ),
+    "bce_logits": (
+        lambda a, b: F.binary_cross_entropy_with_logits(a, F.sigmoid(b)),
+        lambda a, b: (np.log1p(np.exp(-np.abs(a))) + a.clip(0) - a * sigmoid(b)).mean(),
+    ),
+}
+
+
+def computed(given, function):
+    fed = {f"x{n}": value for n, value in enumerate(given)}
+    inputs = [paddle.static.data(name, [None, *value.shape[1:]], value.dtype) for name, value in fed.items()]
+    found = function(*inputs)
+    executor = paddle.static.Executor()
+    executor.run(paddle.static.default_startup_program())
+    return found, executor.run(feed=fed, fetch_list=[found])[0]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_of_two_tensors(name):
+    function, expected = CASES[name]
+    described, found = computed([A, B], function)
+    wanted = np.asarray(expected(A.astype(np.float64), B.astype(np.float64)))
+    assert found.shape == (wanted.shape or (1,))
+    assert found == pytest.approx(wanted.reshape(found.shape), rel=1e-4, abs=1e-5)
+    sizes = [
+        size for size, there in zip(described.shape, found.shape, strict=True) if size not in (-1, there)
+    ]
+    assert not sizes
+
+
+OF_LABELS = {
+    "cross_entropy": (
+        lambda a, y: F.cross_entropy(a, y),
+        lambda a: -np.log(softmax(a))[range(3), L[:, 0]].mean(),
+    ),
+    "flat labels": (
+        lambda a, y: F.cross_entropy(a, paddle.squeeze(y, [1])),
+        lambda a: -np.log(softmax(a))[range(3), L[:, 0]].mean(),
+    ),
+    "ignored": (
+        lambda a, y: F.cross_entropy(a, y, ignore_index=3),
+        lambda a: -np.log(softmax(a))[[0, 2], [1, 0]].mean(),
+    ),
+    "softmax_with": (
+        lambda a, y: F.softmax_with_cross_entropy(a, y),
+        lambda a: -np.log(softmax(a))[range(3), L[:, 0]][:, None],
+    ),
+    "of chances": (
+        lambda a, y: F.cross_entropy(F.softmax(a), y, use_softmax=False, reduction="none"),
+        lambda a: -np.log(softmax(a))[range(3), L[:, 0]][:, None],
+    ),
+    "nll": (
+        lambda a, y: F.nll_loss(F.log_softmax(a), y),
+        lambda a: -np.log(softmax(a))[range(3), L[:, 0]].mean(),
+    ),
+    "one_hot": (lambda a, y: F.one_hot(paddle.squeeze(y, [1]), 4), lambda a: np.eye(4)[L[:, 0]]),
+    "gather": (
+        lambda a, y: paddle.gather(a, paddle.clip(paddle.squeeze(y, [1]), max=2)),
+        lambda a: a[[1, 2, 0]],
+    ),
+    "index_sample": (lambda a, y: paddle.index_sample(a, y), lambda a: np.take_along_axis(a, L, 1)),
+    "accuracy": (lambda a, y: paddle.static.accuracy(F.softmax(a), y, k=2), lambda a: hits(a)),
+}
+
+
+def hits(a):
+    return np.mean([label in np.argsort(-row)[:2] for row, label in zip(a, L[:, 0], strict=True)])
+
+
+@pytest.mark.parametrize("name", OF_LABELS)
+def test_of_scores_and_labels(name):
+    function, expected = OF_LABELS[name]
+    _, found = computed([A, L], function)
+    wanted = np.asarray(expected(A.astype(np.float64)))
+    assert found == pytest.approx(wanted.reshape(found.shape), rel=1e-4)
+
+
+def test_of_chances():
+    label = (B > 0).astype(np.float32)
+    exact = -(label * np.log(P) + (1 - label) * np.log(1 - P))
+    for function, wanted in (
+        (lambda p, y: F.binary_cross_entropy(p, y), exact.mean()),
+        (lambda p, y: F.log_loss(p, y, epsilon=1e-7), exact),
+        (lambda p, y: paddle.nn.BCELoss(reduction="sum")(p, y), exact.sum()),
+    ):
+        with paddle.static.program_guard(paddle.static.Program()):
+            found = computed([P, label], function)[1]
+            assert found == pytest.approx(np.asarray(wanted).reshape(found.shape), rel=1e-4)
+
+
+def test_of_batches_of_matrices():
+    for function, wanted in (
+        (lambda t: paddle.matmul(t, t, transpose_y=True), T @ T.transpose(0, 2, 1)),
+        (lambda t: paddle.transpose(t, [2, 0, 1]), T.transpose(2, 0, 1)),
+        (
+            lambda t: paddle.nn.Linear(4, 2, weight_attr=paddle.nn.initializer.Constant(0.5))(t),
+            T.sum(2, keepdims=True).repeat(2, 2) / 2,
+        ),
+        (lambda t: paddle.max(t, axis=1), T.max(1)),
+        (lambda t: F.softmax(t, axis=1), softmax(T, 1)),
+        (lambda t: t[:, 1, :], T[:, 1]),
+        (lambda t: paddle.mean(t, axis=[1, 2]), T.mean((1, 2))),
+        (lambda t: F.avg_pool1d(t, 2, 2), T.reshape(2, 3, 2, 2).mean(-1)),
+        (lambda t: F.max_pool1d(t, 2, 2), T.reshape(2, 3, 2, 2).max(-1)),
+        (lambda t: F.adaptive_avg_pool1d(t, 1), T.mean(2, keepdims=True)),
+    ):
+        with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+            assert computed([T], function)[1] == pytest.approx(wanted, rel=1e-4, abs=1e-5)
