@@ -16,6 +16,7 @@ _HOMES = {
         Tanhshrink ThresholdedReLU
         """,
     "layer.basics": "CosineSimilarity Dropout Dropout2D Embedding Flatten Identity Linear Pad1D Pad2D",
+    "layer.cells": "GRUCell LSTMCell RNNCellBase SimpleRNNCell",
     "layer.container": "LayerDict LayerList ParameterList Sequential",
     "layer.conv": "Conv1D Conv2D Conv2DTranspose",
     "layer.layers": "Layer",
@@ -28,6 +29,8 @@ _HOMES = {
         AdaptiveAvgPool1D AdaptiveAvgPool2D AdaptiveMaxPool1D AdaptiveMaxPool2D AvgPool1D AvgPool2D
         MaxPool1D MaxPool2D
         """,
+    "layer.rnn": "GRU LSTM RNN BiRNN SimpleRNN",
+    "layer.transformer": "MultiHeadAttention TransformerEncoder TransformerEncoderLayer",
     "clip": "ClipGradByGlobalNorm ClipGradByNorm ClipGradByValue",
 }
 _MODULES = frozenset({"clip", "functional", "initializer", "layer"})

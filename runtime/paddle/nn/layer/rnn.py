@@ -1,0 +1,160 @@
+"""Recurrent networks: ``paddle.nn.LSTM``, ``GRU``, ``SimpleRNN``, and ``RNN`` over a cell.
+
+They must never know what a cell computes. Guarantee: steps of a sequence beyond its length change no state
+and give zeros. A program has as many copies of a cell as there are steps, so the axis of time has a declared
+size.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle._absent import NotInThisRelease
+from paddle.nn import functional
+from paddle.nn.layer.cells import GRUCell, LSTMCell, SimpleRNNCell
+from paddle.nn.layer.container import LayerList
+from paddle.nn.layer.layers import Layer
+from paddle.tensor.creation import full
+from paddle.tensor.logic import less_than
+from paddle.tensor.manipulation import cast, concat, reshape, stack, unstack
+
+__all__ = ["GRU", "LSTM", "RNN", "BiRNN", "SimpleRNN"]
+
+
+class RNN(Layer):
+    """A cell over all steps of a batch (n, time, size); (time, n, size) where ``time_major``."""
+
+    def __init__(self, cell: Layer, is_reverse: bool = False, time_major: bool = False) -> None:
+        super().__init__()
+        self.cell = cell
+        self.is_reverse = is_reverse
+        self.time_major = time_major
+
+    def forward(
+        self, inputs: Any, initial_states: Any = None, sequence_length: Any = None, **others: Any
+    ) -> tuple[Any, Any]:
+        """Append all steps; gives the outputs of all, and the states after the last."""
+        axis = 0 if self.time_major else 1
+        if inputs.shape[axis] < 0:
+            raise NotInThisRelease(
+                f"{type(self).__name__} of {inputs.name!r}: its axis of time has no declared size "
+                f"{list(inputs.shape)}, which is not in this release: declare it and pad, or use "
+                "sequences (fluid.layers.dynamic_lstm, dynamic_gru)"
+            )
+        steps = unstack(inputs, axis)
+        states = self.cell.get_initial_states(steps[0]) if initial_states is None else initial_states
+        outputs: list[Any] = [None] * len(steps)
+        order = range(len(steps))
+        for at in reversed(order) if self.is_reverse else order:
+            output, after = self.cell(steps[at], states)
+            if sequence_length is not None:
+                there = _there(sequence_length, at)
+                output, after = output * there, _chosen(there, after, states)
+            outputs[at], states = output, after
+        return stack(outputs, axis), states
+
+
+class BiRNN(Layer):
+    """Two cells, one over the steps as they come and one from the last to the first."""
+
+    def __init__(self, cell_fw: Layer, cell_bw: Layer, time_major: bool = False) -> None:
+        super().__init__()
+        self.forwards = RNN(cell_fw, False, time_major)
+        self.backwards = RNN(cell_bw, True, time_major)
+
+    def forward(
+        self, inputs: Any, initial_states: Any = None, sequence_length: Any = None, **others: Any
+    ) -> tuple[Any, Any]:
+        """Append all steps; gives both outputs side by side, and both states."""
+        first, second = (None, None) if initial_states is None else initial_states
+        ahead, ahead_states = self.forwards(inputs, first, sequence_length)
+        back, back_states = self.backwards(inputs, second, sequence_length)
+        return concat([ahead, back], axis=-1), (ahead_states, back_states)
+
+
+class _Stacked(Layer):
+    """Layers of cells above each other; ``direction``: forward, backward or bidirect(ional)."""
+
+    _cell: Any = None
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        direction: str = "forward",
+        time_major: bool = False,
+        dropout: float = 0.0,
+        **attributes: Any,
+    ) -> None:
+        super().__init__()
+        if direction not in ("forward", "backward", "bidirect", "bidirectional"):
+            raise ValueError(f"direction is forward, backward or bidirect, not {direction!r}")
+        self._two = direction.startswith("bidirect")
+        self._dropout = dropout
+        self.num_layers = num_layers
+        self.hidden_size = hidden_size
+        attributes.pop("name", None)
+        widths = [input_size, *[hidden_size * (1 + self._two)] * (num_layers - 1)]
+        self.layers = LayerList()
+        for width in widths:
+            cells = [type(self)._cell(width, hidden_size, **attributes) for _ in range(1 + self._two)]
+            if self._two:
+                self.layers.append(BiRNN(*cells, time_major=time_major))
+            else:
+                self.layers.append(RNN(cells[0], direction == "backward", time_major))
+
+    def forward(
+        self, inputs: Any, initial_states: Any = None, sequence_length: Any = None
+    ) -> tuple[Any, Any]:
+        """Append all layers; gives the outputs of the last one, and the last states of all layers, each
+        (layers * directions, n, hidden_size)."""
+        outputs, ends = inputs, []
+        for number, layer in enumerate(self.layers):
+            if number and self._dropout:
+                outputs = functional.dropout(outputs, self._dropout, training=self.training)
+            begin = None if initial_states is None else self._begin(initial_states, number)
+            outputs, states = layer(outputs, begin, sequence_length)
+            ends += list(states) if self._two else [states]
+        return outputs, self._put_together(ends)
+
+    def _begin(self, given: Any, number: int) -> Any:
+        ways = 1 + self._two
+        several = given if isinstance(given, (list, tuple)) else (given,)
+        found = [[each[number * ways + way] for each in several] for way in range(ways)]
+        chosen = [tuple(each) if len(each) > 1 else each[0] for each in found]
+        return tuple(chosen) if self._two else chosen[0]
+
+    def _put_together(self, ends: list[Any]) -> Any:
+        if not isinstance(ends[0], tuple):
+            return stack(ends, 0)
+        return tuple(stack(list(each), 0) for each in zip(*ends, strict=True))
+
+
+class SimpleRNN(_Stacked):
+    """See ``SimpleRNNCell``."""
+
+    _cell = SimpleRNNCell
+
+
+class LSTM(_Stacked):
+    """See ``LSTMCell``; the states are (h, c)."""
+
+    _cell = LSTMCell
+
+
+class GRU(_Stacked):
+    """See ``GRUCell``."""
+
+    _cell = GRUCell
+
+
+def _there(sequence_length: Any, at: int) -> Any:
+    lengths = cast(reshape(sequence_length, [-1, 1]), "int64")
+    return cast(less_than(full([1], at, "int64"), lengths), "float32")
+
+
+def _chosen(there: Any, after: Any, before: Any) -> Any:
+    if isinstance(after, tuple):
+        return tuple(_chosen(there, *pair) for pair in zip(after, before, strict=True))
+    return (after - before) * there + before
