@@ -134,6 +134,7 @@ TABLE = (
     Row("testing", "_engine.{registry, single}", "numpy"),
     # Programs as people write them, under the two later faces.
     Row("_program", "_absent _complaint _engine _program", "numpy"),
+    Row("_program.executor", "_program _blas _complaint", "numpy os threading"),
     Row("_program.operator", "_program", "os sys"),
     Row("_program.files", "_engine.{checkpoint, errors} _program", "numpy os pathlib shutil warnings"),
     Row("_program.files.pickles", "_program _recordio.{errors, pickled}", "numpy pathlib pickle"),
@@ -151,9 +152,7 @@ TABLE = (
     Row("_program.reading", "_program _data _absent batch", "numpy"),
     Row("_program.reading.reader", "_program _data.ahead", "contextlib time"),
     Row("_program.reading.training", "_program _data.records", "numpy threading time"),
-    Row(
-        "_program.{course, executor, moving.turns, running}", "_program _complaint _engine", "numpy threading"
-    ),
+    Row("_program.{course, moving.turns, running}", "_program _complaint _engine", "numpy threading"),
     Row("io", "_data _program.reading.data_loader"),
     # Data as the later generations bring them.
     Row("_data", "_data _absent", "numpy"),

@@ -6,16 +6,18 @@ it returns is the caller's to keep; a program that was run before costs little b
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from paddle import _complaint
+from paddle import _blas, _complaint
 from paddle._program.course import Course
 from paddle._program.dtypes import numpy_dtype
 from paddle._program.errors import BadArgument, BadFeed
@@ -51,11 +53,18 @@ class _Known:
     runs: int = 0
 
 
+@cache
+def _blas_is_settled() -> None:
+    """One thread of BLAS, where nobody chose: its others spin beside whatever else is at work."""
+    _blas.settle(os.environ)
+
+
 class Executor:
     """Runs programs. ``place`` names a device; there is one."""
 
     def __init__(self, place: Any = None) -> None:
         _complaint.tell_uncaught()
+        _blas_is_settled()
         self.place = place
         self._programs: WeakKeyDictionary[Program, _Known] = WeakKeyDictionary()
         self._seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
