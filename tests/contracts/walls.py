@@ -140,6 +140,7 @@ TABLE = (
     Row("_program.files.pickles", "_program _recordio.{errors, pickled}", "numpy pathlib pickle"),
     Row("_program.ops.__init__", "_program", "importlib pkgutil"),
     Row("_program.ops.files", "_program", "numpy pathlib"),
+    Row("_program.ops.talking", "_program", "os pathlib tempfile"),
     Row("_program.places", "_absent _program.errors", "os"),
     Row("_program.op_rows", "_absent _program", "importlib"),
     Row(  # the one door to the parameter server

@@ -25,8 +25,11 @@ from paddle._program.errors import BadArgument
 if TYPE_CHECKING:
     from paddle._engine.exchange import Exchange, UpdateSpec
     from paddle._launch.environ import InitFlags
+    from paddle._pserver.trust.tls import Certificate
 
 _groups: Counter[tuple[tuple[str, ...], int]] = Counter()  # that this process has begun, of each job
+_started: dict[int, Carrier] = {}  # that have not said goodbye
+_MISSED_S = 600.0  # for which a trainer is missed, as by other pservers
 _PATIENCE_S = 180.0  # with which the original waits for a server that is not there yet
 _PROCESS = type("Process", (), {})()  # exchanges are left when it ends, unless they are closed before
 
@@ -63,6 +66,7 @@ class Carrier:
         """The exchange of the next group of parameters that have a rule and a rate of their own; all trainers
         of the job ask for them in one order."""
         job = self.cluster.endpoints, self.cluster.trainer_id
+        _started[id(self)] = self
         exchange = _remote(self.cluster, _groups[job])
         _groups[job] += 1
         self._exchanges.append(exchange)
@@ -85,6 +89,7 @@ class Carrier:
 
     def close(self) -> None:
         """Say goodbye. Idempotent."""
+        _started.pop(id(self), None)
         exchanges, self._exchanges = self._exchanges, []
         _groups[self.cluster.endpoints, self.cluster.trainer_id] -= len(exchanges)
         with ExitStack() as closing:
@@ -94,6 +99,12 @@ class Carrier:
                 if isinstance(exchange, SteppingAhead):
                     exchange.settle()
             self._goodbyes = []
+
+
+def close_all() -> None:
+    """Say goodbye to all servers that this process trains with."""
+    for carrier in list(_started.values()):
+        carrier.close()
 
 
 def exchange_of(carrier: Carrier | None) -> Exchange:
@@ -148,10 +159,13 @@ def _remote(cluster: Cluster, group: int) -> Exchange:
 
 def _patience_s(flags: InitFlags) -> float:
     """How long servers are waited for that are not there yet."""
-    if "connect_timeout" in flags.given:
-        return flags.connect_timeout
+    return flags.connect_timeout if "connect_timeout" in flags.given else _deadline_s(_PATIENCE_S)
+
+
+def _deadline_s(otherwise: float) -> float:
+    """How long the original would wait for a call to a server, in milliseconds where somebody has said it."""
     deadline = os.environ.get("FLAGS_rpc_deadline", "").strip()  # noqa: SIM112  upstream's name
-    return float(deadline) / 1000 if deadline.isdigit() else _PATIENCE_S
+    return float(deadline) / 1000 if deadline.isdigit() and int(deadline) else otherwise
 
 
 def serve(
@@ -173,17 +187,13 @@ def serve(
     from paddle._pserver.service.endpoint import EndpointOptions
     from paddle._pserver.service.endpoint import serve as serve_here
     from paddle._pserver.trainer.places import parse_endpoint
-    from paddle._pserver.trust.tls import read_certificate
     from paddle._pserver.trust.token_file import token_of
     from paddle._reported import Reported
 
     address, port = parse_endpoint(endpoint)
     paths = files({"token_file": "", "tls_cert": "", "tls_key": ""}, os.environ)
     token = token_of(paths["token_file"], _say)
-    certificate = None
-    if paths["tls_cert"] or paths["tls_key"]:
-        certificate, warning = read_certificate(paths["tls_cert"], paths["tls_key"])
-        _say(warning or "")
+    certificate = _certificate(paths["tls_cert"], paths["tls_key"])
 
     def ready(address: str, port: int) -> None:
         if token is None:
@@ -196,9 +206,25 @@ def serve(
         on_ready(address, port)
 
     open_info_log("paddle_pserver2", os.environ)
-    options = EndpointOptions(address=address, port=port, trainers=trainers, tables=tables)
+    options = EndpointOptions(
+        address=address,
+        port=port,
+        trainers=trainers,
+        barrier_timeout_s=_deadline_s(_MISSED_S),
+        tables=tables,
+    )
     if not serve_here(options, ready, Reported("parameter server"), token=token, certificate=certificate):
         raise SystemExit(0)
+
+
+def _certificate(cert: str, key: str) -> Certificate | None:
+    if not cert and not key:
+        return None
+    from paddle._pserver.trust.tls import read_certificate
+
+    certificate, warning = read_certificate(cert, key)
+    _say(warning or "")
+    return certificate
 
 
 def _say(text: str) -> None:

@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from paddle import _blas, _complaint
+from paddle._program.carrier import close_all
 from paddle._program.course import Course
 from paddle._program.dtypes import numpy_dtype
 from paddle._program.errors import BadArgument, BadFeed
@@ -169,9 +170,11 @@ class Executor:
 
     def close(self) -> None:
         """Say goodbye; a distributed program's parameter servers are told."""
-        for program in self._programs:
-            if program._carrier is not None:
-                program._carrier.close()
+        carriers = [each._carrier for each in self._programs if each._carrier is not None]
+        for carrier in carriers:
+            carrier.close()
+        if not carriers:  # another one, such as a ParallelExecutor, has run what is trained
+            close_all()
         self._closed = True
 
 

@@ -9,6 +9,11 @@ Guarantee: a parameter is moved once a step, however many operators tell of it.
 
 from __future__ import annotations
 
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paddle._program.op_rows import hosts, lowers
@@ -34,4 +39,20 @@ def _part_of_it(low: Lowering, op: Operator) -> None:
 def _listen_and_serv(host: Host, op: Operator) -> None:
     from paddle._program.carrier import serve
 
-    serve(op.attr("endpoint"), op.attr("Fanin"))
+    with ExitStack() as leaving:
+
+        def tell(address: str, port: int) -> None:
+            leaving.callback(_tell_port(port))
+
+        serve(op.attr("endpoint"), op.attr("Fanin"), on_ready=tell)
+
+
+def _tell_port(port: int) -> Callable[[], None]:
+    """Write the port where programs look that wait for this process to serve; gives what removes it."""
+    path = Path(tempfile.gettempdir(), f"paddle.{os.getpid()}.port")
+    try:
+        with path.open("x") as file:
+            file.write(f"{port}\n")
+    except OSError:  # one of that name is there, which may be anybody's
+        return lambda: None
+    return lambda: path.unlink(missing_ok=True)
