@@ -44,6 +44,7 @@ class SegmentRun:
         self._outlives = outlives
         self._kept = [(name, lowered.fetches[name]) for name in segment.keeps]
         self._fetch = [v.name for _, value in self._kept for v in (value.variable, *value.runs)]
+        self._idle = _idle_offsets(lowered.program, self._needs)
         self._several: Several | None = None
         self._stepping: list[Keeper] = []
         self._rates: dict[str, np.ndarray] = {}
@@ -62,8 +63,9 @@ class SegmentRun:
         if self._several is not None:
             self._several.rates = rates
         feed: dict[str, Any] = {}
+        bare = False
         for need in self._needs:
-            _put(feed, need, values, scope)
+            bare |= _put(feed, need, values, scope, need.name in self._idle)
         assert self._runner is not None
         rate = rates[0] if rates else None
         found = self._runner.run(
@@ -76,7 +78,7 @@ class SegmentRun:
             if value.runs:
                 lod = [found[at + i].tolist() for i in range(len(value.runs))]
                 at += len(value.runs)
-                if lod[-1][-1] == len(array):  # else an operator has put its rows into others
+                if not bare and lod[-1][-1] == len(array):  # else an operator has put its rows into others
                     array = LoDTensor(array, lod)
             if name in self._outlives:
                 self._write(name, array)
@@ -159,19 +161,36 @@ class SegmentRun:
         return held
 
 
-def _put(feed: dict[str, Any], need: Need, values: Values, scope: Scope) -> None:
+def _idle_offsets(program: Any, needs: list[Need]) -> frozenset[str]:
+    """The data made of sequences of which no operator asks where these begin: they may be fed as arrays."""
+    used = {n for op in program.main.operators for names in op.inputs.values() for n in names}
+    return frozenset(
+        each.name
+        for each in needs
+        if each.levels and used.isdisjoint(f"{each.name}{LOD}{level}" for level in range(each.levels))
+    )
+
+
+def _put(feed: dict[str, Any], need: Need, values: Values, scope: Scope, idle: bool) -> bool:
+    """Feed one; whether it is an array where sequences are declared, and ``idle``: nobody asks for them."""
     value = values.get(need.name)
     if value is None:
         value = _held(need, scope)
-    if isinstance(value, LoDTensor):
+    bare = False
+    if isinstance(value, LoDTensor) and (value._lod or not (need.levels and idle)):
         _put_runs(feed, need, value)
         value = value.array()
     elif need.levels:
-        raise BadFeed(
-            f"data {need.name!r} is made of sequences (lod_level {need.levels}), so it is fed a LoDTensor, "
-            f"create_lod_tensor(data, lengths, place), and not {type(value).__name__}"
-        )
+        if not idle:
+            raise BadFeed(
+                f"data {need.name!r} is made of sequences (lod_level {need.levels}), so it is fed a "
+                f"LoDTensor, create_lod_tensor(data, lengths, place), and not {type(value).__name__}"
+            )
+        bare, value = True, value.array() if isinstance(value, LoDTensor) else value
+        for level in range(need.levels):
+            feed[f"{need.name}{LOD}{level}"] = np.arange(len(value) + 1)
     feed[need.name] = value
+    return bare
 
 
 def _put_runs(feed: dict[str, Any], need: Need, value: LoDTensor) -> None:

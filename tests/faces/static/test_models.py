@@ -178,3 +178,14 @@ def test_images():
     feed = {"image": RNG.random((ROWS, 1, 8, 8), np.float32), "label": RNG.integers(0, 10, (ROWS, 1))}
     optimizer = paddle.optimizer.Momentum(0.1, 0.9, grad_clip=nn.ClipGradByGlobalNorm(1.0))
     assert fallen(losses(loss, optimizer, feed, fetch=[share]))
+
+
+def test_ids_declared_as_sequences_may_be_fed_as_arrays_where_nobody_asks_for_sequences():
+    ids = paddle.static.data("ids", [None, 1], "int64", lod_level=1)
+    rows = paddle.reshape(nn.Embedding(IDS, 4, sparse=True)(ids), [-1, 4])
+    loss = paddle.mean(paddle.square(rows - 1.0))
+    assert fallen(losses(loss, paddle.optimizer.Adam(0.1), {"ids": np.arange(5)[:, None]}, fetch=[rows]))
+    pooled = paddle.static.nn.sequence_pool(rows, "sum")
+    executor = paddle.static.Executor()
+    with pytest.raises(ValueError, match="fed a LoDTensor"):
+        executor.run(feed={"ids": np.arange(5)[:, None]}, fetch_list=[pooled])
