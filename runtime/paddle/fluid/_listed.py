@@ -161,3 +161,17 @@ def lacking(module: str) -> Callable[[str], NoReturn]:
         raise AttributeError(f"{module}.{name} does not exist{meant}", name=name, obj=found)
 
     return look_up
+
+
+def of_layers(module: str) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a module of layers, in which upstream had more than lies there now: any layer is
+    found by the name of any of these modules."""
+    missing = lacking("paddle.fluid.layers")
+
+    def look_up(name: str) -> Any:
+        layers = modules["paddle.fluid.layers"]
+        if name.startswith("_") or name not in getattr(layers, "__all__", ()):
+            return missing(name)
+        return getattr(layers, name)
+
+    return look_up

@@ -31,6 +31,9 @@ def fetch_var(name: Any, scope: Scope | None = None, return_numpy: bool = True) 
     return as_numpy(found.get_tensor()) if return_numpy else found.get_tensor()
 
 
+_fetch_var = fetch_var
+
+
 def as_numpy(tensor: Any) -> Any:
     """A tensor, or several, as arrays."""
     if isinstance(tensor, list | tuple):

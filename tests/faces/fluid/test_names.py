@@ -125,6 +125,20 @@ def test_a_name_is_built_or_says_that_it_is_not(module: str) -> None:
     assert not silent, "\n".join(silent)
 
 
+def test_a_layer_is_found_in_the_module_that_upstream_had_it_in() -> None:
+    from paddle.fluid.layers import control_flow, nn, ops, tensor
+    from paddle.fluid.layers.learning_rate_scheduler import _decay_step_counter
+
+    assert nn.reduce_mean is fluid.layers.reduce_mean
+    assert (ops.sqrt, tensor.cast, nn.cos_sim) == (fluid.layers.sqrt, fluid.layers.cast, fluid.layers.cos_sim)
+    assert control_flow.increment is fluid.layers.increment
+    assert _decay_step_counter().shape == (1,)
+    with pytest.raises(NotInThisRelease, match=r"fluid\.layers\.prior_box is not in this release"):
+        _ = fluid.layers.detection.prior_box
+    with pytest.raises(AttributeError, match=r"reduce_maen does not exist; did you mean reduce_mean"):
+        _ = nn.reduce_maen
+
+
 def test_a_name_that_nobody_has_is_an_ordinary_error() -> None:
     with pytest.raises(AttributeError, match=r"paddle\.fluid\.nowhere does not exist"):
         _ = fluid.nowhere

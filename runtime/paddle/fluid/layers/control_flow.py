@@ -11,6 +11,7 @@ from paddle._program.dtypes import VarType
 from paddle._program.errors import BadArgument
 from paddle._program.layer_helper import LayerHelper
 from paddle._program.variable import Variable
+from paddle.fluid._listed import of_layers
 
 __all__ = [
     "ConditionalBlock",
@@ -193,3 +194,6 @@ def Print(  # noqa: N802  Paddle's name
     }
     helper.append_op("print", {"In": [input]}, {"Out": [out]}, attrs)
     return out
+
+
+__getattr__ = of_layers(__name__)

@@ -8,6 +8,7 @@ from typing import Any
 from paddle._program.dtypes import VarType
 from paddle._program.guards import default_main_program
 from paddle._program.variable import Variable
+from paddle.fluid._listed import of_layers
 
 __all__ = ["data"]
 
@@ -39,3 +40,6 @@ def data(
             is_data=True,
         )
     )
+
+
+__getattr__ = of_layers(__name__)

@@ -16,6 +16,7 @@ from paddle._program.guards import default_main_program
 from paddle._program.initializer import Constant
 from paddle._program.layer_helper import LayerHelper
 from paddle._program.variable import Variable
+from paddle.fluid._listed import of_layers
 
 __all__ = [
     "autoincreased_step_counter",
@@ -152,6 +153,9 @@ def _step(begin: int = 0) -> Variable:
     return _made("cast", {"X": [counter]}, attrs)
 
 
+_decay_step_counter = _step  # by which programs of image classification write schedules of their own
+
+
 def _periods(steps: Any, whole: bool) -> Variable:
     """How many periods of so many steps have gone by."""
     share = _two("elementwise_div", _step(), _variable(steps))
@@ -220,3 +224,6 @@ def _kept(helper: LayerHelper, name: str, dtype: VarType, first: float) -> Varia
     if not begun.has_var(name):
         Constant(float(first))(begun.create_var(name=name, **traits), begun)
     return made
+
+
+__getattr__ = of_layers(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from paddle._program.errors import BadArgument
 from paddle._program.layer_helper import LayerHelper
 from paddle._program.variable import Variable
+from paddle.fluid._listed import of_layers
 from paddle.fluid.layers.appending import appended, several
 
 __all__ = [
@@ -164,3 +165,6 @@ def npair_loss(anchor: Variable, positive: Variable, labels: Variable, l2_reg: f
         nn.reduce_mean(nn.reduce_sum(nn.elementwise_mul(positive, positive), 1)),
     )
     return nn.elementwise_add(nn.scale(squares, 0.25 * l2_reg), nn.reduce_mean(cost))
+
+
+__getattr__ = of_layers(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from paddle._program.initializer import Constant
 from paddle._program.layer_helper import LayerHelper
 from paddle._program.variable import Variable
+from paddle.fluid._listed import of_layers
 
 __all__ = ["accuracy", "auc"]
 
@@ -65,3 +66,6 @@ def auc(
 def _count(helper: LayerHelper, height: int, num_thresholds: int) -> Variable:
     made = helper.create_global_variable(True, dtype="int64", shape=[height, num_thresholds + 1])
     return helper.set_variable_initializer(made, Constant(0.0))
+
+
+__getattr__ = of_layers(__name__)

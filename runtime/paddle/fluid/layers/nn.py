@@ -10,6 +10,7 @@ from paddle._program.errors import BadArgument
 from paddle._program.initializer import Constant
 from paddle._program.layer_helper import LayerHelper
 from paddle._program.variable import Variable
+from paddle.fluid._listed import of_layers
 from paddle.fluid.layers.appending import appended
 
 __all__ = ["embedding", "fc", "label_smooth", "prelu", "softmax"]
@@ -108,3 +109,6 @@ def label_smooth(
     made = appended("label_smooth", {"X": label, "PriorDist": prior_dist}, {"epsilon": epsilon}, name=name)
     made.stop_gradient = True
     return made
+
+
+__getattr__ = of_layers(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from paddle._program.variable import Variable
+from paddle.fluid._listed import of_layers
 from paddle.fluid.layers.appending import appended
 
 _PLAIN = """
@@ -122,3 +123,6 @@ def swish(x: Variable, beta: float = 1.0, name: str | None = None) -> Variable:
 def thresholded_relu(x: Variable, threshold: float | None = None) -> Variable:
     """x above the threshold, 0 below."""
     return appended("thresholded_relu", {"X": x}, {"threshold": 1.0 if threshold is None else threshold})
+
+
+__getattr__ = of_layers(__name__)

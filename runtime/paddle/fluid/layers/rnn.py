@@ -12,6 +12,7 @@ from paddle._program.branching import touched, writing
 from paddle._program.errors import BadArgument
 from paddle._program.layer_helper import LayerHelper
 from paddle._program.variable import Variable
+from paddle.fluid._listed import of_layers
 
 __all__ = ["DynamicRNN", "StaticRNN"]
 
@@ -207,3 +208,6 @@ class StaticRNN(_Steps):
     def step_output(self, o: Variable) -> None:
         """Say what is given of each moment."""
         self.output(o)
+
+
+__getattr__ = of_layers(__name__)

@@ -9,6 +9,7 @@ from paddle._program.dtypes import VarType, dtype_of
 from paddle._program.errors import BadArgument
 from paddle._program.layer_helper import LayerHelper
 from paddle._program.variable import Variable
+from paddle.fluid._listed import of_layers
 
 __all__ = [
     "im2sequence",
@@ -252,3 +253,6 @@ def im2sequence(
 
 def _pair(given: Any) -> list[int]:
     return [int(each) for each in given] if isinstance(given, list | tuple) else [int(given)] * 2
+
+
+__getattr__ = of_layers(__name__)

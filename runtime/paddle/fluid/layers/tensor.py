@@ -13,6 +13,7 @@ from paddle._program.initializer import Constant, Initializer
 from paddle._program.layer_helper import LayerHelper
 from paddle._program.param_attr import ParamAttr
 from paddle._program.variable import Variable
+from paddle.fluid._listed import of_layers
 from paddle.fluid.layers.appending import appended, several
 
 __all__ = [
@@ -255,3 +256,6 @@ def eye(
     square = np.eye(num_rows, num_columns, dtype=numpy_dtype(dtype))
     whole = np.broadcast_to(square, (*(batch_shape or ()), *square.shape))
     return assign(np.ascontiguousarray(whole))
+
+
+__getattr__ = of_layers(__name__)
