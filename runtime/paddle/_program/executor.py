@@ -102,7 +102,7 @@ class Executor:
             known = self._programs[program] = _Known(program._version, reads, runs=runs)
         if not known.reads:
             return self._computed(program, known, values, names, scope, return_numpy)
-        with turn(known.reads, values, scope):
+        with turn(known.reads, values):
             return self._computed(program, known, values, names, scope, return_numpy)
 
     def _computed(

@@ -173,3 +173,26 @@ def test_a_reader_of_variables_that_there_are_gives_these() -> None:
     assert [op.type for op in fluid.default_main_program().global_block().ops] == ["read"]
     with pytest.raises(BadArgument, match="read_file takes"):
         read_file(x)
+
+
+def test_networks_of_one_name_read_of_readers_of_their_own_in_any_scope() -> None:
+    made = []
+    for of in (2, 3):
+        with fluid.program_guard(fluid.Program(), fluid.Program()), fluid.unique_name.guard():
+            x, y = data()
+            loader = DataLoader.from_generator(feed_list=[x, y], capacity=8, iterable=False)
+            loader.set_sample_generator(numbers(of), batch_size=1)
+            made.append((loader, fluid.default_main_program(), y))
+    exe = fluid.Executor()
+    with fluid.scope_guard(fluid.executor.Scope()):
+        for loader, program, y in made:
+            loader.start()
+            assert exe.run(program, fetch_list=[y])[0].item() == 0
+        for (_, program, y), left in zip(made, (1, 2), strict=True):
+            assert [exe.run(program, fetch_list=[y])[0].item() for _ in range(left)] == list(
+                range(1, left + 1)
+            )
+            with pytest.raises(EOFException):
+                exe.run(program, fetch_list=[y])
+    for loader, _, _ in made:
+        loader.reset()

@@ -15,7 +15,7 @@ from typing import Any
 
 from paddle._program.errors import BadArgument
 from paddle._program.reading.feeders import Feeder, of_arrays, of_samples
-from paddle._program.reading.reader import Batches, Reader
+from paddle._program.reading.reader import Batches, Reader, fresh_name
 from paddle._program.reading.variables import make_reader
 from paddle.batch import batch as batched
 
@@ -46,7 +46,7 @@ class GeneratorLoader:
         self._capacity, self._iterable, self._return_list = capacity, iterable, return_list
         self._drop_last = drop_last
         self._places = 1
-        self._reader = Reader("of a generator") if iterable else make_reader(self._feed_list)
+        self._reader = Reader(fresh_name()) if iterable else make_reader(self._feed_list)
 
     @property
     def queue(self) -> Reader:

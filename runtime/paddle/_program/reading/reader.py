@@ -15,7 +15,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from itertools import count
 from typing import Any
+from weakref import WeakValueDictionary
 
 from paddle._data.ahead import Source, SourceAhead
 from paddle._program.errors import BadArgument
@@ -25,11 +27,27 @@ from paddle._program.reading.feeders import Feed, Feeder
 Batches = Callable[[], Iterable[Any]]
 
 
+_named: WeakValueDictionary[str, Reader] = WeakValueDictionary()
+_numbers = count()
+
+
+def fresh_name() -> str:
+    """One that no reader of this process has, whatever guards there are: a test's network may be named as the
+    one that learns, and reads something else."""
+    return f"py_reader_{next(_numbers)}"
+
+
+def named(name: str) -> Reader | None:
+    """The last reader made of that name, while somebody has it."""
+    return _named.get(name)
+
+
 class Reader:
     """See the module's text. ``name``: what errors call it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
+        _named[name] = self
         self._batches: Batches | None = None
         self._feeder: Feeder = dict
         self._pass: Source | None = None

@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from paddle._program.errors import BadFeed
-from paddle._program.reading.reader import Reader
-from paddle._program.scope import Scope, global_scope
+from paddle._program.reading.reader import Reader, named
 
 if TYPE_CHECKING:
     from paddle._program.operator import Operator
@@ -27,13 +26,13 @@ def readers_of(program: Program) -> tuple[Operator, ...]:
 
 
 @contextmanager
-def turn(reads: tuple[Operator, ...], values: dict[str, Any], scope: Scope) -> Iterator[None]:
+def turn(reads: tuple[Operator, ...], values: dict[str, Any]) -> Iterator[None]:
     """One run, fed by these operators; what the caller feeds of their variables is left as it is."""
     taken = []
     try:
         for op in reads:
             if not all(name in values for name in op.output("Out")):
-                reader = _held(op, scope)
+                reader = _held(op)
                 feed = reader.next()
                 taken.append(reader)
                 values.update(zip(op.output("Out"), feed.values(), strict=True))
@@ -43,10 +42,8 @@ def turn(reads: tuple[Operator, ...], values: dict[str, Any], scope: Scope) -> I
             reader.computed()
 
 
-def _held(op: Operator, scope: Scope) -> Reader:
-    name = op.input("Reader")[0]
-    for each in (scope, global_scope()):
-        held = each.find_var(name)
-        if held is not None and isinstance(held.value, Reader):
-            return held.value
-    raise BadFeed(f"the program reads of {name}, and no reader of that name was made in this process")
+def _held(op: Operator) -> Reader:
+    found = named(name := op.input("Reader")[0])
+    if found is None:
+        raise BadFeed(f"the program reads of {name}, and no reader of that name was made in this process")
+    return found

@@ -1,7 +1,7 @@
 """Readers as variables of a program: ``py_reader``, ``create_py_reader_by_data``, ``read_file``,
 ``double_buffer``.
 
-A ``read`` operator names its reader; the Reader itself lies in the scope under that name. It must never know
+A ``read`` operator names its reader; the Reader itself is found by that name. It must never know
 what is read. Guarantee: a program that is cloned reads of the same reader.
 """
 
@@ -15,8 +15,7 @@ from paddle._program.dtypes import VarType
 from paddle._program.errors import BadArgument
 from paddle._program.guards import default_main_program
 from paddle._program.reading.feeders import of_arrays, of_samples
-from paddle._program.reading.reader import Batches, Reader
-from paddle._program.scope import global_scope
+from paddle._program.reading.reader import Batches, Reader, fresh_name
 
 
 def make_reader(variables: Sequence[Any], name: str | None = None) -> Reader:
@@ -27,11 +26,9 @@ def make_reader(variables: Sequence[Any], name: str | None = None) -> Reader:
 
 
 def _declared(name: str | None) -> Reader:
-    name = unique_name.generate("py_reader") if name is None else name
+    name = fresh_name() if name is None else name
     default_main_program().global_block().create_var(name=name, type=VarType.READER, persistable=True)
-    made = Reader(name)
-    global_scope().var(name).value = made
-    return made
+    return Reader(name)
 
 
 def _append_read(name: str, variables: Sequence[Any]) -> None:
