@@ -8,6 +8,7 @@ seeds it trains on the same batches again.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -20,6 +21,8 @@ from paddle._data.exchange import spread
 from paddle._data.filelist import FileList
 from paddle._data.records import Records
 from paddle._data.settings import Settings
+
+_log = logging.getLogger("paddle.dataset")
 
 __all__ = ["DatasetBase", "InMemoryDataset", "QueueDataset"]
 
@@ -55,7 +58,9 @@ class DatasetBase:
     def _own_settings(self, **settings: Any) -> None:
         unknown = {name for name in settings if name not in ("download_cmd", "data_feed_type")}
         if unknown:
-            raise TypeError(f"{type(self).__name__}.init has no setting {', '.join(sorted(unknown))}")
+            _log.warning(
+                "%s knows no setting %s: it is left out", type(self).__name__, ", ".join(sorted(unknown))
+            )
         if settings.get("download_cmd", "cat") != "cat":
             raise NotInThisRelease("download_cmd: files are read where they are; put it into pipe_command")
 

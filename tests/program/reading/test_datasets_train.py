@@ -136,6 +136,14 @@ def test_a_handler_sees_values_while_it_goes_on(files: list[str]) -> None:
     exe.train_from_dataset(dataset=dataset(used, files), fetch_handler=Seen({"cost": loss}, period_secs=0))
     assert len(seen) == 32
 
+    class Listed(FetchHandler):
+        def handler(self, res_dict: Any) -> None:
+            seen.append(res_dict[0].item())
+
+    listed = Listed(fetch_target_names=[loss.name], period_secs=0)
+    exe.train_from_dataset(dataset=dataset(used, files[:1]), fetch_handler=listed)
+    assert len(seen) == 40
+
 
 def test_an_error_of_one_thread_ends_all(files: list[str]) -> None:
     used, _ = network()

@@ -37,14 +37,23 @@ class FetchHandler:
     """Derive, and write ``handler(res_dict)``: it is called every ``period_secs`` with the values of
     ``var_dict``, a dict of names that the program chose to variables."""
 
-    def __init__(self, var_dict: dict[str, Any] | None = None, period_secs: float = 60) -> None:
-        if not var_dict:
+    def __init__(
+        self,
+        var_dict: dict[str, Any] | Sequence[Any] | None = None,
+        period_secs: float = 60,
+        return_np: bool = True,
+        fetch_target_names: Sequence[Any] | None = None,
+    ) -> None:
+        given = var_dict or fetch_target_names
+        if not given:
             raise BadArgument("a FetchHandler needs var_dict: {name: variable, ...}")
-        self.var_dict, self.period_secs = var_dict, period_secs
+        self.is_listed = not isinstance(given, dict)  # as in 1.6
+        self.var_dict = given if isinstance(given, dict) else {str(n): each for n, each in enumerate(given)}
+        self.period_secs = period_secs
 
-    def handler(self, res_dict: dict[str, Any]) -> None:
-        """Prints them, unless it is written."""
-        for name, value in res_dict.items():
+    def handler(self, res_dict: Any) -> None:
+        """Prints them, unless it is written. Of a list of variables, as 1.6 took it, it is given a list."""
+        for name, value in enumerate(res_dict) if self.is_listed else res_dict.items():
             print(f"{name}: {value}", flush=True)
 
     @staticmethod
@@ -89,7 +98,8 @@ class Watch:
             print(f"batch: {number}, {', '.join(values)}", flush=True)
         if asked and handler is not None:
             values_of = dict(zip(handler.var_dict, found[len(told) :], strict=True))
-            handler.handler({name: np.asarray(value) for name, value in values_of.items()})
+            arrays: Any = {name: np.asarray(value) for name, value in values_of.items()}
+            handler.handler(list(arrays.values()) if handler.is_listed else arrays)
 
     def _is_time(self, handler: FetchHandler) -> bool:
         now = self.clock()
