@@ -22,6 +22,7 @@ from paddle._program.carrier import close_all
 from paddle._program.course import Course
 from paddle._program.dtypes import numpy_dtype
 from paddle._program.errors import BadArgument, BadFeed
+from paddle._program.fetched import Fetched
 from paddle._program.guards import default_main_program
 from paddle._program.lod_tensor import LoDTensor
 from paddle._program.operator import Operator
@@ -236,7 +237,8 @@ def _shown(value: Any, name: str, return_numpy: bool) -> Any:
             f"fetch_list names {name!r}, whose rows are sequences (LoD), which an array cannot say: pass "
             "return_numpy=False, and take the rows with numpy.array(...) and the sequences with .lod()"
         )
-    return value.array() if isinstance(value, LoDTensor) else value
+    array = value.array() if isinstance(value, LoDTensor) else value
+    return Fetched.of(array) if isinstance(array, np.ndarray) else array
 
 
 def _fed(feed: Any) -> dict[str, Any]:
