@@ -11,7 +11,11 @@ ProgramError (a Complaint)
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+
 from paddle._complaint import Complaint
+from paddle._engine.errors import EngineError, FeedError
 
 
 class ProgramError(Complaint):
@@ -43,3 +47,20 @@ class MissingFile(BadFile, FileNotFoundError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+def explained(error: EngineError, lines: Mapping[str, str]) -> ProgramError:
+    """What the engine says of a run, with the operator of the program that it is about, and its line.
+    ``lines``: these, by the engine's variables."""
+    text = " ".join([str(error), *getattr(error, "__notes__", ())])
+    if lacking := re.match(r"the feed lacks (\S+) : (.*?); it has", text):
+        reader = lines.get(lacking[1], "the program")
+        return BadFeed(f"the feed lacks {lacking[1]!r} ({lacking[2]}), which {reader} reads")
+    last = text.rpartition(" in ")[2]
+    named = [(found.start(), line) for name, line in lines.items() if (found := _named(name).search(last))]
+    kind = BadFeed if isinstance(error, FeedError) else BadProgram
+    return kind(f"{min(named)[1]}: {text}" if named else text)
+
+
+def _named(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.@]){re.escape(name)}(?![\w.])")

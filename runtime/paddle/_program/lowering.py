@@ -51,13 +51,16 @@ class Need:
 @dataclass(slots=True)
 class Lowered:
     """One engine program. ``fetches``: what names stand for at its end. ``reads``: the parameters it
-    computes with, which lie in the scope. ``updates``: optimizer operators that its exchange stands for."""
+    computes with, which lie in the scope. ``updates``: optimizer operators that its exchange stands for.
+    ``lines``: by the engine variables that an operator writes, or is the first to read, what it is and where
+    it was written."""
 
     program: EngineProgram
     needs: dict[str, Need]
     fetches: dict[str, Value]
     reads: list[str]
     updates: list[Operator] = field(default_factory=list)
+    lines: dict[str, str] = field(default_factory=dict)
 
 
 class Lowering:
@@ -79,6 +82,7 @@ class Lowering:
         self._fed = frozenset(fed)
         self._around: Callable[[str], Value] | None = None
         self._owners: dict[str, str] = {}
+        self._lines: dict[str, str] = {}
         self._sparse: frozenset[str] | None = None
         self._calls = 0
 
@@ -181,16 +185,24 @@ class Lowering:
         rule = row(op.type).lower
         if rule is None:
             raise BadProgram(f"operator {op.type!r} is computed on the host, and cannot stand here{_at(op)}")
+        operators = self.builder.program.main.operators
+        before = len(operators)
         try:
             rule(self, op)
         except EngineError as error:
             raise BadProgram(f"{_said(op)}: {error}") from error
+        if not self.infers:
+            said = _said(op)
+            for made in operators[before:]:
+                self._lines.update(dict.fromkeys(made.writes(), said))
+                for name in made.reads():
+                    self._lines.setdefault(name, said)
 
     def finish(self, names: Iterable[str]) -> Lowered:
         """What was lowered, and what the names asked for stand for."""
         fetches = {name: self.value(name) for name in names}
         reads = [parameter.name for parameter in self.builder.program.parameters()]
-        return Lowered(self.builder.program, self.needs, fetches, reads, self.updates)
+        return Lowered(self.builder.program, self.needs, fetches, reads, self.updates, self._lines)
 
     def inside(self, block: Block, builder: Builder, around: Callable[[str], Value]) -> Lowering:
         """What lowers operators of a block within into another builder; ``around`` gives what they read that

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from paddle._engine.errors import FeedError, ShapeError
 from paddle._engine.executor import Executor as EngineExecutor
-from paddle._program.errors import BadFeed, NotInitialized
+from paddle._program.errors import BadFeed, NotInitialized, explained
 from paddle._program.lod_tensor import LoDTensor
 from paddle._program.lowering import LOD, Need
 from paddle._program.moving.keeping import Keeper, keeper_of
@@ -41,7 +42,7 @@ class SegmentRun:
         self._scope, self._carrier, self._groups = scope, carrier, segment.groups
         lowered = segment.lowered
         self._program, self._needs, self._reads = lowered.program, list(lowered.needs.values()), lowered.reads
-        self._outlives = outlives
+        self._outlives, self._lines = outlives, lowered.lines
         self._kept = [(name, lowered.fetches[name]) for name in segment.keeps]
         self._fetch = [v.name for _, value in self._kept for v in (value.variable, *value.runs)]
         self._idle = _idle_offsets(lowered.program, self._needs)
@@ -68,9 +69,12 @@ class SegmentRun:
             bare |= _put(feed, need, values, scope, need.name in self._idle)
         assert self._runner is not None
         rate = rates[0] if rates else None
-        found = self._runner.run(
-            self._program, feed, self._fetch, samples=samples, rate=rate, seed=seed, step=step
-        )
+        try:
+            found = self._runner.run(
+                self._program, feed, self._fetch, samples=samples, rate=rate, seed=seed, step=step
+            )
+        except (FeedError, ShapeError) as error:
+            raise explained(error, self._lines) from error
         at = 0
         for name, value in self._kept:
             array: Any = found[at]
@@ -176,6 +180,8 @@ def _put(feed: dict[str, Any], need: Need, values: Values, scope: Scope, idle: b
     value = values.get(need.name)
     if value is None:
         value = _held(need, scope)
+    if value is None:
+        return False  # unless nothing that is wanted depends on it, the engine says that it lacks
     bare = False
     if isinstance(value, LoDTensor) and (value._lod or not (need.levels and idle)):
         _put_runs(feed, need, value)
@@ -211,4 +217,4 @@ def _held(need: Need, scope: Scope) -> Any:
         raise NotInitialized(
             f"variable {need.name!r} has no value in this scope: run the startup program first"
         )
-    raise BadFeed(f"the feed lacks {need.name!r}: feed={{{need.name!r}: array, ...}}")
+    return None

@@ -101,10 +101,28 @@ def test_a_lacking_feed_and_a_wrong_fetch_are_named() -> None:
     loss = _network()
     exe = fluid.Executor()
     exe.run(fluid.default_startup_program())
-    with pytest.raises(ValueError, match="the feed lacks 'y'"):
+    with pytest.raises(ValueError, match=r"the feed lacks 'y' .*test_regression\.py"):
         exe.run(feed={"x": _batch()["x"]}, fetch_list=[loss])
     with pytest.raises(ValueError, match="'los'"):
         exe.run(feed=_batch(), fetch_list=["los"])
+
+
+def test_what_no_fetch_depends_on_need_not_be_fed() -> None:
+    _network()
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    (found,) = exe.run(feed={"x": _batch()["x"]}, fetch_list=["fc_0.tmp_1"])
+    assert found.shape == (8, 1)
+
+
+def test_an_error_of_a_run_names_the_line_that_wrote_the_operator() -> None:
+    ids = fluid.layers.data(name="ids", shape=[1], dtype="int64")
+    row = fluid.layers.embedding(ids, size=[5, 2])
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    with pytest.raises(ValueError, match=r"lookup_table.*test_regression\.py") as found:
+        exe.run(feed={"ids": np.array([[7]])}, fetch_list=[row])
+    assert "7" in str(found.value)
 
 
 def test_an_error_in_a_layer_names_the_line_that_wrote_it() -> None:

@@ -250,6 +250,6 @@ def test_wide_and_deep_learns_and_tells_its_measures():
         tensor.set(np.zeros(tensor.shape(), np.int64), None)
     table = np.array(scope.find_var("table").get_tensor())
     found = [executor.run(test, feed=batch, fetch_list=[area, share]) for batch in batches(3)]
-    assert found[-1][0].item() > 0.97
+    assert found[-1][0].item() > 0.95
     assert np.mean([each[1] for each in found]) > 0.9
     assert np.array_equal(table, np.array(scope.find_var("table").get_tensor()))

@@ -11,7 +11,8 @@
 
 Idle rows are left as they are, and penalties follow the step; both as in lazy Adam. Slots have v2's names.
 
-Semantics: PaddlePaddle fluid and 2.x. RMSProp of these can take the root of a negative, ours does not.
+Semantics: PaddlePaddle fluid and 2.x, but that their Momentum and RMSProp move idle rows on, as if these had
+a gradient of 0, and that their RMSProp can take the root of a negative.
 """
 
 from __future__ import annotations
