@@ -143,13 +143,13 @@ class SegmentRun:
         if not keepers:
             return EngineExecutor(self._scope.engine)
         several = self._several = Several(own, others)
-        names = [name for each in keepers for name in each.group.names]
+        names = [name for each in keepers for name in each.group.tables]
         return EngineExecutor(self._scope.engine, several, several.room(), names)
 
     def _runner_in_turn(self, own: list[Keeper], others: list[Keeper], lock: Lock) -> EngineExecutor:
         """One that keeps its gradients to itself until it is its turn."""
         several = self._several = Several(own, others)
-        names = [name for each in (*own, *others) for name in each.group.names]
+        names = [name for each in (*own, *others) for name in each.group.tables]
         return EngineExecutor(self._scope.engine, InTurn(several, lock), None, names)
 
     def _array(self, name: str) -> np.ndarray:

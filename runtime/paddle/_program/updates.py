@@ -123,6 +123,11 @@ class Group:
         return tuple(each.name for each in self.parameters)
 
     @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of those whose gradients are rows: a program that trains none may take another for one."""
+        return tuple(each.name for each in self.parameters if each.sparse)
+
+    @property
     def key(self) -> object:
         """What groups have in common that keep the same."""
         options = tuple(sorted(self.update.rule.options.items()))

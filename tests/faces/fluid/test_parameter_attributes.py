@@ -145,3 +145,14 @@ def test_what_comes_back_through_a_variable_is_bounded() -> None:
     exe.run(feed=FEED)
     slope = np.clip(2 * (X @ before - FEED["y"]) / len(X), -0.01, 0.01)
     np.testing.assert_allclose(value("w"), before - X.T @ slope, rtol=1e-5)
+
+
+def test_a_program_for_tests_reads_a_table_that_a_penalty_makes_dense() -> None:
+    ids, y = layers.data(name="ids", shape=[1], dtype="int64"), layers.data(name="y", shape=[1])
+    row = layers.embedding(input=ids, size=[10, 2], is_sparse=True, param_attr="table")
+    loss = layers.mean(layers.square_error_cost(layers.fc(input=row, size=1), y))
+    test = fluid.default_main_program().clone(for_test=True)
+    exe = begun(fluid.optimizer.SGD(0.1, regularization=fluid.regularizer.L2Decay(0.1)), loss)
+    exe.run(feed=IDS)
+    (after,) = exe.run(test, feed=IDS, fetch_list=[loss.name])
+    assert after == exe.run(feed=IDS, fetch_list=[loss])[0]

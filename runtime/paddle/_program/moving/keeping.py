@@ -43,7 +43,7 @@ class Keeper:
         for name, array in self._slots.items():
             if (held := scope.value(name)) is not None:
                 np.copyto(array, held.reshape(array.shape))
-        self.runner = EngineExecutor(scope.engine, self.exchange, self.exchange.room(), group.names)
+        self.runner = EngineExecutor(scope.engine, self.exchange, self.exchange.room(), group.tables)
         self._bind()
 
     def take_over(self) -> None:

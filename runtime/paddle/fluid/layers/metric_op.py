@@ -51,7 +51,7 @@ def auc(
         for which, height in rows.items()
     }
     areas = {}
-    for which, steps in (("batch", max(slide_steps, 1)), ("all", 0)):
+    for which, steps in (("batch", slide_steps), ("all", 0)):
         areas[which] = helper.create_variable_for_type_inference("float64")
         positive, negative = counts[which]
         helper.append_op(
