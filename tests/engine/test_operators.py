@@ -302,7 +302,7 @@ def test_every_operator_is_tested() -> None:
     of_steps = {"generate", "gru_step", "is_id", "lstm_step", "recurrent", "spread_row"}
     of_pieces = {f"sequence_{name}" for name in ("best", "chosen", "parts", "resize", "slices", "strides")}
     of_pieces |= {"count_up", "row_repeat", "sequence_ends", "sequence_repeat"}  # ahead of a run
-    elsewhere = {"descend", "exchange", *of_steps, *of_pieces}
+    elsewhere = {"auc", "descend", "exchange", *of_steps, *of_pieces}
     assert {case.type for case in DIFFERENTIABLE + OTHERS} | elsewhere == set(registry.table())
     with_gradient = {type for type, row in registry.table().items() if row.gradient is not None}
     assert {case.type for case in DIFFERENTIABLE} == with_gradient - elsewhere

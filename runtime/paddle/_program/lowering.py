@@ -16,6 +16,7 @@ import numpy as np
 
 from paddle._engine.builder import Builder
 from paddle._engine.errors import EngineError
+from paddle._engine.exchange import ParameterSpec
 from paddle._engine.program import Parameter as EngineParameter
 from paddle._engine.program import Program as EngineProgram
 from paddle._engine.program import Shape
@@ -154,6 +155,20 @@ class Lowering:
                 f"operator {op.type!r} needs a parameter in slot {slot!r}, and {op.input(slot)[0]!r} is "
                 f"computed{_at(op)}"
             )
+        return found
+
+    def state(self, op: Operator, slot: str) -> EngineVariable:
+        """What outlives a run in a slot, of any dtype, whose array an operator changes where it lies."""
+        (name,) = op.input(slot)
+        described = self.block._var_recursive(name)
+        if name not in self.env and described.persistable and name not in self._fed:
+            kind, shape = engine_dtype(described.dtype), tuple(described.shape)
+            spec = ParameterSpec(name=name, shape=shape)
+            made = EngineParameter(name, shape, kind, initializer=_never_drawn, spec=spec, is_static=True)
+            self.env[name] = Value(self.builder.program.main.add(made))
+        found = self.value(name).variable
+        if not isinstance(found, EngineParameter):
+            raise BadProgram(f"operator {op.type!r} changes {name!r}, which has to be persistable{_at(op)}")
         return found
 
     # What runs it.

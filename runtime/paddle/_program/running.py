@@ -159,8 +159,9 @@ class SegmentRun:
                 f"variable {name!r} has no value in this scope: run the startup program first, "
                 "exe.run(default_startup_program()), in the scope that this program is run in"
             )
-        if held.dtype != np.float32 or not held.flags.c_contiguous:
-            held = np.ascontiguousarray(held, np.float32)
+        dtype = np.dtype(self._program.main.variables[name].dtype)
+        if held.dtype != dtype or not held.flags.c_contiguous:
+            held = np.ascontiguousarray(held, dtype)
             self._scope.adopt(name, held)
         return held
 

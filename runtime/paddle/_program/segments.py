@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+from paddle._engine.program import Parameter as EngineParameter
 from paddle._program.ahead import ids_ahead, rates_ahead
 from paddle._program.block import Block, reads_of
 from paddle._program.errors import BadFeed
@@ -22,6 +23,8 @@ from paddle._program.updates import UPDATES, Group, groups, is_update, moved_at
 _IGNORED = frozenset(
     {"feed", "fetch", "read", "average_accumulates"}
 )  # whose values a run has before it begins
+_ONCE = frozenset({"auc"})
+"""Operators that change what they count in, and that no gradient goes through: none is computed twice."""
 _SHOWING = frozenset({"print"})
 """Operators that are lowered to nothing, and show a value on the host when its segment has run."""
 
@@ -65,7 +68,9 @@ def stages(block: Block, fed: Collection[str], fetched: Sequence[str]) -> list[S
         segment = _segment(block, before if takes_gradients else [], piece, fed, {*later, *fetched})
         found.append(segment)
         if at not in alone:
-            before += [op for op in piece if op.role != BACKWARD and not is_update(op)]
+            before += [
+                op for op in piece if op.role != BACKWARD and not is_update(op) and op.type not in _ONCE
+            ]
     return found
 
 
@@ -78,12 +83,21 @@ def _segment(
     watched = tuple(op for op in ops if op.type in _SHOWING)
     wanted = wanted | {name for op in watched for name in op.input_arg_names}
     written = dict.fromkeys(n for op in ops if not is_update(op) for n in op.output_arg_names)
-    keeps = tuple(name for name in written if name in low.env and (name in wanted or _outlives(block, name)))
+    keeps = tuple(
+        name
+        for name in written
+        if name in low.env and (name in wanted or (_outlives(block, name) and not _is_changed(low, name)))
+    )
     moved = groups(block, low.updates, sparse_tables(block.program))
     lowered = low.finish(keeps)
     if moved:
         _append_exchange(low, moved)
     return Segment(lowered, tuple(moved), keeps, watched)
+
+
+def _is_changed(low: Lowering, name: str) -> bool:
+    """Whether operators have changed it where it lies, so that nobody has to write it back."""
+    return isinstance(low.env[name].variable, EngineParameter)
 
 
 def _append_exchange(low: Lowering, moved: Sequence[Group]) -> None:

@@ -124,7 +124,7 @@ class Group:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The names of those whose gradients are rows: a program that trains none may take another for one."""
+        """Those whose gradients are rows: a program that trains none may take another for one."""
         return tuple(each.name for each in self.parameters if each.sparse)
 
     @property

@@ -283,14 +283,4 @@ DENSE_OTHERS = [
             "fill_constant": {},
         }.items()
     ),
-    Case(
-        "auc",
-        {
-            "Predict": np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.7, 0.3]]),
-            "Label": np.array([[0], [1], [1], [0]]),
-            "Positive": np.zeros((1, 101), np.int64),
-            "Negative": np.eye(1, 101, 50, dtype=np.int64),
-        },
-        lambda: np.array([(3 + 2) / 6]),
-    ),
 ]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from math import prod
 
 import numpy as np
 
 from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
 from paddle._engine.program import Form
-from paddle._engine.registry import Call, Forms, Gradient, Index, Kernel, Row, Steps
+from paddle._engine.registry import REQUIRED, Call, Forms, Gradient, Index, Kernel, Row, Steps
 
 
 def _top_k_shape(forms: Forms) -> Mapping[str, Form]:
@@ -95,45 +96,76 @@ def _differs(call: Call) -> Steps:
 
 
 def _auc_shape(forms: Forms) -> Mapping[str, Form]:
-    predict, counts = shapes.matrix(forms, "Predict"), shapes.integers(forms, "Positive")
+    predict, attrs = shapes.matrix(forms, "Predict"), forms.attrs
     shapes.column(forms, "Label", predict.shape[0])
-    if counts != shapes.integers(forms, "Negative"):
-        raise ShapeError("positive and negative samples are counted in as many buckets")
-    return {"AUC": Form((1,)), "PositiveOut": counts, "NegativeOut": counts}
+    width, steps = attrs["num_thresholds"] + 1, attrs["slide_steps"]
+    size = (steps + 1) * width + 1 if steps else width
+    if wrong := [
+        list(forms[slot].shape)
+        for slot in ("Positive", "Negative")
+        if prod(shapes.integers(forms, slot).shape) != size
+    ]:
+        raise ShapeError(f"samples are counted in {size} integers, not in {wrong[0]}")
+    return {"AUC": Form((1,))}
+
+
+class _Counts:
+    """So many samples of one kind with each score, counted where the array lies.
+
+    Of all steps, ``width`` numbers. Of the last ``steps`` alone: those of each, one behind the other in a
+    ring, those of all of these, and how many steps there were.
+    """
+
+    def __init__(self, array: np.ndarray, width: int, steps: int) -> None:
+        flat = array.reshape(-1)
+        self._flat, self._steps = flat, steps
+        self._ring = flat[: steps * width].reshape(-1, width)
+        self.totals = flat[steps * width : (steps + 1) * width]
+
+    def add(self, buckets: np.ndarray) -> None:
+        own = np.bincount(buckets, minlength=len(self.totals))
+        if self._steps:
+            before = self._ring[self._flat[-1] % self._steps]
+            np.subtract(self.totals, before, self.totals)
+            np.copyto(before, own)
+            self._flat[-1] += 1
+        np.add(self.totals, own, self.totals)
 
 
 def _auc(call: Call) -> Steps:
-    """The area under the curve of all samples so far, which are counted by their label and their score.
+    """The area under the curve of the samples so far, which are counted by their label and their score.
 
     A score is the last column, from 0 to 1; the area is that of trapezoids between the buckets.
     """
-    scores, label = call["Predict"][:, -1], call["Label"].reshape(-1)
-    totals = call["PositiveOut"], call["NegativeOut"]
+    scores, label, out = call["Predict"][:, -1], call["Label"].reshape(-1), call["AUC"]
+    last, steps = call.attrs["num_thresholds"], call.attrs["slide_steps"]
+    positive, negative = (_Counts(call[slot], last + 1, steps) for slot in ("Positive", "Negative"))
 
     def count() -> None:
-        last = totals[0].size - 1
         buckets = np.clip(np.nan_to_num(scores) * last, 0, last).astype(np.int64)
-        for total, before, of in zip(totals, ("Positive", "Negative"), (label != 0, label == 0), strict=True):
-            np.copyto(total, call[before])
-            total.reshape(-1)[:] += np.bincount(buckets[of], minlength=last + 1)
-        call["AUC"][0] = _area(*(total.reshape(-1)[::-1].astype(np.float64) for total in totals))
+        positive.add(buckets[label != 0])
+        negative.add(buckets[label == 0])
+        out[0] = _area(positive.totals[::-1], negative.totals[::-1])
 
     yield count
 
 
 def _area(positive: np.ndarray, negative: np.ndarray) -> float:
     """From the highest score down; 0 where one kind of samples is missing, as upstream says."""
-    hits, alarms = np.cumsum(positive), np.cumsum(negative)
-    if not hits[-1] or not alarms[-1]:
+    hits = np.cumsum(positive)
+    alarms = negative.sum()
+    if not hits[-1] or not alarms:
         return 0.0
-    return float((negative * (hits - positive / 2)).sum() / (hits[-1] * alarms[-1]))
+    return float(negative @ (2 * hits - positive)) / 2 / (float(hits[-1]) * float(alarms))
 
 
 ROWS = (
     Row(
         type="auc",
         inputs=("Predict", "Label", "Positive", "Negative"),
-        outputs=("AUC", "PositiveOut", "NegativeOut"),
+        outputs=("AUC",),
+        attrs={"num_thresholds": REQUIRED, "slide_steps": 0},
+        changes=lambda attrs: ("Positive", "Negative"),
         shape=_auc_shape,
         forward=Kernel(_auc),
     ),

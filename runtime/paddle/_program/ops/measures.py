@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from paddle._engine.program import Variable as EngineVariable
 from paddle._program.dtypes import VarType
 from paddle._program.errors import BadProgram
 from paddle._program.lowering import Lowering
@@ -23,46 +22,16 @@ def _accuracy(low: Lowering, op: Operator) -> None:
 
 @lowers("auc", curve="ROC", num_thresholds=4095, slide_steps=0)
 def _auc(low: Lowering, op: Operator) -> None:
-    """Of all samples so far; with ``slide_steps``, of so many last steps, each with a row in the counts."""
+    """Of all samples so far; with ``slide_steps``, of so many last steps. They are counted where the counts
+    lie: under the names of both slots."""
     if op.attr("curve") != "ROC":
         raise BadProgram("operator 'auc': only the curve 'ROC' is in this release")
     predict, label = low.input(op, "Predict").variable, low.input(op, "Label").variable
     if len(label.shape) == 1:
         label = low.op("unsqueeze", {"axes": (1,)}, X=label)
-    before = {slot: low.input(op, f"Stat{name}").variable for slot, name in _COUNTS.items()}
-    steps = int(op.attr("slide_steps"))
-    if not steps:
-        found = low.builder.ops("auc", None, Predict=predict, Label=label, **before)
-        kept = {slot: found[f"{slot}Out"] for slot in _COUNTS}
-    else:
-        sums = {slot: _later(low, each, steps) for slot, each in before.items()}
-        found = low.builder.ops("auc", None, Predict=predict, Label=label, **sums)
-        kept = {slot: _moved(low, before[slot], found[f"{slot}Out"], sums[slot], steps) for slot in _COUNTS}
-    low.give(op, "AUC", found["AUC"], ())
-    for slot, name in _COUNTS.items():
-        low.give(op, f"Stat{name}Out", kept[slot], (), dtype=VarType.INT64)
-
-
-_COUNTS = {"Positive": "Pos", "Negative": "Neg"}
-
-
-def _later(low: Lowering, counts: EngineVariable, steps: int) -> EngineVariable:
-    """The sum of the counts of all steps but the first, which is forgotten now."""
-    if steps == 1:
-        return low.op(
-            "elementwise_mul",
-            X=counts,
-            Y=low.op("fill_constant", {"shape": (1,), "value": 0, "dtype": "int64"}),
-        )
-    rest = low.op("slice", {"axes": (0,), "starts": (1,), "ends": (steps,)}, X=counts)
-    return low.op("reduce_sum", {"dim": 0, "keep_dim": True}, X=rest)
-
-
-def _moved(
-    low: Lowering, counts: EngineVariable, total: EngineVariable, before: EngineVariable, steps: int
-) -> EngineVariable:
-    own = low.op("elementwise_sub", X=total, Y=before)
-    if steps == 1:
-        return own
-    rest = low.op("slice", {"axes": (0,), "starts": (1,), "ends": (steps,)}, X=counts)
-    return low.op("concat", {"axis": 0}, X=[rest, own])
+    for slot in ("StatPos", "StatNeg"):
+        if op.output(f"{slot}Out") not in ([], op.input(slot)):
+            raise BadProgram(f"operator 'auc': {slot}Out has the variable of {slot}, and no other")
+    told = {name: int(op.attr(name)) for name in ("num_thresholds", "slide_steps")}
+    counts = {"Positive": low.state(op, "StatPos"), "Negative": low.state(op, "StatNeg")}
+    low.give(op, "AUC", low.op("auc", told, Predict=predict, Label=label, **counts), ())

@@ -44,11 +44,10 @@ def auc(
     """The area under the curve of all samples since the startup program was run, that of the last
     ``slide_steps`` steps, and the four variables in which samples are counted: for these steps, for all;
     positive ones, negative ones."""
-    helper = LayerHelper("auc")
-    rows = {"batch": max(slide_steps, 1), "all": 1}
+    helper, width = LayerHelper("auc"), num_thresholds + 1
+    sizes = {"batch": (slide_steps + 1) * width + 1 if slide_steps else width, "all": width}
     counts = {
-        which: [_count(helper, height, num_thresholds) for _ in ("positive", "negative")]
-        for which, height in rows.items()
+        which: [_count(helper, size) for _ in ("positive", "negative")] for which, size in sizes.items()
     }
     areas = {}
     for which, steps in (("batch", slide_steps), ("all", 0)):
@@ -63,8 +62,8 @@ def auc(
     return areas["all"], areas["batch"], [*counts["batch"], *counts["all"]]
 
 
-def _count(helper: LayerHelper, height: int, num_thresholds: int) -> Variable:
-    made = helper.create_global_variable(True, dtype="int64", shape=[height, num_thresholds + 1])
+def _count(helper: LayerHelper, size: int) -> Variable:
+    made = helper.create_global_variable(True, dtype="int64", shape=[1, size])
     return helper.set_variable_initializer(made, Constant(0.0))
 
 
