@@ -71,6 +71,7 @@ class Fleet:
         place = role_maker.place
         is_job = place.is_distributed and (place.workers > 1 or len(place.servers) > 1)
         self._meeting = meeting_of(place, os.environ, role_maker.meets_in) if is_job else None
+        role_maker.meeting = self._meeting
 
     @property
     def role_maker(self) -> RoleMakerBase:

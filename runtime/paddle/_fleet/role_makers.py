@@ -15,13 +15,14 @@ from typing import Any
 
 from paddle._fleet.errors import BadRole
 from paddle._fleet.place import Place, Role
+from paddle._fleet.spoken import Spoken
 from paddle._launch.environ import ClusterEnvironment, read
 from paddle._launch.errors import NotInThisRelease
 
 _DIALECTS = ("fleet", "cloud")
 
 
-class RoleMakerBase:
+class RoleMakerBase(Spoken):
     """What all role makers answer."""
 
     def __init__(self) -> None:

@@ -92,6 +92,23 @@ def _role(place: Place) -> Any:
     return made
 
 
+def test_role_makers_speak_as_fleet_util_does() -> None:
+    alone, both = _role(worker(1)), [_role(worker(number)) for number in range(2)]
+    assert (alone._all_gather(3), alone._all_reduce(3)) == ([3], 3)
+    alone._barrier("all")
+    host = Host()
+    where = host.open("127.0.0.1", 0)
+    for role in both:
+        role.meeting = Meeting(role.place, where)
+    sums = [np.zeros(2), np.zeros(2)]
+    assert together(*(lambda n=n: both[n].all_gather(n) for n in range(2))) == [[0, 1]] * 2
+    together(*(lambda n=n: both[n].all_reduce_worker(np.full(2, n + 1.0), sums[n]) for n in range(2)))
+    assert [each.tolist() for each in sums] == [[3.0, 3.0]] * 2
+    assert together(*(lambda n=n: both[n]._barrier("worker") for n in range(2))) == [None] * 2
+    together(*(role.meeting.close for role in both))
+    host.close()
+
+
 def test_workers_meet_by_a_folder(tmp_path: Path) -> None:
     (tmp_path / "meeting").write_text('["127.0.0.1", 1]')  # of an older job
     second, first = Meeting(worker(1), tmp_path), Meeting(worker(0), tmp_path)

@@ -31,7 +31,7 @@ from paddle._pserver.tasks.handshake import SESSION
 from paddle._pserver.trust.auth import Gate, Token
 
 MOST_BYTES = 1 << 31
-LINGER_S = 10.0
+LINGER_S = 3.0
 """How long the others are waited for when this process ends."""
 
 
