@@ -1,5 +1,5 @@
-"""What a role maker says to those of other processes: upstream's names for it, of 1.x and with an underscore of
-2.x.
+"""What a role maker says to those of other processes: upstream's names for it, of 1.x and, with an
+underscore, of 2.x.
 
 It must never know how they speak: ``meeting`` does (meeting.py), from ``fleet.init`` on. Guarantee: without
 one a process is alone, as with ``fleet.util``.
