@@ -10,6 +10,7 @@ from typing import Any
 from paddle._program import param_attr as _of_programs
 from paddle._program.dtypes import VarType, dtype_of, is_float
 from paddle._program.guards import default_main_program, default_startup_program
+from paddle._program.program import Program
 
 __all__ = ["ParamAttr", "get_default_dtype", "seed", "set_default_dtype"]
 
@@ -33,7 +34,8 @@ def get_default_dtype() -> str:
 
 
 def seed(seed: int) -> None:
-    """The seed of all that the default programs draw, first values of parameters included."""
+    """The seed of all that the default programs draw, and those made later; first values included."""
+    Program.seed_of_new = int(seed)
     default_main_program().random_seed = int(seed)
     default_startup_program().random_seed = int(seed)
 

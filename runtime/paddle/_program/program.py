@@ -17,12 +17,15 @@ from paddle._program.variable import Parameter, Variable
 
 
 class Program:
-    """See the module's text. ``random_seed``: 0 draws anew in every run of the startup program."""
+    """See the module's text. ``random_seed``: 0 draws anew in every run of the startup program; that of a new
+    program is ``seed_of_new``."""
+
+    seed_of_new = 0
 
     def __init__(self) -> None:
         self.blocks = [Block(self, 0)]
         self.current_block_idx = 0
-        self._seed = 0
+        self._seed = Program.seed_of_new
         self._version = 0
         self._op_role = FORWARD
         self._is_test = False

@@ -242,6 +242,7 @@ def test_of_batches_of_matrices():
             T.sum(2, keepdims=True).repeat(2, 2) / 2,
         ),
         (lambda t: paddle.max(t, axis=1), T.max(1)),
+        (lambda t: paddle.split(t, 2, axis=0)[1], T[1:]),
         (lambda t: F.softmax(t, axis=1), softmax(T, 1)),
         (lambda t: t[:, 1, :], T[:, 1]),
         (lambda t: paddle.mean(t, axis=[1, 2]), T.mean((1, 2))),

@@ -94,9 +94,8 @@ def _split(low: Lowering, op: Operator) -> None:
     x, axis = low.input(op, "X").variable, int(op.attr("axis")) % len(low.input(op, "X").variable.shape)
     size, sections = x.shape[axis], [int(each) for each in op.attr("sections")]
     if size == -1:
-        raise BadProgram(
-            "operator 'split': the axis is one whose size a feed decides: its parts are not known"
-        )
+        _split_rows(low, op, x, axis)
+        return
     if not sections:
         if size % int(op.attr("num")):
             raise BadProgram(f"operator 'split': {size} is not divisible into {op.attr('num')} equal parts")
@@ -108,6 +107,20 @@ def _split(low: Lowering, op: Operator) -> None:
         attrs = {"axes": (axis,), "starts": (begin,), "ends": (begin + part,)}
         low.give(op, "Out", low.op("slice", attrs, X=x), None if axis else (), index=index)
         begin += part
+
+
+def _split_rows(low: Lowering, op: Operator, x: EngineVariable, axis: int) -> None:
+    """Equal parts of the first axis, however many rows a feed gives."""
+    count, rest = int(op.attr("num")), x.shape[1:]
+    if axis or not count or -1 in rest:
+        raise BadProgram(
+            "operator 'split': the axis is one whose size a feed decides: its parts are not known"
+        )
+    apart = low.op("reshape", {"shape": (count, -1, *rest)}, X=x)
+    for index in range(count):
+        attrs = {"axes": (0,), "starts": (index,), "ends": (index + 1,)}
+        part = low.op("reshape", {"shape": (-1, *rest)}, X=low.op("slice", attrs, X=apart))
+        low.give(op, "Out", part, (), index=index)
 
 
 @lowers("stack", axis=0)
