@@ -1,8 +1,8 @@
 """Fetched: the array that a run gives, which is also a number where it holds one.
 
 Programs of these generations were written for a numpy that let an array of one element be a number:
-``float(loss)``, ``"%f" % loss`` and ``math.isnan(loss)``, where a loss has the shape (1,). numpy 2.4 refuses it.
-It must never know a program. Guarantee: it is an array like any other besides, reads like one, and what numpy
+``float(loss)``, ``"%f" % loss`` and ``math.isnan(loss)``, where a loss has the shape (1,). numpy 2.4 refuses
+it. It must never know a program. Guarantee: it is an array like any other besides, reads like one, and what numpy
 makes of it in other ways is numpy's own.
 """
 
