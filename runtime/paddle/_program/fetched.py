@@ -2,8 +2,8 @@
 
 Programs of these generations were written for a numpy that let an array of one element be a number:
 ``float(loss)``, ``"%f" % loss`` and ``math.isnan(loss)``, where a loss has the shape (1,). numpy 2.4 refuses
-it. It must never know a program. Guarantee: it is an array like any other besides, reads like one, and what numpy
-makes of it in other ways is numpy's own.
+it. It must never know a program. Guarantee: it is an array like any other besides, reads like one, and what
+numpy makes of it in other ways is numpy's own.
 """
 
 from __future__ import annotations
