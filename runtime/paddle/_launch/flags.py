@@ -72,6 +72,7 @@ FLAGS: tuple[Flag, ...] = (
     _job("job_workspace", "str", "", "Workspace folder that every node has already; none is sent", short="j"),
     _job("shard_data", "str", "", "Folder of the package; of its files -0000i a node is sent only its own"),
     _job("job_prepare", "str", "", "Python program of the package that is run here before it is sent"),
+    _job("job_program", "str", "train.py", "Program of the workspace that every trainer runs"),
     _job("conf", "str", "conf.py", "Settings file: nodes, folders, ports"),
     _job("dry_run", "bool", False, "Print the plan and stop before anything is started or changed"),
     _job("detach", "bool", False, "Leave the job in the background once it trains: fab status, logs, stop"),

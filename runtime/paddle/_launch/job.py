@@ -72,8 +72,9 @@ def describe(
     _check_ranks(trainers)
     root = root_of(settings)
     is_local = settings.hosts[0].is_local  # else a deployed workspace is a folder of other machines
-    own = locate(deployed, len(settings.hosts)) if deployed and is_local else None
-    content = listing(package, leave_out=root) if package else None
+    program = settings["job_program"]
+    own = locate(deployed, len(settings.hosts), program) if deployed and is_local else None
+    content = listing(package, root, program) if package else None
     if is_free or not settings["job_prepare"]:  # else the folder may be yet to be made
         _check_shards(settings, content)
     home = _writable(home or package or (deployed if is_local else None) or cwd)

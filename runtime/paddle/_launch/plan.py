@@ -20,7 +20,7 @@ from paddle._launch.job import SNAPSHOT_FLAGS, JobSpec
 from paddle._launch.machines.shards import share
 from paddle._launch.remote import Remote
 from paddle._launch.settings import Host, Settings
-from paddle._launch.workspace import PROGRAM, Entry
+from paddle._launch.workspace import Entry
 
 JOB_VARIABLE = "PADDLE_JOB_ID"  # by which a process shows whose it is
 LONGEST_PRINT = 10
@@ -179,6 +179,7 @@ class _Writer:
         self._addresses = addresses
         self._python = python
         self._job_id = job_id
+        self._program = (python, "-u", spec.settings["job_program"], *spec.arguments)
         self._prepend = {"PYTHONPATH": str(runtime)}
         if libraries := spec.settings["ld_library_path"]:
             self._prepend["LD_LIBRARY_PATH"] = libraries
@@ -212,7 +213,7 @@ class _Writer:
         return ",".join(str(settings[name]) for name in names)
 
     def _trainer(self, node: int, rank: int) -> RolePlan:
-        return self._role("trainer", node, rank, (self._python, "-u", PROGRAM, *self._spec.arguments))
+        return self._role("trainer", node, rank, self._program)
 
     def _role(
         self, kind: Literal["pserver", "trainer"], node: int, rank: int, argv: tuple[str, ...]

@@ -47,16 +47,16 @@ class Entry:
     size: int = 0
 
 
-def listing(package: Path, leave_out: Path | None = None) -> tuple[Entry, ...]:
+def listing(package: Path, leave_out: Path | None = None, program: str = PROGRAM) -> tuple[Entry, ...]:
     """List a package's content, folders before what is in them, ``leave_out`` aside; refuses what is none."""
     with _reading():
         if not package.is_dir():
-            raise WorkspaceError(f"{package} is not a folder. Give the folder that holds your {PROGRAM}.")
-        check(package)
+            raise WorkspaceError(f"{package} is not a folder. Give the folder that holds your {program}.")
+        check(package, program)
         root = package.resolve()
         ignores = ignored.read(root)
-        if ignores(PROGRAM):
-            raise WorkspaceError(f"{root / ignored.NAME} leaves out {PROGRAM}, which every trainer runs.")
+        if ignores(program):
+            raise WorkspaceError(f"{root / ignored.NAME} leaves out {program}, which every trainer runs.")
         return tuple(_walk(root, root, "", frozenset({root}), leave_out, ignores))
 
 
@@ -78,27 +78,27 @@ def _reading() -> Iterator[None]:
         ) from error
 
 
-def check(folder: Path) -> None:
+def check(folder: Path, program: str = PROGRAM) -> None:
     """Refuse a folder in which no training program can run."""
-    if not (folder / PROGRAM).is_file():
+    if not (folder / program).is_file():
         raise WorkspaceError(
-            f"{folder} has no {PROGRAM}, which is what every trainer runs. "
-            f"Name your training program {PROGRAM}, or give the folder that holds it."
+            f"{folder} has no {program}, which is what every trainer runs. Give the folder that holds it, or "
+            "name another program of it with --job_program."
         )
     for name in ("paddle.py", "paddle"):
         if (folder / name).exists():
             raise WorkspaceError(
-                f"{folder / name} would hide the paddle that {PROGRAM} imports. Give it another name."
+                f"{folder / name} would hide the paddle that {program} imports. Give it another name."
             )
 
 
-def locate(folder: Path, nodes: int) -> tuple[Path, ...]:
+def locate(folder: Path, nodes: int, program: str = PROGRAM) -> tuple[Path, ...]:
     """Find the workspaces that local nodes have already: ``folder``/node-i; of one node, ``folder``."""
     with _reading():
-        return _located(folder, nodes)
+        return _located(folder, nodes, program)
 
 
-def _located(folder: Path, nodes: int) -> tuple[Path, ...]:
+def _located(folder: Path, nodes: int, program: str) -> tuple[Path, ...]:
     if not folder.is_dir():
         raise WorkspaceError(f"{folder} is not a folder. --job_workspace takes one that is deployed already.")
     own = tuple(folder / f"node-{node}" for node in range(nodes))
@@ -112,7 +112,7 @@ def _located(folder: Path, nodes: int) -> tuple[Path, ...]:
             "earlier launch. --job_dispatch_package makes one."
         )
     for path in own:
-        check(path)
+        check(path, program)
     return own
 
 

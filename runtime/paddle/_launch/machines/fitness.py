@@ -67,13 +67,14 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     nics: tuple[str, ...]
     runtime: Path
     is_again: bool = False
+    program: str = PROGRAM
 
 
 def order(wanted: Wanted) -> dict[str, Any]:
     """What the node is asked."""
     return {
         "workspace": str(wanted.workspace),
-        "program": PROGRAM,
+        "program": wanted.program,
         "runtime": str(wanted.runtime),
         "names": list(dict.fromkeys([wanted.address, *wanted.others])),
         "packages": list(PACKAGES),
@@ -111,7 +112,7 @@ def _place(facts: Facts, wanted: Wanted) -> Iterator[str]:
     place = wanted.workspace
     if wanted.size is None:
         if not facts.has_program:
-            what = f"{place} has no {PROGRAM}" if facts.is_there else f"there is no {place}"
+            what = f"{place} has no {wanted.program}" if facts.is_there else f"there is no {place}"
             yield (
                 f"{what}: --job_workspace, and --resume, take a folder that every node has still. "
                 "--job_dispatch_package sends one."
