@@ -20,7 +20,7 @@ from paddle._launch.job import SNAPSHOT_FLAGS, JobSpec
 from paddle._launch.machines.shards import share
 from paddle._launch.remote import Remote
 from paddle._launch.settings import Host, Settings
-from paddle._launch.workspace import Entry
+from paddle._launch.workspace import PROGRAM, Entry
 
 JOB_VARIABLE = "PADDLE_JOB_ID"  # by which a process shows whose it is
 LONGEST_PRINT = 10
@@ -63,6 +63,7 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
     of the package, of which each node is sent its shard (shards.py). ``remote``: None where all nodes are
     embedded in this machine. ``max_restart`` and ``min_trainers``: see restarts.py and supervisor.py.
     ``has_token``: the job makes its own; without, processes have what the launcher's environment names.
+    ``program``: what trainers run.
     """
 
     name: str
@@ -76,6 +77,7 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
     ready_timeout_s: float
     encrypts: bool = False
     has_token: bool = True
+    program: str = PROGRAM
     shard_data: str = ""
     remote: Remote | None = None
     max_restart: int = 0
@@ -154,6 +156,7 @@ def plan(
         origins=tuple(settings.origins[name] for name in ("port", "ports_num", "ports_num_for_sparse")),
         ready_timeout_s=settings["connect_timeout"],
         encrypts=spec.encrypts,
+        program=settings["job_program"],
         remote=remote,
         max_restart=settings["max_restart"],
         min_trainers=settings["min_trainers"],

@@ -169,7 +169,7 @@ class SshMachine:
             nics=self._remote.nics if "pserver" in kinds else (),
             runtime=self._remote.runtime,
             is_again=self._plan.life > 1,
-            program=self._launch.roles("trainer")[0].argv[2],
+            program=self._launch.program,
         )
 
     def _facts(self, wanted: fitness.Wanted) -> fitness.Facts:
