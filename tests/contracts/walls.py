@@ -117,6 +117,7 @@ TABLE = (
         "static _absent _mode _program framework tensor nn.functional.input",
         "importlib pathlib sys",
     ),
+    Row("utils.plot", "v2.plot"),
     Row("utils", "_mode _program optimizer static nn.functional utils", "importlib numpy sys"),
     Row("optimizer", "optimizer _absent _complaint _mode _program regularizer nn.layer._state", "numpy"),
     Row("optimizer._optimizer", "optimizer _absent _mode _program regularizer nn.layer._state", "importlib"),

@@ -6,12 +6,12 @@ import sys
 from importlib import import_module
 from typing import Any
 
-__all__ = ["run_check", "unique_name"]
+__all__ = ["plot", "run_check", "unique_name"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "unique_name":
-        return import_module("paddle.utils.unique_name")
+    if name in ("plot", "unique_name"):
+        return import_module(f"paddle.utils.{name}")
     if name == "run_check":
         return import_module("paddle.utils.check").run_check
     raise AttributeError(f"paddle.utils.{name} is not in this release", name=name, obj=sys.modules[__name__])

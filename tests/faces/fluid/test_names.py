@@ -153,3 +153,6 @@ def test_the_readers_and_data_sets_of_later_programs_are_those_of_paddle() -> No
     assert fluid.io.batch is paddle.batch
     assert fluid.io.shuffle is paddle.reader.shuffle
     assert callable(paddle.dataset.uci_housing.train)
+    from paddle.utils.plot import Ploter
+
+    assert Ploter is paddle.v2.plot.Ploter
