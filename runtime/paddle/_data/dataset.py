@@ -130,7 +130,9 @@ class InMemoryDataset(DatasetBase):
             settings.pop(name, None)  # how upstream's channels are cut
         self._evaluates = bool(settings.pop("fea_eval", self._evaluates))
         settings.pop("candidate_size", None)
-        for name in ("parse_ins_id", "parse_content", "enable_pv_merge", "merge_by_lineid"):
+        self._settings.has_ids = bool(settings.pop("parse_ins_id", self._settings.has_ids))
+        self._settings.has_contents = bool(settings.pop("parse_content", self._settings.has_contents))
+        for name in ("enable_pv_merge", "merge_by_lineid"):
             if settings.pop(name, False):
                 raise NotInThisRelease(f"InMemoryDataset: {name}; samples are the slots of use_var alone")
         super()._own_settings(**settings)
@@ -240,7 +242,9 @@ class InMemoryDataset(DatasetBase):
 
     def _read(self, threads: int) -> Records:
         settings = self._settings.checked()
-        return FileList(tuple(settings.files), settings.pipe_command, settings.slots).all(threads)
+        return FileList(tuple(settings.files), settings.pipe_command, settings.slots, settings.labels).all(
+            threads
+        )
 
     def _held(self, who: str) -> Records:
         if self._records is None:

@@ -20,11 +20,13 @@ from paddle._data.slot import Slot
 
 @dataclass(slots=True)
 class FileList:
-    """Hands out ``files`` to threads that read them by ``command`` into records of ``slots``."""
+    """Hands out ``files`` to threads that read them by ``command`` into records of ``slots``. ``labels``: see
+    Lines."""
 
     files: Sequence[str]
     command: str
     slots: tuple[Slot, ...]
+    labels: int = 0
     _begun: int = 0
     _turn: threading.Lock = field(default_factory=threading.Lock)
 
@@ -87,7 +89,7 @@ class FileList:
 
     def _records(self, number: int) -> Generator[Records, None, None]:
         path = self.files[number]
-        lines = Lines(self.slots, path)
+        lines = Lines(self.slots, path, self.labels)
         with closing(pieces(path, self.command)) as texts:
             for text in texts:
                 yield lines.read(text)

@@ -10,6 +10,7 @@ What is wrong is told with file, line and slot, and nothing of that text is give
 from __future__ import annotations
 
 import logging
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,10 +28,12 @@ class BadLine(ValueError):
 
 @dataclass(slots=True)
 class Lines:
-    """Reads the text of one source, piece by piece; a piece ends with a line. ``source``: its name."""
+    """Reads the text of one source, piece by piece; a piece ends with a line. ``source``: its name;
+    ``labels``: how many texts each line has before its slots, such as the number of a sample: ``1 TEXT``."""
 
     slots: tuple[Slot, ...]
     source: str
+    labels: int = 0
     lines_before: int = 0
     has_warned: bool = False
 
@@ -41,6 +44,8 @@ class Lines:
             read_lines,
         )  # compiled: not for who only lists files
 
+        if self.labels:
+            text = re.sub(rb"^(?:[ \t]*1[ \t]+\S+){%d}" % self.labels, b"", text, flags=re.MULTILINE)
         whole = np.frombuffer(text, np.uint8)
         kinds = np.array([slot.is_float for slot in self.slots])
         parts: list[Records] = []

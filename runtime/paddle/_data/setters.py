@@ -75,11 +75,11 @@ class InMemoryDataset(DatasetBase, dataset.InMemoryDataset):
         """Nobody sleeps."""
 
     def set_parse_ins_id(self, parse_ins_id: bool) -> None:
-        """False."""
+        """Whether a line begins with ``1 ID``, the id of its sample, which is read over."""
         self._own_settings(parse_ins_id=parse_ins_id)
 
     def set_parse_content(self, parse_content: bool) -> None:
-        """False."""
+        """Whether ``1 CONTENT`` comes before the slots, which is read over."""
         self._own_settings(parse_content=parse_content)
 
     def set_merge_by_lineid(self, merge_size: int = 2) -> None:

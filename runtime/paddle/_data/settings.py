@@ -25,6 +25,13 @@ class Settings:
     files: list[str] = field(default_factory=list)
     slots: tuple[Slot, ...] = ()
     input_type: int = 0
+    has_ids: bool = False
+    has_contents: bool = False
+
+    @property
+    def labels(self) -> int:
+        """How many texts a line has before its slots: the id of a sample, and its content."""
+        return self.has_ids + self.has_contents
 
     def set_batch_size(self, batch_size: int) -> None:
         """Samples in a batch."""

@@ -215,3 +215,14 @@ def test_an_error_ends_a_pass_for_all_its_threads(files: list[str]) -> None:
     assert isinstance(dataset, InMemoryDataset)
     with pytest.raises(CommandFailed, match="`false`, ended with status 1"):
         dataset.load_into_memory()
+
+
+def test_ids_and_contents_of_samples_are_read_over(tmp_path: Path) -> None:
+    path = tmp_path / "part-0"
+    path.write_text("1 a17 1 x;y 1 5 2 5 5.5 1 5\n1 b 1 z 1 7 2 7 7.5 1 7\n")
+    dataset = made(InMemoryDataset, [str(path)])
+    assert isinstance(dataset, InMemoryDataset)
+    dataset._init_distributed_settings(parse_ins_id=True, parse_content=True)
+    dataset.load_into_memory()
+    dataset.update_settings(batch_size=1)
+    assert [batch.columns[2].values.tolist() for batch in dataset.streams(1)[0]] == [[5], [7]]
