@@ -46,6 +46,7 @@ class SegmentRun:
         self._kept = [(name, lowered.fetches[name]) for name in segment.keeps]
         self._fetch = [v.name for _, value in self._kept for v in (value.variable, *value.runs)]
         self._idle = _idle_offsets(lowered.program, self._needs)
+        self._ranks = {each.name: len(lowered.program.variable(each.name).shape) for each in self._needs}
         self._several: Several | None = None
         self._stepping: list[Keeper] = []
         self._rates: dict[str, np.ndarray] = {}
@@ -64,9 +65,12 @@ class SegmentRun:
         if self._several is not None:
             self._several.rates = rates
         feed: dict[str, Any] = {}
-        bare = False
+        bare: set[str] = set()  # arrays where sequences are declared
         for need in self._needs:
-            bare |= _put(feed, need, values, scope, need.name in self._idle)
+            if _put(feed, need, values, scope, need.name in self._idle):
+                bare.add(need.name)
+            if need.name in feed and np.ndim(feed[need.name]) != self._ranks[need.name]:
+                feed[need.name] = self._of_rank(need.name, feed[need.name])
         assert self._runner is not None
         rate = rates[0] if rates else None
         try:
@@ -82,12 +86,21 @@ class SegmentRun:
             if value.runs:
                 lod = [found[at + i].tolist() for i in range(len(value.runs))]
                 at += len(value.runs)
-                if not bare and lod[-1][-1] == len(array):  # else an operator has put its rows into others
+                of_bare = any(run.name.partition(LOD)[0] in bare for run in value.runs)
+                if not of_bare and lod[-1][-1] == len(array):  # else its rows were put into others
                     array = LoDTensor(array, lod)
             if name in self._outlives:
                 self._write(name, array)
             else:
                 values[name] = array
+
+    def _of_rank(self, name: str, value: Any) -> Any:
+        """A value that differs from its description in sizes of 1 alone, as described."""
+        given, wanted = np.asarray(value), self._program.variable(name).shape
+        left = [size for size in given.shape if size != 1]
+        sizes = [1 if size == 1 or not left else left.pop(0) for size in wanted]
+        fits = not left and all(a in (-1, b) for a, b in zip(wanted, sizes, strict=True))
+        return given.reshape(sizes) if fits else value
 
     def _begin(self) -> None:
         if self._scope.generation != self._generation:

@@ -96,6 +96,42 @@ def decode(context):
     return pd.beam_search_decode(ids=ids_array, scores=scores_array, beam_size=BEAM, end_id=END)
 
 
+def decode_by_parents(context):
+    """As Transformers of fluid did: states are gathered by the numbers of their parents, without any LoD."""
+    ids_of_start = pd.data(name="init_ids", shape=[1], dtype="int64", lod_level=2)
+    init_scores = pd.data(name="init_scores", shape=[1], dtype="float32", lod_level=2)
+    parent_idx = pd.data(name="parent_idx", shape=[1], dtype="int32")
+    max_len = pd.fill_constant(shape=[1], dtype=ids_of_start.dtype, value=LONGEST, force_cpu=True)
+    step_idx = pd.fill_constant(shape=[1], dtype=ids_of_start.dtype, value=0, force_cpu=True)
+    cond = pd.less_than(x=step_idx, y=max_len)
+    while_op = pd.While(cond)
+    ids = pd.array_write(pd.reshape(ids_of_start, (-1, 1)), step_idx)
+    scores = pd.array_write(init_scores, step_idx)
+    state = pd.assign(context)
+    with while_op.block():
+        pre_ids = pd.reshape(pd.array_read(array=ids, i=step_idx), (-1, 1, 1), inplace=True)
+        pre_scores = pd.array_read(array=scores, i=step_idx)
+        pre_state = pd.gather(state, index=parent_idx)
+        emb = pd.embedding(pd.reshape(pre_ids, (-1, 1)), size=[WORDS, EMB], param_attr="vemb")
+        current = pd.fc(input=[emb, pre_state], size=HIDDEN, act="tanh", **state_attr())
+        logits = pd.fc(input=current, size=WORDS, param_attr="score_w", bias_attr="score_b")
+        topk_scores, topk_indices = pd.topk(input=pd.softmax(logits), k=BEAM)
+        accu_scores = pd.elementwise_add(x=pd.log(topk_scores), y=pre_scores, axis=0)
+        accu_scores = pd.lod_reset(accu_scores, pre_ids)
+        selected_ids, selected_scores, parents = pd.beam_search(
+            pre_ids, pre_scores, topk_indices, accu_scores, BEAM, END, return_parent_idx=True
+        )
+        pd.increment(x=step_idx, value=1.0, in_place=True)
+        pd.array_write(selected_ids, i=step_idx, array=ids)
+        pd.array_write(selected_scores, i=step_idx, array=scores)
+        pd.assign(parents, parent_idx)
+        pd.assign(current, state)
+        length_cond = pd.less_than(x=step_idx, y=max_len)
+        finish_cond = pd.logical_not(pd.is_empty(x=selected_ids))
+        pd.logical_and(x=length_cond, y=finish_cond, out=cond)
+    return pd.beam_search_decode(ids, scores, beam_size=BEAM, end_id=END)
+
+
 def sentences():
     """A sentence is translated to itself."""
     rng = np.random.default_rng(6)
@@ -146,20 +182,24 @@ def expected_sentences(words, weights):
     return [(list(map(int, said)), score) for said, score, _ in paths]
 
 
-def test_a_translation_is_learnt_and_searched_for() -> None:
+@pytest.mark.parametrize("decoded", [decode, decode_by_parents])
+def test_a_translation_is_learnt_and_searched_for(decoded) -> None:
     exe = fluid.Executor(fluid.CPUPlace())
     losses = trained(exe, passes=40)
     assert losses[-1] < losses[0] / 2
     main = fluid.Program()
     with fluid.program_guard(main, fluid.Program()), fluid.unique_name.guard():
-        translation_ids, translation_scores = decode(encoder())
+        translation_ids, translation_scores = decoded(encoder())
     sources = [words for words, _, _ in list(sentences())[:3]]
     lod = [[1] * len(sources)] * 2
     feed = {
         "src_word_id": fluid.create_lod_tensor(sources, [[len(words) for words in sources]], None),
         "init_ids": fluid.create_lod_tensor(np.full((3, 1), START), lod, None),
         "init_scores": fluid.create_lod_tensor(np.zeros((3, 1), np.float32), lod, None),
+        "parent_idx": np.arange(3, dtype=np.int32).reshape(3, 1),
     }
+    if decoded is decode:
+        del feed["parent_idx"]
     ids, scores = exe.run(
         main, feed=feed, fetch_list=[translation_ids, translation_scores], return_numpy=False
     )
