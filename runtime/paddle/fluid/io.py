@@ -46,10 +46,12 @@ firstn, map_readers, shuffle, xmap_readers = (
     reader.shuffle,
     reader.xmap_readers,
 )
+multiprocess_reader, ComposeNotAligned = reader.multiprocess_reader, reader.ComposeNotAligned
 
-_OF_READER = frozenset({"DataLoader", "PyReader"})
+_OF_READER = frozenset({"DataLoader", "PyReader", "default_collate_fn", "default_convert_fn"})
 
 __all__ = [
+    "ComposeNotAligned",
     "batch",
     "buffered",
     "cache",
@@ -75,6 +77,7 @@ __all__ = [
     "load_trainer_args",
     "load_vars",
     "map_readers",
+    "multiprocess_reader",
     "save",
     "save_checkpoint",
     "save_inference_model",
