@@ -151,8 +151,7 @@ class LayerHelper:
     def create_global_variable(
         self, persistable: bool = False, *args: Any, name: str | None = None, **kwargs: Any
     ) -> Variable:
-        """A variable of the global block."""
-        name = name or unique_name.generate(f"{self.name}.tmp")
+        """A variable of the global block, which names it where ``name`` is None."""
         return self.main_program.global_block().create_var(
             name, *args, persistable=persistable, **{"stop_gradient": True, **kwargs}
         )

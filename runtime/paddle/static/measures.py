@@ -51,8 +51,8 @@ def auc(
     _mode.need_static("paddle.static.auc")
     helper = LayerHelper("auc")
     length = num_thresholds + 1
-    ring = (slide_steps + 1) * length + 1 if slide_steps else length
-    last = _counted(helper, input, label, curve, num_thresholds, slide_steps, [1, ring])
+    ring = [(slide_steps + 1) * length + 1] if slide_steps else [1, length]
+    last = _counted(helper, input, label, curve, num_thresholds, slide_steps, ring)
     whole = _counted(helper, input, label, curve, num_thresholds, 0, [1, length])
     return whole[0], last[0], [*last[1], *whole[1]]
 

@@ -45,9 +45,10 @@ def auc(
     ``slide_steps`` steps, and the four variables in which samples are counted: for these steps, for all;
     positive ones, negative ones."""
     helper, width = LayerHelper("auc"), num_thresholds + 1
-    sizes = {"batch": (slide_steps + 1) * width + 1 if slide_steps else width, "all": width}
+    ring = [(slide_steps + 1) * width + 1] if slide_steps else [1, width]
     counts = {
-        which: [_count(helper, size) for _ in ("positive", "negative")] for which, size in sizes.items()
+        which: [_count(helper, shape) for _ in ("positive", "negative")]
+        for which, shape in {"batch": ring, "all": [1, width]}.items()
     }
     areas = {}
     for which, steps in (("batch", slide_steps), ("all", 0)):
@@ -62,8 +63,8 @@ def auc(
     return areas["all"], areas["batch"], [*counts["batch"], *counts["all"]]
 
 
-def _count(helper: LayerHelper, size: int) -> Variable:
-    made = helper.create_global_variable(True, dtype="int64", shape=[1, size])
+def _count(helper: LayerHelper, shape: list[int]) -> Variable:
+    made = helper.create_global_variable(True, dtype="int64", shape=shape)
     return helper.set_variable_initializer(made, Constant(0.0))
 
 
