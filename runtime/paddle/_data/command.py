@@ -1,8 +1,8 @@
 """Command: a file through a command of the user's, in a process of its own.
 
 Rules:
-1.  The command is a shell's, as upstream's ``pipe_command``; the file is its stdin, and stdout is what is
-    read. ``cat`` is the file itself: no process is started for it.
+1.  The command is a shell's, as upstream's ``pipe_command``; the file is its stdin, unpacked where its name
+    ends with .gz, and stdout is what is read. ``cat`` is the file itself: no process is started for it.
 2.  ``python`` is the interpreter that runs the program, and finds the paddle that the program imports.
 3.  What it writes on stderr goes to ours as it comes; the last of it is kept for who asks why it failed.
 4.  It and all that it starts are one process group, with a leash in it: a process that waits for ours to be
@@ -44,7 +44,20 @@ def pieces(path: str, command: str) -> Generator[bytes, None, None]:
             yield from _by_lines(file)
         return
     with open(path, "rb") as file:  # noqa: PTH123  a path may be anything that open takes
-        yield from _through(file, path, command)
+        if path.endswith(".gz"):
+            yield from _unpacked(file, path, command)
+        else:
+            yield from _through(file, path, command)
+
+
+def _unpacked(file: IO[bytes], path: str, command: str) -> Iterator[bytes]:
+    """The same of a file that gzip has packed, as upstream's."""
+    unpack = subprocess.Popen(["gzip", "-dc"], stdin=file, stdout=subprocess.PIPE)
+    with unpack:  # at the end its pipe is closed: it does not go on
+        assert unpack.stdout is not None
+        yield from _through(unpack.stdout, path, command)
+    if unpack.returncode not in (0, -signal.SIGPIPE):  # a command need not read all
+        raise CommandFailed(f"gzip cannot unpack {path}: it ended with status {unpack.returncode}")
 
 
 def _opened(path: str) -> IO[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
 import subprocess
@@ -45,6 +46,17 @@ def is_there(process: int) -> bool:
 def test_a_command_is_a_shells_and_cat_is_the_file_itself(file: str) -> None:
     assert b"".join(pieces(file, "cat")) == b"a b\nc d"
     assert b"".join(pieces(file, "tr a x | sort -r")) == b"x b\nc d\n"
+
+
+def test_what_gzip_has_packed_is_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "part-0.gz"
+    path.write_bytes(gzip.compress(b"a b\nc d\n" * 100_000))
+    for command in ("cat", "tr x y"):
+        assert b"".join(pieces(str(path), command)) == b"a b\nc d\n" * 100_000
+    assert b"".join(pieces(str(path), "head -n 1")) == b"a b\n"
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(CommandFailed, match=r"gzip cannot unpack .*part-0.gz"):
+        list(pieces(str(path), "tr x y"))
 
 
 def test_python_is_this_one_and_finds_paddle(file: str) -> None:
