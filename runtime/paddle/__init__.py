@@ -35,7 +35,12 @@ _OF_V2 = frozenset(
 )
 _AT_ONCE = "it computes at once (dygraph), and programs are static here: paddle.enable_static()"
 _LATER = {
-    **dict.fromkeys(("DataParallel", "Model", "Tensor", "grad", "jit", "to_tensor"), _AT_ONCE),
+    **dict.fromkeys(("DataParallel", "Model", "Tensor", "amp", "autograd", "grad", "jit"), _AT_ONCE),
+    **dict.fromkeys(("callbacks", "flops", "hapi", "load", "save", "summary", "to_tensor"), _AT_ONCE),
+    **dict.fromkeys(
+        ("distribution", "hub", "incubate", "onnx", "text", "vision"),
+        "models for parameter servers are written with paddle.static, paddle.nn and paddle.fluid",
+    ),
     "fleet": "it is paddle.distributed.fleet",
     "trainer_config_helpers": "networks are written in Python programs (paddle.layer)",
 }

@@ -252,3 +252,43 @@ def test_of_batches_of_matrices():
     ):
         with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
             assert computed([T], function)[1] == pytest.approx(wanted, rel=1e-4, abs=1e-5)
+
+
+CHOSEN = {
+    "tril": (lambda a: paddle.tril(a, 1), lambda a: np.tril(a, 1)),
+    "triu": (lambda a: paddle.triu(a), lambda a: np.triu(a)),
+    "trace": (lambda a: paddle.trace(a), lambda a: np.trace(a)),
+    "diagonal": (lambda a: paddle.diag(a), lambda a: np.diag(a)),
+    "diag": (lambda a: paddle.diag(a[0]), lambda a: np.diag(a[0])),
+    "roll": (lambda a: paddle.roll(a, 1, axis=1), lambda a: np.roll(a, 1, 1)),
+    "roll_all": (lambda a: paddle.roll(a, -2), lambda a: np.roll(a, -2)),
+    "meshgrid": (
+        lambda a: paddle.meshgrid(a[0], a[:, 0])[1],
+        lambda a: np.meshgrid(a[0], a[:, 0], indexing="ij")[1],
+    ),
+    "numel": (lambda a: paddle.numel(a), lambda a: a.size),
+    "masked": (lambda a: paddle.masked_select(a, a > 0), lambda a: a[a > 0]),
+    "unique": (lambda a: paddle.unique(paddle.sign(a)), lambda a: np.unique(np.sign(a))),
+    "nonzero": (lambda a: paddle.nonzero(a > 0), lambda a: np.argwhere(a > 0)),
+}
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_of_what_is_chosen(name):
+    function, expected = CHOSEN[name]
+    x = paddle.static.data("x", [3, 4])
+    found = paddle.static.Executor().run(feed={"x": A}, fetch_list=[function(x)])[0]
+    wanted = np.asarray(expected(A))
+    assert found == pytest.approx(wanted.reshape(wanted.shape or (1,)))
+
+
+def test_of_what_is_drawn():
+    order, coin = paddle.randperm(20), paddle.bernoulli(paddle.full([200], 0.25))
+    even, normal = paddle.rand([500]), paddle.randn([500])
+    whole = paddle.randint(3, 6, [100])
+    found = paddle.static.Executor().run(fetch_list=[order, coin, even, normal, whole])
+    assert sorted(found[0].tolist()) == list(range(20))
+    assert 0.1 < found[1].mean() < 0.4
+    assert 0 <= found[2].min() <= found[2].max() < 1
+    assert abs(found[3].mean()) < 0.3
+    assert set(found[4].tolist()) == {3, 4, 5}

@@ -1,0 +1,158 @@
+"""Rows of what is picked out of arrays: by a mask, a diagonal, a draw, or as values that differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from paddle._engine.program import Variable as EngineVariable
+from paddle._program.dtypes import VarType, numpy_dtype
+from paddle._program.errors import BadProgram
+from paddle._program.host import Host
+from paddle._program.lowering import Lowering
+from paddle._program.op_rows import hosts, lowers
+from paddle._program.operator import Operator
+from paddle._program.ops.filling import drawing
+
+
+def _constant(low: Lowering, array: np.ndarray) -> EngineVariable:
+    told = {"shape": array.shape, "dtype": "float32", "values": tuple(array.reshape(-1).tolist())}
+    return low.op("assign_value", told)
+
+
+def _sizes(op: Operator, shape: tuple[int, ...]) -> tuple[int, ...]:
+    if any(size < 0 for size in shape):
+        raise BadProgram(f"operator {op.type!r} is of arrays of known sizes, not of {list(shape)}")
+    return shape
+
+
+@lowers("tril_triu", diagonal=0, lower=True)
+def _tril_triu(low: Lowering, op: Operator) -> None:
+    x = low.input(op, "X").variable
+    kept = (np.tril if op.attr("lower") else np.triu)(np.ones(_sizes(op, x.shape[-2:])), op.attr("diagonal"))
+    low.give(op, "Out", low.op("elementwise_mul", X=x, Y=_constant(low, kept)))
+
+
+@lowers("trace", offset=0, axis1=0, axis2=1)
+def _trace(low: Lowering, op: Operator) -> None:
+    x = low.input(op, "Input").variable
+    if len(x.shape) != 2:
+        raise BadProgram(f"operator 'trace' is of a matrix in this release, not of {list(x.shape)}")
+    chosen = np.eye(*_sizes(op, x.shape), int(op.attr("offset")))
+    diagonal = low.op("elementwise_mul", X=x, Y=_constant(low, chosen))
+    low.give(op, "Out", low.op("reduce_sum", {"dim": None, "keep_dim": False}, X=diagonal), ())
+
+
+@lowers("diag_v2", offset=0, padding_value=0.0)
+def _diag(low: Lowering, op: Operator) -> None:
+    x = low.input(op, "X").variable
+    if op.attr("offset") or op.attr("padding_value"):
+        raise BadProgram("operator 'diag_v2': only the main diagonal, among zeros, is in this release")
+    sizes = _sizes(op, x.shape)
+    chosen = _constant(low, np.eye(*(sizes * 2 if len(sizes) == 1 else sizes)))
+    if len(sizes) == 1:
+        low.give(op, "Out", low.op("elementwise_mul", X=chosen, Y=x), ())
+        return
+    kept = low.op("reduce_sum", {"dim": 1, "keep_dim": False}, X=low.op("elementwise_mul", X=x, Y=chosen))
+    low.give(op, "Out", low.op("slice", {"axes": (0,), "starts": (0,), "ends": (min(sizes),)}, X=kept), ())
+
+
+@lowers("roll", shifts=(), axis=())
+def _roll(low: Lowering, op: Operator) -> None:
+    x, axes = low.input(op, "X").variable, list(op.attr("axis"))
+    out = x if axes else low.op("reshape", {"shape": (-1,)}, X=x)
+    for shift, axis in zip(op.attr("shifts"), axes or [0], strict=True):
+        (size,) = _sizes(op, out.shape[axis : axis + 1] if axis >= 0 else (out.shape[axis],))
+        cut = (size - int(shift)) % size
+        ends = [
+            low.op("slice", {"axes": (axis % len(out.shape),), "starts": (a,), "ends": (b,)}, X=out)
+            for a, b in ((cut, size), (0, cut))
+            if a < b
+        ]
+        out = ends[0] if len(ends) == 1 else low.op("concat", {"axis": axis % len(out.shape)}, X=ends)
+    low.give(op, "Out", out if axes else low.op("reshape", {"shape": x.shape}, X=out))
+
+
+@lowers("meshgrid")
+def _meshgrid(low: Lowering, op: Operator) -> None:
+    vectors = [each.variable for each in low.inputs(op, "X")]
+    whole = _sizes(op, tuple(each.shape[0] for each in vectors))
+    for at, each in enumerate(vectors):
+        line = tuple(size if axis == at else 1 for axis, size in enumerate(whole))
+        lined = low.op("reshape", {"shape": line}, X=each)
+        ones = _constant(low, np.ones(whole))
+        if each.dtype != "float32":
+            ones = low.op("cast", {"dtype": each.dtype}, X=ones)
+        low.give(op, "Out", low.op("elementwise_mul", X=ones, Y=lined), (), index=at)
+
+
+@lowers("size")
+def _size(low: Lowering, op: Operator) -> None:
+    ones = low.op("fill_any_like", {"value": 1.0}, X=low.op("cast", {"dtype": "float32"}, X=_float(low, op)))
+    total = low.op("reduce_sum", {"dim": None, "keep_dim": False}, X=ones)
+    low.give(op, "Out", total, (), dtype=VarType.INT64)
+
+
+def _float(low: Lowering, op: Operator) -> EngineVariable:
+    return low.input(op, "Input").variable
+
+
+def _says(slot: str, like: str, shape: Any, dtype: Any = None) -> Any:
+    """What a host operator gives: of ``shape``, a function of the input's."""
+
+    def infer(op: Operator) -> None:
+        source = op.block._var_recursive(op.input(like)[0])
+        for name in op.output(slot):
+            described = op.block._var_recursive(name)
+            described.shape, described.dtype = shape(source.shape), source.dtype if dtype is None else dtype
+
+    return infer
+
+
+@hosts("masked_select", infer=_says("Y", "X", lambda shape: (-1,)))
+def _masked_select(host: Host, op: Operator) -> None:
+    chosen = np.asarray(host.input(op, "Mask")).astype(bool)
+    host.give(op, "Y", np.asarray(host.input(op, "X"))[chosen])
+
+
+@hosts("bernoulli", infer=_says("Out", "X", lambda shape: shape))
+def _bernoulli(host: Host, op: Operator) -> None:
+    chance = np.asarray(host.input(op, "X"))
+    drawn = _generator(host, op).random(chance.shape, np.float32) < chance
+    host.give(op, "Out", drawn.astype(chance.dtype))
+
+
+def _of_permutation(op: Operator) -> None:
+    described = op.block._var_recursive(op.output("Out")[0])
+    described.shape, described.dtype = (int(op.attr("n")),), op.attr("dtype")
+
+
+@hosts("randperm", infer=_of_permutation, n=1, seed=0, dtype=int(VarType.INT64))
+def _randperm(host: Host, op: Operator) -> None:
+    host.give(op, "Out", drawing(host, op).permutation(op.attr("n")).astype(numpy_dtype(op.attr("dtype"))))
+
+
+def _generator(host: Host, op: Operator) -> np.random.Generator:
+    from paddle._engine.initial import generator_for
+
+    return generator_for(host.seed, f"{op.output('Out')[0]}@{host.step}")
+
+
+def _of_values(op: Operator) -> None:
+    source = op.block._var_recursive(op.input("X")[0])
+    for slot in op.outputs:
+        for name in op.output(slot):
+            described = op.block._var_recursive(name)
+            described.shape = (-1,)
+            described.dtype = source.dtype if slot == "Out" else VarType.INT64
+
+
+@hosts("unique", infer=_of_values, axis=(), return_index=False, return_inverse=False, return_counts=False)
+def _unique(host: Host, op: Operator) -> None:
+    if op.attr("axis"):
+        raise BadProgram("operator 'unique': values along an axis are not in this release")
+    found = np.unique(np.asarray(host.input(op, "X")), True, True, True)
+    for slot, value in zip(("Out", "Indices", "Index", "Counts"), found, strict=True):
+        if op.outputs.get(slot):
+            host.give(op, slot, value.reshape(-1))
