@@ -2,7 +2,7 @@
 
 The role comes from the environment (0.14's variables, and those of the other generations): without any the
 process trains by itself. It must never know an operator. Guarantees: events come in the documented order;
-``train`` of a parameter server returns when its trainers have left; training that was broken off goes on from
+a parameter server ends when its trainers have left; training that was broken off goes on from
 the youngest whole checkpoint, number 0 included.
 """
 
@@ -183,12 +183,15 @@ class Trainer:
         feed_order: Any = None,
     ) -> None:
         """Train over ``num_epochs`` passes of the batches of ``reader()``; ``feed_order``: the names of the
-        data layers in the order of a sample's fields. A parameter server serves instead, until its trainers
-        have left."""
+        data layers in the order of a sample's fields.
+
+        A parameter server serves instead until its trainers have left, and ends its process with 0: in the
+        original it never returned, so what follows in a program is written for trainers.
+        """
         with self._within():
             if self._is_server:
                 self.exe.run(self.train_program)
-                return
+                raise SystemExit(0)
             if reader is None:
                 raise BadArgument(
                     "Trainer.train needs a reader: a callable that returns an iterator of batches"

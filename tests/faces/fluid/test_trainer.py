@@ -160,6 +160,9 @@ def test_a_server_of_a_cluster_has_a_program_that_listens(monkeypatch: pytest.Mo
     assert (listens.type, listens.attr("endpoint")) == ("listen_and_serv", "10.0.0.2:6174")
     with pytest.raises(BadArgument, match="this process is a parameter server"):
         made.test(reader, ORDER)
+    monkeypatch.setattr(made.exe, "run", lambda program: None)  # all trainers have left at once
+    with pytest.raises(SystemExit, match=r"^0$"):  # what follows is written for trainers
+        made.train(1, lambda event: None, reader, ORDER)
 
 
 @pytest.mark.parametrize(

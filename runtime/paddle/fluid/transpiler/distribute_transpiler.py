@@ -20,9 +20,19 @@ from paddle._program.guards import default_main_program, default_startup_program
 from paddle._program.operator import Operator
 from paddle._program.program import Program
 from paddle._program.updates import UPDATES
-from paddle.fluid.transpiler.ps_dispatcher import PSDispatcher, RoundRobin
+from paddle.fluid.transpiler.blocks import VarBlock, slice_variable
+from paddle.fluid.transpiler.ps_dispatcher import HashName, PSDispatcher, RoundRobin
 from paddle.fluid.transpiler.server_program import Served, server_program, server_startup
 from paddle.fluid.transpiler.trainer_program import rewrite
+
+__all__ = [
+    "DistributeTranspiler",
+    "DistributeTranspilerConfig",
+    "HashName",
+    "RoundRobin",
+    "VarBlock",
+    "slice_variable",
+]
 
 _NEVER_TOO_OLD = 1e9  # the original's servers apply every gradient, however late
 _ABSENT_MODES = {
