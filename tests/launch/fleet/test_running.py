@@ -6,10 +6,10 @@ from itertools import count
 import pytest
 
 from paddle._launch.backends import Post
-from paddle._launch.events import Answered, Event, NodeEnded, RoleExited
+from paddle._launch.events import Answered, Event, Heard, NodeEnded, RoleExited, RoleJoined
 from paddle._launch.fleet.running import Running
 from paddle._launch.news import Printed
-from paddle._launch.phases import Phase
+from paddle._launch.phases import Limits, Phase
 from paddle._launch.plan import LaunchPlan
 from tests.launch.fleet.test_roles import LISTS, planned
 
@@ -36,13 +36,15 @@ class Scripted:
         self._post(NodeEnded(node, "stopped"))
 
     def kill(self, node: int) -> None:
-        raise AssertionError("nothing is left to kill")
+        self._post(NodeEnded(node, "killed"))  # what it said before is still read
 
     def hurry(self) -> None: ...
     def close(self) -> None: ...
 
 
-def run(plan: LaunchPlan, cue: str, *script: Event | Printed) -> tuple[Running, Scripted, int, list[Phase]]:
+def run(
+    plan: LaunchPlan, cue: str, *script: Event | Printed, limits: Limits | None = None
+) -> tuple[Running, Scripted, int, list[Phase]]:
     phases: list[Phase] = []
     carriers: list[Scripted] = []
 
@@ -51,7 +53,7 @@ def run(plan: LaunchPlan, cue: str, *script: Event | Printed) -> tuple[Running, 
         return carriers[0]
 
     seconds = count(step=0.1)
-    running = Running(plan, carry, phases.append, lambda _: None, clock=lambda: next(seconds))
+    running = Running(plan, carry, phases.append, lambda _: None, limits, clock=lambda: next(seconds))
     status = running.run()
     return running, carriers[0], status, phases
 
@@ -89,3 +91,15 @@ def test_on_a_machine_of_servers_the_job_lasts_until_they_end() -> None:
     running, carrier, status, _ = run(plan, "pserver-1", RoleExited("pserver-1", 0))
     assert carrier.started == ["pserver-1"]
     assert (status, running.cause) == (0, None)
+
+
+@pytest.mark.parametrize(("finish_s", "is_waited_for"), [(5.0, False), (float("inf"), True)])
+def test_on_one_of_several_machines_servers_outlast_its_own_trainers(
+    finish_s: float, is_waited_for: bool
+) -> None:
+    plan = planned(LISTS, POD_IP="10.0.0.2")
+    heard = [Heard(0)] * 100  # while trainers of the other machine go on
+    script = RoleJoined("pserver-1"), RoleExited("trainer-1", 0), *heard, RoleExited("pserver-1", 3)
+    running, _, status, _ = run(plan, "trainer-1", *script, limits=Limits(finish_s=finish_s))
+    assert status == (3 if is_waited_for else 0)
+    assert (running.cause is not None) == is_waited_for

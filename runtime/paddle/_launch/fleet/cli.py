@@ -26,7 +26,7 @@ from paddle._launch.errors import LaunchError, UsageError
 from paddle._launch.flags import flags_of
 from paddle._launch.fleet import call, cluster, roles
 from paddle._launch.fleet.running import Running
-from paddle._launch.phases import Phase
+from paddle._launch.phases import Limits, Phase
 from paddle._launch.plan import LaunchPlan, RolePlan, count
 from paddle._launch.settings import RUNTIME
 from paddle._visible import visible
@@ -49,6 +49,7 @@ Exit status:
 _NAME = "paddle.distributed.launch"
 _FINISHING = "all workers exit, going to finish parameter server and heter_worker."
 _FINISHED = "all parameter server are killed"
+_PATIENT = Limits(finish_s=float("inf"))  # trainers of other machines may not have ended yet
 # With all of these a platform has started this process as one of a job, and told it which.
 _BY_PLATFORM = ("PADDLE_TRAINERS", "POD_IP", "PADDLE_TRAINER_ID", "TRAINER_PORTS_NUM")
 
@@ -81,10 +82,10 @@ def _run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         )
         launch = roles.plan(asked, placed, premises, f"fleet-{secrets.token_hex(4)}")
         _empty_logs(launch, folder / asked.log_dir)
-        return _carry_out(launch)
+        return _carry_out(launch, _PATIENT if not placed.is_whole else Limits())
 
 
-def _carry_out(launch: LaunchPlan) -> int:
+def _carry_out(launch: LaunchPlan, limits: Limits) -> int:
     servers, trainers = launch.roles("pserver"), launch.roles("trainer")
 
     def enter(phase: Phase) -> None:
@@ -94,7 +95,7 @@ def _carry_out(launch: LaunchPlan) -> int:
         elif phase is Phase.FINISH and trainers:
             _say(_FINISHING)
 
-    running = Running(launch, carrier, enter, _say)
+    running = Running(launch, carrier, enter, _say, limits)
     status = running.run()
     _explain(running, launch)
     if running.cause is None:

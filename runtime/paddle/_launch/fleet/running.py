@@ -6,7 +6,9 @@ launcher unless it wants to. So
 
 1. a server counts as ready once it is started: its trainers wait for it themselves;
 2. on a machine that has servers only, they are what the job lasts for;
-3. what roles print is in their logs, and nothing is collected.
+3. on one of several machines servers last until all trainers of the job have left them, not only its own
+   (``limits``);
+4. what roles print is in their logs, and nothing is collected.
 
 Guarantee: it ends when the supervisor says so, and on whatever way it is left, the agent loses its leash.
 """
@@ -28,7 +30,7 @@ from paddle._launch.events import Answered, Event, RoleReady, Signalled, Tick
 from paddle._launch.inbox import Inbox
 from paddle._launch.machines.awake import AwakeClock
 from paddle._launch.news import News, Printed, Told
-from paddle._launch.phases import Phase
+from paddle._launch.phases import Limits, Phase
 from paddle._launch.plan import LaunchPlan
 from paddle._launch.signals import heard
 from paddle._launch.supervisor import Supervisor
@@ -46,6 +48,7 @@ class Running:
         carry: Callable[[LaunchPlan, Post], Carrier],
         enter: Callable[[Phase], None],
         tell: Callable[[str], None],
+        limits: Limits | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._enter, self._tell = enter, tell
@@ -59,6 +62,7 @@ class Running:
             nodes=[node.node for node in plan.nodes],
             pservers=self._servers if trainers else {},
             trainers=trainers or self._servers,
+            limits=limits,
         )
         self._tails = logs.Tails()
         self._ticked = self._clock()
