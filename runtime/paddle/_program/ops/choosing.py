@@ -39,7 +39,8 @@ def _trace(low: Lowering, op: Operator) -> None:
     x = low.input(op, "Input").variable
     if len(x.shape) != 2:
         raise BadProgram(f"operator 'trace' is of a matrix in this release, not of {list(x.shape)}")
-    chosen = np.eye(*_sizes(op, x.shape), int(op.attr("offset")))
+    rows, columns = _sizes(op, x.shape)
+    chosen = np.eye(rows, columns, int(op.attr("offset")))
     diagonal = low.op("elementwise_mul", X=x, Y=_constant(low, chosen))
     low.give(op, "Out", low.op("reduce_sum", {"dim": None, "keep_dim": False}, X=diagonal), ())
 
@@ -50,7 +51,7 @@ def _diag(low: Lowering, op: Operator) -> None:
     if op.attr("offset") or op.attr("padding_value"):
         raise BadProgram("operator 'diag_v2': only the main diagonal, among zeros, is in this release")
     sizes = _sizes(op, x.shape)
-    chosen = _constant(low, np.eye(*(sizes * 2 if len(sizes) == 1 else sizes)))
+    chosen = _constant(low, np.eye(sizes[0], sizes[-1]))
     if len(sizes) == 1:
         low.give(op, "Out", low.op("elementwise_mul", X=chosen, Y=x), ())
         return
