@@ -192,6 +192,7 @@ class Lowering:
 
     def lower_one(self, op: Operator) -> None:
         """Lower one operator that is no gradient."""
+        from paddle._program.gradients import FLAT
         from paddle._program.updates import UPDATES
 
         if op.type in UPDATES:
@@ -209,6 +210,8 @@ class Lowering:
         if not self.infers:
             said = _said(op)
             for made in operators[before:]:
+                if made.type in FLAT:
+                    self.stopped.update(made.writes())
                 self._lines.update(dict.fromkeys(made.writes(), said))
                 for name in made.reads():
                     self._lines.setdefault(name, said)

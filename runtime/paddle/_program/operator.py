@@ -36,6 +36,7 @@ class Operator:
         self.attrs = attrs
         self.moves: tuple[Operator, ...] = ()  # the update operators that it stands for
         self.where = _line_of_user()
+        self.shown = 0  # how often, where it shows values to people
 
     @property
     def role(self) -> int:

@@ -166,8 +166,8 @@ def test_a_memory_begins_with_what_it_is_given_and_a_static_input_stays() -> Non
     assert np.array(found).tolist() == [[111.0], [213.0], [223.0]]
 
 
-def test_steps_along_an_axis_of_a_known_size_learn() -> None:
-    x = layers.data("x", [3, -1, 2], append_batch_size=False)
+def test_steps_along_an_axis_of_a_known_size_are_differentiable() -> None:
+    x = layers.data("x", [3, -1, 2], append_batch_size=False, stop_gradient=False)
     rnn = layers.StaticRNN()
     with rnn.step():
         element = rnn.step_input(x)
@@ -176,7 +176,10 @@ def test_steps_along_an_axis_of_a_known_size_learn() -> None:
         rnn.update_memory(before, now)
         rnn.step_output(now)
     values = np.arange(12, dtype=np.float32).reshape(3, 2, 2)
-    np.testing.assert_array_equal(_ran([rnn()], {"x": values})[0], np.cumsum(values, axis=0))
+    (gradient,) = fluid.backward.gradients(layers.mean(rnn()), x)
+    found, slopes = _ran([rnn(), gradient], {"x": values})
+    np.testing.assert_array_equal(found, np.cumsum(values, axis=0))
+    np.testing.assert_allclose(slopes[:, 0, 0] * 12, [3, 2, 1], rtol=1e-6)
 
 
 def test_steps_along_an_axis_of_no_known_size_are_refused() -> None:

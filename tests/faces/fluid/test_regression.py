@@ -107,6 +107,20 @@ def test_a_lacking_feed_and_a_wrong_fetch_are_named() -> None:
         exe.run(feed=_batch(), fetch_list=["los"])
 
 
+def test_a_seed_says_all_that_is_drawn() -> None:
+    x = fluid.layers.data(name="x", shape=[3], dtype="float32")
+    loss = fluid.layers.mean(fluid.layers.dropout(fluid.layers.fc(x, 4), 0.5))
+    fluid.optimizer.SGD(learning_rate=0.1).minimize(loss)
+    seen = []
+    for seed in (3, 3, 4):
+        fluid.default_startup_program().random_seed = fluid.default_main_program().random_seed = seed
+        exe = fluid.Executor()
+        exe.run(fluid.default_startup_program())
+        seen.append([exe.run(feed={"x": _batch()["x"]}, fetch_list=[loss])[0].item() for _ in range(3)])
+    assert seen[0] == seen[1] != seen[2]
+    assert len(set(seen[0])) == 3
+
+
 def test_what_no_fetch_depends_on_need_not_be_fed() -> None:
     _network()
     exe = fluid.Executor()

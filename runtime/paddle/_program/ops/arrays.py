@@ -95,7 +95,6 @@ def _is_empty(host: Host, op: Operator) -> None:
     host.give(op, "Out", np.array([np.asarray(host.input(op, "X")).size == 0]))
 
 
-_SHOWN: dict[int, int] = {}
 _PARTS: dict[str, Any] = {
     "first_n": -1,
     "message": "",
@@ -119,8 +118,8 @@ def _print(host: Host, op: Operator) -> None:
     value = host.input(op, "In")
     if op.output("Out"):
         host.give(op, "Out", value)
-    count = _SHOWN[id(op)] = _SHOWN.get(id(op), 0) + 1
-    if 0 <= op.attr("first_n") < count or op.attr("print_phase").upper() == "BACKWARD":
+    op.shown += 1
+    if 0 <= op.attr("first_n") < op.shown or op.attr("print_phase").upper() == "BACKWARD":
         return
     array = np.asarray(value)
     parts = [str(op.attr("message"))] if op.attr("message") else []
