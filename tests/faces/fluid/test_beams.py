@@ -61,6 +61,18 @@ def test_scores_may_be_probabilities_of_one_word() -> None:
     assert np.array(words).ravel().tolist() == [4, 2]
 
 
+def test_candidates_may_be_all_words() -> None:
+    before = layers.data("before", [1], dtype="int64", lod_level=2)
+    so_far = layers.data("so_far", [1], lod_level=2)
+    shares = layers.data("shares", [5], lod_level=2)
+    words, _ = layers.beam_search(before, so_far, None, shares, 2, END, is_accumulated=False)
+    lod = [[0, 1], [0, 1]]
+    feed = {"before": tensor([[1]], lod), "so_far": tensor(np.zeros((1, 1), np.float32), lod)}
+    feed["shares"] = tensor(np.array([[0.1, 0.2, 0.4, 0.0, 0.3]], np.float32), lod)
+    (found,) = fluid.Executor().run(feed=feed, fetch_list=[words], return_numpy=False)
+    assert np.array(found).ravel().tolist() == [2, 4]
+
+
 def test_scores_need_two_levels() -> None:
     with pytest.raises(BadProgram, match="needs scores with 2 levels"):
         pre = layers.data("pre", [1], dtype="int64", lod_level=1)

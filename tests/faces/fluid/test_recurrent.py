@@ -162,3 +162,5 @@ def test_what_reaches_the_gates_has_their_width() -> None:
         layers.dynamic_lstm(layers.data("x", [6], lod_level=1), 8)
     with pytest.raises(ValueError, match="size is a multiple of 4, not 6"):
         layers.dynamic_lstm(layers.data("y", [6], lod_level=1), 6)
+    with pytest.raises(ValueError, match="input is a Variable of the program, not 'words'"):
+        layers.dynamic_gru("words", 2)

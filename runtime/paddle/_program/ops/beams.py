@@ -76,15 +76,19 @@ def _of_sentence(host: Host, op: Operator, first: int, end: int) -> list[_Choice
 
 
 def _options(host: Host, op: Operator, first: int, end: int) -> Iterator[_Choice]:
+    """The ways in which each prefix goes on that may be among the best of all."""
     pre_ids, pre_scores = (np.asarray(host.input(op, s)).reshape(-1) for s in ("pre_ids", "pre_scores"))
     scores, ids = np.asarray(host.input(op, "scores")), host.input(op, "ids")
+    known, stop = None if ids is None else np.asarray(ids), op.attr("end_id")
     for prefix in range(first, end):
-        if pre_ids[prefix] == op.attr("end_id"):
-            yield _Choice(prefix, op.attr("end_id"), float(pre_scores[prefix]))
+        if pre_ids[prefix] == stop:
+            yield _Choice(prefix, stop, float(pre_scores[prefix]))
             continue
-        for place, given in enumerate(scores[prefix].tolist()):
+        row = scores[prefix]
+        for place in np.argsort(-row, kind="stable")[: op.attr("beam_size")].tolist():
+            given = float(row[place])
             score = given if op.attr("is_accumulated") else float(pre_scores[prefix]) + _log(given)
-            yield _Choice(prefix, place if ids is None else int(np.asarray(ids)[prefix, place]), score)
+            yield _Choice(prefix, place if known is None else int(known[prefix, place]), score)
 
 
 def _log(probability: float) -> float:

@@ -171,6 +171,8 @@ def lstm_unit(
 
 
 def _check_width(layer: str, input: Variable, size: int, gates: int) -> None:
+    if not isinstance(input, Variable):
+        raise BadArgument(f"{layer}: input is a Variable of the program, not {input!r}")
     if size % gates:
         raise BadArgument(f"{layer}: size is a multiple of {gates}, not {size}")
     if input.shape[-1] not in (-1, size):

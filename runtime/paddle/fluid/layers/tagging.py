@@ -26,7 +26,7 @@ def linear_chain_crf(
     """What the right tags of each sequence cost, -log of their probability. The parameter has a row for how
     good each tag is at the beginning, one for the end, and one for what follows each tag."""
     helper = LayerHelper("linear_chain_crf", input=input, param_attr=param_attr)
-    tags = input.shape[-1]
+    tags = helper.input().shape[-1]
     weights = helper.create_parameter(helper.param_attr, [tags + 2, tags], helper.input_dtype())
     slots = ("LogLikelihood", "Alpha", "EmissionExps", "TransitionExps")
     made = [helper.create_variable_for_type_inference(input.dtype) for _ in slots]
