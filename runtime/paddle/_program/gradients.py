@@ -25,10 +25,11 @@ SEEDS = ("fill_constant", "assign")
 
 FLAT = frozenset(
     """
-    accuracy arg_max arg_min auc classification_error count_up differs edit_distance elementwise_floordiv
-    equal fill_any_like fill_constant_batch_size_like gaussian_random_batch_size_like greater_equal greater_than
-    is_finite is_id is_infinite is_nan less_equal less_than logical_and logical_not logical_or logical_xor
-    not_equal one_hot randint_batch_size_like shape truncated_gaussian_random_batch_size_like
+    accuracy arg_max arg_min auc classification_error count_up differs edit_distance
+    elementwise_floordiv equal fill_any_like fill_constant_batch_size_like
+    gaussian_random_batch_size_like greater_equal greater_than is_finite is_id is_infinite is_nan
+    less_equal less_than logical_and logical_not logical_or logical_xor not_equal one_hot
+    randint_batch_size_like shape truncated_gaussian_random_batch_size_like
     uniform_random_batch_size_like
     """.split()  # noqa: SIM905  read in columns
 )
