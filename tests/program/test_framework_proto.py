@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from paddle._engine.protobuf import DecodeError
 from paddle._program.attributes import SubBlock, message_of, value_of
+from paddle._program.errors import BadProgram
 from paddle._program.framework_proto import (
     ATTR_TYPES,
     VAR_TYPES,
@@ -25,6 +26,7 @@ from paddle._program.framework_proto import (
     VarTypeProto,
     VersionProto,
 )
+from paddle._program.program import Program
 
 small = st.text(max_size=8)
 int32s = st.integers(-(1 << 31), (1 << 31) - 1)
@@ -68,6 +70,23 @@ def test_a_program_comes_back_as_it_was(program: ProgramDescProto) -> None:
     assert again == program
     assert again.SerializeToString() == data
     assert str(again) == str(program)
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs)
+def test_whatever_a_message_says_is_a_program_or_refused_with_words(message: ProgramDescProto) -> None:
+    for number, block in enumerate(message.blocks):
+        block.idx, block.parent_idx = number, number - 1
+    with contextlib.suppress(BadProgram):
+        program = Program.parse_from_string(message.SerializeToString())
+        assert Program.parse_from_string(program.serialize_to_string()).num_blocks == len(message.blocks)
+        assert str(program)
+
+
+@given(st.binary(max_size=200))
+def test_whatever_is_no_program_is_refused_with_words(junk: bytes) -> None:
+    with contextlib.suppress(BadProgram):
+        Program.parse_from_string(junk)
 
 
 @given(values)
