@@ -3,8 +3,9 @@
     python -m paddle._warm
 
 trains a model as small as can be for some steps with each of the usual update rules, with a dense table and
-with a sparse one, without any pserver, and adds up rows as those do who have one. Shards and trainers find
-the compiled code where numba keeps it. It must never be needed: whoever does not find something compiles it.
+with a sparse one, without any pserver, adds up rows as those do who have one, and reads a line of slots. Shards and
+trainers find the compiled code where numba keeps it. It must never be needed: whoever does not find something
+compiles it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import paddle.v2 as paddle
+from paddle._data.lines import Lines
+from paddle._data.slot import Slot
 from paddle._engine.rows import SparseRows
 
 _WORDS, _WIDTH, _BATCH = 8, 4, 2
@@ -32,6 +35,7 @@ def main() -> None:
         for is_sparse in (False, True):
             _train(f"{number}_{is_sparse}", optimizer, is_sparse=is_sparse)
     SparseRows(np.zeros(_BATCH, np.int64), np.zeros((_BATCH, _WIDTH), np.float32), _WORDS).merged()
+    Lines((Slot("words", False, False), Slot("score", True, True, (1,))), "nowhere").read(b"1 2 1 0.5\n")
 
 
 def _train(name: str, optimizer: object, *, is_sparse: bool) -> None:

@@ -301,7 +301,7 @@ TABLE = (
         STANDARD,
     ),
     # What is put on nodes, and taken away again.
-    Row("_warm", "_engine.rows v2", "numpy"),
+    Row("_warm", "_data.{lines, slot} _engine.rows v2", "numpy"),
     Row("_launch.upkeep.interpreter", "_launch.{errors, machines.said}", "msgspec"),
     Row("_launch.upkeep.closure", "_launch.errors", "email msgspec packaging pathlib zipfile"),
     Row("_launch.upkeep.picking", "_launch.{agent, errors, upkeep.interpreter}", STANDARD),
