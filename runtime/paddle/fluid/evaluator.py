@@ -15,6 +15,7 @@ from paddle._absent import absent
 from paddle._program import unique_name
 from paddle._program.dtypes import VarType
 from paddle._program.errors import NotInitialized
+from paddle._program.fetched import Fetched
 from paddle._program.initializer import Constant
 from paddle._program.layer_helper import LayerHelper
 from paddle._program.scope import global_scope
@@ -97,7 +98,7 @@ class ChunkEvaluator(Evaluator):
         precision = hits / said if said else 0.0
         recall = hits / right if right else 0.0
         f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
-        one, two, three = (np.array([share], np.float32) for share in (precision, recall, f1))
+        one, two, three = (_one(share) for share in (precision, recall, f1))
         return one, two, three
 
 
@@ -122,7 +123,7 @@ class EditDistance(Evaluator):
         total, number, wrong = (self._value(state) for state in self.states)
         if not number:
             raise NotInitialized("fluid.evaluator.EditDistance: no run has had a sequence since reset()")
-        return np.array([total / number], np.float32), np.array([wrong / number], np.float32)
+        return _one(total / number), _one(wrong / number)
 
     def _reduced(self, value: Variable) -> Variable:
         made: Variable = self.helper.create_variable_for_type_inference(VarType.FP32, stop_gradient=True)
@@ -143,3 +144,8 @@ class EditDistance(Evaluator):
 
 
 DetectionMAP = absent("fluid.evaluator.DetectionMAP", "operators that detect objects are not built")
+
+
+def _one(number: float) -> np.ndarray:
+    """An array of one number, which programs also take for the number."""
+    return Fetched.of(np.array([number], np.float32))
