@@ -3,9 +3,9 @@
     python -m paddle._warm
 
 trains a model as small as can be for some steps with each of the usual update rules, with a dense table and
-with a sparse one, without any pserver, adds up rows as those do who have one, and reads a line of slots. Shards and
-trainers find the compiled code where numba keeps it. It must never be needed: whoever does not find something
-compiles it.
+with a sparse one, without any pserver, adds up rows as those do who have one, and reads a line of slots.
+Shards and trainers find the compiled code where numba keeps it. It must never be needed: whoever does not
+find something compiles it.
 """
 
 from __future__ import annotations
