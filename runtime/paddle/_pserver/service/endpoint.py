@@ -23,7 +23,7 @@ import secrets
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -184,30 +184,29 @@ class _Served:
 
     def _stop(self, number: signal.Signals) -> None:
         self.was_stopped = True
-        for hub in self._hubs.values():
-            hub.stop(f"the pserver was told to stop by {number.name}")
+        _end(self._hubs.values(), f"the pserver was told to stop by {number.name}")
 
     async def _outcome(self) -> Outcome:
         """Rules 1 and 2."""
         loop = asyncio.get_running_loop()
         waiting = {loop.create_task(hub.outcome()): hub for hub in self._hubs.values()}
-        worst: Outcome | None = None
+        outcomes = [Outcome(0, "no trainer has come")]
         while waiting:
             ended, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            was_met = [_has_ever_been_met(waiting.pop(task)) for task in ended]
-            for task, is_known in zip(ended, was_met, strict=True):
-                outcome = task.result()
-                if (is_known or self.was_stopped) and (
-                    worst is None or outcome.exit_status > worst.exit_status
-                ):
-                    worst = outcome
-            if worst is not None and worst.exit_status:
-                for hub in waiting.values():
-                    hub.stop(worst.text) if _has_ever_been_met(hub) else hub.leave()
-            elif not any(map(_has_ever_been_met, waiting.values())):
-                for hub in waiting.values():
-                    hub.leave()
-        return worst or Outcome(0, "nobody came")
+            outcomes += [task.result() for task in ended if _has_ever_been_met(waiting.pop(task))]
+            worst = max(reversed(outcomes), key=lambda each: each.exit_status)
+            if worst.exit_status or not any(map(_has_ever_been_met, waiting.values())):
+                _end(waiting.values(), worst.text)
+        return worst
+
+
+def _end(hubs: Iterable[Hub], why: str) -> None:
+    """Stop those to which trainers came, which tell them why, and leave the others."""
+    for hub in hubs:
+        if _has_ever_been_met(hub):
+            hub.stop(why)
+        else:
+            hub.leave()
 
 
 def _has_ever_been_met(hub: Hub) -> bool:
