@@ -325,7 +325,7 @@ def sparse_tables(program: Any) -> frozenset[str]:
 
 
 def _lies_in_scope(described: Variable) -> bool:
-    is_tensor = described.type == VarType.LOD_TENSOR and described.dtype == VarType.FP32
+    is_tensor = described.type == VarType.LOD_TENSOR and is_float(described.dtype)
     return is_tensor and described.has_shape and all(size >= 0 for size in described.shape)
 
 

@@ -206,3 +206,17 @@ def test_clicks_are_learned_and_their_curve_is_counted() -> None:
     assert held[0][-1] == 30  # steps
     assert sum(each[5 * 257 : 6 * 257].sum() for each in held[:2]) == 5 * 48
     assert sum(each.sum() for each in held[2:]) == 30 * 48
+
+
+def test_a_program_of_double_numbers_learns() -> None:
+    x, y = (layers.data(name=name, shape=[size], dtype="float64") for name, size in (("x", 4), ("y", 1)))
+    loss = layers.mean(layers.square_error_cost(input=layers.fc(input=x, size=1), label=y))
+    rows = RNG.normal(size=(16, 4))
+
+    def feed(step: int) -> Feed:
+        return {"x": rows, "y": rows.sum(1, keepdims=True)}
+
+    found, exe, _ = trained([loss], fluid.optimizer.SGD(0.1), feed, 30)
+    assert found[-1, 0] < 0.1 * found[0, 0]
+    (last,) = exe.run(feed=feed(0), fetch_list=[loss])
+    assert last.dtype == np.float64
