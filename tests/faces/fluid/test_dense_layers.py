@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import erf
 from typing import Any
 
 import numpy as np
@@ -182,6 +183,19 @@ CASES: list[Case] = [
     (lambda x: layers.prelu(x - 0.5, "all"), [M], lambda: np.where(M > 0.5, M - 0.5, (M - 0.5) / 4)),
     (lambda x: fluid.nets.glu(x), [M], lambda: M[..., :3] / (1 + np.exp(-M[..., 3:]))),
     (lambda x: layers.lrn(x, n=1, k=2.0, alpha=0.5, beta=0.75), [M], lambda: M / (2 + 0.5 * M**2) ** 0.75),
+    (
+        lambda x, y: layers.bilinear_tensor_product(x, y, 2, param_attr=fluid.initializer.Constant(0.5)),
+        [X, Y],
+        lambda: 0.5 * np.tile(X.sum(1, keepdims=True) * Y.sum(1, keepdims=True), (1, 2)),
+    ),
+    (lambda x: layers.size(x), [C], lambda: np.array([60])),
+    (
+        lambda x: layers.pixel_shuffle(x, 2),
+        [M],
+        lambda: M.reshape(2, 2, 2, 6, 6).transpose(0, 3, 1, 4, 2).reshape(2, 1, 12, 12),
+    ),
+    (lambda x: layers.shuffle_channel(x, 2), [M], lambda: M[:, [0, 2, 1, 3]]),
+    (lambda x: layers.gelu(x), [X], lambda: X / 2 * (1 + np.vectorize(erf)(X / np.sqrt(2)))),
     (lambda x: layers.maxout(x, 2), [M], lambda: M.reshape(2, 2, 2, 6, 6).max(2)),
 ]
 

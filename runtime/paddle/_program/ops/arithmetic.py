@@ -107,6 +107,31 @@ def product(low: Lowering, op: Operator, turn_x: bool, turn_y: bool, alpha: floa
     return low.op("squeeze", {"axes": tuple(dropped)}, X=out) if dropped else out
 
 
+@lowers("bilinear_tensor_product")
+def _bilinear(low: Lowering, op: Operator) -> None:
+    """Of each row and each k: x W_k y, and a bias."""
+    x, y, weight = (low.input(op, slot).variable for slot in ("X", "Y", "Weight"))
+    count, height, width = weight.shape
+    pairs = low.op("flatten", {"start": 1, "stop": 3}, X=low.op("outer_product", X=x, Y=y))
+    flat = low.op("reshape", {"shape": (count, height * width)}, X=weight)
+    out = low.op("matmul", {"transpose_Y": True}, X=pairs, Y=flat)
+    if low.has(op, "Bias"):
+        out = low.op("elementwise_add", X=out, Y=low.input(op, "Bias").variable)
+    low.give(op, "Out", out)
+
+
+@lowers("get_tensor_from_selected_rows", "merge_selected_rows")
+def _as_it_is(low: Lowering, op: Operator) -> None:
+    """Rows of gradients are added up by who reads them."""
+    low.give(op, "Out", low.input(op, "X").variable)
+
+
+@lowers("size")
+def _size(low: Lowering, op: Operator) -> None:
+    sizes = low.op("shape", X=low.input(op, "Input").variable)
+    low.give(op, "Out", low.op("reduce_prod", X=sizes), (), dtype=VarType.INT64)
+
+
 @lowers("dot")
 def _dot(low: Lowering, op: Operator) -> None:
     x, y = pair(low, op)

@@ -13,7 +13,20 @@ from paddle._program.variable import Variable
 from paddle.fluid._listed import of_layers
 from paddle.fluid.layers.appending import appended
 
-__all__ = ["embedding", "fc", "label_smooth", "prelu", "softmax"]
+__all__ = [
+    "bilinear_tensor_product",
+    "embedding",
+    "fc",
+    "get_tensor_from_selected_rows",
+    "label_smooth",
+    "merge_selected_rows",
+    "pixel_shuffle",
+    "prelu",
+    "rank",
+    "shuffle_channel",
+    "size",
+    "softmax",
+]
 
 
 def fc(
@@ -112,3 +125,64 @@ def label_smooth(
 
 
 __getattr__ = of_layers(__name__)
+
+
+def bilinear_tensor_product(
+    x: Variable,
+    y: Variable,
+    size: int,
+    act: str | None = None,
+    name: str | None = None,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+) -> Variable:
+    """Of each row and each k of ``size``: x W_k y, with a bias and an activation."""
+    helper = LayerHelper(
+        "bilinear_tensor_product", param_attr=param_attr, bias_attr=bias_attr, act=act, name=name
+    )
+    weight = helper.create_parameter(helper.param_attr, [size, x.shape[1], y.shape[1]], x.dtype)
+    bias = helper.create_parameter(helper.bias_attr, [1, size], x.dtype, is_bias=True)
+    inputs = {"X": x, "Y": y, "Weight": weight, "Bias": bias}
+    return helper.append_activation(appended("bilinear_tensor_product", inputs, name=name))
+
+
+def get_tensor_from_selected_rows(x: Variable, name: str | None = None) -> Variable:
+    """Rows of a gradient as any other variable."""
+    return appended("get_tensor_from_selected_rows", {"X": x}, name=name)
+
+
+def merge_selected_rows(x: Variable, name: str | None = None) -> Variable:
+    """Rows of a gradient, of which each stands there once."""
+    return appended("merge_selected_rows", {"X": x}, name=name)
+
+
+def size(input: Variable) -> Variable:
+    """How many elements there are."""
+    return appended("size", {"Input": input}, dtype="int64")
+
+
+def rank(input: Variable) -> Variable:
+    """How many axes there are."""
+    from paddle.fluid.layers.tensor import fill_constant
+
+    return fill_constant([1], "int32", len(input.shape))
+
+
+def _turned(x: Variable, parted: list[int], order: list[int], shape: list[int]) -> Variable:
+    turned = appended("transpose2", {"X": appended("reshape2", {"X": x}, {"shape": parted})}, {"axis": order})
+    return appended("reshape2", {"X": turned}, {"shape": shape})
+
+
+def pixel_shuffle(x: Variable, upscale_factor: int) -> Variable:
+    """Images larger by a factor on each side, of channels fewer by its square."""
+    _, channels, height, width = x.shape
+    times, left = upscale_factor, channels // upscale_factor**2
+    parted, order = [-1, left, times, times, height, width], [0, 1, 4, 2, 5, 3]
+    return _turned(x, parted, order, [-1, left, height * times, width * times])
+
+
+def shuffle_channel(x: Variable, group: int, name: str | None = None) -> Variable:
+    """The channels of all groups, one of each group after another."""
+    _, channels, height, width = x.shape
+    parted = [-1, group, channels // group, height, width]
+    return _turned(x, parted, [0, 2, 1, 3, 4], [-1, channels, height, width])

@@ -8,7 +8,6 @@ those of fluid's operators of the same names; ``gelu`` is the exact one unless `
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import erf as erf_of
 from math import pi, sqrt
 from typing import Any, TypeAlias
 
@@ -58,7 +57,12 @@ def _softplus(x: Array) -> Array:
     return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
 
 
-_erf: Callable[[Array], Array] = np.vectorize(erf_of, otypes=[np.float64])
+def _erf(x: Array) -> Array:
+    from paddle._engine.kernels.normal import error_function  # loads numba
+
+    out = np.empty_like(x)
+    error_function(np.ascontiguousarray(x).reshape(-1), out.reshape(-1))
+    return out
 
 
 def _erf_slope(x: Array) -> Array:
