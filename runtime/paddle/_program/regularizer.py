@@ -1,6 +1,7 @@
 """Regularizers: what is added to gradients so that parameters stay small, as operators on them.
 
-They must never know an optimizer. Guarantee: a parameter's own regularizer goes before the optimizer's.
+They must never know an optimizer. Guarantee: a parameter's own regularizer goes before the optimizer's,
+and one of 0 appends nothing.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def append_regularization_ops(
     found = []
     for parameter, gradient in parameters_and_grads:
         own = parameter.regularizer if parameter.regularizer is not None else regularization
-        if gradient is None or own is None:
+        if gradient is None or own is None or getattr(own, "_regularization_coeff", 1) == 0:
             found.append((parameter, gradient))
             continue
         found.append(own._added(parameter, gradient))

@@ -24,7 +24,10 @@ _HOMES = {
         BCELoss BCEWithLogitsLoss CrossEntropyLoss HSigmoidLoss KLDivLoss L1Loss MSELoss
         MarginRankingLoss NLLLoss SmoothL1Loss
         """,
-    "layer.norm": "BatchNorm BatchNorm1D BatchNorm2D BatchNorm3D LayerNorm SyncBatchNorm",
+    "layer.norm": """
+        BatchNorm BatchNorm1D BatchNorm2D BatchNorm3D GroupNorm InstanceNorm1D InstanceNorm2D LayerNorm
+        SyncBatchNorm
+        """,
     "layer.pooling": """
         AdaptiveAvgPool1D AdaptiveAvgPool2D AdaptiveMaxPool1D AdaptiveMaxPool2D AvgPool1D AvgPool2D
         MaxPool1D MaxPool2D

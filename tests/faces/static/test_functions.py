@@ -292,3 +292,34 @@ def test_of_what_is_drawn():
     assert 0 <= found[2].min() <= found[2].max() < 1
     assert abs(found[3].mean()) < 0.3
     assert set(found[4].tolist()) == {3, 4, 5}
+
+
+def test_of_images():
+    image = RNG.normal(size=(2, 4, 6, 6)).astype(np.float32)
+
+    def standard(x, axes):
+        return (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + 1e-5)
+
+    x = paddle.static.data("x", [None, 4, 6, 6])
+    found = [
+        *(paddle.nn.GroupNorm(2, 4)(x), paddle.nn.InstanceNorm2D(4)(x)),
+        *(F.interpolate(x, scale_factor=2), F.dropout2d(x, 0.5), F.dropout2d(x, 0.5, training=False)),
+    ]
+    executor = paddle.static.Executor()
+    executor.run(paddle.static.default_startup_program())
+    groups, instances, larger, dropped, whole = executor.run(feed={"x": image}, fetch_list=found)
+    parted = standard(image.reshape(2, 2, 2, 6, 6), (2, 3, 4)).reshape(image.shape)
+    assert groups == pytest.approx(parted, abs=1e-4)
+    assert instances == pytest.approx(standard(image, (2, 3)), abs=1e-4)
+    assert np.array_equal(larger, image.repeat(2, 2).repeat(2, 3))
+    assert np.array_equal(whole, image)
+    for each, of in zip(dropped.reshape(8, 36), image.reshape(8, 36), strict=True):
+        assert not each.any() or each == pytest.approx(of * 2)
+
+
+def test_a_mask_of_lengths():
+    lengths = paddle.static.data("lengths", [None], "int64")
+    found = paddle.static.Executor().run(
+        feed={"lengths": np.array([2, 0, 3])}, fetch_list=[F.sequence_mask(lengths, 4, "float32")]
+    )
+    assert found[0].tolist() == [[1, 1, 0, 0], [0, 0, 0, 0], [1, 1, 1, 0]]

@@ -9,10 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from paddle.tensor import math
-from paddle.tensor._append import append, append_all
+from paddle.tensor._append import append, append_all, axes_of
 from paddle.tensor.linalg import matmul
 
-__all__ = ["cosine_similarity", "dropout", "dropout2d", "label_smooth", "linear", "normalize", "pad"]
+__all__ = [
+    *("cosine_similarity", "dropout", "dropout2d", "interpolate", "label_smooth", "linear", "normalize"),
+    *("pad", "sequence_mask", "upsample"),
+]
 
 
 def linear(x: Any, weight: Any, bias: Any = None, name: str | None = None) -> Any:
@@ -49,12 +52,63 @@ def dropout(
         "dropout_implementation": kept,
     }
     if axis is not None:
-        from paddle._absent import NotInThisRelease
-
-        raise NotInThisRelease("dropout of whole slices (axis) is not in this release: use axis=None")
+        return _dropped_slices(x, attrs, axes_of(axis))
     return append_all(
         "dropout", {"X": x}, attrs, outputs=("Out", "Mask"), dtypes={"Mask": "uint8"}, name=name
     )[0]
+
+
+def _dropped_slices(x: Any, attrs: dict[str, Any], axes: list[int]) -> Any:
+    """Along ``axes`` each place is drawn for, along the others it is one draw."""
+    from paddle.tensor.creation import ones_like
+
+    rank = len(x.shape)
+    others = sorted(set(range(rank)) - {axis % rank for axis in axes})
+    whole = ones_like(x)
+    column = math.max(whole, others, keepdim=True) if others else whole
+    return math.multiply(x, append_all("dropout", {"X": column}, attrs, outputs=("Out", "Mask"))[0])
+
+
+def sequence_mask(x: Any, maxlen: int | None = None, dtype: Any = "int64", name: str | None = None) -> Any:
+    """Row i is 1 at its first x[i] places and 0 at the others, of ``maxlen``."""
+    from paddle._program.dtypes import dtype_of
+
+    attrs = {"maxlen": -1 if maxlen is None else int(maxlen), "out_dtype": int(dtype_of(dtype))}
+    return append(
+        "sequence_mask", {"X": x}, attrs, outputs=("Y",), dtype=dtype, stop_gradient=True, name=name
+    )
+
+
+def interpolate(
+    x: Any,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool = False,
+    align_mode: int = 0,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Any:
+    """An image in another size: "nearest" or "bilinear"."""
+    if mode not in ("nearest", "bilinear"):
+        from paddle._absent import NotInThisRelease
+
+        raise NotInThisRelease(f"interpolate in mode {mode!r} is not in this release: nearest or bilinear")
+    height, width = (-1, -1) if size is None else (int(each) for each in size)
+    factors = scale_factor if isinstance(scale_factor, (list, tuple)) else [scale_factor] * 2
+    attrs = {
+        "out_h": height,
+        "out_w": width,
+        "scale": [] if scale_factor is None else [float(each) for each in factors],
+        "interp_method": mode,
+        "align_corners": align_corners,
+        "align_mode": align_mode,
+        "data_layout": data_format,
+    }
+    return append(f"{mode}_interp_v2", {"X": x}, attrs, name=name)
+
+
+upsample = interpolate
 
 
 def dropout2d(x: Any, p: float = 0.5, training: bool = True, name: str | None = None) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 from paddle.tensor._append import append_all
 
-__all__ = ["batch_norm", "layer_norm"]
+__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm"]
 
 _OF_BATCH = ("Y", "MeanOut", "VarianceOut", "SavedMean", "SavedVariance")
 
@@ -78,3 +78,36 @@ def batch_norm(
         },
     )
     return made[0]
+
+
+def group_norm(
+    x: Any,
+    num_groups: int,
+    epsilon: float = 1e-05,
+    weight: Any = None,
+    bias: Any = None,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Any:
+    """Each of ``num_groups`` groups of channels of a sample to mean 0 and variance 1."""
+    attrs = {"epsilon": epsilon, "groups": num_groups, "data_layout": data_format}
+    inputs = {"X": x, "Scale": weight, "Bias": bias}
+    return append_all("group_norm", inputs, attrs, outputs=("Y", "Mean", "Variance"), name=name)[0]
+
+
+def instance_norm(
+    x: Any,
+    running_mean: Any = None,
+    running_var: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.9,
+    eps: float = 1e-05,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Any:
+    """Each channel of a sample to mean 0 and variance 1; averages are of no account, as in the original."""
+    inputs = {"X": x, "Scale": weight, "Bias": bias}
+    slots = ("Y", "SavedMean", "SavedVariance")
+    return append_all("instance_norm", inputs, {"epsilon": eps}, outputs=slots, name=name)[0]

@@ -12,7 +12,10 @@ from paddle.nn import functional
 from paddle.nn.initializer import Constant
 from paddle.nn.layer.layers import Layer
 
-__all__ = ["BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "LayerNorm", "SyncBatchNorm"]
+__all__ = [
+    *("BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "GroupNorm", "InstanceNorm1D"),
+    *("InstanceNorm2D", "LayerNorm", "SyncBatchNorm"),
+]
 
 
 class _BatchNorm(Layer):
@@ -147,3 +150,57 @@ class LayerNorm(Layer):
         """Append the normalization."""
         given = (self._normalized_shape, self.weight, self.bias, self._epsilon)
         return functional.layer_norm(input, *given)
+
+
+class GroupNorm(Layer):
+    """See ``functional.group_norm``."""
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        epsilon: float = 1e-05,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._given = (num_groups, epsilon)
+        self.weight = self.create_parameter([num_channels], weight_attr, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
+
+    def forward(self, input: Any) -> Any:
+        """Append the normalization."""
+        return functional.group_norm(input, *self._given, self.weight, self.bias)
+
+
+class _InstanceNorm(Layer):
+    """See ``functional.instance_norm``."""
+
+    def __init__(
+        self,
+        num_features: int,
+        epsilon: float = 1e-05,
+        momentum: float = 0.9,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._epsilon = epsilon
+        self.scale = self.create_parameter([num_features], weight_attr, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
+
+    def forward(self, input: Any) -> Any:
+        """Append the normalization."""
+        return functional.instance_norm(input, weight=self.scale, bias=self.bias, eps=self._epsilon)
+
+
+class InstanceNorm1D(_InstanceNorm):
+    """Of (n, channels, length)."""
+
+
+class InstanceNorm2D(_InstanceNorm):
+    """Of (n, channels, height, width)."""
