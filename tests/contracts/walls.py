@@ -80,7 +80,7 @@ TABLE = (
     ),
     Row("fluid._listed", "_absent", "sys"),
     Row("fluid.debugger", "_program", "pathlib"),
-    Row("fluid.incubate.fleet", "_absent _fleet fluid.transpiler"),
+    Row("fluid.incubate.fleet", "_absent _fleet fluid.transpiler", "importlib"),
     Row("fluid.layers.__init__", "fluid", "importlib pkgutil"),
     Row("fluid.data_feeder", "_program", "os"),  # how many places CPU_NUM says there are
     Row(

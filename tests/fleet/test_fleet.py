@@ -83,3 +83,22 @@ def test_the_modules_functions_are_those_of_one_fleet() -> None:
     assert fleet_module.DistributedStrategy is DistributedStrategy
     with pytest.raises(AttributeError, match="distributed_model is not in this release"):
         _ = fleet_module.distributed_model
+
+
+def test_inference_in_a_job_computes_all_but_gradients_and_updates() -> None:
+    main, startup = fluid.Program(), fluid.Program()
+    with fluid.program_guard(main, startup), fluid.unique_name.guard():
+        x = fluid.layers.data(name="x", shape=[2], dtype="float32")
+        loss = fluid.layers.mean(fluid.layers.fc(input=x, size=1))
+        forward = [op.type for op in main.global_block().ops]
+        fluid.optimizer.SGD(learning_rate=0.1).minimize(loss)
+    infer = fleet_module.utils.DistributedInfer(main_program=main, startup_program=startup)
+    assert [op.type for op in infer.get_dist_infer_program().global_block().ops] == forward
+    assert len(main.global_block().ops) > len(forward)
+
+
+def test_what_fleet_had_beside_is_said_by_name() -> None:
+    with pytest.raises(NotImplementedError, match="HDFSClient is not in this release"):
+        fleet_module.utils.fs.HDFSClient("/hadoop", {})
+    with pytest.raises(ImportError, match=r"incubate.fleet.collective is not in this release"):
+        import paddle.fluid.incubate.fleet.collective  # noqa: F401

@@ -164,7 +164,11 @@ def _empty_logs(launch: LaunchPlan, folder: Path) -> None:
 
 
 def _print_help() -> int:
-    print(manual.page(_HEAD, [("Flags:", flags_of("fleetrun"))], _TAIL).rstrip(), flush=True)
+    page = manual.page(_HEAD, [("Flags:", flags_of("fleetrun"))], _TAIL)
+    try:
+        print(page.rstrip(), flush=True)
+    except BrokenPipeError:  # whoever read this, `head` perhaps, has enough; Python is not to complain
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

@@ -3,13 +3,12 @@
 from typing import Any
 
 from paddle import _absent
-from paddle.distributed.fleet.utils.fs import LocalFS
+from paddle.distributed.fleet.utils.fs import HDFSClient, LocalFS
 from paddle.distributed.fleet.utils.ps_util import DistributedInfer
 
-__all__ = ["DistributedInfer", "LocalFS"]
+__all__ = ["DistributedInfer", "HDFSClient", "LocalFS"]
 
 _LATER = {
-    "HDFSClient": "files are on this machine; mount what is elsewhere (LocalFS)",
     "recompute": "programs are static here, and keep what gradients need",
     "KVServer": "processes meet at the parameter servers",
     "KVHandler": "processes meet at the parameter servers",
