@@ -142,6 +142,19 @@ def test_a_state_of_files_is_read_as_well(tmp_path: Path) -> None:
     _check_same(before)
 
 
+@pytest.mark.parametrize("protocol", [2, 3, 4])
+def test_a_state_is_read_in_every_protocol_that_is_written(tmp_path: Path, protocol: int) -> None:
+    exe, _ = _trained()
+    before, path = _values(), str(tmp_path / "model")
+    fluid.save(fluid.default_main_program(), path, protocol=protocol)
+    assert b"numpy._core" not in (tmp_path / "model.pdparams").read_bytes()  # older ones do not have it
+    exe.run(fluid.default_startup_program())
+    fluid.load(fluid.default_main_program(), path)
+    _check_same(before)
+    with pytest.raises(ValueError, match="is 2, 3 or 4, and not 5"):
+        fluid.save(fluid.default_main_program(), path, protocol=5)
+
+
 class _Trap:
     def __reduce__(self):  # type: ignore[no-untyped-def]
         return os.mkdir, ("was-run",)

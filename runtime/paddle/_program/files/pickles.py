@@ -14,12 +14,13 @@ from typing import IO, Any
 
 import numpy as np
 
-from paddle._program.errors import BadFile, MissingFile
+from paddle._program.errors import BadArgument, BadFile, MissingFile
 from paddle._program.files.whole import write_whole
 from paddle._recordio.errors import NotPlain
 from paddle._recordio.pickled import load as load_plain
 
 _BY_PIECES = "UnpackBigParamInfor@@"  # in 2.x: arrays that were too large for protocols 2 and 3
+_PROTOCOLS = range(2, 5)  # those in which arrays are named as they have always been
 _ARRAYS = "numpy.core.multiarray"  # where numpy of all times finds it
 
 
@@ -37,6 +38,8 @@ class _Writer(pickle._Pickler):
 
 def save(path: Path, values: Mapping[str, np.ndarray], protocol: int = 2) -> None:
     """Write arrays by their names."""
+    if protocol not in _PROTOCOLS:
+        raise BadArgument(f"the protocol of a pickled state is 2, 3 or 4, and not {protocol!r}")
 
     def write(file: IO[bytes]) -> None:
         _Writer(file, protocol).dump({name: np.ascontiguousarray(value) for name, value in values.items()})
@@ -51,7 +54,8 @@ def load(path: Path) -> dict[str, np.ndarray]:
     except FileNotFoundError:
         raise MissingFile(f"there is no {path}") from None
     except NotPlain as error:
-        raise BadFile(f"{path} is not read: {error}") from None
+        said = str(error).partition(". ")[0]  # what follows is advice about data sets
+        raise BadFile(f"{path} is not read: {said}. States are arrays by their names, nothing else") from None
     if not isinstance(found, dict):
         raise BadFile(f"{path} holds a {type(found).__name__}, and not values by their names")
     pieces = found.pop(_BY_PIECES, {})
