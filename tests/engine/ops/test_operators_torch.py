@@ -82,10 +82,23 @@ def windowed(pool: Callable[..., Tensor]) -> Twin:
 
 
 def cut(slots: dict[str, list[Tensor]], attrs: dict[str, Any]) -> Tensor:
+    """PyTorch has no slices backwards: those are chosen one by one."""
     x = slots["X"][0]
-    for axis, start, end in zip(attrs["axes"], attrs["starts"], attrs["ends"], strict=True):
-        x = x.narrow(axis, start, end - start)
+    steps = attrs["steps"] or (1,) * len(attrs["axes"])
+    for axis, *bounds in zip(attrs["axes"], attrs["starts"], attrs["ends"], steps, strict=True):
+        chosen = range(x.shape[axis])[slice(*bounds)]
+        x = x.index_select(axis, torch.tensor(chosen))
     return x
+
+
+def reshaped(slots: dict[str, list[Tensor]], attrs: dict[str, Any]) -> Tensor:
+    x = slots["X"][0]
+    return x.reshape([x.shape[i] if size == 0 else size for i, size in enumerate(attrs["shape"])])
+
+
+def divided(slots: dict[str, list[Tensor]], attrs: dict[str, Any]) -> Tensor:
+    x, y = slots["X"][0], slots["Y"][0]
+    return torch.div(x, y, rounding_mode=None if x.is_floating_point() else "trunc")
 
 
 TWINS: dict[str, Twin] = {
@@ -93,7 +106,7 @@ TWINS: dict[str, Twin] = {
     "elementwise_add": of_two(torch.add),
     "elementwise_sub": of_two(torch.sub),
     "elementwise_mul": of_two(torch.mul),
-    "elementwise_div": of_two(torch.div),
+    "elementwise_div": divided,
     "sum": lambda slots, attrs: torch.stack(slots["X"]).sum(0),
     "scale": lambda slots, attrs: slots["X"][0] * attrs["scale"] + attrs["bias"],
     "sigmoid": of_x(torch.sigmoid),
@@ -113,7 +126,7 @@ TWINS: dict[str, Twin] = {
     "mean": of_x(lambda x: x.mean().reshape(1)),
     "reduce_sum": reduced(torch.sum),
     "reduce_mean": reduced(torch.mean),
-    "reshape": lambda slots, attrs: slots["X"][0].reshape(attrs["shape"]),
+    "reshape": reshaped,
     "concat": lambda slots, attrs: torch.cat(slots["X"], attrs["axis"]),
     "elementwise_pow": of_two(torch.pow),
     "outer_product": of_two(lambda x, y: x[:, :, None] * y[:, None, :]),
@@ -141,7 +154,7 @@ TWINS: dict[str, Twin] = {
         [each for pair in zip(runs(s), runs(s, "Y", "YOffsets"), strict=True) for each in pair]
     ),
     "conv2d": lambda s, a: F.conv2d(
-        s["X"][0], s["Filter"][0], None, a["strides"], a["paddings"], 1, a["groups"]
+        s["X"][0], s["Filter"][0], None, a["strides"], a["paddings"], a["dilations"], a["groups"]
     ),
     "max_pool2d": windowed(F.max_pool2d),
     "average_pool2d": windowed(F.avg_pool2d),
