@@ -109,8 +109,8 @@ TABLE = (
     Row("{device, framework, regularizer}", "_absent _program"),
     Row("tensor", "tensor _mode _program framework", "numpy"),
     Row("nn", "nn _absent _complaint _mode _program tensor", "numpy"),
-    Row("nn.__init__", "", "importlib sys"),
-    Row("nn.functional.__init__", "nn.functional", "sys"),
+    Row("nn.__init__", "_absent", "importlib sys"),
+    Row("nn.functional.__init__", "_absent nn.functional", "sys"),
     Row("nn.layer.pooling", "nn", "inspect"),
     Row(
         "static",

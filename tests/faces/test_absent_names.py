@@ -13,6 +13,8 @@ from paddle._absent import AbsentName, NotInThisRelease
 KNOWN = [
     "paddle.fluid.dygraph",
     "paddle.jit",
+    "paddle.nn.CTCLoss",
+    "paddle.nn.functional.unfold",
     "paddle.fleet",
     "paddle.distributed.spawn",
     "paddle.v2.fluid",
