@@ -20,7 +20,7 @@ stage $python -m mypy
 # Tests that wait for what they look at share the cores, those of little jobs on this machine, too. Those that break something
 # or have machines of their own promise times, and have the machine to themselves.
 at_once="-n 2 --dist loadfile"
-stage $python -m pytest $at_once tests/contracts tests/engine tests/faces tests/lab tests/launch tests/pserver
+stage $python -m pytest $at_once tests/contracts tests/engine tests/faces tests/fleet tests/lab tests/launch tests/program tests/pserver
 stage $python -m pytest $at_once tests/cluster -m "not faults and not lab"
 stage $python -m pytest tests/cluster tests/faults -m "faults or lab"
 [ -n "$(packages_without $of_containers)" ] || stage sh cluster/compose/test.sh
