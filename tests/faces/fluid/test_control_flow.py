@@ -266,3 +266,23 @@ def test_a_body_of_several_places_is_done_once() -> None:
     with both.do():
         both.write_output(_op("scale", both.read_input(x), scale=2.0))
     assert _ran([both()], {"x": np.array([1, 2], np.float32)})[0].tolist() == [2.0, 4.0]
+
+
+def test_gradients_go_back_past_what_python_computes_on_the_way() -> None:
+    x = layers.data("x", [2])
+    hidden = layers.fc(x, 2, bias_attr=False, param_attr="a")
+    factor = fluid.default_main_program().current_block().create_var("factor", shape=[-1, 2], dtype="float32")
+    factor.stop_gradient = True
+    layers.py_func(lambda tensor: np.sign(np.array(tensor)), hidden, factor)
+    loss = layers.mean(layers.elementwise_mul(hidden, factor))
+    fluid.optimizer.SGD(0.1).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    values = np.array([[1, 2], [3, -1]], np.float32)
+    for _ in range(2):
+        before = np.array(fluid.global_scope().find_var("a").get_tensor())
+        (found,) = exe.run(feed={"x": values}, fetch_list=[loss])
+        signs = np.sign(values @ before)
+        assert found == pytest.approx([np.abs(values @ before).mean()], rel=1e-5)
+        after = np.array(fluid.global_scope().find_var("a").get_tensor())
+        np.testing.assert_allclose(before - after, 0.1 * values.T @ signs / 4, rtol=1e-4, atol=1e-7)
