@@ -1,4 +1,4 @@
-"""Fluid's update rules against their formulas in float64, for a dense parameter and for rows of a table."""
+"""Rules of the later generations against their formulas in float64, dense and on rows of a table."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ OF_FLUID: dict[str, list[dict[str, float]]] = {
         {"rho": 0.9, "epsilon": 1e-3, "momentum": 0.5},
         {"rho": 0.9, "epsilon": 1e-3, "momentum": 0.5, "centered": 1.0},
     ],
+    "adamw": [{"beta1": 0.8, "beta2": 0.9, "epsilon": 1e-3, "decay": 0.1}],
 }
 CASES = [(name, options) for name, several in OF_FLUID.items() for options in several]
 
@@ -59,6 +60,15 @@ class Twin:
         spread = self.a - (self.b**2 if centered else 0)
         self.c = momentum * self.c + lr * g / np.sqrt(spread + epsilon)
         self.w -= self.c
+
+    def adamw(
+        self, g: np.ndarray, lr: float, beta1: float, beta2: float, epsilon: float, decay: float
+    ) -> None:
+        self.c += 1  # the step
+        self.a = beta1 * self.a + (1 - beta1) * g
+        self.b = beta2 * self.b + (1 - beta2) * g**2
+        correction = np.sqrt(1 - beta2**self.c) / (1 - beta1**self.c)
+        self.w = self.w * (1 - lr * decay) - lr * correction * self.a / (np.sqrt(self.b) + epsilon)
 
 
 @pytest.mark.parametrize(("name", "options"), CASES)
