@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cluster.by_hand import HOSTS, environment, free_port
+from tests.cluster.by_hand import HOSTS, RUNTIME, environment, free_port
 
 pytestmark = pytest.mark.cluster
 
@@ -82,3 +82,24 @@ def test_servers_that_are_told_to_end_do_so_in_order(home: Path) -> None:
     servers[0].send_signal(signal.SIGTERM)
     servers[1].send_signal(signal.SIGINT)
     assert [process.wait(WITHIN_S) for process in servers] == [0, 0]
+
+
+def test_the_same_program_is_dispatched_like_any_other_and_finds_the_ports_of_its_pservers(
+    home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    package, jobs = tmp_path_factory.mktemp("package"), tmp_path_factory.mktemp("jobs")
+    shutil.copy(PROGRAM, package / "train.py")
+    done = subprocess.run(
+        [
+            *(sys.executable, str(RUNTIME.parent / "paddle.py"), f"--job_dispatch_package={package}"),
+            *("--hosts=local,local", f"--root_dir={jobs}", f"--port={free_port(HOSTS)}"),
+        ],
+        env=environment(PADDLE_DATASET_HOME=str(home), PADDLE_DATASET_LOCAL="1"),
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_S,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    logs = [path.read_text() for path in package.glob("log/node-*/train.log")]
+    assert len(logs) == 2
+    assert all(re.fullmatch(r"step 10, loss: \[\d+\.\d+\]\n", each) for each in logs)
