@@ -97,7 +97,7 @@ def test_a_shard_has_the_last_layers_gradient_before_that_of_the_first_is_comput
         """The executor does nothing else meanwhile: the operators after this one have not run."""
         if what == "gave":
             gave.append(name)
-            expected = trainer.executor._gradients[f"{name}@GRAD"].reshape(-1)
+            expected = trainer.executor._gradients[name].reshape(-1)
             has = partial(deposited, pservers, 0, names.index(name))
             until(lambda: np.array_equal(has(), expected), f"the gradient of {name}")
             assert pservers.hubs[0].shard.clocks.version == 0
