@@ -54,5 +54,7 @@ DTYPES = {
 }
 """The members of VarType that ``paddle`` calls by numpy's names."""
 
-MODULES = frozenset({"device", "framework", "nn", "regularizer", "static", "tensor", "utils"})
+MODULES = frozenset(
+    {"common_ops_import", "device", "framework", "nn", "regularizer", "static", "tensor", "utils"}
+)
 """Modules of the 2.x generation besides those that other generations have too."""

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from paramiko import HostKeys
 
-from tests.cluster.over_ssh import ROOT_DIR, Job, all_gone, clear, left
+from tests.cluster.over_ssh import PROMISED_S, ROOT_DIR, Job, all_gone, clear, left
 from tests.lab.cluster import Cluster
 from tests.lab.lab import Lab
+from tests.waiting import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
 
@@ -44,7 +45,7 @@ def refused(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[..., str]]:
         assert "Traceback" not in output + errors
         for node in lab.names:
             assert not lab.path(node, ROOT_DIR).exists()
-        assert left(lab) == strangers
+        until(lambda: left(lab) == strangers, "the end of what nodes were asked with", PROMISED_S)
         return errors
 
     yield launch

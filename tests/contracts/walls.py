@@ -107,6 +107,7 @@ TABLE = (
     Row("_homes"),
     Row("_mode", "_absent _homes _program.arithmetic", "importlib"),
     Row("{device, framework, regularizer}", "_absent _program"),
+    Row("common_ops_import", "_program fluid.core"),
     Row("tensor", "tensor _mode _program framework", "numpy"),
     Row("nn", "nn _absent _complaint _mode _program tensor", "numpy"),
     Row("nn.__init__", "_absent", "importlib sys"),

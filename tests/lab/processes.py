@@ -45,7 +45,7 @@ def _own_pids(entry: Path) -> list[int]:
 
 def _read(host_pid: int, entry: Path) -> Process:
     after_name = (entry / "stat").read_text().rpartition(")")[2].split()
-    if after_name[0] in "ZX":
+    if not after_name or after_name[0] in "ZX":  # nothing is said of one that goes just then
         raise ProcessLookupError(host_pid)
     pairs = (pair.partition(b"=") for pair in (entry / "environ").read_bytes().split(b"\0") if pair)
     return Process(

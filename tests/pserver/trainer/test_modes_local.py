@@ -192,8 +192,14 @@ def test_trainers_that_wait_for_nobody_equal_the_simulation_of_every_event(
         if simulation.step(id, event):
             simulation.meet(id)
         close(arrays, simulation.own[id])
-    for exchange, _ in job:
+    *leaving, (last, arrays) = job
+    for id, (exchange, _) in enumerate(leaving):
         exchange.close()
+        if simulation.steps[id]:
+            simulation.meet(id)
+    fetch(last, simulation, trainers - 1)
+    close(arrays, simulation.center)
+    last.close()
 
 
 def fetch(exchange: Exchange, simulation: Simulation, id: int) -> None:

@@ -100,3 +100,15 @@ def test_merged_gradients_train_through_pservers_as_their_sum(start_pservers: St
     for name, array in expected.items():
         np.testing.assert_array_equal(ours[name], array)
     exchange.close()
+
+
+def test_who_leaves_in_order_pushes_what_is_pending_and_who_failed_does_not() -> None:
+    for failure, pushed in ((None, [(3.0, [0.0] * 5, 2)]), ("it failed", [])):
+        inner = Recorder()
+        exchange = Merging(inner, ModeSpec(name="half_async", max_merge_var_num=3))
+        exchange.start(MODEL, update(), values_of(MODEL, 0))
+        for value in (1, 2):
+            exchange.step({"w": np.full(4, value, np.float32)}, samples=1)
+        exchange.close(failure)
+        exchange.close(failure)
+        assert inner.pushed == pushed

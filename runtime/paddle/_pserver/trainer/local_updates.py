@@ -16,7 +16,7 @@ state, its schedule and what becomes of idle rows are the trainer's own.
 Guarantee: what a trainer moved is in exactly one push. At the end of a pass, and when parameters are fetched,
 the arrays hold the center's parameters, equal for all that end the pass; a trainer goes on from its own. What
 is not pushed yet is pushed before, except for a fetch where trainers wait for each other: then the center is
-the one of the last meeting.
+the one of the last meeting. A trainer that leaves in order pushes it too, where nobody waits for anybody.
 """
 
 from __future__ import annotations
@@ -311,8 +311,13 @@ class LocalUpdates:
 
     def close(self, failure: str | None = None) -> None:
         """See Exchange."""
-        self._own.close(failure)
-        self._center.close(failure)
+        try:
+            if failure is None and not self._mode.is_in_step:
+                self._resume()
+                self._flush()
+        finally:
+            self._own.close(failure)
+            self._center.close(failure)
 
 
 def _known(tables: Sequence[ParameterSpec]) -> dict[str, KnownRows]:

@@ -4,8 +4,7 @@ An Exchange around another one. It must never know where that one's gradients go
 
 Guarantee: each step's gradient is in exactly one push, with those of at most ``max_merge_var_num`` steps, as
 their sum or mean; the shards count a push once and discard none. Parameters change with a push. What is not
-pushed yet is, at the end of a pass and before parameters are fetched; a trainer that closes in the midst of a
-pass does not push it.
+pushed yet is, at the end of a pass, before parameters are fetched and when the trainer leaves in order.
 """
 
 from __future__ import annotations
@@ -112,4 +111,8 @@ class Merging:
 
     def close(self, failure: str | None = None) -> None:
         """See Exchange."""
-        self._inner.close(failure)
+        try:
+            if failure is None:
+                self._flush()
+        finally:
+            self._inner.close(failure)
