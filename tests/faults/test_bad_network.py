@@ -23,7 +23,7 @@ from tests.faults.random_faults.scenario import ModeName, Scenario
 from tests.faults.toxic import Harm, Links
 from tests.waiting import until
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
 DENSE, SPARSE = 0, 1  # a trainer's links to the first host
 

@@ -45,7 +45,7 @@ from tests.pserver.conftest import update
 from tests.pserver.hostile import Hostile, of
 from tests.waiting import until
 
-pytestmark = [pytest.mark.cluster, pytest.mark.faults]
+pytestmark = [pytest.mark.cluster, pytest.mark.faults, pytest.mark.patient]
 
 FRAMES = 10_000
 THROWERS = 4

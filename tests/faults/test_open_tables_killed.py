@@ -13,7 +13,7 @@ from tests.pserver.test_equality import update
 
 from .pservers import TRAINERS, pservers
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
 SPARSE = 2  # its number among the shards
 SHRINKS = 3

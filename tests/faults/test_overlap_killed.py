@@ -14,7 +14,7 @@ from tests.pserver.test_equality import assert_same
 
 from .pservers import TRAINERS, Job, pservers
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
 STEPS = 9
 DIES_AT = 6

@@ -20,7 +20,7 @@ from tests.waiting import until
 
 from .pservers import STEPS, TRAINERS, Job, pservers
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
 
 @pytest.mark.parametrize(("shard", "when"), [(0, 0), (2, 1), (0, 4), (0, 5), (2, 6), (2, 11)])

@@ -16,7 +16,7 @@ from tests.pserver.test_equality import assert_same, trainer, update
 
 from .pservers import STEPS, TRAINERS, Job, pservers
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
 
 def train(

@@ -18,7 +18,7 @@ from tests.faults.random_faults.run import Broken, run
 from tests.faults.random_faults.said import NEAR, Said
 from tests.faults.random_faults.scenario import ModeName, Scenario
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
 SECONDS = 2.0
 _CAME = "dense shard at 127.0.0.1:1: trainer 1 came back from 127.0.11.1:40000"

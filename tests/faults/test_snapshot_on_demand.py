@@ -24,7 +24,7 @@ from tests.pserver.test_equality import assert_same, locally, trainer, update
 
 from .pservers import STEPS, TRAINERS, Job, pservers
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
 RARELY = "--snapshot_period=1000000"
 MANY = 100_000  # steps: more than any test waits for

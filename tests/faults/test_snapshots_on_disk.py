@@ -19,7 +19,7 @@ from tests.faults.random_faults.scenario import WIRES, Scenario
 from tests.faults.toxic import Links
 from tests.waiting import until
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
 PERIOD = 4
 OPERATIONS = 6  # of one snapshot, that are told of: three for each of two files

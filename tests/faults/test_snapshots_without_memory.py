@@ -26,7 +26,7 @@ from tests.faults.random_faults.cluster import newest_version
 from tests.pserver.conftest import update
 from tests.waiting import until
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
 SPARSE = 2
 PERIOD, FILLED = 10, 2  # in so many periods a table gets its rows
