@@ -32,7 +32,7 @@ from paddle._program.program import Program
 from paddle._program.reading.training import FetchHandler, Watch, train
 from paddle._program.reading.turns import readers_of, turn
 from paddle._program.scope import Scope, global_scope
-from paddle._program.updates import UPDATES
+from paddle._program.updates import is_update
 from paddle._program.variable import Variable
 
 
@@ -165,7 +165,7 @@ class Executor:
     def infer_from_dataset(self, program: Any = None, *arguments: Any, **named: Any) -> None:
         """The same without learning: of a program that learns, what comes before is run."""
         program = _program_of(default_main_program() if program is None else program)
-        if any(op.type in UPDATES for op in program.global_block().ops):
+        if any(map(is_update, program.global_block().ops)):
             program = program.clone(for_test=True)
         self.train_from_dataset(program, *arguments, **named)
 

@@ -156,3 +156,10 @@ def test_a_program_for_tests_reads_a_table_that_a_penalty_makes_dense() -> None:
     exe.run(feed=IDS)
     (after,) = exe.run(test, feed=IDS, fetch_list=[loss.name])
     assert after == exe.run(feed=IDS, fetch_list=[loss])[0]
+
+
+def test_parameters_of_one_attribute_have_names_of_their_own() -> None:
+    attr = fluid.ParamAttr(initializer=fluid.initializer.Constant(1.0))
+    made = [fluid.layers.create_parameter([2], "float32", name=name, attr=attr) for name in "ab"]
+    assert [each.name for each in made] == ["a", "b"]
+    assert attr.name is None

@@ -56,6 +56,14 @@ def test_a_trainer_sends_gradients_and_receives_parameters() -> None:
     assert set(send.attr("epmap")) <= set(TWO.split(","))
 
 
+def test_what_only_infers_from_a_dataset_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, *_ = transpiled()
+    ran: list[Program] = []
+    monkeypatch.setattr(Executor, "train_from_dataset", lambda self, program, dataset: ran.append(program))
+    Executor().infer_from_dataset(made.get_trainer_program(), object())
+    assert ran[0]._is_test
+
+
 def test_asynchronous_trainers_wait_for_no_barrier() -> None:
     _, trainer, _, _ = transpiled(sync_mode=False)
     assert "send_barrier" not in types(trainer)

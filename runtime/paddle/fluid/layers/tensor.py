@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,7 @@ def create_parameter(
     helper = LayerHelper("create_parameter", name=name)
     attr = ParamAttr._to_attr(attr)
     if attr is not False and attr.name is None and name is not None:
+        attr = copy(attr)  # which may be another parameter's, too
         attr.name = name
     made: Variable = helper.create_parameter(attr, shape, dtype, is_bias, default_initializer)
     return made
