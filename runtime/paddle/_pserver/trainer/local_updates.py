@@ -313,7 +313,6 @@ class LocalUpdates:
         """See Exchange."""
         try:
             if failure is None and not self._mode.is_in_step:
-                self._resume()
                 self._flush()
         finally:
             self._own.close(failure)
