@@ -16,8 +16,7 @@ Pairs = list[tuple[Any, Any]]
 
 class GradientClipBase:
     """``need_clip``: a function of a parameter, by which only some are clipped. A parameter whose attribute
-    says
-    ``need_clip=False`` is not."""
+    says ``need_clip=False`` is not."""
 
     def __init__(self, need_clip: Any = None) -> None:
         self._need_clip = need_clip

@@ -105,7 +105,6 @@ class Scope:
 
 
 _scope = Scope()
-_scopes: list[Scope] = []
 
 
 def global_scope() -> Scope:

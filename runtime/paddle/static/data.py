@@ -18,8 +18,7 @@ __all__ = ["InputSpec", "data"]
 
 def data(name: str, shape: Sequence[int | None], dtype: Any = None, lod_level: int = 0) -> Any:
     """A variable that every run is fed. ``lod_level``: how deep sequences are nested; of one level or more
-    the
-    first size is that of all their rows."""
+    the first size is that of all their rows."""
     _mode.need_static("paddle.static.data")
     if not isinstance(name, str) or not isinstance(shape, (list, tuple)):
         raise TypeError(f"paddle.static.data takes a name and a list of sizes, not {name!r} and {shape!r}")

@@ -84,15 +84,6 @@ def _take(
         raise BadFile(f"{path} holds more than the {len(found)} variables asked for: {_listed(list(found))}")
 
 
-def load_all(path: Path) -> list[LoDTensor]:
-    """All tensors of a file in their order, whatever they are called."""
-    try:
-        with path.open("rb") as file:
-            return [LoDTensor(array, levels) for array, levels in lod_tensor.read_levels(file)]
-    except BadModelFile as error:
-        raise BadFile(f"{path}: {error}") from None
-
-
 def shape_of(variable: Variable) -> Shape | None:
     """What a file has to hold for a variable."""
     return variable.shape if variable.has_shape else None

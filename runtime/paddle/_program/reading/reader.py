@@ -2,10 +2,11 @@
 
 Rules:
 1.  ``start`` begins a pass: its first batch is read. ``reset`` ends it, wherever it is; what was read is
-dropped. 2.  Each run takes one batch. While it computes the next one is read (paddle._data.ahead says by
-whom). 3.  A run that finds no other batch raises EOFException, and so does each one after it, until the
-reset. 4.  What the user's generator raises is raised by the run whose batch was to come, as it was; the pass
-is over.
+    dropped.
+2.  Each run takes one batch. While it computes the next one is read (paddle._data.ahead says by whom).
+3.  A run that finds no other batch raises EOFException, and so does each one after it, until the reset.
+4.  What the user's generator raises is raised by the run whose batch was to come, as it was; the pass is
+    over.
 
 It must never know the program that reads. Guarantee: each batch of a pass comes to one run, in order.
 """

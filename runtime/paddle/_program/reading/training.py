@@ -5,7 +5,8 @@ Rules (decision 0072):
     of its own, against the parameters of one scope.
 2.  Where the program moves parameters of this process alone, and writes nothing else that outlives a run,
     threads compute at the same time; gradients are applied one after another, each to what is there by then
-(Hogwild). 3.  Where it speaks to servers, or counts what outlives a run, runs take turns; reading does not.
+    (Hogwild).
+3.  Where it speaks to servers, or counts what outlives a run, runs take turns; reading does not.
 4.  One thread is the thread that asked. An error of any thread ends all, and is raised when all have ended.
 
 It must never know what a batch holds. Guarantee: every batch of the dataset is run once, or an error is
