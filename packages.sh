@@ -2,7 +2,8 @@
 # where this is root and apt is there; elsewhere it is named, with what is left out. With CI set it is a failure.
 
 of_clusters="sshd:openssh-server ssh:openssh-client ip:iproute2 tc:iproute2 nft:nftables
-    unshare:util-linux nsenter:util-linux setpriv:util-linux openssl:openssl"
+    unshare:util-linux nsenter:util-linux setpriv:util-linux openssl:openssl mpirun:openmpi-bin
+    slurmctld:slurm-wlm slurmd:slurm-wlm srun:slurm-wlm"
 of_containers="dockerd:docker.io docker:docker.io docker-compose:docker-compose"
 of_benchmarks="rsync:rsync"
 

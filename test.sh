@@ -20,7 +20,7 @@ stage $python -m mypy
 # Tests that wait for what they look at share the cores, those of little jobs and of nodes of their own, too. Those that break
 # something promise times, and have the machine to themselves, but for those that ask only what comes of it.
 at_once="-n 2 --dist loadfile"
-stage $python -m pytest $at_once tests/contracts tests/engine tests/faces tests/fleet tests/lab tests/launch tests/program tests/pserver
+stage $python -m pytest $at_once tests/contracts tests/data tests/engine tests/faces tests/fleet tests/lab tests/launch tests/program tests/pserver
 stage $python -m pytest $at_once tests/cluster tests/faults -m "lab or patient or not faults"
 stage $python -m pytest tests/cluster tests/faults -m "faults and not lab and not patient"
 [ -n "$(packages_without $of_containers)" ] || stage sh cluster/compose/test.sh

@@ -1,4 +1,4 @@
-"""``python -m benchmarks NAME [--quick] [--json FILE] [--plot PNG] [--paddle PYTHON]``, from the root.
+"""``python -m benchmarks NAME [--quick] [--json FILE] [--plot PNG] [--paddle PYTHON] ...``, from the root.
 
 Exit status: 0: no goal was missed but those that are known to be, which the table shows with the reason; 1:
 one was, or a contender failed; 2: a wrong call.
@@ -23,7 +23,7 @@ from benchmarks.table import header, libraries, outcome_table
 
 NAMES = (  # each a package here with a BENCHMARK
     *("transport", "models", "start", "input", "rules", "tables", "wire", "overlap"),
-    *("safety", "dispatch"),
+    *("safety", "dispatch", "ctr"),
 )
 STUDIES = ("scale", "memory", "launch")  # no contests: each a package here with a module ``study``
 
@@ -40,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     machine, dropped = machine_facts(), pins(os.environ)
     print(header(f"{benchmark.name}: {benchmark.title}", machine, dropped), flush=True)
     pace = QUICK if options.quick else replace(FULL, rounds=benchmark.rounds)
-    pythons = {"paddle": options.paddle} if options.paddle else {}
+    named = {"paddle": options.paddle, "paddle18": options.paddle18}
+    pythons = {name: python for name, python in named.items() if python}
     report = hold(benchmark, pace, contender_environment(os.environ), _show, pythons)
     if options.json:
         options.json.write_text(json.dumps(document(report, machine, dropped), indent=2) + "\n")
@@ -80,7 +81,13 @@ def _parser() -> argparse.ArgumentParser:
         "--paddle",
         metavar="PYTHON",
         default=os.environ.get("PADDLE_PEER_PYTHON", ""),
-        help="models, start: a Python that has PaddlePaddle 2.6 itself (or PADDLE_PEER_PYTHON)",
+        help="models, start, ctr: a Python that has PaddlePaddle 2.6 itself (or PADDLE_PEER_PYTHON)",
+    )
+    parser.add_argument(
+        "--paddle18",
+        metavar="PYTHON",
+        default=os.environ.get("PADDLE18_PEER_PYTHON", ""),
+        help="ctr: a Python that has PaddlePaddle 1.8.5 itself (or PADDLE18_PEER_PYTHON)",
     )
     parser.add_argument("--plot", type=Path, metavar="PNG", help="scale: also draw the prediction")
     return parser

@@ -18,8 +18,10 @@ class Contender:
     ``module`` has ``prepare(settings) -> Work`` (see :mod:`benchmarks.worker`). ``needs`` are modules that
     may be missing; then the contender is left out, and ``how_to_get`` is told to the reader. One that
     ``is_long`` is left out of a quick run. One that needs another Python names the option that says which
-    (``interpreter``): ``module`` is imported there, and this project's runtime is not. One that has
-    ``own_threads`` makes those of a case itself, each with one for linear algebra.
+    (``interpreter``): ``module`` is imported there, and this project's runtime is not; one that
+    ``is_held_here`` starts processes of that Python instead, which the environment names
+    (``contender_process.PEER_PYTHON``). One that has ``own_threads`` makes those of a case itself, each with
+    one for linear algebra.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Contender:
     is_long: bool = False
     interpreter: str = ""
     own_threads: bool = False
+    is_held_here: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from benchmarks.benchmark import Contender
 from benchmarks.json_process import JsonProcess
 from benchmarks.samples import Sample
 
+PEER_PYTHON = "BENCHMARKS_PEER_PYTHON"
 _DEADLINE_S = 120.0
 _LAST_WORDS = 2000
 
@@ -26,9 +27,12 @@ class ContenderProcess:
 
     def __init__(self, contender: Contender, environment: Mapping[str, str], python: str = ""):
         self.name = contender.name
+        self.block = 1  # units that it does at a time
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         self._heard = 0
         worker = "benchmarks.worker", contender.module
+        if contender.is_held_here:
+            environment, python = {**environment, **({PEER_PYTHON: python} if python else {})}, ""
         self._process = JsonProcess(
             *worker, environment=environment, deadline_s=_DEADLINE_S, words=self._words, python=python
         )

@@ -159,6 +159,7 @@ def _prepare(
             outcome.failures.append(str(error))
             continue
         answers[process.name] = answer["answer"]
+        process.block = int(str(answer["block"]))
         report.libraries[process.name] = answer["libraries"]
     odd = disagreements(answers, case.tolerance)
     outcome.failures.extend(odd.values())
@@ -177,10 +178,10 @@ def disagreements(answers: Mapping[str, float | None], tolerance: float) -> dict
 
 
 def _warm(process: ContenderProcess, sample_s: float) -> int:
-    """Run until the pace is known; returns how many units last about ``sample_s``."""
-    count = 1
+    """Run until the pace is known; returns how many units, in whole blocks, last about ``sample_s``."""
+    count = process.block
     while True:
         wall_s = process.sample(count).wall_s
         if wall_s * count >= sample_s / 4:
-            return max(1, round(sample_s / wall_s))
+            return max(1, round(sample_s / (wall_s * process.block))) * process.block
         count *= 2

@@ -15,12 +15,15 @@ _WORDS = {"wall": "wall time", "cpu": "CPU time", "speed": "speed", "memory": "m
 class Goal:
     """``contender``'s quantity stands to ``against``'s at most, or at least, as ``bound`` to 1.
 
+    Without ``against`` the quantity itself is bounded, in seconds, units a second or bytes: for how long a
+    person may have to wait. That belongs to the machine of a run, and is for what has room.
+
     ``lacks``: what is known to keep an aim from being reached. Such a one stays as it was set, is judged in
     every run and shown with that reason; its miss fails no run. A goal beside it holds what was reached.
     """
 
     contender: str
-    against: str
+    against: str = ""
     quantity: Quantity
     at_most: float | None = None
     at_least: float | None = None
@@ -34,7 +37,8 @@ class Goal:
 
     def __str__(self) -> str:
         sign, bound = ("<=", self.at_most) if self.at_most is not None else (">=", self.at_least)
-        return f"{self.contender}: {_WORDS[self.quantity]} {sign} {bound:.2f} x {self.against}"
+        of = f" x {self.against}" if self.against else ""
+        return f"{self.contender}: {_WORDS[self.quantity]} {sign} {bound:.2f}{of}"
 
     def allows(self, ratio: float) -> bool:
         """Whether a ratio is within the bound."""
@@ -59,7 +63,10 @@ class Verdict:
 
 def judge(goal: Goal, samples: Mapping[str, Sequence[Sample]]) -> Verdict:
     """Hold a goal against the samples of a run: the median over rounds of the ratios within a round."""
-    if goal.contender not in samples or goal.against not in samples:
+    if goal.contender not in samples or (goal.against and goal.against not in samples):
         return Verdict(goal, None, None)
+    if not goal.against:
+        figure = median(sample.value(goal.quantity) for sample in samples[goal.contender])
+        return Verdict(goal, figure, goal.allows(figure))
     ratio = median(ratios(samples[goal.contender], samples[goal.against], goal.quantity))
     return Verdict(goal, ratio, goal.allows(ratio))

@@ -14,7 +14,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from benchmarks.cputime import cpu_seconds
 from benchmarks.machine import library_facts
@@ -38,6 +38,8 @@ class Work:
     ``ready`` has things as they are to be before a unit; it is not timed, and each unit is done alone then.
     ``check`` raises where what the last run left is not what it was to leave; it is done after all rounds.
     ``close`` ends whatever ``prepare`` started.
+    ``peak``, where the work is done by other processes: the most bytes that one of them had. ``facts``: what
+    those are. ``block``: how many units are done at a time; ``run`` is given the number of such blocks.
     """
 
     run: Callable[[int], None]
@@ -47,6 +49,9 @@ class Work:
     beside: Callable[[], float] = _none
     check: Callable[[], object] = _nothing
     ready: Callable[[], None] | None = None
+    peak: Callable[[], int] | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+    block: int = 1
 
 
 class Worker:
@@ -62,11 +67,16 @@ class Worker:
             self.close()
             self._work = importlib.import_module(self._module).prepare(request["settings"])
             answer = self._work.answer
-            return {"answer": None if answer is None else float(answer), "libraries": library_facts()}
+            return {
+                "answer": None if answer is None else float(answer),
+                "libraries": dict(self._work.facts) or library_facts(),
+                "block": self._work.block,
+            }
         assert self._work is not None
         if request["do"] == "check":
             self._work.check()
-            return {"peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10}
+            own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+            return {"peak": self._work.peak() if self._work.peak else own}
         return _timed(self._work, int(str(request["count"])))
 
     def close(self) -> None:
@@ -78,14 +88,16 @@ class Worker:
 
 def _timed(work: Work, count: int) -> dict[str, object]:
     wall_s = cpu_s = 0.0
-    for units in [1] * count if work.ready else [count]:
+    blocks = -(-count // work.block)
+    for units in [1] * blocks if work.ready else [blocks]:
         if work.ready:
             work.ready()
         cpu, wall = cpu_seconds(work.servers) + work.beside(), time.perf_counter()
         work.run(units)
         wall_s += time.perf_counter() - wall
         cpu_s += cpu_seconds(work.servers) + work.beside() - cpu
-    return {"wall_s": wall_s / count, "cpu_s": cpu_s / count}
+    done = blocks * work.block
+    return {"wall_s": wall_s / done, "cpu_s": cpu_s / done}
 
 
 def main(module: str) -> None:

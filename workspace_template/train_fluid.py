@@ -1,4 +1,4 @@
-"""Clicks, on the fluid API: a network over numbers and the vectors of words, on a cluster or on one machine.
+"""Wide and deep, on the fluid API: predicts clicks from numbers and words, on a cluster or on one machine.
 
 On the nodes of conf.py, from the project, with --job_program=train_fluid.py behind
     python paddle.py --job_dispatch_package=workspace_template
@@ -20,7 +20,8 @@ FEED_ORDER = ["numbers", *(f"slot_{i}" for i in range(clicks.SLOTS)), "label"]
 
 
 def inference_program():
-    """The chance of a click."""
+    """The chance of a click: a line through the numbers, and a network over them and the vectors of words,
+    added up."""
     numbers = fluid.layers.data(name="numbers", shape=[clicks.NUMBERS], dtype="float32")
     slots = [fluid.layers.data(name=name, shape=[1], dtype="int64") for name in FEED_ORDER[1:-1]]
     vectors = [
@@ -32,17 +33,19 @@ def inference_program():
         )
         for slot in slots
     ]
-    hidden = fluid.layers.concat(input=[*vectors, numbers], axis=1)
+    deep = fluid.layers.concat(input=[*vectors, numbers], axis=1)
     for _ in range(2):
-        hidden = fluid.layers.fc(input=hidden, size=HIDDEN, act="relu")
-    return fluid.layers.fc(input=hidden, size=2, act="softmax")
+        deep = fluid.layers.fc(input=deep, size=HIDDEN, act="relu")
+    deep, wide = fluid.layers.fc(input=deep, size=1), fluid.layers.fc(input=numbers, size=1)
+    return fluid.layers.sigmoid(fluid.layers.elementwise_add(wide, deep))
 
 
 def train_program():
     """Its cost."""
     predicted = inference_program()
     label = fluid.layers.data(name="label", shape=[1], dtype="int64")
-    return [fluid.layers.mean(fluid.layers.cross_entropy(input=predicted, label=label))]
+    cost = fluid.layers.log_loss(input=predicted, label=fluid.layers.cast(label, "float32"))
+    return [fluid.layers.mean(cost)]
 
 
 def area_under_curve(folder):
@@ -53,7 +56,7 @@ def area_under_curve(folder):
     columns["numbers"] = columns["numbers"].astype("float32")
     inferencer = fluid.Inferencer(infer_func=inference_program, param_path=folder, place=fluid.CPUPlace())
     (found,) = inferencer.infer(columns)
-    return clicks.area_under_curve(found[:, 1], label)
+    return clicks.area_under_curve(found[:, 0], label)
 
 
 def main():

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from paddle import _absent, _homes
+from paddle._public_names import missing
 
 # A function that has its module's name: importing the module later must not put the module in its place.
 from paddle.batch import batch
@@ -59,13 +60,13 @@ def __getattr__(name: str) -> Any:
         value = globals()[name] = getattr(import_module(f"paddle.{_homes.HOMES[name]}"), name)
         return value
     if name in _homes.DTYPES:
-        return import_module("paddle._program.dtypes").VarType[_homes.DTYPES[name]]
+        return import_module("paddle._program.description.dtypes").VarType[_homes.DTYPES[name]]
     if name in _OF_V2:
         value = globals()[name] = getattr(import_module("paddle.v2"), name)
         return value
     if name in _LATER:
         raise _absent.AbsentName(f"paddle.{name} is not in this release; {_LATER[name]}.")
-    raise AttributeError(f"paddle.{name} does not exist", name=name, obj=import_module(__name__))
+    raise missing("paddle", name)
 
 
 _absent.explain_imports()

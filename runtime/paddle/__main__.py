@@ -49,6 +49,7 @@ Usage: paddle COMMAND [--name=value ...]
   paddle reshard    Cut a job's snapshots for another number of pservers.
   paddle dump_plan  Print how a training program computes a step, without taking one.
   paddle view_key   Print the key with which a pserver that has a token is looked at from another machine.
+  paddle rank       Run one rank of a job that mpirun or srun has started.
   paddle version    Print the version and what it was built with.
   paddle help       Print this page; `paddle pserver --help` prints the server's flags.
 
@@ -106,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _command(name: str) -> Callable[[Sequence[str]], int]:
     commands = {"pserver": _pserver, "master": _master, "view_key": _view_key, "version": _version}
     commands |= {"export": _offline.export, "reshard": _offline.reshard, "snapshot": _online.snapshot}
-    commands |= {"dump_plan": _planning.dump_plan, "help": _help}
+    commands |= {"dump_plan": _planning.dump_plan, "rank": _rank, "help": _help}
     found = commands.get(name.removeprefix("--"), _help if name == "-h" else None)
     if found:
         return found
@@ -119,7 +120,7 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
 
 def _help(arguments: Sequence[str]) -> int:
     helped = {"pserver": _pserver, "master": _master, "export": _offline.export, "reshard": _offline.reshard}
-    helped |= {"snapshot": _online.snapshot, "dump_plan": _planning.dump_plan}
+    helped |= {"snapshot": _online.snapshot, "dump_plan": _planning.dump_plan, "rank": _rank}
     for name, command in helped.items():
         if name in arguments:
             return command(["--help"])
@@ -273,6 +274,12 @@ def _certificate(values: Mapping[str, Any]) -> Certificate | None:
     if warning is not None:
         print(f"paddle pserver: warning: {visible(warning)}", file=sys.stderr)
     return certificate
+
+
+def _rank(arguments: Sequence[str]) -> int:
+    from paddle._launch.ranks.cli import main
+
+    return main(arguments)
 
 
 def _view_key(arguments: Sequence[str]) -> int:

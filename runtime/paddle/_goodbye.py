@@ -18,12 +18,12 @@ class Goodbye:
 
     def __init__(self, parameters: object, exchange: Exchange) -> None:
         self._failure: str | None = None
-        weakref.finalize(parameters, self.say, exchange)
+        self._leaving = weakref.finalize(parameters, self.say, exchange)
 
     def failed(self, error: BaseException) -> None:
         """An error leaves the training; ``sys.exit(0)`` is none."""
         if not (isinstance(error, SystemExit) and error.code in (None, 0)):
-            self._failure = f"{type(error).__name__}: {error}"
+            self._failure = _told(error)
 
     def succeeded(self) -> None:
         """The program goes on with success: what failed before is overcome, if no error is being handled.
@@ -35,6 +35,7 @@ class Goodbye:
 
     def say(self, exchange: Exchange) -> None:
         """Say it now; it is said once, whoever says it again."""
+        self._leaving.detach()  # which keeps the exchange, and all that it holds
         exchange.close(self._failure or _uncaught())
 
 
@@ -44,4 +45,9 @@ def _uncaught() -> str | None:
     In an interactive session that ends nothing.
     """
     error = None if hasattr(sys, "ps1") else getattr(sys, "last_value", None)
-    return None if error is None else f"{type(error).__name__}: {error}"
+    return None if error is None else _told(error)
+
+
+def _told(error: BaseException) -> str:
+    """What it is, and what it says, if it says anything: Ctrl+C does not."""
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 _NAMES = {
     "_mode": "disable_static enable_static in_dynamic_mode no_grad",
-    "device": "get_cudnn_version get_device is_compiled_with_cuda is_compiled_with_xpu set_device",
-    "_program.places": "CPUPlace CUDAPinnedPlace CUDAPlace",
+    "device": """
+        get_cudnn_version get_device is_compiled_with_cuda is_compiled_with_custom_device is_compiled_with_npu
+        is_compiled_with_rocm is_compiled_with_xpu set_device
+        """,
+    "_program.running.places": "CPUPlace CUDAPinnedPlace CUDAPlace",
     "fluid": "core",
+    "fluid.framework": "get_flags set_flags",
     "framework": "ParamAttr get_default_dtype seed set_default_dtype",
     "tensor.attribute": "rank shape",
     "tensor.creation": """
@@ -23,7 +27,7 @@ _NAMES = {
         """,
     "tensor.manipulation": """
         broadcast_to cast chunk concat crop expand expand_as flatten flip gather gather_nd reshape
-        reverse roll scatter scatter_nd_add shard_index slice split squeeze stack strided_slice t
+        reverse roll scatter scatter_nd scatter_nd_add shard_index slice split squeeze stack strided_slice t
         tile transpose unbind unique unsqueeze unstack
         """,
     "tensor.math": """

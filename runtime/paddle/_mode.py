@@ -13,17 +13,14 @@ from typing import Any
 
 from paddle import _homes
 from paddle._absent import NotInThisRelease
-
-
-class _Mode:
-    is_static = False
+from paddle._program.description.written import now
 
 
 def enable_static() -> None:
     """From now on what is called is appended to the default programs; an Executor runs these."""
-    from paddle._program.arithmetic import methods_by
+    from paddle._program.description.arithmetic import methods_by
 
-    _Mode.is_static = True
+    now().is_static = True
     methods_by(_method)
 
 
@@ -38,17 +35,17 @@ def _method(name: str) -> Callable[..., Any] | None:
 
 def disable_static(place: object = None) -> None:
     """From now on nothing is appended. What would be computed at once is not in this release."""
-    _Mode.is_static = False
+    now().is_static = False
 
 
 def in_dynamic_mode() -> bool:
     """Whether ``enable_static`` was not called."""
-    return not _Mode.is_static
+    return not now().is_static
 
 
 def need_static(name: str) -> None:
     """Raises where ``name`` would have to compute at once."""
-    if not _Mode.is_static:
+    if not now().is_static:
         raise NotInThisRelease(
             f"{name} before paddle.enable_static(): computing at once (dygraph) is not in this release. "
             "Call paddle.enable_static() at the top of the program, and run what it builds by "

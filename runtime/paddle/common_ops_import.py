@@ -4,9 +4,9 @@
 It must never hold code of its own.
 """
 
-from paddle._program.guards import default_main_program
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.variable import Variable
+from paddle._program.description.guards import default_main_program
+from paddle._program.description.variable import Variable
+from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid import core
 
 __all__ = ["LayerHelper", "Variable", "core", "default_main_program"]

@@ -5,9 +5,21 @@ It must never look for another one. Guarantee: who asks for one is told so by na
 
 from __future__ import annotations
 
-from paddle._absent import NotInThisRelease
+from typing import NoReturn
 
-__all__ = ["get_cudnn_version", "get_device", "is_compiled_with_cuda", "is_compiled_with_xpu", "set_device"]
+from paddle._absent import NotInThisRelease
+from paddle._public_names import missing
+
+__all__ = [
+    "get_cudnn_version",
+    "get_device",
+    "is_compiled_with_cuda",
+    "is_compiled_with_custom_device",
+    "is_compiled_with_npu",
+    "is_compiled_with_rocm",
+    "is_compiled_with_xpu",
+    "set_device",
+]
 
 
 def get_device() -> str:
@@ -19,7 +31,7 @@ def set_device(device: str) -> object:
     """Compute on ``device``, which is "cpu"; returns its place."""
     if device.partition(":")[0] != "cpu":
         raise NotInThisRelease(f"paddle.set_device({device!r}): this release computes on the CPU: say 'cpu'")
-    from paddle._program.places import CPUPlace
+    from paddle._program.running.places import CPUPlace
 
     return CPUPlace()
 
@@ -34,5 +46,24 @@ def is_compiled_with_xpu() -> bool:
     return False
 
 
+def is_compiled_with_npu() -> bool:
+    """Whether there may be NPUs: no."""
+    return False
+
+
+def is_compiled_with_rocm() -> bool:
+    """Whether there may be GPUs of AMD: no."""
+    return False
+
+
+def is_compiled_with_custom_device(device_type: str) -> bool:
+    """Whether there may be devices of that kind: no."""
+    return False
+
+
 def get_cudnn_version() -> None:
     """There is none."""
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing(__name__, name)

@@ -7,35 +7,32 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle._program import param_attr as _of_programs
-from paddle._program.dtypes import VarType, dtype_of, is_float
-from paddle._program.guards import default_main_program, default_startup_program
-from paddle._program.program import Program
+from paddle._program.description.dtypes import VarType, dtype_of, is_float
+from paddle._program.description.guards import default_main_program, default_startup_program
+from paddle._program.description.written import now
+from paddle._program.writing import param_attr as _of_programs
 
 __all__ = ["ParamAttr", "get_default_dtype", "seed", "set_default_dtype"]
-
-_default_dtype = VarType.FP32
 
 
 def set_default_dtype(d: Any) -> None:
     """What floating point numbers are where nobody says: "float32" or "float64"."""
-    global _default_dtype
     kind = dtype_of(d)
     if not is_float(kind):
         raise TypeError(f"the default dtype is of floating point numbers, and {d!r} is not")
-    _default_dtype = kind
+    now().dtype = kind
 
 
 def get_default_dtype() -> str:
     """The default dtype by name."""
-    from paddle._program.dtypes import numpy_dtype
+    from paddle._program.description.dtypes import numpy_dtype
 
-    return numpy_dtype(_default_dtype).name
+    return numpy_dtype(now().dtype or VarType.FP32).name
 
 
 def seed(seed: int) -> None:
     """The seed of all that the default programs draw, and those made later; first values included."""
-    Program.seed_of_new = int(seed)
+    now().seed = int(seed)
     default_main_program().random_seed = int(seed)
     default_startup_program().random_seed = int(seed)
 

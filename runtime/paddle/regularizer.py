@@ -6,7 +6,10 @@ calls by its longer name.
 
 from __future__ import annotations
 
-from paddle._program.regularizer import L1DecayRegularizer, L2DecayRegularizer
+from typing import NoReturn
+
+from paddle._program.writing.regularizer import L1DecayRegularizer, L2DecayRegularizer
+from paddle._public_names import missing
 
 __all__ = ["L1Decay", "L2Decay"]
 
@@ -23,3 +26,7 @@ class L2Decay(L2DecayRegularizer):
 
     def __init__(self, coeff: float = 0.0) -> None:
         super().__init__(coeff)
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing(__name__, name)

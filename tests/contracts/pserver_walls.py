@@ -53,6 +53,7 @@ PSERVER = (
     ),
     # Memory, some of which both sides see.
     Row("_pserver.memory.{__init__, memory}", theirs="os pathlib"),
+    Row("_pserver.memory.claims"),
     Row("_pserver.memory.pages", theirs="gc mmap numpy"),
     Row(
         "_pserver.memory.region",
@@ -95,9 +96,10 @@ PSERVER = (
         f"{WIRE} {EXCHANGE} _engine.kernels.interleaved "
         "_pserver.memory.pages _pserver.tables.cut_room "
         "_pserver.tables.{frozen, frozen_table, gradient, hash_index, slots, streamed, summed_rows} "
-        "_pserver.tables.table_room",
+        "_pserver.tables.{table_room, table_state}",
         "numpy",
     ),
+    Row("_pserver.tables.table_state", "_pserver.protocol.placement", "numpy"),
     Row(
         "_pserver.tables.{known_rows, open_places}",
         "_pserver.memory.pages _pserver.tables.hash_index",
@@ -168,7 +170,7 @@ PSERVER = (
     Row(
         "_pserver.trainer",
         f"_pserver.trainer {TOKENS} {WIRE} {EXCHANGE} _visible _pserver.trust.nearby "
-        "_pserver.memory.{gradient_room, region, shown} "
+        "_pserver.memory.{gradient_room, shown} "
         "_pserver.protocol.{ahead, encoding, landing, link, rounded, vigil}",
         "msgspec numpy os secrets socket ssl sys threading time",
     ),
@@ -176,7 +178,11 @@ PSERVER = (
     Row("_pserver.trainer.local", f"{SHARD} {WIRE} {EXCHANGE} _pserver.trainer.given", "numpy"),
     Row("_pserver.trainer.merging", EXCHANGE, "numpy"),
     Row("_pserver.trainer.places", "_engine.errors _pserver.protocol.link"),
-    Row("_pserver.trainer.local_updates", f"{EXCHANGE} _pserver.tables.known_rows", "numpy"),
+    Row(
+        "_pserver.trainer.local_updates",
+        f"{EXCHANGE} _engine.kernels.drifts _pserver.tables.known_rows",
+        "numpy",
+    ),
     Row(
         "_pserver.trainer.trainer_modes",
         "_engine.exchange _pserver.trainer.{local, local_updates, merging}",
@@ -238,13 +244,14 @@ PSERVER = (
     Row(
         "_pserver.service.process",
         "_pserver.{errors, options, watcher} _pserver.snapshots.recovery _pserver.trust.{auth, tls} "
-        "_pserver.service.{application, hub, reception, wakeful_selector}",
-        "asyncio resource secrets signal socket",
+        "_pserver.service.{application, descriptors, hub, reception, wakeful_selector}",
+        "asyncio secrets signal socket",
     ),
+    Row("_pserver.service.descriptors", theirs="resource"),
     Row(
         "_pserver.service.endpoint",
-        "_pserver.{errors, options, watcher} _pserver.memory.memory _pserver.protocol.link "
-        "_pserver.service.{application, hub, ports, reception, wakeful_selector} "
+        "_pserver.{errors, options, watcher} _pserver.memory.{claims, memory} _pserver.protocol.link "
+        "_pserver.service.{application, descriptors, hub, ports, reception, wakeful_selector} "
         "_pserver.shard.{ending, roster} _pserver.snapshots.recovery _pserver.trust.{auth, nearby, tls}",
         "asyncio pathlib secrets signal socket threading",
     ),
@@ -256,22 +263,20 @@ PSERVER = (
     ),
     # Where processes of a job meet.
     Row("_pserver.parley.{__init__, messages}", theirs="msgspec"),
-    Row("_pserver.parley.{errors, rounds}", "_pserver.errors _pserver.parley.errors"),
+    Row("_pserver.parley.{errors, rounds}", "_pserver.errors _pserver.parley.{errors, messages}"),
     Row(
         "_pserver.parley.host",
         "_pserver.errors _pserver.parley _pserver.service.ports _pserver.tasks.{admitted, handshake} "
         "_pserver.trust.auth",
-        "aiohttp asyncio msgspec secrets socket threading",
+        "aiohttp asyncio msgspec secrets socket threading time",
     ),
-    Row(
-        "_pserver.parley.speaker",
-        "_pserver.parley _pserver.tasks.{errors, handshake}",
-        "http msgspec threading time",
-    ),
+    Row("_pserver.parley.line", "_pserver.parley _pserver.tasks.{errors, handshake}", "http msgspec"),
+    Row("_pserver.parley.speaker", "_pserver.parley", "http msgspec threading time"),
+    Row("_pserver.parley.presence", "_pserver.parley", "http threading"),
     # The queue of tasks: a server of its own.
     Row(
         "_pserver.tasks",
-        "_pserver.{errors, tasks} _pserver.service.ports _complaint _recordio",
+        "_pserver.{errors, tasks} _complaint _recordio",
         f"msgspec {STANDARD}",
     ),
     Row(

@@ -156,7 +156,7 @@ def test_every_stated_goal_names_contenders_of_its_benchmark(name):
     names = [contender.name for contender in benchmark.contenders]
     goals = [stated for case in benchmark.cases for stated in case.goals]
     assert goals
-    assert all(stated.contender in names and stated.against in names for stated in goals)
+    assert all(stated.contender in names and stated.against in (*names, "") for stated in goals)
 
 
 THREADED = """
@@ -209,6 +209,38 @@ def test_a_module_is_run_by_another_python():
     words = command("json.tool", "--help", python=sys.executable)
     done = subprocess.run(words, capture_output=True, text=True)
     assert (done.returncode, "usage: " in done.stdout) == (0, True)
+
+
+def test_what_is_done_in_blocks_is_counted_in_units():
+    done = []
+    work = Work(done.append, 0.0, beside=lambda: 12.0 * sum(done), block=4)
+    answer = _timed(work, 9)
+    assert done == [3]
+    assert answer["cpu_s"] == pytest.approx(3.0, abs=0.5)
+
+
+HELD_HERE = """
+import os, sys
+from benchmarks.contender_process import PEER_PYTHON
+from benchmarks.worker import Work
+def prepare(settings):
+    peer = os.environ[PEER_PYTHON]
+    return Work(lambda n: None, 7.0, block=2, facts={"peer": peer}, peak=lambda: 5)
+"""
+
+
+def test_a_contender_held_here_is_told_of_its_python(tmp_path, monkeypatch):
+    (tmp_path / "contender_held.py").write_text(HELD_HERE)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    case = Case(name="c", unit="", volume=1, volume_unit="", settings={})
+    held = Contender("held", "contender_held", ("numpy",), "get it", interpreter="theirs", is_held_here=True)
+    benchmark = Benchmark("fake", "", (held,), (case,))
+    pythons = {"theirs": sys.executable}
+    report = hold(benchmark, Pace(1, 1e-9), contender_environment(os.environ), lambda *_: None, pythons)
+    (outcome,) = report.outcomes
+    assert report.libraries["held"] == {"peer": sys.executable}
+    assert outcome.counts["held"] % 2 == 0
+    assert [sample.peak for sample in outcome.samples["held"]] == [5]
 
 
 def test_what_is_made_ready_before_each_unit_is_not_timed() -> None:

@@ -79,6 +79,15 @@ def test_a_goal_against_a_contender_that_is_not_there_is_not_judged():
     assert (verdict.ratio, verdict.met) == (None, None)
 
 
+def test_a_goal_against_nobody_bounds_the_quantity_itself():
+    goal = Goal(contender="ours", quantity="wall", at_most=2.0)
+    assert str(goal) == "ours: wall time <= 2.00"
+    for wall_s, met in (((1.9, 9.0, 1.8), True), ((2.1, 2.2, 0.1), False)):
+        verdict = judge(goal, {"ours": samples(*wall_s)})
+        assert (verdict.ratio, verdict.met) == (sorted(wall_s)[1], met)
+    assert judge(goal, {"peer": samples(1.0)}).met is None
+
+
 def test_a_goal_reads_as_a_sentence_and_has_exactly_one_bound():
     goal = Goal(contender="ours", against="peer", quantity="cpu", at_most=1.1)
     assert str(goal) == "ours: CPU time <= 1.10 x peer"

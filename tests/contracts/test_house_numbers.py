@@ -25,7 +25,7 @@ NO_NOUN = re.compile(r"(^|_)(utils?|helpers?|common|misc|managers?)(_|$)")
 DOCUMENTED = {  # PaddlePaddle's names, which users import
     "runtime/paddle/common_ops_import.py",
     "runtime/paddle/dataset/common.py",
-    "runtime/paddle/_program/layer_helper.py",
+    "runtime/paddle/_program/writing/layer_helper.py",
     "runtime/paddle/fluid/layer_helper.py",
 }
 AS_USERS_WRITE = "tests/cluster/programs/"  # training programs: one main from top to bottom

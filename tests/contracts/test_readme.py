@@ -11,6 +11,7 @@ import pytest
 from paddle._launch.arguments import parse_arguments
 from paddle._launch.environ import read_init
 from paddle._launch.flags import BY_NAME, FLEET_FLAGS, SNAPSHOT_FLAGS
+from paddle._launch.fleet import call
 from paddle._launch.settings import settle
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,21 +20,29 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 PROGRAMS = [block for block in BLOCKS if "import" in block]
 PROSE = re.sub(r"^```.*?^```", "", TEXT, flags=re.MULTILINE | re.DOTALL)
 COMMANDS = [shlex.split(line, comments=True) for line in re.findall(r"^    (\S.*)$", PROSE, re.MULTILINE)]
+TOLD = (
+    "print('cost', trainer.test(paddle.batch(paddle.dataset.uci_housing.test(), 2)).cost)\n",
+    *["print('cost', cost.item())\n"] * 2,
+)
+CASES = [
+    pytest.param(*case, id=name)
+    for *case, name in zip(PROGRAMS, TOLD, ("v2", "fluid", "fleet"), strict=False)
+]
 OF_COMMAND = {"paddle.py": ("launcher", "trainer"), "pserver": ("pserver",), "master": ("master",)}
 
 
 def test_there_is_something_to_hold_it_to() -> None:
-    assert len(PROGRAMS) == 1
+    assert len(PROGRAMS) == len(TOLD)
     assert {"sh", ".", "python", "paddle", "export", "fab"} == {words[0] for words in COMMANDS}
 
 
-def test_its_program_trains(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("program", "told"), CASES)
+def test_a_program_of_each_generation_trains(program: str, told: str, tmp_path: Path) -> None:
     rows = (" ".join(f"{(row * 7 + column) % 11}.5" for column in range(14)) for row in range(20))
     (tmp_path / "uci_housing").mkdir()
     (tmp_path / "uci_housing" / "housing.data").write_text("\n".join(rows) + "\n")
-    told = "print('cost', trainer.test(paddle.batch(paddle.dataset.uci_housing.test(), 2)).cost)\n"
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAMS[0] + told],
+        [sys.executable, "-c", program + told],
         cwd=tmp_path,
         env={
             "PYTHONPATH": str(ROOT / "runtime"),
@@ -50,7 +59,10 @@ def test_its_program_trains(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [words for words in COMMANDS if words[0] != "export"], ids=" ".join)
 def test_a_command_is_understood(words: list[str]) -> None:
     if words[0] in ("sh", "python"):
-        assert (ROOT / words[1]).is_file() or (ROOT / "workspace_template" / words[1]).is_file()
+        script = words[-1] if words[1] == "-m" else words[1]
+        assert (ROOT / script).is_file() or (ROOT / "workspace_template" / script).is_file()
+    if words[1] == "-m":
+        assert call.read(words[3:]) is not None
     if users := OF_COMMAND.get(words[1]):
         assert parse_arguments(words[2:], *users, command=words[1]).notices == ()
 

@@ -40,6 +40,8 @@ class TestBuilder:
             "dropout_prob": 0.5,
             "dropout_implementation": "downgrade_in_infer",
             "is_test": False,
+            "seed": 0,
+            "draws_as": "",
         }
 
     def test_a_parameter_named_twice_is_one_parameter(self) -> None:
@@ -93,7 +95,8 @@ class TestProgram:
             "    parameter w : float32[3, 2]",
             "    mul_0.out = mul(X=x, Y=w)",
             "    dropout_1.out, dropout_1.mask = dropout(X=mul_0.out) "
-            "[dropout_prob=0.5, dropout_implementation='downgrade_in_infer', is_test=False]",
+            "[dropout_prob=0.5, dropout_implementation='downgrade_in_infer', is_test=False, seed=0, "
+            "draws_as='']",
             "    mean_2.out = mean(X=dropout_1.out)",
             "}",
         ]

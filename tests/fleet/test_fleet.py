@@ -1,14 +1,20 @@
 """One process's fleet: what needs which call before it, and what it says of itself."""
 
+import warnings
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 import paddle.distributed.fleet as fleet_module
 import paddle.fluid as fluid
-from paddle._fleet.errors import TooEarly
+from paddle._fleet.errors import BadStrategy, TooEarly
 from paddle._fleet.fleet import Fleet
 from paddle._fleet.place import Role
 from paddle._fleet.role_makers import UserDefinedRoleMaker
 from paddle._fleet.strategy import DistributedStrategy
+from paddle._program.description.written import fresh
+from tests.pserver.service.endpoints import Endpoints
 
 SERVERS = ["127.0.0.1:6170", "127.0.0.1:6171"]
 WORKERS = ["127.0.0.1:7170", "127.0.0.2:7170", "127.0.0.2:7171"]
@@ -72,6 +78,87 @@ def test_without_a_cluster_what_is_for_one_does_nothing() -> None:
         alone.run_server()
 
 
+@pytest.mark.parametrize("call", ["barrier", "all_reduce", "all_gather"])
+def test_workers_that_do_not_meet_are_told_so_once(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PADDLE_WITH_GLOO", raising=False)
+    worker = begun()
+    given = () if call == "barrier" else (3,)
+    with pytest.warns(UserWarning, match=rf"{call} .*gloo is not initialized.* PADDLE_WITH_GLOO=1"):
+        getattr(worker.util, call)(*given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        worker.barrier_worker()
+        worker.role_maker._barrier("worker")
+
+
+def test_a_shuffle_among_workers_that_do_not_meet_says_so() -> None:
+    with pytest.warns(UserWarning, match="global_shuffle leaves samples with the worker"):
+        assert begun().util.all_to_all([b"", b"", b""]) is None
+
+
+def test_the_programs_of_a_job_have_one_mode() -> None:
+    worker, in_step, geo = begun(), DistributedStrategy(), DistributedStrategy()
+    in_step.a_sync = False
+    geo.a_sync_configs = {"k_steps": 4}
+    minimized(worker, in_step)
+    minimized(worker, in_step)
+    with pytest.raises(BadStrategy, match="trained in the mode sync, and this one was to be in geo"):
+        minimized(worker, geo)
+
+
+def test_what_paddlerec_notes_at_a_program_is_kept_and_nothing_is_dumped() -> None:
+    worker, strategy = begun(), DistributedStrategy()
+    strategy.a_sync = True
+    minimized(worker, strategy)
+    noted = worker._programs[0][0]._fleet_opt
+    noted["stat_var_names"] = ["_generated_var_2"]
+    noted["dump_fields"] = []
+    with pytest.raises(NotImplementedError, match=r"_fleet_opt\['dump_fields'\] is not in this release"):
+        noted["dump_fields"] = ["a"]
+
+
+def test_what_a_server_begins_from_is_a_servers_and_named_as_upstream_names_it(tmp_path: Path) -> None:
+    in_step = DistributedStrategy()
+    in_step.a_sync = False
+    server, worker = begun(Role.SERVER), begun()
+    for each in (server, worker):
+        minimized(each, in_step)
+    with pytest.raises(ValueError, match="there is no such folder"):
+        server.init_server(dirname=str(tmp_path / "nowhere"))
+    with pytest.raises(TypeError, match="model_dir"):
+        server.init_server(model_dir=str(tmp_path))  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="nothing would be loaded"):
+        worker.init_server(str(tmp_path))
+    worker.init_server()
+
+
+def test_a_second_init_says_goodbye_in_the_job_before() -> None:
+    endpoints, strategy = Endpoints(1), DistributedStrategy()
+    strategy.a_sync = True
+    maker = UserDefinedRoleMaker(worker_num=1, server_endpoints=endpoints.names)
+    fleet, main, startup = Fleet().init(maker), fluid.Program(), fluid.Program()
+    with fluid.program_guard(main, startup), fluid.unique_name.guard():
+        x = fluid.layers.data(name="x", shape=[2], dtype="float32")
+        loss = fluid.layers.mean(fluid.layers.fc(input=x, size=1))
+        fleet.distributed_optimizer(fluid.optimizer.SGD(0.1), strategy).minimize(loss)
+    with fluid.scope_guard(fluid.Scope()):
+        fluid.Executor().run(startup)
+        fleet.init_worker()
+    fleet.init(is_collective=True)
+    assert endpoints.outcomes() == [True]
+
+
+def test_what_is_saved_is_a_workers_and_by_an_executor(tmp_path: Path) -> None:
+    in_step = DistributedStrategy()
+    in_step.a_sync = False
+    server = begun(Role.SERVER)
+    minimized(server, in_step)
+    with pytest.raises(ValueError, match=r"save_persistables\(\) is for workers"):
+        server.save_persistables(fluid.Executor(), str(tmp_path))
+    with pytest.raises(TypeError, match="executor must be as Executor type"):
+        begun().save_inference_model(fluid.CompiledProgram(fluid.Program()), str(tmp_path), [], [])
+
+
 def test_a_worker_is_no_server() -> None:
     with pytest.raises(ValueError, match=r"this process is a worker"):
         begun().run_server()
@@ -102,3 +189,25 @@ def test_what_fleet_had_beside_is_said_by_name() -> None:
         fleet_module.utils.fs.HDFSClient("/hadoop", {})
     with pytest.raises(ImportError, match=r"incubate.fleet.collective is not in this release"):
         import paddle.fluid.incubate.fleet.collective  # noqa: F401
+
+
+def test_what_another_scope_trains_is_not_saved_as_it_began(tmp_path: Path) -> None:
+    endpoints, strategy, scope = Endpoints(1), DistributedStrategy(), fluid.Scope()
+    strategy.a_sync = True
+    fleet = Fleet().init(UserDefinedRoleMaker(worker_num=1, server_endpoints=endpoints.names))
+    with fresh():
+        x = fluid.layers.data(name="x", shape=[2], dtype="float32")
+        loss = fluid.layers.mean(fluid.layers.fc(input=x, size=1, param_attr="w"))
+        fleet.distributed_optimizer(fluid.optimizer.SGD(0.1), strategy).minimize(loss)
+        exe, main = fluid.Executor(), fluid.default_main_program()
+        exe.run(fluid.default_startup_program(), scope=scope)
+        exe.run(main, feed={"x": np.ones((1, 2), np.float32)}, scope=scope)
+        exe.run(fluid.default_startup_program())
+        with pytest.raises(TooEarly, match=r"which another scope trains: save within .*scope_guard"):
+            fleet.save_persistables(exe, str(tmp_path), main)
+        with fluid.scope_guard(scope):
+            fleet.save_persistables(exe, str(tmp_path), main)
+            fleet.stop_worker()
+        assert endpoints.outcomes() == [True]
+        saved = fluid.io.load_program_state(str(tmp_path), var_list=[main.global_block().var("w")])["w"]
+        np.testing.assert_array_equal(saved, np.array(scope.find_var("w").get_tensor()))

@@ -5,6 +5,7 @@ import pytest
 import paddle.fluid as fluid
 from paddle._fleet.older import OlderFleet, told
 from paddle._fleet.place import Role
+from paddle._program import upstream_flags
 from paddle.fluid.incubate.fleet.base import role_maker
 from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler import fleet as whole
 from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler.distributed_strategy import (
@@ -46,12 +47,56 @@ def test_a_strategy_says_the_mode(strategy: object, mode: str) -> None:
     assert told(strategy).k_steps == (20 if mode == "geo" else 1)
 
 
+def test_the_modes_of_the_transpiler_and_of_strategies_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CPU_NUM", "3")
+    half = told(config(sync_mode=False, half_async=True))
+    assert half == told(StrategyFactory.create_half_async_strategy())
+    assert (half.name, half.max_merge_var_num) == ("half_async", 3)
+    assert told(config(sync_mode=False)) == told(StrategyFactory.create_async_strategy())
+    with pytest.warns(UserWarning, match="runtime_split_send_recv changes nothing"):
+        told(config(runtime_split_send_recv=True))
+    with pytest.raises(ValueError, match="CPU_NUM is 'two'"):
+        monkeypatch.setenv("CPU_NUM", "two")
+        StrategyFactory.create_half_async_strategy()
+
+
+def test_the_transpilers_geo_is_for_plain_descent() -> None:
+    with fluid.program_guard(fluid.Program(), fluid.Program()), fluid.unique_name.guard():
+        x = fluid.layers.data(name="x", shape=[2], dtype="float32")
+        fluid.optimizer.Adam(0.1).minimize(fluid.layers.mean(fluid.layers.fc(input=x, size=1)))
+        with pytest.raises(ValueError, match="GEO training, which is for the SGD optimizer"):
+            fluid.DistributeTranspiler(config(geo_sgd_mode=True)).transpile(0, pservers="127.0.0.1:6170")
+
+
+def test_a_strategy_begins_with_options_that_programs_set() -> None:
+    strategy = StrategyFactory.create_geo_strategy(7)
+    strategy.get_execute_strategy().num_threads = 2
+    strategy.get_build_strategy().fuse_broadcast_op = True
+    strategy.get_program_config().slice_var_up = False
+    assert strategy.get_program_config().geo_sgd_need_push_nums == 7
+    strategy.set_program_config({"geo_sgd_need_push_nums": 9})
+    strategy.set_execute_strategy(fluid.ExecutionStrategy())
+    assert (told(strategy).k_steps, strategy.get_execute_strategy().num_threads) == (9, 0)
+    with pytest.raises(ValueError, match="doesn't have key: geo"):
+        strategy.set_program_config({"geo": 9})
+    with pytest.raises(TypeError, match="only accept input type: dict or BuildStrategy"):
+        strategy.set_build_strategy(3)
+    strategy.get_program_config().enable_dc_asgd = True
+    with pytest.raises(NotImplementedError, match="enable_dc_asgd"):
+        told(strategy)
+
+
 def test_gradients_of_several_steps_are_merged_where_somebody_said_so(monkeypatch) -> None:
     strategy = StrategyFactory.create_half_async_strategy()
     strategy.set_trainer_runtime_config({"max_merge_var_num": 4})
     assert (told(strategy).name, told(strategy).max_merge_var_num) == ("half_async", 4)
     monkeypatch.setenv("FLAGS_communicator_max_merge_var_num", "3")
     assert told(StrategyFactory.create_async_strategy()).max_merge_var_num == 3
+    fluid.set_flags({"FLAGS_communicator_max_merge_var_num": 5})
+    try:
+        assert told(StrategyFactory.create_async_strategy()).max_merge_var_num == 5
+    finally:
+        upstream_flags._set.clear()
     with pytest.raises(ValueError, match="TrainerRuntimeConfig has no 'merge'"):
         strategy.set_trainer_runtime_config({"merge": 4})
 

@@ -132,3 +132,12 @@ def test_what_a_program_says_is_checked_likewise(changed: dict[str, object], sai
     with pytest.raises(ValueError) as refused:
         defined(**changed).generate_role()
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("maker", [UserDefinedRoleMaker, PaddleCloudRoleMaker])
+@pytest.mark.parametrize("name", ["currrent_id", "init_glo"])
+def test_an_argument_that_there_is_not_is_refused(
+    maker: type[UserDefinedRoleMaker | PaddleCloudRoleMaker], name: str
+) -> None:
+    with pytest.raises(TypeError, match=f"has no argument '{name}'.* It takes is_collective"):
+        maker(**{name: 1})

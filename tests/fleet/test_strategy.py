@@ -140,3 +140,30 @@ def test_auto_takes_geo_where_the_model_fits_and_the_rule_allows_it() -> None:
 def test_what_would_train_something_else_is_refused_when_it_is_used(name: str) -> None:
     with pytest.raises(NotInThisRelease, match=f"DistributedStrategy.{name} = True"):
         mode(strategy(**{name: True}, a_sync=True))
+
+
+def test_options_of_graphs_are_there_from_the_beginning_and_each_strategys_own() -> None:
+    first, second = DistributedStrategy(), DistributedStrategy()
+    first.build_strategy.fuse_all_optimizer_ops = True
+    first.execution_strategy.num_threads = 2
+    first.build_strategy.trainers_endpoints.append("127.0.0.1:6170")
+    assert second.build_strategy.trainers_endpoints == []
+    assert (second.build_strategy.fuse_all_optimizer_ops, second.execution_strategy.num_threads) == (False, 0)
+    twin = copy.deepcopy(first)
+    first.execution_strategy.num_threads = 3
+    assert twin.execution_strategy.num_threads == 2
+    with pytest.raises(TypeError, match="build_strategy is a BuildStrategy"):
+        first.build_strategy = 3
+
+
+def test_fields_of_later_releases_are_kept_while_they_say_nothing() -> None:
+    made = strategy(a_sync=True, adam_d2sum=True)
+    made.trainer_desc_configs = {"dump_fields_path": "", "dump_fields": [], "stat_var_names": ["a"]}
+    made.sparse_table_configs = {}
+    assert made.fs_client_param["hadoop_bin"] == "hadoop"
+    assert mode(made) == ("async", 1, 1)
+    with pytest.raises(NotInThisRelease, match="sparse_table_configs"):
+        made.sparse_table_configs = {"embedding": {"table_parameters.embedding.accessor": 1}}
+    made.trainer_desc_configs = {"dump_fields": ["a"]}
+    with pytest.raises(NotInThisRelease, match=r"trainer_desc_configs\['dump_fields'\]"):
+        mode(made)

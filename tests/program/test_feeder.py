@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paddle._program.feeder import SampleFeeder, Slot
+from paddle._program.running.feeder import SampleFeeder, Slot
 
 WORDS = Slot("words", (1,), np.dtype(np.int64), 1)
 IMAGE = Slot("image", (2, 2), np.dtype(np.float32), 0)

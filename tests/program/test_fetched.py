@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from paddle._program.fetched import Fetched
+from paddle._program.running.fetched import Fetched
 
 LOSS = Fetched.of(np.array([0.25], np.float32))
 

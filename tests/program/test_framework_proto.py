@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddle._engine.protobuf import DecodeError
-from paddle._program.attributes import SubBlock, message_of, value_of
-from paddle._program.errors import BadProgram
-from paddle._program.framework_proto import (
+from paddle._program.description.attributes import SubBlock, message_of, value_of
+from paddle._program.description.framework_proto import (
     ATTR_TYPES,
     VAR_TYPES,
     AttrProto,
@@ -26,7 +25,8 @@ from paddle._program.framework_proto import (
     VarTypeProto,
     VersionProto,
 )
-from paddle._program.program import Program
+from paddle._program.description.program import Program
+from paddle._program.errors import BadProgram
 
 small = st.text(max_size=8)
 int32s = st.integers(-(1 << 31), (1 << 31) - 1)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paddle._program.dtypes import VarType
-from paddle._program.lod_tensor import (
+from paddle._program.description.dtypes import VarType
+from paddle._program.running.lod_tensor import (
     LoDTensor,
     LoDTensorArray,
     create_lod_tensor,

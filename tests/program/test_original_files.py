@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 import paddle.fluid as fluid
+from paddle._program.description.framework_proto import ProgramDescProto
 from paddle._program.files import pickles
-from paddle._program.framework_proto import ProgramDescProto
 
 # A network x (3) -> fc(2, tanh) as save_inference_model left it, without op_callstack and
 # op_compatible_map, which say where it was written and by which release.

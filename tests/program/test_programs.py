@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paddle._program import unique_name
-from paddle._program.backward import gradients
-from paddle._program.dtypes import VarType, dtype_of
-from paddle._program.executor import Executor
-from paddle._program.program import Program
-from paddle._program.scope import Scope
-from paddle._program.variable import Variable
+from paddle._program.description import unique_name
+from paddle._program.description.dtypes import VarType, dtype_of
+from paddle._program.description.guards import name_scope, program_guard
+from paddle._program.description.program import Program
+from paddle._program.description.variable import Variable
+from paddle._program.running.executor import Executor
+from paddle._program.running.scope import Scope
+from paddle._program.writing.backward import gradients
 
 
 def _data(program: Program, name: str, *shape: int) -> Variable:
@@ -106,3 +107,14 @@ def test_names_begin_anew_within_a_guard() -> None:
 def test_an_operator_that_is_not_built_is_refused_by_name() -> None:
     with pytest.raises(NotImplementedError, match="'warp_drive' is not in this release"):
         Program().global_block().append_op("warp_drive")
+
+
+def test_operators_of_a_name_scope_say_so_and_others_do_not() -> None:
+    program = Program()
+    x = _data(program, "x", 2)
+    with program_guard(program), name_scope("outer"), name_scope("inner"):
+        _scaled(program, x, 2.0, "y")
+    _scaled(program, x, 2.0, "z")
+    within, beside = program.global_block().ops
+    assert within.attr("op_namescope") == "/outer/inner/"
+    assert not beside.has_attr("op_namescope")

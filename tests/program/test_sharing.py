@@ -8,22 +8,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from paddle._program import optimizers, unique_name
+from paddle._program.description.guards import default_main_program, default_startup_program, program_guard
+from paddle._program.description.program import Program
+from paddle._program.description.variable import Variable
+from paddle._program.description.written import fresh
 from paddle._program.errors import BadArgument
-from paddle._program.executor import Executor
-from paddle._program.guards import default_main_program, default_startup_program, program_guard
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.param_attr import ParamAttr
-from paddle._program.program import Program
-from paddle._program.scope import Scope, global_scope, scope_guard
-from paddle._program.variable import Variable
+from paddle._program.running.executor import Executor
+from paddle._program.running.scope import global_scope
+from paddle._program.writing import optimizers
+from paddle._program.writing.layer_helper import LayerHelper
+from paddle._program.writing.param_attr import ParamAttr
 
 X = np.array([[1.0, -2.0], [0.5, 3.0]], np.float32)
 
 
 @pytest.fixture(autouse=True)
 def _afresh() -> Iterator[None]:
-    with program_guard(Program(), Program()), scope_guard(Scope()), unique_name.guard():
+    with fresh():
         yield
 
 

@@ -4,6 +4,7 @@
     samples.py          datasets of samples, by number or one after another
     samplers.py         which samples come when
     collating.py        samples -> a batch
+    processes.py        processes that read, and what they say
     gathering.py        batches, by other processes too
     turn.py             what such a reader may ask: whether a step is under way
     data_generator.py   what a program derives from to write such lines
@@ -14,7 +15,7 @@
     filelist.py         files -> Records, by several threads
     settings.py         what a dataset was told
     dataset.py          QueueDataset and InMemoryDataset, as 2.x spells them
-    exchange.py         samples among trainers
+    spreading.py        samples among trainers
     setters.py          the same as fluid spells them
 
 It must never know a program or an executor: who trains asks a dataset for batches. All faces share it.

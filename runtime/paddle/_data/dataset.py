@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from paddle._absent import NotInThisRelease
-from paddle._data.exchange import spread
 from paddle._data.filelist import FileList
 from paddle._data.records import Records
 from paddle._data.settings import Settings
+from paddle._data.spreading import spread
 
 _log = logging.getLogger("paddle.dataset")
 

@@ -8,17 +8,16 @@ process outlives the iteration, nor by more than a batch the one that iterates.
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
-import traceback
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
-from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
+
+from paddle._data.processes import End, Processes
 
 __all__ = ["Gathering", "WorkerInfo", "get_worker_info"]
 
@@ -39,17 +38,6 @@ _info: WorkerInfo | None = None
 def get_worker_info() -> WorkerInfo | None:
     """In a process of a DataLoader which one it is; None elsewhere."""
     return _info
-
-
-@dataclass(frozen=True, slots=True)
-class _Failed:
-    """What a process says in place of a batch."""
-
-    error: BaseException | None
-    said: str
-
-
-_END = "end of the batches"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,87 +80,22 @@ class Gathering:
         return self._gathered() if self.workers else self.here()
 
     def _gathered(self) -> Iterator[Any]:
-        context = multiprocessing.get_context("fork")  # datasets need not be picklable
         seed = int(np.random.randint(0, 2**31 - self.workers))
-        pipes = [context.Pipe(duplex=False) for _ in range(self.workers)]
-        processes = []
-        for number, (_, end) in enumerate(pipes):
-            others = [each for pair in pipes for each in pair if each is not end]
-            processes.append(
-                context.Process(target=self._work, args=(number, end, others, seed + number), daemon=True)
-            )
-            processes[-1].start()
-        for _, end in pipes:
-            end.close()
-        try:
-            yield from self._in_turns([pipe for pipe, _ in pipes], processes)
-        finally:
-            for process in processes:
-                process.kill()
-            for (pipe, _), process in zip(pipes, processes, strict=True):
-                process.join()
-                pipe.close()
+        works = [partial(self._work, number, seed + number) for number in range(self.workers)]
+        with Processes(works, "worker {} of a DataLoader".format) as processes:
+            turns = deque(range(self.workers))
+            while turns:
+                number = turns.popleft()
+                batch = processes.heard(number, self.timeout_s)
+                if not isinstance(batch, End):
+                    turns.append(number)
+                    yield batch
 
-    def _in_turns(self, pipes: list[Connection], processes: list[Any]) -> Iterator[Any]:
-        left = list(range(len(pipes)))
-        while left:
-            for number in list(left):
-                said = self._heard(number, pipes[number], processes[number])
-                if said is _END or (isinstance(said, str) and said == _END):
-                    left.remove(number)
-                elif isinstance(said, _Failed):
-                    raise _raised(number, said)
-                else:
-                    yield said[0]
-
-    def _heard(self, number: int, pipe: Connection, process: Any) -> Any:
-        if self.timeout_s and not pipe.poll(self.timeout_s):
-            raise RuntimeError(
-                f"worker {number} of a DataLoader (process {process.pid}) gave no batch for "
-                f"{self.timeout_s:g} s, its timeout"
-            )
-        try:
-            return pipe.recv()
-        except EOFError:
-            process.join()
-            raise RuntimeError(
-                f"worker {number} of a DataLoader (process {process.pid}) ended in the midst of its batches "
-                f"with exit code {process.exitcode} (below 0: the signal that killed it)"
-            ) from None
-
-    def _work(self, number: int, end: Connection, others: Sequence[Connection], seed: int) -> None:
+    def _work(self, number: int, seed: int) -> Iterator[Any]:
         """In the new process."""
         global _info
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # who iterates hears it, and ends this process
-        for each in others:
-            each.close()
         np.random.seed(seed)
         _info = WorkerInfo(number, self.workers, self.dataset, seed)
-        with suppress(BrokenPipeError):  # nobody iterates any more
-            try:
-                if self.worker_init is not None:
-                    self.worker_init(number)
-                for batch in self.here(number, self.workers):
-                    end.send((batch,))
-                end.send(_END)
-            except BrokenPipeError:
-                raise
-            except BaseException as error:
-                end.send(_Failed(_sendable(error), traceback.format_exc()))
-
-
-def _raised(number: int, failed: _Failed) -> BaseException:
-    if failed.error is None:
-        return RuntimeError(f"worker {number} of a DataLoader failed:\n{failed.said}")
-    failed.error.add_note(f"in worker {number} of a DataLoader:\n{failed.said}")
-    return failed.error
-
-
-def _sendable(error: BaseException) -> BaseException | None:
-    """None for an error that does not survive being sent."""
-    try:
-        pickled = multiprocessing.reduction.ForkingPickler.dumps(error)
-        multiprocessing.reduction.ForkingPickler.loads(pickled)
-    except Exception:
-        return None
-    return error
+        if self.worker_init is not None:
+            self.worker_init(number)
+        yield from self.here(number, self.workers)

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from paddle._launch.environ import trainer_of
+
 __all__ = [
     "BatchSampler",
     "DistributedBatchSampler",
@@ -154,8 +156,9 @@ class DistributedBatchSampler(BatchSampler):
     ) -> None:
         super().__init__(dataset=dataset, batch_size=batch_size, drop_last=drop_last)
         self.dataset, self.shuffle, self.epoch = dataset, shuffle, 0
-        self.nranks = int(os.environ.get("PADDLE_TRAINERS_NUM", 1)) if num_replicas is None else num_replicas
-        self.local_rank = int(os.environ.get("PADDLE_TRAINER_ID", 0)) if rank is None else rank
+        own, trainers = (0, 1) if None not in (rank, num_replicas) else trainer_of(os.environ)
+        self.nranks = trainers if num_replicas is None else num_replicas
+        self.local_rank = own if rank is None else rank
         if not 0 <= self.local_rank < self.nranks:
             raise ValueError(
                 f"rank {self.local_rank} is none of {self.nranks} trainers, 0 to {self.nranks - 1}"

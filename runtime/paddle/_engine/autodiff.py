@@ -77,9 +77,9 @@ class Backward:
     ):
         self._block = block
         self._grad = GRAD + suffix
-        self._depends = _depending(block, wanted, stopped)
+        self._depends = depending(block, wanted, stopped)
         self.seeded = [name for name in seeds if name in self._depends]
-        self._path = list(_path(block, set(self.seeded), self._depends))
+        self._path = list(path_back(block, set(self.seeded), self._depends))
         self.reached = {name for operator in self._path for name in self._sources(operator)}
         self._uses = Counter(name for operator in self._path for name in self._sources(operator))
         self._uses.update(self.seeded)
@@ -154,7 +154,7 @@ class Backward:
         self._block.add(Variable.of(name, form))
 
 
-def _depending(block: Block, wanted: set[str], stopped: Collection[str] = ()) -> set[str]:
+def depending(block: Block, wanted: set[str], stopped: Collection[str] = ()) -> set[str]:
     """All floating variables that some wanted parameter has an influence on, the parameters included; of
     what only goes through those ``stopped`` none."""
     depends = set(wanted)
@@ -165,7 +165,7 @@ def _depending(block: Block, wanted: set[str], stopped: Collection[str] = ()) ->
     return depends
 
 
-def _path(block: Block, influential: set[str], depends: set[str]) -> Iterator[Operator]:
+def path_back(block: Block, influential: set[str], depends: set[str]) -> Iterator[Operator]:
     """The forward operators between what is wanted and the influential variables, last first."""
     for operator in reversed(block.operators):
         if operator.role != "forward" or influential.isdisjoint(operator.writes()):

@@ -9,7 +9,7 @@ hold exactly the parameters after all trainers' gradients for that step, each ap
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from paddle._engine.entry import Entry
 from paddle._engine.row_initial import RowInitial
-from paddle._engine.rows import SparseRows
+from paddle._engine.rows import SparseRows, TableRows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +180,20 @@ class StepReport:
     dropped: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """What a job has left that another one goes on from, besides values. ``steps``: how many were taken,
+    which some rules count. ``slots``: what the rule remembers of parameters that are arrays, by parameter and
+    slot. ``rows``: those of open tables."""
+
+    steps: int = 0
+    slots: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
+    rows: Mapping[str, TableRows] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.steps or self.slots or self.rows)
+
+
 class Stepping(Protocol):
     """What a run of a program asks of an exchange."""
 
@@ -261,6 +275,29 @@ class Exchange(Stepping, Protocol):
 
         Idempotent; after it only ``close`` may be called.
         """
+        ...
+
+
+@runtime_checkable
+class Remembering(Exchange, Protocol):
+    """An exchange that can tell what a rule remembers, and go on from what another job has told."""
+
+    def go_on_from(self, past: Past) -> None:
+        """Before ``start``: that is to go on from there. Trainer 0's counts."""
+        ...
+
+    @property
+    def steps(self) -> int:
+        """How many steps were applied, as of what was heard last, those of its past included."""
+        ...
+
+    def remembered(self, parameter: str, slot: str) -> np.ndarray | None:
+        """What the rule remembers of a parameter that is an array, float32 in its shape; None where it
+        remembers no such thing."""
+        ...
+
+    def rows_of(self, table: str) -> Iterator[TableRows]:
+        """All rows of an open table, up to date, in pieces, in no order."""
         ...
 
 

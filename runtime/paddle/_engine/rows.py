@@ -6,7 +6,8 @@ zero.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,6 +15,23 @@ from paddle._engine.errors import ShapeError
 
 OPEN = -1
 """The height of a table that has none: every int64 is an id of a row."""
+
+
+def each_once(ids: np.ndarray) -> np.ndarray:
+    """Ids, int64 of any shape, each once, ascending."""
+    if not ids.size:
+        return np.empty(0, np.int64)
+    from paddle._engine.kernels import ordering  # numba is loaded only where rows are met
+
+    found: np.ndarray = ordering.each_once(np.array(ids, np.int64).reshape(-1))
+    return found
+
+
+def put(table: np.ndarray, ids: np.ndarray, values: np.ndarray) -> None:
+    """Rows ``ids``, each once and each one of the float32 ``table``, become ``values``."""
+    from paddle._engine.kernels.rows import put_rows
+
+    put_rows(table, ids, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,4 +81,34 @@ class SparseRows:
             np.concatenate([part.ids for part in parts]),
             np.concatenate([part.values for part in parts]),
             first.height,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TableRows:
+    """Rows of a table, each once, with what their rule remembers: ``ids`` int64 (n,), ``values`` and each of
+    ``slots``, by its name, float32 (n, width)."""
+
+    ids: np.ndarray
+    values: np.ndarray
+    slots: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def sorted(self) -> SparseRows:
+        """The rows alone, by ascending id."""
+        order = np.argsort(self.ids)
+        return SparseRows(self.ids[order], self.values[order], OPEN)
+
+    @staticmethod
+    def none(width: int) -> TableRows:
+        """No rows at all."""
+        return TableRows(np.empty(0, np.int64), np.empty((0, width), np.float32))
+
+    @staticmethod
+    def concatenate(parts: list[TableRows]) -> TableRows:
+        """Rows one after another; a slot that some have not is zero in theirs, as it is at the start."""
+        names = dict.fromkeys(name for part in parts for name in part.slots)
+        return TableRows(
+            np.concatenate([part.ids for part in parts]),
+            np.concatenate([part.values for part in parts]),
+            {n: np.concatenate([p.slots.get(n, np.zeros_like(p.values)) for p in parts]) for n in names},
         )

@@ -19,7 +19,7 @@ By samples (PaddlePaddle v2; a and b are ``decay_a`` and ``decay_b``):
     pass_manual  manual, by passes
 
 By steps (PaddlePaddle fluid, and what the classes of 2.x reduce to; the numbers are ``options``). x is
-n / decay_steps, with ``staircase`` its floor:
+n / decay_steps, with ``staircase`` its floor; with ``pushes`` each step counts for so many:
 
     constant            lr
     noam_decay          lr * d_model ** -0.5 * min((n + 1) ** -0.5, (n + 1) * warmup_steps ** -1.5)
@@ -142,7 +142,8 @@ def _manual(spec: ScheduleSpec, options: dict[str, Any]) -> Course:
 def _noam(spec: ScheduleSpec, options: dict[str, Any]) -> Course:
     scale = spec.learning_rate * _divisor(spec, "d_model", options["d_model"]) ** -0.5
     rise = _divisor(spec, "warmup_steps", options["warmup_steps"]) ** -1.5
-    return lambda n: scale * min((n + 1) ** -0.5, (n + 1) * rise)
+    pushes = options["pushes"]
+    return lambda n: scale * min((pushes * n + 1) ** -0.5, (pushes * n + 1) * rise)
 
 
 def _exponential(spec: ScheduleSpec, options: dict[str, Any]) -> Course:
@@ -191,8 +192,8 @@ def _cosine(spec: ScheduleSpec, options: dict[str, Any]) -> Course:
 
 
 def _intervals(spec: ScheduleSpec, options: dict[str, Any]) -> Course:
-    steps = _divisor(spec, "decay_steps", options["decay_steps"])
-    return (lambda n: n // steps) if options["staircase"] else (lambda n: n / steps)
+    steps, pushes = _divisor(spec, "decay_steps", options["decay_steps"]), options["pushes"]
+    return (lambda n: n * pushes // steps) if options["staircase"] else (lambda n: n * pushes / steps)
 
 
 def _divisor(spec: ScheduleSpec, name: str, value: float) -> float:
@@ -218,7 +219,7 @@ def _segments(spec: ScheduleSpec) -> list[tuple[int, float]]:
     return segments
 
 
-_DECAY = {"decay_steps": None, "decay_rate": None, "staircase": 0.0}
+_DECAY = {"decay_steps": None, "decay_rate": None, "staircase": 0.0, "pushes": 1.0}
 
 SCHEDULES: dict[str, Kind] = {
     "constant": Kind("steps", _constant),
@@ -229,7 +230,7 @@ SCHEDULES: dict[str, Kind] = {
     "linear": Kind("samples", _linear),
     "manual": Kind("samples", _manual),
     "pass_manual": Kind("passes", _manual),
-    "noam_decay": Kind("steps", _noam, {"d_model": None, "warmup_steps": None}),
+    "noam_decay": Kind("steps", _noam, {"d_model": None, "warmup_steps": None, "pushes": 1.0}),
     "exponential_decay": Kind("steps", _exponential, _DECAY),
     "natural_exp_decay": Kind("steps", _natural_exp, _DECAY),
     "inverse_time_decay": Kind("steps", _inverse_time, _DECAY),

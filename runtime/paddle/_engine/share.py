@@ -19,7 +19,7 @@ import numpy as np
 
 from paddle._engine.exchange import Stepping, SteppingAhead, StepReport
 from paddle._engine.meeting import Meeting
-from paddle._engine.rows import SparseRows
+from paddle._engine.rows import SparseRows, each_once
 
 Gradients = Mapping[str, np.ndarray | SparseRows]
 Ids = Mapping[str, np.ndarray]
@@ -85,7 +85,7 @@ class Common:
     def lookup(self, parts: list[Ids], training: bool) -> list[Ids]:
         """The rows of open tables that each part asks for; the exchange is asked for each row once."""
         assert self.exchange is not None
-        asked = {name: np.unique(np.concatenate([part[name] for part in parts])) for name in parts[0]}
+        asked = {name: each_once(np.concatenate([part[name] for part in parts])) for name in parts[0]}
         rows = self.exchange.lookup(asked, training=training)
         return [
             {name: rows[name][np.searchsorted(asked[name], ids)] for name, ids in p.items()} for p in parts

@@ -2,6 +2,7 @@
 
 FleetError              a Complaint, and a ValueError as upstream's are: a wrong call
 ├── BadRole             a role that cannot be, told by the program or by the environment
+├── UnknownKeyword      an argument that there is not; a TypeError, too, as Python's is
 ├── BadStrategy         a strategy that has no such option, or not such a value
 │   └── UnknownConfig   a key that a group of options lacks; upstream's is an AssertionError, and so is this
 └── TooEarly            something that needs ``init`` or ``minimize`` before it
@@ -18,6 +19,10 @@ class FleetError(Complaint, ValueError):
 
 class BadRole(FleetError):
     """A role that cannot be."""
+
+
+class UnknownKeyword(FleetError, TypeError):
+    """An argument that there is not."""
 
 
 class BadStrategy(FleetError):

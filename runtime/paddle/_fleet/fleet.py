@@ -17,18 +17,25 @@ from __future__ import annotations
 
 import copy
 import os
+import warnings
 from typing import Any
 
 from paddle._absent import NotInThisRelease
+from paddle._complaint import tell_uncaught
+from paddle._engine.exchange import ModeSpec
 from paddle._fleet import modes, saving
-from paddle._fleet.errors import BadRole, FleetError, TooEarly
+from paddle._fleet.alone import Alone
+from paddle._fleet.errors import BadRole, BadStrategy, FleetError, TooEarly
 from paddle._fleet.meeting import Meeting, meeting_of
 from paddle._fleet.optimizer import DistributedOptimizer
 from paddle._fleet.place import Role
+from paddle._fleet.program_options import ProgramOptions
 from paddle._fleet.role_makers import PaddleCloudRoleMaker, RoleMakerBase
 from paddle._fleet.strategy import DistributedStrategy
 from paddle._fleet.together import UtilBase
-from paddle._fleet.workers import Workers
+from paddle._fleet.workers import Workers, shrink_here
+from paddle._program.running.executor import Executor
+from paddle._program.writing.scheduling import count_for_all, serve_rates
 
 
 class Fleet:
@@ -40,14 +47,15 @@ class Fleet:
         self._workers: Workers | None = None
         self._seed_dir: str | None = None
         self._util: Any = None
-        self._meeting: Meeting | None = None
+        self._meeting: Meeting | Alone = Alone()
+        self._optimizer: Any = None
         self._programs: list[tuple[Any, Any]] = []
-        self._is_collective = False
 
     def init(
         self, role_maker: RoleMakerBase | None = None, is_collective: bool = False, strategy: Any = None
     ) -> Fleet:
         """Say who this process is; without a role maker the environment does."""
+        tell_uncaught()
         if not isinstance(is_collective, bool):
             raise FleetError(f"fleet.init: is_collective is True or False, and not {is_collective!r}")
         if role_maker is None:
@@ -58,20 +66,25 @@ class Fleet:
                 f"and not {role_maker!r}"
             )
         role_maker.generate_role()
-        self._role_maker, self._is_collective = role_maker, is_collective
+        self._leave()
+        self._role_maker = role_maker
         self._meet(role_maker)
         self._strategy = DistributedStrategy() if strategy is None else strategy
         self._workers, self._seed_dir, self._util, self._programs = None, None, None, []
         return self
 
+    def _leave(self) -> None:
+        """Say goodbye in the job of an ``init`` before."""
+        if self._workers is not None and self._workers.carrier is not None:
+            self._workers.carrier.close()
+
     def _meet(self, role_maker: RoleMakerBase) -> None:
         """Have the place where processes meet be there from now on, if this one holds it."""
-        if self._meeting is not None:
-            self._meeting.close()
+        self._meeting.close()
         place = role_maker.place
         is_job = place.is_distributed and (place.workers > 1 or len(place.servers) > 1)
-        self._meeting = meeting_of(place, os.environ, role_maker.meets_in) if is_job else None
-        role_maker.meeting = self._meeting
+        found = meeting_of(place, os.environ, role_maker.meets_in) if is_job else None
+        self._meeting = role_maker.meeting = found or Alone(place.workers - 1 if is_job else 0)
 
     @property
     def role_maker(self) -> RoleMakerBase:
@@ -148,7 +161,7 @@ class Fleet:
 
     def minimize(self, loss: Any, *others: Any, **named: Any) -> Any:
         """That of the distributed optimizer."""
-        if getattr(self, "_optimizer", None) is None:
+        if self._optimizer is None:
             raise TooEarly(
                 "fleet.minimize() needs fleet.distributed_optimizer(optimizer, strategy) before it"
             )
@@ -163,8 +176,26 @@ class Fleet:
             return
         mode = self._mode(program)
         if mode is not None:
-            self._workers = Workers(self.role_maker.place, mode) if self._workers is None else self._workers
+            if self._workers is None:
+                self._workers = Workers(self.role_maker.place, mode)
+            if mode != self._workers.mode:
+                raise BadStrategy(
+                    f"fleet: a program before this one is trained in the mode {self._workers.mode.name}, and "
+                    "this "
+                    f"one was to be in {mode.name}, by its strategy. The programs of a job have one mode and "
+                    "its "
+                    "numbers: give distributed_optimizer() the same strategy for each"
+                )
+            program._fleet_opt = ProgramOptions(trainer="DistMultiTrainer", device_worker="DownpourLite")
+            self._schedule(program, mode)
             self._workers.take(program)
+
+    def _schedule(self, program: Any, mode: ModeSpec) -> None:
+        """Have servers count what learning rates go by."""
+        configs, workers = getattr(self._strategy, "a_sync_configs", {}), self.role_maker.worker_num()
+        for text in serve_rates(program, mode, workers, configs.get("lr_decay_steps", 0)):
+            warnings.warn(f"fleet: {text}.", stacklevel=4)
+        count_for_all(program, mode, workers)
 
     def _mode(self, program: Any) -> Any:
         is_sgd = getattr(self._optimizer, "type", "") == "sgd"
@@ -185,13 +216,21 @@ class Fleet:
 
     # What servers do.
 
-    def init_server(self, *args: Any, **kwargs: Any) -> None:
+    def init_server(self, dirname: str | None = None, var_names: Any = None) -> None:
         """Prepare to serve. ``dirname``: what ``save_persistables`` wrote, to begin from; ``var_names``: the
         tables in it that are meant."""
-        dirname = args[0] if args else kwargs.get("dirname")
-        names = args[1] if len(args) > 1 else kwargs.get("var_names")
-        if self.role_maker.place.is_distributed:
-            self._met("init_server").serve_from(dirname, names)
+        place = self.role_maker.place
+        if not place.is_distributed:
+            return
+        met = self._met("init_server")
+        if place.role != Role.SERVER and dirname:
+            raise BadRole(
+                f"fleet.init_server({dirname!r}) is for servers, and this process is a worker "
+                "(fleet.is_server()): "
+                "nothing would be loaded. A worker loads dense parameters, by paddle.static.load_vars or "
+                "fluid.io.load_persistables, before fleet.init_worker()"
+            )
+        met.serve_from(dirname, var_names)
 
     def run_server(self) -> None:
         """Serve until all workers have said goodbye."""
@@ -215,8 +254,7 @@ class Fleet:
 
     def barrier_worker(self) -> None:
         """Wait until all workers have come here."""
-        if self.role_maker.place.is_distributed and self.worker_num() > 1:
-            self.util.barrier("worker")
+        self.role_maker.barrier_worker()
 
     def stop_worker(self) -> None:
         """Say goodbye to the servers, which end when all have."""
@@ -228,7 +266,7 @@ class Fleet:
     def save_persistables(self, executor: Any, dirname: str, main_program: Any = None, mode: int = 0) -> None:
         """Write all that outlives a run, as the servers have it now. One worker is to call it. ``mode``: 0,
         all of it."""
-        _check_mode(mode)
+        self._check_saving("save_persistables", executor, mode)
         saving.save_persistables(executor, dirname, main_program, self._fetched())
 
     def save_inference_model(
@@ -243,7 +281,7 @@ class Fleet:
     ) -> None:
         """Write what computes ``target_vars`` of what is fed, with the values that the servers have now. One
         worker is to call it."""
-        _check_mode(mode)
+        self._check_saving("save_inference_model", executor, mode)
         servers = self._fetched()
         others = {"export_for_deployment": export_for_deployment}
         saving.save_inference_model(
@@ -252,9 +290,29 @@ class Fleet:
 
     def shrink(self, threshold: int) -> None:
         """Have tables without a height forget rows that nobody has used in ``threshold`` days; a day ends
-        with each call. One worker is to call it."""
+        with each call, and the step that follows it. One worker is to call it."""
         if self.role_maker.place.is_distributed:
             self._met("shrink").shrink(threshold)
+        else:
+            shrink_here(threshold)
+
+    def _check_saving(self, what: str, executor: Any, mode: int) -> None:
+        if not isinstance(executor, Executor):
+            raise TypeError(
+                f"fleet.{what}: executor must be as Executor type, paddle.static.Executor(), and not "
+                f"{executor!r}"
+            )
+        place = self.role_maker.place
+        if place.is_distributed and place.role == Role.SERVER:
+            raise BadRole(
+                f"fleet.{what}() is for workers, and this process is a server (fleet.is_worker()): it has a "
+                "part of "
+                "the parameters, and the values of its own startup program. Call it in one worker"
+            )
+        if mode != 0:
+            raise NotInThisRelease(
+                f"mode={mode}, saving what has changed alone, is not in this release: give 0, for all"
+            )
 
     def _fetched(self) -> int:
         """Over how many servers tables are spread, of which all values are here now."""
@@ -267,15 +325,8 @@ class Fleet:
     def util(self) -> Any:
         """What workers do together beside training."""
         if self._util is None:
-            self._util = UtilBase(self.role_maker, self._meeting)
+            self._util = UtilBase(self.role_maker)
         return self._util
-
-
-def _check_mode(mode: int) -> None:
-    if mode != 0:
-        raise NotInThisRelease(
-            f"mode={mode}, saving what has changed alone, is not in this release: give 0, for all"
-        )
 
 
 def _shown(endpoints: list[str], to_string: bool) -> Any:

@@ -11,10 +11,11 @@ from typing import Any
 
 from paddle._fleet.fleet import Fleet
 from paddle._fleet.strategy import DistributedStrategy
+from paddle._program.description.guards import default_main_program, default_startup_program
+from paddle._program.files.tables import remembered
 from paddle._program.files.variables import is_persistable, load_vars
-from paddle._program.guards import default_main_program, default_startup_program
-from paddle._program.lowering import sparse_tables
-from paddle._program.optimizers import SGDOptimizer
+from paddle._program.lowering.lowering import sparse_tables
+from paddle._program.writing.optimizers import SGDOptimizer
 
 
 class DistributedInfer:
@@ -57,5 +58,6 @@ class DistributedInfer:
     def _load(self, exe: Any, dirname: str) -> None:
         """Dense parameters; servers load tables. A learning rate and its like are this run's."""
         held = sparse_tables(self._main) if self._fleet().server_num() else frozenset()
-        wanted = {each.name for each in self.origin_main_program.list_vars() if is_persistable(each)} - held
+        wanted = {each.name for each in self.origin_main_program.list_vars() if is_persistable(each)}
+        wanted -= held | remembered(self._main, held)
         load_vars(exe, dirname, self._main, predicate=lambda each: each.name in wanted)

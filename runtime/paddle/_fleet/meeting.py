@@ -6,9 +6,11 @@ Rules:
 2.  PADDLE_GLOO_RENDEZVOUS=3: at PADDLE_GLOO_HTTP_ENDPOINT, which server 0 holds where that address is its
     machine's, and worker 0 where it is its own. 2: where worker 0 says in the folder PADDLE_GLOO_FS_PATH.
 3.  Workers meet, servers meet, and all do: three worlds, with a number of rounds each.
+4.  Parameter servers that are commands, and not the program, meet nobody: all are the workers then.
+5.  From here on a process says that it is alive, so that others wait for it however long its work takes.
 
 It must never know what is counted. Guarantee: sums are of the same order in every process, so all have the
-same bits; a call ends by its deadline, and says who is missing.
+same bits; a call waits for those that live, and says who does not.
 """
 
 from __future__ import annotations
@@ -16,8 +18,10 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,10 +29,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle._absent import NotInThisRelease
+from paddle._fleet.alone import check_mode, check_world
 from paddle._fleet.errors import BadRole, FleetError
 from paddle._fleet.place import Place, Role
+from paddle._launch.environ import files, shared_ports
 
 if TYPE_CHECKING:
+    from paddle._pserver.parley.line import Line
+    from paddle._pserver.parley.messages import Seat
+    from paddle._pserver.parley.presence import Presence
     from paddle._pserver.parley.speaker import Speaker
 
 _FILE, _HTTP = "2", "3"
@@ -40,6 +49,8 @@ def meeting_of(place: Place, environ: Mapping[str, str], path: str | None = None
     """The meeting of the process at ``place``; None where it is alone. ``path``: what the role maker said."""
     if path is None and environ.get("PADDLE_WITH_GLOO", "0") not in ("1", "2"):
         return None
+    if shared_ports(environ, place.servers) is not None:
+        place = replace(place, servers=())
     if path is None and environ.get("PADDLE_GLOO_RENDEZVOUS", _HTTP) == _HTTP:
         return Meeting(place, _endpoint(environ))
     if path is None and environ["PADDLE_GLOO_RENDEZVOUS"] != _FILE:
@@ -70,10 +81,13 @@ class Meeting:
         self._host: Any = None
         if place.id == 0:
             self._open()
+        self._presence = self._present()
         atexit.register(self.close)
 
-    def all_reduce(self, array: np.ndarray, mode: str, comm_world: str = "worker") -> np.ndarray:
+    def all_reduce(self, given: Any, mode: str = "sum", comm_world: str = "worker") -> np.ndarray:
         """Of the arrays of all, element by element."""
+        check_mode(mode)
+        array = np.asarray(given)
         told = [_unpacked(each) for each in self._speaker(comm_world).exchange([_packed(array)])]
         if len({each.shape for each in told}) > 1:
             raise FleetError(f"all_reduce: arrays of shapes {', '.join(str(each.shape) for each in told)}")
@@ -97,11 +111,19 @@ class Meeting:
     def close(self) -> None:
         """Leave; who holds the place waits for the others to leave, for a while."""
         atexit.unregister(self.close)
+        self._presence.leave()
         for speaker in self._speakers.values():
-            speaker.leave()
+            speaker.close()
         if self._host is not None:
             self._host.close()
             self._host = None
+
+    def _present(self) -> Presence:
+        """Rule 5."""
+        from paddle._pserver.parley.presence import Presence
+
+        own = "worker" if self._place.role == Role.WORKER else "server"
+        return Presence(self._line(own), [self._seat(own), self._seat("all")])
 
     def _open(self) -> None:
         from paddle._pserver.errors import NotOurs, PortInUse
@@ -121,21 +143,29 @@ class Meeting:
     def _speaker(self, world: str) -> Speaker:
         if world not in self._speakers:
             from paddle._pserver.parley.speaker import Speaker
-            from paddle._pserver.tasks.handshake import Proof
 
-            rank, size = self._standing(world)
-            token = _token()
             self._speakers[world] = Speaker(
-                partial(_found, self._where),
-                world=world,
-                rank=rank,
-                size=size,
-                proof=None if token is None else Proof(token, insists=True),
+                self._line(world), self._seat(world), was_met=lambda: self._presence.was_met, notice=_say
             )
         return self._speakers[world]
 
+    def _line(self, world: str) -> Line:
+        from paddle._pserver.parley.line import Line
+        from paddle._pserver.tasks.handshake import Proof
+
+        token, rank = _token(), self._standing(world)[0]
+        proof = None if token is None else Proof(token, insists=True)
+        return Line(partial(_found, self._where), f"{world} {rank}", proof)
+
+    def _seat(self, world: str) -> Seat:
+        from paddle._pserver.parley.messages import Seat
+
+        rank, size = self._standing(world)
+        return Seat(world, size, rank)
+
     def _standing(self, world: str) -> tuple[int, int]:
         """The number of this process in a world, and how many that has."""
+        check_world(world)
         place = self._place
         is_worker, servers = place.role == Role.WORKER, len(place.servers)
         if world == "all":
@@ -148,7 +178,11 @@ class Meeting:
 def _token() -> Any:
     from paddle._pserver.trust.token_file import token_of
 
-    return token_of(os.environ.get("PADDLE_TOKEN_FILE", ""), lambda warning: None)
+    return token_of(files({"token_file": ""}, os.environ)["token_file"], lambda warning: None)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def _own_address(place: Place) -> str:

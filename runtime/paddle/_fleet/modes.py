@@ -8,8 +8,7 @@ async        a_sync True, k_steps 0         none waits; gradients of max_merge_v
 geo          a_sync True, k_steps above 0   trainers update by themselves and meet every k_steps; SGD
 ===========  =============================  =========================================================
 
-Guarantee: gradients are never discarded, as they are not in the original; what would be trained otherwise
-than it was asked for is refused by name.
+Guarantee: what would be trained otherwise than it was asked for is refused by name.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from typing import Any
 from paddle._absent import NotInThisRelease
 from paddle._engine.exchange import ModeSpec
 from paddle._fleet.errors import BadStrategy
-from paddle._fleet.strategy_fields import OTHERWISE
+from paddle._fleet.strategy_fields import OTHERWISE, UNBUILT
+from paddle._program import modes
 
-_NEVER = 1e9  # as many times more pushes than trainers make a gradient too old
 _AUTO_K_STEPS = 800
 _BYTES = 4
 _SHARE = 0.5  # of the memory, that a model may need where each trainer has all of it
@@ -36,7 +35,7 @@ def mode_of(strategy: Any, *, is_sgd: bool, values: int, memory: int) -> ModeSpe
     k_steps = configs["k_steps"]
     if strategy.auto and not strategy._is_told and k_steps < 0:
         k_steps = _AUTO_K_STEPS if is_sgd and values * _BYTES < memory * _SHARE else 0
-        return of(k_steps=k_steps, merged=configs["max_merge_var_num"], is_sgd=is_sgd)
+        return _free(k_steps, configs["max_merge_var_num"], is_sgd)
     if k_steps < 0:
         return None
     if not strategy.a_sync:
@@ -45,23 +44,14 @@ def mode_of(strategy: Any, *, is_sgd: bool, values: int, memory: int) -> ModeSpe
                 f"a_sync_configs['k_steps'] is {k_steps}, but a_sync is False: set a_sync = True for GEO, "
                 "which meets every k_steps, or leave k_steps out to train in step"
             )
-        return ModeSpec()
-    return of(k_steps=k_steps, merged=configs["max_merge_var_num"], is_sgd=is_sgd)
+        return modes.in_step()
+    return _free(k_steps, configs["max_merge_var_num"], is_sgd)
 
 
-def of(*, k_steps: int, merged: int, is_sgd: bool) -> ModeSpec:
-    """The mode in which no trainer waits."""
+def _free(k_steps: int, merged: int, is_sgd: bool) -> ModeSpec:
     if k_steps > 0:
-        if not is_sgd:
-            raise BadStrategy(
-                f"a_sync_configs['k_steps'] = {k_steps} is GEO training, which is for the SGD optimizer: "
-                "what trainers moved is added up, and other rules would not mean anything then. Use "
-                "paddle.optimizer.SGD, or k_steps 0."
-            )
-        return ModeSpec(name="geo", k_steps=k_steps)
-    if merged > 1:
-        return ModeSpec(name="half_async", max_merge_var_num=merged, merge="sum")
-    return ModeSpec(name="async", discard_ratio=_NEVER)
+        return modes.geo(k_steps, is_sgd=is_sgd, said="a_sync_configs['k_steps']")
+    return modes.out_of_step(merged)
 
 
 def size_of(program: Any) -> int:
@@ -75,4 +65,11 @@ def _check(strategy: Any) -> None:
             raise NotInThisRelease(
                 f"DistributedStrategy.{name} = True is not in this release, and training without it would be "
                 "something else. Leave it out."
+            )
+    for name, keys in UNBUILT.items():
+        if told := [key for key in keys if getattr(strategy, name)[key]]:
+            raise NotInThisRelease(
+                f"DistributedStrategy.{name}[{told[0]!r}] is not in this release: nothing is dumped, and "
+                "files are "
+                "read of this machine. Leave it empty."
             )

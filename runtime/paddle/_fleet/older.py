@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from paddle._engine.exchange import ModeSpec
-from paddle._fleet import modes
 from paddle._fleet.errors import BadStrategy, TooEarly
 from paddle._fleet.fleet import Fleet
 from paddle._fleet.optimizer import DistributedOptimizer
-from paddle._fleet.together import share_of
+from paddle._program import modes
 
 
 class OlderOptimizer(DistributedOptimizer):
@@ -36,8 +35,6 @@ class OlderOptimizer(DistributedOptimizer):
 class OlderFleet(Fleet):
     """One process's."""
 
-    _optimizer: Any = None
-
     def distributed_optimizer(self, optimizer: Any, strategy: Any = None) -> OlderOptimizer:
         """The optimizer of the job. ``strategy``: of StrategyFactory, a DistributeTranspilerConfig, or None,
         to train in step."""
@@ -46,12 +43,14 @@ class OlderFleet(Fleet):
         return OlderOptimizer(optimizer, strategy, self._placed)
 
     def _mode(self, program: Any) -> ModeSpec:
-        found = told(self._strategy)
-        if found.name == "geo":
-            return modes.of(
-                k_steps=found.k_steps, merged=1, is_sgd=getattr(self._optimizer, "type", "") == "sgd"
-            )
-        return found
+        return told(self._strategy, is_sgd=getattr(self._optimizer, "type", "") == "sgd")
+
+    def init_server(self, model_dir: str | None = None) -> None:  # type: ignore[override]
+        """Prepare to serve. ``model_dir``: what ``save_persistables`` of fleet or of fluid.io wrote, to begin
+        from all of it, whatever workers begin with."""
+        super().init_server(model_dir)
+        if self._workers is not None and model_dir:
+            self._workers.serve_arrays_from(model_dir)
 
     @property
     def main_program(self) -> Any:
@@ -61,7 +60,7 @@ class OlderFleet(Fleet):
     @property
     def startup_program(self) -> Any:
         """The program that gives its parameters their first values."""
-        from paddle._program.guards import default_startup_program
+        from paddle._program.description.guards import default_startup_program
 
         return self._minimized("startup_program")[1] or default_startup_program()
 
@@ -74,29 +73,27 @@ class OlderFleet(Fleet):
 
     def split_files(self, files: list[str]) -> list[str]:
         """This worker's part of ``files``."""
-        if not isinstance(files, list):
-            raise TypeError("files should be a list of file need to be read.")
-        return share_of(files, self.worker_index(), self.worker_num())
+        return list(self.util.get_file_shard(files))
 
-    def all_reduce_worker(self, input: Any, output: Any) -> None:
-        """Write the sum of what all workers give into ``output``."""
-        output[...] = self.util.all_reduce(input, "sum", "worker")
+    def all_reduce_worker(self, input: Any, output: Any, mode: str = "sum") -> None:
+        """Write what all workers give together into ``output``."""
+        self.role_maker.all_reduce_worker(input, output, mode)
 
     def to_string(self) -> str:
         """Say who this is in a line."""
         return self.role_maker.to_string()
 
 
-def told(strategy: Any) -> ModeSpec:
-    """The mode that a strategy of 1.x says."""
+def told(strategy: Any, *, is_sgd: bool = True) -> ModeSpec:
+    """The mode that a strategy of 1.x says, for an optimizer that is plain descent or not."""
     if strategy is None:
-        return ModeSpec()
+        return modes.in_step()
     own = getattr(strategy, "_mode", None)  # of the transpiler's configuration, and of StrategyFactory
     if not callable(own):
         raise BadStrategy(
             "fleet.distributed_optimizer: strategy is one of StrategyFactory.create_*_strategy() or a "
             f"DistributeTranspilerConfig, and not {strategy!r}"
         )
-    found = own(strategy.sync_mode)
+    found = own(strategy.sync_mode, is_sgd)
     assert isinstance(found, ModeSpec)
     return found

@@ -1,21 +1,24 @@
 """Strategies of 1.x: StrategyFactory and what it makes.
 
-It must never know a fleet. Guarantee: each says the mode that its name says; settings of the original's
-threads and queues are kept, and change nothing here.
+It must never know a fleet. Guarantee: each says the mode that its name says, and begins with the options that
+it has in the original; settings of the original's threads and queues are kept, and change nothing here.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from paddle._engine.exchange import ModeSpec
-from paddle._fleet import modes
 from paddle._fleet.errors import BadStrategy
+from paddle._program import modes
+from paddle._program.description.options import BuildStrategy, ExecutionStrategy
+from paddle._program.transpiler_config import DistributeTranspilerConfig
+from paddle._program.upstream_flags import MERGED, cpu_count, merged_steps
+from paddle._program.upstream_flags import told as told_flag
 
 _FLAGS = {
-    "max_merge_var_num": "FLAGS_communicator_max_merge_var_num",
+    "max_merge_var_num": MERGED,
     "send_queue_size": "FLAGS_communicator_send_queue_size",
     "independent_recv_thread": "FLAGS_communicator_independent_recv_thread",
     "min_send_grad_num_before_recv": "FLAGS_communicator_min_send_grad_num_before_recv",
@@ -27,25 +30,23 @@ _FLAGS = {
 }
 _USUAL = {"independent_recv_thread": 1, "thread_pool_size": 5, "send_wait_times": 5, "is_sgd_optimizer": 0}
 _USUAL |= {"rpc_deadline": 180000, "rpc_retry_times": 3}
+_RPC_THREADS = 12
+Options = TypeVar("Options")
 
 
 class TrainerRuntimeConfig:
     """Numbers of a trainer's sending threads. ``max_merge_var_num`` is heeded where no trainer waits."""
 
     def __init__(self) -> None:
-        threads = os.environ.get("CPU_NUM", "1")
+        threads = cpu_count()
         self.runtime_configs = {
-            name: os.environ.get(flag, str(_USUAL.get(name, threads))) for name, flag in _FLAGS.items()
+            name: told_flag(flag) or str(_USUAL.get(name, threads)) for name, flag in _FLAGS.items()
         }
 
-    @property
-    def merged(self) -> int:
-        """Of how many steps gradients are merged, where somebody said so."""
-        text = self.runtime_configs["max_merge_var_num"] if _FLAGS["max_merge_var_num"] in os.environ else "1"
-        text = str(vars(self).get("max_merge_var_num", text))
-        if not text.isdecimal() or int(text) < 1:
-            raise BadStrategy(f"{_FLAGS['max_merge_var_num']} is {text!r}: it must be a whole number from 1")
-        return int(text)
+    def merged(self, usual: int) -> int:
+        """Of how many steps gradients are merged: as many as the program or a flag says, else ``usual``."""
+        said = vars(self).get("max_merge_var_num")
+        return merged_steps(usual, None if said is None else str(said))
 
     def get_communicator_flags(self) -> dict[str, str]:
         """All of them."""
@@ -59,28 +60,37 @@ class TrainerRuntimeConfig:
         return self.display(self.runtime_configs)
 
 
+class ServerRuntimeConfig:
+    """Numbers of a server's threads: kept."""
+
+    def __init__(self) -> None:
+        for name in ("rpc_send_thread_num", "rpc_get_thread_num", "rpc_prefetch_thread_num"):
+            setattr(self, f"_{name}", int(told_flag(f"FLAGS_{name}") or _RPC_THREADS))
+
+
 class DistributedStrategy:
     """What all of them have."""
 
     sync_mode = False
 
     def __init__(self) -> None:
-        self._program_config: Any = None
+        self._program_config = DistributeTranspilerConfig()
+        self._program_config.sync_mode = self.sync_mode
         self._trainer_runtime_config = TrainerRuntimeConfig()
-        self._execute_strategy: Any = None
-        self._build_strategy: Any = None
-        self._server_runtime_config: Any = None
+        self._server_runtime_config = ServerRuntimeConfig()
+        self._execute_strategy = ExecutionStrategy()
+        self._build_strategy = BuildStrategy()
 
-    def _mode(self, sync_mode: bool) -> ModeSpec:
+    def _mode(self, sync_mode: bool, is_sgd: bool) -> ModeSpec:
         raise NotImplementedError(type(self).__name__)
 
-    def get_program_config(self) -> Any:
-        """The transpiler's configuration that was set."""
+    def get_program_config(self) -> DistributeTranspilerConfig:
+        """How programs are transpiled."""
         return self._program_config
 
     def set_program_config(self, config: Any) -> None:
-        """Set it: a DistributeTranspilerConfig, or a dict of its fields."""
-        self._program_config = config
+        """Set it: a DistributeTranspilerConfig, or a dict of some of its fields."""
+        self._program_config = _with("program_config", self._program_config, config)
 
     def get_trainer_runtime_config(self) -> TrainerRuntimeConfig:
         """Numbers of a trainer's sending threads."""
@@ -99,29 +109,43 @@ class DistributedStrategy:
             setattr(self._trainer_runtime_config, name, value)
             self._trainer_runtime_config.runtime_configs[name] = str(value)
 
-    def get_server_runtime_config(self) -> Any:
-        """What was set for servers."""
+    def get_server_runtime_config(self) -> ServerRuntimeConfig:
+        """Numbers of a server's threads."""
         return self._server_runtime_config
 
     def set_server_runtime_config(self, config: Any) -> None:
-        """Set it."""
-        self._server_runtime_config = config
+        """Set them: a ServerRuntimeConfig, or a dict of some of them."""
+        self._server_runtime_config = _with("server_runtime_config", self._server_runtime_config, config)
 
-    def get_execute_strategy(self) -> Any:
-        """The ExecutionStrategy that was set."""
+    def get_execute_strategy(self) -> ExecutionStrategy:
+        """How a graph is run."""
         return self._execute_strategy
 
     def set_execute_strategy(self, config: Any) -> None:
-        """Set it."""
-        self._execute_strategy = config
+        """Set it: an ExecutionStrategy, or a dict of some of its options."""
+        self._execute_strategy = _with("execute_strategy", self._execute_strategy, config)
 
-    def get_build_strategy(self) -> Any:
-        """The BuildStrategy that was set."""
+    def get_build_strategy(self) -> BuildStrategy:
+        """How a graph is built."""
         return self._build_strategy
 
     def set_build_strategy(self, config: Any) -> None:
-        """Set it."""
-        self._build_strategy = config
+        """Set it: a BuildStrategy, or a dict of some of its options."""
+        self._build_strategy = _with("build_strategy", self._build_strategy, config)
+
+
+def _with(what: str, held: Options, given: Any) -> Options:
+    """``given`` where it is such options, else those that are held with what the dict says."""
+    if isinstance(given, type(held)):
+        return given
+    kind = type(held).__name__
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{what} only accept input type: dict or {kind}")
+    for name, value in given.items():
+        if name not in vars(held):
+            raise BadStrategy(f"{kind} doesn't have key: {name}; it has {', '.join(vars(held))}")
+        setattr(held, name, value)
+    return held
 
 
 class SyncStrategy(DistributedStrategy):
@@ -129,19 +153,26 @@ class SyncStrategy(DistributedStrategy):
 
     sync_mode = True
 
-    def _mode(self, sync_mode: bool) -> ModeSpec:
-        return ModeSpec()
+    def _mode(self, sync_mode: bool, is_sgd: bool) -> ModeSpec:
+        self._program_config._check()
+        return modes.in_step()
 
 
 class AsyncStrategy(DistributedStrategy):
     """No trainer waits."""
 
-    def _mode(self, sync_mode: bool) -> ModeSpec:
-        return modes.of(k_steps=0, merged=self._trainer_runtime_config.merged, is_sgd=False)
+    def _mode(self, sync_mode: bool, is_sgd: bool) -> ModeSpec:
+        self._program_config._check()
+        return modes.out_of_step(self._trainer_runtime_config.merged(1))
 
 
-class HalfAsyncStrategy(AsyncStrategy):
-    """No trainer waits; the steps of one are merged."""
+class HalfAsyncStrategy(DistributedStrategy):
+    """No trainer waits; of one, the gradients of as many steps as CPU_NUM says are merged, or of as many as
+    ``max_merge_var_num`` where somebody has said that."""
+
+    def _mode(self, sync_mode: bool, is_sgd: bool) -> ModeSpec:
+        self._program_config._check()
+        return modes.out_of_step(self._trainer_runtime_config.merged(cpu_count()))
 
 
 class GeoStrategy(DistributedStrategy):
@@ -153,10 +184,17 @@ class GeoStrategy(DistributedStrategy):
             raise BadStrategy(
                 f"GeoStrategy: update_frequency is a number of steps from 1, not {update_frequency!r}"
             )
-        self.update_frequency = update_frequency
+        self._program_config.geo_sgd_mode = True
+        self._program_config.geo_sgd_need_push_nums = update_frequency
 
-    def _mode(self, sync_mode: bool) -> ModeSpec:
-        return ModeSpec(name="geo", k_steps=self.update_frequency)
+    @property
+    def update_frequency(self) -> int:
+        """In how many steps they meet once."""
+        return self._program_config.geo_sgd_need_push_nums
+
+    def _mode(self, sync_mode: bool, is_sgd: bool) -> ModeSpec:
+        self._program_config._check()
+        return modes.geo(self.update_frequency, is_sgd=is_sgd, said="GeoStrategy: update_frequency")
 
 
 class StrategyFactory:
@@ -169,7 +207,7 @@ class StrategyFactory:
 
     @staticmethod
     def create_half_async_strategy() -> HalfAsyncStrategy:
-        """No trainer waits; the steps of one are merged."""
+        """No trainer waits; gradients of several steps of one are merged."""
         return HalfAsyncStrategy()
 
     @staticmethod

@@ -10,16 +10,22 @@ upstream's are, that names the variable or argument and what it should be.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
-from paddle._fleet.errors import BadRole
+from paddle._fleet.errors import BadRole, UnknownKeyword
 from paddle._fleet.place import Place, Role
 from paddle._fleet.spoken import Spoken
-from paddle._launch.environ import ClusterEnvironment, read
+from paddle._launch.environ import ClusterEnvironment, read_first
 from paddle._launch.errors import NotInThisRelease
 
 _DIALECTS = ("fleet", "cloud")
+_OF_CLOUD = ("is_collective", "init_gloo", "path")
+_OF_PROGRAM = (
+    *("is_collective", "init_gloo", "path", "current_id", "role", "worker_num", "worker_endpoints"),
+    "server_endpoints",
+)
 
 
 class RoleMakerBase(Spoken):
@@ -130,16 +136,14 @@ class PaddleCloudRoleMaker(RoleMakerBase):
 
     def __init__(self, is_collective: bool = False, **kwargs: Any) -> None:
         super().__init__()
+        _check_names("PaddleCloudRoleMaker", kwargs, _OF_CLOUD)
         self._is_collective = is_collective
 
     def _make(self) -> Place:
         if self._is_collective:
             return _alone()
-        for dialect in _DIALECTS:
-            found = read(os.environ, dialect)
-            if found.role != "LOCAL":
-                return _placed(found)
-        return Place(is_distributed=False)
+        found = read_first(os.environ, _DIALECTS)
+        return Place(is_distributed=False) if found.role == "LOCAL" else _placed(found)
 
 
 class UserDefinedRoleMaker(RoleMakerBase):
@@ -153,6 +157,7 @@ class UserDefinedRoleMaker(RoleMakerBase):
                 "UserDefinedRoleMaker(is_collective=True) is not in this release: training is with parameter "
                 "servers. Leave it out, and name server_endpoints."
             )
+        _check_names("UserDefinedRoleMaker", kwargs, _OF_PROGRAM)
         self._kwargs = kwargs
         self.meets_in = kwargs.get("path") if init_gloo else None
 
@@ -172,6 +177,15 @@ class UserDefinedRoleMaker(RoleMakerBase):
             raise BadRole(f"role is Role.WORKER or Role.SERVER, and not {role!r}")
         own = _number(given.get("current_id", 0), "current_id")
         return Place(role=role, id=own, workers=workers, servers=servers, worker_endpoints=listed)
+
+
+def _check_names(who: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Raise for a keyword that there is not: who misspells current_id would be worker 0."""
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            meant = f"; did you mean {near[0]}?" if near else "."
+            raise UnknownKeyword(f"{who} has no argument {name!r}{meant} It takes {', '.join(known)}.")
 
 
 def _placed(found: ClusterEnvironment) -> Place:

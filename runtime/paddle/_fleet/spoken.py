@@ -1,8 +1,8 @@
 """What a role maker says to those of other processes: upstream's names for it, of 1.x and, with an
 underscore, of 2.x.
 
-It must never know how they speak: ``meeting`` does (meeting.py), from ``fleet.init`` on. Guarantee: without
-one a process is alone, as with ``fleet.util``.
+It must never know how they speak: ``meeting`` does (meeting.py, alone.py), from ``fleet.init`` on. Guarantee:
+what is said is said as by ``fleet.util``.
 """
 
 from __future__ import annotations
@@ -11,21 +11,22 @@ from typing import Any
 
 import numpy as np
 
+from paddle._fleet.alone import Alone
+
 
 class Spoken:
     """Part of every role maker."""
 
-    meeting: Any = None
+    meeting: Any = Alone()
 
     def _barrier(self, comm_world: str = "worker") -> None:
-        if self.meeting is not None:
-            self.meeting.barrier(comm_world)
+        self.meeting.barrier(comm_world)
 
     def _all_gather(self, input: Any, comm_world: str = "worker") -> list[Any]:
-        return [input] if self.meeting is None else list(self.meeting.all_gather(input, comm_world))
+        return list(self.meeting.all_gather(input, comm_world))
 
     def _all_reduce(self, input: Any, mode: str = "sum", comm_world: str = "worker") -> Any:
-        return input if self.meeting is None else self.meeting.all_reduce(np.asarray(input), mode, comm_world)
+        return self.meeting.all_reduce(input, mode, comm_world)
 
     def barrier_worker(self) -> None:
         """Until all workers have come; at once for a server."""

@@ -6,17 +6,20 @@ upstream's is; what is saved is upstream's message in text, and can be loaded ag
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from paddle._absent import NotInThisRelease
 from paddle._fleet import prototxt
 from paddle._fleet.errors import BadStrategy, UnknownConfig
 from paddle._fleet.strategy_fields import CONFIGS, FLAGS
+from paddle._program.description.options import BuildStrategy, ExecutionStrategy
 
 _WIDTH = 88
-_OBJECTS = ("build_strategy", "execution_strategy")
+_OBJECTS = {"build_strategy": BuildStrategy, "execution_strategy": ExecutionStrategy}
 
 
 class DistributedStrategy:
@@ -38,7 +41,7 @@ class DistributedStrategy:
         if name in CONFIGS:
             return {**CONFIGS[name], **self._configs.get(name, {})}
         if name in _OBJECTS:
-            return self._objects.get(name)
+            return self._objects.setdefault(name, _OBJECTS[name]())
         raise AttributeError(f"DistributedStrategy has no attribute {name!r}", name=name, obj=self)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -47,6 +50,10 @@ class DistributedStrategy:
         elif name in CONFIGS:
             self._set_configs(name, value)
         elif name in _OBJECTS:
+            if not isinstance(value, _OBJECTS[name]):
+                raise TypeError(
+                    f"DistributedStrategy.{name} is a {_OBJECTS[name].__name__}, and not {value!r}"
+                )
             self._objects[name] = value
         else:
             raise TypeError(
@@ -69,6 +76,13 @@ class DistributedStrategy:
     def _set_configs(self, name: str, given: Any) -> None:
         if not isinstance(given, Mapping):
             raise BadStrategy(f"DistributedStrategy.{name} is a dict, and not {given!r}")
+        if name == "sparse_table_configs" and any(given.values()):
+            raise NotInThisRelease(
+                "DistributedStrategy.sparse_table_configs, tables with accessors of their own, is not in "
+                "this "
+                "release: a table's rule is the optimizer's, and its entry that of sparse_embedding. Leave "
+                "it empty."
+            )
         for key, value in given.items():
             if key not in CONFIGS[name]:
                 raise UnknownConfig(
@@ -105,7 +119,7 @@ class DistributedStrategy:
         twin = DistributedStrategy()
         configs = {name: dict(of) for name, of in self._configs.items()}
         twin._set({"_values": dict(self._values), "_configs": configs, "_is_told": self._is_told})
-        twin._set({"_objects": dict(self._objects)})
+        twin._set({"_objects": copy.deepcopy(self._objects)})
         return twin
 
     def __repr__(self) -> str:

@@ -35,12 +35,18 @@ FLAGS: Mapping[str, Any] = {
     "find_unused_parameters": True,
     "heter_ccl_mode": False,
     "without_graph_optimization": False,
+    "adam_d2sum": False,
 }
 # Those that would train something else, and are not built.
 OTHERWISE = (
     *("amp", "localsgd", "dgc", "gradient_merge", "lars", "lamb", "pipeline", "elastic", "adaptive_localsgd"),
     *("fp16_allreduce", "sharding"),
 )
+# Groups that would, where this is set in them.
+UNBUILT = {
+    "trainer_desc_configs": ("dump_fields_path", "dump_fields", "dump_param"),
+    "fs_client_param": ("uri",),
+}
 CONFIGS: Mapping[str, Mapping[str, Any]] = {
     "a_sync_configs": {
         "k_steps": -1,
@@ -87,5 +93,15 @@ CONFIGS: Mapping[str, Mapping[str, Any]] = {
         "accumulate_steps": 1,
         "schedule_mode": "1F1B",
     },
+    "trainer_desc_configs": {
+        "dump_fields_path": "",
+        "dump_fields": [],
+        "dump_param": [],
+        "stat_var_names": [],
+        "local_sparse": [],
+        "remote_sparse": [],
+    },
+    "fs_client_param": {"uri": "", "user": "", "passwd": "", "hadoop_bin": "hadoop"},
+    "sparse_table_configs": {},
     "sharding_configs": {"fuse_broadcast_MB": 32.0, "sharding_segment_strategy": "segment_broadcast_MB"},
 }

@@ -1,27 +1,33 @@
-"""Tables on disk, as servers of the original save and load them: of each a folder, of each server a file.
+"""Tables of a folder, as servers begin from them.
 
-It must never know who trains. Guarantee: a table is read whole, by however many servers it was written; rows
-that a file lacks keep the values that they have.
+It must never know who trains. Guarantee: a table is read by however many servers it was written; a server has
+in memory the rows that live there, and no others. Rows that a file lacks keep the values that they have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from paddle._engine.checkpoint import sparse_text
+from paddle._engine.rows import TableRows
 from paddle._fleet.errors import FleetError
+from paddle._program.files import tables, tensors
+from paddle._program.lowering.lowering import sparse_tables
+from paddle._program.lowering.updates import UPDATES, columns_of, powers_of, steps_after
 
-Tables = Mapping[str, tuple[np.ndarray, np.ndarray]]
-_ENDING = sparse_text.FOLDER.format(name="")
-_PIECE = 1 << 14
+Tables = Mapping[str, tuple[TableRows, int]]
+Arrays = Mapping[str, np.ndarray]
+Lives = Callable[[str, np.ndarray], np.ndarray]
+_ENDING = tables.folder_of(Path(), "").name
 
 
-def read(dirname: str, names: Any = None) -> Tables:
-    """All tables of a folder, or those of ``names``: ids and rows of each."""
+def read(dirname: str, names: Any, program: Any, lives: Lives) -> Tables:
+    """All tables of a folder that ``program`` has, or those of ``names``: of each the rows that live here,
+    and after how many steps they are. ``lives``: says of a table and ids which do."""
     folder = Path(dirname)
     if not folder.is_dir():
         raise FleetError(
@@ -31,22 +37,59 @@ def read(dirname: str, names: Any = None) -> Tables:
     found = {
         path.name.removesuffix(_ENDING): path for path in sorted(folder.glob(f"*{_ENDING}")) if path.is_dir()
     }
-    wanted = found if names is None else [getattr(name, "name", name) for name in _listed(names)]
+    has = program.global_block().has_var
+    wanted = (
+        list(filter(has, found))
+        if names is None
+        else [getattr(name, "name", name) for name in _listed(names)]
+    )
     for name in wanted:
         if name not in found:
             raise FleetError(
                 f"fleet.init_server({dirname!r}): there is no table {name!r} in it; there are "
                 f"{', '.join(found) or 'none'}."
             )
-    return {name: sparse_text.read(found[name]) for name in wanted}
+        if not has(name):
+            raise FleetError(f"fleet.init_server({dirname!r}): the program has no table {name!r}.")
+    return {name: tables.load(found[name], program, name, partial(lives, name)) for name in wanted}
 
 
-def write(dirname: str, name: str, rows: np.ndarray, servers: int) -> None:
-    """Write a table of which row i has id i."""
-    ids = np.arange(len(rows), dtype=np.int64)
-    pieces = ((ids[at : at + _PIECE], rows[at : at + _PIECE]) for at in range(0, len(rows), _PIECE))
-    Path(dirname).mkdir(parents=True, exist_ok=True)
-    sparse_text.write(Path(dirname), name, rows.shape[1], servers, pieces)
+def read_arrays(
+    dirname: str, program: Any, known: Mapping[str, Any], lives: Lives
+) -> tuple[dict[str, tuple[Arrays, int]], dict[str, tuple[TableRows, int]]]:
+    """What a folder has of a program's parameters in files of their own, and after how many steps it is: of
+    those that are arrays, and the rows that live here of those that are tables. ``known``: those that need
+    not be there."""
+    folder, block, sparse = Path(dirname), program.global_block(), sparse_tables(program)
+    arrays: dict[str, tuple[Arrays, int]] = {}
+    rows: dict[str, tuple[TableRows, int]] = {}
+    for op in (op for op in block.ops if op.type in UPDATES):
+        name = op.input("Param")[0]
+        if name in known:
+            continue
+        if not tensors.path_of(folder, name).is_file():
+            raise FleetError(
+                f"fleet.init_server({dirname!r}): there is no parameter {name!r} in it. Give a folder that "
+                "fleet.save_persistables or fluid.io.save_persistables of this program wrote, on this machine"
+            )
+        kinds = {"": name, **{of: op.input(slot)[0] for slot, of in columns_of(op).items()}}
+        found = {kind: _array(folder, each) for kind, each in kinds.items()}
+        values = {kind: array for kind, array in found.items() if array is not None}
+        powers = ((_array(folder, op.input(slot)[0]), number) for slot, number in powers_of(op).items())
+        steps = [steps_after(float(now.flat[0]), number) for now, number in powers if now is not None]
+        if name in sparse:
+            ids = np.flatnonzero(lives(name, np.arange(len(values[""]))))
+            slots = {kind: array[ids] for kind, array in values.items() if kind}
+            rows[name] = TableRows(ids, values[""][ids], slots), max(steps, default=0)
+        else:
+            arrays[name] = values, max(steps, default=0)
+    return arrays, rows
+
+
+def _array(folder: Path, name: str) -> np.ndarray | None:
+    """A variable's values, None where the folder has none."""
+    path = tensors.path_of(folder, name)
+    return np.asarray(tensors.load_one(path, name)).astype(np.float32, copy=False) if path.is_file() else None
 
 
 def _listed(names: Any) -> Sequence[Any]:

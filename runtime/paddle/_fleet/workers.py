@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from paddle._engine.exchange import ModeSpec
+from paddle._engine.exchange import ModeSpec, ParameterSpec
+from paddle._engine.rows import TableRows
 from paddle._fleet import tables
 from paddle._fleet.errors import TooEarly
 from paddle._fleet.place import Place, Role
 from paddle._program.carrier import Carrier, Cluster, serve
-from paddle._program.lowering import sparse_tables
+from paddle._program.lowering.lowering import sparse_tables
+from paddle._program.lowering.updates import UPDATES, Group, groups
 from paddle._program.moving.keeping import keeper_of
-from paddle._program.scope import global_scope
-from paddle._program.updates import UPDATES, Group, groups
+from paddle._program.running.open_table import table_of
+from paddle._program.running.scope import global_scope
+from paddle._pserver.protocol.placement import lives_on
 
 
 class Workers:
@@ -26,7 +29,8 @@ class Workers:
     def __init__(self, place: Place, mode: ModeSpec) -> None:
         self._place = place
         self._programs: list[Any] = []
-        self._tables: tables.Tables = {}
+        self._tables: dict[str, tuple[TableRows, int]] = {}
+        self._arrays: dict[str, tuple[tables.Arrays, int]] = {}
         self.mode = mode
         self.carrier: Carrier | None = None
         if place.role == Role.WORKER:
@@ -44,7 +48,7 @@ class Workers:
         """Meet the servers with the values that the scope has; False where it has none yet."""
         scope, is_met = global_scope(), False
         for group in self._groups():
-            if all(scope.value(name) is not None for name in group.names):
+            if all(_is_there(scope, each) for each in group.parameters):
                 keeper_of(scope, group, self.carrier)
                 is_met = True
         return is_met
@@ -56,14 +60,24 @@ class Workers:
             self.carrier.close()
 
     def fetch(self) -> None:
-        """Have the scope hold what the servers have."""
+        """Have the scope hold what the servers have. Raises TooEarly where it is another scope that has met
+        them, for what this one has is not what was learned."""
         for group in self._groups():
-            if keeper := global_scope().keepers.get(group.key):
+            keeper = global_scope().keepers.get(group.key)
+            if keeper is not None:
                 keeper.exchange.fetch()
+            elif self.carrier is not None and self.carrier.has_begun:
+                raise TooEarly(
+                    f"worker {self._place.id} was to save, and the global scope has nothing to do with "
+                    f"{group.names[0]!r}, which another scope trains: save within "
+                    "paddle.static.scope_guard(scope), where scope is the one that exe.run was given"
+                )
 
     def shrink(self, threshold: int) -> None:
         """Have open tables forget rows that nobody has used for so many days."""
         for group in self._groups():
+            if not any(each.is_open for each in group.parameters):
+                continue
             keeper = global_scope().keepers.get(group.key)
             if keeper is None:
                 raise TooEarly(
@@ -73,11 +87,25 @@ class Workers:
 
     def serve_from(self, dirname: str | None, names: Any) -> None:
         """Begin from the tables of a folder."""
-        self._tables = tables.read(dirname, names) if dirname else {}
+        self._tables = {}
+        for program in self._programs if dirname else ():
+            self._tables |= tables.read(str(dirname), names, program, self._lives)
+
+    def serve_arrays_from(self, dirname: str) -> None:
+        """Begin from what a folder has of all other parameters, and what is remembered of them."""
+        for program in self._programs:
+            arrays, rows = tables.read_arrays(dirname, program, self._tables, self._lives)
+            self._arrays |= arrays
+            self._tables |= rows
+
+    def _lives(self, name: str, ids: Any) -> Any:
+        """Which rows of a table live on this server."""
+        return lives_on(name, ids, self._place.id, len(self._place.servers))
 
     def serve(self) -> None:
         """Serve until all workers have said goodbye."""
-        serve(self._place.servers[self._place.id], self._place.workers, tables=self._tables)
+        own = self._place.servers[self._place.id]
+        serve(own, self._place.workers, tables=self._tables, arrays=self._arrays)
 
     def _groups(self) -> Iterator[Group]:
         if self.carrier is None:
@@ -86,3 +114,16 @@ class Workers:
             block = program.global_block()
             moved = [op for op in block.ops if op.type in UPDATES]
             yield from groups(block, moved, sparse_tables(program))
+
+
+def _is_there(scope: Any, parameter: ParameterSpec) -> bool:
+    if parameter.is_open:
+        return table_of(scope, parameter.name) is not None
+    return scope.value(parameter.name) is not None
+
+
+def shrink_here(threshold: int) -> None:
+    """The same of tables that are kept in this process."""
+    for keeper in global_scope().keepers.values():
+        if any(each.is_open for each in keeper.group.parameters):
+            keeper.exchange.shrink(threshold)

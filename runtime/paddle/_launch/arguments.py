@@ -70,6 +70,21 @@ def parse_arguments(
     )
 
 
+def split_at_program(arguments: Sequence[str], *users: User) -> tuple[Sequence[str], Sequence[str]]:
+    """Part the flags of ``users`` from the program behind them and all that is the program's."""
+    at = 0
+    while at < len(arguments) and arguments[at].startswith("-"):
+        if arguments[at] == "--":
+            return arguments[:at], arguments[at + 1 :]
+        at += 1 + _takes_the_next(arguments[at], users)
+    return arguments[:at], arguments[at:]
+
+
+def _takes_the_next(token: str, users: Sequence[User]) -> bool:
+    name = token.lstrip("-").replace("-", "_")
+    return any(flag.kind != "bool" and name in (flag.name, flag.also) for flag in flags_of(*users))
+
+
 def _match(token: str, table: Mapping[str, Flag]) -> tuple[Flag | None, str | None]:
     """Find the flag that a token names, and the text that stands in the token itself."""
     name, equals, text = token.lstrip("-").partition("=")

@@ -39,10 +39,13 @@ __all__ = [
     "Reporter",
     "child_environment",
     "files",
+    "meeting_words",
     "read",
+    "read_first",
     "read_init",
     "reporter",
     "restarts",
+    "trainer_of",
 ]
 
 RESTARTS = "PADDLE_RESTARTS"  # how often a role was started before, alone or with its whole job
@@ -64,6 +67,7 @@ _DROPPED = (
     "PADDLE_GLOO_*",
     "PADDLE_HETER_*",
     "PADDLE_PSERVER_ID",
+    "PADDLE_RANKS_SECRET",
     RESTARTS,
     "PADDLE_RUNNING_ENV",
     SERVED,
@@ -134,6 +138,25 @@ def read_init(kwargs: Mapping[str, object], environ: Mapping[str, str]) -> InitF
     )
 
 
+def read_first(environ: Mapping[str, str], dialects: Sequence[str]) -> ClusterEnvironment:
+    """The place that the first of ``dialects`` says that says one; LOCAL where none does."""
+    places = (read(environ, dialect) for dialect in dialects)
+    return next((place for place in places if place.role != "LOCAL"), ClusterEnvironment())
+
+
+def trainer_of(environ: Mapping[str, str]) -> tuple[int, int]:
+    """Which trainer this process is, of how many: 0 of 1 where nobody says it."""
+    found = read(environ)
+    if found.role == "TRAINER":
+        return found.trainer_id, found.trainers
+    number, count = (environ.get(f"PADDLE_{name}", "").strip() for name in ("TRAINER_ID", "TRAINERS_NUM"))
+    for name, text in (("PADDLE_TRAINER_ID", number), ("PADDLE_TRAINERS_NUM", count)):
+        if text and not text.isdecimal():
+            raise FlagError(f"{name}: {text!r} is not a whole number. Correct it, or unset it.")
+    check_trainer_id(int(number or 0), int(count or 1), "PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM")
+    return int(number or 0), int(count or 1)
+
+
 def files(values: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, str]:
     """Where what a process shows or trusts is, of ``values``, empty where there is none: the flag over its
     variable."""
@@ -188,6 +211,15 @@ def child_environment(
         "GLOG_logtostderr": "0",
     }
     return changes | assignments(cluster)
+
+
+def meeting_words(endpoint: str, with_gloo: str = "1") -> dict[str, str]:
+    """What processes of fleet are told of where they meet. ``with_gloo``: "0" where they do not."""
+    return {
+        "PADDLE_WITH_GLOO": with_gloo,
+        "PADDLE_GLOO_RENDEZVOUS": "3",
+        "PADDLE_GLOO_HTTP_ENDPOINT": endpoint,
+    }
 
 
 def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, str, object]]:

@@ -18,6 +18,7 @@ LaunchError                     every one has an ``exit_status`` for the command
 │   ├── NodeUnfit               it lacks what a job needs: a Python, packages, room
 │   └── NodeLost                a connection to it broke
 │       └── NodeSilent          nothing comes or goes by it any more
+├── RanksApart                  ranks that mpirun or srun has started do not find each other (1)
 ├── JobError                    a job that is not there, runs, or does not run; or does not answer (1)
 └── DeliveryError               a workspace could not be put in place, or files not be fetched (1)
     ├── DeliveryRefused         a node does not do what a dispatch asks of it, such as to write elsewhere
@@ -114,6 +115,10 @@ class NodeLost(NodeError):
 
 class NodeSilent(NodeLost):
     """Nothing comes or goes by a connection to it any more, and nobody said why."""
+
+
+class RanksApart(LaunchError):
+    """Ranks that mpirun or srun has started do not find each other."""
 
 
 class JobError(LaunchError):

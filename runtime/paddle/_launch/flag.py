@@ -16,7 +16,9 @@ from paddle._launch.errors import FlagError
 
 Value = bool | int | float | str | tuple[str, ...]
 Kind = Literal["bool", "int", "float", "str", "names", "duration"]  # names: words, written with commas
-User = Literal["launcher", "pserver", "trainer", "master", "reshard", "export", "snapshot", "fleetrun"]
+User = Literal[
+    "launcher", "pserver", "trainer", "master", "reshard", "export", "snapshot", "fleetrun", "rank"
+]
 
 # What a value does in this release.
 #   acts     the project itself acts upon it

@@ -20,7 +20,7 @@ from paddle._launch.flag import Effect, Flag, Kind, User, Value
 _COMMANDS = frozenset(
     {
         *("paddle.py", "paddle pserver", "paddle master", "paddle reshard", "paddle export"),
-        *("paddle snapshot", "fleetrun"),
+        *("paddle snapshot", "fleetrun", "paddle rank"),
     }
 )
 _MOST_TRAINERS = 1 << 16  # a pserver keeps something of each from the start
@@ -29,7 +29,7 @@ _MOST_TRAINERS = 1 << 16  # a pserver keeps something of each from the start
 def _users(letters: str) -> frozenset[User]:
     names: dict[str, User] = {
         "l": "launcher", "p": "pserver", "t": "trainer", "m": "master", "r": "reshard",
-        "e": "export", "s": "snapshot", "f": "fleetrun",
+        "e": "export", "s": "snapshot", "f": "fleetrun", "k": "rank",
     }  # fmt: skip
     return frozenset(names[letter] for letter in letters)
 
@@ -84,6 +84,9 @@ FLAGS: tuple[Flag, ...] = (
     _job("hosts", "names", (), "Nodes, local or user@host[:sshport]; the place in the list is the node's id",
          conf="HOSTS"),
     _job("root_dir", "str", "jobs", "Folder on every node for the JOB folders", conf="ROOT_DIR"),
+    _job("platform", "str", "fabric", "What leads to nodes: fabric (SSH, or this machine) or mpi (mpirun)",
+         conf="PLATFORM", choices=("fabric", "mpi", "kubernetes")),
+    _job("mpirun_flags", "str", "", "Flags of mpirun beside those that it needs", conf="MPIRUN_FLAGS"),
     _job("pserver_hosts", "names", (), "Nodes of HOSTS, by name or number, with a pserver (unset: all)",
          conf="PSERVER_HOSTS"),
     _job("trainer_hosts", "names", (), "Nodes with a trainer; the place in this list is its id (unset: all)",
@@ -278,15 +281,32 @@ FLEET_FLAGS: tuple[Flag, ...] = (
 )
 # fmt: on
 
+# Of `paddle rank`, which mpirun and srun start; the ports as start_mpi_train.sh of the original set them.
+# fmt: off
+_rank = partial(_row, "k", "acts")
+RANK_FLAGS: tuple[Flag, ...] = (
+    _rank("machines", "str", "", "File of the job's machines, one on each line (unset: machines, if there)"),
+    _rank("machine_names", "names", (), "They themselves, in place of a file", env="PADDLE_MACHINES"),
+    _rank("port", "int", 7164, "First port of each parameter server; sparse ones follow the dense",
+          env="PADDLE_INIT_PORT", low=1, high=65535),
+    _rank("ports_num", "int", 1, "Number of its dense ports", env="PADDLE_INIT_PORTS_NUM", low=1, high=1024),
+    _rank("ports_num_for_sparse", "int", 1, "Number of its ports for parameters with sparse_update",
+          env="PADDLE_INIT_PORTS_NUM_FOR_SPARSE", low=0, high=1024),
+    _rank("rally_port", "int", 0, "Port of rank 0 at which ranks find each other (0: behind all the others)",
+          low=0, high=65535),
+    _rank("rally_timeout", "duration", 60.0, "How long they look for each other"),
+    _rank("log_dir", "str", "logs", "Folder of pserver.log and train.log; it is made"),
+)
+# fmt: on
+
 BY_NAME: Mapping[str, Flag] = MappingProxyType({flag.name: flag for flag in FLAGS})
 BY_CONF_NAME: Mapping[str, Flag] = MappingProxyType({flag.conf: flag for flag in FLAGS if flag.conf})
 
 
 def flags_of(*users: User) -> tuple[Flag, ...]:
     """Give the flags that at least one of ``users`` takes, in the order of the tables."""
-    return tuple(
-        flag for flag in FLAGS + MASTER_FLAGS + SNAPSHOT_FLAGS + FLEET_FLAGS if flag.users & set(users)
-    )
+    tables = (FLAGS, MASTER_FLAGS, SNAPSHOT_FLAGS, FLEET_FLAGS, RANK_FLAGS)
+    return tuple(flag for table in tables for flag in table if flag.users & set(users))
 
 
 def defaults_of(*users: User) -> dict[str, Value]:

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from paddle._launch.arguments import Arguments, parse_arguments
-from paddle._launch.errors import UsageError
+from paddle._launch.errors import NotInThisRelease, UsageError
 from paddle._launch.flag import Value
 from paddle._launch.flags import BY_NAME, flags_of, nearest
 from paddle._launch.settings import Settings
@@ -59,6 +59,7 @@ def describe(
 ) -> JobSpec:
     """Describe the job that ``given`` asks for. ``is_free`` is asked, last of all, for a JOB folder.
     ``home``: where results come, if that is not the workspace given."""
+    _check_platform(settings)
     _check_enough(settings)
     package, deployed = (_folder(settings, name, cwd) for name in ("job_dispatch_package", "job_workspace"))
     if (package is None) == (deployed is None):
@@ -106,6 +107,26 @@ def _expanded(settings: Settings, name: str) -> Path:
             f"{settings.written(name)}: {settings[name]!r} begins with the name of a user that this machine "
             "does not know. Write the path out."
         ) from error
+
+
+def _check_platform(settings: Settings) -> None:
+    """Refuse nodes that what is to lead to them cannot lead to."""
+    written = settings.written("platform")
+    if settings["platform"] == "kubernetes":
+        raise NotInThisRelease(
+            f"{written}: it is not in this release. Name machines in HOSTS, which are reached over SSH."
+        )
+    if settings["platform"] == "mpi" and settings.hosts[0].is_local:
+        raise UsageError(
+            f"{written}: mpirun leads to machines, and HOSTS names local nodes. Name machines, user@host, or "
+            "leave the platform out."
+        )
+    with_port = [host.name for host in settings.hosts if host.ssh_port]
+    if settings["platform"] == "mpi" and with_port:
+        raise UsageError(
+            f"{written}: mpirun takes no port of sshd, and HOSTS gives {with_port[0]} one. Write it to "
+            "~/.ssh/config, which mpirun's ssh reads."
+        )
 
 
 def _check_enough(settings: Settings) -> None:

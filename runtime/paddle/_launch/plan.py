@@ -14,7 +14,14 @@ from typing import Any, Literal
 
 import msgspec
 
-from paddle._launch.environ import RESTARTS, SERVED, SHARED_PORTS, ClusterEnvironment, child_environment
+from paddle._launch.environ import (
+    RESTARTS,
+    SERVED,
+    SHARED_PORTS,
+    ClusterEnvironment,
+    child_environment,
+    meeting_words,
+)
 from paddle._launch.flags import BY_NAME
 from paddle._launch.job import SNAPSHOT_FLAGS, JobSpec
 from paddle._launch.machines.shards import share
@@ -24,6 +31,7 @@ from paddle._launch.workspace import PROGRAM, Entry
 
 JOB_VARIABLE = "PADDLE_JOB_ID"  # by which a process shows whose it is
 LONGEST_PRINT = 10
+LAST_PORT = 65535
 _SHOWN_NODES = 4
 LOGS = {"pserver": "log/server.log", "trainer": "log/train.log"}
 
@@ -241,10 +249,20 @@ class _Writer:
             node=node,
             rank=rank,
             argv=argv,
-            env={**env, JOB_VARIABLE: self._job_id, SHARED_PORTS: self._shared_ports},
+            env={**env, **self._meeting(kind), JOB_VARIABLE: self._job_id, SHARED_PORTS: self._shared_ports},
             prepend=self._prepend,
             log=LOGS[kind],
         )
+
+    def _meeting(self, kind: str) -> dict[str, str]:
+        """Where trainers that are programs of fleet meet: trainer 0 holds the place, on the port behind those
+        of pservers."""
+        settings = self._spec.settings
+        trainers = settings.places.trainers
+        port = sum(int(settings[name]) for name in ("port", "ports_num", "ports_num_for_sparse"))
+        if kind != "trainer" or len(trainers) == 1 or port > LAST_PORT:
+            return {}
+        return meeting_words(f"{self._addresses[trainers[0]]}:{port}")
 
 
 def address_of(host: Host, node: int) -> str:
@@ -309,7 +327,9 @@ def count(number: int, word: str) -> str:
 
 def describe(launch: LaunchPlan) -> list[str]:
     """Say the plan in at most ``LONGEST_PRINT`` lines."""
-    nodes, carrier = launch.nodes, "local" if launch.nodes[0].host.is_local else "SSH"
+    nodes, carrier = launch.nodes, "local"
+    if launch.remote is not None:
+        carrier = "SSH" if launch.remote.mpirun is None else "MPI"
     what = [count(len(launch.roles(kind)), kind) for kind in LOGS]
     shards = f", each sent its shard of {launch.shard_data}" if launch.shard_data else ""
     lines = [f"{launch.name}: {' and '.join(what)} on {count(len(nodes), f'{carrier} node')}{shards}"]

@@ -7,6 +7,7 @@ meet.
 
 from __future__ import annotations
 
+import shlex
 from hashlib import sha256
 from pathlib import Path
 
@@ -22,7 +23,8 @@ _OWN = ".paddle"  # in ROOT_DIR: all that is not a job's
 class Remote(msgspec.Struct, frozen=True, kw_only=True):
     """It. ``root``: ROOT_DIR there. ``pythons``: what may run roles, the first that a node has. ``runtime``:
     where the package ``paddle`` comes to lie; ``contents``: what it is made of. ``nics``: the devices of
-    pservers. ``host_keys``: known, new or any.
+    pservers. ``host_keys``: known, new or any. ``mpirun``: its flags, where it leads to nodes and
+    SSH does not.
     """
 
     root: Path
@@ -31,6 +33,7 @@ class Remote(msgspec.Struct, frozen=True, kw_only=True):
     contents: tuple[Entry, ...]
     nics: tuple[str, ...]
     host_keys: str
+    mpirun: tuple[str, ...] | None = None
 
     def size_and_count(self) -> tuple[int, int]:
         """How much the runtime is to send: bytes, and files and folders."""
@@ -48,6 +51,7 @@ def needs(settings: Settings, runtime: Path) -> Remote:
         contents=sent,
         nics=settings["nics"],
         host_keys=settings["host_keys"],
+        mpirun=tuple(shlex.split(settings["mpirun_flags"])) if settings["platform"] == "mpi" else None,
     )
 
 

@@ -11,23 +11,26 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import count
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from paddle._engine.exchange import ModeSpec, SteppingAhead
 from paddle._goodbye import Goodbye
 from paddle._program.errors import BadArgument
+from paddle._program.told_to_stop import listen
+from paddle._program.upstream_flags import deadline_s
 
 if TYPE_CHECKING:
-    from paddle._engine.exchange import Exchange, UpdateSpec
+    from paddle._engine.exchange import Exchange, Remembering, UpdateSpec
     from paddle._launch.environ import InitFlags
     from paddle._pserver.trust.tls import Certificate
 
-_groups: Counter[tuple[tuple[str, ...], int]] = Counter()  # that this process has begun, of each job
+_groups: defaultdict[tuple[tuple[str, ...], int], set[int]] = defaultdict(set)  # begun here, of each job
 _started: dict[int, Carrier] = {}  # that have not said goodbye
 _MISSED_S = 600.0  # for which a trainer is missed, as by other pservers
 _PATIENCE_S = 180.0  # with which the original waits for a server that is not there yet
@@ -59,19 +62,24 @@ class Carrier:
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
-        self._exchanges: list[Exchange] = []
-        self._goodbyes: list[Goodbye] = []
+        self._exchanges: dict[int, tuple[Exchange, Goodbye]] = {}
 
-    def __call__(self) -> Exchange:
+    def __call__(self) -> Remembering:
         """The exchange of the next group of parameters that have a rule and a rate of their own; all trainers
         of the job ask for them in one order."""
-        job = self.cluster.endpoints, self.cluster.trainer_id
+        taken = _groups[self.cluster.endpoints, self.cluster.trainer_id]
         _started[id(self)] = self
-        exchange = _remote(self.cluster, _groups[job])
-        _groups[job] += 1
-        self._exchanges.append(exchange)
-        self._goodbyes.append(Goodbye(_PROCESS, exchange))
+        listen(_tell_all)
+        number = next(number for number in count() if number not in taken)
+        exchange = _remote(self.cluster, number)
+        taken.add(number)
+        self._exchanges[number] = exchange, Goodbye(_PROCESS, exchange)
         return exchange
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether it trains now: servers have been met, and nobody has said goodbye."""
+        return bool(self._exchanges)
 
     def update(self, update: UpdateSpec) -> UpdateSpec:
         """``update`` as it is done in this job."""
@@ -79,26 +87,30 @@ class Carrier:
 
     def failed(self, error: BaseException) -> None:
         """An error leaves a run."""
-        for goodbye in self._goodbyes:
+        for _, goodbye in self._exchanges.values():
             goodbye.failed(error)
 
     def succeeded(self) -> None:
         """A run ended well."""
-        for goodbye in self._goodbyes:
+        for _, goodbye in self._exchanges.values():
             goodbye.succeeded()
 
     def close(self) -> None:
         """Say goodbye. Idempotent."""
         _started.pop(id(self), None)
-        exchanges, self._exchanges = self._exchanges, []
-        _groups[self.cluster.endpoints, self.cluster.trainer_id] -= len(exchanges)
+        exchanges, self._exchanges = self._exchanges, {}
+        _groups[self.cluster.endpoints, self.cluster.trainer_id] -= exchanges.keys()
         with ExitStack() as closing:
-            for goodbye, exchange in zip(self._goodbyes, exchanges, strict=False):
+            for exchange, goodbye in exchanges.values():
                 closing.callback(goodbye.say, exchange)
-            for exchange in exchanges:
+            for exchange, _ in exchanges.values():
                 if isinstance(exchange, SteppingAhead):
                     exchange.settle()
-            self._goodbyes = []
+
+
+def _tell_all(error: BaseException) -> None:
+    for carrier in list(_started.values()):
+        carrier.failed(error)
 
 
 def close_all() -> None:
@@ -107,7 +119,7 @@ def close_all() -> None:
         carrier.close()
 
 
-def exchange_of(carrier: Carrier | None) -> Exchange:
+def exchange_of(carrier: Carrier | None) -> Remembering:
     """A new exchange: what ``carrier`` gives, or one in this process."""
     if carrier is not None:
         return carrier()
@@ -123,7 +135,7 @@ def refresh_of(exchange: Exchange, *, has_tables: bool) -> Callable[[], Any] | N
     return exchange.settle if isinstance(exchange, SteppingAhead) else None
 
 
-def _remote(cluster: Cluster, group: int) -> Exchange:
+def _remote(cluster: Cluster, group: int) -> Remembering:
     from paddle._absent import NotInThisRelease
     from paddle._launch.environ import read_init, shared_ports
     from paddle._pserver.protocol.wire import wire_of
@@ -159,13 +171,7 @@ def _remote(cluster: Cluster, group: int) -> Exchange:
 
 def _patience_s(flags: InitFlags) -> float:
     """How long servers are waited for that are not there yet."""
-    return flags.connect_timeout if "connect_timeout" in flags.given else _deadline_s(_PATIENCE_S)
-
-
-def _deadline_s(otherwise: float) -> float:
-    """How long the original would wait for a call to a server, in milliseconds where somebody has said it."""
-    deadline = os.environ.get("FLAGS_rpc_deadline", "").strip()  # noqa: SIM112  upstream's name
-    return float(deadline) / 1000 if deadline.isdigit() and int(deadline) else otherwise
+    return flags.connect_timeout if "connect_timeout" in flags.given else deadline_s(_PATIENCE_S)
 
 
 def serve(
@@ -173,10 +179,11 @@ def serve(
     trainers: int,
     *,
     on_ready: Callable[[str, int], None] = lambda address, port: None,
-    tables: Mapping[str, tuple[Any, Any]] = MappingProxyType({}),
+    tables: Mapping[str, tuple[Any, int]] = MappingProxyType({}),
+    arrays: Mapping[str, tuple[Any, int]] = MappingProxyType({}),
 ) -> None:
     """Be the parameter server at ``endpoint`` for so many trainers, in this process. ``tables``: rows of
-    sparse parameters that it has already, ids and values by name.
+    sparse parameters that it has already; ``arrays``: values of dense ones (ShardOptions).
 
     Returns when all have said goodbye or are gone for good. SIGINT and SIGTERM end it in order, and this
     process with status 0, as they do in the original. Raises PserverError where the job did not end well.
@@ -210,8 +217,9 @@ def serve(
         address=address,
         port=port,
         trainers=trainers,
-        barrier_timeout_s=_deadline_s(_MISSED_S),
+        barrier_timeout_s=_MISSED_S,
         tables=tables,
+        arrays=arrays,
     )
     if not serve_here(options, ready, Reported("parameter server"), token=token, certificate=certificate):
         raise SystemExit(0)

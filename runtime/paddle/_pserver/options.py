@@ -31,7 +31,8 @@ class ShardOptions:
     """What one shard is told. ``serving``: the same for all processes that one `paddle pserver` starts, which
     serves one job, and for those of another one that takes its place in that job. ``memory_limit_bytes``:
     what parameters may need; ``cut_limit_bytes``: what a snapshot may, besides what they leave. ``tables``:
-    rows of sparse parameters, arrays of ids and values by name, in the place of first values of these."""
+    TableRows of sparse parameters by name, in the place of first values, and how many steps made them so;
+    ``arrays``: the same of dense ones, whole: values, under "", and slots of the rule."""
 
     num_gradient_servers: int = 1
     min_trainers: int = 0
@@ -44,6 +45,9 @@ class ShardOptions:
     is_shown: bool = False  # whether trainers of the machine may read dense values themselves
     serving: str = ""
     tables: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+    arrays: Mapping[str, tuple[Mapping[str, Any], int]] = field(default_factory=dict)
+    claims: Any = None  # Claims of all shards of its process, under its name, where there are others
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ It must never hold code of its own. Guarantee: each name is the very object of t
 from importlib import import_module
 from typing import Any
 
-from paddle import _absent
+from paddle._public_names import missing
 
 _MODULES = frozenset({"fleet", "launch"})
 _DATASETS = frozenset({"InMemoryDataset", "QueueDataset"})
@@ -31,9 +31,7 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module("paddle.distributed.fleet.dataset"), name)
     if name in _ENTRIES:
         return getattr(import_module("paddle.distributed.entry_attr"), name)
-    if name in _LATER:
-        raise _absent.AbsentName(f"paddle.distributed.{name} is not in this release: {_LATER[name]}.")
-    raise AttributeError(f"paddle.distributed.{name} does not exist", name=name, obj=import_module(__name__))
+    raise missing(__name__, name, _LATER.get(name, ""))
 
 
 def __dir__() -> list[str]:

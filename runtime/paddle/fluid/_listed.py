@@ -65,9 +65,9 @@ LISTED = {
         space_to_depth spectral_norm split split_lod_tensor sqrt square square_error_cost squeeze
         ssd_loss stack stanh StaticRNN StaticRNNMemoryLink strided_slice sum sums swish Switch
         switch_case t tanh tanh_shrink target_assign teacher_student_sigmoid_loss temporal_shift
-        tensor_array_to_tensor thresholded_relu topk trace TrainingHelper transpose tril triu
+        thresholded_relu topk trace TrainingHelper transpose tril triu
         unfold Uniform uniform_random uniform_random_batch_size_like unique unique_with_counts
-        unsqueeze unstack upload warpctc where While while_loop WhileGuard yolo_box yolov3_loss
+        unsqueeze unstack utils upload warpctc where While while_loop WhileGuard yolo_box yolov3_loss
         zeros zeros_like
         """,
     "optimizer": """
@@ -106,9 +106,9 @@ LISTED = {
 """Names by module."""
 
 _DETECTION = "operators that detect objects in images are not built"
-_READERS = "readers are given to fluid.layers.py_reader, fluid.io.PyReader or fluid.io.DataLoader"
 _SERVERS = "fluid.DistributeTranspiler makes programs of trainers and servers"
 _INSTEAD = {
+    "utils": "it is upstream's own, nested lists and sizes; use functions of Python's",
     **dict.fromkeys(
         (
             *("anchor_generator", "bipartite_match", "box_clip", "box_coder", "box_decoder_and_assign"),
@@ -122,26 +122,11 @@ _INSTEAD = {
         ),
         _DETECTION,
     ),
-    **dict.fromkeys(
-        (
-            *(
-                "open_files",
-                "open_recordio_file",
-                "random_data_generator",
-                "Preprocessor",
-                "batch",
-                "shuffle",
-            ),
-            *("load", "double_buffer"),
-        ),
-        _READERS,
-    ),
+    "load": "values are read by fluid.io.load_vars, with vars=[...]",
     **dict.fromkeys(("ListenAndServ", "Send", "Recv", "BlockGuardServ"), _SERVERS),
-    **dict.fromkeys(("ParallelDo", "get_places"), "a batch is computed as a whole; leave the loop out"),
     **dict.fromkeys(("Go", "Select"), "channels were taken out of fluid in 0.15"),
-    **dict.fromkeys(("force_init_on_cpu", "init_on_cpu"), "first values are given on the CPU in any case"),
     **dict.fromkeys(
-        ("PipelineOptimizer", "RecomputeOptimizer", "DGCMomentumOptimizer"),
+        ("PipelineOptimizer", "DGCMomentumOptimizer"),
         "it spares what GPUs lack; minimize with the optimizer itself",
     ),
 }

@@ -1,6 +1,6 @@
 """Gradients, appended to a program."""
 
-from paddle._program.backward import append_backward, calc_gradient, gradients
+from paddle._program.writing.backward import append_backward, calc_gradient, gradients
 from paddle.fluid._listed import lacking
 
 __all__ = ["append_backward", "calc_gradient", "gradients"]

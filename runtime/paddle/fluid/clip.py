@@ -1,6 +1,6 @@
 """Clipping of gradients, and of what comes back through a variable."""
 
-from paddle._program.clip import (
+from paddle._program.writing.clip import (
     ErrorClipByValue,
     GradientClipBase,
     GradientClipByGlobalNorm,

@@ -11,11 +11,13 @@ from importlib import import_module
 from typing import Any
 
 from paddle import _absent
-from paddle._program.block import Block
-from paddle._program.dtypes import VarType
-from paddle._program.lod_tensor import LoDTensor, LoDTensorArray
-from paddle._program.operator import BACKWARD, DIST, FORWARD, LOSS, LR_SCHED, OPTIMIZE, RPC
-from paddle._program.places import (
+from paddle._program.description.block import Block
+from paddle._program.description.dtypes import VarType
+from paddle._program.description.operator import BACKWARD, DIST, FORWARD, LOSS, LR_SCHED, OPTIMIZE, RPC
+from paddle._program.description.program import Program
+from paddle._program.description.variable import GRAD_SUFFIX
+from paddle._program.running.lod_tensor import LoDTensor, LoDTensorArray
+from paddle._program.running.places import (
     CPUPlace,
     CUDAPinnedPlace,
     CUDAPlace,
@@ -25,9 +27,7 @@ from paddle._program.places import (
     get_cuda_device_count,
     is_compiled_with_cuda,
 )
-from paddle._program.program import Program
-from paddle._program.scope import Scope
-from paddle._program.variable import GRAD_SUFFIX
+from paddle._program.running.scope import Scope
 
 Tensor = LoDTensor
 ProgramDesc, BlockDesc = Program, Block  # a program is its own description

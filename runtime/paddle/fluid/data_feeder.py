@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os import environ
 from typing import Any
 
-from paddle._program.dtypes import numpy_dtype
+from paddle._program.description.dtypes import numpy_dtype
+from paddle._program.description.guards import default_main_program
+from paddle._program.description.program import Program
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
-from paddle._program.feeder import SampleFeeder, Slot
-from paddle._program.guards import default_main_program
-from paddle._program.program import Program
-from paddle._program.variable import Variable
+from paddle._program.running.feeder import SampleFeeder, Slot
+from paddle._program.upstream_flags import cpu_count
 
 __all__ = ["DataFeeder"]
 
@@ -36,13 +36,9 @@ class DataFeeder(SampleFeeder):
             self.feed_dtypes.append(variable.dtype)
             self.feed_shapes.append(variable.shape)
             self.feed_lod_level.append(variable.lod_level)
-        super().__init__(slots, _places)
+        super().__init__(slots, cpu_count)
 
 
 def _slot(variable: Variable) -> Slot:
     """A row is what is behind the first size, which is that of the batch, or of all rows of sequences."""
     return Slot(variable.name, variable.shape[1:], numpy_dtype(variable.dtype), variable.lod_level)
-
-
-def _places() -> int:
-    return int(environ.get("CPU_NUM", "1") or "1")

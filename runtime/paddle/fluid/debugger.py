@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from paddle._program.block import Block
-from paddle._program.program import Program
+from paddle._program.description.block import Block
+from paddle._program.description.program import Program
 
 __all__ = ["draw_block_graphviz", "pprint_block_codes", "pprint_program_codes"]
 

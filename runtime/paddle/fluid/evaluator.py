@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from paddle._absent import absent
-from paddle._program import unique_name
-from paddle._program.dtypes import VarType
+from paddle._program.description import unique_name
+from paddle._program.description.dtypes import VarType
+from paddle._program.description.variable import Variable
 from paddle._program.errors import NotInitialized
-from paddle._program.fetched import Fetched
-from paddle._program.initializer import Constant
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.scope import global_scope
-from paddle._program.variable import Variable
+from paddle._program.running.fetched import Fetched
+from paddle._program.running.scope import global_scope
+from paddle._program.writing.initializer import Constant
+from paddle._program.writing.layer_helper import LayerHelper
 
 __all__ = ["ChunkEvaluator", "DetectionMAP", "EditDistance", "Evaluator"]
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from paddle._program.errors import BadArgument
-from paddle._program.executor import Executor
 from paddle._program.reading.training import FetchHandler
-from paddle._program.scope import Scope, _switch_scope, global_scope, scope_guard
+from paddle._program.running.executor import Executor
+from paddle._program.running.scope import Scope, _switch_scope, global_scope, scope_guard
 
 __all__ = [
     "Executor",

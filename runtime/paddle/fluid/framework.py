@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from paddle._absent import NotInThisRelease
-from paddle._program.block import Block
-from paddle._program.dtypes import VarType, dtype_of
-from paddle._program.guards import (
+from paddle._program import upstream_flags
+from paddle._program.description.block import Block
+from paddle._program.description.dtypes import VarType, dtype_of
+from paddle._program.description.guards import (
     default_main_program,
     default_startup_program,
     name_scope,
@@ -17,15 +18,15 @@ from paddle._program.guards import (
     switch_main_program,
     switch_startup_program,
 )
-from paddle._program.operator import Operator
-from paddle._program.places import (
+from paddle._program.description.operator import Operator
+from paddle._program.description.program import Program
+from paddle._program.description.variable import GRAD_SUFFIX, Parameter, Variable
+from paddle._program.running.places import (
     cpu_places,
     cuda_pinned_places,
     cuda_places,
     is_compiled_with_cuda,
 )
-from paddle._program.program import Program
-from paddle._program.variable import GRAD_SUFFIX, Parameter, Variable
 
 __all__ = [
     "GRAD_SUFFIX",
@@ -97,20 +98,18 @@ def device_guard(device: str | None = None) -> Iterator[None]:
     yield
 
 
-_flags: dict[str, Any] = {}
-
-
 def set_flags(flags: Mapping[str, Any]) -> None:
-    """Note flags of upstream's; nothing here depends on them but what ``get_flags`` says."""
+    """Set flags of upstream's, over what the environment says of them. FLAGS_rpc_deadline and
+    FLAGS_communicator_max_merge_var_num are heeded; others are what ``get_flags`` says."""
     if not isinstance(flags, Mapping):
         raise TypeError(f"set_flags takes a dict of names to values, and not {flags!r}")
-    _flags.update(flags)
+    upstream_flags.set_flags(flags)
 
 
 def get_flags(flags: Any) -> dict[str, Any]:
-    """What was set, by name; None where nothing was."""
+    """What was set, or what the environment says, by name; None where nothing was."""
     names = [flags] if isinstance(flags, str) else flags
-    return {name: _flags.get(name) for name in names}
+    return {name: upstream_flags.given(name) for name in names}
 
 
 def dygraph_only(function: Any) -> Any:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from paddle._program import unique_name
+from paddle._program.description import unique_name
+from paddle._program.description.guards import program_guard
+from paddle._program.description.program import Program
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
-from paddle._program.executor import Executor
 from paddle._program.files.variables import load_params
-from paddle._program.guards import program_guard
-from paddle._program.program import Program
-from paddle._program.scope import Scope, scope_guard
-from paddle._program.variable import Variable
+from paddle._program.running.executor import Executor
+from paddle._program.running.scope import Scope, scope_guard
 
 __all__ = ["Inferencer"]
 

@@ -2,7 +2,7 @@
 
 from contextlib import AbstractContextManager, nullcontext
 
-from paddle._program.initializer import (
+from paddle._program.writing.initializer import (
     MSRA,
     Bilinear,
     BilinearInitializer,

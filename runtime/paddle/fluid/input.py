@@ -1,12 +1,12 @@
-"""What comes into a program from outside, as fluid 1.6 to 1.8 spell it: every size is told."""
+"""What comes into a program from outside, as fluid 1.6 to 1.8 spell it: every size is told, and checked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.variable import Variable
+from paddle._program.description.variable import Variable
+from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid.layers.appending import appended
 from paddle.fluid.layers.io import data as _data
 
@@ -16,7 +16,9 @@ __all__ = ["data", "embedding", "one_hot"]
 def data(name: str, shape: Sequence[int | None], dtype: Any = "float32", lod_level: int = 0) -> Variable:
     """A variable that every run is fed; None or -1 stands for a size that the feed decides."""
     sizes = [-1 if size is None else size for size in shape]
-    return _data(name, sizes, append_batch_size=False, dtype=dtype, lod_level=lod_level)
+    made = _data(name, sizes, append_batch_size=False, dtype=dtype, lod_level=lod_level)
+    made.need_check_feed = True
+    return made
 
 
 def embedding(

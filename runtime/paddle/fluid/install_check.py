@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from paddle._program import unique_name
-from paddle._program.executor import Executor
-from paddle._program.guards import program_guard
-from paddle._program.program import Program
-from paddle._program.scope import Scope, scope_guard
+from paddle._program.description.guards import default_startup_program
+from paddle._program.description.written import fresh
+from paddle._program.running.executor import Executor
 
 __all__ = ["run_check"]
 
@@ -21,14 +19,14 @@ def run_check() -> None:
     from paddle.fluid import layers, optimizer
 
     print("Running Verify Fluid Program ... ")
-    main, startup = Program(), Program()
-    with program_guard(main, startup), unique_name.guard(), scope_guard(Scope()):
+    with fresh():
         x = layers.data(name="inp", shape=[2], dtype="float32")
         loss = layers.mean(layers.fc(x, 3))
         optimizer.SGD(learning_rate=0.01).minimize(loss)
         exe = Executor()
-        exe.run(startup)
-        losses = [float(exe.run(main, {"inp": np.ones((2, 2), np.float32)}, [loss])[0][0]) for _ in range(2)]
+        exe.run(default_startup_program())
+        feed = {"inp": np.ones((2, 2), np.float32)}
+        losses = [float(exe.run(feed=feed, fetch_list=[loss])[0][0]) for _ in range(2)]
     if not losses[1] < losses[0]:
         raise RuntimeError(f"a loss that has to fall went from {losses[0]} to {losses[1]}")
     print("Your Paddle Fluid works well on SINGLE GPU or CPU.")

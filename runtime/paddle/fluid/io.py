@@ -11,6 +11,8 @@ from importlib import import_module
 from typing import Any
 
 from paddle import reader
+from paddle._program.description.program import Program
+from paddle._program.description.variable import Variable
 from paddle._program.files.checkpoints import (
     clean_checkpoint,
     get_latest_checkpoint_serial,
@@ -34,9 +36,7 @@ from paddle._program.files.variables import (
     save_vars,
     value_of,
 )
-from paddle._program.program import Program
-from paddle._program.scope import global_scope
-from paddle._program.variable import Variable
+from paddle._program.running.scope import global_scope
 from paddle.batch import batch
 
 buffered, cache, chain, compose = reader.buffered, reader.cache, reader.chain, reader.compose

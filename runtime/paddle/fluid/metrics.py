@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from warnings import warn
 
 import numpy as np
 
 from paddle._absent import NotInThisRelease
+from paddle._engine.area import area
 
 __all__ = [
     "Accuracy",
@@ -90,7 +92,7 @@ class CompositeMetric(MetricBase):
 
 
 class Precision(MetricBase):
-    """Of those that were said to be positive (0.5 and more), the share that is. Labels are 0 and 1."""
+    """Of those that were said to be positive (more than 0.5), the share that is. Labels are 0 and 1."""
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__(name)
@@ -109,7 +111,7 @@ class Precision(MetricBase):
 
 
 class Recall(MetricBase):
-    """Of those that are positive, the share that was said to be (0.5 and more). Labels are 0 and 1."""
+    """Of those that are positive, the share that was said to be (more than 0.5). Labels are 0 and 1."""
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__(name)
@@ -232,7 +234,9 @@ class Auc(MetricBase):
     def __init__(self, name: str | None = None, curve: str = "ROC", num_thresholds: int = 4095) -> None:
         super().__init__(name)
         if curve != "ROC":
-            raise NotInThisRelease(f"fluid.metrics.Auc has the curve 'ROC', not {curve!r}")
+            warn(
+                f"fluid.metrics.Auc measures the curve 'ROC', and not {curve!r}, as upstream's", stacklevel=2
+            )
         self._num_thresholds = num_thresholds
         self._positive = np.zeros(num_thresholds + 1, np.int64)
         self._negative = np.zeros(num_thresholds + 1, np.int64)
@@ -268,12 +272,7 @@ class Auc(MetricBase):
 
     def eval(self) -> float:
         """The area, 0.0 while there are only labels of one kind."""
-        hits = np.concatenate([[0], np.cumsum(self._positive[::-1])]).astype(np.float64)
-        alarms = np.concatenate([[0], np.cumsum(self._negative[::-1])]).astype(np.float64)
-        if not hits[-1] or not alarms[-1]:
-            return 0.0
-        area = np.sum((alarms[1:] - alarms[:-1]) * (hits[1:] + hits[:-1]) / 2)
-        return float(area / (hits[-1] * alarms[-1]))
+        return area(self._positive, self._negative)
 
 
 def _said_and_right(preds: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:

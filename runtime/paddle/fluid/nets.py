@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
-from paddle._program.variable import Variable
 from paddle.fluid import layers
 
 __all__ = [

@@ -6,8 +6,8 @@ from paddle._program.moving.averaging import (
     ModelAverage,
     RecomputeOptimizer,
 )
-from paddle._program.optimizer import Optimizer
-from paddle._program.optimizers import (
+from paddle._program.writing.optimizer import Optimizer
+from paddle._program.writing.optimizers import (
     AdadeltaOptimizer,
     AdagradOptimizer,
     AdamaxOptimizer,

@@ -10,10 +10,10 @@ from typing import Any
 
 from paddle._absent import NotInThisRelease
 from paddle._program.errors import BadArgument
-from paddle._program.executor import Executor
 from paddle._program.files.variables import program_of
-from paddle._program.places import CPUPlace
-from paddle._program.scope import Scope, global_scope
+from paddle._program.running.executor import Executor
+from paddle._program.running.places import CPUPlace
+from paddle._program.running.scope import Scope, global_scope
 from paddle.fluid.compiler import BuildStrategy, ExecutionStrategy
 
 __all__ = ["BuildStrategy", "ExecutionStrategy", "ParallelExecutor"]

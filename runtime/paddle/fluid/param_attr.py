@@ -1,5 +1,5 @@
 """ParamAttr: how one parameter is called, begins and learns."""
 
-from paddle._program.param_attr import ParamAttr, WeightNormParamAttr
+from paddle._program.writing.param_attr import ParamAttr, WeightNormParamAttr
 
 __all__ = ["ParamAttr", "WeightNormParamAttr"]

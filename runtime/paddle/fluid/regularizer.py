@@ -1,6 +1,6 @@
 """Regularizers: what is added to gradients so that parameters stay small."""
 
-from paddle._program.regularizer import (
+from paddle._program.writing.regularizer import (
     L1Decay,
     L1DecayRegularizer,
     L2Decay,

@@ -3,7 +3,7 @@
 The role comes from the environment (0.14's variables, and those of the other generations): without any the
 process trains by itself. It must never know an operator. Guarantees: events come in the documented order;
 a parameter server ends when its trainers have left; training that was broken off goes on from
-the youngest whole checkpoint, number 0 included.
+the youngest whole checkpoint, number 0 included, on a cluster all trainers from the same one.
 """
 
 from __future__ import annotations
@@ -16,12 +16,17 @@ from typing import Any
 import numpy as np
 
 from paddle._absent import NotInThisRelease
-from paddle._launch.environ import ClusterEnvironment, read
-from paddle._program import unique_name
+from paddle._complaint import tell_uncaught
+from paddle._launch.environ import ClusterEnvironment, read_first
+from paddle._program.description import unique_name
+from paddle._program.description.guards import program_guard
+from paddle._program.description.program import Program
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
-from paddle._program.executor import Executor
 from paddle._program.files.checkpoints import (
+    check_is_shared,
     clean_checkpoint,
+    forget_numbers,
     get_latest_checkpoint_serial,
     load_checkpoint,
     load_trainer_args,
@@ -29,10 +34,8 @@ from paddle._program.files.checkpoints import (
 )
 from paddle._program.files.inference import save_inference_model
 from paddle._program.files.variables import load_persistables, save_persistables
-from paddle._program.guards import program_guard
-from paddle._program.program import Program
-from paddle._program.scope import Scope, scope_guard
-from paddle._program.variable import Variable
+from paddle._program.running.executor import Executor
+from paddle._program.running.scope import Scope, scope_guard
 from paddle.fluid.data_feeder import DataFeeder
 from paddle.fluid.transpiler import DistributeTranspiler
 
@@ -83,7 +86,8 @@ class EndStepEvent:
 
 class CheckpointConfig:
     """When checkpoints are written, to the folder ``checkpoint_dir``, the current one if None: after every
-    ``step_interval`` steps of every ``epoch_interval`` passes; the last ``max_num_checkpoints`` are kept."""
+    ``step_interval`` steps of every ``epoch_interval`` passes; the last ``max_num_checkpoints`` are kept.
+    Trainers of a cluster share the folder."""
 
     def __init__(
         self,
@@ -121,6 +125,7 @@ class Trainer:
         parallel: bool = False,
         checkpoint_config: CheckpointConfig | None = None,
     ) -> None:
+        tell_uncaught()
         if checkpoint_config is not None and not isinstance(checkpoint_config, CheckpointConfig):
             raise BadArgument(f"checkpoint_config is a CheckpointConfig, not {checkpoint_config!r}")
         self.parallel, self.place, self.checkpoint_cfg = parallel, place, checkpoint_config
@@ -128,6 +133,7 @@ class Trainer:
         self.startup_program, self.train_program = Program(), Program()
         self._stops = False
         self._is_server = False
+        self._saved = 0
         self.train_func_outputs = self._build(train_func, optimizer_func)
         self._take_role(_role())
         self.exe = Executor(place)
@@ -229,8 +235,12 @@ class Trainer:
 
     def _over(self) -> None:
         """What a checkpoint was for has ended well."""
-        if self.checkpoint_cfg is not None:
+        if self.checkpoint_cfg is None:
+            return
+        if self.trainer_id == 0:
             clean_checkpoint(self.checkpoint_cfg.checkpoint_dir)
+        else:
+            forget_numbers(self.checkpoint_cfg.checkpoint_dir, self.trainer_id)
 
     def stop(self) -> None:
         """Leave ``train`` before the next step."""
@@ -286,13 +296,18 @@ class Trainer:
     # Checkpoints.
 
     def _find_checkpoint(self, config: CheckpointConfig) -> None:
+        if self._is_server:
+            return
+        if self.trainer_id:
+            check_is_shared(config.checkpoint_dir, self.trainer_id)
         serial = get_latest_checkpoint_serial(config.checkpoint_dir)
-        if serial >= 0 and not self._is_server:
-            config.load_serial = serial
-            numbers = load_trainer_args(config.checkpoint_dir, serial, self.trainer_id, _NUMBERS)
+        if serial >= 0:
+            config.load_serial, self._saved = serial, serial + 1
+            numbers = load_trainer_args(config.checkpoint_dir, serial, 0, _NUMBERS)
             config.epoch_id, config.step_id = map(int, numbers)
 
     def _save_checkpoint(self, config: CheckpointConfig, epoch: int, step: int) -> None:
+        """All trainers save after the same steps, so each counts for itself."""
         save_checkpoint(
             self.exe,
             config.checkpoint_dir,
@@ -300,7 +315,9 @@ class Trainer:
             main_program=self.train_program,
             trainer_args={"epoch_id": epoch, "step_id": step},
             max_num_checkpoints=config.max_num_checkpoints,
+            serial=self._saved,
         )
+        self._saved += 1
 
 
 def build_feed_var_list(program: Program, feed_order: Any) -> list[Variable]:
@@ -337,5 +354,4 @@ def _role() -> ClusterEnvironment:
             "PADDLE_TRAINER_IPS asks for collective training on GPUs, which is not in this release: unset "
             "it, and name parameter servers (PADDLE_TRAINING_ROLE, PADDLE_PSERVER_IPS, PADDLE_TRAINERS)"
         )
-    places = (read(os.environ, dialect) for dialect in _DIALECTS)
-    return next((place for place in places if place.role != "LOCAL"), ClusterEnvironment())
+    return read_first(os.environ, _DIALECTS)

@@ -1,5 +1,7 @@
 """``paddle.io``: datasets of samples, how they are drawn, and what makes batches of them."""
 
+from typing import NoReturn
+
 from paddle._data.gathering import get_worker_info
 from paddle._data.samplers import (
     BatchSampler,
@@ -20,6 +22,7 @@ from paddle._data.samples import (
     random_split,
 )
 from paddle._program.reading.data_loader import DataLoader
+from paddle._public_names import missing
 
 __all__ = [
     "BatchSampler",
@@ -39,3 +42,7 @@ __all__ = [
     "get_worker_info",
     "random_split",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing(__name__, name)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from paddle._public_names import missing
+
 _HOMES = {
     "Accuracy": "accuracy",
     "Auc": "curve",
@@ -24,7 +26,7 @@ __all__ = ["Accuracy", "Auc", "Metric", "Precision", "Recall", "accuracy", "auc"
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"paddle.metric.{name} does not exist", name=name)
+        raise missing(__name__, name)
     value = globals()[name] = getattr(import_module(f"paddle.metric._{_HOMES[name]}"), name)
     return value
 

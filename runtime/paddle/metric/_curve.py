@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from paddle._engine.area import area
 from paddle.metric._metric import Metric, array_of
 
 
@@ -45,12 +46,7 @@ class Auc(Metric):
 
     def accumulate(self) -> float:
         """The measure of all batches so far."""
-        positive, negative = self._stat_pos.sum(), self._stat_neg.sum()
-        if not positive or not negative:
-            return 0.0
-        above = np.cumsum(self._stat_pos[::-1])[::-1]  # positives in this bin or a higher one
-        won = np.sum(self._stat_neg * (above - self._stat_pos / 2))
-        return float(won / (positive * negative))
+        return area(self._stat_pos, self._stat_neg)
 
     def name(self) -> str:
         """Its name."""

@@ -5,11 +5,10 @@ It must never hold code of its own. Guarantee: each name is the very class of th
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from typing import Any
 
-from paddle import _absent
+from paddle._public_names import missing
 
 _HOMES = {
     "layer.activation": """
@@ -41,16 +40,6 @@ _HOMES = {
 _MODULES = frozenset({"clip", "functional", "initializer", "layer"})
 _WHERE = {name: module for module, names in _HOMES.items() for name in names.split()}
 
-_ABSENT = frozenset(
-    """
-    AdaptiveAvgPool3D AdaptiveMaxPool3D AlphaDropout AvgPool3D BeamSearchDecoder Bilinear CTCLoss
-    Conv1DTranspose Conv3D Conv3DTranspose Dropout3D InstanceNorm3D LocalResponseNorm MaxPool3D Pad3D
-    PairwiseDistance PixelShuffle SpectralNorm Transformer TransformerDecoder TransformerDecoderLayer Unfold
-    Upsample UpsamplingBilinear2D UpsamplingNearest2D ZeroPad2D dynamic_decode utils
-    """.split()  # noqa: SIM905  read in columns
-)
-"""Names of 2.x that are not built."""
-
 __all__ = [*sorted(_MODULES), *sorted(_WHERE)]
 
 
@@ -60,9 +49,7 @@ def __getattr__(name: str) -> Any:
     if name in _WHERE:
         value = globals()[name] = getattr(import_module(f"paddle.nn.{_WHERE[name]}"), name)
         return value
-    if name in _ABSENT:
-        raise _absent.AbsentName(f"paddle.nn.{name} is not in this release: it is not built.")
-    raise AttributeError(f"paddle.nn.{name} does not exist", name=name, obj=sys.modules[__name__])
+    raise missing(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -6,8 +6,8 @@ generation calls by its older name.
 
 from __future__ import annotations
 
-from paddle._program.clip import GradientClipByGlobalNorm as ClipGradByGlobalNorm
-from paddle._program.clip import GradientClipByNorm as ClipGradByNorm
-from paddle._program.clip import GradientClipByValue as ClipGradByValue
+from paddle._program.writing.clip import GradientClipByGlobalNorm as ClipGradByGlobalNorm
+from paddle._program.writing.clip import GradientClipByNorm as ClipGradByNorm
+from paddle._program.writing.clip import GradientClipByValue as ClipGradByValue
 
 __all__ = ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]

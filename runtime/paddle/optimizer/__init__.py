@@ -7,9 +7,10 @@ takes the keywords of both: given one that only v2 has, or given to ``paddle.tra
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from typing import Any
+
+from paddle._public_names import missing
 
 _OF_2 = frozenset({"SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Lamb", "Momentum", "RMSProp"})
 _OF_V2 = frozenset({"AdaDelta", "AdaGrad", "DecayedAdaGrad", "L2Regularization", "ModelAverage"})
@@ -28,7 +29,7 @@ def __getattr__(name: str) -> Any:
     if name in _OF_V2:
         value = globals()[name] = getattr(import_module("paddle.v2.optimizer"), name)
         return value
-    raise AttributeError(f"paddle.optimizer.{name} does not exist", name=name, obj=sys.modules[__name__])
+    raise missing(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -12,12 +12,13 @@ from typing import Any
 
 from paddle import _mode
 from paddle._absent import NotInThisRelease
-from paddle._program import optimizer as _of_programs
-from paddle._program import unique_name
-from paddle._program.dtypes import VarType
-from paddle._program.guards import default_main_program
-from paddle._program.scope import global_scope
-from paddle._program.variable import Variable
+from paddle._program.description import unique_name
+from paddle._program.description.dtypes import VarType
+from paddle._program.description.guards import default_main_program
+from paddle._program.description.variable import Variable
+from paddle._program.files.state_dict import put_state
+from paddle._program.running.scope import global_scope
+from paddle._program.writing import optimizer as _of_programs
 from paddle.optimizer._scheduler import LRScheduler
 
 __all__ = ["Optimizer"]
@@ -116,8 +117,6 @@ class Optimizer(_of_programs.Optimizer):
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Go on from where another one stood."""
-        from paddle.nn.layer._state import put_state
-
         if self._scheduler is not None and "LR_Scheduler" in state_dict:
             self._scheduler.set_state_dict(state_dict["LR_Scheduler"])
         own = self.state_dict()
@@ -137,17 +136,17 @@ class Optimizer(_of_programs.Optimizer):
 
     def _create_global_learning_rate(self, program: Any = None) -> Variable:
         program = program or default_main_program()
-        if self._scheduler is None or id(program) in self._rates:
+        if self._scheduler is None or program in self._learning_rate_map:
             return super()._create_global_learning_rate(program)
         name = unique_name.generate("learning_rate")
         made = _of_programs.persistent(name, [1], VarType.FP32, self._scheduler(), program)
         self._scheduler._var_name = name
         program._rates[name] = self._scheduler
-        self._rates[id(program)] = made
+        self._learning_rate_map[program] = made
         return made
 
     def _held_rate(self) -> Any:
-        for variable in self._rates.values():
+        for variable in self._learning_rate_map.values():
             held = global_scope().find_var(variable.name)
             if held is not None and held.is_initialized():
                 return held.get_tensor().array()

@@ -36,7 +36,6 @@ class Momentum(Optimizer):
     """v = momentum * v + g; w = w - lr * v, and w - lr * (g + momentum * v) with ``use_nesterov``."""
 
     type = "momentum"
-    accumulators = (("Velocity", "velocity", 0.0),)
 
     def __init__(
         self,
@@ -68,7 +67,7 @@ class Adagrad(Optimizer):
         initial_accumulator_value: float = 0.0,
     ) -> None:
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
-        self.accumulators = (("Moment", "moment", float(initial_accumulator_value)),)
+        self.first_values = {"moment": float(initial_accumulator_value)}
         self.attrs = {"epsilon": float(epsilon)}
 
 
@@ -94,7 +93,6 @@ class Adam(Optimizer):
     ) -> None:
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
         first, second = _share("beta1", beta1), _share("beta2", beta2)
-        self.accumulators = _moments(first, second)
         self.attrs = {"beta1": first, "beta2": second, "epsilon": float(epsilon), "lazy_mode": lazy_mode}
 
 
@@ -118,12 +116,11 @@ class AdamW(Adam):
         name: str | None = None,
     ) -> None:
         super().__init__(learning_rate, beta1, beta2, epsilon, parameters, None, grad_clip, lazy_mode, name)
-        self._decay = float(weight_decay)
+        self.attrs["coeff"] = float(weight_decay)
         self._decays = apply_decay_param_fun or (lambda name: True)
 
-    def _append_optimize_op(self, block: Any, pair: Any) -> Any:
-        self.attrs["coeff"] = self._decay if self._decays(pair[0].name) else 0.0
-        return super()._append_optimize_op(block, pair)
+    def _attrs_of(self, parameter: Any) -> dict[str, Any]:
+        return self.attrs if self._decays(parameter.name) else {**self.attrs, "coeff": 0.0}
 
 
 class Adamax(Optimizer):
@@ -144,11 +141,6 @@ class Adamax(Optimizer):
     ) -> None:
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
         first, second = _share("beta1", beta1), _share("beta2", beta2)
-        self.accumulators = (
-            ("Moment", "moment", 0.0),
-            ("InfNorm", "inf_norm", 0.0),
-            ("Beta1Pow", "beta1_pow_acc", first),
-        )
         self.attrs = {"beta1": first, "beta2": second, "epsilon": float(epsilon)}
 
 
@@ -156,11 +148,6 @@ class RMSProp(Optimizer):
     """By gradients over the root of the mean of their squares; over their spread where ``centered``."""
 
     type = "rmsprop"
-    accumulators = (
-        ("Moment", "momentum", 0.0),
-        ("MeanSquare", "mean_square", 0.0),
-        ("MeanGrad", "mean_grad", 0.0),
-    )
 
     def __init__(
         self,
@@ -183,10 +170,6 @@ class Adadelta(Optimizer):
     """By gradients times the ratio of recent moves to recent gradients."""
 
     type = "adadelta"
-    accumulators = (
-        ("AvgSquaredGrad", "_avg_squared_grad", 0.0),
-        ("AvgSquaredUpdate", "_avg_squared_update", 0.0),
-    )
 
     def __init__(
         self,
@@ -221,23 +204,12 @@ class Lamb(Optimizer):
     ) -> None:
         super().__init__(learning_rate, parameters, None, grad_clip, name)
         first, second = _share("beta1", beta1), _share("beta2", beta2)
-        self._decay = float(lamb_weight_decay)
         self._excluded = exclude_from_weight_decay_fn or (lambda parameter: False)
-        self.accumulators = _moments(first, second)
         self.attrs = {"beta1": first, "beta2": second, "epsilon": float(epsilon)}
+        self.attrs["weight_decay"] = float(lamb_weight_decay)
 
-    def _append_optimize_op(self, block: Any, pair: Any) -> Any:
-        self.attrs["weight_decay"] = 0.0 if self._excluded(pair[0]) else self._decay
-        return super()._append_optimize_op(block, pair)
-
-
-def _moments(beta1: float, beta2: float) -> tuple[tuple[str, str, float], ...]:
-    return (
-        ("Moment1", "moment1", 0.0),
-        ("Moment2", "moment2", 0.0),
-        ("Beta1Pow", "beta1_pow_acc", beta1),
-        ("Beta2Pow", "beta2_pow_acc", beta2),
-    )
+    def _attrs_of(self, parameter: Any) -> dict[str, Any]:
+        return {**self.attrs, "weight_decay": 0.0} if self._excluded(parameter) else self.attrs
 
 
 def _share(name: str, value: Any) -> float:

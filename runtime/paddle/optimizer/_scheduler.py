@@ -75,6 +75,11 @@ class LRScheduler:
 
     set_dict = set_state_dict
 
+    def _of_steps(self, every: int) -> tuple[str, dict[str, float]] | None:
+        """As a schedule of a job's steps, by the name and numbers that servers know, where a step of this one
+        is ``every`` of those; None where only its program can drive it."""
+        return None
+
     def _get_closed_form_lr(self) -> float:
         return self.get_lr()
 

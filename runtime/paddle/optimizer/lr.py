@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import NoReturn
 
+from paddle._public_names import missing
 from paddle.optimizer._plateau import ReduceOnPlateau
 from paddle.optimizer._scheduler import LRScheduler, WrongSchedule
 from paddle.optimizer._warmup import LinearWarmup
@@ -33,6 +35,7 @@ __all__ = [
 ]
 
 Factor = Callable[[int], float]
+Fall = tuple[str, dict[str, float]]
 
 
 class NoamDecay(LRScheduler):
@@ -56,6 +59,9 @@ class NoamDecay(LRScheduler):
         falling = 1.0 if self.last_epoch == 0 else self.last_epoch**-0.5
         rising = self.warmup_steps**-1.5 * self.last_epoch
         return float(self.base_lr * self.d_model**-0.5 * min(falling, rising))
+
+    def _of_steps(self, every: int) -> Fall:
+        return "noam_decay", {"d_model": self.d_model, "warmup_steps": self.warmup_steps}
 
 
 class PiecewiseDecay(LRScheduler):
@@ -98,6 +104,9 @@ class NaturalExpDecay(LRScheduler):
         """The rate at ``last_epoch``."""
         return self.base_lr * math.exp(-1 * self.gamma * self.last_epoch)
 
+    def _of_steps(self, every: int) -> Fall:
+        return "natural_exp_decay", _stairs(every, self.gamma)
+
 
 class InverseTimeDecay(LRScheduler):
     """lr / (1 + gamma * n)."""
@@ -111,6 +120,9 @@ class InverseTimeDecay(LRScheduler):
     def get_lr(self) -> float:
         """The rate at ``last_epoch``."""
         return self.base_lr / (1 + self.gamma * self.last_epoch)
+
+    def _of_steps(self, every: int) -> Fall:
+        return "inverse_time_decay", _stairs(every, self.gamma)
 
 
 class PolynomialDecay(LRScheduler):
@@ -158,6 +170,9 @@ class ExponentialDecay(LRScheduler):
     def get_lr(self) -> float:
         """The rate at ``last_epoch``."""
         return float(self.base_lr * self.gamma**self.last_epoch)
+
+    def _of_steps(self, every: int) -> Fall:
+        return "exponential_decay", _stairs(every, self.gamma)
 
 
 class MultiStepDecay(LRScheduler):
@@ -283,6 +298,10 @@ class CosineAnnealingDecay(LRScheduler):
         return 1 + math.cos(math.pi * epoch / self.T_max)
 
 
+def _stairs(every: int, rate: float) -> dict[str, float]:
+    return {"decay_steps": float(every), "decay_rate": rate, "staircase": 1.0}
+
+
 def _above_zero(who: str, **numbers: float) -> None:
     for name, number in numbers.items():
         if not number > 0:
@@ -298,3 +317,7 @@ def _function(who: str, lr_lambda: Factor) -> Factor:
     if not callable(lr_lambda):
         raise TypeError(f"the lr_lambda of {who} is a function of the epoch, not {lr_lambda!r}")
     return lr_lambda
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing(__name__, name)

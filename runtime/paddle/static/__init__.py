@@ -6,24 +6,27 @@ what did not change since fluid is fluid's.
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from typing import Any
 
 from paddle import _absent
+from paddle._public_names import missing
 
 _HOMES = {
-    "_program.backward": "append_backward gradients",
-    "_program.executor": "Executor",
-    "_program.places": "cpu_places cuda_places",
-    "_program.guards": "default_main_program default_startup_program name_scope program_guard",
-    "_program.program": "Program",
-    "_program.scope": "global_scope scope_guard",
-    "_program.variable": "Variable",
+    "_program.writing.backward": "append_backward gradients",
+    "_program.running.executor": "Executor",
+    "_program.running.places": "cpu_places cuda_places",
+    "_program.description.guards": "default_main_program default_startup_program name_scope program_guard",
+    "_program.description.program": "Program",
+    "_program.running.scope": "Scope global_scope scope_guard",
+    "_program.description.variable": "Variable",
     "tensor.creation": "create_global_var create_parameter",
-    "static.data": "InputSpec data",
+    "static.feeds": "InputSpec data",
     "static.place": "device_guard",
-    "static.model": "load_inference_model normalize_program save_inference_model",
+    "static.model": """
+        deserialize_persistables deserialize_program load_from_file load_inference_model normalize_program
+        save_inference_model save_to_file serialize_persistables serialize_program
+        """,
     "fluid": ("BuildStrategy CompiledProgram ExecutionStrategy ParallelExecutor WeightNormParamAttr"),
     "fluid.layers": "Print py_func",
     "static.measures": "accuracy auc",
@@ -40,7 +43,7 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"paddle.static.{name}")
     if name not in _WHERE:
-        raise AttributeError(f"paddle.static.{name} does not exist", name=name, obj=sys.modules[__name__])
+        raise missing(__name__, name)
     try:
         value = globals()[name] = getattr(import_module(f"paddle.{_WHERE[name]}"), name)
     except (ImportError, _absent.NotInThisRelease) as error:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from paddle import _mode
-from paddle._program.dtypes import VarType
-from paddle._program.initializer import Constant
-from paddle._program.layer_helper import LayerHelper
+from paddle._program.description.dtypes import VarType
+from paddle._program.writing.initializer import Constant
+from paddle._program.writing.layer_helper import LayerHelper
 from paddle.tensor.search import topk
 
 __all__ = ["accuracy", "auc"]

@@ -7,9 +7,14 @@ feeds.
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-__all__ = ["load_inference_model", "normalize_program", "save_inference_model"]
+__all__ = [
+    *("deserialize_persistables", "deserialize_program", "load_from_file", "load_inference_model"),
+    *("normalize_program", "save_inference_model", "save_to_file", "serialize_persistables"),
+    "serialize_program",
+]
 
 
 def save_inference_model(
@@ -23,8 +28,7 @@ def save_inference_model(
     from paddle._program.files import inference
 
     prefix = Path(path_prefix)
-    feeds = feed_vars if isinstance(feed_vars, (list, tuple)) else [feed_vars]
-    fetches = fetch_vars if isinstance(fetch_vars, (list, tuple)) else [fetch_vars]
+    feeds, fetches = _listed(feed_vars), _listed(fetch_vars)
     inference.save_inference_model(
         str(prefix.parent),
         [each if isinstance(each, str) else each.name for each in feeds],
@@ -48,6 +52,65 @@ def load_inference_model(path_prefix: str, executor: Any, **kwargs: Any) -> Any:
 
 def normalize_program(program: Any, feed_vars: Any, fetch_vars: Any) -> Any:
     """The part of ``program`` that computes ``fetch_vars`` of ``feed_vars``."""
-    feeds = feed_vars if isinstance(feed_vars, (list, tuple)) else [feed_vars]
-    fetches = fetch_vars if isinstance(fetch_vars, (list, tuple)) else [fetch_vars]
+    feeds, fetches = _listed(feed_vars), _listed(fetch_vars)
     return program.clone(for_test=True)._prune_with_input([each.name for each in feeds], list(fetches))
+
+
+def serialize_program(feed_vars: Any, fetch_vars: Any, **kwargs: Any) -> bytes:
+    """What computes ``fetch_vars`` of ``feed_vars``, as a .pdmodel holds it. ``program``: theirs, the default
+    one if it is not given."""
+    from paddle._program.description import program_desc
+    from paddle._program.files import inference
+
+    feeds = [each.name for each in _listed(feed_vars)]
+    targets = _listed(fetch_vars)
+    program = inference.pruned(feeds, targets, _program_of(kwargs))
+    whole = inference.with_feeds_and_fetches(program, feeds, [each.name for each in targets])
+    return bytes(program_desc.serialized(whole))
+
+
+def deserialize_program(data: bytes) -> Any:
+    """The program that ``serialize_program`` gave."""
+    from paddle._program.description import program_desc
+
+    return program_desc.parsed(data)
+
+
+def serialize_persistables(feed_vars: Any, fetch_vars: Any, executor: Any, **kwargs: Any) -> bytes:
+    """The values that this needs, as a .pdiparams holds them."""
+    with TemporaryDirectory(prefix="paddle-") as folder:
+        save_inference_model(f"{folder}/it", feed_vars, fetch_vars, executor, **kwargs)
+        return load_from_file(f"{folder}/it.pdiparams")
+
+
+def deserialize_persistables(program: Any, data: bytes, executor: Any) -> None:
+    """Put the values that ``serialize_persistables`` gave where ``program`` finds them."""
+    from paddle._program.files.variables import is_persistable, load_vars
+
+    with TemporaryDirectory(prefix="paddle-") as folder:
+        save_to_file(f"{folder}/it", data)
+        load_vars(executor, folder, program, None, is_persistable, "it")
+
+
+def save_to_file(path: str, content: bytes) -> None:
+    """Write bytes, wholly or not at all."""
+    from paddle._program.files.whole import write_whole
+
+    if not isinstance(content, bytes):
+        raise ValueError(f"save_to_file: content is bytes, and not {type(content).__name__}")
+    write_whole(Path(path), lambda file: file.write(content))
+
+
+def load_from_file(path: str) -> bytes:
+    """The bytes of a file."""
+    return Path(path).read_bytes()
+
+
+def _listed(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, (list, tuple)) else [given]
+
+
+def _program_of(kwargs: Any) -> Any:
+    from paddle._program.description.guards import default_main_program
+
+    return kwargs.get("program") or default_main_program()

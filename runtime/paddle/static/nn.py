@@ -6,21 +6,20 @@ since fluid is fluid's very function.
 
 from __future__ import annotations
 
-import sys
-import warnings
 from importlib import import_module
 from math import prod
 from typing import Any
 
-from paddle import _absent, _mode
+from paddle import _mode
+from paddle._public_names import missing
 
 _OF_FLUID = frozenset(
     """
-    batch_norm bilinear_tensor_product case cond conv2d conv2d_transpose conv3d conv3d_transpose crf_decoding
-    data_norm group_norm instance_norm layer_norm nce prelu py_func row_conv sequence_concat
+    batch_norm bilinear_tensor_product case cond conv2d conv2d_transpose crf_decoding
+    group_norm instance_norm layer_norm nce prelu py_func row_conv sequence_concat
     sequence_conv sequence_enumerate sequence_expand sequence_expand_as sequence_first_step
     sequence_last_step sequence_pad sequence_pool sequence_reshape sequence_reverse sequence_scatter
-    sequence_slice sequence_softmax sequence_unpad spectral_norm switch_case while_loop
+    sequence_slice sequence_softmax sequence_unpad switch_case while_loop
     """.split()  # noqa: SIM905  read in columns
 )
 
@@ -29,11 +28,8 @@ __all__ = ["embedding", "fc", "sparse_embedding", *sorted(_OF_FLUID)]
 
 def __getattr__(name: str) -> Any:
     if name not in _OF_FLUID:
-        raise AttributeError(f"paddle.static.nn.{name} does not exist", name=name, obj=sys.modules[__name__])
-    try:
-        return getattr(import_module("paddle.fluid.layers"), name)
-    except AttributeError:
-        raise _absent.AbsentName(f"paddle.static.nn.{name} is not in this release") from None
+        raise missing(__name__, name)
+    return getattr(import_module("paddle.fluid.layers"), name)
 
 
 def __dir__() -> list[str]:
@@ -53,7 +49,7 @@ def fc(
 
     ``num_flatten_dims``: so many of x's axes are rows, the others are one.
     """
-    from paddle._program.layer_helper import LayerHelper
+    from paddle._program.writing.layer_helper import LayerHelper
 
     _mode.need_static("paddle.static.nn.fc")
     helper = LayerHelper(
@@ -84,11 +80,21 @@ def embedding(
     dtype: Any = "float32",
 ) -> Any:
     """The rows that ids name, of a table of ``size`` (height, width). ``is_sparse``: gradients list rows."""
-    from paddle._program.layer_helper import LayerHelper
+    from paddle._program.writing.layer_helper import LayerHelper
+    from paddle.nn.functional.input import padding_of
 
     _mode.need_static("paddle.static.nn.embedding")
     helper = LayerHelper("embedding", param_attr=param_attr)
-    return _looked_up(helper, input, list(size), padding_idx, dtype, is_sparse, is_distributed)
+    table = helper.create_parameter(helper.param_attr, list(size), dtype)
+    out = helper.create_variable_for_type_inference(table.dtype)
+    attrs = {
+        "is_sparse": is_sparse,
+        "is_distributed": is_distributed,
+        "remote_prefetch": is_sparse and is_distributed,
+        "padding_idx": padding_of(padding_idx, size[0]),
+    }
+    helper.append_op("lookup_table_v2", {"Ids": [input], "W": [table]}, {"Out": [out]}, attrs)
+    return out
 
 
 def sparse_embedding(
@@ -99,55 +105,10 @@ def sparse_embedding(
     entry: Any = None,
     param_attr: Any = None,
     dtype: Any = "float32",
-    **others: Any,
 ) -> Any:
-    """``embedding`` in a table that the parameter servers keep; the height of ``size`` is of no account
-    there. As upstream's it takes the last size of ids for their own where that is 1: the rows of [n, 1]
-    ids are [n, width].
-
-    ``entry``: which ids get a row: a ``CountFilterEntry`` or ``ProbabilityEntry`` of ``paddle.distributed``.
-    It is noted in the program and told of in a warning: here all rows of ``size`` are there from the start.
-    """
-    from paddle._program.layer_helper import LayerHelper
+    """``embedding`` in an open table: any int64 is an id, whose row is made when it is first asked for; see
+    ``paddle._program.writing.sparse_embedding``."""
+    from paddle._program.writing import sparse_embedding as written
 
     _mode.need_static("paddle.static.nn.sparse_embedding")
-    if entry is not None and not hasattr(entry, "_to_attr"):
-        raise ValueError(
-            f"entry is a CountFilterEntry or a ProbabilityEntry of paddle.distributed, not {entry!r}"
-        )
-    if entry is not None:
-        warnings.warn(
-            f"sparse_embedding: entry {entry._to_attr()} has no effect in this release: every id has its row "
-            "from the start",
-            stacklevel=2,
-        )
-    helper = LayerHelper("embedding", param_attr=param_attr)
-    said = "none" if entry is None else entry._to_attr()
-    more = {"remote_prefetch": True, "is_test": is_test, "entry": said}
-    return _looked_up(helper, input, list(size), padding_idx, dtype, True, True, **more)
-
-
-def _looked_up(
-    helper: Any,
-    ids: Any,
-    size: list[int],
-    padding_idx: int | None,
-    dtype: Any,
-    is_sparse: bool,
-    is_distributed: bool,
-    **more: Any,
-) -> Any:
-    from paddle.nn.functional.input import padding_of
-
-    table = helper.create_parameter(helper.param_attr, size, dtype)
-    out = helper.create_variable_for_type_inference(table.dtype)
-    attrs = {
-        "is_sparse": is_sparse,
-        "is_distributed": is_distributed,
-        "remote_prefetch": is_sparse and is_distributed,
-        "padding_idx": padding_of(padding_idx, size[0]),
-        **more,
-    }
-    kind = "lookup_table" if "entry" in more and ids.shape[-1:] == (1,) else "lookup_table_v2"
-    helper.append_op(kind, {"Ids": [ids], "W": [table]}, {"Out": [out]}, attrs)
-    return out
+    return written.sparse_embedding(input, size, padding_idx, is_test, entry, param_attr, dtype)

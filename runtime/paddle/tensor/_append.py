@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from paddle import _mode
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.variable import Variable
+from paddle._program.description.variable import Variable
+from paddle._program.writing.layer_helper import LayerHelper
 
 
 def append(

@@ -29,7 +29,7 @@ __all__ = [
 
 
 def _kind(dtype: Any) -> Any:
-    from paddle._program.dtypes import dtype_of as of
+    from paddle._program.description.dtypes import dtype_of as of
     from paddle.framework import get_default_dtype
 
     return of(dtype or get_default_dtype())
@@ -92,7 +92,7 @@ def empty_like(x: Any, dtype: Any = None, name: str | None = None) -> Any:
 
 def assign(x: Any, output: Any = None) -> Any:
     """A copy of a tensor, or of numbers that are known now, in ``output`` if there is one."""
-    from paddle._program.variable import Variable
+    from paddle._program.description.variable import Variable
 
     if isinstance(x, Variable):
         return append("assign", {"X": x}, into=output)
@@ -163,8 +163,8 @@ def create_parameter(
 ) -> Any:
     """A parameter of the default program, initialized by the startup program."""
     from paddle import _mode
-    from paddle._program.layer_helper import LayerHelper
-    from paddle._program.param_attr import ParamAttr
+    from paddle._program.writing.layer_helper import LayerHelper
+    from paddle._program.writing.param_attr import ParamAttr
 
     _mode.need_static("paddle.create_parameter")
     chosen = ParamAttr(name=name) if attr is None else attr
@@ -189,9 +189,9 @@ def create_global_var(
 ) -> Any:
     """A variable of the default program that the startup program fills with ``value``."""
     from paddle import _mode
-    from paddle._program import unique_name
-    from paddle._program.initializer import Constant
-    from paddle._program.layer_helper import LayerHelper
+    from paddle._program.description import unique_name
+    from paddle._program.writing.initializer import Constant
+    from paddle._program.writing.layer_helper import LayerHelper
 
     _mode.need_static("paddle.static.create_global_var")
     helper = LayerHelper("global_var")

@@ -78,6 +78,6 @@ def is_empty(x: Any, name: str | None = None) -> Any:
 
 def is_tensor(x: Any) -> bool:
     """Whether ``x`` is a variable of a program."""
-    from paddle._program.variable import Variable
+    from paddle._program.description.variable import Variable
 
     return isinstance(x, Variable)

@@ -19,6 +19,7 @@ __all__ = [
         "reverse",
         "roll",
         "scatter",
+        "scatter_nd",
         "scatter_nd_add",
         "slice",
         "split",
@@ -31,7 +32,7 @@ __all__ = [
 
 def cast(x: Any, dtype: Any) -> Any:
     """``x`` in another dtype."""
-    from paddle._program.dtypes import dtype_of as of
+    from paddle._program.description.dtypes import dtype_of as of
 
     kind = of(dtype)
     return append("cast", {"X": x}, {"in_dtype": x.dtype, "out_dtype": kind}, dtype=kind)
@@ -159,6 +160,13 @@ def scatter(x: Any, index: Any, updates: Any, overwrite: bool = True, name: str 
 def scatter_nd_add(x: Any, index: Any, updates: Any, name: str | None = None) -> Any:
     """``x`` and what ``updates`` adds where each row of ``index`` says."""
     return append("scatter_nd_add", {"X": x, "Index": index, "Updates": updates}, name=name)
+
+
+def scatter_nd(index: Any, updates: Any, shape: Any, name: str | None = None) -> Any:
+    """Zeros of ``shape``, and what ``updates`` adds where each row of ``index`` says."""
+    from paddle.tensor.creation import zeros
+
+    return scatter_nd_add(zeros(shape, updates.dtype), index, updates, name)
 
 
 def tile(x: Any, repeat_times: Sequence[int], name: str | None = None) -> Any:

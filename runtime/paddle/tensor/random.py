@@ -18,7 +18,7 @@ __all__ = [
 
 
 def _drawn(type: str, shape: Any, attrs: dict[str, Any], dtype: Any, name: str | None) -> Any:
-    from paddle._program.dtypes import dtype_of as of
+    from paddle._program.description.dtypes import dtype_of as of
     from paddle.framework import get_default_dtype
 
     kind = of(dtype or get_default_dtype())
@@ -75,7 +75,7 @@ def randint(
 
 def randperm(n: int, dtype: Any = "int64", name: str | None = None) -> Any:
     """The whole numbers below ``n`` in an order of chance."""
-    from paddle._program.dtypes import dtype_of as of
+    from paddle._program.description.dtypes import dtype_of as of
 
     attrs = {"n": n, "seed": 0, "dtype": of(dtype)}
     return append("randperm", {}, attrs, dtype=dtype, stop_gradient=True, name=name)

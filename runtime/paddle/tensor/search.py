@@ -17,7 +17,7 @@ __all__ = [
 
 
 def _extreme(type: str, x: Any, axis: int | None, keepdim: bool, dtype: Any, name: str | None) -> Any:
-    from paddle._program.dtypes import dtype_of as of
+    from paddle._program.description.dtypes import dtype_of as of
 
     kind = of(dtype)
     attrs = {"axis": 0 if axis is None else axis, "flatten": axis is None, "keepdims": keepdim}

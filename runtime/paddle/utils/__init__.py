@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from typing import Any
+
+from paddle._public_names import missing
 
 __all__ = ["plot", "run_check", "unique_name"]
 
@@ -14,4 +15,4 @@ def __getattr__(name: str) -> Any:
         return import_module(f"paddle.utils.{name}")
     if name == "run_check":
         return import_module("paddle.utils.check").run_check
-    raise AttributeError(f"paddle.utils.{name} is not in this release", name=name, obj=sys.modules[__name__])
+    raise missing(__name__, name)

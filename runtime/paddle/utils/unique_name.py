@@ -5,6 +5,6 @@ It must never hold code of its own. Guarantee: each name is the very function of
 
 from __future__ import annotations
 
-from paddle._program.unique_name import generate, guard, switch
+from paddle._program.description.unique_name import generate, guard, switch
 
 __all__ = ["generate", "guard", "switch"]

@@ -23,11 +23,17 @@ def test_what_is_read_is_what_was_written(tmp_path_factory, ids, blocks, width, 
     middle = len(ids) // 2
     keys = np.array(ids, np.int64)
     sparse_text.write(
-        folder, "a", width, blocks, [(keys[:middle], values[:middle]), (keys[middle:], values[middle:])]
+        folder,
+        "a",
+        {"Param": width},
+        blocks,
+        [(keys[:middle], values[:middle]), (keys[middle:], values[middle:])],
     )
-    found, rows = sparse_text.read(folder / "a_txt")
+    found, columns = sparse_text.read(folder / "a_txt")
     expected = dict(zip(ids, map(np.ndarray.tobytes, values), strict=True))
-    assert dict(zip(found.tolist(), map(np.ndarray.tobytes, rows), strict=True)) == expected
+    assert (
+        dict(zip(found.tolist(), map(np.ndarray.tobytes, columns.get("Param", ())), strict=True)) == expected
+    )
 
 
 @pytest.mark.parametrize("text", ["x\t1\t0\t1\t1,2,\n", "7\t1\t0\t1\t1,two,\n", "7\n", "7\t1,2,\n8\t1,\n"])
@@ -39,5 +45,44 @@ def test_what_is_no_row_is_said(tmp_path: Path, text: str) -> None:
 
 def test_a_line_may_have_its_values_only(tmp_path: Path) -> None:
     (tmp_path / "a.block0.txt").write_text("18446744073709551615\t0.5,-2,\n")
-    ids, rows = sparse_text.read(tmp_path)
-    assert (ids.tolist(), rows.tolist()) == ([-1], [[0.5, -2.0]])
+    ids, columns = sparse_text.read(tmp_path)
+    assert (ids.tolist(), columns["Param"].tolist()) == ([-1], [[0.5, -2.0]])
+
+
+UPSTREAMS = "param=a\nshard_id=0\nrow_names=Param,Moment1,Beta1Pow\nrow_dims=2,2,1\ncount=1\n"
+
+
+def test_columns_are_cut_as_the_meta_beside_them_says(tmp_path: Path) -> None:
+    (tmp_path / "a.block0.txt").write_text("7\t4\t0\t1\t1,2,3,4,0.9,\n")
+    (tmp_path / "a.block0.meta").write_text(UPSTREAMS)
+    ids, columns = sparse_text.read(tmp_path)
+    assert ids.tolist() == [7]
+    assert {name: column.tolist() for name, column in columns.items()} == {
+        "Param": [[1.0, 2.0]],
+        "Moment1": [[3.0, 4.0]],
+        "Beta1Pow": [[np.float32(0.9)]],
+    }
+
+
+@pytest.mark.parametrize(
+    ("meta", "said"),
+    [
+        (UPSTREAMS.replace("count=1", "count=2"), "it is not whole"),
+        (UPSTREAMS.replace("2,2,1", "2,2"), "does not tell columns"),
+        (UPSTREAMS.replace("2,2,1", "2,2,2"), "not of one table"),
+        (UPSTREAMS.replace("Param", "Row"), "no column Param"),
+    ],
+)
+def test_a_meta_that_does_not_fit_its_rows_is_said(tmp_path: Path, meta: str, said: str) -> None:
+    (tmp_path / "a.block0.txt").write_text("7\t4\t0\t1\t1,2,3,4,0.9,\n")
+    (tmp_path / "a.block0.meta").write_text(meta)
+    with pytest.raises(ValueError, match=said):
+        sparse_text.read(tmp_path)
+
+
+def test_rows_that_nobody_wants_are_passed_over(tmp_path: Path) -> None:
+    ids = np.arange(10)
+    sparse_text.write(tmp_path, "a", {"Param": 1}, 3, [(ids, ids[:, None].astype(np.float32))])
+    found, columns = sparse_text.read(tmp_path / "a_txt", lambda ids: ids % 4 == 1)
+    assert sorted(found) == [1, 5, 9]
+    np.testing.assert_array_equal(columns["Param"][:, 0], found)

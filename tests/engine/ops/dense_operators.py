@@ -175,6 +175,12 @@ DENSE = [
         {"exclusive": True, "reverse": True},
     ),
     Case("reshape", {"X": CUBE}, lambda: CUBE.reshape(2, 2, 6), {"shape": (0, 2, -1)}),
+    Case(
+        "reshape_by",
+        {"X": CUBE, "Like": [X, COLUMN.T, CUBE]},
+        lambda: CUBE.reshape(2, 4, 3),
+        {"sizes": ((2, 0), (0, 1), -1)},
+    ),
     Case("squeeze", {"X": COLUMN}, lambda: COLUMN[:, 0], {"axes": (1,)}),
     Case("squeeze", {"X": ROW}, lambda: ROW[0]),
     Case("unsqueeze", {"X": X}, lambda: X[:, None, :, None], {"axes": (1, 3)}),

@@ -6,14 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-import paddle.fluid as fluid
+from paddle._program.description.written import fresh
 
 
 @pytest.fixture(autouse=True)
 def _afresh() -> Iterator[None]:
-    with (
-        fluid.program_guard(fluid.Program(), fluid.Program()),
-        fluid.scope_guard(fluid.executor.Scope()),
-        fluid.unique_name.guard(),
-    ):
+    with fresh():
         yield

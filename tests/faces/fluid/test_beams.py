@@ -7,9 +7,9 @@ import pytest
 
 import paddle.fluid as fluid
 from paddle._program.errors import BadProgram
-from paddle._program.host import Host
-from paddle._program.lod_tensor import LoDTensor, LoDTensorArray
-from paddle._program.op_rows import row
+from paddle._program.lowering.op_rows import row
+from paddle._program.running.host import Host
+from paddle._program.running.lod_tensor import LoDTensor, LoDTensorArray
 
 layers = fluid.layers
 END = 0

@@ -126,7 +126,7 @@ def test_out_of_step_it_learns_what_one_process_learns(options: dict[str, Any]) 
     found = job(lambda id, program: train(program, batches(id, TRAINERS, 60)), made, endpoints, **options)
     reached = np.mean([each[-10:] for each, _ in found])
     assert reached < 0.5 * losses[0]
-    assert reached < 2 * np.mean(losses[-10:])
+    assert reached < 1.15 * np.mean(losses[-10:])  # each gradient counts for itself: it is farther mostly
     assert endpoints.outcomes() == [True]
 
 

@@ -77,7 +77,7 @@ def test_parts_that_do_not_belong_together_are_refused() -> None:
 
 
 def test_sequences_of_parts_follow_each_other() -> None:
-    from paddle._program.parts import joined
+    from paddle._program.running.parts import joined
 
     one = fluid.create_lod_tensor(np.array([[1], [2], [3]]), [[1, 2]], fluid.CPUPlace())
     other = fluid.create_lod_tensor(np.array([[4], [5]]), [[2]], fluid.CPUPlace())
@@ -110,7 +110,7 @@ def test_places_are_as_many_as_are_asked_for(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(NotInThisRelease, match="finds no GPU"):
         fluid.cuda_places()
     monkeypatch.setenv("CPU_NUM", "many")
-    with pytest.raises(ValueError, match="CPU_NUM='many'"):
+    with pytest.raises(ValueError, match="CPU_NUM is 'many'"):
         fluid.cpu_places()
 
 
@@ -163,3 +163,12 @@ def test_an_installation_checks_itself(capsys: pytest.CaptureFixture[str]) -> No
     fluid.install_check.run_check()
     assert "installed successfully" in capsys.readouterr().out
     assert not fluid.default_main_program().global_block().ops
+
+
+def test_programs_find_what_they_take_from_upstreams_tests() -> None:
+    from paddle.fluid.tests.unittests.op_test import convert_uint16_to_float
+
+    halves = np.array([[0x3F80, 0xC020]], np.uint16)
+    np.testing.assert_array_equal(convert_uint16_to_float(halves), np.array([[1.0, -2.5]], np.float32))
+    with pytest.raises(ImportError, match="it is a test of the original's"):
+        from paddle.fluid.tests.unittests import test_dist_base  # noqa: F401

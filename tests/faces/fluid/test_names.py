@@ -139,6 +139,14 @@ def test_a_layer_is_found_in_the_module_that_upstream_had_it_in() -> None:
         _ = nn.reduce_maen
 
 
+def test_what_is_told_of_absent_names_is_told_of_no_name_that_is_there() -> None:
+    from paddle.fluid._listed import _INSTEAD, LISTED
+
+    listed = {name: module for module, names in LISTED.items() for name in names.split()}
+    homes = {name: importlib.import_module(f"paddle.fluid.{module}") for name, module in listed.items()}
+    assert [name for name in _INSTEAD if name not in homes or hasattr(homes[name], name)] == []
+
+
 def test_a_name_that_nobody_has_is_an_ordinary_error() -> None:
     with pytest.raises(AttributeError, match=r"paddle\.fluid\.nowhere does not exist"):
         _ = fluid.nowhere

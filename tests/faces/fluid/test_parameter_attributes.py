@@ -81,6 +81,7 @@ CLIPS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:the decay of table")
 @pytest.mark.parametrize("penalty", [None, fluid.regularizer.L2Decay(0.1)], ids=["free", "decayed"])
 @pytest.mark.parametrize("clip", CLIPS, ids=lambda clip: type(clip).__name__)
 def test_a_table_whose_gradient_is_rows_moves_as_a_dense_one(clip: object, penalty: object) -> None:
@@ -147,6 +148,7 @@ def test_what_comes_back_through_a_variable_is_bounded() -> None:
     np.testing.assert_allclose(value("w"), before - X.T @ slope, rtol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:the decay of table")
 def test_a_program_for_tests_reads_a_table_that_a_penalty_makes_dense() -> None:
     ids, y = layers.data(name="ids", shape=[1], dtype="int64"), layers.data(name="y", shape=[1])
     row = layers.embedding(input=ids, size=[10, 2], is_sparse=True, param_attr="table")
@@ -163,3 +165,25 @@ def test_parameters_of_one_attribute_have_names_of_their_own() -> None:
     made = [fluid.layers.create_parameter([2], "float32", name=name, attr=attr) for name in "ab"]
     assert [each.name for each in made] == ["a", "b"]
     assert attr.name is None
+
+
+def test_the_decay_of_a_table_is_of_all_rows_and_says_so() -> None:
+    """As upstream's since 1.3: rows that a batch passes by decay, too."""
+    ids = layers.data(name="ids", shape=[1], dtype="int64")
+    begins = fluid.initializer.Constant(1.0)
+    row = layers.embedding(ids, [4, 1], is_sparse=True, param_attr=fluid.ParamAttr("table", begins))
+    penalised = fluid.optimizer.SGD(0.5, regularization=fluid.regularizer.L2Decay(0.2))
+    with pytest.warns(UserWarning, match=r"at .*test_parameter_attributes.py:\d+\) moves all its rows"):
+        exe = begun(penalised, layers.reduce_sum(row))
+    exe.run(feed={"ids": np.array([[1], [1]])})
+    np.testing.assert_allclose(value("table").ravel(), [0.9, 1.0 - 0.5 * (2 + 0.2), 0.9, 0.9], rtol=1e-6)
+
+
+def test_a_table_without_a_height_has_no_decay_and_says_so() -> None:
+    ids = layers.data(name="ids", shape=[1], dtype="int64")
+    table = fluid.ParamAttr("table", fluid.initializer.Constant(1.0))
+    loss = layers.reduce_sum(fluid.contrib.layers.sparse_embedding(ids, [10, 1], param_attr=table))
+    with pytest.warns(UserWarning, match="'table' has no height, so it has no decay"):
+        exe = begun(fluid.optimizer.SGD(0.5, regularization=fluid.regularizer.L2Decay(0.2)), loss)
+    found = [exe.run(feed={"ids": np.array([[1]])}, fetch_list=[loss])[0] for _ in range(2)]
+    np.testing.assert_allclose(np.ravel(found), [1.0, 0.5])

@@ -7,7 +7,7 @@ import pytest
 
 import paddle.fluid as fluid
 from paddle._program.errors import BadProgram
-from paddle._program.lod_tensor import LoDTensor
+from paddle._program.running.lod_tensor import LoDTensor
 
 layers = fluid.layers
 LENGTHS = [[2, 0, 3]]  # the second sequence is empty

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from paddle._absent import NotInThisRelease
-from paddle._program.errors import BadArgument
+from paddle._program.errors import BadArgument, MissingFile
 from paddle.fluid import layers
 from paddle.fluid.inferencer import Inferencer
 from paddle.fluid.optimizer import SGD
@@ -104,6 +104,21 @@ def test_what_was_saved_is_what_an_inferencer_computes_with(tmp_path: Path) -> N
 
 class Broken(Exception):
     pass
+
+
+def test_a_trainer_of_a_cluster_that_has_a_folder_of_its_own_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = {"TRAINING_ROLE": "TRAINER", "TRAINER_ID": "1", "TRAINERS": "2", "PSERVER_IPS": "127.0.0.1"}
+    for name, value in place.items():
+        monkeypatch.setenv(f"PADDLE_{name}", value)
+    monkeypatch.setenv("PADDLE_PSERVER_PORT", "6174")
+    config = CheckpointConfig(str(tmp_path))
+    trainer(checkpoint_config=config)
+    assert config.load_serial is None
+    (tmp_path / "checkpoint_4" / "trainer_1").mkdir(parents=True)
+    with pytest.raises(MissingFile, match=r"trainer 1 has written checkpoint 4 in .* and trainer 0 none"):
+        trainer(checkpoint_config=config)
 
 
 @pytest.mark.parametrize(("breaks_after", "first"), [(0, (0, 1)), (5, (1, 2))])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -200,3 +202,27 @@ def test_two_optimizers_of_one_program_have_two_groups_of_one_endpoint() -> None
     np.testing.assert_allclose(found, losses, rtol=1e-6)
     np.testing.assert_allclose(trained, values, rtol=1e-6)
     assert endpoints.outcomes() == [True, True]
+
+
+def test_scripts_of_jobs_find_what_they_take_from_the_transpiler(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    main = network()[0]
+    transpiler.details.program_to_code(main)
+    assert capsys.readouterr().out == f"{main}\n"
+    with (tmp_path / "program").open("w") as file:
+        transpiler.details.program_to_code(main, file, skip_op_callstack=True)
+    assert (tmp_path / "program").read_text() == f"{main}\n"
+    with pytest.raises(AttributeError, match="UnionFind is not in this release"):
+        _ = transpiler.details.UnionFind
+    with pytest.raises(ImportError, match=r"fluid.layers.utils is not in this release"):
+        import paddle.fluid.layers.utils  # noqa: F401
+
+
+def test_servers_are_waited_for_and_named_when_they_do_not_come() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as there, socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))  # and does not listen
+        known, missing = (f"127.0.0.1:{each.getsockname()[1]}" for each in (there, silent))
+        transpiler.details.wait_server_ready([known], patience_s=0.0)
+        with pytest.raises(RuntimeError, match=f"nobody listens at {missing} after"):
+            transpiler.details.wait_server_ready([known, missing], patience_s=0.0)

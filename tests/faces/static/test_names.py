@@ -2,7 +2,91 @@
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
 import paddle
+from paddle._absent import AbsentName
+from paddle._program.description.written import fresh
+from paddle._public_names import LISTED
+
+NEEDS_INIT = {"paddle.distributed.fleet": {"util"}}
+
+
+@pytest.mark.parametrize("module", LISTED)
+def test_every_public_name_of_2_x_is_there_or_said_to_be_absent_by_name(module: str) -> None:
+    found = import_module(module)
+    for name in sorted({*LISTED[module].split()} - NEEDS_INIT.get(module, set())):
+        try:
+            assert getattr(found, name) is not None or name == "get_cudnn_version"
+        except AbsentName as error:
+            assert str(error).startswith(f"{module}.{name} is not in this release")
+    with pytest.raises(AttributeError, match=f"{module}.nowhere does not exist"):
+        found.nowhere  # noqa: B018
+    assert "nowhere" not in dir(found)
+
+
+def test_every_name_that_a_module_says_it_has_is_there() -> None:
+    for module in LISTED:
+        found = import_module(module)
+        lacking = [
+            n
+            for n in set(getattr(found, "__all__", ())) - NEEDS_INIT.get(module, set())
+            if not hasattr(found, n)
+        ]
+        assert lacking == [], module
+
+
+def test_a_function_is_one_whatever_was_looked_up_before_it() -> None:
+    """A module of its name, imported for another name, would take its place."""
+    assert paddle.static.InputSpec.__name__ == "InputSpec"
+    importlib.reload(paddle.static)
+    assert paddle.static.InputSpec.__name__ == "InputSpec"
+    assert callable(paddle.static.data)
+
+
+def test_a_function_that_changes_its_tensor_names_the_one_that_does_not() -> None:
+    with pytest.raises(
+        AbsentName, match=r"paddle.reshape_ is not in this release: it changes a tensor in its place"
+    ):
+        _ = paddle.reshape_
+
+
+@pytest.fixture
+def alone() -> Iterator[None]:
+    with fresh():
+        paddle.enable_static()
+        yield
+
+
+def test_a_program_and_its_values_travel_as_bytes(alone: None, tmp_path: Path) -> None:
+    x = paddle.static.data("x", [None, 2])
+    y = paddle.static.nn.fc(x, 3)
+    executor = paddle.static.Executor()
+    executor.run(paddle.static.default_startup_program())
+    fed = {"x": np.ones((1, 2), "float32")}
+    (expected,) = executor.run(feed=fed, fetch_list=[y])
+    program = paddle.static.serialize_program([x], y)
+    values = paddle.static.serialize_persistables([x], y, executor)
+    paddle.static.save_to_file(str(tmp_path / "it"), program)
+    with paddle.static.scope_guard(paddle.static.Scope()):
+        again = paddle.static.deserialize_program(paddle.static.load_from_file(str(tmp_path / "it")))
+        paddle.static.deserialize_persistables(again, values, executor)
+        (found,) = executor.run(again, feed=fed, fetch_list=[y.name])
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_what_is_scattered_adds_up_in_zeros(alone: None) -> None:
+    index = paddle.static.data("index", [3, 1], "int64")
+    updates = paddle.static.data("updates", [3])
+    out = paddle.scatter_nd(index, updates, [4])
+    fed = {"index": np.array([[1], [1], [3]]), "updates": np.array([1, 2, 4], "float32")}
+    assert paddle.static.Executor().run(feed=fed, fetch_list=[out])[0].tolist() == [0.0, 3.0, 0.0, 4.0]
 
 
 def test_the_end_of_data_has_one_name_wherever_programs_look_for_it() -> None:

@@ -72,6 +72,67 @@ class Adagrad:
         return 0.1 * g / (np.sqrt(self.sum) + 1e-6)
 
 
+class Adamax:
+    def __init__(self):
+        self.m = self.most = 0.0
+
+    def __call__(self, g, step, w):
+        self.m, self.most = 0.9 * self.m + 0.1 * g, np.maximum(0.999 * self.most + 1e-8, np.abs(g))
+        return 0.1 / (1 - 0.9 ** (step + 1)) * self.m / self.most
+
+
+class RMSProp:
+    def __init__(self):
+        self.sum = self.mean = self.v = 0.0
+
+    def __call__(self, g, step, w):
+        self.sum, self.mean = 0.95 * self.sum + 0.05 * g * g, 0.95 * self.mean + 0.05 * g
+        self.v = 0.5 * self.v + 0.05 * g / np.sqrt(self.sum - self.mean**2 + 1e-6)
+        return self.v
+
+
+class Adadelta:
+    def __init__(self):
+        self.sum = self.moved = 0.0
+
+    def __call__(self, g, step, w):
+        self.sum = 0.95 * self.sum + 0.05 * g * g
+        move = g * np.sqrt((self.moved + 1e-2) / (self.sum + 1e-2))
+        self.moved = 0.95 * self.moved + 0.05 * move**2
+        return move
+
+
+class Lamb:
+    def __init__(self):
+        self.m = self.v = 0.0
+
+    def __call__(self, g, step, w):
+        self.m, self.v = 0.9 * self.m + 0.1 * g, 0.999 * self.v + 0.001 * g * g
+        mean, spread = self.m / (1 - 0.9 ** (step + 1)), self.v / (1 - 0.999 ** (step + 1))
+        way = mean / (np.sqrt(spread) + 1e-6) + 0.01 * w
+        return 0.1 * np.linalg.norm(w) / np.linalg.norm(way) * way
+
+
+class Ahead:
+    """Nesterov's momentum, with a penalty of lengths."""
+
+    def __init__(self):
+        self.v = 0.0
+
+    def __call__(self, g, step, w):
+        g = g + 0.01 * np.sign(w)
+        self.v = 0.9 * self.v + g
+        return 0.05 * (g + 0.9 * self.v)
+
+
+def ahead():
+    return paddle.optimizer.Momentum(0.05, use_nesterov=True, weight_decay=paddle.regularizer.L1Decay(0.01))
+
+
+def spared():
+    return paddle.optimizer.AdamW(0.1, apply_decay_param_fun=lambda name: name != "w")
+
+
 def clipped():
     return paddle.optimizer.SGD(0.1, grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5))
 
@@ -86,6 +147,15 @@ CASES = {
         lambda: paddle.optimizer.SGD(0.1, weight_decay=0.3),
         lambda: stepped(lambda g, n, w: 0.1 * g, penalty=0.3),
     ),
+    "adamax": (lambda: paddle.optimizer.Adamax(0.1), lambda: stepped(Adamax())),
+    "rmsprop": (
+        lambda: paddle.optimizer.RMSProp(0.05, momentum=0.5, centered=True),
+        lambda: stepped(RMSProp()),
+    ),
+    "adadelta": (lambda: paddle.optimizer.Adadelta(1.0, epsilon=1e-2), lambda: stepped(Adadelta())),
+    "lamb": (lambda: paddle.optimizer.Lamb(0.1), lambda: stepped(Lamb())),
+    "nesterov": (ahead, lambda: stepped(Ahead())),
+    "adamw, spared": (spared, lambda: stepped(Adam())),
     "clipped": (clipped, lambda: stepped(lambda g, n, w: 0.1 * g, longest=0.5)),
 }
 
@@ -96,22 +166,6 @@ def test_every_step_is_that_of_the_formula(name):
     losses, weight = regression(optimizer())
     assert losses == pytest.approx(expected()[0], rel=2e-5)
     assert weight == pytest.approx(expected()[1], rel=1e-4)
-
-
-OTHERS = [
-    lambda: paddle.optimizer.Adamax(0.1),
-    lambda: paddle.optimizer.RMSProp(0.05, momentum=0.5, centered=True),
-    lambda: paddle.optimizer.Adadelta(1.0, epsilon=1e-2),
-    lambda: paddle.optimizer.Lamb(0.1),
-    lambda: paddle.optimizer.Momentum(0.05, use_nesterov=True, weight_decay=paddle.regularizer.L1Decay(0.01)),
-    lambda: paddle.optimizer.AdamW(0.1, apply_decay_param_fun=lambda name: name != "w"),
-]
-
-
-@pytest.mark.parametrize("make", OTHERS)
-def test_every_other_optimizer_learns(make):
-    losses, _ = regression(make())
-    assert losses[-1] < losses[0]
 
 
 def test_a_model_of_three_generations_learns_the_same():
@@ -250,6 +304,6 @@ def test_wide_and_deep_learns_and_tells_its_measures():
         tensor.set(np.zeros(tensor.shape(), np.int64), None)
     table = np.array(scope.find_var("table").get_tensor())
     found = [executor.run(test, feed=batch, fetch_list=[area, share]) for batch in batches(3)]
-    assert found[-1][0].item() > 0.95
-    assert np.mean([each[1] for each in found]) > 0.9
+    assert found[-1][0].item() > 0.999  # from the seed's first values it is 1, in whichever order tests run
+    assert np.mean([each[1] for each in found]) > 0.99
     assert np.array_equal(table, np.array(scope.find_var("table").get_tensor()))

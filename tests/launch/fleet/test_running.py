@@ -1,6 +1,6 @@
 """When a job of the fleet generation is over, and with which status."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import count
 
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from paddle._launch.backends import Post
 from paddle._launch.events import Answered, Event, Heard, NodeEnded, RoleExited, RoleJoined
 from paddle._launch.fleet.running import Running
-from paddle._launch.news import Printed
+from paddle._launch.news import Printed, Waiting
 from paddle._launch.phases import Limits, Phase
 from paddle._launch.plan import LaunchPlan
 from tests.launch.fleet.test_roles import LISTS, planned
@@ -17,7 +17,7 @@ from tests.launch.fleet.test_roles import LISTS, planned
 class Scripted:
     """A carrier whose agent answers at once; when ``cue`` is started, the script is played."""
 
-    def __init__(self, post: Post, cue: str, script: Iterable[Event | Printed]) -> None:
+    def __init__(self, post: Post, cue: str, script: Iterable[Event | Printed | Waiting]) -> None:
         self._post, self._cue, self._script = post, cue, script
         self.started: list[str] = []
         self.stopped = 0
@@ -43,7 +43,11 @@ class Scripted:
 
 
 def run(
-    plan: LaunchPlan, cue: str, *script: Event | Printed, limits: Limits | None = None
+    plan: LaunchPlan,
+    cue: str,
+    *script: Event | Printed | Waiting,
+    limits: Limits | None = None,
+    tell: Callable[[str], None] = lambda text: None,
 ) -> tuple[Running, Scripted, int, list[Phase]]:
     phases: list[Phase] = []
     carriers: list[Scripted] = []
@@ -53,7 +57,7 @@ def run(
         return carriers[0]
 
     seconds = count(step=0.1)
-    running = Running(plan, carry, phases.append, lambda _: None, limits, clock=lambda: next(seconds))
+    running = Running(plan, carry, phases.append, tell, limits, clock=lambda: next(seconds))
     status = running.run()
     return running, carriers[0], status, phases
 
@@ -103,3 +107,15 @@ def test_on_one_of_several_machines_servers_outlast_its_own_trainers(
     running, _, status, _ = run(plan, "trainer-1", *script, limits=Limits(finish_s=finish_s))
     assert status == (3 if is_waited_for else 0)
     assert (running.cause is not None) == is_waited_for
+
+
+def test_whom_servers_miss_is_said_and_again_when_the_time_has_doubled() -> None:
+    told: list[str] = []
+    news = [Waiting(("trainer-1",), float(seconds)) for seconds in range(2, 45)]
+    others = [Waiting(("trainer-0", "trainer-1"), 11.0)]
+    ends = RoleExited("trainer-1", 0), RoleExited("trainer-0", 0)
+    run(planned("--server_num=1 --worker_num=2"), "trainer-1", *news, *others, *ends, tell=told.append)
+    assert told == [
+        *(f"servers wait for trainer-1 since {seconds} s" for seconds in (10, 20, 40)),
+        "servers wait for trainer-0, trainer-1 since 11 s",
+    ]

@@ -12,7 +12,6 @@ import pytest
 import paddle
 import paddle.fluid as fluid
 from paddle._program.errors import BadArgument
-from paddle._program.lod_tensor import LoDTensor
 from paddle._program.reading.data_loader import DataLoader
 from paddle._program.reading.end import EOFException
 from paddle._program.reading.loader import PyReader
@@ -22,6 +21,7 @@ from paddle._program.reading.variables import (
     py_reader,
     read_file,
 )
+from paddle._program.running.lod_tensor import LoDTensor
 
 
 def data() -> list[Any]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from paddle._pserver.parley.errors import ParleyError
+from paddle._pserver.parley.errors import OtherWorld
+from paddle._pserver.parley.messages import Seat
 from paddle._pserver.parley.rounds import Rounds
 
 
 def test_each_is_given_its_part_of_all() -> None:
     rounds = Rounds()
-    rounds.tell("worker", 2, 1, 0, [b"1 to 0", b"1 to 1"])
+    rounds.tell(Seat("worker", 2, 1), 0, [b"1 to 0", b"1 to 1"], 0.0)
     assert rounds.missing("worker", 0) == [0]
-    rounds.tell("worker", 2, 0, 0, [b"to all"])
+    rounds.tell(Seat("worker", 2, 0), 0, [b"to all"], 0.0)
     assert rounds.missing("worker", 0) == []
     assert rounds.answer("worker", 0, 0) == [b"to all", b"1 to 0"]
     assert rounds.answer("worker", 0, 1) == [b"to all", b"1 to 1"]
@@ -21,35 +22,52 @@ def test_each_is_given_its_part_of_all() -> None:
 def test_what_is_told_again_counts_once_and_is_answered_again() -> None:
     rounds = Rounds()
     for rank in (0, 1):
-        rounds.tell("worker", 2, rank, 0, [b"a%d" % rank])
-    rounds.tell("worker", 2, 1, 1, [b"later"])
-    rounds.tell("worker", 2, 0, 0, [b"other"])
+        rounds.tell(Seat("worker", 2, rank), 0, [b"a%d" % rank], 0.0)
+    rounds.tell(Seat("worker", 2, 1), 1, [b"later"], 0.0)
+    rounds.tell(Seat("worker", 2, 0), 0, [b"other"], 0.0)
     assert rounds.answer("worker", 0, 0) == [b"a0", b"a1"]
-    rounds.tell("worker", 2, 0, 1, [b"later"])
+    rounds.tell(Seat("worker", 2, 0), 1, [b"later"], 0.0)
     with pytest.raises(KeyError):
         rounds.answer("worker", 0, 0)
 
 
 def test_worlds_do_not_hear_each_other() -> None:
     rounds = Rounds()
-    rounds.tell("worker", 1, 0, 0, [b"w"])
-    rounds.tell("server", 1, 0, 0, [b"s"])
+    rounds.tell(Seat("worker", 1, 0), 0, [b"w"], 0.0)
+    rounds.tell(Seat("server", 1, 0), 0, [b"s"], 0.0)
     assert rounds.answer("server", 0, 0) == [b"s"]
 
 
 def test_who_has_left_is_waited_for_no_more() -> None:
     rounds = Rounds()
-    rounds.tell("worker", 3, 0, 0, [b""])
-    rounds.leave("worker", 2)
+    rounds.tell(Seat("worker", 3, 0), 0, [b""], 0.0)
+    rounds.leave(Seat("worker", 3, 2))
     assert (rounds.missing("worker", 0), rounds.lost("worker", 0)) == ([1, 2], [2])
     assert not rounds.is_over()
-    rounds.leave("worker", 0)
+    rounds.leave(Seat("worker", 3, 0))
     assert rounds.is_over()
 
 
 def test_all_are_told_one_number() -> None:
     rounds = Rounds()
-    rounds.tell("worker", 2, 0, 0, [b""])
+    rounds.tell(Seat("worker", 2, 0), 0, [b""], 0.0)
     for size, rank, parts in ((3, 1, [b""]), (2, 2, [b""]), (2, 1, [b""] * 3)):
-        with pytest.raises(ParleyError, match="told one number"):
-            rounds.tell("worker", size, rank, 0, parts)
+        with pytest.raises(OtherWorld):
+            rounds.tell(Seat("worker", size, rank), 0, parts, 0.0)
+
+
+def test_who_was_heard_of_is_gone_when_it_is_silent_and_who_was_not_may_come() -> None:
+    rounds = Rounds()
+    rounds.tell(Seat("worker", 3, 0), 0, [b""], 10.0)
+    rounds.here(Seat("worker", 3, 1), 10.0)
+    assert (rounds.gone("worker", 0, 9.0), rounds.unseen("worker", 0)) == ([], [2])
+    assert rounds.gone("worker", 0, 11.0) == [1]
+    rounds.here(Seat("worker", 3, 1), 12.0)
+    assert rounds.gone("worker", 0, 11.0) == []
+
+
+def test_who_leaves_before_anybody_spoke_is_waited_for_no_more() -> None:
+    rounds = Rounds()
+    rounds.leave(Seat("all", 2, 1))
+    rounds.tell(Seat("all", 2, 0), 0, [b""], 0.0)
+    assert rounds.lost("all", 0) == [1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ import pytest
 from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import ParameterSpec
 from paddle._engine.rows import SparseRows
-from paddle._pserver.errors import JobFailed, PortInUse, TrainerLost
+from paddle._pserver.errors import JobFailed, PortInUse, PserverError, TrainerLost
 from paddle._pserver.options import SnapshotOptions
 from paddle._pserver.service.endpoint import EndpointOptions, serve
 from paddle._pserver.trainer.local import LocalExchange
@@ -157,3 +158,25 @@ def test_a_port_that_is_taken_is_told_with_its_holder() -> None:
 def test_endpoints_that_are_none_are_refused(endpoints: list[str], text: str) -> None:
     with pytest.raises(ExchangeError, match=text):
         at_endpoints(endpoints)
+
+
+def test_all_groups_of_an_endpoint_are_within_its_memory_together() -> None:
+    values = {"w": np.zeros(1 << 20, np.float32)}
+    endpoints = Endpoints(1, memory_limit_bytes=15 << 20)
+    first, second = endpoints.exchange(), endpoints.exchange(group=1)
+    first.start([ParameterSpec(name="w", shape=(1 << 20,))], update("sgd"), values)
+    with pytest.raises(PserverError, match="may have"):
+        second.start([ParameterSpec(name="w", shape=(1 << 20,))], update("sgd"), values)
+    second.close()
+    first.close()
+
+
+def test_an_endpoint_may_have_as_many_connections_as_the_system_allows() -> None:
+    before, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(before, 512), most))
+    try:
+        endpoints = Endpoints(1)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (most, most)
+        endpoints.exchange().close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (before, most))

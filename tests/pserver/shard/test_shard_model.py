@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from paddle._engine.exchange import ModeSpec, RuleSpec
 from paddle._engine.penalties import Penalties
 from paddle._pserver.protocol.messages import Answer, Pull, PullRows
-from tests.engine.rule_twins import OPTIONS, Twin
+from tests.engine.rules.rule_twins import OPTIONS, Twin
 
 from ..talk import LEARNING_RATE, Talk, gradient, update
 

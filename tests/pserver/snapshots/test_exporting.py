@@ -130,7 +130,8 @@ def test_an_open_table_is_written_by_its_ids(
     assert {path.name for path in (tmp_path / "new").iterdir()} == {"w", "t_txt"}
     exports = [model.tables.open["t"].export(None, 1000) for model in old.models[1:]]
     expected = {id: row.tolist() for ids, rows in exports for id, row in zip(ids.tolist(), rows, strict=True)}
-    ids, rows = sparse_text.read(tmp_path / "new" / "t_txt")
+    ids, columns = sparse_text.read(tmp_path / "new" / "t_txt")
+    rows = columns["Param"]
     assert dict(zip(ids.tolist(), rows.tolist(), strict=True)) == expected
     assert len(expected) > 12 and min(expected) < 0
     for block in range(3):

@@ -172,7 +172,7 @@ class World:
     def seed(self, trainer: Trainer) -> None:
         assert trainer.session is not None
         for table in (None, "t"):
-            part = self.shard.seed_target(trainer.session, table)
+            part = self.shard.seeding(trainer.session).part(table)
             part[...] = np.random.default_rng(1).standard_normal(part.shape)
             self.ask(trainer, Seed(table))
 

@@ -18,10 +18,12 @@ from paddle._pserver.errors import BadMessage
 from paddle._pserver.protocol.messages import (
     Answer,
     Declare,
+    Declared,
     EndPass,
     Export,
     PullRows,
     Push,
+    Seed,
     encode,
 )
 from paddle._pserver.protocol.portion import rows_at_once
@@ -222,6 +224,7 @@ class Kept(Talk):
         for trainer, _ in enumerate(self._steps):
             self.hello(trainer)
             self.declare(trainer)
+        self.ask(0, Seed("words"))
         assert self.shard.ready
         return self
 
@@ -230,7 +233,12 @@ class Kept(Talk):
         return self.bodies[0][0]
 
 
-def test_a_shard_of_open_tables_alone_needs_no_initial_values() -> None:
+def test_a_shard_of_open_tables_alone_waits_for_rows_that_trainer_0_may_have_and_no_values() -> None:
+    waiting = Kept(2)
+    for trainer in range(2):
+        waiting.hello(trainer)
+    assert waiting.declare(1) == []
+    assert waiting.declare(0) == [Declared(seed=True)]
     talk = Kept().begun()
     assert any("0 sparse rows, and those to come of words" in note for note in talk.notes)
     assert talk.pull(np.array([1])).any()
@@ -326,6 +334,7 @@ def test_status_tells_rows_and_candidates_and_copies_no_table() -> None:
     talk = Talk()
     talk.hello(0)
     talk.ask(0, Declare((model(CHOOSY["count"])[3],), talk.spec, 0, 1))
+    talk.ask(0, Seed("words"))
     talk.ask(0, PullRows((2,)), ids=(np.array([1, 2]),))
     (table,) = status(talk.shard, 0.0).tables
     assert (table.name, table.rows, table.width, table.candidates) == ("words", 0, 3, 2)

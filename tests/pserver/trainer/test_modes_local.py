@@ -20,7 +20,7 @@ from paddle._engine.penalties import Penalties
 from paddle._engine.rows import SparseRows
 from paddle._pserver.trainer.local import LocalExchange
 from paddle._pserver.trainer.trainer_modes import in_mode
-from tests.engine.rule_twins import OPTIONS, Twin
+from tests.engine.rules.rule_twins import OPTIONS, Twin
 
 from ..conftest import Pservers, Start, values_of
 

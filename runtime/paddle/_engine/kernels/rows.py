@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from paddle._engine.kernels.kernel import kernel
+from paddle._engine.kernels.ordering import ascending
+from paddle._engine.kernels.prefetch import AHEAD, LINE, prefetch
 
 
 def merge_rows(ids: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -16,10 +18,8 @@ def merge_rows(ids: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndar
 
     ``ids``: int64 (n,). ``values``: float32 (n, width). Returns new arrays (m,) and (m, width), m <= n.
     """
-    order = np.argsort(ids, kind="stable")
-    merged_ids = np.empty_like(ids)
-    merged = np.empty_like(values)
-    count = _sum_runs(ids, order, values, merged_ids, merged)
+    merged_ids, merged = np.empty_like(ids), np.empty_like(values)
+    count = _merge(ids, values, merged_ids, merged) if len(ids) else 0
     return merged_ids[:count], merged[:count]
 
 
@@ -33,17 +33,29 @@ def add_rows(table: np.ndarray, index: np.ndarray, rows: np.ndarray) -> None:
 
 
 @kernel
-def _sum_runs(
-    ids: np.ndarray, order: np.ndarray, values: np.ndarray, merged_ids: np.ndarray, merged: np.ndarray
-) -> int:
-    """Sum runs of equal ids along the stable ``order``; returns how many runs there are."""
-    count = 0
+def put_rows(table: np.ndarray, index: np.ndarray, rows: np.ndarray) -> None:
+    """``table[index[i]] = rows[i]``, each row at most once. The caller vouches for the index."""
+    for i in range(index.shape[0]):
+        if i + AHEAD < index.shape[0]:
+            for j in range(0, rows.shape[1], LINE):
+                prefetch(table, index[i + AHEAD] * rows.shape[1] + j)
+        for j in range(rows.shape[1]):
+            table[index[i], j] = rows[i, j]
+
+
+@kernel
+def _merge(ids: np.ndarray, values: np.ndarray, merged_ids: np.ndarray, merged: np.ndarray) -> int:
+    """Sum runs of equal ids, in a stable order; returns how many runs there are."""
+    order, keys = ascending(ids)
+    count, width = 0, values.shape[1]
     for k in range(order.shape[0]):
         source = order[k]
-        if k == 0 or ids[source] != merged_ids[count - 1]:
+        if k == 0 or keys[k] != keys[k - 1]:
             merged_ids[count] = ids[source]
-            merged[count] = values[source]
+            for j in range(width):
+                merged[count, j] = values[source, j]
             count += 1
         else:
-            merged[count - 1] += values[source]
+            for j in range(width):
+                merged[count - 1, j] += values[source, j]
     return count

@@ -7,12 +7,12 @@ it binds its scratch arrays once.
 from paddle._engine.ops import (
     activation,
     arrangement,
+    arrays,
     biased,
     classes,
     clipping,
     cost,
     cutting,
-    dense,
     descent,
     elementwise,
     entries,
@@ -77,6 +77,6 @@ ROWS: tuple[Row, ...] = (
     *repeating.ROWS,
     *placing.ROWS,
     *ranking.ROWS,
-    *dense.ROWS,
+    *arrays.ROWS,
     *exchange.ROWS,
 )

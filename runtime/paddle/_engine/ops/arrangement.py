@@ -43,6 +43,15 @@ def _of_the_rest(source: Shape, wanted: Shape, taken: Sequence[int]) -> Shape:
     return tuple(size if i in taken else next(found) for i, size in enumerate(wanted))
 
 
+def _shape_by_others(forms: Forms) -> Mapping[str, Form]:
+    """``sizes``: numbers, of which one may be -1, and of others the number in Like and the axis."""
+    x, like, told = forms["X"], forms.all("Like"), forms.attrs["sizes"]
+    wanted = tuple(each if isinstance(each, int) else like[each[0]].shape[each[1]] for each in told)
+    if wanted.count(-1) > 1:
+        return {"Out": replace(x, shape=wanted)}
+    return {"Out": replace(x, shape=_resolved(x.shape, wanted))}
+
+
 def _squeezed(forms: Forms) -> Mapping[str, Form]:
     """Without the axes named, which are of size 1, or without all such axes."""
     x = forms["X"]
@@ -180,6 +189,14 @@ def _sizes(call: Call) -> Steps:
 
 ROWS = (
     _shaped("reshape", _reshape_shape, shape=REQUIRED),
+    Row(
+        type="reshape_by",
+        inputs=("X", "Like*"),
+        attrs={"sizes": REQUIRED},
+        shape=_shape_by_others,
+        forward=_moved("X", "Out"),
+        gradient=Gradient(_RESHAPED.bind, reshapes=_RESHAPED.reshapes),
+    ),
     _shaped("squeeze", _squeezed, axes=()),
     _shaped("unsqueeze", _unsqueezed, axes=REQUIRED),
     _shaped("flatten", _flat, start=REQUIRED, stop=REQUIRED),

@@ -9,6 +9,7 @@ from math import prod
 
 import numpy as np
 
+from paddle._engine.area import area
 from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
 from paddle._engine.program import Form
@@ -145,18 +146,9 @@ def _auc(call: Call) -> Steps:
         buckets = np.clip(np.nan_to_num(scores) * last, 0, last).astype(np.int64)
         positive.add(buckets[label != 0])
         negative.add(buckets[label == 0])
-        out[0] = _area(positive.totals[::-1], negative.totals[::-1])
+        out[0] = area(positive.totals, negative.totals)
 
     yield count
-
-
-def _area(positive: np.ndarray, negative: np.ndarray) -> float:
-    """From the highest score down; 0 where one kind of samples is missing, as upstream says."""
-    hits = np.cumsum(positive)
-    alarms = negative.sum()
-    if not hits[-1] or not alarms:
-        return 0.0
-    return float(negative @ (2 * hits - positive)) / 2 / (float(hits[-1]) * float(alarms))
 
 
 ROWS = (

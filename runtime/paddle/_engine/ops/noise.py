@@ -30,21 +30,24 @@ def _dropout(call: Call) -> Steps:
     """Out = X * Mask; in a test the mask is one number, which makes the expectation that of training.
 
     v2's way, ``downgrade_in_infer``, keeps values in training and multiplies by 1 - rate in a test;
-    ``upscale_in_train`` divides by 1 - rate in training.
+    ``upscale_in_train`` divides by 1 - rate in training. What is drawn follows from the name ``draws_as``, by
+    default that of Out, unless there is a ``seed`` of its own.
     """
     x, out, mask, rate = call["X"], call["Out"], call["Mask"], call.attrs["dropout_prob"]
     upscale = call.attrs["dropout_implementation"] == "upscale_in_train"
     if call.attrs["is_test"]:
         yield partial(mask.fill, 1.0 if upscale else 1.0 - rate)
     else:
-        yield _drawn(mask, rate, call.run, zlib.crc32(call.operator.outputs["Out"][0].encode()))
+        name = call.attrs["draws_as"] or call.operator.outputs["Out"][0]
+        yield _drawn(mask, rate, call.run, zlib.crc32(name.encode()), call.attrs["seed"])
         if upscale:
             yield partial(np.divide, mask, 1.0 - rate, mask)
     yield partial(np.multiply, x, mask, out)
 
 
-def _drawn(mask: np.ndarray, rate: float, run: Run, salt: int) -> Step:
-    """A step that fills ``mask`` with 0 at ``rate`` (to 1/65536) and 1 elsewhere.
+def _drawn(mask: np.ndarray, rate: float, run: Run, salt: int, fixed: int = 0) -> Step:
+    """A step that fills ``mask`` with 0 at ``rate`` (to 1/65536) and 1 elsewhere, if its seed is ``fixed`` in
+    the same way every time.
 
     Philox is a counter-based generator: each key has a stream of its own, and setting a key costs next to
     nothing. So does beginning in the midst: where the rows are the samples of a part of a batch, they are
@@ -58,8 +61,9 @@ def _drawn(mask: np.ndarray, rate: float, run: Run, salt: int) -> Step:
     def draw() -> None:
         is_of_samples = len(mask) == run.samples > 0
         begin = run.before * mask.size // len(mask) if is_of_samples else 0
-        stream = run.seed if is_of_samples else run.seed + run.part * _APART
-        key[0], key[1] = stream % 2**64, (run.step % 2**32) << 32 | salt
+        seed = fixed or run.seed
+        stream = seed if is_of_samples else seed + run.part * _APART
+        key[0], key[1] = stream % 2**64, 0 if fixed else (run.step % 2**32) << 32 | salt
         counter[0], skipped = divmod(begin, _DRAWN_AT_ONCE)
         generator.state = start
         bits = generator.random_raw(-(-(skipped + mask.size) // 4)).view(np.uint16)
@@ -76,7 +80,10 @@ ROWS = (
     Row(
         type="dropout",
         outputs=("Out", "Mask"),
-        attrs={"dropout_prob": 0.5, "dropout_implementation": _WAYS[0], "is_test": False},
+        attrs={
+            **{"dropout_prob": 0.5, "dropout_implementation": _WAYS[0], "is_test": False},
+            **{"seed": 0, "draws_as": ""},
+        },
         shape=_shape,
         forward=Kernel(_dropout, in_place={"Out": "X"}),
         gradient=Gradient(_dropout_gradient, in_place={"X@GRAD": "Out@GRAD"}, needs=("Mask",)),

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from paddle._launch.events import Event
 from paddle._launch.news import News
 from paddle._launch.phases import Phase
 from paddle._launch.plan import LaunchPlan
 from paddle._launch.turn import Turn
+
+if TYPE_CHECKING:
+    from paddle._launch.machines.way import Way
+    from paddle._launch.remote import Remote
 
 Post = Callable[[Event | News], None]
 
@@ -50,8 +54,9 @@ class Carrier(Protocol):
         ...
 
 
-def carrier(plan: LaunchPlan, post: Post) -> Carrier:
-    """Make the carrier for the nodes of a plan."""
+def carrier(plan: LaunchPlan, post: Post, token: str = "") -> Carrier:
+    """Make the carrier for the nodes of a plan. ``token``: the job's, where it is not for this launch to
+    make."""
     from paddle._launch.backends.crew import (
         Crew,
     )  # what it takes to run loads slowly: only where it is needed
@@ -60,11 +65,20 @@ def carrier(plan: LaunchPlan, post: Post) -> Carrier:
     if plan.remote is None:
         from paddle._launch.backends.local import LocalMachine
 
-        return Crew(plan, post, partial(LocalMachine, plan, turn))
+        return Crew(plan, post, partial(LocalMachine, plan, turn), token)
     from paddle._launch.backends.cargo import Cargo
-    from paddle._launch.backends.ssh import SshMachine
+    from paddle._launch.backends.other import OtherMachine
+
+    cargo = Cargo(plan, plan.remote, post)
+    return Crew(plan, post, partial(OtherMachine, plan, turn, _way(plan, plan.remote), cargo), token)
+
+
+def _way(plan: LaunchPlan, remote: Remote) -> Way:
+    """What leads to the nodes of a plan."""
+    if remote.mpirun is not None:
+        from paddle._launch.machines.mpi import MpiWay
+
+        return MpiWay([node.host for node in plan.nodes], remote.pythons, remote.mpirun)
     from paddle._launch.machines.transport import Transport
 
-    transport = Transport(plan.remote.host_keys)
-    cargo = Cargo(plan, plan.remote, post)
-    return Crew(plan, post, partial(SshMachine, plan, turn, transport, cargo))
+    return Transport(remote.host_keys)

@@ -24,9 +24,12 @@ _LOOK_S = 0.05
 class Crew:
     """Carries a plan out on the machines that ``equip`` makes for its nodes."""
 
-    def __init__(self, plan: LaunchPlan, post: Post, equip: Callable[[NodePlan], Machine]) -> None:
+    def __init__(
+        self, plan: LaunchPlan, post: Post, equip: Callable[[NodePlan], Machine], token: str = ""
+    ) -> None:
+        own = _secrets(plan, token)
         self._nodes = [
-            Node(node, equip(node), post, own) for node, own in zip(plan.nodes, _secrets(plan), strict=True)
+            Node(node, equip(node), post, each) for node, each in zip(plan.nodes, own, strict=True)
         ]
         self._is_hurried = False
         self._node_of = {role.name: self._nodes[node.node] for node in plan.nodes for role in node.roles}
@@ -59,11 +62,11 @@ class Crew:
                 pass
 
 
-def _secrets(plan: LaunchPlan) -> Iterator[dict[str, str]]:
-    """Of every node: the token, and where they encrypt, papers of its own."""
-    token = secrets.token_hex(32)
+def _secrets(plan: LaunchPlan, token: str) -> Iterator[dict[str, str]]:
+    """Of every node: the token, a new one if none is given, and where they encrypt, papers of its own."""
+    token = token or (secrets.token_hex(32) if plan.has_token else "")
     if not plan.encrypts:
-        yield from ({"token": token} if plan.has_token else {} for _ in plan.nodes)
+        yield from ({"token": token} if token else {} for _ in plan.nodes)
         return
     from paddle._launch.authority import Authority  # takes a moment to load
 

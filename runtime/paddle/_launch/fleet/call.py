@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from paddle._launch.arguments import Arguments, parse_arguments
+from paddle._launch.arguments import Arguments, parse_arguments, split_at_program
 from paddle._launch.errors import UsageError
-from paddle._launch.flag import Flag
-from paddle._launch.flags import defaults_of, flags_of
+from paddle._launch.flags import defaults_of
 
 COMMAND = "fleetrun"
 DEFAULT_PORT = 6170  # of trainers in a list without ports, behind as many as there are servers
@@ -36,7 +35,7 @@ class Call:
 
 def read(argv: Sequence[str]) -> Call | None:
     """Read a command line; gives None where it asks for help."""
-    own, program = _split(argv)
+    own, program = split_at_program(argv, "fleetrun")
     given = parse_arguments(own, "fleetrun", command=COMMAND)
     if given.help:
         return None
@@ -49,7 +48,7 @@ def read(argv: Sequence[str]) -> Call | None:
 
 def program_of(argv: Sequence[str]) -> tuple[str, ...]:
     """The program of a command line, with its arguments."""
-    return tuple(_split(argv)[1])
+    return tuple(split_at_program(argv, "fleetrun")[1])
 
 
 def _checked(given: Arguments, program: Sequence[str]) -> Call:
@@ -84,22 +83,6 @@ def _checked(given: Arguments, program: Sequence[str]) -> Call:
         log_dir=str(values["log_dir"]) or ".",
         http_port=int(str(values["http_port"])),
     )
-
-
-def _split(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """The launcher's flags, and the program with its arguments."""
-    table = {name: flag for flag in flags_of("fleetrun") for name in (flag.name, flag.also) if name}
-    at = 0
-    while at < len(argv) and argv[at].startswith("-"):
-        if argv[at] == "--":
-            return argv[:at], argv[at + 1 :]
-        at += 1 + _takes_the_next(argv[at], table)
-    return argv[:at], argv[at:]
-
-
-def _takes_the_next(token: str, table: dict[str, Flag]) -> bool:
-    flag = table.get(token.lstrip("-").replace("-", "_"))
-    return flag is not None and flag.kind != "bool"
 
 
 def _endpoint(entry: str, flag: str, port: int | None = None) -> str:

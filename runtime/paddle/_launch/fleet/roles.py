@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from paddle._launch.environ import ClusterEnvironment, child_environment
+from paddle._launch.environ import ClusterEnvironment, child_environment, meeting_words
 from paddle._launch.fleet.call import Call
 from paddle._launch.fleet.cluster import Cluster, host_of
 from paddle._launch.plan import JOB_VARIABLE, LaunchPlan, NodePlan, RolePlan, role_name
@@ -109,10 +109,8 @@ class _Writer:
         return {
             **dict.fromkeys(_PROXIES),
             "PADDLE_HETER_TRAINER_IP_PORT_LIST": "",
-            "PADDLE_WITH_GLOO": environ.get("PADDLE_WITH_GLOO") or "0",
-            "PADDLE_GLOO_RENDEZVOUS": "3",
+            **meeting_words(cluster.gloo, environ.get("PADDLE_WITH_GLOO") or "0"),
             "PADDLE_GLOO_FS_PATH": str(self._premises.workspace / "gloo"),
-            "PADDLE_GLOO_HTTP_ENDPOINT": cluster.gloo,
             **kept,
             JOB_VARIABLE: self._job,
         }

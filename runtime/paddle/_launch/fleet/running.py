@@ -4,11 +4,14 @@ It must never know which processes a job has, nor what they do. It differs from 
 (launch.py) in what a fleet program is: the same file is server and trainer, and says nothing of itself to the
 launcher unless it wants to. So
 
-1. a server counts as ready once it is started: its trainers wait for it themselves;
+1. a server counts as ready once it is started, unless servers ``say_when``: its trainers wait for it
+   themselves;
 2. on a machine that has servers only, they are what the job lasts for;
 3. on one of several machines servers last until all trainers of the job have left them, not only its own
    (``limits``);
-4. what roles print is in their logs, and nothing is collected.
+4. what roles print is in their logs, and nothing is collected;
+5. whom servers miss is said after ten seconds, and again when these have doubled: it may be on another
+   machine, whose launcher was not called.
 
 Guarantee: it ends when the supervisor says so, and on whatever way it is left, the agent loses its leash.
 """
@@ -26,16 +29,17 @@ from paddle._launch import logs
 from paddle._launch.actions import Action, Kill, StartRole, Step, Stop, Tell
 from paddle._launch.backends import Carrier, Post
 from paddle._launch.cause import Cause
-from paddle._launch.events import Answered, Event, RoleReady, Signalled, Tick
+from paddle._launch.events import Answered, Event, JobBroke, RoleReady, Signalled, Tick
 from paddle._launch.inbox import Inbox
 from paddle._launch.machines.awake import AwakeClock
-from paddle._launch.news import News, Printed, Told
+from paddle._launch.news import News, Printed, Told, Waiting
 from paddle._launch.phases import Limits, Phase
 from paddle._launch.plan import LaunchPlan
 from paddle._launch.signals import heard
 from paddle._launch.supervisor import Supervisor
 
 _TICK_S = 0.2
+_PATIENCE_S = 10.0  # which all need to start
 
 
 class Running:
@@ -49,6 +53,7 @@ class Running:
         enter: Callable[[Phase], None],
         tell: Callable[[str], None],
         limits: Limits | None = None,
+        say_when: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._enter, self._tell = enter, tell
@@ -58,14 +63,18 @@ class Running:
         self._carrier = carry(plan, self._inbox.deliver)
         self._servers = {role.name: role.node for role in plan.roles("pserver")}
         trainers = {role.name: role.node for role in plan.roles("trainer")}
+        self._own = frozenset(self._servers | trainers)
         self._supervisor = Supervisor(
             nodes=[node.node for node in plan.nodes],
             pservers=self._servers if trainers else {},
             trainers=trainers or self._servers,
             limits=limits,
         )
+        self._counts_as_ready = (*trainers, *(() if say_when else self._servers))
         self._tails = logs.Tails()
+        self.blamed_elsewhere: dict[str, str] = {}  # roles of other machines that broke the job, and how
         self._ticked = self._clock()
+        self._told = Waiting((), 0.0)
 
     def run(self) -> int:
         """Run the job to its end; gives the exit status."""
@@ -105,11 +114,23 @@ class Running:
                 self._tails.add(role, lines)
             case Told(source, text):
                 self._tell(f"{source}: {text}")
+            case Waiting():
+                self._wait(message)
             case _ if not isinstance(message, News):
+                if isinstance(message, JobBroke):
+                    strangers = set(message.culprits) - self._own
+                    self.blamed_elsewhere |= dict.fromkeys(strangers, message.reason)
                 self._decide(message)
         if self._clock() - self._ticked >= _TICK_S:
             self._ticked = self._clock()
             self._decide(Tick())
+
+    def _wait(self, waiting: Waiting) -> None:
+        """Rule 5."""
+        before = self._told.seconds if waiting.trainers == self._told.trainers else 0.0
+        if waiting.seconds >= max(_PATIENCE_S, 2 * before):
+            self._told = waiting
+            self._tell(f"servers wait for {', '.join(waiting.trainers)} since {waiting.seconds:.0f} s")
 
     def _decide(self, event: Event) -> None:
         known = len(self._supervisor.history)
@@ -127,7 +148,8 @@ class Running:
                     self._carrier.step(node, phase)
                 case StartRole(role):
                     self._carrier.start(role)
-                    self._inbox.put(RoleReady(role))
+                    if role in self._counts_as_ready:
+                        self._inbox.put(RoleReady(role))
                 case Tell(role, text):
                     self._tell(f"{role}: {text}")
                 case Stop(node, grace_s):

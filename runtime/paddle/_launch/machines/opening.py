@@ -30,7 +30,7 @@ class Closable(Protocol):
     def close(self) -> None: ...
 
 
-_Line = TypeVar("_Line", bound=Closable)
+_Line = TypeVar("_Line", bound=Closable, covariant=True)
 # Told when it is too late (on the monotonic clock), and what is set once nobody waits any more.
 Connect = Callable[[float, threading.Event], _Line]
 

@@ -2,6 +2,8 @@
 
 ``checkpoint_N/__model__`` has what outlives a run, ``checkpoint_N/trainer_K`` a file for each number that
 trainer K wants to know again; an empty file ``_SUCCESS`` in each of these says that all of it is there.
+Trainers of one job are in step: they write to one folder, give a checkpoint one number, and what trainer 0
+wanted to know holds for all.
 
 It must never know a training loop. Guarantee: what ends a program while it writes leaves the checkpoint
 before in force; number 0 is one like any other.
@@ -16,10 +18,10 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+from paddle._program.description.program import Program
 from paddle._program.errors import BadArgument, BadFile, MissingFile
 from paddle._program.files.variables import is_checkpoint_variable, load_vars, save_vars
 from paddle._program.files.whole import write_whole
-from paddle._program.program import Program
 
 DONE = "_SUCCESS"
 MODEL = "__model__"
@@ -35,18 +37,23 @@ def save_checkpoint(
     max_num_checkpoints: int = 3,
     lookup_table: Any = None,
     ps_endpoint_list: Any = None,
+    serial: int | None = None,
 ) -> None:
-    """Write the next checkpoint, this trainer's numbers and, by trainer 0, the values; drop old ones."""
+    """Write checkpoint ``serial``, by default the next one: this trainer's numbers and, by trainer 0, the
+    values; it drops old ones, too."""
     if checkpoint_dir is None:
         raise BadArgument("save_checkpoint: checkpoint_dir is the folder of all checkpoints, and not None")
     if trainer_args is not None and not isinstance(trainer_args, Mapping):
         raise BadArgument(f"save_checkpoint: trainer_args are a dict, and not {trainer_args!r}")
-    serial = get_latest_checkpoint_serial(checkpoint_dir) + 1
+    if serial is None:
+        serial = get_latest_checkpoint_serial(checkpoint_dir) + 1
     folder = folder_of(checkpoint_dir, serial)
+    if trainer_id == 0:
+        (folder / MODEL / DONE).unlink(missing_ok=True)  # of a job before, which had other numbers
     _save_numbers(folder / f"{_TRAINER}{trainer_id}", trainer_args or {})
     if trainer_id == 0:
         save_persist_vars_without_grad(executor, str(folder), main_program)
-    _drop_old(Path(checkpoint_dir), max_num_checkpoints)
+        _drop_old(Path(checkpoint_dir), max_num_checkpoints)
 
 
 def load_checkpoint(
@@ -85,6 +92,31 @@ def clean_checkpoint(checkpoint_dir: str, delete_dir: bool = False) -> None:
     if delete_dir:
         with suppress(OSError):  # it is not empty, or not there
             root.rmdir()
+
+
+def forget_numbers(checkpoint_dir: str | Path, trainer_id: int) -> None:
+    """Remove what this trainer has written, and nothing of another's."""
+    root = Path(checkpoint_dir)
+    for folder in (folder_of(root, serial) for serial in _serials(root)):
+        shutil.rmtree(folder / f"{_TRAINER}{trainer_id}", ignore_errors=True)
+        with suppress(OSError):  # others have written to it
+            folder.rmdir()
+
+
+def check_is_shared(checkpoint_dir: str | Path, trainer_id: int) -> None:
+    """Raises MissingFile where this trainer has written numbers and trainer 0 nothing: it has another
+    folder, and nobody here knows where it goes on."""
+    root = Path(checkpoint_dir)
+    wrote = {
+        id: [serial for serial in _serials(root) if (folder_of(root, serial) / f"{_TRAINER}{id}").is_dir()]
+        for id in (0, trainer_id)
+    }
+    if wrote[trainer_id] and not wrote[0]:
+        raise MissingFile(
+            f"trainer {trainer_id} has written checkpoint {max(wrote[trainer_id])} in {root}, and trainer 0 "
+            "none: checkpoint_dir is one folder, which all trainers share. Give them one (a shared disk), or "
+            "copy the folders checkpoint_N of trainer 0 here; to begin anew, remove those that are here"
+        )
 
 
 def get_latest_checkpoint_serial(checkpoint_dir: str | Path) -> int:

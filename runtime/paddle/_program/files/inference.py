@@ -12,15 +12,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from paddle._program import program_desc
-from paddle._program.dtypes import VarType
+from paddle._program.description import program_desc
+from paddle._program.description.dtypes import VarType
+from paddle._program.description.operator import Operator
+from paddle._program.description.program import Program
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument, BadFile, MissingFile
 from paddle._program.files.intermediates import complete
+from paddle._program.files.original_ops import as_the_original_writes
 from paddle._program.files.variables import is_persistable, load_vars, program_of, save_vars
 from paddle._program.files.whole import write_whole
-from paddle._program.operator import Operator
-from paddle._program.program import Program
-from paddle._program.variable import Variable
 
 MODEL = "__model__"
 _FEED, _FETCH = "feed", "fetch"
@@ -45,6 +46,7 @@ def with_feeds_and_fetches(program: Program, feeds: Sequence[str], targets: Sequ
             )
     for name, kind in ((_FEED, VarType.FEED_MINIBATCH), (_FETCH, VarType.FETCH_LIST)):
         block.create_var(name=name, type=kind, persistable=True)
+    as_the_original_writes(program)
     complete(program)
     begin = [
         Operator(block, _FEED, {"X": [_FEED]}, {"Out": [name]}, {"col": at}) for at, name in enumerate(feeds)

@@ -6,9 +6,9 @@ given them computes what it did, and the original takes it.
 
 from __future__ import annotations
 
-from paddle._program.block import Block
-from paddle._program.dtypes import VarType
-from paddle._program.program import Program
+from paddle._program.description.block import Block
+from paddle._program.description.dtypes import VarType
+from paddle._program.description.program import Program
 
 _SHAPES = dict.fromkeys(("reshape2", "transpose2", "squeeze2", "unsqueeze2", "flatten2"), "XShape")
 _SLOTS = {

@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from paddle._program import program_desc
+from paddle._program.description import program_desc
+from paddle._program.description.program import Program
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument, BadFile, MissingFile
 from paddle._program.files import pickles, tensors
 from paddle._program.files.variables import is_parameter, is_persistable, put, value_of
 from paddle._program.files.whole import write_whole
-from paddle._program.lod_tensor import LoDTensor
-from paddle._program.program import Program
-from paddle._program.scope import global_scope
-from paddle._program.variable import Variable
+from paddle._program.running.lod_tensor import LoDTensor
+from paddle._program.running.scope import global_scope
 
 PARAMETERS, OTHERS, MODEL = ".pdparams", ".pdopt", ".pdmodel"
 

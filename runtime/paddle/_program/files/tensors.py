@@ -15,10 +15,10 @@ import numpy as np
 
 from paddle._engine.checkpoint import lod_tensor
 from paddle._engine.errors import BadModelFile
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadFile, MissingFile
 from paddle._program.files.whole import write_whole
-from paddle._program.lod_tensor import LoDTensor
-from paddle._program.variable import Variable
+from paddle._program.running.lod_tensor import LoDTensor
 
 Shape = Sequence[int]
 

@@ -10,14 +10,16 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from paddle._program.dtypes import VarType
-from paddle._program.errors import BadArgument, BadFile, NotInitialized
-from paddle._program.files import tensors
-from paddle._program.guards import default_main_program
-from paddle._program.lod_tensor import LoDTensor
-from paddle._program.program import Program
-from paddle._program.scope import Scope, global_scope
-from paddle._program.variable import GRAD_SUFFIX, Parameter, Variable
+from paddle._engine.rows import TableRows
+from paddle._program.description.dtypes import VarType
+from paddle._program.description.guards import default_main_program
+from paddle._program.description.program import Program
+from paddle._program.description.variable import GRAD_SUFFIX, Parameter, Variable
+from paddle._program.errors import BadArgument, BadFile, MissingFile, NotInitialized
+from paddle._program.files import tables, tensors
+from paddle._program.running.lod_tensor import LoDTensor
+from paddle._program.running.open_table import table_of
+from paddle._program.running.scope import Scope, global_scope
 
 Predicate = Callable[[Variable], bool]
 _NO_VALUES = frozenset({VarType.FEED_MINIBATCH, VarType.FETCH_LIST, VarType.READER, VarType.RAW})
@@ -49,12 +51,18 @@ def save_vars(
 ) -> None:
     """Write variables of a program, a file for each in a folder, or all in one file (``filename``) there.
 
-    ``vars``: which; else those that ``predicate`` says yes to, else all that outlive a run.
+    ``vars``: which; else those that ``predicate`` says yes to, else all that outlive a run. A table without a
+    height is a folder of its own in either case (tables.py).
     """
-    folder = _folder("save_vars", dirname)
-    chosen = _chosen(program_of(main_program), vars, predicate)
+    folder, program = _folder("save_vars", dirname), program_of(main_program)
+    chosen = _chosen(program, vars, predicate)
     scope = global_scope()
+    open_ones, chosen = tables.parted(program, chosen)
     values = {variable.name: value_of(scope, variable) for variable in chosen}
+    for name in open_ones:
+        _check_begun(scope, name)
+    for name in open_ones:
+        tables.save(folder, program, scope, name)
     if filename is None:
         for name, value in values.items():
             tensors.save_one(tensors.path_of(folder, name), value)
@@ -72,8 +80,9 @@ def load_vars(
     filename: str | None = None,
 ) -> None:
     """Read into the scope what ``save_vars`` wrote, with the same arguments."""
-    folder = _folder("load_vars", dirname)
-    chosen = _chosen(program_of(main_program), vars, predicate)
+    folder, program = _folder("load_vars", dirname), program_of(main_program)
+    open_ones, chosen = tables.parted(program, _chosen(program, vars, predicate))
+    rows = {name: _rows(folder, program, name) for name in open_ones}
     wanted = {variable.name: tensors.shape_of(variable) for variable in chosen}
     if filename is None:
         found = {
@@ -83,6 +92,8 @@ def load_vars(
     else:
         found = tensors.load_several(folder / filename, {name: wanted[name] for name in sorted(wanted)})
     put(global_scope(), found)
+    for name, each in rows.items():
+        tables.put(global_scope(), name, each)
 
 
 def save_params(executor: Any, dirname: str, main_program: Any = None, filename: str | None = None) -> None:
@@ -134,6 +145,21 @@ def put(scope: Scope, values: dict[str, LoDTensor]) -> None:
         tensor = scope.var(name).get_tensor()
         tensor.set(value.array())
         tensor.set_lod(value.lod())
+
+
+def _check_begun(scope: Scope, name: str) -> None:
+    if table_of(scope, name) is None:
+        raise NotInitialized(
+            f"table {name!r} is not begun in this scope and cannot be saved: run the startup program first, "
+            "exe.run(default_startup_program()), or load it"
+        )
+
+
+def _rows(folder: Path, program: Program, name: str) -> TableRows:
+    own = tables.folder_of(folder, name)
+    if not own.is_dir():
+        raise MissingFile(f"there is no folder {own}, from which the rows of table {name!r} would be read")
+    return tables.load(own, program, name)[0]
 
 
 def _folder(who: str, dirname: Any) -> Path:

@@ -1,7 +1,8 @@
 """A file that is written whole or not at all.
 
 It must never know what is in it. Guarantee: whatever ends the process or the disk, the path holds what it
-held before or all that was written, and once ``write_whole`` has returned, it outlasts a cut of power.
+held before or all that was written, and once ``write_whole`` has returned, it outlasts a cut of power. An
+error of the disk names the path.
 """
 
 from __future__ import annotations
@@ -16,6 +17,16 @@ from typing import IO
 def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Have ``write`` fill a new file, and put it in the place of ``path``; folders are made."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        _write(path, write)
+        settle(path.parent)
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _write(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     fresh = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         with fresh.open("wb") as file:
@@ -27,7 +38,6 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
         with suppress(OSError):
             fresh.unlink(missing_ok=True)
         raise
-    settle(path.parent)
 
 
 def settle(folder: Path) -> None:

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from paddle._program import unique_name
+from paddle._program.description import unique_name
+from paddle._program.description.guards import default_main_program, default_startup_program
+from paddle._program.description.operator import Operator
+from paddle._program.description.variable import Parameter, Variable
 from paddle._program.errors import BadArgument
-from paddle._program.guards import default_main_program, default_startup_program
-from paddle._program.operator import Operator
-from paddle._program.optimizer import Optimizer, persistent
-from paddle._program.scope import global_scope
-from paddle._program.variable import Parameter, Variable
+from paddle._program.running.scope import global_scope
+from paddle._program.writing.optimizer import Optimizer, persistent
 
 
 class _Applied:

@@ -10,19 +10,22 @@ there too, under the program's names.
 
 from __future__ import annotations
 
-from math import log
+import warnings
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paddle._engine.exchange import Exchange
+from paddle._engine.exchange import ParameterSpec, Past, Remembering
 from paddle._engine.executor import Executor as EngineExecutor
 from paddle._program.carrier import exchange_of, refresh_of
-from paddle._program.errors import NotInitialized
-from paddle._program.updates import Group
+from paddle._program.errors import BadArgument, NotInitialized
+from paddle._program.lowering.updates import Group, Remembered, steps_after
+from paddle._program.running.open_table import OpenTable, table_of
 
 if TYPE_CHECKING:
-    from paddle._program.scope import Scope
+    from paddle._program.running.scope import Scope
 
 
 class Keeper:
@@ -30,12 +33,17 @@ class Keeper:
 
     def __init__(self, scope: Scope, group: Group, carrier: Any = None) -> None:
         self.group = group
-        self.exchange: Exchange = exchange_of(carrier)
+        self.exchange: Remembering = exchange_of(carrier)
+        self.is_remote, self._carrier = carrier is not None, carrier
         self._scope = scope
-        values = {name: _value(scope, name) for name in group.names}
+        values = {each.name: _value(scope, each.name) for each in group.parameters if not each.is_open}
+        self._tables = {each.name: _table(scope, each.name) for each in group.parameters if each.is_open}
         update = group.update if carrier is None else carrier.update(group.update)
-        self.arrays = dict(self.exchange.start(group.parameters, update, values))
+        self.exchange.go_on_from(self._past())
+        self.arrays = dict(self.exchange.start(self._declared(), update, values))
         self.exchange.begin_pass(0)
+        for name, table in self._tables.items():
+            table.given, table.source = None, partial(self.exchange.rows_of, name)
         self._slots = self._live_slots()
         self._powers = self._first_powers()
         self._shown = 0.0
@@ -46,10 +54,37 @@ class Keeper:
         self.runner = EngineExecutor(scope.engine, self.exchange, self.exchange.room(), group.tables)
         self._bind()
 
+    def _declared(self) -> list[ParameterSpec]:
+        """The parameters, with how rows of open tables begin."""
+        return [
+            each if (known := self._tables.get(each.name)) is None else _begun(each, known)
+            for each in self.group.parameters
+        ]
+
+    def _past(self) -> Past:
+        """What the scope has besides values. Slots and steps of a keeper in this process are set where they
+        lie, whenever the scope has others."""
+        rows = {name: table.given for name, table in self._tables.items() if table.given is not None}
+        if not self.is_remote:
+            return Past(rows=rows)
+        slots: dict[str, dict[str, np.ndarray]] = {}
+        steps = 0
+        for each in self.group.remembered:
+            held = self._scope.value(each.name)
+            if held is None:
+                continue
+            if each.power:
+                steps = max(steps, steps_after(float(held.flat[0]), each.power))
+            elif held.any():
+                value = np.ascontiguousarray(held, np.float32)
+                slots.setdefault(each.parameter, {})[each.slot] = value
+        return Past(steps=steps, slots=slots, rows=rows)
+
     def take_over(self) -> None:
         """Go on from the values in the scope, where others have replaced or moved them."""
         if self._scope.generation == self._generation:
             return
+        self.take_rows()
         for name, array in {**self.arrays, **self._slots}.items():
             held = self._scope.value(name)
             if held is not None and held is not array:
@@ -64,21 +99,20 @@ class Keeper:
     def look_at_powers(self) -> None:
         """Go on from another step where the program has said so, by a power that was loaded or begun anew;
         then show those after the step that is about to be taken."""
-        power, array = next(iter(self._powers.items()))
+        array = self._powers[power := max(self._powers)]  # the one that is nothing last
         if array[0] != self._shown:
-            steps = round(log(max(float(array[0]), 1e-38)) / log(power)) - 1 if 0 < power < 1 else 0
-            self.exchange.go_on_from(max(steps, 0))  # type: ignore[attr-defined]
+            self.exchange.count_from(steps_after(float(array[0]), power))  # type: ignore[attr-defined]
         self._show_powers(1)
 
     def _show_powers(self, ahead: int = 0) -> None:
-        steps = self.exchange.steps + ahead  # type: ignore[attr-defined]
+        steps = self.exchange.steps + ahead
         for power, array in self._powers.items():
             array[0] = power ** (steps + 1)
-        self._shown = next(iter(self._powers.values()))[0]
+        self._shown = self._powers[max(self._powers)][0]
 
     def _first_powers(self) -> dict[float, np.ndarray]:
         """One array for each number whose powers the program sees."""
-        if not hasattr(self.exchange, "go_on_from"):
+        if not hasattr(self.exchange, "count_from"):
             return {}
         found: dict[float, np.ndarray] = {}
         for each in self.group.remembered:
@@ -91,6 +125,8 @@ class Keeper:
         for each in self.group.remembered:
             if each.power in self._powers:
                 self._scope.adopt(each.name, self._powers[each.power], self._show_powers)
+            elif each.name not in self._slots:
+                self._show_afar(each)
         has_tables = any(each.sparse for each in self.group.parameters)
         fetch = refresh_of(self.exchange, has_tables=has_tables)
         for name, array in self.arrays.items():
@@ -101,10 +137,10 @@ class Keeper:
         self._generation = self._scope.generation
 
     def _live_slots(self) -> dict[str, np.ndarray]:
-        remembered = getattr(self.exchange, "remembered", None)
-        if remembered is None or not self.group.remembered:
+        live = getattr(self.exchange, "live", None)
+        if live is None or not self.group.remembered:
             return {}
-        held, found = remembered(), {}
+        held, found = live(), {}
         for each in self.group.remembered:
             array = held.get(f"slot {each.slot}/{each.parameter}")
             if array is not None:
@@ -112,12 +148,61 @@ class Keeper:
                 found[each.name] = array if array.shape == shape else array.reshape(shape)
         return found
 
+    def _show_afar(self, each: Remembered) -> None:
+        """Have the scope's array of what is remembered elsewhere be brought up to date for who reads it."""
+        array = self._scope.value(each.name)
+        if array is None or (each.slot and each.parameter in self._tables):
+            return
+
+        def bring() -> None:
+            if self._carrier is not None and not self._carrier.has_begun:
+                warnings.warn(
+                    f"{each.name} is what it was when it was read last: servers have it, and this trainer "
+                    "has said goodbye to them. Read or save it before (exe.close(), fleet.stop_worker())",
+                    stacklevel=2,
+                )
+            elif each.power:
+                array.fill(each.power ** (self.exchange.steps + 1))
+            elif (found := self.exchange.remembered(each.parameter, each.slot)) is not None:
+                np.copyto(array, found.reshape(array.shape))
+
+        self._scope.adopt(each.name, array, bring)
+
+    def take_rows(self) -> None:
+        """Take rows of open tables that were set or loaded since."""
+        for name in self._tables:
+            table = self._tables[name] = _table(self._scope, name)
+            if table.given is None:
+                continue
+            if self.is_remote:
+                raise BadArgument(
+                    f"rows of table {name!r} were loaded into this process after training began, and "
+                    "servers keep it: load them before, or have servers do so, fleet.init_server(dirname)"
+                )
+            self.exchange.take(name, table.given)  # type: ignore[attr-defined]
+            table.given = None
+
 
 def keeper_of(scope: Scope, group: Group, carrier: Any = None) -> Keeper:
     """The scope's keeper of a group, made where there is none."""
     found = scope.keepers.get(group.key)
     if found is None:
         found = scope.keepers[group.key] = Keeper(scope, group, carrier)
+    return found
+
+
+def _begun(declared: ParameterSpec, table: OpenTable) -> ParameterSpec:
+    assert declared.rows is not None
+    return replace(declared, rows=replace(declared.rows, initial=table.initial, seed=table.seed))
+
+
+def _table(scope: Scope, name: str) -> OpenTable:
+    found = table_of(scope, name)
+    if found is None:
+        raise NotInitialized(
+            f"table {name!r} is not begun in this scope: run the startup program first, "
+            "exe.run(default_startup_program()), in the scope that this program is run in"
+        )
     return found
 
 

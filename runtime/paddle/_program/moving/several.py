@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Several:
     """``movers``: those keepers that step, at ``rates``; ``others`` only bring rows."""
 
-    rates: Sequence[float] = ()
+    rates: Sequence[float | None] = ()
 
     def __init__(self, movers: Sequence[Keeper], others: Sequence[Keeper]) -> None:
         self._movers = movers

@@ -7,12 +7,16 @@ others compute with meanwhile may be old in a part and new in another (Hogwild, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from threading import Lock
+from contextlib import AbstractContextManager
+from typing import Any
 
 import numpy as np
 
 from paddle._engine.exchange import Stepping, StepReport
 from paddle._engine.rows import SparseRows
+
+Lock = AbstractContextManager[Any]
+"""One that whoever holds it may take again, a threading.RLock."""
 
 
 class InTurn:

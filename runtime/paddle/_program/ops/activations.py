@@ -7,10 +7,10 @@ from math import log
 from typing import Any
 
 from paddle._engine.program import Variable as EngineVariable
+from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
-from paddle._program.lowering import Lowering
-from paddle._program.op_rows import lowers
-from paddle._program.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import lowers
 from paddle._program.ops.arithmetic import as_float
 
 _ENGINES: Mapping[str, Mapping[str, Any]] = {

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from paddle._engine.program import Variable as EngineVariable
-from paddle._program.dtypes import VarType
+from paddle._program.description.dtypes import VarType
+from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
-from paddle._program.lowering import Lowering
-from paddle._program.op_rows import lowers
-from paddle._program.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import lowers
 
 _OF_TWO = ("add", "sub", "mul", "div", "max", "min", "pow", "mod", "floordiv")
 

@@ -6,17 +6,18 @@ An array is a list; what is in it are arrays, or LoDTensors where there are sequ
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import numpy as np
 
-from paddle._program.dtypes import VarType, numpy_dtype
+from paddle._program.description.dtypes import VarType, numpy_dtype
+from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
-from paddle._program.host import Host
-from paddle._program.lod_tensor import LoDTensor
-from paddle._program.lowering import Lowering
-from paddle._program.op_rows import hosts, lowers
-from paddle._program.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import hosts, lowers
+from paddle._program.running.host import Host
+from paddle._program.running.lod_tensor import LoDTensor
 
 
 def _of_array(op: Operator) -> None:
@@ -137,18 +138,43 @@ def _print(host: Host, op: Operator) -> None:
     print("\n".join(parts), flush=True)
 
 
-_callables: list[Callable[..., Any]] = []
+_numbers = count()
 
 
-def register_callable(function: Callable[..., Any]) -> int:
-    """The number by which an operator names a function of Python."""
-    _callables.append(function)
-    return len(_callables) - 1
+class Callback(int):
+    """A function of Python, as an attribute: the operators that call it keep it. On disk it is a number,
+    which says nothing to who reads it."""
+
+    function: Callable[..., Any]
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> Callback:
+        """Another number than any other in this process."""
+        made = cls(next(_numbers))
+        made.function = function
+        return made
 
 
-@hosts("py_func", infer=lambda op: None, forward_callable_id=-1, backward_callable_id=-1)
+def callback_of(op: Operator, name: str) -> Callable[..., Any]:
+    """The function that an attribute of ``py_func`` is."""
+    found = op.attr(name)
+    if not isinstance(found, Callback):
+        raise BadProgram(
+            f"operator 'py_func' has {name} {found}, a function of the process that wrote this program: a "
+            "program that was read has no functions of Python, so write it again by fluid.layers.py_func"
+        )
+    return found.function
+
+
+@hosts(
+    "py_func",
+    infer=lambda op: None,
+    forward_callable_id=-1,
+    backward_callable_id=-1,
+    backward_skip_vars=(),
+)
 def _py_func(host: Host, op: Operator) -> None:
-    found = _callables[op.attr("forward_callable_id")](*[_as_tensor(each) for each in host.inputs(op, "X")])
+    found = callback_of(op, "forward_callable_id")(*[_as_tensor(each) for each in host.inputs(op, "X")])
     several = [] if found is None else list(found) if isinstance(found, list | tuple) else [found]
     for index, (name, value) in enumerate(zip(op.output("Out"), several, strict=True)):
         dtype = numpy_dtype(host.block._var_recursive(name).dtype)

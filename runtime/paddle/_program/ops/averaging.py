@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from paddle._absent import NotInThisRelease
-from paddle._program.host import Host
-from paddle._program.op_rows import hosts
-from paddle._program.operator import Operator
+from paddle._program.description.operator import Operator
+from paddle._program.lowering.op_rows import hosts
+from paddle._program.running.host import Host
 
 
 def _nothing(op: Operator) -> None:

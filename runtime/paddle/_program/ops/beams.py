@@ -14,12 +14,12 @@ from math import log
 
 import numpy as np
 
+from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
-from paddle._program.host import Host
-from paddle._program.lod_tensor import LoDTensor, LoDTensorArray, offsets
-from paddle._program.op_rows import hosts
-from paddle._program.operator import Operator
+from paddle._program.lowering.op_rows import hosts
 from paddle._program.ops.tags import tensor_of
+from paddle._program.running.host import Host
+from paddle._program.running.lod_tensor import LoDTensor, LoDTensorArray, offsets
 
 _LEVELS = 2
 

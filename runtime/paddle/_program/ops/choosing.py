@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.program import Variable as EngineVariable
-from paddle._program.dtypes import VarType, numpy_dtype
+from paddle._program.description.dtypes import VarType, numpy_dtype
+from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
-from paddle._program.host import Host
-from paddle._program.lowering import Lowering
-from paddle._program.op_rows import hosts, lowers
-from paddle._program.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import hosts, lowers
 from paddle._program.ops.filling import drawing
+from paddle._program.ops.sizes import in_shape
+from paddle._program.running.host import Host
 
 
 def _constant(low: Lowering, array: np.ndarray) -> EngineVariable:
@@ -72,7 +73,7 @@ def _roll(low: Lowering, op: Operator) -> None:
             if a < b
         ]
         out = ends[0] if len(ends) == 1 else low.op("concat", {"axis": axis % len(out.shape)}, X=ends)
-    low.give(op, "Out", out if axes else low.op("reshape", {"shape": x.shape}, X=out))
+    low.give(op, "Out", out if axes else in_shape(low, out, x.shape, x))
 
 
 @lowers("meshgrid")
@@ -86,13 +87,6 @@ def _meshgrid(low: Lowering, op: Operator) -> None:
         if each.dtype != "float32":
             ones = low.op("cast", {"dtype": each.dtype}, X=ones)
         low.give(op, "Out", low.op("elementwise_mul", X=ones, Y=lined), (), index=at)
-
-
-@lowers("size")
-def _size(low: Lowering, op: Operator) -> None:
-    ones = low.op("fill_any_like", {"value": 1.0}, X=low.op("cast", {"dtype": "float32"}, X=_float(low, op)))
-    total = low.op("reduce_sum", {"dim": None, "keep_dim": False}, X=ones)
-    low.give(op, "Out", total, (), dtype=VarType.INT64)
 
 
 def _float(low: Lowering, op: Operator) -> EngineVariable:
@@ -120,7 +114,7 @@ def _masked_select(host: Host, op: Operator) -> None:
 @hosts("bernoulli", infer=_says("Out", "X", lambda shape: shape))
 def _bernoulli(host: Host, op: Operator) -> None:
     chance = np.asarray(host.input(op, "X"))
-    drawn = _generator(host, op).random(chance.shape, np.float32) < chance
+    drawn = drawing(host, op).random(chance.shape, np.float32) < chance
     host.give(op, "Out", drawn.astype(chance.dtype))
 
 
@@ -132,12 +126,6 @@ def _of_permutation(op: Operator) -> None:
 @hosts("randperm", infer=_of_permutation, n=1, seed=0, dtype=int(VarType.INT64))
 def _randperm(host: Host, op: Operator) -> None:
     host.give(op, "Out", drawing(host, op).permutation(op.attr("n")).astype(numpy_dtype(op.attr("dtype"))))
-
-
-def _generator(host: Host, op: Operator) -> np.random.Generator:
-    from paddle._engine.initial import generator_for
-
-    return generator_for(host.seed, f"{op.output('Out')[0]}@{host.step}")
 
 
 def _of_values(op: Operator) -> None:

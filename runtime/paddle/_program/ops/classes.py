@@ -11,10 +11,10 @@ from math import log
 
 from paddle._absent import NotInThisRelease
 from paddle._engine.program import Variable as EngineVariable
-from paddle._program.dtypes import VarType
-from paddle._program.lowering import Lowering
-from paddle._program.op_rows import lowers
-from paddle._program.operator import Operator
+from paddle._program.description.dtypes import VarType
+from paddle._program.description.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import lowers
 
 _UNIFORM, _LOG_UNIFORM, _CUSTOM = range(3)
 

@@ -1,7 +1,9 @@
 """Rows of branches and loops.
 
-A branch whose operators are all lowered is lowered: both sides are computed, and each value is chosen by the
-condition, so gradients go through. A loop goes round on the host.
+A branch is lowered where nobody can tell whether it was taken: its operators are finite wherever what they
+read is, their slopes are, too, and they change and show nothing. Then it is computed in any case, and each
+value is chosen by the condition. All other branches, and loops, are taken on the host. Branches that write
+one name are all of one kind.
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.program import Variable as EngineVariable
-from paddle._program.block import Block
-from paddle._program.host import Host
-from paddle._program.lowering import Lowering, Value
-from paddle._program.op_rows import hosts, lowers
-from paddle._program.operator import Operator
+from paddle._program.description.block import Block, blocks_of
+from paddle._program.description.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import hosts, lowered_if, lowers
+from paddle._program.lowering.value import Value
+from paddle._program.running.host import Host
 
 
 def _nothing(op: Operator) -> None:
@@ -29,12 +32,60 @@ def _while(host: Host, op: Operator) -> None:
         host.run_block(op.attr("sub_block"))
 
 
+_HARMLESS = frozenset(
+    """
+    abs assign assign_value cast clip concat conditional_block elementwise_add elementwise_max
+    elementwise_min elementwise_mul elementwise_sub equal expand fill_any_like fill_constant
+    fill_constant_batch_size_like fill_zeros_like flatten flatten2 greater_equal greater_than increment
+    leaky_relu less_equal less_than logical_and logical_not logical_or logical_xor matmul matmul_v2 mean
+    minus mul not_equal reduce_max reduce_mean reduce_min reduce_sum relu relu6 reshape reshape2 scale
+    select_input shape sigmoid sign slice softmax softplus split square squeeze squeeze2 stack sum tanh
+    transpose transpose2 unsqueeze unsqueeze2 unstack
+    """.split()  # noqa: SIM905  read in columns
+)
+"""Operators that may be computed though nobody asked for it."""
+
+
+@lowered_if("conditional_block")
+def _is_harmless(op: Operator) -> bool:
+    """Also one that stands in the step of a recurrence, which has no host."""
+    if not _has_host(op.block):
+        return True
+    blocks = [each.attr("sub_block") for each in (op, *_beside(op))]
+    for block in blocks:
+        blocks += [inner for each in block.ops for inner in blocks_of(each)]
+    return all(each.type in _HARMLESS for block in blocks for each in block.ops)
+
+
+def _beside(op: Operator) -> list[Operator]:
+    """The other branches that write a name that it writes."""
+    names = {*op.output("Out"), *op.input("Out")}  # of a branch, or of its gradient
+    found: list[Operator] = []
+    left = [each for each in op.block.ops if each.type == "conditional_block"]
+    while shared := [each for each in left if not names.isdisjoint(each.output("Out"))]:
+        names.update(name for each in shared for name in each.output("Out"))
+        left = [each for each in left if names.isdisjoint(each.output("Out"))]
+        found += shared
+    return found
+
+
+def _has_host(block: Block) -> bool:
+    """Whether all blocks around it are run by the host, or by themselves."""
+    while block.parent is not None:
+        around = block.parent
+        owner = next((each for each in around.ops if any(b is block for b in blocks_of(each))), None)
+        if owner is not None and owner.type not in ("while", "conditional_block"):
+            return False
+        block = around
+    return True
+
+
 @lowers("conditional_block", is_scalar_condition=True)
 def _conditional_block(low: Lowering, op: Operator) -> None:
     block: Block = op.attr("sub_block")
     condition = low.inputs(op, "Cond")[0].variable
     written = {name for each in block.ops for name in each.output_arg_names if name not in block.vars}
-    before = {name: low.value(name) for name in sorted(written) if _is_known(low, name)}
+    before = {name: low.value(name) for name in sorted(written) if _is_known(low, op, name)}
     low.here(block)
     for name, was in before.items():
         now = low.env[name]
@@ -47,24 +98,6 @@ def _conditional_block_here(host: Host, op: Operator) -> None:
     scalar = op.attr("is_scalar_condition")
     if is_true(given[0]) if scalar else all(np.asarray(each).size for each in given):
         host.run_block(op.attr("sub_block"))
-
-
-@lowers("split_lod_tensor", level=0)
-def _split(low: Lowering, op: Operator) -> None:
-    """Both sides have all rows: of each, those are taken in the end that the mask says."""
-    given = low.input(op, "X")
-    for slot in ("OutTrue", "OutFalse"):
-        low.give(op, slot, given.variable, given.runs)
-
-
-@lowers("merge_lod_tensor", level=0)
-def _merge(low: Lowering, op: Operator) -> None:
-    mask = low.input(op, "Mask").variable
-    yes, no = low.input(op, "InTrue"), low.input(op, "InFalse")
-    extra = len(yes.variable.shape) - len(mask.shape)
-    if extra > 0:
-        mask = low.op("reshape", {"shape": (-1, *(1,) * (len(yes.variable.shape) - 1))}, X=mask)
-    low.give(op, "Out", _chosen(low, mask, yes.variable, no.variable), yes.runs)
 
 
 @lowers("select_input")
@@ -85,8 +118,24 @@ def _chosen(
     return low.op("select", Condition=condition, X=yes, Y=no)
 
 
-def _is_known(low: Lowering, name: str) -> bool:
+def _is_known(low: Lowering, op: Operator, name: str) -> bool:
+    """Whether a name stands for something before a branch that writes it."""
     if name in low.env:
         return True
     described = low.block._find_var_recursive(name)
-    return described is not None and (described.persistable or described.is_data)
+    if described is None or not described.has_shape:
+        return False
+    return described.persistable or described.is_data or _is_written_before(op, name)
+
+
+def _is_written_before(op: Operator, name: str) -> bool:
+    """Whether an operator before it writes a name, in its block or in those around."""
+    for each in op.block.ops:
+        if each is op:
+            break
+        if name in each.output_arg_names:
+            return True
+    around = op.block.parent
+    owners = (each for each in around.ops if any(b is op.block for b in blocks_of(each))) if around else ()
+    owner = next(iter(owners), None)
+    return owner is not None and _is_written_before(owner, name)

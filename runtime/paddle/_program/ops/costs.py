@@ -7,12 +7,13 @@ from math import log
 from typing import TypeAlias
 
 from paddle._engine.program import Variable as EngineVariable
+from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
-from paddle._program.lowering import Lowering
-from paddle._program.op_rows import lowers
-from paddle._program.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import lowers
 from paddle._program.ops.activations import over_last
 from paddle._program.ops.arithmetic import as_float, number
+from paddle._program.ops.sizes import in_shape
 
 _IGNORED = -100
 """The label that upstream passes over unless it is told another. None is looked for here then."""
@@ -53,22 +54,15 @@ def _picked(
     if ignored != _IGNORED:
         kept = low.op("not_equal", X=label, Y=number(low, ignored, label))
         label = low.op("elementwise_mul", X=label, Y=kept)
+    whole = x
     if len(lead) > 1:
         x, label = (low.op("flatten", {"start": 0, "stop": len(lead)}, X=each) for each in (x, label))
     out = cost(low, x, label)
     if len(lead) > 1:
-        out = low.op("reshape", {"shape": _open_once((*lead, 1))}, X=out)
+        out = in_shape(low, out, (*lead, 1), whole)
     if kept is not None:
         out = low.op("elementwise_mul", X=out, Y=as_float(low, kept))
     return out
-
-
-def _open_once(shape: tuple[int, ...]) -> tuple[int, ...]:
-    if shape.count(-1) > 1:
-        raise BadProgram(
-            f"a cost of shape {list(shape)}, of which feeds decide several sizes, is not in this release"
-        )
-    return shape
 
 
 @lowers(
@@ -98,7 +92,7 @@ def _softmax_with_cross_entropy(low: Lowering, op: Operator) -> None:
     loss = _picked(low, logits, label, op.attr("ignore_index"), cost)
     shares = made["Softmax"]
     if rank > 2:
-        shares = low.op("reshape", {"shape": _open_once(logits.shape)}, X=shares)
+        shares = in_shape(low, shares, logits.shape, logits)
     low.give(op, "Softmax", shares)
     low.give(op, "Loss", loss)
 
@@ -288,6 +282,7 @@ def _dropout(low: Lowering, op: Operator) -> None:
         low.give(op, "Out", out)
         return
     told = {"dropout_prob": rate, "dropout_implementation": way, "is_test": is_test}
+    told |= {"seed": int(op.attr("seed") or 0), "draws_as": op.output("Out")[0]}
     found = low.builder.ops("dropout", told, X=x)
     low.give(op, "Out", found["Out"])
     low.give(op, "Mask", found["Mask"])

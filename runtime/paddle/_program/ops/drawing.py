@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.program import Variable as EngineVariable
-from paddle._program.dtypes import VarType, dtype_of, engine_dtype
-from paddle._program.host import Host
-from paddle._program.lowering import Lowering
-from paddle._program.op_rows import hosts, lowers
-from paddle._program.operator import Operator
+from paddle._program.description.dtypes import VarType, dtype_of, engine_dtype
+from paddle._program.description.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import hosts, lowers
+from paddle._program.ops.sizes import known_sizes
+from paddle._program.running.host import Host
 
 _SIZES: dict[str, Any] = {"shape": (1,), "dtype": int(VarType.FP32)}
 _LIKE: dict[str, Any] = {**_SIZES, "input_dim_idx": 0, "output_dim_idx": 0}
@@ -56,12 +57,19 @@ def _drawn_like(low: Lowering, op: Operator, type: str, *names: str) -> None:
 
 @lowers("uniform_random", min=-1.0, max=1.0, seed=0, **_SIZES)
 def _uniform(low: Lowering, op: Operator) -> None:
-    low.give(op, "Out", low.op("uniform_random", _told(op, "min", "max", "seed")), (), dtype=op.attr("dtype"))
+    told = {**_told(op, "min", "max", "seed"), "shape": _shape(low, op)}
+    low.give(op, "Out", low.op("uniform_random", told), (), dtype=op.attr("dtype"))
 
 
 @lowers("gaussian_random", "truncated_gaussian_random", mean=0.0, std=1.0, seed=0, **_SIZES)
 def _gaussian(low: Lowering, op: Operator) -> None:
-    low.give(op, "Out", low.op(op.type, _told(op, "mean", "std", "seed")), (), dtype=op.attr("dtype"))
+    told = {**_told(op, "mean", "std", "seed"), "shape": _shape(low, op)}
+    low.give(op, "Out", low.op(op.type, told), (), dtype=op.attr("dtype"))
+
+
+def _shape(low: Lowering, op: Operator) -> tuple[int, ...]:
+    """Told in numbers, or by sizes of others."""
+    return known_sizes(low, op, "shape", "ShapeTensorList", "ShapeTensor") or tuple(op.attr("shape"))
 
 
 @lowers("randint", low=0, high=1, seed=0, shape=(1,), dtype=int(VarType.INT64))
@@ -102,7 +110,7 @@ def _assign_value(low: Lowering, op: Operator) -> None:
 
 @hosts("assign_value")
 def _assign_value_here(host: Host, op: Operator) -> None:
-    from paddle._program.dtypes import numpy_dtype
+    from paddle._program.description.dtypes import numpy_dtype
 
     value = np.array(_values(op), numpy_dtype(op.attr("dtype"))).reshape(tuple(op.attr("shape")))
     host.give(op, "Out", value)

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
+from paddle._program.description.operator import Operator
 from paddle._program.errors import BadFile
 from paddle._program.files import tensors
-from paddle._program.host import Host
-from paddle._program.lod_tensor import LoDTensor
-from paddle._program.op_rows import hosts
-from paddle._program.operator import Operator
+from paddle._program.lowering.op_rows import hosts
+from paddle._program.running.host import Host
+from paddle._program.running.lod_tensor import LoDTensor
 
 
 @hosts("save", file_path="", overwrite=True, save_as_fp16=False)

@@ -5,50 +5,48 @@ from __future__ import annotations
 import numpy as np
 
 from paddle._engine.initial import generator_for
-from paddle._program.dtypes import VarType, dtype_of, numpy_dtype
-from paddle._program.errors import BadProgram
-from paddle._program.host import Host
-from paddle._program.lowering import Lowering
-from paddle._program.op_rows import hosts, lowers
-from paddle._program.operator import Operator
-from paddle._program.ops.sizes import SizeOf, shaped_like, sizes_given
+from paddle._program.description.dtypes import VarType, dtype_of, numpy_dtype
+from paddle._program.description.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import hosts, lowers
+from paddle._program.ops.sizes import SizeOf, open_size, shaped_like, sizes_given
+from paddle._program.running.host import Host
 
 
 @lowers("fill_constant", shape=(1,), value=0.0, dtype=int(VarType.FP32))
 def _fill_constant(low: Lowering, op: Operator) -> None:
     kind = dtype_of(op.attr("dtype"))
     attrs = {"value": op.attr("value"), "dtype": _of_engine(kind)}
-    whole, sizes = shaped_like(op), sizes_given(op)
-    dynamic = [place for place, size in enumerate(sizes) if isinstance(size, SizeOf)]
+    whole = shaped_like(op)
+    sizes = [] if whole is not None else sizes_given(low, op)
+    dynamic = [place for place, size in enumerate(sizes) if not isinstance(size, int)]
     if whole is not None:
         out = low.op("fill_any_like", {"value": op.attr("value")}, X=low.value(whole).variable)
         out = out if out.dtype == attrs["dtype"] else low.op("cast", {"dtype": attrs["dtype"]}, X=out)
     elif not dynamic:
         out = low.op("fill_constant", {**attrs, "shape": tuple(sizes)})
-    elif len(dynamic) == 1:
-        size = sizes[dynamic[0]]
-        assert isinstance(size, SizeOf)
+    elif len(dynamic) == 1 and isinstance(size := sizes[dynamic[0]], SizeOf):
         places = {"input_dim_idx": size.axis, "output_dim_idx": dynamic[0]}
-        shape = tuple(-1 if isinstance(each, SizeOf) else each for each in sizes)
+        shape = tuple(each if isinstance(each, int) else -1 for each in sizes)
         like = low.value(size.name).variable
         out = low.op("fill_constant_batch_size_like", {**attrs, **places, "shape": shape}, X=like)
     else:
-        raise BadProgram(
-            f"operator {op.type!r}, written at {op.where}, has {len(dynamic)} sizes that only a run knows, "
-            "and one is what this release can follow: make it with paddle.zeros_like or paddle.full_like"
-        )
+        shape = tuple(each if isinstance(each, int) else open_size(low, op) for each in sizes)
+        out = low.op("fill_constant", {**attrs, "shape": shape})
     low.give(op, "Out", out, (), dtype=kind)
 
 
 @hosts("fill_constant")
 def _fill_constant_here(host: Host, op: Operator) -> None:
-    dtype = numpy_dtype(op.attr("dtype"))
-    shape = tuple(op.attr("shape"))
+    host.give(op, "Out", np.full(_shape_told(host, op), op.attr("value"), numpy_dtype(op.attr("dtype"))))
+
+
+def _shape_told(host: Host, op: Operator) -> tuple[int, ...]:
     if op.inputs.get("ShapeTensor"):
-        shape = tuple(np.asarray(host.input(op, "ShapeTensor")).reshape(-1).tolist())
-    elif op.inputs.get("ShapeTensorList"):
-        shape = tuple(int(np.asarray(size).reshape(-1)[0]) for size in host.inputs(op, "ShapeTensorList"))
-    host.give(op, "Out", np.full(shape, op.attr("value"), dtype))
+        return tuple(np.asarray(host.input(op, "ShapeTensor")).reshape(-1).tolist())
+    if op.inputs.get("ShapeTensorList"):
+        return tuple(int(np.asarray(size).reshape(-1)[0]) for size in host.inputs(op, "ShapeTensorList"))
+    return tuple(op.attr("shape"))
 
 
 def _described(op: Operator) -> None:
@@ -61,7 +59,7 @@ def _described(op: Operator) -> None:
 @hosts("uniform_random", infer=_described, shape=(1,), min=-1.0, max=1.0, seed=0, dtype=int(VarType.FP32))
 def _uniform_random(host: Host, op: Operator) -> None:
     low, high, generator = op.attr("min"), op.attr("max"), drawing(host, op)
-    value = generator.random(tuple(op.attr("shape")), np.float32)
+    value = generator.random(_shape_told(host, op), np.float32)
     value *= np.float32(high - low)
     value += np.float32(low)
     host.give(op, "Out", value.astype(numpy_dtype(op.attr("dtype")), copy=False))
@@ -69,7 +67,7 @@ def _uniform_random(host: Host, op: Operator) -> None:
 
 @hosts("gaussian_random", infer=_described, shape=(1,), mean=0.0, std=1.0, seed=0, dtype=int(VarType.FP32))
 def _gaussian_random(host: Host, op: Operator) -> None:
-    value = drawing(host, op).standard_normal(tuple(op.attr("shape")), np.float32)
+    value = drawing(host, op).standard_normal(_shape_told(host, op), np.float32)
     value *= np.float32(op.attr("std"))
     value += np.float32(op.attr("mean"))
     host.give(op, "Out", value.astype(numpy_dtype(op.attr("dtype")), copy=False))
@@ -80,7 +78,7 @@ def drawing(host: Host, op: Operator) -> np.random.Generator:
     run is drawn anew in each."""
     name = op.output("Out")[0]
     described = host.block._find_var_recursive(name)
-    seed = int(op.attr("seed")) or host.seed
+    seed = int(op.attrs.get("seed", 0)) or host.seed
     if described is not None and described.persistable:
         return generator_for(seed, name)
     return generator_for(seed, f"{name}@{host.step}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from paddle._engine.program import Variable as EngineVariable
-from paddle._program.dtypes import VarType, dtype_of
-from paddle._program.lowering import Lowering
-from paddle._program.op_rows import lowers
-from paddle._program.operator import Operator
+from paddle._program.description.dtypes import VarType, dtype_of
+from paddle._program.description.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import lowers
+from paddle._program.ops.sizes import in_shape
 
 
 def _axis(op: Operator, name: str = "axis") -> int:
@@ -92,9 +93,7 @@ def _best(low: Lowering, op: Operator, count: int, falls: bool) -> None:
     for slot, dtype in (("Out", None), ("Indices", VarType.INT64)):
         each = found[slot]
         if rank != 2:
-            sizes = (0,) * (rank - 1) if -1 not in x.shape[:-1] else x.shape[:-1]
-            shape = tuple(x.shape[i] if size == 0 else size for i, size in enumerate(sizes))
-            each = low.op("reshape", {"shape": (*shape, count)}, X=each)
+            each = in_shape(low, each, (*x.shape[:-1], count), x)
         low.give(op, slot, each, dtype=dtype)
 
 

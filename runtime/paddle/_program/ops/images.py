@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from paddle._engine.program import Variable as EngineVariable
+from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
-from paddle._program.lowering import Lowering
-from paddle._program.op_rows import lowers
-from paddle._program.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import lowers
+from paddle._program.ops.sizes import anything, known_sizes
 
 _MOVING: dict[str, Any] = {
     "strides": (1, 1),
@@ -166,13 +167,12 @@ def _adaptive_pool(low: Lowering, op: Operator, how: str, wanted: tuple[int, int
     data_layout="NCHW",
 )
 def _interpolate(low: Lowering, op: Operator) -> None:
-    if low.has(op, "OutSize") or low.has(op, "SizeTensor"):
-        raise BadProgram(
-            f"operator {op.type!r}: a size that is computed is not in this release: give numbers"
-        )
-    x = low.input(op, "X").variable
+    x, size = low.input(op, "X").variable, _size(low, op)
+    if size is None:
+        low.give(op, "Out", anything(low, (*x.shape[:2], -1, -1), x.dtype))
+        return
     told = {
-        "size": _size(op, x.shape),
+        "size": size,
         "method": "nearest" if op.type.startswith("nearest") else "bilinear",
         "align_corners": bool(op.attr("align_corners")),
         "align_mode": int(op.attr("align_mode")),
@@ -180,8 +180,11 @@ def _interpolate(low: Lowering, op: Operator) -> None:
     low.give(op, "Out", low.op("bilinear_interp", told, X=x))
 
 
-def _size(op: Operator, shape: Sequence[int]) -> tuple[int, int]:
-    """What a scale says, or the size that is told."""
+def _size(low: Lowering, op: Operator) -> tuple[int, ...] | None:
+    """What a scale says, or the size that is told; None while it is open."""
+    if low.has(op, "OutSize") or low.has(op, "SizeTensor"):
+        return known_sizes(low, op, "", "SizeTensor", "OutSize")
+    shape = low.input(op, "X").variable.shape
     given = op.attr("scale")
     scales = [float(each) for each in (given if isinstance(given, list | tuple) else (given,)) if each]
     if not scales:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import prod
 
 from paddle._engine.program import Variable as EngineVariable
+from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
-from paddle._program.lowering import Lowering
-from paddle._program.op_rows import lowers
-from paddle._program.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import lowers
 
 
 @lowers(
@@ -31,7 +31,7 @@ def _batch_norm(low: Lowering, op: Operator) -> None:
         if op.output(f"{slot}Out") not in ([], op.input(slot)):
             raise BadProgram(f"operator 'batch_norm': {slot}Out has the variable of {slot}, and no other")
     told = {
-        "momentum": float(op.attr("momentum")),
+        "momentum": 1.0 if low.again else float(op.attr("momentum")),
         "epsilon": float(op.attr("epsilon")),
         "is_test": bool(op.attr("is_test") or low.is_test),
         "use_global_stats": bool(op.attr("use_global_stats")),

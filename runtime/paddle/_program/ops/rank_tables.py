@@ -1,7 +1,8 @@
 """Rows of rank tables: sequences in the order of their lengths, the longest first, and what is done in it.
 
 Loops that people wrote before DynamicRNN walk along these: the elements of one moment are those of the first
-sequences. All of it is computed on the host, so no gradient goes through. It must never know a loop.
+sequences. All of it is computed on the host (array_slopes.py says how gradients go back). It must never know
+a loop.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from paddle._program.dtypes import VarType
+from paddle._program.description.dtypes import VarType
+from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
-from paddle._program.host import Host
-from paddle._program.lod_tensor import LoDTensor, LoDTensorArray, offsets
-from paddle._program.op_rows import hosts
-from paddle._program.operator import Operator
+from paddle._program.lowering.op_rows import hosts
 from paddle._program.ops.tags import tensor_of
+from paddle._program.running.host import Host
+from paddle._program.running.lod_tensor import LoDTensor, LoDTensorArray, offsets
 
 Table = list[tuple[int, int]]
 """(number, length) of each sequence, the longest first."""
@@ -100,7 +101,11 @@ def _array_to_lod_tensor(host: Host, op: Operator) -> None:
 
 @hosts("shrink_rnn_memory", infer=_like_x)
 def _shrink(host: Host, op: Operator) -> None:
-    """The rows of the sequences that are not over at the moment ``I``."""
+    """The rows, or the sequences, of those that are not over at the moment ``I``."""
     moment = int(np.asarray(host.input(op, "I")).reshape(-1)[0])
-    left = sum(length > moment for _, length in host.input(op, "RankTable"))
-    host.give(op, "Out", np.asarray(host.input(op, "X"))[:left])
+    left, value = sum(length > moment for _, length in host.input(op, "RankTable")), host.input(op, "X")
+    if isinstance(value, LoDTensor) and value.lod():
+        ends = value.lod()[-1][: left + 1]
+        host.give(op, "Out", LoDTensor(value.array()[: ends[-1]], [ends]))
+        return
+    host.give(op, "Out", np.asarray(value)[:left])

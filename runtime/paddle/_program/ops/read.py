@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddle._program.op_rows import hosts
+from paddle._program.lowering.op_rows import hosts
 
 if TYPE_CHECKING:
-    from paddle._program.host import Host
-    from paddle._program.operator import Operator
+    from paddle._program.description.operator import Operator
+    from paddle._program.running.host import Host
 
 
 def _as_described(op: Operator) -> None:

@@ -16,10 +16,11 @@ from paddle._engine.builder import Builder
 from paddle._engine.program import Parameter as EngineParameter
 from paddle._engine.program import Variable as EngineVariable
 from paddle._engine.steps.recurrence import Recurrence
+from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
-from paddle._program.lowering import Lowering, Value
-from paddle._program.op_rows import lowers
-from paddle._program.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import lowers
+from paddle._program.lowering.value import Value
 from paddle._program.ops.runs import sequences
 
 _ACTIVATIONS = ("identity", "sigmoid", "tanh", "relu")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from paddle._engine.program import Variable as EngineVariable
-from paddle._program.dtypes import VarType
-from paddle._program.lowering import Lowering
-from paddle._program.op_rows import lowers
-from paddle._program.operator import Operator
+from paddle._program.description.dtypes import VarType
+from paddle._program.description.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import lowers
 from paddle._program.ops.arithmetic import as_float, number
 
 _AXES: dict[str, Any] = {"dim": (0,), "keep_dim": False, "reduce_all": False}

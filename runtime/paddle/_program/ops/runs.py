@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from math import prod
 
 from paddle._engine.program import Variable as EngineVariable
+from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
-from paddle._program.lowering import Lowering, Value
-from paddle._program.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.value import Value
 
 
 def sequences(low: Lowering, op: Operator, slot: str) -> Value:
@@ -37,7 +38,10 @@ def shaped(low: Lowering, variable: EngineVariable, like: EngineVariable) -> Eng
     """Rows in the form of the rows of ``like``."""
     if len(like.shape) == 2:
         return variable
-    return low.op("reshape", {"shape": (-1, *like.shape[1:])}, X=variable)
+    if -1 not in like.shape[1:]:
+        return low.op("reshape", {"shape": (-1, *like.shape[1:])}, X=variable)
+    sizes = (-1, *((0, at) if size == -1 else size for at, size in enumerate(like.shape[1:], 1)))
+    return low.op("reshape_by", {"sizes": sizes}, X=variable, Like=[like])
 
 
 def picked(low: Lowering, source: EngineVariable, rows: EngineVariable) -> EngineVariable:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from math import prod
 
 from paddle._engine.program import Variable as EngineVariable
-from paddle._program.dtypes import VarType, dtype_of
+from paddle._program.description.dtypes import VarType, dtype_of
+from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
-from paddle._program.lowering import Lowering
-from paddle._program.op_rows import lowers
-from paddle._program.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import lowers
 from paddle._program.ops.runs import constant, matrix, picked, sequences, shaped, unpadded
+from paddle._program.ops.sizes import known_sizes
 
 _REDUCED = {"AVERAGE": "average", "SUM": "sum", "SQRT": "sqrt"}
 
@@ -148,7 +149,10 @@ def _sequence_unpad(low: Lowering, op: Operator) -> None:
 @lowers("sequence_mask", maxlen=-1, out_dtype=int(VarType.INT64))
 def _sequence_mask(low: Lowering, op: Operator) -> None:
     x, kind = low.input(op, "X").variable, dtype_of(op.attr("out_dtype"))
-    places = low.op("count_up", {"maxlen": op.attr("maxlen")}, X=x)
+    most = op.attr("maxlen")
+    if low.has(op, "MaxLenTensor"):
+        (most,) = known_sizes(low, op, "", "MaxLenTensor") or (-1,)
+    places = low.op("count_up", {"maxlen": most}, X=x)
     dtype = "float32" if kind in (VarType.FP16, VarType.FP32, VarType.FP64) else "int64"
     low.give(op, "Y", low.op("sequence_mask", {"dtype": dtype}, X=x, Places=places), (), dtype=kind)
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
 
 from paddle._engine.program import Variable as EngineVariable
-from paddle._program.dtypes import VarType, dtype_of, engine_dtype
+from paddle._program.description.dtypes import VarType, dtype_of, engine_dtype
+from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
-from paddle._program.lowering import Lowering
-from paddle._program.op_rows import lowers
-from paddle._program.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import lowers
+from paddle._program.ops.sizes import Size, anything, in_sizes, known_sizes, sizes_given
 
 
 def axes_of(given: int | Sequence[int]) -> tuple[int, ...]:
@@ -19,14 +23,24 @@ def axes_of(given: int | Sequence[int]) -> tuple[int, ...]:
 
 @lowers("reshape", "reshape2", shape=(), inplace=False)
 def _reshape(low: Lowering, op: Operator) -> None:
-    x, wanted = low.input(op, "X").variable, tuple(int(size) for size in op.attr("shape"))
+    x, told = low.input(op, "X").variable, sizes_given(low, op, "shape", "ShapeTensor", "Shape")
+    if not all(isinstance(size, int) for size in told):
+        _give_kept(low, op, _open_shape(low, op, x, told) if low.infers else in_sizes(low, op, x, told))
+        return
+    wanted = tuple(int(size) for size in told if isinstance(size, int))
     if not wanted:
-        raise BadProgram(
-            f"operator {op.type!r}: a shape that is computed is not in this release: give numbers"
-        )
+        raise BadProgram(f"operator {op.type!r} is told no shape")
     if wanted.count(-1) > 1:
         raise BadProgram(f"operator {op.type!r}: shape {list(wanted)} leaves more than one size open")
     _give_kept(low, op, low.op("reshape", {"shape": _settled(x.shape, wanted)}, X=x))
+
+
+def _open_shape(low: Lowering, op: Operator, x: EngineVariable, told: Sequence[Size]) -> EngineVariable:
+    """What is known while it is written; what the caller says besides is believed."""
+    said = [int(size) for size in op.attr("shape")]
+    said = said if len(said) == len(told) else [-1] * len(told)
+    guess = [size if isinstance(size, int) else other for size, other in zip(told, said, strict=True)]
+    return anything(low, _settled(x.shape, tuple(guess)), x.dtype)
 
 
 def _settled(source: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...]:
@@ -145,13 +159,12 @@ def _unstack(low: Lowering, op: Operator) -> None:
 @lowers("slice", axes=(), starts=(), ends=(), decrease_axis=(), infer_flags=())
 def _slice(low: Lowering, op: Operator) -> None:
     x, axes = low.input(op, "Input").variable, axes_of(op.attr("axes"))
-    attrs = {
-        "axes": axes,
-        "starts": axes_of(op.attr("starts")),
-        "ends": axes_of(op.attr("ends")),
-        "clamps": True,
-    }
-    out = low.op("slice", attrs, X=x)
+    starts = known_sizes(low, op, "starts", "StartsTensorList", "StartsTensor")
+    ends = known_sizes(low, op, "ends", "EndsTensorList", "EndsTensor")
+    if starts is None or ends is None:
+        out = anything(low, tuple(-1 if i in axes else n for i, n in enumerate(x.shape)), x.dtype)
+    else:
+        out = low.op("slice", {"axes": axes, "starts": starts, "ends": ends, "clamps": True}, X=x)
     if dropped := axes_of(op.attr("decrease_axis")):
         out = low.op("squeeze", {"axes": dropped}, X=out)
     low.give(op, "Out", out, () if 0 in axes else None)
@@ -165,19 +178,48 @@ def _strided_slice(low: Lowering, op: Operator) -> None:
     low.give(op, "Out", low.op("slice", {**attrs, "clamps": True}, X=x), () if 0 in attrs["axes"] else None)
 
 
+@lowers("crop", "crop_tensor", offsets=(), shape=())
+def _crop(low: Lowering, op: Operator) -> None:
+    """From ``offsets`` on, in the sizes of Y or ``shape``; -1 is all that is left."""
+    x = low.input(op, "X").variable
+    if low.has(op, "Y"):
+        shape: tuple[int, ...] | None = low.input(op, "Y").variable.shape
+    else:
+        shape = known_sizes(low, op, "shape", "ShapeTensor", "Shape")
+    offsets = known_sizes(low, op, "offsets", "OffsetsTensor", "Offsets")
+    if shape is None or offsets is None:
+        said = [int(size) for size in op.attr("shape")] or [-1] * len(x.shape)
+        low.give(op, "Out", anything(low, tuple(said), x.dtype), ())
+        return
+    begins = offsets or (0,) * len(x.shape)
+    if low.has(op, "Y") and -1 in shape:
+        raise BadProgram(f"operator {op.type!r}: the sizes of Y, {list(shape)}, must be known")
+    axes = [at for at, size in enumerate(shape) if size != -1 or begins[at]]
+    ends = tuple(_FAR if shape[at] == -1 else begins[at] + shape[at] for at in axes)
+    told = {"axes": tuple(axes), "starts": tuple(begins[at] for at in axes), "ends": ends, "clamps": True}
+    low.give(op, "Out", low.op("slice", told, X=x) if axes else x, () if 0 in axes else None)
+
+
+_FAR = 2**31 - 1
+
+
 @lowers("expand", expand_times=())
 def _expand(low: Lowering, op: Operator) -> None:
-    _tiled(low, op, axes_of(op.attr("expand_times")))
+    _tiled(low, op, known_sizes(low, op, "expand_times", "expand_times_tensor", "ExpandTimes"))
 
 
 @lowers("tile", repeat_times=())
 def _tile(low: Lowering, op: Operator) -> None:
-    times, rank = axes_of(op.attr("repeat_times")), len(low.input(op, "X").variable.shape)
-    _tiled(low, op, (1,) * (rank - len(times)) + times)
+    times = known_sizes(low, op, "repeat_times", "repeat_times_tensor", "RepeatTimes")
+    rank = len(low.input(op, "X").variable.shape)
+    _tiled(low, op, times and (1,) * (rank - len(times)) + times)
 
 
-def _tiled(low: Lowering, op: Operator, times: tuple[int, ...]) -> None:
+def _tiled(low: Lowering, op: Operator, times: tuple[int, ...] | None) -> None:
     x = low.input(op, "X").variable
+    if times is None:
+        low.give(op, "Out", anything(low, (-1,) * len(x.shape), x.dtype), ())
+        return
     keeps = len(times) == len(x.shape) and times[0] == 1
     low.give(op, "Out", low.op("tile", {"times": times}, X=x), None if keeps else ())
 
@@ -192,7 +234,13 @@ def _expand_as(low: Lowering, op: Operator) -> None:
 @lowers("expand_v2", shape=())
 def _expand_v2(low: Lowering, op: Operator) -> None:
     x = low.input(op, "X").variable
-    low.give(op, "Out", low.op("expand", {"shape": axes_of(op.attr("shape"))}, X=x))
+    wanted = known_sizes(low, op, "shape", "expand_shapes_tensor", "Shape")
+    if wanted is not None:
+        low.give(op, "Out", low.op("expand", {"shape": wanted}, X=x))
+        return
+    sizes = sizes_given(low, op, "shape", "expand_shapes_tensor", "Shape")
+    shape = tuple(size if isinstance(size, int) and size >= 0 else -1 for size in sizes)
+    low.give(op, "Out", anything(low, shape, x.dtype))
 
 
 @lowers("expand_as_v2", target_shape=())
@@ -212,13 +260,52 @@ def _pad(low: Lowering, op: Operator) -> None:
     low.give(op, "Out", low.op("pad", attrs, X=low.input(op, "X").variable))
 
 
+@lowers("pad_constant_like", pad_value=0.0)
+def _pad_like(low: Lowering, op: Operator) -> None:
+    """Y behind which elements stand until it has the sizes of X."""
+    x, y = low.input(op, "X").variable, low.input(op, "Y").variable
+    pairs = list(enumerate(zip(x.shape, y.shape, strict=True)))
+    if any(-1 in pair and pair[0] != pair[1] for _, pair in pairs) or (-1 in y.shape and not low.infers):
+        pairs = [(axis, (_known(op, x, axis), _known(op, y, axis))) for axis, _ in pairs]
+    around = tuple((0, whole - own) for _, (whole, own) in pairs)
+    low.give(op, "Out", low.op("pad", {"paddings": around, "value": float(op.attr("pad_value"))}, X=y))
+
+
 @lowers("pad2d", paddings=(0, 0, 0, 0), mode="constant", pad_value=0.0, data_format="NCHW")
 def _pad2d(low: Lowering, op: Operator) -> None:
-    if op.attr("mode") != "constant" or op.attr("data_format") != "NCHW":
-        raise BadProgram("operator 'pad2d': only mode 'constant' of 'NCHW' images is in this release")
+    x, mode = low.input(op, "X").variable, op.attr("mode")
     top, bottom, left, right = axes_of(op.attr("paddings"))
-    attrs = {"paddings": ((0, 0), (0, 0), (top, bottom), (left, right)), "value": float(op.attr("pad_value"))}
-    low.give(op, "Out", low.op("pad", attrs, X=low.input(op, "X").variable))
+    first = 2 if op.attr("data_format") == "NCHW" else 1
+    sides = {first: (top, bottom), first + 1: (left, right)}
+    if mode == "constant":
+        around = tuple(sides.get(axis, (0, 0)) for axis in range(4))
+        out = low.op("pad", {"paddings": around, "value": float(op.attr("pad_value"))}, X=x)
+    elif mode in _MARGINS:
+        out = x
+        for axis, (before, behind) in sides.items():
+            out = _margin(
+                low, out, axis, np.pad(np.arange(_known(op, x, axis)), (before, behind), _MARGINS[mode])
+            )
+    else:
+        raise BadProgram(f"operator 'pad2d': mode is constant, reflect or edge, not {mode!r}")
+    low.give(op, "Out", out)
+
+
+_MARGINS: dict[str, Literal["reflect", "edge"]] = {"reflect": "reflect", "edge": "edge"}
+
+
+def _known(op: Operator, x: EngineVariable, axis: int) -> int:
+    if x.shape[axis] < 0:
+        raise BadProgram(f"operator {op.type!r}: the size of axis {axis} of {list(x.shape)} must be known")
+    return x.shape[axis]
+
+
+def _margin(low: Lowering, x: EngineVariable, axis: int, places: np.ndarray) -> EngineVariable:
+    """The elements of these places along an axis."""
+    if len(places) == x.shape[axis]:
+        return x
+    values = {"values": tuple(places.tolist()), "shape": (len(places),), "dtype": "int64"}
+    return low.op("gather", {"axis": axis}, X=x, Index=low.op("assign_value", values))
 
 
 @lowers("reverse", "flip", axis=())

@@ -2,7 +2,8 @@
 
 Both are one operator with a block, whose attributes say which of its names stand for what: ``steps`` for the
 element of a moment, ``statics`` for what is the same at all moments, ``memories`` for what was remembered,
-``nexts`` for what is remembered next, ``results`` for what is given.
+``nexts`` for what is remembered next, ``results`` for what is given. StaticRNN's is read as the
+original writes it, too.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 from paddle._engine.steps.recurrence import Recurrence
-from paddle._program.block import Block
+from paddle._program.description.block import Block
+from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
-from paddle._program.lowering import Lowering, Value
-from paddle._program.op_rows import lowers
-from paddle._program.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import lowers
+from paddle._program.lowering.value import Value
+from paddle._program.ops.sizes import anything
 
 _NAMES: dict[str, Any] = {
     **dict.fromkeys(("steps", "statics", "memories", "nexts", "boots", "results"), ()),
@@ -82,14 +85,20 @@ def _remembered(low: Lowering, inner: Lowering, recurrence: Recurrence, op: Oper
 @lowers("recurrent", **_NAMES)
 def _static(low: Lowering, op: Operator) -> None:
     """As many moments as the first size of the inputs says, written out one after another."""
+    if op.outputs.get("outputs"):
+        op = _in_our_words(op)
     block: Block = op.attr("sub_block")
     inputs = low.inputs(op, "Steps")
-    count = inputs[0].variable.shape[0] if inputs else -1
-    if count < 0:
+    if not inputs:
+        raise BadProgram(f"StaticRNN takes a step_input, which says how often (written at {op.where})")
+    count = inputs[0].variable.shape[0]
+    is_open = count < 0
+    if is_open and not low.infers:
         raise BadProgram(
-            "StaticRNN.step_input takes tensors whose first size, that of moments, is known: declare it "
-            f"with append_batch_size=False, or use DynamicRNN for sequences (written at {op.where})"
+            "StaticRNN.step_input takes tensors whose first size, that of moments, is known when it is run: "
+            f"use DynamicRNN for sequences (written at {op.where})"
         )
+    count = 1 if is_open else count
     states = [low.value(name) for name in op.input("Boots")]
     given: list[list[Any]] = [[] for _ in op.attr("results")]
     moments = range(count - 1, -1, -1) if op.attr("reverse") else range(count)
@@ -103,7 +112,25 @@ def _static(low: Lowering, op: Operator) -> None:
         for parts, name in zip(given, op.attr("results"), strict=True):
             parts.append(inner.value(name).variable)
     for index, parts in enumerate(given):
-        low.give(op, "Out", _stacked(low, parts[::-1] if op.attr("reverse") else parts), (), index=index)
+        out = _stacked(low, parts[::-1] if op.attr("reverse") else parts)
+        if is_open:
+            out = anything(low, (-1, *out.shape[1:]), out.dtype)
+        low.give(op, "Out", out, (), index=index)
+
+
+def _in_our_words(op: Operator) -> Operator:
+    """The original's, where a name in the block stands for the element of what has that name outside."""
+    names: dict[str, Any] = {
+        "steps": op.input("inputs"),
+        "memories": op.attr("ex_states"),
+        "nexts": op.attr("states"),
+        "results": op.output("outputs"),
+    }
+    inputs = {"Steps": op.input("inputs"), "Boots": op.input("initial_states"), "X": op.input("parameters")}
+    told = {**_NAMES, **op.attrs, **names}
+    made = Operator(op.block, op.type, inputs, {"Out": op.output("outputs")}, told)
+    made.where = op.where
+    return made
 
 
 def _element(low: Lowering, value: Value, moment: int) -> Any:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from paddle._engine.program import Variable as EngineVariable
-from paddle._program.lowering import Lowering
-from paddle._program.op_rows import lowers
-from paddle._program.operator import Operator
+from paddle._engine.row_initial import RowInitial
+from paddle._program.description.dtypes import VarType
+from paddle._program.description.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import hosts, lowers
+from paddle._program.running.host import Host
+from paddle._program.running.open_table import OpenTable, begin
 
 _TOLD = {
     "is_sparse": False,
@@ -45,3 +49,20 @@ def _look_up(low: Lowering, op: Operator, ids: EngineVariable) -> None:
             kept = low.op("unsqueeze", {"axes": (1,)}, X=kept)
         out = low.op("elementwise_mul", X=out, Y=kept)
     low.give(op, "Out", out, low.input(op, "Ids").runs)
+
+
+def _described(op: Operator) -> None:
+    described = op.block._var_recursive(op.output("Out")[0])
+    described.shape, described.dtype = op.attr("shape"), op.attr("dtype")
+
+
+_ROWS = {"kind": "constant", "one": 0.0, "other": 0.0, "seed": 0}
+
+
+@hosts("fake_init", infer=_described, shape=(1,), dtype=int(VarType.FP32), **_ROWS)
+def _fake_init(host: Host, op: Operator) -> None:
+    """A table begins, anew where there was one, and has no rows; or what is remembered of its rows."""
+    initial = RowInitial(op.attr("kind"), float(op.attr("one")), float(op.attr("other")))
+    seed = int(op.attr("seed")) or op.block.program.random_seed
+    made = OpenTable(int(op.attr("shape")[-1]), initial, seed)
+    begin(host.scope, op.output("Out")[0], made)

@@ -11,14 +11,15 @@ from itertools import groupby, pairwise
 import numpy as np
 
 from paddle._engine.program import Variable as EngineVariable
-from paddle._program.dtypes import VarType
+from paddle._program.description.dtypes import VarType
+from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
-from paddle._program.host import Host
-from paddle._program.lod_tensor import LoDTensor, offsets
-from paddle._program.lowering import Lowering, Value
-from paddle._program.op_rows import hosts, lowers
-from paddle._program.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import hosts, lowers
+from paddle._program.lowering.value import Value
 from paddle._program.ops.runs import sequences, unpadded
+from paddle._program.running.host import Host
+from paddle._program.running.lod_tensor import LoDTensor, offsets
 
 
 def _rows(low: Lowering, op: Operator, slot: str, lengths: str) -> Value:

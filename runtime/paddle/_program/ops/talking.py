@@ -16,12 +16,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paddle._program.op_rows import hosts, lowers
+from paddle._program.lowering.op_rows import hosts, lowers
 
 if TYPE_CHECKING:
-    from paddle._program.host import Host
-    from paddle._program.lowering import Lowering
-    from paddle._program.operator import Operator
+    from paddle._program.description.operator import Operator
+    from paddle._program.lowering.lowering import Lowering
+    from paddle._program.running.host import Host
 
 
 @lowers("send")

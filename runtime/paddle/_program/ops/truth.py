@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from paddle._engine.program import Variable as EngineVariable
-from paddle._program.dtypes import VarType
-from paddle._program.host import Host
-from paddle._program.lowering import Lowering
-from paddle._program.op_rows import hosts, lowers
-from paddle._program.operator import Operator
+from paddle._program.description.dtypes import VarType
+from paddle._program.description.operator import Operator
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import hosts, lowers
 from paddle._program.ops.arithmetic import as_float, pair
+from paddle._program.running.host import Host
 
 
 @lowers(

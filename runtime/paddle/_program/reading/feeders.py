@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from paddle._data.records import Records
-from paddle._program.dtypes import numpy_dtype
-from paddle._program.feeder import SampleFeeder, Slot
-from paddle._program.lod_tensor import LoDTensor
+from paddle._program.description.dtypes import numpy_dtype
+from paddle._program.running.feeder import SampleFeeder, Slot
+from paddle._program.running.lod_tensor import LoDTensor
 
 Feed = Mapping[str, Any]
 Feeder = Callable[[Any], Feed]

@@ -3,11 +3,13 @@
 Rules (decision 0072):
 1.  Each thread takes batches of its own stream, makes feeds of them, and runs the program with an executor
     of its own, against the parameters of one scope.
-2.  Where the program moves parameters of this process alone, and writes nothing else that outlives a run,
-    threads compute at the same time; gradients are applied one after another, each to what is there by then
-    (Hogwild).
-3.  Where it speaks to servers, or counts what outlives a run, runs take turns; reading does not.
-4.  One thread is the thread that asked. An error of any thread ends all, and is raised when all have ended.
+2.  Threads compute at the same time. Gradients are applied, or sent to servers, one after another, each to
+    what is there by then (Hogwild); what counts (a metric, steps of a schedule) is done by one thread at a
+    time (lowering/counting.py).
+3.  Runs take turns where trainers are in step, for a step is all that a trainer has; and where gradients
+    depend on what counts. Reading does not.
+4.  One thread is the thread that asked. An error of any thread ends all, and is raised when all have ended;
+    so does an interrupt, which waits for a batch of each, but not for ever.
 
 It must never know what a batch holds. Guarantee: every batch of the dataset is run once, or an error is
 raised.
@@ -15,7 +17,6 @@ raised.
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -27,10 +28,11 @@ import numpy as np
 
 from paddle._data.records import Records
 from paddle._program.errors import BadArgument
+from paddle._program.lowering.counting import can_count_apart
 from paddle._program.reading.feeders import of_records
-from paddle._program.updates import UPDATES
 
-_log = logging.getLogger("paddle.trainer")
+_LEAVING_S = 10.0
+"""For so long an interrupt waits for threads to end their batches."""
 Run = Callable[[dict[str, Any], list[Any]], list[Any]]
 
 
@@ -135,13 +137,17 @@ class Pass:
             threading.Thread(target=self._work, args=(number, stream), name=f"train-{number}", daemon=True)
             for number, stream in enumerate(streams)
         ]
-        for thread in threads:
-            thread.start()
         try:
+            for thread in threads:
+                thread.start()
             for thread in threads:
                 thread.join()
         except BaseException:  # an interrupt
             self._is_over.set()
+            ends_s = time.monotonic() + _LEAVING_S
+            for thread in threads:
+                if thread.is_alive():
+                    thread.join(max(0.0, ends_s - time.monotonic()))
             raise
 
     def _work(self, number: int, stream: Any) -> None:
@@ -153,7 +159,7 @@ class Pass:
             self._errors.append(error)
             self._is_over.set()
         if self._debug:
-            _log.warning("thread %d: %d batches in %.3f s", number, batches, time.monotonic() - began_s)
+            print(f"thread {number}: {batches} batches in {time.monotonic() - began_s:.3f} s", flush=True)
 
     def _batches(self, number: int, stream: Iterator[Records]) -> int:
         """Run them; how many there were."""
@@ -186,10 +192,7 @@ def train(
         )
     streams = dataset.streams(thread if thread > 0 else dataset.thread_num)
     at_once = len(streams) > 1 and runs_at_once(program)
-    lock = threading.Lock()
-    runners = [executor]
-    if at_once:
-        runners = [executor.for_thread(number, lock) for number in range(len(streams))]
+    runners = executor._of_threads(len(streams)) if at_once else [executor]
 
     def run_of(number: int) -> Run:
         def run(feed: dict[str, Any], fetch: list[Any]) -> list[Any]:
@@ -205,12 +208,10 @@ def train(
 
 
 def runs_at_once(program: Any) -> bool:
-    """Rule 2."""
-    if program._carrier is not None:
+    """Rules 2 and 3."""
+    if program._carrier is not None and program._carrier.cluster.mode.is_in_step:
         return False
-    block = program.global_block()
-    outlives = {each.name for each in program.list_vars() if each.persistable}
-    return all(op.type in UPDATES or outlives.isdisjoint(op.output_arg_names) for op in block.ops)
+    return can_count_apart(program.global_block().ops)
 
 
 def _plain(value: Any) -> str:

@@ -8,42 +8,51 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paddle._program.errors import BadFeed
 from paddle._program.reading.reader import Reader, named
 
 if TYPE_CHECKING:
-    from paddle._program.operator import Operator
-    from paddle._program.program import Program
+    from paddle._program.description.program import Program
 
 READ = "read"
 
 
-def readers_of(program: Program) -> tuple[Operator, ...]:
-    """The operators of a program that read."""
-    return tuple(op for op in program.global_block().ops if op.type == READ)
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What an operator reads: of the ``reader`` of that name, into these variables."""
+
+    reader: str
+    into: tuple[str, ...]
+
+
+def reads_of(program: Program) -> tuple[Read, ...]:
+    """What the operators of a program read."""
+    ops = (op for op in program.global_block().ops if op.type == READ)
+    return tuple(Read(op.input("Reader")[0], tuple(op.output("Out"))) for op in ops)
 
 
 @contextmanager
-def turn(reads: tuple[Operator, ...], values: dict[str, Any]) -> Iterator[None]:
+def turn(reads: tuple[Read, ...], values: dict[str, Any]) -> Iterator[None]:
     """One run, fed by these operators; what the caller feeds of their variables is left as it is."""
     taken = []
     try:
-        for op in reads:
-            if not all(name in values for name in op.output("Out")):
-                reader = _held(op)
+        for read in reads:
+            if not all(name in values for name in read.into):
+                reader = _held(read.reader)
                 feed = reader.next()
                 taken.append(reader)
-                values.update(zip(op.output("Out"), feed.values(), strict=True))
+                values.update(zip(read.into, feed.values(), strict=True))
         yield
     finally:
         for reader in taken:
             reader.computed()
 
 
-def _held(op: Operator) -> Reader:
-    found = named(name := op.input("Reader")[0])
+def _held(name: str) -> Reader:
+    found = named(name)
     if found is None:
         raise BadFeed(f"the program reads of {name}, and no reader of that name was made in this process")
     return found

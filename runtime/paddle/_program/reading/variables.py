@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paddle._program import unique_name
-from paddle._program.dtypes import VarType
+from paddle._program.description import unique_name
+from paddle._program.description.dtypes import VarType
+from paddle._program.description.guards import default_main_program
 from paddle._program.errors import BadArgument
-from paddle._program.guards import default_main_program
 from paddle._program.reading.feeders import of_arrays, of_samples
 from paddle._program.reading.reader import Batches, Reader, fresh_name
 

@@ -1,11 +1,16 @@
 """Host: a process of the job in which the others meet, on a thread of its own.
 
-    POST /v1/round   what a process tells; answered when all have told, with what they told it
+    POST /v1/round   what a process tells; answered when all have told, with what they told it, or, when its
+    time
+                     is over, with whom it waits for
+    POST /v1/here    it is alive
     POST /v1/leave   it comes no more
     GET  /v1/session where there is a token: the proof of it, for the whole connection
 
+An answer of 409 says who is gone, one of 422 that processes were told different numbers of each other.
+
 It must never know what is told. Guarantee: who waits is answered when all have come, when one that lacks has
-left, or when its time is over, and then by whom it waits for; who has not the job's token is told nothing.
+left or is heard of no more, or when its time is over; who has not the job's token is told nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +19,9 @@ import asyncio
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -22,8 +29,9 @@ import msgspec
 from aiohttp import web
 
 from paddle._pserver.errors import PserverError
-from paddle._pserver.parley.errors import ParleyError, RankMissing
-from paddle._pserver.parley.messages import Leave, Left, Tell, Told
+from paddle._pserver.parley.errors import OtherWorld, ParleyError, RankMissing
+from paddle._pserver.parley.messages import Heard, Here, Leave, Tell, Told, Waiting
+from paddle._pserver.parley.presence import LEASE_S
 from paddle._pserver.parley.rounds import Rounds
 from paddle._pserver.service.ports import listen
 from paddle._pserver.tasks.admitted import Admitted
@@ -31,16 +39,22 @@ from paddle._pserver.tasks.handshake import SESSION
 from paddle._pserver.trust.auth import Gate, Token
 
 MOST_BYTES = 1 << 31
+_SILENT = "was there, and is not heard of for {:g} s: it hangs, or its machine is cut off"
 LINGER_S = 3.0
 """How long the others are waited for when this process ends."""
 
 
 class Host:
-    """Serves from ``open`` to ``close``."""
+    """Serves from ``open`` to ``close``. ``lease_s``: who was heard of, and is not for so long, is gone."""
 
-    def __init__(self, token: Token | None = None) -> None:
+    def __init__(
+        self,
+        token: Token | None = None,
+        lease_s: float = LEASE_S,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         gate = None if token is None else Gate(token, partial(secrets.token_bytes, 32))
-        self._rounds = Rounds()
+        self._rounds, self._lease_s, self._clock = Rounds(), lease_s, clock
         self._admitted = Admitted(gate)
         self._loop = asyncio.new_event_loop()
         self._changed: asyncio.Condition | None = None
@@ -76,6 +90,7 @@ class Host:
         app = web.Application(client_max_size=MOST_BYTES)
         app.router.add_get(SESSION, self._admitted.answer)
         app.router.add_post("/v1/round", self._handler(Tell, self._told))
+        app.router.add_post("/v1/here", self._handler(Here, self._here))
         app.router.add_post("/v1/leave", self._handler(Leave, self._left))
         runner = web.AppRunner(app, handle_signals=False, shutdown_timeout=0.5, access_log=None)
         await runner.setup()
@@ -92,38 +107,48 @@ class Host:
                 answer = await work(msgspec.msgpack.decode(await request.read(), type=kind))
             except msgspec.DecodeError as error:
                 return web.Response(status=400, text=f"this is no {kind.__name__}: {error}")
+            except OtherWorld as error:
+                return web.Response(status=422, text=str(error))
             except PserverError as error:
                 return web.Response(status=409 if isinstance(error, ParleyError) else 403, text=str(error))
             return web.Response(body=msgspec.msgpack.encode(answer))
 
         return handler
 
-    async def _told(self, told: Tell) -> Told:
+    async def _told(self, told: Tell) -> Told | Waiting:
         assert self._changed is not None
+        place = told.seat.world, told.round
         async with self._changed:
-            self._rounds.tell(told.world, told.size, told.rank, told.round, told.parts)
+            self._rounds.tell(told.seat, told.round, told.parts, self._clock())
             self._changed.notify_all()
-            place = told.world, told.round
-            try:
+            with suppress(TimeoutError):
                 await asyncio.wait_for(
                     self._changed.wait_for(
                         lambda: not self._rounds.missing(*place) or self._rounds.lost(*place)
                     ),
                     told.wait_s,
                 )
-            except TimeoutError:
-                raise RankMissing(_of(told.world, self._rounds.missing(*place), "has not come")) from None
+            if not (missing := self._rounds.missing(*place)):
+                return Told(self._rounds.answer(*place, told.seat.rank))
             if lost := self._rounds.lost(*place):
-                raise RankMissing(_of(told.world, lost, "has left"))
-            return Told(self._rounds.answer(told.world, told.round, told.rank))
+                raise RankMissing(_of(told.seat.world, lost, "has left"))
+            if gone := self._rounds.gone(*place, self._clock() - self._lease_s):
+                raise RankMissing(_of(told.seat.world, gone, _SILENT.format(self._lease_s)))
+            return Waiting(missing, self._rounds.unseen(*place))
 
-    async def _left(self, leave: Leave) -> Left:
+    async def _here(self, here: Here) -> Heard:
+        for seat in here.seats:
+            self._rounds.here(seat, self._clock())
+        return Heard()
+
+    async def _left(self, leave: Leave) -> Heard:
         assert self._changed is not None
         async with self._changed:
-            self._rounds.leave(leave.world, leave.rank)
+            for seat in leave.seats:
+                self._rounds.leave(seat)
             self._changed.notify_all()
             self._look()
-        return Left()
+        return Heard()
 
     def _stop(self) -> None:
         if self._stopped is not None:

@@ -5,30 +5,48 @@ from __future__ import annotations
 import msgspec
 
 
-class Tell(msgspec.Struct, frozen=True):
-    """``rank``, one of ``size`` in ``world``, has come to its ``round``-th meeting, from 0. ``parts``: what
-    it has for each, or one for all. ``wait_s``: how long it waits for the others."""
+class Seat(msgspec.Struct, frozen=True):
+    """One of the places of a process: ``rank`` of ``size`` in ``world``."""
 
     world: str
     size: int
     rank: int
+
+
+class Tell(msgspec.Struct, frozen=True):
+    """Who has ``seat`` has come to its ``round``-th meeting, from 0. ``parts``: what it has for each, or one
+    for all. ``wait_s``: after which it wants to hear who is waited for."""
+
+    seat: Seat
     round: int
     parts: list[bytes]
     wait_s: float
 
 
-class Told(msgspec.Struct, frozen=True):
+class Told(msgspec.Struct, frozen=True, tag=True):
     """What each has for who asked, in the order of ranks."""
 
     parts: list[bytes]
 
 
+class Waiting(msgspec.Struct, frozen=True, tag=True):
+    """Ranks that have not come yet; ``unseen``: those of them that nobody has heard of."""
+
+    missing: list[int]
+    unseen: list[int]
+
+
+class Here(msgspec.Struct, frozen=True):
+    """A process is alive."""
+
+    seats: list[Seat]
+
+
 class Leave(msgspec.Struct, frozen=True):
-    """``rank`` of ``world`` will not come any more."""
+    """It will not come any more."""
 
-    world: str
-    rank: int
+    seats: list[Seat]
 
 
-class Left(msgspec.Struct, frozen=True):
+class Heard(msgspec.Struct, frozen=True):
     """That was heard."""

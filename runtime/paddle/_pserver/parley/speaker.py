@@ -1,7 +1,14 @@
-"""Speaker: one process's side of where the processes of a job meet. Blocking.
+"""Speaker: one process's side of a world in which processes of a job meet. Blocking.
 
-It must never know what it tells. Guarantee: a call ends with what all have told, or by its deadline with an
-error that names who is missing, or where nobody was found; an answer that was lost is asked for again.
+Rules:
+1.  Others are waited for as long as they are heard of (presence.py): work may be as uneven as it likes. One
+    that was never heard of is waited for ``patience_s``.
+2.  A place where nobody answers is asked again for ``patience_s``, and for ``LEASE_S`` once it has answered
+    somebody of this process: who held it has gone.
+3.  Who waits long is told for whom, once.
+
+It must never know what it tells. Guarantee: a call ends with what all have told, or with an error that names
+who is missing, or where nobody was found; an answer that was lost is asked for again.
 """
 
 from __future__ import annotations
@@ -9,118 +16,108 @@ from __future__ import annotations
 import http.client
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import msgspec
 
-from paddle._pserver.parley.errors import HostUnreachable, ParleyError, RankMissing
-from paddle._pserver.parley.messages import Leave, Tell, Told
-from paddle._pserver.tasks.errors import MasterNotAuthorized
-from paddle._pserver.tasks.handshake import Proof, prove
+from paddle._pserver.parley.errors import RankMissing
+from paddle._pserver.parley.line import Line
+from paddle._pserver.parley.messages import Seat, Tell, Told, Waiting
+from paddle._pserver.parley.presence import LEASE_S
 
 PATIENCE_S = 600.0
+NOTICE_S = 30.0
+_POLL_S = 20.0
 _PAUSE_S = 0.05
 _SPARE_S = 5.0
 """An answer may come this much later than it was asked to."""
 
 
 class Speaker:
-    """``rank``, one of ``size`` in ``world``. ``place()`` says where to meet, None while nobody knows."""
+    """Who has ``seat``, by ``line``. ``was_met``: whether the place has answered others of this process.
+    ``notice`` is told what rule 3 says."""
 
     def __init__(
         self,
-        place: Callable[[], tuple[str, int] | None],
+        line: Line,
+        seat: Seat,
         *,
-        world: str,
-        rank: int,
-        size: int,
-        proof: Proof | None = None,
         patience_s: float = PATIENCE_S,
+        was_met: Callable[[], bool] = lambda: False,
+        notice: Callable[[str], None] = lambda text: None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self.world, self.rank, self.size = world, rank, size
-        self._place, self._proof, self._patience_s = place, proof, patience_s
+        self._line, self._seat, self._patience_s, self._notice = line, seat, patience_s, notice
         self._clock, self._sleep = clock, sleep
-        self._round = 0
+        self._round, self._poll_s = 0, _POLL_S
+        self._was_met = was_met
+        self._was_reached = False
         self._turn = threading.Lock()
-        self._connection: http.client.HTTPConnection | None = None
 
     def exchange(self, parts: list[bytes]) -> list[bytes]:
         """Tell each rank its part, or all the same one; what each told this one, in their order."""
         with self._turn:
-            body = self._asked(parts, self._clock() + self._patience_s)
+            found = self._exchanged(parts)
             self._round += 1
-        return msgspec.msgpack.decode(body, type=Told).parts
+        return found
 
-    def _asked(self, parts: list[bytes], deadline: float) -> bytes:
-        """The answer, asked for until it comes."""
+    def close(self) -> None:
+        """Hang up. Idempotent."""
+        self._line.close()
+
+    def _exchanged(self, parts: list[bytes]) -> list[bytes]:
+        begun, noticed = self._clock(), False
         while True:
-            wait_s = max(deadline - self._clock(), 0.0)
-            told = Tell(self.world, self.size, self.rank, self._round, parts, wait_s)
-            try:
-                return self._ask("round", told, wait_s + _SPARE_S)
-            except (OSError, http.client.HTTPException) as error:
-                self._close()
-                if self._clock() >= deadline:
-                    raise self._unreachable(error) from error
-            self._sleep(_PAUSE_S)
-
-    def leave(self) -> None:
-        """This one comes no more."""
-        with self._turn, suppress(OSError, http.client.HTTPException, ParleyError):
-            if self._connection is not None:
-                self._ask("leave", Leave(self.world, self.rank), _SPARE_S)
-        self._close()
-
-    def _ask(self, route: str, message: Any, answer_s: float) -> bytes:
-        if self._connection is None:
-            self._connect(answer_s)
-        assert self._connection is not None and self._connection.sock is not None
-        self._connection.sock.settimeout(answer_s)
-        self._connection.request("POST", f"/v1/{route}", msgspec.msgpack.encode(message))
-        response = self._connection.getresponse()
-        body = response.read()
-        if response.status == 200:
-            return body
-        said = body.decode("utf-8", "replace").strip()
-        if response.status == 409:
-            raise RankMissing(
-                f"{self.world} {self.rank} waited for all {self.size} {self.world}s to meet (the "
-                f"{self._round + 1}. time, up to {self._patience_s:g} s): {said}. Every {self.world} has to "
-                "make the same calls (barrier, all_reduce, metrics...) in the same order; look at the log of "
-                "the one named"
+            waited_s = self._clock() - begun
+            poll_s = (
+                self._poll_s
+                if waited_s >= self._patience_s
+                else min(self._poll_s, self._patience_s - waited_s)
             )
-        raise http.client.HTTPException(f"HTTP status {response.status}: {said}")
+            found = self._answer(Tell(self._seat, self._round, parts, poll_s), poll_s + _SPARE_S)
+            if isinstance(found, Told):
+                return found.parts
+            waited_s = self._clock() - begun
+            if found.unseen and waited_s >= self._patience_s:
+                raise self._missing(f"{self._named(found.unseen)} has not come for {waited_s:.0f} s")
+            if waited_s >= NOTICE_S and not noticed:
+                self._notice(
+                    f"{self._who} waits for {self._named(found.missing)}, for {waited_s:.0f} s by now"
+                )
+                noticed = True
 
-    def _connect(self, answer_s: float) -> None:
-        place = self._place()
-        if place is None:
-            raise ConnectionRefusedError("nobody has said yet where to meet")
-        self._connection = http.client.HTTPConnection(*place, timeout=answer_s)
-        self._connection.connect()
-        if self._proof is None:
-            return
-        try:
-            prove(self._connection, self._proof, f"{place[0]}:{place[1]}")
-        except MasterNotAuthorized as error:
-            raise HostUnreachable(
-                f"who is at {place[0]}:{place[1]}, where {self.world} {self.rank} is to meet the others, "
-                "has not the token of this job (PADDLE_TOKEN_FILE): give it to all processes of the job"
-            ) from error
+    def _answer(self, told: Tell, answer_s: float) -> Told | Waiting:
+        """Rule 2."""
+        since = self._clock()
+        while True:
+            try:
+                body = self._line.ask("round", told, answer_s)
+            except RankMissing as error:
+                raise self._missing(str(error)) from error
+            except (OSError, http.client.HTTPException) as error:
+                waited_s = self._clock() - since
+                is_known = self._was_reached or self._was_met()
+                if waited_s >= (min(LEASE_S, self._patience_s) if is_known else self._patience_s):
+                    raise self._line.unreachable(error, waited_s) from error
+                self._sleep(_PAUSE_S)
+                continue
+            self._was_reached = True
+            return msgspec.msgpack.decode(body, type=Told | Waiting)
 
-    def _unreachable(self, error: Exception) -> HostUnreachable:
-        place = self._place()
-        where = "no place was named" if place is None else f"nobody answers at {place[0]}:{place[1]}"
-        return HostUnreachable(
-            f"{self.world} {self.rank} found no other for {self._patience_s:g} s: {where} ({error}). "
-            "Server 0 or worker 0 holds that place (PADDLE_GLOO_HTTP_ENDPOINT, or in PADDLE_GLOO_FS_PATH) "
-            "while it runs"
+    @property
+    def _who(self) -> str:
+        return f"{self._seat.world} {self._seat.rank}"
+
+    def _named(self, ranks: Sequence[int]) -> str:
+        return ", ".join(f"{self._seat.world} {rank}" for rank in ranks)
+
+    def _missing(self, said: str) -> RankMissing:
+        world = self._seat.world
+        return RankMissing(
+            f"{self._who} waited for all {self._seat.size} {world}s to meet (the {self._round + 1}. time): "
+            f"{said}. "
+            f"Every {world} has to make the same calls (barrier, all_reduce, metrics...) in the same order; "
+            "look "
+            "at the log of the one named"
         )
-
-    def _close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None

@@ -10,7 +10,7 @@ Guarantee: what ``decode`` returns is valid in types and ranges; anything else i
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, get_args
 
 import msgspec
 
@@ -19,7 +19,7 @@ from paddle._pserver.errors import BadMessage, PserverError
 from paddle._pserver.options import Role
 from paddle._pserver.protocol.wire import WireSpec
 
-PROTOCOL = 7
+PROTOCOL = 8
 """Raised when a message changes its meaning; both sides must agree."""
 
 LONGEST_TEXT = 1 << 14
@@ -109,12 +109,33 @@ class Export(msgspec.Struct, frozen=True, array_like=True):
     shard's own order.
 
     Answer: Answer, body = int64 how many, ``most`` int64 ids and as many float32 rows, of which so many
-    count; none: there are no more.
+    count; none: there are no more. ``whole``: after these, as many rows of each slot of the rule.
     """
 
     table: str
     most: Annotated[int, msgspec.Meta(ge=1, le=1 << 20)]
     after: Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)] | None = None
+    whole: bool = False
+
+
+class Remind(msgspec.Struct, frozen=True, array_like=True):
+    """From trainer 0, before the initial values: the job goes on after ``steps``. Answer: Answer.
+
+    With a ``parameter``, what is remembered of it: body = its ``slot`` as the shard has it; of an open table
+    ``rows`` int64 ids, and as many float32 rows of values and of each slot.
+    """
+
+    steps: Count = 0
+    parameter: str = ""
+    slot: str = ""
+    rows: Count = 0
+
+
+class Recall(msgspec.Struct, frozen=True, array_like=True):
+    """Send the ``slot`` of a ``parameter`` that is an array. Answer: Answer, body = what lives here of it."""
+
+    parameter: str
+    slot: str
 
 
 class CountChanges(msgspec.Struct, frozen=True, array_like=True):
@@ -349,36 +370,14 @@ Request = (
     | Hold
     | Keep
     | Sign
+    | Remind
+    | Recall
 )
-Reply = Welcome | Declared | Shared | Answer | Waiting | Failure | Held | Sign
+Reply = Welcome | Declared | Answer | Waiting | Failure | Shared | Held | Sign
 
-KINDS: dict[int, type[Request] | type[Reply]] = {
-    1: Hello,
-    2: Declare,
-    3: Seed,
-    4: Pull,
-    5: PullRows,
-    6: Push,
-    7: EndPass,
-    8: Goodbye,
-    9: Save,
-    10: CountChanges,
-    11: PullChanges,
-    12: GoBack,
-    13: Export,
-    14: Share,
-    15: Part,
-    16: Hold,
-    17: Keep,
-    18: Sign,
-    64: Welcome,
-    65: Declared,
-    66: Answer,
-    67: Waiting,
-    68: Failure,
-    69: Shared,
-    70: Held,
-}
+KINDS: dict[int, type[Request] | type[Reply]] = dict(enumerate(get_args(Request), 1))
+KINDS |= enumerate(get_args(Reply)[:-1], 64)
+"""A message's kind is its place in these: a new one goes to the end of its own."""
 _KIND_OF = {message: kind for kind, message in KINDS.items()}
 _ENCODER = msgspec.msgpack.Encoder()
 _DECODERS = {kind: msgspec.msgpack.Decoder(message) for kind, message in KINDS.items()}

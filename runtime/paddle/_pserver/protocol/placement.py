@@ -152,6 +152,16 @@ def row_ranges(parameters: Sequence[ParameterSpec], shard: int, shards: int) -> 
     return tuple(_row_range(parameter, shard, shards) for parameter in parameters if parameter.sparse)
 
 
+def lives_on(name: str, ids: np.ndarray, shard: int, shards: int) -> np.ndarray:
+    """Which of ``ids`` of a table live on ``shard``, as a boolean mask."""
+    mask: np.ndarray = ids % shards == _first(name, shard, shards)
+    return mask
+
+
+def _first(name: str, shard: int, shards: int) -> int:
+    return (shard - stable_hash(name)) % shards
+
+
 def _row_range(parameter: ParameterSpec, shard: int, shards: int) -> RowRange:
-    first = (shard - stable_hash(parameter.name)) % shards
+    first = _first(parameter.name, shard, shards)
     return RowRange(parameter, first, shards, len(range(first, parameter.shape[0], shards)))

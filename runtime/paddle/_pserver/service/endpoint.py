@@ -31,8 +31,10 @@ from typing import Any
 
 from paddle._pserver.errors import JobFailed
 from paddle._pserver.memory import memory
+from paddle._pserver.memory.claims import Claims
 from paddle._pserver.options import Role, ShardOptions, SnapshotOptions
 from paddle._pserver.protocol.link import MOST_GROUPS, door
+from paddle._pserver.service import descriptors
 from paddle._pserver.service.application import application
 from paddle._pserver.service.hub import Hub
 from paddle._pserver.service.ports import listen
@@ -55,8 +57,8 @@ _log = logging.getLogger("paddle.pserver")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointOptions:
     """What an endpoint is told. ``address``: a name or number of this machine; ``port``: 0 for any that is
-    free. ``snapshots``: its folder has one for each shard; ``tables``: see ShardOptions; the others: see
-    ServerOptions."""
+    free. ``snapshots``: its folder has one for each shard; ``tables``, ``arrays``: see ShardOptions; the
+    others: see ServerOptions."""
 
     address: str
     port: int
@@ -67,6 +69,7 @@ class EndpointOptions:
     snapshots: SnapshotOptions | None = None
     is_nearby: bool = True
     tables: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+    arrays: Mapping[str, tuple[Any, int]] = field(default_factory=dict)
 
 
 def serve(
@@ -91,6 +94,7 @@ def serve(
             listeners.insert(0, endings.enter_context(near))
         ready = partial(on_ready, options.address, port)
         own = replace(options, port=port)
+        descriptors.allow_many()
         served = _Served(own, watcher or Unwatched(), token, certificate, endings)
         with _signals_kept(), _loop() as runner:
             outcome = runner.run(served.run(listeners, ready))
@@ -117,6 +121,10 @@ class _Served:
         self._options, self._certificate = options, certificate
         self._where = f"{options.address}:{options.port}"
         self._endings, serving = endings, secrets.token_hex(8)
+        # A snapshot may come to copy all that a shard keeps: half is for that.
+        limit_bytes = options.memory_limit_bytes or memory.limit_bytes()
+        self._limit_bytes = limit_bytes // (2 if options.snapshots else 1)
+        self._claims = Claims(self._limit_bytes)
         self._hubs = {
             (role, group): self._hub(role, group, watcher, serving)
             for group in range(MOST_GROUPS)
@@ -128,9 +136,6 @@ class _Served:
 
     def _hub(self, role: Role, group: int, watcher: Watcher, serving: str) -> Hub:
         options = self._options
-        # A snapshot may come to copy all that the shard keeps: half is for that.
-        parts = len(_ROLES) * (2 if options.snapshots else 1)
-        limit_bytes = (options.memory_limit_bytes or memory.limit_bytes()) // parts
         name = _name(role, group, self._where)
         shard, kept = begin(
             ShardOptions(
@@ -138,12 +143,15 @@ class _Served:
                 roles=frozenset({role}),
                 barrier_timeout_s=options.barrier_timeout_s,
                 log_period_server=options.log_period_server,
-                memory_limit_bytes=limit_bytes,
-                cut_limit_bytes=limit_bytes,
+                memory_limit_bytes=self._limit_bytes,
+                cut_limit_bytes=self._limit_bytes // len(_ROLES),
+                claims=self._claims,
+                name=name,
                 snapshots=_own(options.snapshots, role, group),
                 is_shown=options.is_nearby,
                 serving=serving,
                 tables=options.tables,
+                arrays=options.arrays,
             ),
             name,
         )

@@ -42,7 +42,7 @@ def _refusal(address: str, port: int, error: Exception) -> PserverError:
     if number == errno.EADDRINUSE:
         return PortInUse(
             f"port {port} of {address} is in use by {holder(address, port)}: stop that, or choose another "
-            "--port"
+            "port"
         )
     reason = f"cannot listen on {address}:{port}: {getattr(error, 'strerror', None) or error}"
     if isinstance(error, OSError) and not isinstance(error, socket.gaierror) and number not in _NOT_OURS:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import resource
 import secrets
 import signal
 import socket
@@ -17,6 +16,7 @@ from functools import partial
 
 from paddle._pserver.errors import PserverError
 from paddle._pserver.options import ShardOptions
+from paddle._pserver.service import descriptors
 from paddle._pserver.service.application import Place, application
 from paddle._pserver.service.hub import Hub
 from paddle._pserver.service.reception import reception
@@ -58,8 +58,7 @@ async def _serve(
     token: Token | None = None,
     certificate: Certificate | None = None,
 ) -> int:
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # so that idle connections keep no trainer out
+    descriptors.allow_many()
     try:
         shard, kept = begin(options, name)
     except (PserverError, OSError) as error:

@@ -14,11 +14,14 @@ snapshot that a new job goes back to.
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from functools import partial
+
+import numpy as np
 
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.options import ShardOptions
-from paddle._pserver.protocol.messages import Answer, Declare, Declared, Reply, Seed
+from paddle._pserver.protocol.messages import Answer, Declare, Declared, Remind, Reply, Seed
 from paddle._pserver.shard.arrival import Arrivals
 from paddle._pserver.shard.barrier import Barrier
 from paddle._pserver.shard.changes import changes_of
@@ -103,11 +106,14 @@ class Beginning:
         if self.training is None and not any(trainer.declared for trainer in self._roster.trainers):
             self.model = None
 
-    def seed(self, session: int, seed: Seed, now: float) -> None:
-        """Initial values have come."""
+    def seed(self, session: int, seed: Seed | Remind, arrays: Sequence[np.ndarray], now: float) -> None:
+        """Initial values have come, or what goes before them; ``arrays``: see Model.remind."""
         model = self.seeding(session)
+        if isinstance(seed, Remind):
+            model.remind(seed, arrays)
+            return self._resuming.answer(session, Answer(self._clocks.version), now)
         model.seeded(seed.table)
-        self._completed(session, model, Answer(self._clocks.version), now)
+        return self._completed(session, model, Answer(self._clocks.version), now)
 
     def restore(self, state: State, folder: str) -> Model:
         """The model of a snapshot; :meth:`train` next. Raises ValueError where it does not fit."""
@@ -135,6 +141,9 @@ class Beginning:
         """It has its values; ``restored``: those of a snapshot."""
         update, trainers = model.declaration.update, self._options.num_gradient_servers
         self.model = model
+        if not restored:
+            model.begin()
+            self._clocks.version = model.steps
         self.training = Training(
             model.tables,
             mode_of(update, trainers, self._clocks.paces),

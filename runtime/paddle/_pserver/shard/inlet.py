@@ -17,7 +17,7 @@ import numpy as np
 
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.protocol.framing import bytes_of
-from paddle._pserver.protocol.messages import Part, PullRows, Push, Request, Seed, Share, decode
+from paddle._pserver.protocol.messages import Part, PullRows, Push, Remind, Request, Seed, Share, decode
 from paddle._pserver.protocol.placement import DenseLayout
 from paddle._pserver.shard.decoding import Decode, Decoder
 from paddle._pserver.shard.deposit import Deposit
@@ -67,7 +67,9 @@ class Inlet:
         model = self._shard.expecting(self._session)
         tables = model.tables
         if isinstance(message, Seed):
-            return Inbound(message), [bytes_of(self._shard.seed_target(self._session, message.table))]
+            return Inbound(message), [bytes_of(self._shard.seeding(self._session).part(message.table))]
+        if isinstance(message, Remind):
+            return self._place_reminder(message, body_length)
         if isinstance(message, PullRows):
             return self._place_ids(message, tables)
         if isinstance(message, Share):
@@ -133,6 +135,22 @@ class Inlet:
         counts = _counted(push.counts, model.tables)
         gradient, into, decode = self._decoder.place(push, counts, body_length)
         return Inbound(push, gradient, decode=decode), into
+
+    def _place_reminder(self, remind: Remind, body_length: int) -> tuple[Inbound, Sequence[memoryview]]:
+        """What is remembered of a parameter lands where it will live; rows of an open table on the way
+        there."""
+        model = self._shard.seeding(self._session)
+        if not remind.rows:
+            return Inbound(remind), [bytes_of(model.slot(remind.parameter, remind.slot))]
+        table = model.tables.open_table(remind.parameter)
+        if (count := remind.rows) > (most := model.tables.most(table)):
+            raise BadMessage(f"{count} rows for {table.name!r}, of which {most} have room here")
+        expected = count * (8 + 4 * table.held.width * (1 + len(table.slots)))
+        if body_length != expected:
+            raise BadMessage(f"these {count} rows should take {expected} bytes, and take {body_length}")
+        raw = self._room(expected)
+        ids, numbers = raw[: 8 * count].view(np.int64), raw[8 * count :].view(np.float32)
+        return Inbound(remind, ids=(ids, numbers)), [bytes_of(raw)]
 
     def _place_ids(self, pull: PullRows, tables: Tables) -> tuple[Inbound, Sequence[memoryview]]:
         counts = _counted(pull.counts, tables)

@@ -19,7 +19,11 @@ def exported(tables: Tables, asked: Export) -> tuple[np.ndarray, ...]:
     width = table.held.width
     if asked.most > (most := rows_at_once(width)):
         raise BadMessage(f"{asked.most} rows of {asked.table!r} at once, of which {most} may be asked for")
-    found, values = table.export(asked.after, asked.most)
-    ids, rows = np.zeros(asked.most, np.int64), np.zeros((asked.most, width), np.float32)
-    ids[: len(found)], rows[: len(found)] = found, values
-    return np.array([len(found)], np.int64), ids, rows
+    found = table.listed(asked.after, asked.most)
+    parts = [found.values, *(found.slots.values() if asked.whole else ())]
+    count, ids = len(found.ids), np.zeros(asked.most, np.int64)
+    rows = np.zeros((len(parts), asked.most, width), np.float32)
+    ids[:count] = found.ids
+    for room, part in zip(rows, parts, strict=True):
+        room[:count] = part
+    return np.array([count], np.int64), ids, rows

@@ -54,6 +54,7 @@ from paddle._pserver.protocol.messages import (
     Hold,
     Keep,
     Part,
+    Remind,
     Request,
     Save,
     Seed,
@@ -177,8 +178,7 @@ class Shard:
         *,
         now: float,
     ) -> list[Effect]:
-        """A trainer asks. ``gradient`` comes with Push, ``ids`` per table with PullRows; Seed: see
-        seed_target."""
+        """A trainer asks. ``gradient`` comes with Push, ``ids`` per table with PullRows and Remind."""
         self._begin(now)
         try:
             self._route(session, message, gradient, ids)
@@ -252,9 +252,9 @@ class Shard:
         """The model for which this connection may bring values now."""
         return self._beginning.expecting(session)[1]
 
-    def seed_target(self, session: int, table: str | None) -> np.ndarray:
-        """Where the initial values that a Seed brings are written, before it is handled."""
-        return self._beginning.seeding(session).part(table)
+    def seeding(self, session: int) -> Model:
+        """The model to which a Seed or Remind brings something, before it is handled."""
+        return self._beginning.seeding(session)
 
     # Questions.
 
@@ -279,8 +279,8 @@ class Shard:
             return self._resuming.go_back(session, message, self._now)
         if not trainer.declared:
             raise BadMessage(f"{type(message).__name__} came before Declare")
-        if isinstance(message, Seed):
-            return self._beginning.seed(session, message, self._now)
+        if isinstance(message, Seed | Remind):
+            return self._beginning.seed(session, message, ids, self._now)
         if isinstance(message, Save):
             told = known(self.clocks, self.roster)[trainer.id]
             return self.saving.join(trainer.id, told, lambda _: self._save_is_over(trainer, session), session)

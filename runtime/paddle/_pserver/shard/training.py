@@ -33,6 +33,7 @@ from paddle._pserver.protocol.messages import (
     PullChanges,
     PullRows,
     Push,
+    Recall,
     Request,
 )
 from paddle._pserver.shard.barrier import Barrier
@@ -98,6 +99,10 @@ class Training:
                 self._outbox.tell(trainer.id, Answer(self._clocks.version), (values,))
             case Export():
                 body = exported(self._tables, message)
+                self._outbox.tell(trainer.id, Answer(self._clocks.version), body)
+            case Recall(parameter, slot):
+                found = self._tables.slot(parameter, slot, current=True)
+                body = () if found is None else (found,)
                 self._outbox.tell(trainer.id, Answer(self._clocks.version), body)
             case CountChanges() | PullChanges():
                 self._tell_changes(trainer, message)

@@ -145,7 +145,8 @@ def _write_files(exporting: Exporting, folder: Path) -> None:
             lod_tensor.write(file, parameter.shape, pieces)
     for table in exporting.open_tables:
         place, blocks = _place(folder, table.name), len(exporting.gathered.sparse)
-        sparse_text.write(place.parent, place.name, table.shape[1], blocks, exporting.rows_of(table))
+        widths = {sparse_text.ROW: table.shape[1]}
+        sparse_text.write(place.parent, place.name, widths, blocks, exporting.rows_of(table))
 
 
 def _place(folder: Path, name: str) -> Path:

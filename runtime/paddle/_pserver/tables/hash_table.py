@@ -22,13 +22,7 @@ pages that are never copied (pages.py). It must never know who sent a gradient o
 Guarantee: the values and state of a row do not depend on the number of shards, nor on the order of ids. What
 would not fit in the shard's room is refused, as TableFull, before it is made.
 
-``state`` is plain arrays, so that a table can go on anywhere: ``ids`` int64 (n,), of each its row of
-``values`` and of every ``slot ...`` float32 (n, width), and ``last_step`` int64 (n,), the step that last
-touched it, or minus the one with which it was made or caught up where none has; ``candidates`` int64 (m,),
-how often each was ``seen`` and the day ``seen_on`` last; ``entered``, the ids that rule 2 still hides; and
-what all shards have alike: the ``rates`` of steps so far, and ``days``, the step with which each day ended.
-Ids come in any order. On another number of shards a table is those of all shards, one after another, of which
-each takes the ids that live there (see RowRange.pick).
+What ``state`` is: table_state.py.
 """
 
 from __future__ import annotations
@@ -41,6 +35,7 @@ from paddle._engine.exchange import RowsSpec, UpdateSpec
 from paddle._engine.kernels import interleaved
 from paddle._engine.rates import Rates
 from paddle._engine.row_initial import row_key
+from paddle._engine.rows import TableRows
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.memory.pages import Pages
 from paddle._pserver.protocol.placement import RowRange
@@ -53,6 +48,7 @@ from paddle._pserver.tables.slots import how, slots_of
 from paddle._pserver.tables.streamed import Array
 from paddle._pserver.tables.summed_rows import summed
 from paddle._pserver.tables.table_room import TableRoom
+from paddle._pserver.tables.table_state import taken_from
 
 _BLOCK_VALUES = 1 << 15  # a block, its gradient and its rows together fit in a core's own cache
 _CHUNK = 1 << 16
@@ -93,6 +89,11 @@ class HashTable:
         """How many rows there are."""
         return self._index.rows
 
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """What the rule remembers of each."""
+        return self._rule.slots
+
     def ids(self) -> np.ndarray:
         """Those of all rows."""
         return self._index.by_row()[0]
@@ -126,21 +127,31 @@ class HashTable:
             self._catch_up(ids[rows != ABSENT], rows[rows != ABSENT])
         return self._taken(rows)
 
-    def put(self, ids: np.ndarray, values: np.ndarray) -> None:
-        """Give the rows of ``ids``, each once, other values; they are made where there are none, and keep
-        their slots."""
-        self.gather(ids)
-        rows = self._index.find(ids)[0]
-        self._spare(rows, ids)
-        self._store.array[rows, : self.held.width] = values
+    def take(self, rows: TableRows) -> None:
+        """Have these rows, whatever an entry policy says of their ids; slots that are not given are zero in
+        rows that are made, and stay as they are in others. Raises TableFull."""
+        self._reserve(len(rows.ids))
+        first, width = self.rows, self.held.width
+        self._index.admit(rows.ids, np.zeros(len(rows.ids), np.int64), mark=self._step)
+        self._store.grow(self.rows)
+        self._store.array[first : self.rows] = 0
+        places = self._index.find(rows.ids)[0]
+        there = places < first
+        if self._rule.changes_idle_rows(self._penalties):
+            self._catch_up(rows.ids[there], places[there])
+        self._spare(places[there], rows.ids[there])
+        self._store.array[places, :width] = rows.values
+        if rows.slots and self._index.is_marked:  # a step has touched them
+            self._index.remark(rows.ids, np.full(len(rows.ids), self._step))
+        for part, name in enumerate(self._rule.slots, 1):
+            if name in rows.slots:
+                self._store.array[places, part * width : (part + 1) * width] = rows.slots[name]
 
     def peek(self, ids: np.ndarray) -> np.ndarray:
-        """A copy, up to date, for inference: nothing is made, counted or changed, and what has no row is
-        zero."""
+        """A copy, up to date, for a test: nothing is made, counted or changed; what has no row is zero."""
         return self._current(ids, self._index.find(ids)[0])
 
     def _current(self, ids: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """The values of ``rows``, which stay as they are, as a pull for training would bring them."""
         out = self._taken(rows)
         if self._rule.changes_idle_rows(self._penalties):
             there = np.flatnonzero(rows != ABSENT)
@@ -299,11 +310,25 @@ class HashTable:
             self._room.take(self.name, self.nbytes)
 
     def export(self, after: int | None, most: int) -> tuple[np.ndarray, np.ndarray]:
-        """At most ``most`` ids that have a row, and the values of these rows, up to date: the next ones after
-        id ``after``, the first where that is None. Whoever asks on until there are none has each row that was
-        there all the while, once. The table stays as it is."""
+        """The ids and rows of ``listed``."""
+        return (found := self.listed(after, most)).ids, found.values
+
+    def listed(self, after: int | None, most: int) -> TableRows:
+        """At most ``most`` rows, up to date: the next ones after id ``after``, from the first where that is
+        None. Whoever asks on has each row that was there all the while once; the table stays as it is."""
         ids, rows = self._index.scan(after, most)
-        return ids, self._current(ids, rows)
+        parts = self._store.array[rows].reshape(len(ids), self._parts, self.held.width)
+        if self._rule.changes_idle_rows(self._penalties):
+            last_step = self._index.marks(ids)
+            for here, values, slots in self._blocks(rows, written=False):
+                self._make_up(values, slots, last_step[here])
+                parts[here] = np.stack([values, *slots], axis=1)
+        values, *slots = np.ascontiguousarray(parts.transpose(1, 0, 2))
+        return TableRows(ids, values, dict(zip(self._rule.slots, slots, strict=True)))
+
+    def begin_after(self, steps: int) -> None:
+        """Go on as if so many steps had been taken; to be called on a new table."""
+        self._step, self._rates = steps, Rates(steps)
 
     def state(self) -> dict[str, np.ndarray]:
         """See :meth:`Tables.state` and the module's text; new arrays."""
@@ -341,7 +366,7 @@ class HashTable:
 
     def restore(self, state: Mapping[str, np.ndarray], step: int) -> None:
         """See :meth:`Tables.restore`; to be called on a new table. Raises TableFull where it has no room."""
-        taken = self._taken_from(state)
+        taken = taken_from(state, self.state(), self.held, self._rule.slots)
         self._days, self._step = taken["days"].tolist(), step
         self._rates = Rates.restored(taken["rates"])
         ids, candidates = taken["ids"], taken["candidates"]
@@ -373,20 +398,3 @@ class HashTable:
         if self._index.is_marked:
             self._index.remark(ids, last_step)
         return rows
-
-    def _taken_from(self, state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """What ``state`` has of this table, by kind. Raises ValueError where it does not fit."""
-        given: dict[str, np.ndarray] = {}
-        for kind, own in self.state().items():
-            array = state.get(f"{kind}/{self.name}")
-            if array is None or array.dtype != own.dtype or array.shape[1:] != own.shape[1:]:
-                raise ValueError(f"{kind} of {self.name!r} is missing, or of another kind or width")
-            given[kind] = array
-        alike = ("ids", "values", "last_step", *(f"slot {name}" for name in self._rule.slots))
-        for kinds in (alike, ("candidates", "seen", "seen_on")):
-            if len({len(given[kind]) for kind in kinds}) > 1:
-                raise ValueError(f"of {self.name!r} there is not one of all {', '.join(kinds)} for each id")
-        for kind in ("ids", "candidates", "entered"):
-            if not self.held.pick(given[kind]).all():
-                raise ValueError(f"{kind} of {self.name!r} has some of another shard")
-        return given

@@ -77,6 +77,25 @@ class PackedTable:
         fill(own, state, self.name)
         self._rates, self._step = Rates.restored(state[f"rates/{self.name}"]), step
 
+    def begin_after(self, steps: int) -> None:
+        """Go on as if so many steps had been taken; to be called on a new table."""
+        self._step, self._rates = steps, Rates(steps)
+        self._last_step[...] = steps
+
+    def slot(self, name: str) -> np.ndarray | None:
+        """What the rule remembers under a name, live; None where there is no such thing."""
+        return dict(zip(self._rule.slots, self._slots, strict=True)).get(name)
+
+    def current(self, name: str) -> np.ndarray | None:
+        """The same of all rows up to date, while they stay as they are."""
+        if name not in self._rule.slots or not self._rule.changes_idle_rows(self._penalties):
+            return self.slot(name)
+        at = self._rule.slots.index(name)
+        values, slots, last_step = self.values.copy(), [s.copy() for s in self._slots], self._last_step.copy()
+        how = self._rates, self._penalties, self._step
+        self._rule.catch_up(values, None, slots, last_step, *how)
+        return slots[at]
+
     def check(self, ids: np.ndarray) -> None:
         """Whether all ``ids`` are rows that live here; raises BadMessage."""
         held = self.held

@@ -58,6 +58,10 @@ class SparseTable(Protocol):
         """See :meth:`paddle._pserver.tables.tables.Tables.restore`."""
         ...
 
+    def begin_after(self, steps: int) -> None:
+        """Go on as if so many steps had been taken; to be called on a new table."""
+        ...
+
     def apply(self, parts: Sequence[Rows], scale: np.float32 | None, learning_rate: float, step: int) -> None:
         """Apply the sum of ``parts``, times ``scale``, to the rows they name, which have been checked."""
         ...

@@ -139,6 +139,23 @@ class Tables:
             self._total = np.empty(size, np.float32)
         return self._total[:size]
 
+    def slot(self, parameter: str, name: str, *, current: bool = False) -> np.ndarray | None:
+        """What lives here of what the rule remembers under a name: of a dense parameter or a table of a
+        declared height; None where nothing does. It is live, but for a table's where all rows are to be
+        ``current``."""
+        if parameter in self.packed:
+            table = self.packed[parameter]
+            return table.current(name) if current else table.slot(name)
+        blocks = (blocks for blocks in self._blocks if blocks.name == parameter)
+        return next((each.state().get(f"slot {name}") for each in blocks), None)
+
+    def begin_after(self, steps: int) -> None:
+        """Go on as if so many steps had been taken; to be called before there was any."""
+        if self.shown is not None:
+            self.shown.begin(steps)
+        for table in self.rows.values():
+            table.begin_after(steps)
+
     def averages(self) -> np.ndarray:
         """What ``values`` would be if they were the averages of the last steps; a new array."""
         parts = [blocks.average() for blocks in self._blocks]

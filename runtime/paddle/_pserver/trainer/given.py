@@ -14,7 +14,8 @@ import numpy as np
 
 from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import ParameterSpec, UpdateSpec
-from paddle._engine.rows import OPEN, SparseRows
+from paddle._engine.rows import OPEN, SparseRows, each_once
+from paddle._engine.rules import rule
 
 Gradients = Mapping[str, np.ndarray | SparseRows]
 _FLOAT32 = np.dtype(np.float32)
@@ -65,7 +66,7 @@ def rate(told: float | None) -> float | None:
 
 def unique_rows(name: str, wanted: np.ndarray, tables: Sequence[ParameterSpec]) -> np.ndarray:
     """The rows of a table of ``tables`` that are ``wanted``, each once; raises where there are no such."""
-    unique: np.ndarray = np.unique(ids(name, wanted))
+    unique = each_once(ids(name, wanted))
     table = next((table for table in tables if table.name == name and not table.is_open), None)
     if table is None:
         raise ExchangeError(f"prefetch of {name!r}, which is no sparse parameter of this job")
@@ -89,6 +90,17 @@ def open_tables(rows: Mapping[str, np.ndarray], parameters: Sequence[ParameterSp
         ids(name, wanted)
     if unknown := rows.keys() - {parameter.name for parameter in parameters if parameter.is_open}:
         raise ExchangeError(f"a lookup of rows in {sorted(unknown)}, which are no open tables of this job")
+
+
+def open_table(name: str, parameters: Sequence[ParameterSpec]) -> ParameterSpec:
+    """The open table of that name; raises where it is something else."""
+    open_tables({name: np.empty(0, np.int64)}, parameters)
+    return next(parameter for parameter in parameters if parameter.name == name)
+
+
+def slots(parameter: ParameterSpec, update: UpdateSpec | None) -> Sequence[str]:
+    """What the rule remembers of a parameter."""
+    return () if update is None else rule(update.rule, parameter.momentum).slots
 
 
 def check_threshold(threshold: int) -> None:

@@ -15,7 +15,7 @@ from typing import TypeGuard, get_args
 
 import msgspec
 
-from paddle._pserver.protocol.messages import EndPass, Mark, Pull, PullRows, Push, Request
+from paddle._pserver.protocol.messages import EndPass, Mark, Pull, PullRows, Push, Remind, Request, Seed
 
 _LARGE = 1 << 17
 
@@ -135,3 +135,8 @@ def is_told_again(message: Request) -> TypeGuard[Journaled]:
     if isinstance(message, Pull):
         return message.table is not None
     return isinstance(message, _JOURNALED)
+
+
+def is_seed(message: Request) -> bool:
+    """Whether it brings what a shard begins with."""
+    return isinstance(message, Seed | Remind)

@@ -46,7 +46,6 @@ from paddle._pserver.protocol.messages import (
     Reply,
     Request,
     Save,
-    Seed,
     Share,
     Welcome,
 )
@@ -54,7 +53,7 @@ from paddle._pserver.trainer.client import Client, Notice
 from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trainer.farewell import Farewell
 from paddle._pserver.trainer.greeting import Greeting, declare_again
-from paddle._pserver.trainer.journal import Entry, is_told_again
+from paddle._pserver.trainer.journal import Entry, is_seed, is_told_again
 from paddle._pserver.trainer.question import Patience, Question, Recalled, ReplyBytes, Return, Short, Start
 from paddle._pserver.trainer.respite import Respite
 
@@ -265,7 +264,7 @@ class Line:
             if is_kept:
                 return self._journal.add(message, body)
             self._journal.pass_by(message)
-        elif isinstance(message, Seed):
+        elif is_seed(message):
             self._start.seeds.append(Question(message, body, "to take initial values again"))
         return None
 

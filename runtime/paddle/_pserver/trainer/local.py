@@ -9,15 +9,16 @@ Guarantee: a job with one trainer and any number of pservers gives the same bits
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from operator import is_
 
 import numpy as np
 
-from paddle._engine.exchange import ModeSpec, ParameterSpec, StepReport, UpdateSpec
+from paddle._engine.exchange import ModeSpec, ParameterSpec, Past, StepReport, UpdateSpec
 from paddle._engine.rates import moved
-from paddle._engine.rows import OPEN, SparseRows
+from paddle._engine.rows import OPEN, SparseRows, TableRows
+from paddle._engine.rules import rule
 from paddle._pserver.errors import error_named
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.protocol.messages import (
@@ -29,9 +30,11 @@ from paddle._pserver.protocol.messages import (
     Goodbye,
     Hello,
     Push,
+    Remind,
     Request,
     Seed,
 )
+from paddle._pserver.protocol.portion import rows_at_once
 from paddle._pserver.shard.effects import Note, Send
 from paddle._pserver.shard.shard import Shard
 from paddle._pserver.tables.gradient import MOVED, NOTHING, Gradient, Rows
@@ -56,7 +59,26 @@ class LocalExchange:
         self._seen: tuple[tuple[str, ...], tuple[object, ...]] | None = None
         self._given = NOTHING
         self._steps = self._pass_id = self._shrink = 0
+        self._past = Past()
         self._closed = False
+
+    def go_on_from(self, past: Past) -> None:
+        """See Remembering."""
+        self._past = past
+
+    def _remind(self, past: Past) -> None:
+        """Before the shard has its initial values, unless open tables are all that it has."""
+        for name, slots in past.slots.items():
+            for slot, value in slots.items():
+                if (part := self._tables.slot(name, slot)) is not None:
+                    part[...] = value.reshape(part.shape)
+        if past.steps and not self._shard.ready:
+            self._ask(Remind(past.steps))
+        elif past.steps:
+            self.count_from(past.steps)
+        for name, rows in past.rows.items():
+            self._tables.open_table(name).take(rows)
+        self._past = Past()
 
     def start(
         self, parameters: Sequence[ParameterSpec], update: UpdateSpec, values: Mapping[str, np.ndarray]
@@ -71,7 +93,8 @@ class LocalExchange:
         arrays = self._arrays()
         for name, array in arrays.items():
             array[...] = values[name]
-        for part in (None, *self._tables.packed):
+        self._remind(self._past)
+        for part in (None, *self._tables.rows):
             if not self._shard.ready:
                 self._ask(Seed(part))
         self._room = np.zeros_like(self._tables.values)
@@ -109,17 +132,23 @@ class LocalExchange:
         applies all at once."""
         return self._rooms
 
-    def remembered(self) -> Mapping[str, np.ndarray]:
-        """What the rule remembers of each parameter, live: ``slot NAME/PARAMETER``; of a table's rows it is
-        up to date after ``fetch``."""
-        return {name: array for name, array in self._tables.state().items() if name.startswith("slot ")}
+    def live(self) -> Mapping[str, np.ndarray]:
+        """What the rule remembers of each parameter that is an array, live: ``slot NAME/PARAMETER``; of a
+        table's rows it is up to date after ``fetch``."""
+        assert self._update is not None
+        found = {
+            f"slot {slot}/{each.name}": self._tables.slot(each.name, slot)
+            for each in self._parameters
+            for slot in rule(self._update.rule, each.momentum).slots
+        }
+        return {name: array for name, array in found.items() if array is not None}
 
     @property
     def steps(self) -> int:
         """How many steps were applied, counted from where it went on."""
         return self._shard.clocks.version
 
-    def go_on_from(self, steps: int) -> None:
+    def count_from(self, steps: int) -> None:
         """Count as if so many steps had been applied: what the rule remembers is of these."""
         self.fetch()
         state = {name: array.copy() for name, array in self._tables.state().items()}
@@ -203,7 +232,24 @@ class LocalExchange:
 
     def put(self, name: str, rows: SparseRows) -> None:
         """Give rows of an open table, each id once, other values; what their rule remembers stays."""
-        self._tables.open_table(name).put(rows.ids, rows.values)
+        self.take(name, TableRows(rows.ids, rows.values))
+
+    def take(self, name: str, rows: TableRows) -> None:
+        """Have these rows of an open table; see HashTable."""
+        self._tables.open_table(name).take(rows)
+
+    def remembered(self, parameter: str, slot: str) -> np.ndarray | None:
+        """See Remembering."""
+        shape = next((p.shape for p in self._parameters if p.name == parameter and not p.is_open), None)
+        found = self._tables.slot(parameter, slot, current=True)
+        return None if found is None or shape is None else found.reshape(shape)
+
+    def rows_of(self, table: str) -> Iterator[TableRows]:
+        """See Remembering."""
+        after, most = None, rows_at_once(self._tables.open_table(table).held.width)
+        while len((part := self._tables.open_table(table).listed(after, most)).ids):
+            yield part
+            after = int(part.ids[-1])
 
     def export(self, name: str) -> SparseRows:
         """See Exchange."""

@@ -21,29 +21,31 @@ the one of the last meeting. A trainer that leaves in order pushes it too, where
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import (
-    Exchange,
     ModeSpec,
     ParameterSpec,
+    Past,
+    Remembering,
     RuleSpec,
     ScheduleSpec,
     StepReport,
     UpdateSpec,
 )
-from paddle._engine.rows import OPEN, SparseRows
+from paddle._engine.rows import OPEN, SparseRows, TableRows, each_once
 
 if TYPE_CHECKING:
     from paddle._pserver.tables.known_rows import KnownRows
 
 
-class Own(Exchange, Protocol):
+class Own(Remembering, Protocol):
     """What applies a trainer's rule."""
 
     def put(self, name: str, rows: SparseRows) -> None:
@@ -51,7 +53,7 @@ class Own(Exchange, Protocol):
         ...
 
 
-class Center(Exchange, Protocol):
+class Center(Remembering, Protocol):
     """What trainers share, as one that updates by itself reaches it."""
 
     def pull(self) -> None:
@@ -78,7 +80,8 @@ class LocalUpdates:
         self._known: dict[str, KnownRows] = {}  # of open tables
         self._pushed: dict[str, np.ndarray] = {}  # their rows, until what became of them is heard
         self._is_shown = False  # whether others see the center's
-        self._touched: dict[str, list[np.ndarray]] = {}
+        self._touched: dict[str, list[np.ndarray]] = {}  # rows of open tables, since the last meeting
+        self._marked: dict[str, np.ndarray] = {}  # the same of tables that have a height: whether each was
         self._aside: dict[
             str, np.ndarray | SparseRows
         ] = {}  # this trainer's own, while the center's are shown
@@ -91,7 +94,8 @@ class LocalUpdates:
         """See Exchange."""
         self._heights = {p.name: p.shape[0] for p in parameters if p.sparse and not p.is_open}
         self._known = _known([p for p in parameters if p.is_open])
-        self._touched = {name: [] for name in (*self._heights, *self._known)}
+        self._touched = {name: [] for name in self._known}
+        self._marked = {name: np.zeros(height, np.bool_) for name, height in self._heights.items()}
         self._shared = self._center.start([_added(p) for p in parameters], _adding(update), values)
         self._center.fetch()
         self._mine = self._own.start(parameters, replace(update, average=None), self._shared)
@@ -100,9 +104,9 @@ class LocalUpdates:
     def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
         """See Exchange."""
         self._resume()
-        for name, ids in rows.items():
-            self._touched[name].append(np.unique(ids))
         self._own.prefetch(rows)
+        for name, ids in rows.items():
+            self._marked[name][ids] = True
 
     def lookup(self, ids: Mapping[str, np.ndarray], *, training: bool) -> Mapping[str, np.ndarray]:
         """See Exchange."""
@@ -139,10 +143,11 @@ class LocalUpdates:
         self._resume()
         for name, gradient in gradients.items():
             if name in self._known and isinstance(gradient, SparseRows):
-                self._touch({name: np.unique(gradient.ids)})
-            elif isinstance(gradient, SparseRows):
-                self._touched[name].append(np.unique(gradient.ids))
+                self._touch({name: each_once(gradient.ids)})
         self._own.step(gradients, samples, rate=rate)
+        for name, marked in self._marked.items():
+            if isinstance(touched := gradients.get(name), SparseRows):
+                marked[touched.ids] = True
         self._steps += 1
         self._samples += samples
         if self._steps == self._mode.k_steps:
@@ -173,19 +178,16 @@ class LocalUpdates:
         self._hear(expected)
 
     def _push_rows(self, name: str) -> SparseRows:
-        mine, shared, touched = self._mine[name], self._shared[name], self._touched[name]
-        ids = np.unique(np.concatenate(touched)) if touched else np.empty(0, np.int64)
-        touched.clear()
-        moved = mine[ids] - shared[ids]
-        if self._pull:
-            mine[ids] -= self._pull * moved
-        moved *= self._share
-        shared[ids] += moved
-        return SparseRows(ids, np.negative(moved, out=moved), self._heights[name])
+        mine, shared, marked = self._mine[name], self._shared[name], self._marked[name]
+        ids = np.flatnonzero(marked)
+        marked[ids] = False
+        given = np.empty((len(ids), mine.shape[1]), np.float32)
+        _drifts().give_up(mine, shared, ids, self._pull, self._share, given)
+        return SparseRows(ids, given, self._heights[name])
 
     def _push_open_rows(self, name: str) -> SparseRows:
         known, touched = self._known[name], self._touched[name]
-        ids = np.unique(np.concatenate(touched)) if touched else np.empty(0, np.int64)
+        ids = each_once(np.concatenate(touched)) if touched else np.empty(0, np.int64)
         touched.clear()
         mine, before = self._own_rows(name, ids), known.get(ids)
         moved = mine - before
@@ -217,6 +219,13 @@ class LocalUpdates:
                 self._hear_open_rows(name, rows)
                 continue
             mine, shared, ids = self._mine[name], self._shared[name], rows.ids
+            if len(ids) and not 0 <= ids.min() <= ids.max() < len(mine):
+                raise ExchangeError(
+                    f"a shard tells of changed rows of {name!r}, which has rows 0 to {len(mine) - 1}"
+                )
+            if self._mode.name == "geo":
+                _drifts().follow(mine, shared, ids, rows.values)
+                continue
             mine[ids] = self._moved_by(mine[ids], shared[ids], rows.values)
             shared[ids] = rows.values
         self._pushed.clear()
@@ -272,6 +281,28 @@ class LocalUpdates:
             self._flush()
         return self._center.export(name)
 
+    def go_on_from(self, past: Past) -> None:
+        """See Remembering: rows are the center's, what a rule remembers each trainer's own."""
+        self._own.go_on_from(replace(past, rows={}))
+        self._center.go_on_from(
+            Past(steps=past.steps, rows={n: _bare(rows) for n, rows in past.rows.items()})
+        )
+
+    @property
+    def steps(self) -> int:
+        """See Remembering. Those of this trainer's own rule."""
+        return self._own.steps
+
+    def remembered(self, parameter: str, slot: str) -> np.ndarray | None:
+        """See Remembering. This trainer's own."""
+        return self._own.remembered(parameter, slot)
+
+    def rows_of(self, table: str) -> Iterator[TableRows]:
+        """See Remembering. The center's, of which no rule remembers anything."""
+        if not self._mode.is_in_step and not self._is_shown:
+            self._flush()
+        return self._center.rows_of(table)
+
     def shrink(self, threshold: int) -> None:
         """Raises ExchangeError: what the center forgets, trainers would go on to have."""
         raise ExchangeError(
@@ -317,6 +348,17 @@ class LocalUpdates:
         finally:
             self._own.close(failure)
             self._center.close(failure)
+
+
+def _bare(rows: TableRows) -> TableRows:
+    return TableRows(rows.ids, rows.values)
+
+
+@cache
+def _drifts() -> Any:
+    from paddle._engine.kernels import drifts  # numba is loaded only where rows are met
+
+    return drifts
 
 
 def _known(tables: Sequence[ParameterSpec]) -> dict[str, KnownRows]:

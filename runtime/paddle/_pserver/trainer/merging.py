@@ -9,18 +9,18 @@ pushed yet is, at the end of a pass, before parameters are fetched and when the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from paddle._engine.exchange import Exchange, ModeSpec, ParameterSpec, StepReport, UpdateSpec
-from paddle._engine.rows import SparseRows
+from paddle._engine.exchange import ModeSpec, ParameterSpec, Past, Remembering, StepReport, UpdateSpec
+from paddle._engine.rows import SparseRows, TableRows
 
 
 class Merging:
     """See the module's text. ``inner``: where merged gradients go."""
 
-    def __init__(self, inner: Exchange, mode: ModeSpec) -> None:
+    def __init__(self, inner: Remembering, mode: ModeSpec) -> None:
         self._inner = inner
         self._most, self._is_mean = mode.max_merge_var_num, mode.merge == "mean"
         self._dense: dict[str, np.ndarray] = {}
@@ -99,6 +99,25 @@ class Merging:
         """See Exchange."""
         self._flush()
         return self._inner.export(name)
+
+    def go_on_from(self, past: Past) -> None:
+        """See Remembering."""
+        self._inner.go_on_from(past)
+
+    @property
+    def steps(self) -> int:
+        """See Remembering."""
+        return self._inner.steps
+
+    def remembered(self, parameter: str, slot: str) -> np.ndarray | None:
+        """See Remembering."""
+        self._flush()
+        return self._inner.remembered(parameter, slot)
+
+    def rows_of(self, table: str) -> Iterator[TableRows]:
+        """See Remembering."""
+        self._flush()
+        return self._inner.rows_of(table)
 
     def shrink(self, threshold: int) -> None:
         """See Exchange."""

@@ -16,14 +16,15 @@ import os
 import secrets
 import sys
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
-from paddle._engine.exchange import ModeSpec, ParameterSpec, StepReport, UpdateSpec
-from paddle._engine.rows import OPEN, SparseRows
+from paddle._engine.exchange import ModeSpec, ParameterSpec, Past, StepReport, UpdateSpec
+from paddle._engine.rows import SparseRows, TableRows
 from paddle._engine.rules import needs_whole
 from paddle._pserver.errors import FORSAKEN, PserverError, Stale, told
 from paddle._pserver.memory.gradient_room import GradientRoom, room_for
@@ -32,7 +33,7 @@ from paddle._pserver.protocol.encoding import Encoder
 from paddle._pserver.protocol.messages import PROTOCOL, Declare, EndPass, Goodbye, Hello, Push
 from paddle._pserver.protocol.placement import check_ports
 from paddle._pserver.protocol.wire import WireSpec
-from paddle._pserver.trainer import given
+from paddle._pserver.trainer import given, past_told
 from paddle._pserver.trainer.account import Account
 from paddle._pserver.trainer.agreement import check_begun, check_place, check_versions, go_back
 from paddle._pserver.trainer.client import Client, Notice
@@ -43,7 +44,7 @@ from paddle._pserver.trainer.line import Line
 from paddle._pserver.trainer.meeting import meet
 from paddle._pserver.trainer.places import Where, places_of
 from paddle._pserver.trainer.question import Patience
-from paddle._pserver.trainer.remote_shards import DenseShard, SparseShard
+from paddle._pserver.trainer.remote_shards import Arrays, DenseShard, SparseShard
 from paddle._pserver.trainer.sieve import Sieve
 from paddle._pserver.trust.tls import read_trust
 from paddle._pserver.trust.token_file import token_of
@@ -108,7 +109,7 @@ class RemoteExchange:
         self._steps = self._passes = self._pass_id = self._shrink = self._pace = 0
         self.next_pass = self.passed = 0  # where this trainer begins in its data; see Declared
         self._is_in_step, self._shares, self._cut, self._lacking = True, shares_memory, False, False
-        self._report, self._process = StepReport(0), os.getpid()
+        self._report, self._process, self._past = StepReport(0), os.getpid(), Past()
         self._is_first, self._notice = not trainer_id, notice
 
     def _look_around(self) -> None:
@@ -145,7 +146,7 @@ class RemoteExchange:
         declared = [shard.line.hear_declared() for shard in self._shards]
         self.next_pass, self.passed = max(each.place for each in declared)
         pairs = zip(self._shards, declared, strict=True)
-        seeding = [shard.seed(values) for shard, each in pairs if each.seed]
+        seeding = [chain(shard.remind(self._past), shard.seed(values)) for shard, each in pairs if each.seed]
         for said in seeding:
             next(said, None)  # all have theirs before one is waited for
         for said in seeding:
@@ -198,12 +199,15 @@ class RemoteExchange:
 
     def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
         """See Exchange."""
-        wanted = Sieve({name: given.unique_rows(name, ids, self._sparse_ones) for name, ids in rows.items()})
+        wanted = {name: given.unique_rows(name, ids, self._sparse_ones) for name, ids in rows.items()}
         self._flight.settle_sparse()
+        self._bring(Sieve(wanted))
+
+    def _bring(self, wanted: Sieve, into: Arrays | None = None, *, peeks: bool = False) -> None:
         for shard in self._sparse:
-            shard.ask_rows(wanted)
+            shard.ask_rows(wanted, peeks=peeks)
         for shard in self._sparse:
-            shard.hear_rows()
+            shard.hear_rows(into)
 
     def lookup(self, ids: Mapping[str, np.ndarray], *, training: bool) -> Mapping[str, np.ndarray]:
         """See Exchange."""
@@ -211,11 +215,7 @@ class RemoteExchange:
         self._flight.settle_sparse()
         widths = {table.name: table.shape[1] for table in self._sparse_ones if table.is_open}
         rows = {name: np.empty((len(ids[name]), widths[name]), np.float32) for name in ids}
-        asked = Sieve(ids)
-        for shard in self._sparse:
-            shard.ask_rows(asked, peeks=not training)
-        for shard in self._sparse:
-            shard.hear_rows(rows)
+        self._bring(Sieve(ids), rows, peeks=not training)
         return rows
 
     def step(self, gradients: given.Gradients, samples: int, *, rate: float | None = None) -> StepReport:
@@ -299,11 +299,36 @@ class RemoteExchange:
 
     def export(self, name: str) -> SparseRows:
         """See Exchange."""
-        given.open_tables({name: np.empty(0, np.int64)}, self._parameters)
+        return TableRows.concatenate(
+            [TableRows.none(given.open_table(name, self._parameters).shape[1]), *self._rows(name, ())]
+        ).sorted()
+
+    def _rows(self, name: str, slots: Sequence[str]) -> Iterator[TableRows]:
         self.settle()
-        rows = SparseRows.concatenate([shard.export(name) for shard in self._sparse])
-        order = np.argsort(rows.ids)
-        return SparseRows(rows.ids[order], rows.values[order], OPEN)
+        for shard in self._sparse:
+            yield from shard.export(name, slots)
+
+    def go_on_from(self, past: Past) -> None:
+        """See Remembering."""
+        self._past = past
+
+    def rows_of(self, table: str) -> Iterator[TableRows]:
+        """See Remembering."""
+        return self._rows(table, given.slots(given.open_table(table, self._parameters), self._update))
+
+    @property
+    def steps(self) -> int:
+        """See Remembering."""
+        self.settle()
+        return self._report.version
+
+    def remembered(self, parameter: str, slot: str) -> np.ndarray | None:
+        """See Remembering."""
+        declared = next((p for p in self._parameters if p.name == parameter and not p.is_open), None)
+        if declared is None or slot not in given.slots(declared, self._update):
+            return None
+        self.settle()
+        return past_told.recalled(self._sparse if declared.sparse else self._dense, declared, slot)
 
     def shrink(self, threshold: int) -> None:
         """See Exchange."""
@@ -338,10 +363,9 @@ class RemoteExchange:
             dense.ask_values()
         for sparse in counting:
             sparse.ask_values()
-        for dense in self._dense:
-            dense.hear_values()
-        for sparse in counting:
-            sparse.hear_done()
+        versions = [dense.hear_values().version for dense in self._dense]
+        versions += [sparse.hear_done().version for sparse in counting]
+        self._report = StepReport(max(versions, default=self._report.version), self._report.dropped)
 
     def changes(self) -> Mapping[str, SparseRows]:
         """The rows of sparse parameters that were changed since this was last asked; see changes.py."""
@@ -353,6 +377,8 @@ class RemoteExchange:
         for shard in asked:
             shard.hear_count()
         parts = [shard.hear_changes() for shard in asked]
+        if len(parts) == 1:  # nothing is put together, nor copied
+            return parts[0]
         return {name: SparseRows.concatenate([part[name] for part in parts]) for name in names}
 
     def close(self, failure: str | None = None) -> None:

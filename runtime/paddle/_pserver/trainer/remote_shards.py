@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from paddle._engine.exchange import ParameterSpec
-from paddle._engine.rows import OPEN, SparseRows
+from paddle._engine.exchange import ParameterSpec, Past
+from paddle._engine.rows import SparseRows, TableRows, put
 from paddle._pserver.errors import BadMessage, NotCounted
 from paddle._pserver.options import Role
 from paddle._pserver.protocol.ahead import Due
@@ -32,12 +32,15 @@ from paddle._pserver.protocol.messages import (
     PullChanges,
     PullRows,
     Push,
+    Recall,
+    Remind,
     Seed,
 )
 from paddle._pserver.protocol.placement import dense_layout, row_ranges
 from paddle._pserver.protocol.portion import rows_at_once
 from paddle._pserver.protocol.rounded import Rounded
 from paddle._pserver.protocol.wire import WireSpec
+from paddle._pserver.trainer import past_told
 from paddle._pserver.trainer.handed import SMALL_BYTES
 from paddle._pserver.trainer.line import Line
 from paddle._pserver.trainer.question import ReplyBytes, Short
@@ -74,6 +77,25 @@ class DenseShard:
         self.bytes_per_value = 4 if self._rounded is None else 2
         size = self.layout.size
         self.line.reply_bytes = ReplyBytes(to_push=self.bytes_per_value * size, to_end=4 * size)
+
+    def remind(self, past: Past) -> Iterator[None]:
+        """Say what the job goes on from, and pause before each answer."""
+        yield from past_told.steps(self.line, past)
+        for held in self._held:
+            for slot, value in past.slots.get(held.name, {}).items():
+                flat = bytes_of(value)
+                body = [flat[4 * start : 4 * stop] for start, stop in held.bounds]
+                yield from past_told.told(self.line, Remind(parameter=held.name, slot=slot), body)
+
+    def ask_slot(self, parameter: str, slot: str) -> None:
+        """Ask for what the rule remembers of a parameter."""
+        self.line.send(Recall(parameter, slot), asking=f"what is remembered of {parameter!r}")
+
+    def hear_slot(self, parameter: str, into: np.ndarray) -> None:
+        """The answer: ``into``, in the parameter's shape, has what lives there."""
+        flat = bytes_of(into)
+        mine = [held for held in self._held if held.name == parameter]
+        self.line.answer([flat[4 * start : 4 * stop] for held in mine for start, stop in held.bounds])
 
     def seed(self, values: Arrays) -> Iterator[None]:
         """Give the initial values, and pause before each answer."""
@@ -173,13 +195,32 @@ class SparseShard:
         self._arrays, self._rounds = arrays, wire.answers == "bfloat16"
         self._ranges = row_ranges(parameters, self.index, self.count)
 
+    def remind(self, past: Past) -> Iterator[None]:
+        """Say what the job goes on from, and pause before each answer."""
+        yield from past_told.steps(self.line, past)
+        for held in self._ranges:
+            yield from past_told.of_table(self.line, held, past)
+
+    def ask_slot(self, parameter: str, slot: str) -> None:
+        """Ask for what the rule remembers of a table's rows."""
+        self.line.send(Recall(parameter, slot), asking=f"what is remembered of {parameter!r}")
+
+    def hear_slot(self, parameter: str, into: np.ndarray) -> None:
+        """The answer: ``into``, in the table's shape, has the rows that live there."""
+        (held,) = (held for held in self._ranges if held.parameter.name == parameter)
+        rows = np.empty((held.count, held.width), np.float32)
+        self.line.answer([bytes_of(rows)])
+        into[held.rows] = rows
+
     def seed(self, values: Arrays) -> Iterator[None]:
         """Give the initial values, and pause before each answer."""
         for held in self._ranges:
-            if held.count:
+            if held.count or held.parameter.is_open:
                 name = held.parameter.name
-                rows = np.ascontiguousarray(values[name][held.rows])
-                self.line.send(Seed(name), [bytes_of(rows)], asking=f"to take initial rows of {name!r}")
+                rows = [] if held.parameter.is_open else [np.ascontiguousarray(values[name][held.rows])]
+                self.line.send(
+                    Seed(name), list(map(bytes_of, rows)), asking=f"to take initial rows of {name!r}"
+                )
                 yield
                 self.line.answer()
 
@@ -214,27 +255,33 @@ class SparseShard:
         if rounded is not None:
             rounded.widen()
         for places, held, part in zip(self._places, self._ranges, rows, strict=True):
-            if len(part):
+            if not len(part):
+                continue
+            if isinstance(places, slice):
                 tables[held.parameter.name][places] = part
+            else:
+                put(tables[held.parameter.name], places, part)
 
-    def export(self, name: str) -> SparseRows:
-        """All rows of an open table that live there."""
+    def export(self, name: str, slots: Sequence[str] = ()) -> Iterator[TableRows]:
+        """All rows of an open table that live there, in pieces; with the ``slots`` of its rule, if told."""
         (width,) = (held.width for held in self._ranges if held.parameter.name == name)
-        parts: list[SparseRows] = []
         after: int | None = None
-        while after is not None or not parts:
-            part = self._export(Export(name, rows_at_once(width), after), width)
-            parts.append(part)
-            after = int(part.ids[-1]) if len(part.ids) else None
-        return SparseRows.concatenate(parts)
+        most = rows_at_once(width * (1 + len(slots)))
+        while True:
+            part = self._export(Export(name, most, after, bool(slots)), width, slots)
+            if not len(part.ids):
+                return
+            yield part
+            after = int(part.ids[-1])
 
-    def _export(self, asked: Export, width: int) -> SparseRows:
+    def _export(self, asked: Export, width: int, slots: Sequence[str]) -> TableRows:
         count, ids = np.zeros(1, np.int64), np.empty(asked.most, np.int64)
-        values = np.empty((asked.most, width), np.float32)
+        parts = np.empty((1 + len(slots), asked.most, width), np.float32)
         self.line.send(asked, asking=f"for the rows of {asked.table!r}")
-        self.line.answer([bytes_of(count), bytes_of(ids), bytes_of(values)])
+        self.line.answer([bytes_of(count), bytes_of(ids), bytes_of(parts)])
         found = max(0, min(int(count[0]), asked.most))
-        return SparseRows(ids[:found].copy(), values[:found].copy(), OPEN)
+        values, *others = (part[:found].copy() for part in parts)
+        return TableRows(ids[:found].copy(), values, dict(zip(slots, others, strict=True)))
 
     def ask_table(self, index: int, *, average: bool = False) -> None:
         """Ask for all rows of table number ``index`` that live there, or their averages."""

@@ -5,13 +5,13 @@ It must never know a shard: what of a mode is theirs is in modes.
 
 from __future__ import annotations
 
-from paddle._engine.exchange import Exchange, ModeSpec
+from paddle._engine.exchange import ModeSpec, Remembering
 from paddle._pserver.trainer.local import LocalExchange
 from paddle._pserver.trainer.local_updates import Center, LocalUpdates
 from paddle._pserver.trainer.merging import Merging
 
 
-def in_mode(exchange: Center, mode: ModeSpec, trainers: int) -> Exchange:
+def in_mode(exchange: Center, mode: ModeSpec, trainers: int) -> Remembering:
     """What a trainer of ``trainers`` that trains in ``mode`` talks to."""
     if mode.is_local:
         return LocalUpdates(exchange, LocalExchange(), mode, trainers)

@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.machinery import PathFinder
 from typing import Any
 
-from paddle import _absent
+from paddle._public_names import missing
 
 _FUNCTIONS = (
     *("init", "is_first_worker", "worker_index", "worker_num", "node_num", "local_rank", "is_worker"),
@@ -58,12 +58,7 @@ def __getattr__(name: str) -> Any:
     if module is not None and _is_there(module):
         found = import_module(f"paddle.distributed.fleet.{module}")
         return found if name in _MODULES else getattr(found, name)
-    if module is not None or name in _LATER:
-        needs = _LATER.get(name, "it is not built yet")
-        raise _absent.AbsentName(f"paddle.distributed.fleet.{name} is not in this release: {needs}.")
-    raise AttributeError(
-        f"paddle.distributed.fleet.{name} does not exist", name=name, obj=import_module(__name__)
-    )
+    raise missing(__name__, name, _LATER.get(name, ""))
 
 
 def _is_there(module: str) -> bool:

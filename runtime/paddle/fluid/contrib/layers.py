@@ -7,37 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle._program.dtypes import VarType
-from paddle._program.initializer import Constant
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.variable import Variable
+from paddle._program.description.dtypes import VarType
+from paddle._program.description.variable import Variable
+from paddle._program.writing.initializer import Constant
+from paddle._program.writing.layer_helper import LayerHelper
+from paddle._program.writing.sparse_embedding import sparse_embedding
 from paddle.fluid._listed import lacking
 
 __all__ = ["ctr_metric_bundle", "sparse_embedding"]
-
-
-def sparse_embedding(
-    input: Variable,
-    size: Any,
-    padding_idx: int | None = None,
-    is_test: bool = False,
-    entry: Any = None,
-    param_attr: Any = None,
-    dtype: str = "float32",
-    **others: Any,
-) -> Variable:
-    """Rows of a table that grows with the ids that are seen, on the servers of a job."""
-    from paddle.fluid import layers
-
-    return layers.embedding(  # type: ignore[no-any-return]
-        input,
-        size,
-        is_sparse=True,
-        is_distributed=True,
-        padding_idx=padding_idx,
-        param_attr=param_attr,
-        dtype=dtype,
-    )
 
 
 def ctr_metric_bundle(input: Variable, label: Variable) -> tuple[Variable, ...]:

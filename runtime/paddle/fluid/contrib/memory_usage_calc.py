@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 
-from paddle._program.dtypes import numpy_dtype
+from paddle._program.description.dtypes import numpy_dtype
+from paddle._program.description.program import Program
 from paddle._program.errors import BadArgument
-from paddle._program.program import Program
 
 __all__ = ["memory_usage"]
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 
+from paddle._program.description.program import Program
 from paddle._program.errors import BadArgument
-from paddle._program.program import Program
 
 __all__ = ["op_freq_statistic"]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from paddle._program.description.dtypes import VarType
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.variable import Variable
+from paddle._program.writing.layer_helper import LayerHelper
 
 
 def appended(
@@ -66,3 +67,27 @@ def first_of(type: str, inputs: Mapping[str, Any]) -> Variable:
     if not given:
         raise BadArgument(f"{type} takes one Variable of the program or more, and was given none")
     return given[0]
+
+
+def sizes_of(given: Any, *, whole: str, each: str) -> tuple[dict[str, Any], list[int]]:
+    """Sizes, or places, as an operator is told them: what goes into its slots, and its attribute. ``whole``:
+    the slot of a variable that says all; ``each``: that of one variable for each, where some are computed."""
+    if isinstance(given, Variable):
+        return {whole: given}, []
+    if not any(isinstance(size, Variable) for size in given):
+        return {}, [int(size) for size in given]
+    attrs = {"shape": [1], "dtype": int(VarType.INT32)}
+    told = [
+        size if isinstance(size, Variable) else appended_number({**attrs, "value": float(size)})
+        for size in given
+    ]
+    return {each: told}, [-1 if isinstance(size, Variable) else int(size) for size in given]
+
+
+def appended_number(attrs: Mapping[str, Any]) -> Variable:
+    """A number of the program's own."""
+    helper = LayerHelper("fill_constant")
+    made = helper.create_variable_for_type_inference("int32")
+    helper.append_op("fill_constant", outputs={"Out": [made]}, attrs=attrs)
+    made.stop_gradient = True
+    return made

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.variable import Variable
+from paddle._program.description.variable import Variable
+from paddle._program.writing.layer_helper import LayerHelper
 
 __all__ = [
     "beam_search",

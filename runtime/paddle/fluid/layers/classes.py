@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.variable import Variable
+from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid.layers.sequence_lod import appended
 
 __all__ = [
@@ -74,6 +74,10 @@ def hsigmoid(
     is_sparse: bool = False,
 ) -> Variable:
     """What a label costs whose class is at a leaf of a balanced tree: each turn on the way is a sigmoid."""
+    if is_custom and (path_table is None or path_code is None or num_classes is None):
+        raise BadArgument(
+            "hsigmoid(is_custom=True) takes path_table, path_code and num_classes, the number of inner nodes"
+        )
     if num_classes is None or num_classes < 2:
         raise BadArgument(f"hsigmoid needs 2 classes or more, not {num_classes}")
     helper = LayerHelper(

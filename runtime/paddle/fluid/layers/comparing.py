@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from paddle._program.variable import Variable
+from paddle._program.description.variable import Variable
 from paddle.fluid.layers.appending import appended
 
 __all__ = ["equal", "greater_equal", "greater_than", "increment", "less_equal", "less_than", "not_equal"]

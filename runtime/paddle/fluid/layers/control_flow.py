@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from paddle._program.branching import ConditionalBlock, While, case, cond, switch_case, while_loop
-from paddle._program.dtypes import VarType
+from paddle._program.description.dtypes import VarType
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.variable import Variable
+from paddle._program.writing.branching import ConditionalBlock, While, case, cond, switch_case, while_loop
+from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid._listed import of_layers
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "create_array",
     "is_empty",
     "switch_case",
+    "tensor_array_to_tensor",
     "while_loop",
 ]
 
@@ -72,19 +73,25 @@ class Switch:
 
 
 class IfElse:
-    """Rows for which ``cond``, a column of bools, holds go one way, all others another; both are computed on
-    all rows, and of each row is taken what its way gives. So a way has to work on each row by itself."""
+    """Rows for which ``cond``, a column of bools, holds go one way, all others another; what both ways give
+    for theirs comes together in the order in which they were."""
 
     def __init__(self, cond: Variable, name: str | None = None) -> None:
         self.helper = LayerHelper("ifelse", name=name)
         self.cond = cond
         self._ways: dict[bool, list[Variable]] = {True: [], False: []}
         self._way: bool | None = None
+        self._parted: dict[str, dict[bool, Variable]] = {}
 
     def input(self, x: Variable) -> Variable:
-        """The rows of ``x``, in a way."""
+        """The rows of ``x`` that go this way."""
         self._check("input")
-        return x
+        if x.name not in self._parted:
+            sides = {way: self.helper.create_variable_for_type_inference(x.dtype) for way in (True, False)}
+            outputs = {"OutTrue": [sides[True]], "OutFalse": [sides[False]]}
+            self.helper.append_op("split_lod_tensor", {"X": [x], "Mask": [self.cond]}, outputs)
+            self._parted[x.name] = sides
+        return self._parted[x.name][bool(self._way)]
 
     def output(self, *outs: Variable) -> None:
         """Say what a way gives."""
@@ -156,6 +163,18 @@ def array_length(array: Variable) -> Variable:
     out = helper.create_variable_for_type_inference("int64", stop_gradient=True)
     helper.append_op("lod_array_length", {"X": [array]}, {"Out": [out]})
     return out
+
+
+def tensor_array_to_tensor(
+    input: Variable, axis: int = 1, name: str | None = None, use_stack: bool = False
+) -> tuple[Variable, Variable]:
+    """The elements of an array one after another along ``axis``, or stacked there, and the size of each."""
+    helper = LayerHelper("tensor_array_to_tensor", name=name)
+    out = helper.create_variable_for_type_inference(input.dtype)
+    sizes = helper.create_variable_for_type_inference("int32", stop_gradient=True)
+    attrs = {"axis": axis, "use_stack": use_stack}
+    helper.append_op("tensor_array_to_tensor", {"X": [input]}, {"Out": [out], "OutIndex": [sizes]}, attrs)
+    return out, sizes
 
 
 def is_empty(x: Variable, name: str | None = None, cond: Variable | None = None) -> Variable:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paddle._program.dtypes import dtype_of
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.variable import Variable
-from paddle.fluid.layers.appending import appended, several
+from paddle._program.description.dtypes import dtype_of
+from paddle._program.description.variable import Variable
+from paddle._program.writing.layer_helper import LayerHelper
+from paddle.fluid.layers.appending import appended, several, sizes_of
 
 __all__ = [
     "dropout",
@@ -45,8 +45,11 @@ def dropout(
 def _drawn(type: str, shape: Sequence[int], dtype: Any, **attrs: Any) -> Variable:
     helper = LayerHelper(type)
     out = helper.create_variable_for_type_inference(dtype, stop_gradient=True)
-    told = {"shape": [int(size) for size in shape], "dtype": int(dtype_of(dtype)), **attrs}
-    helper.append_op(type, outputs={"Out": [out]}, attrs=told)
+    inputs, sizes = sizes_of(shape, whole="ShapeTensor", each="ShapeTensorList")
+    if isinstance(shape, Variable):
+        sizes = [-1] * shape.shape[0]
+    told = {"shape": sizes, "dtype": int(dtype_of(dtype)), **attrs}
+    helper.append_op(type, inputs, {"Out": [out]}, told)
     return out
 
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
-from paddle._program.initializer import Normal
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.variable import Variable
-from paddle.fluid.layers.appending import appended
+from paddle._program.writing.initializer import Normal
+from paddle._program.writing.layer_helper import LayerHelper
+from paddle.fluid.layers.appending import appended, sizes_of
 
 __all__ = [
     "adaptive_pool2d",
@@ -199,17 +199,19 @@ def image_resize(
         )
     if out_shape is None and scale is None:
         raise BadArgument("image_resize: tell out_shape or scale")
-    if isinstance(out_shape, Variable) or isinstance(scale, Variable) or actual_shape is not None:
-        raise BadArgument("image_resize: sizes that are computed are not in this release: give numbers")
+    if isinstance(scale, Variable):
+        raise BadArgument("image_resize: a scale that is computed is not in this release: tell out_shape")
+    told = out_shape if actual_shape is None else actual_shape
+    inputs, sizes = ({}, [-1, -1]) if told is None else sizes_of(told, whole="OutSize", each="SizeTensor")
     attrs = {
-        "out_h": -1 if out_shape is None else int(out_shape[0]),
-        "out_w": -1 if out_shape is None else int(out_shape[1]),
+        "out_h": sizes[0] if sizes else -1,
+        "out_w": sizes[1] if sizes else -1,
         "scale": 0.0 if out_shape is not None or scale is None else float(scale),
         "interp_method": resample.lower(),
         "align_corners": align_corners,
         "align_mode": align_mode,
     }
-    return appended(types[resample], {"X": input}, attrs, name=name)
+    return appended(types[resample], {"X": input, **inputs}, attrs, name=name)
 
 
 def resize_bilinear(

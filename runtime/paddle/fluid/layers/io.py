@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paddle._program.dtypes import VarType
-from paddle._program.guards import default_main_program
-from paddle._program.variable import Variable
+from paddle._program.description.dtypes import VarType
+from paddle._program.description.guards import default_main_program
+from paddle._program.description.variable import Variable
 from paddle.fluid._listed import of_layers
 
 __all__ = ["data"]

@@ -10,12 +10,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from paddle._program.dtypes import VarType
+from paddle._program.description.dtypes import VarType
+from paddle._program.description.guards import default_main_program
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
-from paddle._program.guards import default_main_program
-from paddle._program.initializer import Constant
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.variable import Variable
+from paddle._program.writing.initializer import Constant
+from paddle._program.writing.layer_helper import LayerHelper
+from paddle._program.writing.scheduling import COUNTER
 from paddle.fluid._listed import of_layers
 
 __all__ = [
@@ -29,8 +30,6 @@ __all__ = [
     "piecewise_decay",
     "polynomial_decay",
 ]
-
-COUNTER = "@LR_DECAY_COUNTER@"
 
 
 def autoincreased_step_counter(counter_name: str | None = None, begin: int = 1, step: int = 1) -> Variable:

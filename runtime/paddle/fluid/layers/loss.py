@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.variable import Variable
+from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid._listed import of_layers
 from paddle.fluid.layers.appending import appended, several
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from paddle._program.initializer import Constant
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.variable import Variable
+from paddle._program.description.variable import Variable
+from paddle._program.writing.initializer import Constant
+from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid._listed import of_layers
 
 __all__ = ["accuracy", "auc"]

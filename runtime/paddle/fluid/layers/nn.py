@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
-from paddle._program.initializer import Constant
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.variable import Variable
+from paddle._program.writing.initializer import Constant
+from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid._listed import of_layers
-from paddle.fluid.layers.appending import appended
+from paddle.fluid.layers.appending import appended, sizes_of
 
 __all__ = [
     "bilinear_tensor_product",
@@ -35,13 +35,15 @@ def fc(
     num_flatten_dims: int = 1,
     param_attr: Any = None,
     bias_attr: Any = None,
-    use_mkldnn: bool = False,
+    use_mkldnn: bool | str | None = False,
     act: Any = None,
     is_test: bool = False,
     name: str | None = None,
 ) -> Variable:
     """Each input times weights of its own, summed, with a bias and an activation. The first
     ``num_flatten_dims`` axes of an input are its rows."""
+    if isinstance(use_mkldnn, str):  # releases from 1.5 on have the activation in this place, then the name
+        act, name = use_mkldnn, act if isinstance(act, str) else name
     arguments = {"input": input, "param_attr": param_attr, "bias_attr": bias_attr, "act": act, "name": name}
     helper = LayerHelper("fc", **arguments)
     dtype = helper.input_dtype()
@@ -168,21 +170,34 @@ def rank(input: Variable) -> Variable:
     return fill_constant([1], "int32", len(input.shape))
 
 
-def _turned(x: Variable, parted: list[int], order: list[int], shape: list[int]) -> Variable:
-    turned = appended("transpose2", {"X": appended("reshape2", {"X": x}, {"shape": parted})}, {"axis": order})
-    return appended("reshape2", {"X": turned}, {"shape": shape})
+def _turned(x: Variable, parted: list[Any], order: list[int], whole: list[Any]) -> Variable:
+    parts = appended("transpose2", {"X": _reshaped(x, parted)}, {"axis": order})
+    return _reshaped(parts, whole)
+
+
+def _reshaped(x: Variable, sizes: list[Any]) -> Variable:
+    inputs, shape = sizes_of(sizes, whole="Shape", each="ShapeTensor")
+    return appended("reshape2", {"X": x, **inputs}, {"shape": shape})
+
+
+def _sides(x: Variable) -> tuple[Any, Any]:
+    """How tall and how wide images are: variables of the program where a feed decides."""
+    if -1 not in x.shape[2:]:
+        return x.shape[2], x.shape[3]
+    sizes = appended("shape", {"Input": x}, dtype="int32")
+    return sizes[2], sizes[3]
 
 
 def pixel_shuffle(x: Variable, upscale_factor: int) -> Variable:
     """Images larger by a factor on each side, of channels fewer by its square."""
-    _, channels, height, width = x.shape
-    times, left = upscale_factor, channels // upscale_factor**2
+    times, left = upscale_factor, x.shape[1] // upscale_factor**2
+    height, width = _sides(x)
     parted, order = [-1, left, times, times, height, width], [0, 1, 4, 2, 5, 3]
     return _turned(x, parted, order, [-1, left, height * times, width * times])
 
 
 def shuffle_channel(x: Variable, group: int, name: str | None = None) -> Variable:
     """The channels of all groups, one of each group after another."""
-    _, channels, height, width = x.shape
+    channels, (height, width) = x.shape[1], _sides(x)
     parted = [-1, group, channels // group, height, width]
     return _turned(x, parted, [0, 2, 1, 3, 4], [-1, channels, height, width])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from paddle._program.initializer import Constant
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.param_attr import ParamAttr
-from paddle._program.variable import Variable
+from paddle._program.description.variable import Variable
+from paddle._program.writing.initializer import Constant
+from paddle._program.writing.layer_helper import LayerHelper
+from paddle._program.writing.param_attr import ParamAttr
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm"]
 

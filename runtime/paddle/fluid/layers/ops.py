@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from paddle._program.variable import Variable
+from paddle._program.description.variable import Variable
 from paddle.fluid._listed import of_layers
 from paddle.fluid.layers.appending import appended
 

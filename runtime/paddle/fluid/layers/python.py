@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from paddle._absent import NotInThisRelease
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.ops.arrays import register_callable
-from paddle._program.variable import Variable
+from paddle._program.ops.arrays import Callback
+from paddle._program.writing.layer_helper import LayerHelper
 
 __all__ = ["ParallelDo", "get_places", "py_func"]
 
@@ -23,12 +22,10 @@ def py_func(
     skip_vars_in_backward_input: Any = None,
 ) -> Any:
     """What ``func`` gives, called with LoDTensors, in variables whose shapes and dtypes the program has said.
-    No gradient goes through it."""
-    if backward_func is not None:
-        raise NotInThisRelease(
-            "py_func(backward_func=) is not in this release: no gradient goes through a function of Python; "
-            "write what it computes with layers"
-        )
+
+    ``backward_func`` gives the gradients of ``x``, called with x, out and the gradients of out, all but what
+    is among ``skip_vars_in_backward_input``. Without it no gradient goes through.
+    """
     helper = LayerHelper("py_func")
     made = list(out) if isinstance(out, list | tuple) else [] if out is None else [out]
     if not all(isinstance(each, Variable) and each.has_shape for each in made):
@@ -36,7 +33,12 @@ def py_func(
             "out of py_func are variables whose shapes are said: create_var(name, shape, dtype)"
         )
     given = list(x) if isinstance(x, list | tuple) else [] if x is None else [x]
-    attrs = {"forward_callable_id": register_callable(func)}
+    attrs: dict[str, Any] = {"forward_callable_id": Callback.of(func)}
+    if backward_func is not None:
+        skipped = skip_vars_in_backward_input
+        several = skipped if isinstance(skipped, list | tuple) else [] if skipped is None else [skipped]
+        attrs["backward_callable_id"] = Callback.of(backward_func)
+        attrs["backward_skip_vars"] = [each if isinstance(each, str) else each.name for each in several]
     helper.append_op("py_func", {"X": given}, {"Out": made}, attrs)
     return out
 

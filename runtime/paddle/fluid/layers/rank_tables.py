@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from paddle._program.dtypes import VarType
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.variable import Variable
+from paddle._program.description.dtypes import VarType
+from paddle._program.description.variable import Variable
+from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid.layers.sequence_lod import appended
 
 __all__ = [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.variable import Variable
+from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid.layers.nn import fc
 from paddle.fluid.layers.sequence_lod import appended
 

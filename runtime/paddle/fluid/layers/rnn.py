@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from paddle._program import unique_name
-from paddle._program.block import Block
-from paddle._program.branching import touched, writing
+from paddle._program.description import unique_name
+from paddle._program.description.block import Block
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.variable import Variable
+from paddle._program.writing.branching import touched, writing
+from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid._listed import of_layers
 
 __all__ = ["DynamicRNN", "StaticRNN"]
@@ -53,12 +53,11 @@ class _Steps:
         name = unique_name.generate(f"{self.helper.name}.in")
         return self._here("input").create_var(name, shape=shape, dtype=dtype, lod_level=lod_level)
 
-    def update_memory(self, ex_mem: Variable, new_mem: Variable) -> None:
-        """Say what a memory is one moment later."""
+    def _remember(self, before: Variable, now: Variable) -> None:
         self._here("update_memory")
-        if ex_mem.name not in self._memories:
-            raise BadArgument(f"update_memory takes a memory of this block, and {ex_mem.name!r} is none")
-        self._nexts[ex_mem.name] = new_mem
+        if before.name not in self._memories:
+            raise BadArgument(f"update_memory takes a memory of this block, and {before.name!r} is none")
+        self._nexts[before.name] = now
 
     def output(self, *outputs: Variable) -> None:
         """Say what is given of each moment."""
@@ -129,6 +128,10 @@ class DynamicRNN(_Steps):
         made = self._within(x.shape, x.dtype, x.lod_level)
         self._statics[made.name] = x
         return made
+
+    def update_memory(self, ex_mem: Variable, new_mem: Variable) -> None:
+        """Say what a memory is one moment later."""
+        self._remember(ex_mem, new_mem)
 
     def memory(
         self,
@@ -204,6 +207,10 @@ class StaticRNN(_Steps):
         }
         outer.append_op("fill_constant_batch_size_like", {"Input": [like]}, {"Out": [made]}, attrs)
         return made
+
+    def update_memory(self, mem: Variable, var: Variable) -> None:
+        """Say what a memory is one moment later."""
+        self._remember(mem, var)
 
     def step_output(self, o: Variable) -> None:
         """Say what is given of each moment."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paddle._program.dtypes import VarType, dtype_of
+from paddle._program.description.dtypes import VarType, dtype_of
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.variable import Variable
+from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid._listed import of_layers
 
 __all__ = [
@@ -195,12 +195,13 @@ def sequence_enumerate(
 
 
 def sequence_mask(
-    x: Variable, maxlen: int | None = None, dtype: Any = "int64", name: str | None = None
+    x: Variable, maxlen: int | Variable | None = None, dtype: Any = "int64", name: str | None = None
 ) -> Variable:
     """1 in the first places of a row, as many as ``x`` says, then 0; ``maxlen`` or the greatest in all."""
     helper = LayerHelper("sequence_mask", input=x, name=name)
-    attrs = {"maxlen": -1 if maxlen is None else maxlen, "out_dtype": int(dtype_of(dtype))}
-    out = appended(helper, "sequence_mask", {"X": x}, attrs, "Y", dtype)
+    attrs = {"maxlen": maxlen if isinstance(maxlen, int) else -1, "out_dtype": int(dtype_of(dtype))}
+    inputs = {"X": x, "MaxLenTensor": maxlen} if isinstance(maxlen, Variable) else {"X": x}
+    out = appended(helper, "sequence_mask", inputs, attrs, "Y", dtype)
     out.stop_gradient = True
     return out
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.variable import Variable
-from paddle.fluid.layers.appending import appended, several
+from paddle._program.writing.layer_helper import LayerHelper
+from paddle.fluid.layers.appending import appended, several, sizes_of
 
 __all__ = [
+    "crop",
+    "crop_tensor",
     "expand",
     "expand_as",
     "flatten",
@@ -20,6 +22,7 @@ __all__ = [
     "one_hot",
     "pad",
     "pad2d",
+    "pad_constant_like",
     "reshape",
     "scatter",
     "scatter_nd",
@@ -55,11 +58,14 @@ def reshape(
     inplace: bool = False,
     name: str | None = None,
 ) -> Variable:
-    """The elements in another shape: 0 is the size that x has there, and one -1 what is left."""
-    attrs = {"shape": _numbers("reshape: sizes", shape)}
+    """The elements in another shape: 0 is the size that x has there, and one -1 what is left.
+    ``actual_shape``: what a run says instead of ``shape``."""
+    told = shape if actual_shape is None else actual_shape
+    inputs, sizes = sizes_of(told, whole="Shape", each="ShapeTensor")
+    sizes = sizes if actual_shape is None else [int(size) for size in shape]
     helper = LayerHelper("reshape2", name=name, act=act)
     out = helper.create_variable_for_type_inference(x.dtype)
-    helper.append_op("reshape2", {"X": [x]}, {"Out": [out]}, attrs)
+    helper.append_op("reshape2", {"X": [x], **inputs}, {"Out": [out]}, {"shape": sizes})
     return helper.append_activation(out)
 
 
@@ -114,12 +120,10 @@ def unstack(x: Variable, axis: int = 0, num: int | None = None) -> list[Variable
 
 def slice(input: Variable, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int]) -> Variable:
     """From ``starts`` to before ``ends`` of some axes; negative ones are counted from the end."""
-    attrs = {
-        "axes": list(axes),
-        "starts": _numbers("slice: starts", starts),
-        "ends": _numbers("slice: ends", ends),
-    }
-    return appended("slice", {"Input": input}, attrs)
+    first, begins = sizes_of(starts, whole="StartsTensor", each="StartsTensorList")
+    last, stops = sizes_of(ends, whole="EndsTensor", each="EndsTensorList")
+    attrs = {"axes": list(axes), "starts": begins, "ends": stops}
+    return appended("slice", {"Input": input, **first, **last}, attrs)
 
 
 def strided_slice(
@@ -137,7 +141,8 @@ def strided_slice(
 
 def expand(x: Variable, expand_times: Sequence[int], name: str | None = None) -> Variable:
     """Each axis so many times over."""
-    return appended("expand", {"X": x}, {"expand_times": _numbers("expand: times", expand_times)}, name=name)
+    inputs, times = sizes_of(expand_times, whole="ExpandTimes", each="expand_times_tensor")
+    return appended("expand", {"X": x, **inputs}, {"expand_times": times}, name=name)
 
 
 def expand_as(x: Variable, target_tensor: Variable, name: str | None = None) -> Variable:
@@ -162,6 +167,33 @@ def pad2d(
     told = _numbers("pad2d: paddings", paddings)
     attrs = {"paddings": told, "mode": mode, "pad_value": float(pad_value), "data_format": data_format}
     return appended("pad2d", {"X": input}, attrs, name=name)
+
+
+def crop(x: Variable, shape: Any = None, offsets: Any = None, name: str | None = None) -> Variable:
+    """A part of the sizes of ``shape``, numbers or another variable, from ``offsets`` on, 0 if None."""
+    inputs: dict[str, Any] = {"X": x}
+    sizes: list[int] = []
+    if isinstance(shape, Variable):
+        inputs["Y"] = shape
+    else:
+        sizes = [-1 if size is None else int(size) for size in shape if shape is not None]
+    begins, places = sizes_of([0] * len(x.shape) if offsets is None else offsets, whole="Offsets", each="")
+    return appended("crop", {**inputs, **begins}, {"shape": sizes, "offsets": places}, name=name)
+
+
+def crop_tensor(x: Variable, shape: Any = None, offsets: Any = None, name: str | None = None) -> Variable:
+    """As ``crop``; sizes and offsets may be computed, and a size of -1 is all that is left."""
+    told, sizes = sizes_of(list(x.shape) if shape is None else shape, whole="Shape", each="ShapeTensor")
+    begins, places = sizes_of(
+        [0] * len(x.shape) if offsets is None else offsets, whole="Offsets", each="OffsetsTensor"
+    )
+    attrs = {"shape": sizes, "offsets": places}
+    return appended("crop_tensor", {"X": x, **told, **begins}, attrs, name=name)
+
+
+def pad_constant_like(x: Variable, y: Variable, pad_value: float = 0.0, name: str | None = None) -> Variable:
+    """y with elements behind, until it has the sizes of x."""
+    return appended("pad_constant_like", {"X": x, "Y": y}, {"pad_value": float(pad_value)}, name=name)
 
 
 def shape(input: Variable) -> Variable:

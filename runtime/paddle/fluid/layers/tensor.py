@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from paddle._program.dtypes import VarType, dtype_of, numpy_dtype
+from paddle._program.description.dtypes import VarType, dtype_of, numpy_dtype
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
-from paddle._program.initializer import Constant, Initializer
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.param_attr import ParamAttr
-from paddle._program.variable import Variable
+from paddle._program.writing.initializer import Constant, Initializer
+from paddle._program.writing.layer_helper import LayerHelper
+from paddle._program.writing.param_attr import ParamAttr
 from paddle.fluid._listed import of_layers
-from paddle.fluid.layers.appending import appended, several
+from paddle.fluid.layers.appending import appended, several, sizes_of
 
 __all__ = [
     "argmax",
@@ -114,11 +114,17 @@ def assign(input: Any, output: Variable | None = None) -> Variable:
     return _made("assign_value", attrs, kind, output)
 
 
-def _made(type: str, attrs: dict[str, Any], dtype: Any, output: Variable | None = None) -> Variable:
-    """What an operator without inputs gives."""
+def _made(
+    type: str,
+    attrs: dict[str, Any],
+    dtype: Any,
+    output: Variable | None = None,
+    inputs: dict[str, Any] | None = None,
+) -> Variable:
+    """What an operator that computes with nothing gives; ``inputs`` say its sizes."""
     helper = LayerHelper(type)
     made = output if output is not None else helper.create_variable_for_type_inference(dtype)
-    helper.append_op(type, outputs={"Out": [made]}, attrs=attrs)
+    helper.append_op(type, inputs, {"Out": [made]}, attrs)
     made.stop_gradient = True
     return made
 
@@ -132,10 +138,9 @@ def fill_constant(
     name: str | None = None,
 ) -> Variable:
     """One number everywhere."""
-    if any(isinstance(size, Variable) for size in shape) or isinstance(shape, Variable):
-        raise BadArgument("fill_constant: sizes that are computed are not in this release: give numbers")
-    attrs = {"shape": [int(size) for size in shape], "dtype": int(dtype_of(dtype)), "value": float(value)}
-    return _made("fill_constant", attrs, dtype, out)
+    inputs, sizes = sizes_of(shape, whole="ShapeTensor", each="ShapeTensorList")
+    attrs = {"shape": sizes, "dtype": int(dtype_of(dtype)), "value": float(value)}
+    return _made("fill_constant", attrs, dtype, out, inputs)
 
 
 def fill_constant_batch_size_like(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paddle.fluid.transpiler import details
 from paddle.fluid.transpiler.blocks import slice_variable
 from paddle.fluid.transpiler.distribute_transpiler import DistributeTranspiler, DistributeTranspilerConfig
 from paddle.fluid.transpiler.former import InferenceTranspiler, memory_optimize, release_memory
@@ -14,6 +15,7 @@ __all__ = [
     "InferenceTranspiler",
     "PSDispatcher",
     "RoundRobin",
+    "details",
     "memory_optimize",
     "release_memory",
     "slice_variable",

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paddle._absent import NotInThisRelease
-from paddle._engine.exchange import ModeSpec
 from paddle._program.carrier import Carrier, Cluster
+from paddle._program.description.guards import default_main_program, default_startup_program
+from paddle._program.description.operator import Operator
+from paddle._program.description.program import Program
 from paddle._program.errors import BadArgument, BadProgram
-from paddle._program.guards import default_main_program, default_startup_program
-from paddle._program.operator import Operator
-from paddle._program.program import Program
-from paddle._program.updates import UPDATES
+from paddle._program.lowering.updates import UPDATES
+from paddle._program.transpiler_config import DistributeTranspilerConfig
+from paddle._program.writing.scheduling import count_for_all
 from paddle.fluid.transpiler.blocks import VarBlock, slice_variable
 from paddle.fluid.transpiler.ps_dispatcher import HashName, PSDispatcher, RoundRobin
 from paddle.fluid.transpiler.server_program import Served, server_program, server_startup
@@ -33,47 +33,6 @@ __all__ = [
     "VarBlock",
     "slice_variable",
 ]
-
-_NEVER_TOO_OLD = 1e9  # the original's servers apply every gradient, however late
-_ABSENT_MODES = {
-    "nccl2": "collective training on GPUs: this release computes on CPUs, with parameter servers",
-    "collective": "collective training: this release trains with parameter servers",
-}
-
-
-class DistributeTranspilerConfig:
-    """How a program is transpiled. ``slice_var_up``: parameters are cut, in blocks of ``min_block_size``
-    elements or more, and ``split_method`` says where they are shown. ``geo_sgd_mode``: trainers update by
-    themselves and meet every ``geo_sgd_need_push_nums`` steps. ``half_async``: asynchronous, but for what a
-    trainer merges itself.
-    """
-
-    def __init__(self) -> None:
-        self.slice_var_up = True
-        self.split_method: type[PSDispatcher] | None = None
-        self.min_block_size = 8192
-        self.enable_dc_asgd = False
-        self.mode = "pserver"
-        self.print_log = False
-        self.wait_port = True
-        self.sync_mode = True
-        self.runtime_split_send_recv = False
-        self.half_async = False
-        self.completely_not_async = False
-        self.geo_sgd_mode = False
-        self.geo_sgd_need_push_nums = 100
-        self.use_hierarchical_allreduce = False
-        self.hierarchical_allreduce_inter_nranks = 0
-        self.nccl_comm_num = 1
-        self.collective_mode: str | None = None
-        self.do_not_run_server = False
-
-    def _mode(self, sync_mode: bool) -> ModeSpec:
-        if self.geo_sgd_mode:
-            return ModeSpec(name="geo", k_steps=int(self.geo_sgd_need_push_nums))
-        if sync_mode:
-            return ModeSpec()
-        return ModeSpec(name="async", discard_ratio=_NEVER_TOO_OLD)
 
 
 class DistributeTranspiler:
@@ -103,14 +62,6 @@ class DistributeTranspiler:
         ``pservers``, a list ``host:port,host:port``. ``sync_mode``: a step waits for all trainers, and counts
         the mean of their gradients; otherwise each gradient counts when it comes."""
         config = self.config
-        if (why := _ABSENT_MODES.get(str(config.mode))) is not None:
-            raise NotInThisRelease(
-                f"DistributeTranspilerConfig.mode={config.mode!r} is not in this release: {why}"
-            )
-        if config.enable_dc_asgd:
-            raise NotInThisRelease(
-                "enable_dc_asgd is not in this release: take it away to train asynchronously"
-            )
         config.slice_var_up = config.slice_var_up if slice_var_up is None else bool(slice_var_up)
         config.split_method = split_method or config.split_method or RoundRobin
         self.sync_mode = bool(sync_mode and config.sync_mode)
@@ -123,7 +74,7 @@ class DistributeTranspiler:
             endpoints=tuple(self.pserver_endpoints),
             trainers=trainers,
             trainer_id=trainer_id,
-            mode=config._mode(self.sync_mode),
+            mode=config._mode(self.sync_mode, all(op.type == "sgd" for op in moved)),
         )
         self._served = Served.of(
             self.origin_program,
@@ -135,6 +86,7 @@ class DistributeTranspiler:
             sync=self.sync_mode,
         )
         self.param_grad_ep_mapping = self._served.by_endpoint()
+        count_for_all(self.origin_program, cluster.mode, trainers)
         rewrite(self.origin_program, self._served, trainer_id)
         self.origin_program._carrier = Carrier(cluster)
 

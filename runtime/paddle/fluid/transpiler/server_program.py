@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paddle._program.block import Block
-from paddle._program.operator import LR_SCHED, OPTIMIZE, RPC, Operator
-from paddle._program.program import Program
-from paddle._program.variable import GRAD_SUFFIX
+from paddle._program.description.block import Block
+from paddle._program.description.operator import LR_SCHED, OPTIMIZE, RPC, Operator
+from paddle._program.description.program import Program
+from paddle._program.description.variable import GRAD_SUFFIX
 from paddle.fluid.transpiler.blocks import Piece, pieces
 from paddle.fluid.transpiler.ps_dispatcher import PSDispatcher
 

@@ -5,8 +5,8 @@ It must never know what a server does. Guarantee: each update operator stands be
 
 from __future__ import annotations
 
-from paddle._program.operator import RPC, Operator
-from paddle._program.program import Program
+from paddle._program.description.operator import RPC, Operator
+from paddle._program.description.program import Program
 from paddle.fluid.transpiler.server_program import Kept, Served
 
 _LOOKUPS = ("lookup_table", "lookup_table_v2")

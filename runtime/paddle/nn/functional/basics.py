@@ -71,7 +71,7 @@ def _dropped_slices(x: Any, attrs: dict[str, Any], axes: list[int]) -> Any:
 
 def sequence_mask(x: Any, maxlen: int | None = None, dtype: Any = "int64", name: str | None = None) -> Any:
     """Row i is 1 at its first x[i] places and 0 at the others, of ``maxlen``."""
-    from paddle._program.dtypes import dtype_of
+    from paddle._program.description.dtypes import dtype_of
 
     attrs = {"maxlen": -1 if maxlen is None else int(maxlen), "out_dtype": int(dtype_of(dtype))}
     return append(

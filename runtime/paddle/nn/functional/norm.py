@@ -50,7 +50,7 @@ def batch_norm(
 ) -> Any:
     """Each channel to mean 0 and variance 1, of the batch in training, of what was seen in tests."""
     from paddle import _mode
-    from paddle._program.layer_helper import LayerHelper
+    from paddle._program.writing.layer_helper import LayerHelper
 
     _mode.need_static("paddle.nn.functional.batch_norm")
     helper = LayerHelper("batch_norm", name=name)

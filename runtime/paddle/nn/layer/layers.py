@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
 from paddle import _mode
-from paddle._program import unique_name
-from paddle._program.layer_helper import LayerHelper
-from paddle._program.variable import Parameter, Variable
+from paddle._program.description import unique_name
+from paddle._program.description.variable import Parameter, Variable
+from paddle._program.files.state_dict import put_state
+from paddle._program.writing.layer_helper import LayerHelper
 from paddle.nn.layer._hooks import HookRemoveHelper, Hooks
 
 __all__ = ["Layer"]
@@ -247,8 +248,6 @@ class Layer:
         self, state_dict: Mapping[str, Any], include_sublayers: bool = True, use_structured_name: bool = True
     ) -> None:
         """Set parameters and buffers in the current scope; names are ``state_dict``'s, or the variables'."""
-        from paddle.nn.layer._state import put_state
-
         own = self.state_dict(include_sublayers=include_sublayers)
         put_state(self._full_name, own, state_dict, structured=use_structured_name)
 

@@ -47,7 +47,7 @@ class _BatchNorm(Layer):
             self.register_buffer(buffer, made)
 
     def _average(self, shape: list[int], value: float) -> Any:
-        from paddle._program.param_attr import ParamAttr
+        from paddle._program.writing.param_attr import ParamAttr
 
         attr = ParamAttr(trainable=False, do_model_average=True)
         made = self.create_parameter(shape, attr, default_initializer=Constant(value))
@@ -72,7 +72,7 @@ class _BatchNorm(Layer):
 
 def _kept(attr: Any) -> Any:
     """A parameter that stays as it begins."""
-    from paddle._program.param_attr import ParamAttr
+    from paddle._program.writing.param_attr import ParamAttr
 
     return ParamAttr(trainable=False)
 

@@ -147,7 +147,7 @@ class TransformerEncoder(Layer):
 
 def _added(mask: Any) -> Any:
     """What is added to scores: a bool mask as 0 where it is true and -1e9 where not."""
-    from paddle._program.dtypes import VarType
+    from paddle._program.description.dtypes import VarType
 
     if mask.dtype != VarType.BOOL:
         return cast(mask, "float32")

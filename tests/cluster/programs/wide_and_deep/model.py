@@ -45,6 +45,7 @@ class model:
 
 
 def net():
+    paddle.seed(5)
     dense = paddle.static.data(name="dense_input", shape=[None, 13], dtype="float32")
     sparse = [paddle.static.data(name="C%d" % i, shape=[None, 1], dtype="int64") for i in range(1, SLOTS + 1)]
     label = paddle.static.data(name="label", shape=[None, 1], dtype="int64")

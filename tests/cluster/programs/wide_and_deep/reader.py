@@ -1,5 +1,6 @@
 """Lines as Criteo has them, with a planted signal: what `from reader import data_reader` leaves undefined."""
 
+import itertools
 import os
 import zlib
 
@@ -28,10 +29,16 @@ def parsed(line):
 
 
 def data_reader():
-    seed, count = int(os.environ.get("PADDLE_TRAINER_ID", "0")), int(os.environ["LINES"])
+    """A worker's own lines; all of them, as two workers would have them batch by batch, for one alone."""
+    own = os.environ.get("PADDLE_TRAINER_ID")
+    workers = [0, 1] if own is None else [int(own)]
+    share, count = int(os.environ["BATCH"]) // len(workers), int(os.environ["LINES"])
 
     def reader():
-        for line in lines(seed, count):
-            yield parsed(line)
+        texts = [lines(worker, count) for worker in workers]
+        for _ in range(count // share):
+            for text in texts:
+                for line in itertools.islice(text, share):
+                    yield parsed(line)
 
     return reader

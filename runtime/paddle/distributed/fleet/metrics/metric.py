@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from paddle._program.scope import Scope, global_scope
+from paddle._engine.area import area
+from paddle._program.running.scope import Scope, global_scope
 
 __all__ = ["acc", "auc", "mae", "max", "min", "mse", "rmse", "sum"]
 
@@ -38,12 +39,7 @@ def auc(stat_pos: Any, stat_neg: Any, scope: Scope | None = None, util: Any = No
     """The area under the ROC curve. ``stat_pos``, ``stat_neg``: how many samples of either kind were
     predicted in each bucket, the lowest first; 0.5 where there are none of one kind."""
     positive, negative = (_buckets(_reduced(each, "sum", scope, util)) for each in (stat_pos, stat_neg))
-    above, seen = np.cumsum(positive[::-1]), negative[::-1]
-    total = float(above[-1]) * float(seen.sum())
-    if not total:
-        return 0.5
-    area = float((seen * (np.concatenate(([0.0], above[:-1])) + above)).sum()) / 2
-    return area / total
+    return area(positive, negative, alone=0.5)
 
 
 def mae(abserr: Any, total_ins_num: Any, scope: Scope | None = None, util: Any = None) -> float:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from paddle import _absent
+from paddle._public_names import missing
 from paddle.distributed.fleet.utils.fs import HDFSClient, LocalFS
 from paddle.distributed.fleet.utils.ps_util import DistributedInfer
 
@@ -17,8 +17,4 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        raise _absent.AbsentName(
-            f"paddle.distributed.fleet.utils.{name} is not in this release: {_LATER[name]}."
-        )
-    raise AttributeError(f"paddle.distributed.fleet.utils.{name} does not exist", name=name)
+    raise missing(__name__, name, _LATER.get(name, ""))

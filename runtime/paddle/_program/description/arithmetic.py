@@ -1,0 +1,251 @@
+"""Python's operators on variables: ``x + y``, ``1 - x``, ``x[:, 0]``, ``x < y``.
+
+Each appends operators of Paddle's to the block that is being written. It must never know how these are
+computed, nor a face; what a face has as methods of variables it says by ``methods_by``.
+
+Guarantees: what is beside a variable is taken in the variable's dtype, but a fraction beside whole numbers
+makes these fractions. ``==`` compares what two variables hold, or a number; with all else, None and names
+among them, it is Python's. So whether a list has a variable is asked by ``is``. Of two variables of which the
+right one has fewer axes, 1.x lays that along the first ones if its first size is open, 2.x along the last;
+which it is says ``written.now().is_static``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from paddle._program.description import unique_name
+from paddle._program.description.dtypes import VarType, dtype_of, is_float
+from paddle._program.description.written import now
+from paddle._program.errors import BadArgument
+
+Finder = Callable[[str], Callable[..., Any] | None]
+
+_finders: list[Finder] = []
+
+
+def methods_by(find: Finder) -> None:
+    """From now on a variable has the methods that ``find`` knows: of a name the function, or None."""
+    if find not in _finders:
+        _finders.append(find)
+
+
+class Arithmetic:
+    """What variables derive from."""
+
+    block: Any
+    name: str
+    dtype: Any
+    shape: tuple[int, ...]
+
+    def __getattr__(self, name: str) -> Any:
+        for find in () if name.startswith("_") else _finders:
+            found = find(name)
+            if found is not None:
+                return lambda *args, **kwargs: found(self, *args, **kwargs)
+        raise AttributeError(f"a variable has no attribute {name!r}", name=name, obj=self)
+
+    def astype(self, dtype: Any) -> Any:
+        """The same in another dtype."""
+        kind = dtype_of(dtype)
+        attrs = {"in_dtype": int(self.dtype), "out_dtype": int(kind)}
+        return _append(self, "cast", {"X": [self]}, attrs, kind)
+
+    def __neg__(self) -> Any:
+        return _scaled(self, -1.0, 0.0)
+
+    def __add__(self, other: Any) -> Any:
+        return _scaled(self, 1.0, other) if _is_number(other) else _binary("elementwise_add", self, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return _scaled(self, 1.0, -other) if _is_number(other) else _binary("elementwise_sub", self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _scaled(self, -1.0, other) if _is_number(other) else _binary("elementwise_sub", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return _scaled(self, other, 0.0) if _is_number(other) else _binary("elementwise_mul", self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        if _is_number(other) and is_float(self.dtype):
+            return _scaled(self, 1.0 / other, 0.0)
+        return _binary("elementwise_div", _divided(self), other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _binary("elementwise_div", other, _divided(self))
+
+    def __pow__(self, other: Any) -> Any:
+        if _is_number(other) and is_float(self.dtype):
+            return _append(self, "pow", {"X": [self]}, {"factor": float(other)}, self.dtype)
+        return _binary("elementwise_pow", self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return _binary("elementwise_pow", other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return _binary("elementwise_floordiv", self, other)
+
+    def __mod__(self, other: Any) -> Any:
+        return _binary("elementwise_mod", self, other)
+
+    def __matmul__(self, other: Any) -> Any:
+        attrs = {"trans_x": False, "trans_y": False}
+        return _append(self, "matmul_v2", {"X": [self], "Y": [other]}, attrs, self.dtype)
+
+    def __eq__(self, other: Any) -> Any:
+        return _binary("equal", self, other, VarType.BOOL)
+
+    def __ne__(self, other: Any) -> Any:
+        return _binary("not_equal", self, other, VarType.BOOL)
+
+    __hash__ = object.__hash__
+
+    def __lt__(self, other: Any) -> Any:
+        return _binary("less_than", self, other, VarType.BOOL)
+
+    def __le__(self, other: Any) -> Any:
+        return _binary("less_equal", self, other, VarType.BOOL)
+
+    def __gt__(self, other: Any) -> Any:
+        return _binary("greater_than", self, other, VarType.BOOL)
+
+    def __ge__(self, other: Any) -> Any:
+        return _binary("greater_equal", self, other, VarType.BOOL)
+
+    def __getitem__(self, item: Any) -> Any:
+        return _part(self, item if isinstance(item, tuple) else (item,))
+
+    def __iter__(self) -> Any:
+        raise BadArgument(
+            f"variable {self.name!r} holds nothing while a program is written: to have its rows apart, "
+            "unstack or split it"
+        )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (Number, np.generic)) and not isinstance(value, bool)
+
+
+def _append(near: Any, type: str, inputs: Mapping[str, Any], attrs: Mapping[str, Any], dtype: Any) -> Any:
+    block = near.block.program.current_block()
+    made = block.create_var(unique_name.generate(f"{type}.tmp"), dtype=dtype)
+    outputs = {_OUT.get(type, "Out"): [made]}
+    if type in _WITH_SHAPES:
+        outputs["XShape"] = [block.create_var(unique_name.generate(f"{type}.tmp"), dtype=dtype)]
+    block.append_op(type, inputs=dict(inputs), outputs=outputs, attrs=dict(attrs))
+    return made
+
+
+_OUT = {"stack": "Y"}
+_WITH_SHAPES = frozenset({"squeeze2", "unsqueeze2"})
+
+
+def _scaled(x: Any, scale: Any, bias: Any) -> Any:
+    x = _beside(_beside(x, scale), bias)
+    attrs = {"scale": float(scale), "bias": float(bias), "bias_after_scale": True}
+    return _append(x, "scale", {"X": [x]}, attrs, x.dtype)
+
+
+def _divided(x: Any) -> Any:
+    """What is to be divided, or to divide: in 2.x whole numbers give fractions."""
+    return x if is_float(x.dtype) or not now().is_static else x.astype(VarType.FP32)
+
+
+def _beside(x: Any, number: Any) -> Any:
+    """A variable as it is beside a number."""
+    is_fraction = isinstance(number, (float, np.floating)) and not float(number).is_integer()
+    return x.astype(VarType.FP32) if is_fraction and not is_float(x.dtype) else x
+
+
+def _binary(type: str, x: Any, y: Any, dtype: Any = None) -> Any:
+    """``type`` of two of which one is a variable; the smaller one is broadcast."""
+    if _is_number(x) or isinstance(x, bool):
+        y = _beside(y, x)
+        x = _constant(y, x)
+    elif _is_number(y) or isinstance(y, bool):
+        x = _beside(x, y)
+        y = _constant(x, y)
+    elif not (isinstance(x, Arithmetic) and isinstance(y, Arithmetic)):
+        return NotImplemented
+    elif x.dtype != y.dtype:
+        y = y.astype(x.dtype)
+    is_along_first = not now().is_static and y.shape[:1] == (-1,) and len(y.shape) < len(x.shape)
+    attrs = {"axis": 0 if is_along_first else -1}
+    return _append(x, type, {"X": [x], "Y": [y]}, attrs, x.dtype if dtype is None else dtype)
+
+
+def _constant(like: Any, value: Any) -> Any:
+    attrs = {"shape": [1], "value": float(value), "dtype": int(like.dtype)}
+    return _append(like, "fill_constant", {}, attrs, like.dtype)
+
+
+def _part(x: Any, items: tuple[Any, ...]) -> Any:
+    """What ``x[items]`` is: slices, then without the axes that a number picked, with those that None made."""
+    rank = len(x.shape)
+    given = sum(item is not None and item is not Ellipsis for item in items)
+    if given > rank or sum(item is Ellipsis for item in items) > 1:
+        raise BadArgument(f"variable {x.name!r} has {rank} axes, and [{items}] asks for {given}")
+    axes: list[int] = []
+    cuts: list[slice] = []
+    dropped: list[int] = []
+    added: list[int] = []
+    axis = 0
+    for item in items:
+        if item is Ellipsis:
+            axis += rank - given
+        elif item is None:
+            added.append(axis - len(dropped) + len(added))
+        else:
+            cut = _cut(x, item)
+            if isinstance(item, (int, np.integer)):
+                dropped.append(axis)
+            if cut != slice(None):
+                axes.append(axis)
+                cuts.append(cut)
+            axis += 1
+    return _reshaped(_sliced(x, axes, cuts), dropped, added)
+
+
+def _cut(x: Any, item: Any) -> slice:
+    if isinstance(item, (int, np.integer)):
+        return slice(int(item), int(item) + 1 if item != -1 else None)
+    if isinstance(item, slice):
+        return item
+    raise BadArgument(
+        f"variable {x.name!r} is indexed by numbers, slices, None and ..., not by {item!r}: see gather"
+    )
+
+
+def _sliced(x: Any, axes: list[int], cuts: list[slice]) -> Any:
+    if not axes:
+        return x
+    most = 2**31 - 1
+    steps = [1 if cut.step is None else int(cut.step) for cut in cuts]
+    starts = [
+        (0 if step > 0 else most) if cut.start is None else int(cut.start)
+        for cut, step in zip(cuts, steps, strict=True)
+    ]
+    ends = [
+        (most if step > 0 else -most) if cut.stop is None else int(cut.stop)
+        for cut, step in zip(cuts, steps, strict=True)
+    ]
+    attrs: dict[str, Any] = {"axes": axes, "starts": starts, "ends": ends}
+    if all(step == 1 for step in steps):
+        return _append(x, "slice", {"Input": [x]}, attrs, x.dtype)
+    return _append(x, "strided_slice", {"Input": [x]}, {**attrs, "strides": steps}, x.dtype)
+
+
+def _reshaped(x: Any, dropped: list[int], added: list[int]) -> Any:
+    if dropped:
+        x = _append(x, "squeeze2", {"X": [x]}, {"axes": dropped}, x.dtype)
+    if added:
+        x = _append(x, "unsqueeze2", {"X": [x]}, {"axes": added}, x.dtype)
+    return x

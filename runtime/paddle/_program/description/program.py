@@ -1,0 +1,229 @@
+"""Program: blocks of operators, as people write them, look at them and change them.
+
+It must never know how it is run. Guarantee: ``_version`` differs between any two states of a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from typing import Any
+
+from paddle._program.description.block import Block, reads_of
+from paddle._program.description.operator import BACKWARD, FORWARD, LR_SCHED, OPTIMIZE, Operator
+from paddle._program.description.variable import Parameter, Variable
+from paddle._program.description.written import now
+from paddle._program.errors import BadArgument
+
+
+class Program:
+    """See the module's text. ``random_seed``: 0 draws anew in every run of the startup program."""
+
+    def __init__(self) -> None:
+        self.blocks = [Block(self, 0)]
+        self.current_block_idx = 0
+        self._seed = now().seed
+        self._version = 0
+        self._op_role = FORWARD
+        self._name_scope = ""  # of operators that are appended now
+        self._is_test = False
+        self._rates: dict[str, Any] = {}  # learning rates that the program drives: variable -> what gives it
+        self._schedules: dict[
+            str, Any
+        ] = {}  # those of them that a job's servers compute: variable -> schedule
+        self._carrier: Any = None  # what gives the exchange of a distributed program; None: in this process
+        self._twins: dict[object, Program] = {}  # parts of it as it is now, by what they are for
+
+    def _bump(self) -> None:
+        self._version += 1
+        self._twins = {}
+
+    def _twin(self, what: object, make: Callable[[], Program]) -> Program:
+        """A part of the program that is run in its place, made once as long as this does not change."""
+        found = self._twins.get(what)
+        if found is None:
+            found = self._twins[what] = make()
+        return found
+
+    @property
+    def random_seed(self) -> int:
+        """The seed of all randomness of its operators."""
+        return self._seed
+
+    @random_seed.setter
+    def random_seed(self, seed: int) -> None:
+        if not isinstance(seed, int):
+            raise BadArgument(f"Program.random_seed is an int, not {seed!r}")
+        self._seed = seed
+        self._bump()
+
+    @property
+    def num_blocks(self) -> int:
+        """How many blocks it has."""
+        return len(self.blocks)
+
+    @property
+    def desc(self) -> Program:
+        """Stands for the description that upstream keeps beside."""
+        return self
+
+    def global_block(self) -> Block:
+        """The first block."""
+        return self.blocks[0]
+
+    def block(self, index: int) -> Block:
+        """The block of that number."""
+        return self.blocks[index]
+
+    def current_block(self) -> Block:
+        """The block that is being written."""
+        return self.blocks[self.current_block_idx]
+
+    def _create_block(self, parent_idx: int | None = None) -> Block:
+        parent = self.current_block_idx if parent_idx is None else parent_idx
+        self.blocks.append(Block(self, len(self.blocks), parent))
+        self.current_block_idx = len(self.blocks) - 1
+        self._bump()
+        return self.current_block()
+
+    def _rollback(self) -> None:
+        self.current_block_idx = self.current_block().parent_idx
+
+    create_block, rollback = _create_block, _rollback
+
+    def list_vars(self) -> Iterator[Variable]:
+        """All variables of all blocks."""
+        return (each for block in self.blocks for each in list(block.vars.values()))
+
+    def all_parameters(self) -> list[Parameter]:
+        """All parameters."""
+        return [each for block in self.blocks for each in block.all_parameters()]
+
+    @contextmanager
+    def _role_guard(self, role: int) -> Iterator[None]:
+        before, self._op_role = self._op_role, role
+        try:
+            yield
+        finally:
+            self._op_role = before
+
+    def _optimized_guard(self, param_and_grads: Any = None) -> Any:
+        return self._role_guard(OPTIMIZE)
+
+    def _lr_schedule_guard(self, is_with_opt: bool = False) -> Any:
+        return self._role_guard(LR_SCHED | (OPTIMIZE if is_with_opt else 0))
+
+    def _backward_role_guard(self) -> Any:
+        return self._role_guard(BACKWARD)
+
+    optimized_guard = _optimized_guard
+
+    def clone(self, for_test: bool = False) -> Program:
+        """A copy that later changes do not touch. ``for_test``: without gradients and updates, and operators
+        that behave otherwise in a test (dropout, batch_norm) do so. Parameters keep their names."""
+        twin = Program.__new__(type(self))
+        vars(twin).update(vars(self))
+        twin._rates, twin._twins = dict(self._rates), {}
+        twin.blocks = [_copied(block, twin) for block in self.blocks]
+        for op in (op for block in twin.blocks for op in block.ops):
+            op.attrs = {
+                name: twin.blocks[value.idx] if isinstance(value, Block) else value
+                for name, value in op.attrs.items()
+            }
+        if for_test:
+            twin._is_test = True
+            for block in twin.blocks:
+                _turn_to_test(block)
+        return twin
+
+    def _prune(self, targets: Sequence[Any]) -> Program:
+        """A copy with only those operators on which ``targets`` depend."""
+        return self._prune_with_input([], targets)
+
+    def _prune_with_input(self, feeded_var_names: Sequence[str], targets: Sequence[Any]) -> Program:
+        """The same, where some variables will be fed."""
+        several = targets if isinstance(targets, list | tuple) else [targets]
+        wanted: set[str] = set()
+        kept: list[Operator] = []
+        twin = self.clone()
+        for each in several:
+            if isinstance(each, Variable | str):
+                wanted.add(each if isinstance(each, str) else each.name)
+            elif isinstance(each, Operator):
+                wanted.update(each.output_arg_names)
+            else:
+                raise BadArgument(f"a program is pruned to variables, names or operators, not {each!r}")
+        wanted -= set(feeded_var_names)
+        block = twin.global_block()
+        for op in reversed(block.ops):
+            if not wanted.isdisjoint(op.output_arg_names):
+                wanted.update(name for name in reads_of(op) if name not in feeded_var_names)
+                kept.append(op)
+        block.ops = kept[::-1]
+        used = {name for op in kept for name in (*reads_of(op), *op.output_arg_names)} | wanted
+        used |= set(feeded_var_names)
+        block.vars = {name: each for name, each in block.vars.items() if name in used}
+        return twin
+
+    prune = _prune
+
+    def _inference_optimize(self, prune_read_op: bool = True) -> Program:
+        return self.clone(for_test=True)
+
+    def serialize_to_string(self) -> bytes:
+        """The bytes of it, as the original keeps programs."""
+        from paddle._program.description import program_desc
+
+        return program_desc.serialized(self)
+
+    @staticmethod
+    def parse_from_string(binary_str: bytes) -> Program:
+        """The program of such bytes; who may be trained is not among them, where 1.x wrote them."""
+        from paddle._program.description import program_desc
+
+        return program_desc.parsed(binary_str)
+
+    def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
+        """The text form of the same. ``with_details``: for people, a line for each variable and operator."""
+        from paddle._program.description import program_desc
+
+        if with_details:
+            return "\n".join(block.to_string(throw_on_error, with_details) for block in self.blocks)
+        return program_desc.text(self)
+
+    def __str__(self) -> str:
+        return self.to_string()
+
+    __repr__ = __str__
+
+
+def _copied(block: Block, program: Program) -> Block:
+    twin = Block(program, block.idx, block.parent_idx, block.forward_block_idx)
+    for name, variable in block.vars.items():
+        twin.vars[name] = own = copy(variable)
+        own.block = twin
+    for op in block.ops:
+        twin.ops.append(_copied_op(op, twin))
+    return twin
+
+
+def _copied_op(op: Operator, block: Block) -> Operator:
+    twin = copy(op)
+    twin.block, twin.attrs = block, dict(op.attrs)
+    twin.inputs = {slot: list(names) for slot, names in op.inputs.items()}
+    twin.outputs = {slot: list(names) for slot, names in op.outputs.items()}
+    return twin
+
+
+def _turn_to_test(block: Block) -> None:
+    dropped = [op for op in block.ops if op.role & (BACKWARD | OPTIMIZE | LR_SCHED)]
+    block.ops = [op for op in block.ops if not op.role & (BACKWARD | OPTIMIZE | LR_SCHED)]
+    for op in block.ops:
+        if "is_test" in op.attrs:
+            op.attrs["is_test"] = True
+    used = {name for op in block.ops for name in (*reads_of(op), *op.output_arg_names)}
+    for name in {name for op in dropped for name in (*op.input_arg_names, *op.output_arg_names)} - used:
+        variable = block.vars.get(name)
+        if variable is not None and not isinstance(variable, Parameter) and not variable.is_data:
+            del block.vars[name]

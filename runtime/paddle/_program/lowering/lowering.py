@@ -1,0 +1,353 @@
+"""Lowering: a straight run of described operators becomes one program of the engine.
+
+A description may write a name several times, the engine's variables are written once: ``env`` says which
+engine variable a name stands for at this point. It must never run anything.
+
+Guarantee: one description, fed and asked for the same names, always gives the same engine program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from paddle._engine.builder import Builder
+from paddle._engine.errors import EngineError
+from paddle._engine.exchange import ParameterSpec, RowsSpec
+from paddle._engine.program import Parameter as EngineParameter
+from paddle._engine.program import Shape
+from paddle._engine.program import Variable as EngineVariable
+from paddle._engine.rows import OPEN
+from paddle._program.description.block import Block
+from paddle._program.description.dtypes import VarType, dtype_of, engine_dtype, is_float
+from paddle._program.description.open_tables import open_tables
+from paddle._program.description.operator import BACKWARD, Operator
+from paddle._program.description.variable import Parameter, Variable
+from paddle._program.errors import BadProgram
+from paddle._program.lowering.gradients import FLAT, lower_gradients
+from paddle._program.lowering.op_rows import has_row, row
+from paddle._program.lowering.passes import passes, taken_again, through_host
+from paddle._program.lowering.updates import UPDATES
+from paddle._program.lowering.value import LOD, Lowered, Need, Value
+
+_STAND_INS = (5040, 10080)
+"""Sizes that can be parted in many ways, for those that nobody knows yet."""
+
+
+class Lowering:
+    """Lowers operators of ``block`` one by one. ``fed``: names that a feed gives, whatever they are else.
+    ``wanted``: names whose values are asked for at the end, gradients among them. ``sizes``: shapes of what
+    comes from outside, where they are not what is declared; ``told``: values, of those that may be sizes."""
+
+    def __init__(
+        self,
+        block: Block,
+        fed: Collection[str] = (),
+        wanted: Collection[str] = (),
+        infers: bool = False,
+        sizes: Mapping[str, Shape] | None = None,
+        told: Mapping[str, tuple[int, ...]] | None = None,
+    ) -> None:
+        self.block = block
+        self.builder = Builder()
+        self.env: dict[str, Value] = {}
+        self.needs: dict[str, Need] = {}
+        self.stopped: set[str] = set()
+        self.updates: list[Operator] = []
+        self.wanted = frozenset(wanted)
+        self.is_test = block.program._is_test
+        self.infers = infers
+        self.again = False
+        """Whether what is lowered has been run already, and must not change anything for a second time."""
+        self._fed, self._sizes = frozenset(fed), sizes or {}
+        self.told = told or {}
+        self._around: Callable[[str], Value] | None = None
+        self._owners: dict[str, str] = {}
+        self._lines: dict[str, str] = {}
+        self._sparse: frozenset[str] | None = None
+        self._open: frozenset[str] = frozenset()
+        self._calls = 0
+
+    # What rows use.
+
+    def has(self, op: Operator, slot: str) -> bool:
+        """Whether anything is in a slot, of inputs or outputs."""
+        return bool(op.inputs.get(slot) or op.outputs.get(slot))
+
+    def input(self, op: Operator, slot: str) -> Value:
+        """What the one variable in an input slot stands for."""
+        names = op.inputs.get(slot)
+        if not names:
+            raise BadProgram(f"operator {op.type!r} needs an input in slot {slot!r}{_at(op)}")
+        return self.value(names[0])
+
+    def inputs(self, op: Operator, slot: str) -> list[Value]:
+        """What the variables in an input slot stand for."""
+        return [self.value(name) for name in op.inputs.get(slot, ())]
+
+    def op(self, type: str, /, attrs: dict[str, Any] | None = None, **inputs: Any) -> EngineVariable:
+        """Append an engine operator and return its first output."""
+        return self.builder.op(type, attrs, **inputs)
+
+    def described(self, op: Operator, slot: str) -> Variable:
+        """The description of the variable in a slot."""
+        return self.block._var_recursive((op.inputs.get(slot) or op.outputs[slot])[0])
+
+    def give(
+        self,
+        op: Operator,
+        slot: str,
+        variable: EngineVariable,
+        runs: Sequence[EngineVariable] | None = None,
+        dtype: Any = None,
+        index: int = 0,
+    ) -> None:
+        """Say what the variable in an output slot, the one of that ``index``, stands for from now on.
+
+        ``runs``: its sequences; by default those of the first input, where it has as many rows. ``dtype``:
+        what it is declared as, where that is not what the engine computes in. An empty slot is passed over.
+        """
+        names = op.outputs.get(slot, ())
+        if index >= len(names):
+            return
+        name = names[index]
+        described = self.block._find_var_recursive(name)
+        if dtype is not None and engine_dtype(dtype_of(dtype)) != variable.dtype:
+            variable = self.builder.op("cast", {"dtype": engine_dtype(dtype_of(dtype))}, X=variable)
+        variable = self._own(name, variable, described)
+        found = self._runs_of_first(op, variable) if runs is None else tuple(runs)
+        self.env[name] = Value(variable, found)
+        if described is not None and described.stop_gradient and not isinstance(described, Parameter):
+            self.stopped.add(variable.name)
+        if self.infers and described is not None:
+            _describe(described, variable, len(found), dtype)
+
+    def value(self, name: str) -> Value:
+        """What a name stands for; one that nothing here has written comes from outside."""
+        if name not in self.env:
+            self.env[name] = self._outside(name)
+        return self.env[name]
+
+    def parameter(self, op: Operator, slot: str) -> EngineParameter:
+        """The parameter in a slot, whose array operators read, or change, where it lies."""
+        found = self.input(op, slot).variable
+        if not isinstance(found, EngineParameter):
+            raise BadProgram(
+                f"operator {op.type!r} needs a parameter in slot {slot!r}, and {op.input(slot)[0]!r} is "
+                f"computed{_at(op)}"
+            )
+        return found
+
+    def state(self, op: Operator, slot: str) -> EngineVariable:
+        """What outlives a run in a slot, of any dtype, whose array an operator changes where it lies."""
+        (name,) = op.input(slot)
+        described = self.block._var_recursive(name)
+        if name not in self.env and described.persistable and name not in self._fed:
+            kind, shape = engine_dtype(described.dtype), tuple(described.shape)
+            spec = ParameterSpec(name=name, shape=shape)
+            made = EngineParameter(name, shape, kind, initializer=_never_drawn, spec=spec, is_static=True)
+            self.env[name] = Value(self.builder.program.main.add(made))
+        found = self.value(name).variable
+        if not isinstance(found, EngineParameter):
+            raise BadProgram(f"operator {op.type!r} changes {name!r}, which has to be persistable{_at(op)}")
+        return found
+
+    # What runs it.
+
+    def lower(self, ops: Sequence[Operator]) -> None:
+        """Lower operators in order; a pass of gradient operators becomes one walk of the engine's."""
+        begins, again = {id(each.ops[0]): each for each in passes(ops)}, taken_again(ops)
+        for op in ops:
+            if op.role != BACKWARD:
+                self.lower_one(op)
+            elif id(op) in begins:
+                lower_gradients(self, begins[id(op)], self._calls, id(op) in again)
+                self._calls += 1
+
+    def lower_one(self, op: Operator) -> None:
+        """Lower one operator that is no gradient."""
+
+        if op.type in UPDATES:
+            self.updates.append(op)
+            return
+        rule = row(op.type).lower
+        if rule is None:
+            raise BadProgram(f"operator {op.type!r} is computed on the host, and cannot stand here{_at(op)}")
+        operators = self.builder.program.main.operators
+        before = len(operators)
+        try:
+            rule(self, op)
+        except EngineError as error:
+            raise BadProgram(f"{_said(op)}: {error}") from error
+        if not self.infers:
+            said = _said(op)
+            for made in operators[before:]:
+                if made.type in FLAT:
+                    self.stopped.update(made.writes())
+                self._lines.update(dict.fromkeys(made.writes(), said))
+                for name in made.reads():
+                    self._lines.setdefault(name, said)
+
+    def finish(self, names: Iterable[str]) -> Lowered:
+        """What was lowered, and what the names asked for stand for."""
+        fetches = {name: self.value(name) for name in names}
+        reads = [parameter.name for parameter in self.builder.program.parameters()]
+        return Lowered(self.builder.program, self.needs, fetches, reads, self.updates, self._lines)
+
+    def inside(self, block: Block, builder: Builder, around: Callable[[str], Value]) -> Lowering:
+        """What lowers operators of a block within into another builder; ``around`` gives what they read that
+        is neither theirs nor a parameter."""
+        inner = Lowering(block)
+        inner.builder, inner.wanted, inner.is_test = builder, self.wanted, self.is_test
+        inner._sparse, inner._open, inner._around = self._sparse, self._open, around
+        return inner
+
+    def here(self, block: Block) -> None:
+        """Lower the operators of a block within, where this one is."""
+        before, self.block = self.block, block
+        infers, self.infers = self.infers, False
+        self.lower(block.ops)
+        self.block, self.infers = before, infers
+
+    def _outside(self, name: str) -> Value:
+        described = self.block._var_recursive(name)
+        fed = name in self._fed
+        if described.persistable and not fed and _lies_in_scope(described):
+            return Value(self._parameter(described))
+        if self._around is not None:
+            return self._around(name)
+        if not described.has_shape:
+            raise BadProgram(f"variable {name!r} is read and nothing says its shape")
+        shape = self._sizes.get(name, described.shape)
+        data = self.builder.data(name, shape, engine_dtype(described.dtype))
+        levels = described.lod_level
+        runs = tuple(self._offsets(name, level, levels) for level in range(levels))
+        self.needs[name] = Need(name, levels, described.persistable and not fed)
+        if described.stop_gradient:
+            self.stopped.add(name)
+        return Value(data, runs)
+
+    def _offsets(self, name: str, level: int, levels: int) -> EngineVariable:
+        """What says where sequences begin. While something is inferred, nobody knows which variables are
+        made of the same sequences: all of as many levels are taken to be."""
+        shared = f"{LOD}{level}of{levels}"
+        known = self.builder.program.main.variables.get(shared)
+        if self.infers and known is not None:
+            return known
+        return self.builder.data(shared if self.infers else f"{name}{LOD}{level}", (-1,), "int64")
+
+    def _parameter(self, described: Variable) -> EngineParameter:
+        if self._sparse is None:
+            self._sparse = sparse_tables(self.block.program)
+            self._open = frozenset() if self.infers else frozenset(open_tables(self.block.program))
+        is_open = described.name in self._open
+        return self.builder.parameter(
+            described.name,
+            (OPEN, described.shape[1]) if is_open else described.shape,
+            _never_drawn,
+            is_static=True,
+            sparse=is_open or described.name in self._sparse,
+            rows=RowsSpec() if is_open else None,
+        )
+
+    def _own(self, name: str, variable: EngineVariable, described: Variable | None) -> EngineVariable:
+        """A second name of one value is a value of its own where gradients would tell the two apart."""
+        owner = self._owners.setdefault(variable.name, name)
+        alone = owner == name and not isinstance(variable, EngineParameter) and not variable.is_data
+        if not alone and variable.dtype == "float32" and variable.kind == "dense" and not self.infers:
+            variable = self.builder.op("scale", {"scale": 1.0, "bias": 0.0}, X=variable)
+            self._owners[variable.name] = name
+        clip = None if described is None else described.error_clip
+        if clip is not None and not self.infers:
+            variable = self.builder.op("clip_error", {"threshold": float(clip.max)}, X=variable)
+        return variable
+
+    def _runs_of_first(self, op: Operator, variable: EngineVariable) -> tuple[EngineVariable, ...]:
+        for names in op.inputs.values():
+            for name in names:
+                known = self.env.get(name)
+                if known is None or not known.runs:
+                    continue
+                same = known.variable.shape[:1] == variable.shape[:1]
+                return known.runs if same else ()
+        return ()
+
+
+def infer(op: Operator) -> None:
+    """Say of the variables that an operator writes what they are."""
+
+    if op.role == BACKWARD or op.type in UPDATES or not has_row(op.type):
+        return
+    found = row(op.type)
+    if found.infer is not None:
+        found.infer(op)
+    elif found.lower is not None:
+        try:
+            Lowering(op.block, infers=True).lower_one(op)
+        except BadProgram as error:
+            _infer_in_two_sizes(op, error)
+
+
+def _infer_in_two_sizes(op: Operator, refusal: BadProgram) -> None:
+    """Of an operator that asks for sizes which a feed decides: lower it as if these were known, once so and
+    once so. What differs then is what a feed decides."""
+    described = {name: op.block._find_var_recursive(name) for name in op.input_arg_names}
+    open_ = {name: each.shape for name, each in described.items() if each is not None and -1 in each.shape}
+    if not open_:
+        raise refusal
+    found = []
+    for number in _STAND_INS:
+        sizes = {name: tuple(number if n == -1 else n for n in shape) for name, shape in open_.items()}
+        try:
+            Lowering(op.block, infers=True, sizes=sizes).lower_one(op)
+        except BadProgram:
+            raise refusal from None
+        found.append({name: op.block._var_recursive(name).shape for name in op.output_arg_names})
+    for name, shape in found[0].items():
+        pairs = zip(shape, found[1][name], strict=True)
+        op.block._var_recursive(name).shape = tuple(a if a == b else -1 for a, b in pairs)
+
+
+def sparse_tables(program: Any) -> frozenset[str]:
+    """The parameters that are read only by rows, by operators that say so: their gradients are rows. Those
+    that go back along what was run are not, as these are added up."""
+    by_rows: set[str] = set()
+    otherwise: set[str] = set()
+
+    for op in (op for block in program.blocks for op in block.ops):
+        if op.role == BACKWARD or op.type in UPDATES:
+            continue
+        for slot, names in op.inputs.items():
+            (by_rows if slot == "W" and op.attrs.get("is_sparse") else otherwise).update(names)
+    taped = through_host(program.global_block().ops) if by_rows else {}
+    return frozenset(by_rows - otherwise - {base for each in taped.values() for base in each.bases})
+
+
+def _lies_in_scope(described: Variable) -> bool:
+    is_tensor = described.type == VarType.LOD_TENSOR and is_float(described.dtype)
+    return is_tensor and described.has_shape and all(size >= 0 for size in described.shape)
+
+
+def _describe(described: Variable, variable: EngineVariable, levels: int, dtype: Any) -> None:
+    described.shape = variable.shape
+    if dtype is not None:
+        described.dtype = dtype
+    elif not described.has_dtype or engine_dtype(described.dtype) != variable.dtype:
+        described.dtype = VarType.FP32 if variable.dtype == "float32" else VarType.INT64
+    described.lod_level = levels
+    if not is_float(described.dtype) and not described.persistable:
+        described._stop_gradient = True
+
+
+def _never_drawn(shape: Shape, generator: np.random.Generator) -> np.ndarray:
+    raise AssertionError("values of parameters come from the scope")
+
+
+def _at(op: Operator) -> str:
+    return f" (written at {op.where})" if op.where else ""
+
+
+def _said(op: Operator) -> str:
+    return f"operator {op.type!r}{_at(op)}"

@@ -1,0 +1,241 @@
+"""Segments: a block made ready to run: engine programs, and the host operators between them.
+
+A block of lowered operators alone is one segment. It must never know who runs it or how often.
+
+Guarantees: operators have their effects in the order in which they were written; a segment that takes
+gradients begins with all that was lowered before it, so that these go all the way back. A pass of gradients
+that cannot, as it goes through operators of the host, is a stage of its own: it goes back along what was run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from paddle._engine.program import Parameter as EngineParameter
+from paddle._engine.program import Shape
+from paddle._program.description.block import Block, reads_of
+from paddle._program.description.operator import BACKWARD, Operator
+from paddle._program.errors import BadFeed
+from paddle._program.lowering.ahead import ids_ahead, rates_ahead
+from paddle._program.lowering.counting import counted_apart
+from paddle._program.lowering.lowering import Lowering, sparse_tables
+from paddle._program.lowering.op_rows import is_lowered, row
+from paddle._program.lowering.passes import Pass, taken_again, through_host
+from paddle._program.lowering.taped import Taped
+from paddle._program.lowering.updates import UPDATES, Group, groups, is_update, moved_at
+from paddle._program.lowering.value import Lowered
+
+_IGNORED = frozenset(
+    {"feed", "fetch", "read", "average_accumulates"}
+)  # whose values a run has before it begins
+_ONCE = frozenset({"auc"})
+"""Operators that change what they count in, and that no gradient goes through: none is computed twice."""
+_SHOWING = frozenset({"print"})
+"""Operators that are lowered to nothing, and show a value on the host when its segment has run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Engine work. ``keeps``: names whose values the run, or the scope, needs afterwards."""
+
+    lowered: Lowered
+    groups: tuple[Group, ...]
+    keeps: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What becomes a segment. ``ops``: its operators, and those before it that it computes again.
+    ``watched``: those that show values of it to people, when they are there. All are places in the block, so
+    that a piece keeps no program alive."""
+
+    ops: tuple[int, ...]
+    own: tuple[int, ...]
+    watched: tuple[int, ...]
+    fed: frozenset[str]
+    wanted: frozenset[str]
+
+    def of(self, block: Block) -> list[Operator]:
+        """Its operators."""
+        return [block.ops[place] for place in self.ops]
+
+    def lower(
+        self,
+        block: Block,
+        sizes: Mapping[str, Shape] | None = None,
+        told: Mapping[str, tuple[int, ...]] | None = None,
+    ) -> Segment:
+        """The segment; ``sizes`` and ``told``: of what comes from outside, see Lowering."""
+        return _segment(self, block, Lowering(block, self.fed, self.wanted, sizes=sizes, told=told))
+
+
+Stage = Piece | Taped | int
+"""A piece, a pass that goes back along what was run, or the place of a host operator."""
+
+_Part = list[Operator] | Operator | Pass
+
+
+def stages(
+    block: Block, fed: Collection[str], fetched: Sequence[str], counts_apart: bool = False
+) -> tuple[list[Stage], list[Stage], list[Stage]]:
+    """The stages of a block that is fed and asked for these names: those of learning rates, which go ahead,
+    then all others; the last of these, where ``counts_apart``, are all that count (counting.py)."""
+    _check_fetches(block, fed, fetched)
+    first, rest = rates_ahead([op for op in block.ops if op.type not in _IGNORED])
+    rest, counting = (counted_apart(rest) if counts_apart else None) or (rest, [])
+    rates, last = _pieces(first), _pieces(counting)
+    pieces: list[_Part] = [*rates]
+    alone = set(range(len(rates)))  # pieces that no gradient goes back through
+    tables = sparse_tables(block.program)
+    for each in _pieces(rest):
+        ids, others = ids_ahead(each, tables) if isinstance(each, list) else ([], each)
+        if ids:
+            alone.add(len(pieces))
+            pieces.append(ids)
+        pieces.append(others)
+    pieces += last
+    found: list[Stage] = []
+    before: list[Operator] = []
+    place_of = {id(op): place for place, op in enumerate(block.ops)}
+    again_taken = taken_again(rest)
+
+    def places(ops: Sequence[Operator]) -> tuple[int, ...]:
+        return tuple(place_of[id(op)] for op in ops)
+
+    for at, piece in enumerate(pieces):
+        if isinstance(piece, Operator):
+            found += places([piece])
+            continue
+        later = {name for each in pieces[at + 1 :] for name in _read_by(each)}
+        if isinstance(piece, Pass):
+            found.append(Taped.of(piece, {*later, *fetched}))
+            continue
+        takes_gradients = any(op.role == BACKWARD for op in piece)
+        again = before if takes_gradients else []
+        made = {name for op in again for name in op.output_arg_names}
+        ours = frozenset(name for name in fed if name not in made)
+        watched = places([op for op in piece if op.type in _SHOWING])
+        ops, wanted = places([*again, *piece]), frozenset({*later, *fetched})
+        found.append(Piece(ops, places(piece), watched, ours, wanted))
+        if at not in alone:
+            before += [op for op in piece if _is_computed_again(op) or id(op) in again_taken]
+    behind = len(found) - len(last)
+    return found[: len(rates)], found[len(rates) : behind], found[behind:]
+
+
+def _segment(piece: Piece, block: Block, low: Lowering) -> Segment:
+    own, watched = ([block.ops[place] for place in places] for places in (piece.own, piece.watched))
+    operators, count = piece.of(block), len(piece.ops) - len(piece.own)
+    low.again = True
+    low.lower(operators[:count])
+    low.again = False
+    low.lower(operators[count:])
+    wanted = piece.wanted | {name for op in watched for name in op.input_arg_names}
+    written = dict.fromkeys(n for op in own if not is_update(op) for n in op.output_arg_names)
+    keeps = tuple(
+        name
+        for name in written
+        if name in low.env and (name in wanted or (_outlives(block, name) and not _is_changed(low, name)))
+    )
+    moved = groups(block, low.updates, sparse_tables(block.program))
+    lowered = low.finish(keeps)
+    if moved:
+        _append_exchange(low, moved)
+    return Segment(lowered, tuple(moved), keeps)
+
+
+def _is_changed(low: Lowering, name: str) -> bool:
+    """Whether operators have changed it where it lies, so that nobody has to write it back."""
+    return isinstance(low.env[name].variable, EngineParameter)
+
+
+def _append_exchange(low: Lowering, moved: Sequence[Group]) -> None:
+    from paddle._engine.autodiff import append_exchange
+    from paddle._engine.program import Parameter
+
+    names = {name for group in moved for name in group.names}
+    pairs = []
+    for op in low.updates:
+        name = op.input("Param")[0]
+        parameter = low.value(name).variable
+        if name in names and isinstance(parameter, Parameter):
+            pairs.append((parameter, low.input(op, "Grad").variable))
+    append_exchange(low.builder.program, pairs)
+
+
+def _pieces(ops: Sequence[Operator]) -> list[_Part]:
+    """Runs of lowered operators, and host operators; a run ends where a moved parameter is read. Passes that
+    go through the host stand alone."""
+    pieces: list[_Part] = []
+    moved: set[str] = set()
+    on_host, taped = _is_of_host(ops), through_host(ops)
+    for op in ops:
+        alone = taped.get(id(op), op) if op.role == BACKWARD else op
+        if on_host(op) or isinstance(alone, Pass):
+            if not pieces or pieces[-1] is not alone:
+                pieces.append(alone)
+            moved = set()
+            continue
+        reads_moved = not is_update(op) and not moved.isdisjoint(reads_of(op))
+        if not pieces or not isinstance(pieces[-1], list) or reads_moved:
+            pieces.append([])
+            moved = set()
+        piece = pieces[-1]
+        assert isinstance(piece, list)
+        piece.append(op)
+        moved.update(name for each in moved_at(op) for name in each.input("Param"))
+    return pieces
+
+
+def _is_of_host(ops: Sequence[Operator]) -> Callable[[Operator], bool]:
+    """Which operators are computed on the host: those that are not lowered, and of those that may be both the
+    ones that give first values, which follow from a seed and a name, and all of a program of such alone."""
+    trains = any(op.role == BACKWARD or op.type in UPDATES for op in ops)
+    lowered_only = any(
+        is_lowered(op) and not row(op.type).host
+        for op in ops
+        if op.type not in UPDATES and op.role != BACKWARD
+    )
+
+    def is_it(op: Operator) -> bool:
+        if op.role == BACKWARD or op.type in UPDATES or row(op.type).host is None:
+            return False
+        if not is_lowered(op):
+            return True
+        return not trains and (not lowered_only or any(_outlives(op.block, n) for n in op.output_arg_names))
+
+    return is_it
+
+
+def _read_by(piece: _Part) -> list[str]:
+    """The names whose values a piece reads: a pass, those of its targets and of their gradients."""
+    if isinstance(piece, Pass):
+        return [*piece.seeds, *(name for op in piece.seeds.values() for name in op.input_arg_names)]
+    return [name for op in ([piece] if isinstance(piece, Operator) else piece) for name in reads_of(op)]
+
+
+def _is_computed_again(op: Operator) -> bool:
+    """Whether it stands in each segment that takes gradients of what comes after it."""
+    return op.role != BACKWARD and not is_update(op) and op.type not in _ONCE
+
+
+def _outlives(block: Block, name: str) -> bool:
+    described = block._find_var_recursive(name)
+    return described is not None and described.persistable
+
+
+def _check_fetches(block: Block, fed: Collection[str], fetched: Sequence[str]) -> None:
+    made = {name for op in block.ops for name in op.output_arg_names}
+    for name in fetched:
+        described = block._find_var_recursive(name)
+        if described is None:
+            near = ", ".join(list(block.vars)[:20])
+            raise BadFeed(
+                f"fetch_list names {name!r}, which is no variable of this program; it has {near}..."
+            )
+        if name not in made and name not in fed and not described.persistable:
+            raise BadFeed(
+                f"fetch_list names {name!r}, which no operator of this program makes, nor is it fed: was "
+                "the program cloned or pruned before that was appended?"
+            )

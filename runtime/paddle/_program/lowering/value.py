@@ -1,0 +1,52 @@
+"""What a name stands for while a program is lowered, and what came of lowering it. Plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from paddle._engine.program import Program as EngineProgram
+from paddle._engine.program import Variable as EngineVariable
+from paddle._program.description.operator import Operator
+
+LOD = "@LOD"
+"""Appended, with the level's number, to a name to name what says where its sequences begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An engine variable, and the offsets of its sequences: outer levels first, those of rows last."""
+
+    variable: EngineVariable
+    runs: tuple[EngineVariable, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What an engine program must be fed under ``name``; ``levels``: its offsets are fed too."""
+
+    name: str
+    levels: int
+    persistable: bool
+
+
+@dataclass(slots=True)
+class Lowered:
+    """One engine program. ``fetches``: what names stand for at its end. ``reads``: the parameters it
+    computes with, which lie in the scope. ``updates``: optimizer operators that its exchange stands for.
+    ``lines``: by the engine variables that an operator writes, or is the first to read, what it is and where
+    it was written."""
+
+    program: EngineProgram
+    needs: dict[str, Need]
+    fetches: dict[str, Value]
+    reads: list[str]
+    updates: list[Operator] = field(default_factory=list)
+    lines: dict[str, str] = field(default_factory=dict)
+
+
+MOST_RANKS = 8
+
+
+def may_be_sizes(shape: tuple[int, ...]) -> bool:
+    """Whether what has this shape may say the shape of another variable: as few numbers as one has axes."""
+    return len(shape) == 1 and 0 < shape[0] <= MOST_RANKS

@@ -1,0 +1,300 @@
+"""Executor: runs programs, as people wrote them, on a scope.
+
+It must never know an operator. Guarantee: a run leaves in the scope what its operators write there, and what
+it returns is the caller's to keep; a program that was run before costs little besides what it computes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from threading import RLock
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from paddle import _blas, _complaint
+from paddle._program.carrier import close_all
+from paddle._program.description.dtypes import numpy_dtype
+from paddle._program.description.guards import default_main_program
+from paddle._program.description.program import Program
+from paddle._program.description.variable import Variable
+from paddle._program.errors import BadArgument, BadFeed
+from paddle._program.lowering.updates import is_update
+from paddle._program.moving.turns import Lock
+from paddle._program.reading.end import EOFException
+from paddle._program.reading.training import FetchHandler, Watch, train
+from paddle._program.reading.turns import Read, reads_of, turn
+from paddle._program.running.course import Course
+from paddle._program.running.fetched import Fetched
+from paddle._program.running.lod_tensor import LoDTensor
+from paddle._program.running.parts import joined
+from paddle._program.running.places import checked
+from paddle._program.running.pruning import pruned
+from paddle._program.running.ready import Ready, ready_of
+from paddle._program.running.scope import Scope, global_scope
+
+
+@dataclass(slots=True)
+class _Known:
+    """What an executor remembers of a program, and what would not keep it alive."""
+
+    version: int
+    reads: tuple[Read, ...]
+    runs: int = 0
+
+
+@cache
+def _blas_is_settled() -> None:
+    """One thread of BLAS, where nobody chose: its others spin beside whatever else is at work."""
+    _blas.settle(os.environ)
+
+
+class Executor:
+    """Runs programs. ``place`` names a device; there is one."""
+
+    def __init__(self, place: Any = None) -> None:
+        _complaint.tell_uncaught()
+        _blas_is_settled()
+        self.place = place
+        self._programs: WeakKeyDictionary[Program, _Known] = WeakKeyDictionary()
+        self._seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
+        self._closed = False
+        self._threads: list[Executor] = []
+        self._number = 0  # of the thread that it is for, from 1 on
+        self._lock: Lock | None = None  # of those of all threads
+
+    def run(
+        self,
+        program: Any = None,
+        feed: Any = None,
+        fetch_list: Any = None,
+        feed_var_name: str = "feed",
+        fetch_var_name: str = "fetch",
+        scope: Scope | None = None,
+        return_numpy: bool = True,
+        use_program_cache: bool = False,
+        return_merged: bool = True,
+        use_prune: bool = False,
+    ) -> list[Any]:
+        """Run the global block once; returns the values of ``fetch_list``, Variables or names.
+
+        ``return_numpy``: as arrays, else as LoDTensors, which keep where sequences begin. ``use_prune``: run
+        what these depend on and nothing else; updates are run if they are among them, as ``minimize`` returns
+        them. What is named after a feed or a fetch, a cache or a merge changes nothing.
+        """
+        if self._closed:
+            raise BadArgument("this Executor was closed: make another one")
+        program = default_main_program() if program is None else program
+        program = _program_of(program)
+        scope = global_scope() if scope is None else scope
+        values = _fed(feed)
+        if use_prune:
+            program, fetch_list = pruned(program, values, fetch_list)
+        names = _names(fetch_list)
+        known = self._programs.get(program)
+        if known is None or known.version != program._version:
+            runs = 0 if known is None else known.runs
+            known = self._programs[program] = _Known(program._version, reads_of(program), runs)
+        if not known.reads:
+            return self._computed(program, known, values, names, scope, return_numpy)
+        with turn(known.reads, values):
+            return self._computed(program, known, values, names, scope, return_numpy)
+
+    def _computed(
+        self,
+        program: Program,
+        known: _Known,
+        values: dict[str, Any],
+        names: list[str],
+        scope: Scope,
+        return_numpy: bool,
+    ) -> list[Any]:
+        """One run, with all that it is fed."""
+
+        def make() -> Ready:
+            checked(self.place)
+            return _prepare(program, list(values), names, scope, self._lock)
+
+        ready = ready_of(scope, self, program, (tuple(values), tuple(names)), make)
+        _tell_rates(program, scope)
+        samples = _samples(values)
+        block, seed = program.global_block(), _seed_of(program._seed or self._seed, self._number)
+        if program._carrier is None:
+            ready.course(block, values, seed, known.runs, samples)
+        else:
+            with _told(program._carrier):
+                ready.course(block, values, seed, known.runs, samples)
+        known.runs += 1
+        with self._lock or nullcontext():
+            found = [_fetched(values, scope, *each) for each in ready.fetches]
+        return [_shown(each, name, return_numpy) for each, name in zip(found, names, strict=True)]
+
+    def _of_threads(self, many: int) -> list[Executor]:
+        """One for each of so many threads, which train what this one trains; each knows what it has run."""
+        lock = self._threads[0]._lock if self._threads else RLock()
+        for number in range(len(self._threads) + 1, many + 1):
+            made = type(self)(self.place)
+            made._lock, made._seed, made._number = lock, self._seed, number
+            self._threads.append(made)
+        return self._threads[:many]
+
+    def train_from_dataset(
+        self,
+        program: Any = None,
+        dataset: Any = None,
+        scope: Scope | None = None,
+        thread: int = 0,
+        debug: bool = False,
+        fetch_list: Any = None,
+        fetch_info: Sequence[str] | None = None,
+        print_period: int = 100,
+        fetch_handler: FetchHandler | None = None,
+    ) -> None:
+        """Run the program on all batches of a QueueDataset or InMemoryDataset, by ``thread`` threads (0: as
+        many as the dataset was told). Of every ``print_period``-th batch ``fetch_list`` is printed."""
+        watch = Watch(
+            fetch_list=fetch_list or (),
+            fetch_info=fetch_info or (),
+            print_period=print_period,
+            handler=fetch_handler,
+        )
+        program = default_main_program() if program is None else program
+        train(self, _program_of(program), dataset, scope or global_scope(), thread, debug, watch)
+
+    def infer_from_dataset(self, program: Any = None, *arguments: Any, **named: Any) -> None:
+        """The same without learning: of a program that learns, what comes before is run."""
+        program = _program_of(default_main_program() if program is None else program)
+        if any(map(is_update, program.global_block().ops)):
+            learning = program
+            program = learning._twin("test", lambda: learning.clone(for_test=True))
+        self.train_from_dataset(program, *arguments, **named)
+
+    def close(self) -> None:
+        """Say goodbye; a distributed program's parameter servers are told."""
+        known = [program for each in (self, *self._threads) for program in each._programs]
+        carriers = [program._carrier for program in known if program._carrier is not None]
+        for carrier in carriers:
+            carrier.close()
+        if not carriers:  # another one, such as a ParallelExecutor, has run what is trained
+            close_all()
+        self._closed = True
+
+
+@lru_cache
+def _seed_of(seed: int, number: int) -> int:
+    """The seed of a thread: each draws its own, whatever the program has said of all."""
+    if not number:
+        return seed
+    return int(np.random.SeedSequence((seed, number)).generate_state(1, np.uint64)[0] >> 1)
+
+
+@contextmanager
+def _told(carrier: Any) -> Iterator[None]:
+    """Have the others of a job hear of an error with which this trainer ends."""
+    try:
+        yield
+    except BaseException as error:
+        if not isinstance(error, EOFException):  # that is how a reader says that a pass is over
+            carrier.failed(error)
+        raise
+    carrier.succeeded()
+
+
+def _prepare(
+    program: Program, fed: Sequence[str], names: Sequence[str], scope: Scope, lock: Lock | None
+) -> Ready:
+    block = program.global_block()
+    outlives = {each.name for each in program.list_vars() if each.persistable}
+    course = Course(block, scope, fed, names, lock)
+    return Ready(course, [(name, name in outlives, _converted(block, name)) for name in names])
+
+
+def _tell_rates(program: Program, scope: Scope) -> None:
+    """Put the learning rates that the caller drives where operators read them."""
+    for name, rate in program._rates.items():
+        held = scope.find_var(name)
+        if held is not None and held.is_initialized():
+            held.get_tensor().array().reshape(-1)[0] = rate()
+
+
+def _converted(block: Any, name: str) -> np.dtype[Any] | None:
+    dtype = numpy_dtype(block._var_recursive(name).dtype)
+    return None if dtype in (np.float32, np.int64) else dtype
+
+
+def _fetched(values: dict[str, Any], scope: Scope, name: str, outlives: bool, dtype: Any) -> Any:
+    if name in values:
+        value = values[name]
+    else:
+        held = scope.find_var(name)
+        if held is None or not held.is_initialized():
+            raise BadFeed(f"fetch_list names {name!r}, which has no value: run the startup program first")
+        tensor = held.get_tensor()
+        value = LoDTensor(tensor.array().copy(), tensor.lod()) if tensor._lod else tensor.array().copy()
+    if dtype is None or not isinstance(value, np.ndarray | LoDTensor):
+        return value
+    if isinstance(value, LoDTensor):
+        return LoDTensor(value.array().astype(dtype, copy=False), value.lod())
+    return value.astype(dtype, copy=False)
+
+
+def _shown(value: Any, name: str, return_numpy: bool) -> Any:
+    if not return_numpy:
+        return value if isinstance(value, LoDTensor | list) else LoDTensor(value)
+    if isinstance(value, LoDTensor) and value._lod:
+        raise BadArgument(
+            f"fetch_list names {name!r}, whose rows are sequences (LoD), which an array cannot say: pass "
+            "return_numpy=False, and take the rows with numpy.array(...) and the sequences with .lod()"
+        )
+    array = value.array() if isinstance(value, LoDTensor) else value
+    return Fetched.of(array) if isinstance(array, np.ndarray) else array
+
+
+def _fed(feed: Any) -> dict[str, Any]:
+    if feed is None:
+        return {}
+    if isinstance(feed, list | tuple) and feed:
+        feed = feed[0] if len(feed) == 1 else joined(feed)
+    if not isinstance(feed, Mapping):
+        raise BadArgument(f"feed is a dict of names to values, not {type(feed).__name__}")
+    found: dict[str, Any] = {}
+    for name, value in feed.items():
+        key = name if type(name) is str else name.name if isinstance(name, Variable) else str(name)
+        is_one = type(value) is np.ndarray or isinstance(value, np.ndarray | LoDTensor)
+        found[key] = value if is_one else np.asarray(value)
+    return found
+
+
+def _names(fetch_list: Any) -> list[str]:
+    if fetch_list is None:
+        return []
+    several = fetch_list if isinstance(fetch_list, list | tuple) else [fetch_list]
+    names: list[Any] = [each if isinstance(each, str) else getattr(each, "name", None) for each in several]
+    if not all(isinstance(each, str) for each in names):
+        raise BadArgument("fetch_list holds Variables and names of variables")
+    return names
+
+
+def _samples(values: Mapping[str, Any]) -> int:
+    for value in values.values():
+        if type(value) is np.ndarray and value.ndim:
+            return len(value)
+        if isinstance(value, LoDTensor):
+            return len(value._lod[0]) - 1 if value._lod else len(value)
+        if isinstance(value, np.ndarray) and value.ndim:
+            return len(value)
+    return 0
+
+
+def _program_of(program: Any) -> Program:
+    if isinstance(program, Program):
+        return program
+    found = getattr(program, "_program", None)
+    if isinstance(found, Program):
+        return found
+    raise BadArgument(f"an Executor runs Programs, not {program!r}")

@@ -1,0 +1,189 @@
+"""DataFeeder: from the samples that a reader gives to the tensors that a program is fed.
+
+A sample is a tuple with one field for each variable. Of a variable with LoD level 0 a field is one row; of
+level 1 a list of rows; of level 2 a list of such lists.
+
+It must never know what a program computes. Guarantee: what it gives has the variable's dtype, and as many
+sizes; rows that have another number of them, or are not all alike, get the sizes that are declared. What
+cannot have is refused, naming variable, sample and what was expected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, repeat
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from paddle._program.running.lod_tensor import LoDTensor
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Slot:
+    """What of a variable a feeder must know. ``shape``: that of one row, -1 where any size will do."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    lod_level: int
+
+    def tensor(self, fields: Sequence[Any]) -> LoDTensor:
+        """The tensor of one field of each sample."""
+        if self.lod_level == 0:
+            return LoDTensor(self._rows(fields, range(len(fields))))
+        found = _Flat([[] for _ in range(self.lod_level)])
+        for number, each in enumerate(fields):
+            self._walk(each, 0, number, found)
+        tensor = LoDTensor(self._rows(found.rows(), found))
+        tensor.set_recursive_sequence_lengths(found.lengths)
+        return tensor
+
+    def _walk(self, value: Any, level: int, number: int, found: _Flat) -> None:
+        if not hasattr(value, "__len__"):
+            nested = "a list of rows" if self.lod_level - level == 1 else "a list of sequences"
+            raise TypeError(
+                f"variable {self.name!r}, sample {number}: {value!r} is given, where LoD level "
+                f"{self.lod_level} expects {nested}"
+            )
+        found.lengths[level].append(len(value))
+        if level + 1 == self.lod_level:
+            found.parts.append(value)
+            found.numbers.append(number)
+            return
+        for each in value:
+            self._walk(each, level + 1, number, found)
+
+    def _rows(self, rows: Sequence[Any], samples: Iterable[int]) -> Array:
+        try:
+            array = np.asarray(rows, self.dtype)
+        except (TypeError, ValueError, OverflowError):
+            array = self._each(rows, samples)
+        shape = (len(rows), *self.shape)
+        if array.ndim == len(shape):
+            return array
+        sizes = (len(rows), *(self.shape if array.size else tuple(max(each, 0) for each in self.shape)))
+        try:
+            return array.reshape(sizes)
+        except ValueError:
+            raise self._refused(rows, samples) from None
+
+    def _each(self, rows: Sequence[Any], samples: Iterable[int]) -> Array:
+        """Rows that are not all written in one way."""
+        try:
+            return np.stack([np.asarray(row, self.dtype).reshape(self.shape) for row in rows])
+        except (TypeError, ValueError, OverflowError):
+            raise self._refused(rows, samples) from None
+
+    def _refused(self, rows: Sequence[Any], samples: Iterable[int]) -> ValueError:
+        """What to say of the first row that is not as the variable wants it."""
+        wanted = f"{self.dtype.name}{list(self.shape)}"
+        for row, number in zip(rows, samples, strict=True):
+            said = self._wrong(row)
+            if said:
+                return ValueError(
+                    f"variable {self.name!r}, sample {number}: {said}, where each row is {wanted}; look at "
+                    "the reader, the order of feed_list and the shape in layers.data"
+                )
+        return ValueError(
+            f"variable {self.name!r}: its {len(rows)} rows are not all of one shape, where each is {wanted}"
+        )
+
+    def _wrong(self, row: Any) -> str:
+        try:
+            found = np.asarray(row, self.dtype)
+        except (TypeError, ValueError, OverflowError):
+            return f"{_short(row)} is no {self.dtype.name}"
+        known, size = prod(each for each in self.shape if each != -1), found.size
+        fits = size % known == 0 if -1 in self.shape and known else size == known
+        return "" if fits else f"{_short(row)} has the shape {list(found.shape)}"
+
+
+@dataclass
+class _Flat:
+    """Sequences one after another, the sample that each is of, and the lengths of each level."""
+
+    lengths: list[list[int]]
+    parts: list[Any] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+
+    def rows(self) -> Any:
+        """All elements of all of them."""
+        if self.parts and all(isinstance(part, np.ndarray) and part.ndim for part in self.parts):
+            try:
+                return np.concatenate(self.parts)
+            except ValueError:
+                pass  # of several shapes: the error names the one that is wrong
+        return list(chain.from_iterable(self.parts))
+
+    def __iter__(self) -> Iterator[int]:
+        """The sample that each element is of."""
+        return chain.from_iterable(map(repeat, self.numbers, map(len, self.parts)))
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+class SampleFeeder:
+    """Turns batches, lists of samples, into what ``Executor.run`` is fed."""
+
+    def __init__(self, slots: Sequence[Slot], places: Callable[[], int] = lambda: 1) -> None:
+        self.slots = list(slots)
+        self._places = places
+
+    def feed(self, iterable: Iterable[Sequence[Any]]) -> dict[str, LoDTensor]:
+        """One batch: a tensor for each variable."""
+        samples = list(iterable)
+        for number, sample in enumerate(samples):
+            if len(sample) != len(self.slots):
+                raise AssertionError(
+                    f"sample {number} has {len(sample)} fields, and feed_list has {len(self.slots)} "
+                    f"variables: {[slot.name for slot in self.slots]}; the reader gives one field for each"
+                )
+        columns = zip(*samples, strict=True) if samples else ((),) * len(self.slots)
+        return {slot.name: slot.tensor(column) for slot, column in zip(self.slots, columns, strict=True)}
+
+    def feed_parallel(
+        self, iterable: Iterable[Iterable[Sequence[Any]]], num_places: int | None = None
+    ) -> Iterator[dict[str, LoDTensor]]:
+        """Several batches, one for each place."""
+        batches, wanted = list(iterable), self._places() if num_places is None else int(num_places)
+        if len(batches) != wanted:
+            raise ValueError(
+                f"{len(batches)} batches are given for {wanted} places: feed_parallel takes one for each"
+            )
+        return map(self.feed, batches)
+
+    def decorate_reader(
+        self,
+        reader: Callable[[], Iterable[Any]],
+        multi_devices: bool,
+        num_places: int | None = None,
+        drop_last: bool = True,
+    ) -> Callable[[], Iterator[Any]]:
+        """A reader of what is fed, from one of batches; ``multi_devices``: of lists, one for each place."""
+        places = self._places() if num_places is None else int(num_places)
+
+        def each() -> Iterator[Mapping[str, LoDTensor]]:
+            return map(self.feed, reader())
+
+        def several() -> Iterator[list[dict[str, LoDTensor]]]:
+            waiting: list[Any] = []
+            for batch in reader():
+                waiting.append(batch)
+                if len(waiting) == places:
+                    yield list(self.feed_parallel(waiting, places))
+                    waiting = []
+            if waiting and not drop_last:
+                raise ValueError(
+                    f"the reader ends with {len(waiting)} batches left for {places} places: let drop_last be "
+                    "True, or give as many as there are places"
+                )
+
+        return several if multi_devices else each

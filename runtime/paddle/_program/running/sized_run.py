@@ -1,0 +1,184 @@
+"""Running one segment on data of any sizes.
+
+1. A segment is lowered for the sizes that are declared. -1 is any size: one segment serves them all.
+2. Data that come in other sizes, and are not of those whose feed is to be checked (``need_check_feed``), are
+   as upstream's: what is declared of them is passed over. The segment is lowered anew, with these sizes
+   open.
+3. What cannot be lowered while sizes are open, as operators ask for them, is lowered for exactly the sizes
+   of a run, and for the numbers that it is fed as sizes.
+
+It must never know an operator. Guarantee: a run in the sizes that are declared pays for none of this; what
+cannot be run in other sizes either is refused as data that do not fit what is declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from paddle._engine.program import Shape
+from paddle._program.description.block import Block, reads_of
+from paddle._program.description.dtypes import is_float
+from paddle._program.errors import BadFeed, BadProgram
+from paddle._program.lowering.segments import Piece, Segment
+from paddle._program.lowering.taped import WayBack
+from paddle._program.lowering.value import may_be_sizes
+from paddle._program.moving.turns import Lock
+from paddle._program.running.lod_tensor import LoDTensor
+from paddle._program.running.scope import Scope
+from paddle._program.running.segment_run import SegmentRun, Values, but_for_ones
+
+MOST_SIZES = 64
+"""Of more than so many lowerings of one piece, the one not used for longest is dropped until it is needed."""
+
+Sizes = dict[str, Shape]
+Told = dict[str, tuple[int, ...]]
+"""Values that sizes may follow from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """What all segments of a course are run with: see SegmentRun."""
+
+    scope: Scope
+    carrier: Any
+    outlives: frozenset[str]
+    lock: Lock | None
+
+    def of(
+        self,
+        piece: Piece | WayBack,
+        block: Block,
+        sizes: Mapping[str, Shape] | None = None,
+        told: Told | None = None,
+    ) -> SegmentRun:
+        """The piece of a block, lowered for these sizes."""
+        if isinstance(piece, WayBack):
+            lowered, given = piece.lower(block, sizes, told)
+            return SegmentRun(Segment(lowered, (), given), self.scope, self.carrier, frozenset(), self.lock)
+        segment = piece.lower(block, sizes, told)
+        return SegmentRun(segment, self.scope, self.carrier, self.outlives, self.lock)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outside:
+    """What comes to a piece from outside, as it is declared."""
+
+    name: str
+    shape: Shape
+    is_checked: bool
+    tells_sizes: bool
+
+
+class SizedRun:
+    """See the module's text. ``block``: that the piece is of, as in every call; it is not kept."""
+
+    def __init__(self, piece: Piece | WayBack, block: Block, runner: Runner) -> None:
+        self._piece, self._runner = piece, runner
+        self._others: dict[object, SegmentRun] = {}
+        self._outside = _outside(piece, block)
+        self._declared = {each.name: each.shape for each in self._outside if not each.is_checked}
+        self._as_declared: SegmentRun | None = None
+        self._refusal: BadProgram | None = None
+        try:
+            self._as_declared = runner.of(piece, block)
+        except BadProgram as error:
+            if not self._outside:
+                raise
+            self._refusal = error  # unless the sizes of a run say more
+
+    def __call__(self, block: Block, values: Values, seed: int, step: int, samples: int) -> None:
+        """Run it on the values of a run, and add what it gives."""
+        if self._as_declared is None:
+            self._exactly(block, values)(values, seed, step, samples)
+            return
+        opened = self._opened(values) if self._others else {}
+        if opened:
+            self._in_sizes(block, opened, values)(values, seed, step, samples)
+            return
+        try:
+            self._as_declared(values, seed, step, samples)
+        except BadFeed as refusal:
+            opened = self._opened(values)
+            if not opened:
+                raise
+            try:
+                self._in_sizes(block, opened, values)(values, seed, step, samples)
+            except (BadFeed, BadProgram) as error:
+                refusal.add_note(f"what was declared of it was passed over, and then: {error}")
+                raise refusal from None
+
+    def _opened(self, values: Values) -> Sizes:
+        """The shapes to be declared of data whose sizes are not those declared."""
+        found: Sizes = {}
+        for name, declared in self._declared.items():
+            given = _shape_of(values.get(name))
+            if given is None:
+                continue
+            if len(given) != len(declared):
+                if but_for_ones(given, declared) is None:
+                    found[name] = (-1, *given[1:]) if declared[:1] == (-1,) and given else given
+            elif any(size not in (-1, actual) for size, actual in zip(declared, given, strict=True)):
+                pairs = zip(declared, given, strict=True)
+                found[name] = tuple(size if size == actual else -1 for size, actual in pairs)
+        return found
+
+    def _in_sizes(self, block: Block, opened: Sizes, values: Values) -> SegmentRun:
+        key = tuple(opened.items())
+        if key not in self._others:
+            try:
+                self._others[key] = self._runner.of(self._piece, block, opened)
+            except BadProgram:
+                return self._exactly(block, values)
+        return self._others[key]
+
+    def _exactly(self, block: Block, values: Values) -> SegmentRun:
+        fed = [(each, _shape_of(values.get(each.name))) for each in self._outside]
+        sizes = {each.name: _exact(each.shape, shape) for each, shape in fed if shape is not None}
+        told = {each.name: _numbers(values[each.name]) for each, shape in fed if each.tells_sizes and shape}
+        key = ("exactly", *sizes.items(), *told.items())
+        found = self._others.pop(key, None)
+        if found is None:
+            try:
+                found = self._runner.of(self._piece, block, sizes, told)
+            except BadProgram as error:
+                raise self._refusal or error from error
+        self._others[key] = found
+        if len(self._others) > MOST_SIZES:
+            del self._others[next(iter(self._others))]
+        return found
+
+
+def _shape_of(value: Any) -> Shape | None:
+    if isinstance(value, LoDTensor):
+        return value.array().shape
+    return value.shape if isinstance(value, np.ndarray) else None
+
+
+def _numbers(value: Any) -> tuple[int, ...]:
+    array = value.array() if isinstance(value, LoDTensor) else np.asarray(value)
+    return tuple(array.reshape(-1).tolist())
+
+
+def _exact(declared: Shape, given: Shape) -> Shape:
+    """The sizes of a run, of the rank that is declared where they differ in sizes of 1 alone."""
+    sizes = None if len(given) == len(declared) else but_for_ones(given, declared)
+    return given if sizes is None else tuple(sizes)
+
+
+def _outside(piece: Piece | WayBack, block: Block) -> list[_Outside]:
+    """All that may come to a piece from outside in one size or another."""
+    found: dict[str, _Outside] = {}
+    made: set[str] = set()
+    for op in piece.of(block):
+        for name in reads_of(op):
+            described = block._find_var_recursive(name)
+            if name in made or described is None or not described.has_shape or described.persistable:
+                continue
+            tells = may_be_sizes(described.shape) and not is_float(described.dtype)
+            found[name] = _Outside(name, tuple(described.shape), described.need_check_feed, tells)
+        made.update(op.output_arg_names)
+    return list(found.values())

@@ -1,0 +1,82 @@
+"""What was taken forwards, and the way back: segments of a block that are run, and gradients that go back
+through them.
+
+It must never know a host operator. Guarantee: a segment that no gradient goes back through is run as if there
+were no way back.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paddle._program.description.block import Block, reads_of
+from paddle._program.description.operator import BACKWARD
+from paddle._program.lowering.segments import Piece
+from paddle._program.lowering.taped import GIVEN, READ, WRITTEN, Taped, WayBack
+from paddle._program.lowering.updates import is_update
+from paddle._program.running.host import Host
+from paddle._program.running.segment_run import Values
+from paddle._program.running.sized_run import Runner, SizedRun
+from paddle._program.running.tape import Slopes, Tape
+
+
+class Told(NamedTuple):
+    """What a run is told. ``tape``: where what is done is noted, if gradients go back along it."""
+
+    seed: int
+    step: int
+    samples: int
+    tape: Tape | None
+
+
+class Taken:
+    """A segment that is run, and the ways back through it, one for each set of gradients that come."""
+
+    def __init__(self, piece: Piece, block: Block, runner: Runner) -> None:
+        self._run, self._runner, self._fed = SizedRun(piece, block, runner), runner, piece.fed
+        ops = [(place, block.ops[place]) for place in piece.own]
+        forward = [(place, op) for place, op in ops if op.role != BACKWARD and not is_update(op)]
+        self._places = tuple(place for place, _ in forward)
+        self._reads = tuple(dict.fromkeys(name for _, op in forward for name in reads_of(op)))
+        self._writes = tuple(dict.fromkeys(name for _, op in forward for name in op.output_arg_names))
+        self._ways: dict[object, SizedRun] = {}
+
+    def __call__(self, block: Block, values: Values, told: Told) -> None:
+        """Run it on the values of a run, and add what it gives."""
+        if told.tape is not None:
+            was = {name: values[name] for name in self._reads if name in values}
+            told.tape.ran(lambda taped, slopes: self._back(taped, slopes, block, was, told))
+        self._run(block, values, *told[:3])
+
+    def _back(self, taped: Taped, slopes: Slopes, block: Block, was: dict[str, Any], told: Told) -> None:
+        """Take gradients of what it gave back to what it ``was`` given."""
+        given = {name: slopes.take(name) for name in self._writes if name in slopes}
+        if not given:
+            return
+        key = (id(taped), *given)
+        if key not in self._ways:
+            piece = WayBack(self._places, self._fed, tuple(given), taped)
+            self._ways[key] = SizedRun(piece, block, self._runner)
+        values = {**was, **{name + GIVEN: gradient for name, gradient in given.items()}}
+        self._ways[key](block, values, *told[:3])
+        for name in self._writes:
+            if name + WRITTEN in values:
+                slopes.keep(name, values[name + WRITTEN])
+        for name in self._reads:
+            if name + READ in values:
+                slopes.add(name, values[name + READ])
+
+
+def go_back(taped: Taped, host: Host, told: Told) -> None:
+    """Go back along what was done, and say what the gradients are."""
+    assert told.tape is not None
+    slopes = Slopes(taped.wanted.values(), taped.stopped)
+    for target, seed in taped.seeds:
+        value = np.asarray(host.get(seed)) if isinstance(seed, str) else seed
+        slopes.add(target, np.array(np.broadcast_to(value, np.shape(host.get(target))), np.float32))
+    told.tape.back(taped, slopes)
+    for name, base in taped.wanted.items():
+        found = slopes.wanted(base)
+        host.values[name] = np.zeros_like(np.asarray(host.get(base))) if found is None else found

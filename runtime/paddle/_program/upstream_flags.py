@@ -1,0 +1,55 @@
+"""Flags of upstream's, FLAGS_*, and CPU_NUM: the one reader of those that mean something here.
+
+It must never know what a flag is for. Guarantee: what a program has set goes before what the environment
+says.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from paddle._program.errors import BadArgument
+
+MERGED = "FLAGS_communicator_max_merge_var_num"
+_set: dict[str, Any] = {}
+
+
+def set_flags(flags: Mapping[str, Any]) -> None:
+    """As ``fluid.set_flags``."""
+    _set.update(flags)
+
+
+def told(name: str) -> str | None:
+    """What was set, or what the environment says; None where neither does."""
+    if name in _set:
+        return str(_set[name])
+    return os.environ.get(name, "").strip() or None
+
+
+def given(name: str) -> Any:
+    """As ``fluid.get_flags``: as it was set, else as the environment says it."""
+    return _set[name] if name in _set else told(name)
+
+
+def deadline_s(otherwise_s: float) -> float:
+    """How long a call to a server may take: FLAGS_rpc_deadline, in milliseconds."""
+    said = told("FLAGS_rpc_deadline")
+    return float(said) / 1000 if said is not None and said.isdigit() and int(said) else otherwise_s
+
+
+def cpu_count() -> int:
+    """How many places there are to compute at: CPU_NUM."""
+    return _count("CPU_NUM", told("CPU_NUM") or "1", "how many places there are")
+
+
+def merged_steps(otherwise: int, said: str | None = None) -> int:
+    """Of how many steps a trainer merges gradients, where nobody waits. ``said``: what the program says."""
+    return _count(MERGED, said or told(MERGED) or str(otherwise), "of how many steps gradients are merged")
+
+
+def _count(name: str, said: str, what: str) -> int:
+    if not said.isdecimal() or int(said) < 1:
+        raise BadArgument(f"{name} is {said!r}: it is {what}, a whole number from 1")
+    return int(said)

@@ -1,0 +1,211 @@
+"""append_backward: gradient operators, as programs see, fetch and change what they give.
+
+The operators written here name what is computed; how is the engine's autodiff (gradients.py). It must never
+know a rule of any operator's gradient.
+
+Guarantees: of every variable between the loss and what is wanted one call gives one gradient, summed over
+all its uses: ``NAME@GRAD``, or where an earlier call has given that, ``NAME@GRAD_0``. Between the loss and
+what is wanted stands no operator without a gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from itertools import count
+from typing import Any
+
+from paddle._program.description.block import Block
+from paddle._program.description.dtypes import VarType, is_float
+from paddle._program.description.operator import BACKWARD, LOSS, ROLE, Operator
+from paddle._program.description.variable import GRAD_SUFFIX, Parameter, Variable, of_gradient
+from paddle._program.errors import BadArgument, BadProgram
+from paddle._program.lowering.op_rows import GRADIENT_OF, goes_back
+from paddle._program.lowering.updates import is_update
+
+_NUMBERS = frozenset({VarType.LOD_TENSOR, VarType.LOD_TENSOR_ARRAY, VarType.SELECTED_ROWS})
+"""Types of variables that have gradients."""
+
+
+def append_backward(
+    loss: Variable,
+    parameter_list: Sequence[Any] | None = None,
+    no_grad_set: Collection[Any] | None = None,
+    callbacks: Sequence[Callable[..., Any]] | None = None,
+    checkpoints: Any = None,
+) -> list[tuple[Parameter, Variable]]:
+    """Append the gradients of ``loss``; gives each parameter that it depends on with its gradient."""
+    if not isinstance(loss, Variable):
+        raise BadArgument(f"a loss is a Variable of a program, not {loss!r}")
+    block = loss.block.program.global_block()
+    stopped = _names(no_grad_set)
+    parameters = [each for each in _parameters(block, parameter_list) if each.name not in stopped]
+    found = _Walk(block, [loss.name], stopped, {each.name for each in parameters})
+    if not found.path and parameters:
+        raise BadProgram(
+            f"the loss {loss.name!r} depends on no parameter that can be trained: there is nothing to learn"
+        )
+    if found.path:
+        found.append([None], LOSS)
+    return [(each, found.gradient(each)) for each in parameters if each.name in found.reached]
+
+
+def gradients(
+    targets: Any, inputs: Any, target_gradients: Any = None, no_grad_set: Collection[Any] | None = None
+) -> list[Variable | None]:
+    """The gradients of ``targets``, each times its ``target_gradients`` (1 by default), by ``inputs``."""
+    targets, inputs = _several(targets), _several(inputs)
+    given = _several(target_gradients) if target_gradients is not None else [None] * len(targets)
+    if len(given) != len(targets):
+        raise BadArgument(f"there are {len(targets)} targets and {len(given)} target_gradients")
+    block = targets[0].block.program.global_block()
+    wanted = {each.name for each in inputs}
+    found = _Walk(block, [each.name for each in targets], _names(no_grad_set), wanted)
+    if found.path:
+        found.append(given)
+    return [found.gradient(each) if each.name in found.reached else None for each in inputs]
+
+
+calc_gradient = gradients
+
+
+class _Walk:
+    """The operators between what is wanted and the targets. ``reached``: the wanted ones with a gradient."""
+
+    def __init__(self, block: Block, targets: Sequence[str], stopped: Collection[str], wanted: set[str]):
+        self._block, self._targets = block, targets
+        self._depends = self._depending(wanted, set(stopped) - wanted)
+        self.path = list(self._back(set(targets) & self._depends))
+        self.reached = {name for op in self.path for name in self._sources(op)} & wanted
+        self._gradients: dict[str, str] = {}
+
+    def gradient(self, of: Variable) -> Variable:
+        """The gradient of one that was reached."""
+        return self._block.vars[self._gradients[of.name]]
+
+    def append(self, given: Sequence[Variable | None], role: int = 0) -> None:
+        """Write the gradients of the targets, ``given`` or 1; then a gradient operator for each, and sums of
+        the gradients of what is used several times."""
+        for target, gradient in zip(self._targets, given, strict=True):
+            self._seed(self._block._var_recursive(target), gradient, role)
+        uses: dict[str, int] = {}
+        for op in self.path:
+            for name in self._sources(op):
+                uses[name] = uses.get(name, 0) + 1
+        parts: dict[str, list[str]] = {name: [] for name in uses}
+        for op in self.path:
+            outputs: dict[str, list[str]] = {}
+            for slot, names in op.inputs.items():
+                sources = [name for name in names if name in self._depends]
+                if sources:
+                    outputs[slot + GRAD_SUFFIX] = [self._part(name, uses, parts) for name in sources]
+            come = {
+                slot + GRAD_SUFFIX: [self._named(name) for name in names if name in self._depends]
+                for slot, names in op.outputs.items()
+            }
+            slots = {**op.inputs, **op.outputs, **{slot: names for slot, names in come.items() if names}}
+            made = _append(self._block, op.type + GRADIENT_OF, slots, outputs, {**op.attrs, ROLE: BACKWARD})
+            made.where = op.where
+            self._add_up(op, uses, parts)
+
+    def _seed(self, target: Variable, gradient: Variable | None, role: int) -> None:
+        out = {"Out": [self._named(target.name)]}
+        if gradient is not None:
+            _append(self._block, "assign", {"X": [gradient.name]}, out, {ROLE: BACKWARD | role})
+            return
+        attrs = {"shape": list(target.shape), "value": 1.0, "dtype": int(target.dtype)}
+        _append(self._block, "fill_constant", {}, out, {**attrs, ROLE: BACKWARD | role})
+
+    def _named(self, name: str) -> str:
+        """The gradient of a name in this pass."""
+        found = self._gradients.get(name)
+        if found is None:
+            found, taken = name + GRAD_SUFFIX, count()
+            while self._block.has_var(found):
+                found = f"{name}{GRAD_SUFFIX}_{next(taken)}"
+            self._gradients[name] = found
+        return found
+
+    def _part(self, name: str, uses: dict[str, int], parts: dict[str, list[str]]) -> str:
+        gradient = self._named(name)
+        parts[name].append(gradient if uses[name] == 1 else f"{gradient}@RENAME@block0@{len(parts[name])}")
+        return parts[name][-1]
+
+    def _add_up(self, op: Operator, uses: dict[str, int], parts: dict[str, list[str]]) -> None:
+        for name in dict.fromkeys(self._sources(op)):
+            if len(parts[name]) == uses[name] > 1:
+                out = {"Out": [self._named(name)]}
+                _append(self._block, "sum", {"X": parts[name]}, out, {ROLE: BACKWARD})
+
+    def _sources(self, op: Operator) -> list[str]:
+        return [name for name in op.input_arg_names if name in self._depends]
+
+    def _depending(self, wanted: set[str], stopped: set[str]) -> set[str]:
+        depends = set(wanted)
+        for op in self._block.ops:
+            if not _carries(op) or depends.isdisjoint(op.input_arg_names):
+                continue
+            for name in op.output_arg_names:
+                variable = self._block._find_var_recursive(name)
+                if variable is None or variable.stop_gradient or name in stopped:
+                    continue
+                if variable.type in _NUMBERS and is_float(variable.dtype):
+                    depends.add(name)
+        return depends
+
+    def _back(self, influential: set[str]) -> list[Operator]:
+        path = []
+        for op in reversed(self._block.ops):
+            if not _carries(op) or influential.isdisjoint(op.output_arg_names):
+                continue
+            sources = self._sources(op)
+            if sources:
+                _check_has_gradient(op)
+                influential.update(sources)
+                path.append(op)
+        return path
+
+
+def _carries(op: Operator) -> bool:
+    """Whether a gradient goes through an operator, or has to be refused there. Functions of Python have one
+    where a program says it, as upstream."""
+    is_flat = op.type == "py_func" and op.attrs["backward_callable_id"] < 0
+    return not is_update(op) and not is_flat
+
+
+def _check_has_gradient(op: Operator) -> None:
+    if not goes_back(op):
+        raise BadProgram(
+            f"operator {op.type!r} (written at {op.where}) lies between the loss and what is learned, and no "
+            "gradient goes back through it in this release: what is before it would never learn. Compute it "
+            "otherwise, or say that nothing is to be learned there: set stop_gradient of its output to True"
+        )
+
+
+def _append(
+    block: Block, type: str, inputs: Any, outputs: dict[str, list[str]], attrs: dict[str, Any]
+) -> Operator:
+    for name in (name for names in outputs.values() for name in names):
+        if not block.has_var(name):
+            base = of_gradient(name.partition("@RENAME")[0])
+            of = None if base is None else block._find_var_recursive(base)
+            traits = {} if of is None else {"shape": of.shape, "dtype": of.dtype, "lod_level": of.lod_level}
+            block.create_var(name, stop_gradient=False, **traits)
+    made = Operator(block, type, inputs, outputs, attrs)
+    block.ops.append(made)
+    block.program._bump()
+    return made
+
+
+def _parameters(block: Block, given: Sequence[Any] | None) -> list[Parameter]:
+    names = None if given is None else [each if isinstance(each, str) else each.name for each in given]
+    wanted = block.all_parameters() if names is None else [block.var(name) for name in names]
+    learns = (each for each in wanted if isinstance(each, Parameter) and each.trainable)
+    return [each for each in learns if not each.stop_gradient]
+
+
+def _names(given: Collection[Any] | None) -> set[str]:
+    return {each if isinstance(each, str) else each.name for each in given or ()}
+
+
+def _several(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, list | tuple) else [given]

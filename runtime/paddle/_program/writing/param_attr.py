@@ -1,0 +1,124 @@
+"""ParamAttr: how one parameter is called, begins and learns.
+
+It must never know a layer. Guarantee: whatever a program gives as an attribute becomes a ParamAttr, or False
+where it wants no parameter.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle._program.description import unique_name
+from paddle._program.description.block import Block
+from paddle._program.description.variable import Variable
+from paddle._program.errors import BadArgument
+from paddle._program.writing.initializer import Constant, Initializer
+
+
+class ParamAttr:
+    """``learning_rate`` multiplies the optimizer's. What is None is the layer's, or the optimizer's."""
+
+    def __init__(
+        self,
+        name: str | None = None,
+        initializer: Any = None,
+        learning_rate: float = 1.0,
+        regularizer: Any = None,
+        trainable: bool = True,
+        gradient_clip: Any = None,
+        do_model_average: Any = None,
+        need_clip: bool = True,
+    ) -> None:
+        self.name = name
+        self.initializer = initializer
+        self.learning_rate = learning_rate
+        self.regularizer = regularizer
+        self.trainable = trainable
+        self.gradient_clip = gradient_clip
+        self.do_model_average = do_model_average
+        self.need_clip = need_clip
+
+    def _set_default_initializer(self, initializer: Any) -> None:
+        if self.initializer is None:
+            self.initializer = initializer
+
+    @staticmethod
+    def _to_attr(given: Any) -> Any:
+        """One ParamAttr for what a program gives: nothing, a name, an initializer, True or False."""
+        if given is None or given is True:
+            return ParamAttr()
+        if isinstance(given, ParamAttr):
+            return given
+        if given is False:
+            return False
+        if isinstance(given, str):
+            return ParamAttr(name=given)
+        if isinstance(given, list | tuple):
+            return [ParamAttr._to_attr(each) for each in given]
+        if isinstance(given, Initializer):
+            return ParamAttr(initializer=given)
+        if hasattr(given, "_append_regularization_op") or callable(given):
+            return ParamAttr(regularizer=given)
+        raise BadArgument(f"{given!r} is no attribute of a parameter: it is a ParamAttr, a name or False")
+
+    def _to_kwargs(self, with_initializer: bool = False) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "name": self.name,
+            "optimize_attr": {"learning_rate": self.learning_rate},
+            "regularizer": self.regularizer,
+            "trainable": self.trainable,
+            "gradient_clip_attr": self.gradient_clip,
+            "do_model_average": self.do_model_average,
+            "need_clip": self.need_clip,
+        }
+        return {**found, "initializer": self.initializer} if with_initializer else found
+
+
+class WeightNormParamAttr(ParamAttr):
+    """A parameter that is a direction times a length (Salimans and Kingma): of the whole, or of each place
+    along axis ``dim``. Both are learned; at the beginning their product is what the initializer made."""
+
+    def __init__(self, dim: int | None = None, **traits: Any) -> None:
+        super().__init__(**traits)
+        self.dim = dim
+
+
+def normalized_weights(
+    helper: Any, attr: WeightNormParamAttr, shape: list[int], dtype: Any, initial: Any
+) -> Any:
+    """The weights: an output of operators on the parameters ``NAME_v``, a direction, and ``NAME_g``."""
+    name = attr.name or unique_name.generate(f"{helper.name}.w")
+    parts = {}
+    for part in ("v", "g"):
+        own = ParamAttr()
+        vars(own).update({trait: value for trait, value in vars(attr).items() if trait != "dim"})
+        own.name = f"{name}_{part}"
+        sizes = shape if part == "v" else [1 if attr.dim is None else shape[attr.dim]]
+        begins = attr.initializer or initial if part == "v" else Constant(1.0)
+        own.initializer = begins
+        parts[part] = helper.create_parameter(own, sizes, dtype)
+    startup = helper.startup_program.global_block()
+    given = startup.var(f"{name}_v")
+    startup.append_op(
+        "assign", {"X": [_length(startup, given, attr.dim)]}, {"Out": [startup.var(f"{name}_g")]}
+    )
+    block = helper.block
+    share = _appended(block, "elementwise_div", parts["g"], _length(block, parts["v"], attr.dim))
+    axis = -1 if attr.dim is None else attr.dim
+    return _appended(block, "elementwise_mul", parts["v"], share, axis)
+
+
+def _length(block: Block, v: Variable, dim: int | None) -> Variable:
+    squares = _appended(block, "square", v)
+    others = [axis for axis in range(len(v.shape)) if axis != dim]
+    attrs = {"dim": others, "keep_dim": False, "reduce_all": dim is None}
+    made = block.create_var(unique_name.generate(f"{v.name}.norm"), dtype=v.dtype)
+    block.append_op("reduce_sum", {"X": [squares]}, {"Out": [made]}, attrs)
+    return _appended(block, "sqrt", made)
+
+
+def _appended(block: Block, type: str, x: Variable, y: Variable | None = None, axis: int = -1) -> Variable:
+    made = block.create_var(unique_name.generate(f"{x.name}.{type}"), dtype=x.dtype)
+    inputs = {"X": [x]} if y is None else {"X": [x], "Y": [y]}
+    block.append_op(type, inputs, {"Out": [made]}, {} if y is None else {"axis": axis})
+    return made

@@ -1,0 +1,90 @@
+"""Regularizers: what is added to gradients so that parameters stay small, as operators on them.
+
+They must never know an optimizer. Guarantee: a parameter's own regularizer goes before the optimizer's,
+and one of 0 appends nothing.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from paddle._program.description import unique_name
+from paddle._program.description.open_tables import is_open_lookup
+
+
+class L2DecayRegularizer:
+    """Adds ``regularization_coeff`` times the parameter."""
+
+    _of = "L2Decay"
+
+    def __init__(self, regularization_coeff: float = 0.0) -> None:
+        self._regularization_coeff = float(regularization_coeff)
+
+    def _added(self, parameter: Any, gradient: Any) -> tuple[Any, Any]:
+        """The parameter, with its gradient and the penalty's."""
+        block = gradient.block
+        scale = {"scale": self._regularization_coeff}
+        penalty = _appended(block, "scale", {"X": [self._direction(block, parameter)]}, scale, parameter)
+        return parameter, _appended(block, "sum", {"X": [gradient, penalty]}, {}, parameter)
+
+    def _direction(self, block: Any, parameter: Any) -> Any:
+        return parameter
+
+    def __str__(self) -> str:
+        return f"{self._of}, regularization_coeff={self._regularization_coeff:f}"
+
+
+class L1DecayRegularizer(L2DecayRegularizer):
+    """Adds ``regularization_coeff`` times the sign of the parameter."""
+
+    _of = "L1Decay"
+
+    def _direction(self, block: Any, parameter: Any) -> Any:
+        return _appended(block, "sign", {"X": [parameter]}, {}, parameter)
+
+
+L1Decay, L2Decay = L1DecayRegularizer, L2DecayRegularizer
+
+
+def append_regularization_ops(
+    parameters_and_grads: list[tuple[Any, Any]], regularization: Any = None
+) -> list[Any]:
+    """The pairs, with penalties added to their gradients."""
+    found = []
+    for parameter, gradient in parameters_and_grads:
+        own = parameter.regularizer if parameter.regularizer is not None else regularization
+        if gradient is None or own is None or getattr(own, "_regularization_coeff", 1) == 0:
+            found.append((parameter, gradient))
+            continue
+        is_decayed = _is_decayed(parameter)
+        found.append(own._added(parameter, gradient) if is_decayed else (parameter, gradient))
+    return found
+
+
+def _is_decayed(parameter: Any) -> bool:
+    """Whether a penalty counts. It is of all rows, as upstream's since 1.3: of a table that is looked up by
+    rows, that is news. One without a height has rows that nobody counts, so it has none, as upstream."""
+    lookups = [op for op in parameter.block.ops if parameter.name in op.input("W")]
+    if any(map(is_open_lookup, lookups)):
+        warnings.warn(
+            f"table {parameter.name!r} has no height, so it has no decay, as in the original", stacklevel=2
+        )
+        return False
+    if any(op.attrs.get("is_sparse") for op in lookups):
+        warnings.warn(
+            f"the decay of table {parameter.name!r} (looked up at {lookups[0].where}) moves all its rows at "
+            "each step, as in the original: its gradients are no longer rows, and with parameter servers it "
+            "is sent and kept whole. To have it sparse and without decay, give it "
+            "ParamAttr(regularizer=L2Decay(0.0))",
+            stacklevel=2,
+        )
+    return True
+
+
+def _appended(block: Any, type: str, inputs: Mapping[str, Any], attrs: Mapping[str, Any], like: Any) -> Any:
+    name = unique_name.generate(f"{like.name}.{type}")
+    made = block.create_var(name, dtype=like.dtype, shape=like.shape, stop_gradient=True)
+    block.append_op(type, inputs=inputs, outputs={"Out": [made]}, attrs=attrs)
+    return made

@@ -1,0 +1,65 @@
+"""Rows of an open table, as both generations write them.
+
+It must never know a server. Guarantee: all that says that a table is open stands in the program, in the
+original's words.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+from paddle._program.description.open_tables import open_tables
+from paddle._program.description.variable import Variable
+from paddle._program.errors import BadArgument
+from paddle._program.writing.initializer import RowsInitializer, Xavier, global_initializer
+from paddle._program.writing.layer_helper import LayerHelper
+from paddle._program.writing.param_attr import ParamAttr
+
+
+def sparse_embedding(
+    input: Any,
+    size: Any,
+    padding_idx: int | None = None,
+    is_test: bool = False,
+    entry: Any = None,
+    param_attr: Any = None,
+    dtype: Any = "float32",
+) -> Variable:
+    """Rows of a table in which any int64 is an id. A row is made when it is first asked for, and begins as
+    the table's initializer says, by the startup program's ``random_seed`` and the id: wherever it is kept.
+
+    The height in ``size`` limits nothing; an initializer that goes by a table's sizes goes by it. As the
+    original's it takes the last size of ids for their own where that is 1: the rows of [n, 1] ids are
+    [n, width]. ``entry``: which ids get a row, a ``CountFilterEntry`` or ``ProbabilityEntry`` of
+    ``paddle.distributed``; until one has, it reads zeros and learns nothing. ``is_test``: the layer's rows
+    learn nothing; a program without an optimizer makes none anyway.
+    """
+    if entry is not None and not hasattr(entry, "_to_attr"):
+        raise BadArgument(
+            f"entry is a CountFilterEntry or a ProbabilityEntry of paddle.distributed, not {entry!r}"
+        )
+    sizes = [int(each) for each in size]
+    if len(sizes) != 2 or min(sizes) < 1:
+        raise BadArgument(f"size of sparse_embedding is [height, width], and not {size!r}")
+    if padding_idx is not None and not -sizes[0] <= padding_idx < sizes[0]:
+        raise BadArgument(f"padding_idx is within [-{sizes[0]}, {sizes[0]}), not {padding_idx}")
+    helper = LayerHelper("embedding", param_attr=param_attr)
+    attr = copy(ParamAttr._to_attr(param_attr))
+    attr._set_default_initializer(global_initializer(False) or Xavier())
+    attr.initializer = RowsInitializer(attr.initializer)
+    table = helper.create_parameter(attr, sizes, dtype)
+    out = helper.create_variable_for_type_inference(table.dtype, stop_gradient=is_test)
+    padding = -1 if padding_idx is None else padding_idx if padding_idx >= 0 else sizes[0] + padding_idx
+    attrs = {
+        "is_sparse": True,
+        "is_distributed": True,
+        "remote_prefetch": True,
+        "padding_idx": padding,
+        "is_test": is_test,
+        "entry": "none" if entry is None else entry._to_attr(),
+    }
+    kind = "lookup_table" if input.shape[-1:] == (1,) else "lookup_table_v2"
+    helper.append_op(kind, {"Ids": [input], "W": [table]}, {"Out": [out]}, attrs)
+    open_tables(helper.main_program)  # what is said of one table has to agree
+    return out

@@ -1,0 +1,1 @@
+"""Where upstream ships its tests. Programs take one function from there (unittests.op_test)."""

@@ -1,0 +1,105 @@
+"""`fleetrun` on two machines, one server and one worker on each: what it trains, and how both ends end.
+
+Two addresses of this machine are the machines; each has a folder of its own, and a copy of the job's token.
+"""
+
+import re
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cluster.by_hand import HOSTS, environment, free_port, outputs_of
+from tests.waiting import until
+
+pytestmark = pytest.mark.cluster
+
+PROGRAM = Path(__file__).parents[1] / "programs" / "language_model.py"
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> dict[str, Path]:
+    """Their folders, by address."""
+    folders = {host: tmp_path / host for host in HOSTS}
+    token = secrets.token_hex(32)
+    for folder in folders.values():
+        folder.mkdir()
+        shutil.copy(PROGRAM, folder / "train.py")
+        (folder / "job.token").write_text(token)
+        (folder / "job.token").chmod(0o600)
+    return folders
+
+
+def begun(machines: dict[str, Path], *words: str) -> list[subprocess.Popen[str]]:
+    """The same command on each machine."""
+    port = free_port(HOSTS)
+    endpoints = [",".join(f"{host}:{port + more}" for host in HOSTS) for more in range(2)]
+    lists = [f"--servers={endpoints[0]}", f"--workers={endpoints[1]}"]
+    return [
+        subprocess.Popen(
+            [sys.executable, "-m", "paddle.distributed.launch", *lists, "train.py", *words],
+            cwd=folder,
+            env=environment(POD_IP=host, PADDLE_TOKEN_FILE="job.token"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for host, folder in machines.items()
+    ]
+
+
+def launched(machines: dict[str, Path], *words: str) -> list[tuple[int, str, str]]:
+    """Of each machine: the status, what its launcher said, and what its worker printed."""
+    jobs = begun(machines, *words)
+    said = outputs_of(jobs)
+    logs = [log_of(folder) for folder in machines.values()]
+    return [(job.returncode, text, log) for job, text, log in zip(jobs, said, logs, strict=True)]
+
+
+def log_of(folder: Path) -> str:
+    path = folder / "log" / "workerlog.0"
+    return path.read_text() if path.exists() else ""
+
+
+def losses(text: str) -> np.ndarray:
+    return np.array([float(each) for each in re.findall(r"^loss (\S+)$", text, re.MULTILINE)])
+
+
+def test_in_step_two_machines_learn_what_one_process_does(machines: dict[str, Path]) -> None:
+    alone = subprocess.run(
+        [sys.executable, str(PROGRAM)], env=environment(), capture_output=True, text=True, timeout=60
+    )
+    (first, said, of_first), (second, _, of_second) = launched(machines)
+    assert (first, second, alone.returncode) == (0, 0, 0), said + alone.stderr
+    assert said.splitlines()[-1].endswith("server are killed")
+    expected = losses(alone.stdout)
+    np.testing.assert_allclose((losses(of_first) + losses(of_second)) / 2, expected, rtol=1e-6)
+    assert len(expected) == 30 and expected[-1] < 0.8 * expected[0]
+    shown = [sorted(path.name for path in (folder / "log").glob("*log.*")) for folder in machines.values()]
+    assert shown == [["serverlog.0", "workerlog.0"]] * 2
+
+
+def test_a_worker_that_fails_ends_the_job_on_both_and_both_say_why(machines: dict[str, Path]) -> None:
+    (first, said, _), (second, of_culprit, _) = launched(machines, "--steps=100000", "--ends_badly=1")
+    assert (first, second) == (1, 1)
+    assert re.search(r"trainer 1 at \S+ .*failed: ValueError: there is no part-7", said), said
+    assert re.search(r"trainer-1 ended with status 1 .*\n(.*\n)*.*ValueError: there is no part-7", of_culprit)
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGKILL])
+def test_who_ends_the_job_on_one_machine_ends_it_on_the_other(
+    machines: dict[str, Path], signum: signal.Signals
+) -> None:
+    first, second = begun(machines, "--steps=100000")
+    folders = list(machines.values())
+    until(lambda: all(len(losses(log_of(folder))) for folder in folders), "both workers train")
+    second.send_signal(signum)
+    said, _ = outputs_of([first, second])
+    assert first.returncode == 1
+    assert second.returncode == (-signum if signum == signal.SIGKILL else 128 + signum)
+    assert re.search(r"(ToldToStop: |told to stop )by SIGTERM", said), said

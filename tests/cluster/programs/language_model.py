@@ -1,0 +1,61 @@
+"""The word2vec language model on the fleet API: a word from the two before it, in step, on a share of all."""
+
+import argparse
+
+import numpy as np
+
+import paddle
+import paddle.distributed.fleet as fleet
+import paddle.nn as nn
+
+WORDS, WIDTH, HIDDEN, BATCH = 60, 8, 12, 16
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--steps", type=int, default=30)
+parser.add_argument("--ends_badly", type=int, default=-1, help="the worker that does, at its tenth step")
+arguments = parser.parse_args()
+
+
+def grams(step):
+    """A batch of all workers: what follows two words is a rule."""
+    before = np.random.RandomState(step % 3).randint(0, WORDS, (BATCH, 2))
+    return np.column_stack([before, before.sum(axis=1) % WORDS])
+
+
+def share(rows):
+    """A worker's own."""
+    return rows[fleet.worker_index() :: fleet.worker_num()]
+
+
+def net():
+    words = [paddle.static.data("w%d" % i, [None, 1], "int64") for i in range(3)]
+    table = nn.Embedding(WORDS, WIDTH, sparse=True, weight_attr=paddle.ParamAttr(name="words"))
+    vectors = [paddle.reshape(table(word), [-1, WIDTH]) for word in words[:2]]
+    hidden = paddle.tanh(nn.Linear(2 * WIDTH, HIDDEN)(paddle.concat(vectors, axis=1)))
+    return words, paddle.mean(nn.functional.cross_entropy(nn.Linear(HIDDEN, WORDS)(hidden), words[2]))
+
+
+paddle.enable_static()
+fleet.init()
+paddle.seed(11)
+words, loss = net()
+strategy = fleet.DistributedStrategy()
+strategy.a_sync = False
+fleet.distributed_optimizer(paddle.optimizer.Adam(learning_rate=0.01), strategy).minimize(loss)
+
+if fleet.is_server():
+    fleet.init_server()
+    fleet.run_server()
+else:
+    exe = paddle.static.Executor(paddle.CPUPlace())
+    exe.run(paddle.static.default_startup_program())
+    fleet.init_worker()
+    for step in range(arguments.steps):
+        if fleet.worker_index() == arguments.ends_badly and step == 10:
+            raise ValueError("there is no part-7")
+        rows = share(grams(step))
+        (found,) = exe.run(
+            feed={word.name: rows[:, i : i + 1] for i, word in enumerate(words)}, fetch_list=[loss]
+        )
+        print("loss %.9g" % np.mean(found), flush=True)
+    fleet.stop_worker()

@@ -1,0 +1,185 @@
+"""Who may know whom in the launcher: its part of the table in walls.py, whose text says how to read it."""
+
+from __future__ import annotations
+
+from .wall import STANDARD, Row
+
+# Flags and who reads them: light enough for every program that asks for its settings.
+FLAGS = "_launch.{arguments, dialects, environ, errors, flag, flags, manual, report}"
+# A launch as data, and who decides by it.
+SUPERVISOR = "_launch.{actions, again, cause, events, phases, restarts, supervisor}"
+
+# What a launch tells, and who it tells it to.
+BULLETINS = "_launch.{agent.lines, board, bulletins, errors, events, news, plan, results, screens}"
+
+LAUNCH = (
+    # Where processes run.
+    Row("_launch", "_launch _visible", STANDARD),
+    Row("_launch.agent", "_launch.agent", STANDARD),  # it runs on any node's Python, on nothing else
+    Row(FLAGS, f"{FLAGS} _absent _blas _complaint", "os time"),
+    Row(SUPERVISOR, SUPERVISOR, "signal"),  # for the names of signals
+    Row("_launch.authority", theirs="cryptography ipaddress"),
+    Row("_launch.news"),
+    Row("_launch.spillway", "", STANDARD),
+    Row("_launch.machines.awake"),
+    Row("_launch.fleet.call", FLAGS),
+    Row("_launch.fleet.cluster", "_launch.errors _launch.fleet.call", "contextlib socket"),
+    Row("_launch.fleet.roles", f"_launch.fleet _launch.{{plan, settings}} {FLAGS}", "pathlib"),
+    Row(
+        "_launch.fleet.running",
+        f"{SUPERVISOR} _launch.{{machines.awake, backends, inbox, logs, news, plan, signals}}",
+        "contextlib queue signal time",
+    ),
+    Row(
+        "_launch.fleet.cli",
+        f"_launch.fleet _launch.{{backends, phases, plan, settings, signals}} {FLAGS} _visible",
+        STANDARD,
+    ),
+    Row("_launch.ranks.place", "_launch.errors", "hashlib hmac"),
+    Row("_launch.ranks.machines", "_launch.errors", "pathlib"),
+    Row(
+        "_launch.ranks.rally",
+        "_launch.{errors, ranks.place}",
+        "contextlib hashlib hmac secrets socket time",
+    ),
+    Row("_launch.ranks.roles", "_launch.{environ, plan, settings}", "pathlib"),
+    Row(
+        "_launch.ranks.cli",
+        "_launch.{arguments, backends, cause, errors, flags, fleet.running, manual, phases, plan, ranks, "
+        "settings, signals} _visible",
+        STANDARD,
+    ),
+    Row("_launch.infolog", "_visible _launch.spillway", STANDARD),
+    Row(
+        "_launch.{job, plan, settings}",
+        f"_launch.{{job, machines.places, machines.shards, remote, settings, workspace}} {FLAGS}",
+        "msgspec os pathlib",
+    ),
+    Row("_launch.remote", "_launch.{settings, workspace}", "msgspec pathlib"),
+    Row(
+        "_launch.dispatch",
+        "_launch.{agent.manifest, delta, digests, errors, workspace} "
+        "_launch.machines.{reader, said, shards} _visible",
+        "msgspec pathlib threading",
+    ),
+    Row("_launch.machines.spool"),
+    Row("_launch.machines.said", "_launch.errors _visible", "msgspec"),
+    Row(
+        "_launch.machines.reader",
+        "_launch.{agent.answers, errors} _launch.machines.{refusals, spool} _visible",
+        "time",
+    ),
+    Row("_launch.machines.conversation", "_launch.errors _launch.machines.{parcel, reader, refusals, said}"),
+    Row("_launch.machines.here", "_launch.errors _launch.machines.refusals", STANDARD),
+    Row("_launch.machines.fitness", "_launch.{errors, machines.said, workspace}", "msgspec pathlib"),
+    Row("_launch.machines.refusals", "_launch.errors _launch.machines.known_hosts", "pathlib"),
+    Row("_launch.machines.known_hosts", "_launch.errors", STANDARD),
+    Row(
+        "_launch.machines.crowd",
+        "_launch.{agent.halves, errors, machines.patience, machines.refusals}",
+        STANDARD,
+    ),
+    Row("_launch.machines.patience", "", STANDARD),
+    Row("_launch.machines.opening", "_launch.errors _launch.machines.patience", STANDARD),
+    Row("_launch.{inbox, turn}", "", STANDARD),
+    Row(
+        "_launch.machines.{host_keys, transport, ways}",
+        "_launch.{errors, settings} "
+        "_launch.machines.{identities, known_hosts, opening, patience, refusals, ways}",
+        f"fabric paramiko {STANDARD}",
+    ),
+    Row("_launch.machines.way", "_launch.settings _launch.machines.opening"),
+    Row(
+        "_launch.machines.bridged",
+        "_launch.{agent.bridge, errors} _launch.machines.{patience, refusals}",
+        STANDARD,
+    ),
+    Row(
+        "_launch.machines.mpi",
+        "_launch.{agent.__init__, agent.bridge, agent.role, authority, errors, settings} "
+        "_launch.machines.{bridged, opening, patience}",
+        STANDARD,
+    ),
+    Row("_launch.machines.identities", "", f"paramiko {STANDARD}"),
+    Row("_launch.ignored", "_launch.errors", "pathlib pathspec"),
+    Row("_launch.machines.places", "_launch.errors"),
+    Row("_launch.machines.shards", "_launch.workspace"),
+    Row("_launch.screens.sizes"),
+    Row("_launch.nodes.question", "", "sys"),
+    Row("_launch.sending", "_launch.{news, screens.sizes}", "rich"),
+    Row("_launch.backends.{crew, node}", "_launch", STANDARD),
+    Row("_launch.board", "_launch.{news, plan, sending}"),
+    Row("_launch.bulletins", "_launch.news", "msgspec"),
+    Row("_launch.screens", f"{BULLETINS} _visible", f"rich {STANDARD}"),
+    Row("_launch.logs", "_launch.errors _launch.results", STANDARD),
+    Row("_launch.results", "_launch.{news, plan, results}", f"matplotlib {STANDARD}"),
+    Row("_launch.jobs.home", "_launch.errors", "os pathlib"),
+    Row("_launch.jobs", f"_launch.jobs _launch.agent.processes {BULLETINS} _visible", f"msgspec {STANDARD}"),
+    Row(
+        "_launch.jobs.remnants",
+        "_launch.{errors, plan} _launch.machines.{conversation, crowd, here, said, transport} _visible",
+        f"msgspec {STANDARD}",
+    ),
+    Row(
+        "_launch.jobs.stopping",
+        f"_launch.jobs _launch.agent.stragglers {BULLETINS}",
+        f"msgspec {STANDARD}",
+    ),
+    Row("_launch.jobs.register", f"_launch.jobs _launch.settings {FLAGS} {BULLETINS}", f"msgspec {STANDARD}"),
+    Row("_launch.jobs.shared", BULLETINS),
+    Row("_launch.jobs.background", "_launch.{errors, news, signals}", STANDARD),
+    Row("_launch.jobs.explanation", "_launch.{launch, news, plan} _visible", "pathlib rich"),
+    Row("_launch.jobs.resumption", f"_launch.jobs.index _launch.plan {FLAGS}", "pathlib"),
+    Row("_launch.jobs.watching", f"_launch.jobs {BULLETINS}", f"rich {STANDARD}"),
+    Row("_launch.jobs.collecting", f"{BULLETINS} _launch.backends _launch.phases _visible", STANDARD),
+    Row("_launch.jobs.commands", f"_launch.jobs _launch.{{backends, screens, settings}} {FLAGS}", STANDARD),
+    Row("_launch.backends.local", "_launch", f"invoke {STANDARD}"),
+    # What is done with nodes between jobs.
+    Row("_launch.nodes.{__init__, findings}", "_visible"),
+    Row(
+        "_launch.nodes.trusting",
+        "_launch.{errors, settings} _launch.machines.{crowd, host_keys, known_hosts}",
+        "pathlib",
+    ),
+    Row("_launch.nodes.survey", "_launch.machines.{fitness, said}", "msgspec pathlib"),
+    Row(
+        "_launch.nodes.diagnosis",
+        "_launch.screens.sizes _launch.machines.{fitness, transport} _launch.nodes.{findings, survey}",
+        "pathlib",
+    ),
+    Row("_launch.nodes.reach", "_launch.machines.fitness _launch.nodes.{diagnosis, findings, survey}"),
+    Row("_launch.nodes.dialogue", "_launch.settings _launch.nodes.{findings, question, trusting} _visible"),
+    Row(
+        "_launch.nodes.checking",
+        "_launch.{errors, job, plan, remote, settings, workspace} _launch.machines _launch.nodes",
+        f"msgspec {STANDARD}",
+    ),
+    Row(
+        "_launch.nodes.commands",
+        f"{FLAGS} _launch.{{settings, jobs.index, machines.known_hosts, nodes}}",
+        STANDARD,
+    ),
+    # What is put on nodes, and taken away again.
+    Row("_launch.upkeep.interpreter", "_launch.{errors, machines.said}", "msgspec"),
+    Row("_launch.upkeep.closure", "_launch.errors", "email msgspec packaging pathlib zipfile"),
+    Row("_launch.upkeep.picking", "_launch.{agent, errors, upkeep.interpreter}", STANDARD),
+    Row(
+        "_launch.upkeep.wheelhouse",
+        "_launch.{digests, errors, workspace} _launch.upkeep.{closure, interpreter, picking}",
+        "msgspec packaging pathlib shutil tempfile",
+    ),
+    Row("_launch.upkeep.account", "_launch.{settings, screens.sizes, machines.crowd} _visible", "rich sys"),
+    Row(
+        "_launch.upkeep.{cleaning, furnishing, installing}",
+        "_launch.{digests, dispatch, errors, remote, settings, upkeep} "
+        "_launch.machines.{conversation, crowd, here, reader, said, transport} _visible",
+        "msgspec pathlib sys time",
+    ),
+    Row("_launch.upkeep.receipts", "_launch.{errors, screens.sizes, upkeep}", "pathlib"),
+    Row(
+        "_launch.upkeep.commands",
+        f"{FLAGS} _launch.{{digests, job, jobs.home, remote, settings, signals, upkeep}} "
+        "_launch.{machines.fitness, nodes.commands, nodes.question, screens.sizes}",
+        "importlib pathlib sys time",
+    ),
+)

@@ -1,0 +1,108 @@
+"""Several calls for gradients in one program: of several losses, and of parts of the way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import paddle.fluid as fluid
+
+layers = fluid.layers
+X = np.array([[1.0, -2.0], [0.5, 3.0]], np.float32)
+
+
+def data():
+    return layers.data("x", [2, 2], append_batch_size=False, stop_gradient=False)
+
+
+def fetched(*fetch):
+    return [np.asarray(each) for each in fluid.Executor().run(feed={"x": X}, fetch_list=list(fetch))]
+
+
+def test_gradients_of_two_targets_are_two_variables_and_are_not_added_up() -> None:
+    x = data()
+    (first,) = fluid.gradients(layers.mean(x * 2.0), x)
+    (second,) = fluid.gradients(layers.mean(x * 10.0), x)
+    assert (first.name, second.name) == ("x@GRAD", "x@GRAD_0")
+    found = fetched(first, second)
+    np.testing.assert_allclose(found[0], np.full((2, 2), 0.5))
+    np.testing.assert_allclose(found[1], np.full((2, 2), 2.5))
+
+
+def test_an_unreached_target_leaves_nothing_to_the_next_call() -> None:
+    x = data()
+    other = layers.data("other", [2, 2], append_batch_size=False, stop_gradient=False)
+    y = x * 3.0
+    assert fluid.gradients(layers.mean(y), other) == [None]
+    (slope,) = fluid.gradients(layers.reduce_sum(x * 2.0), x)
+    np.testing.assert_allclose(fetched(slope)[0], np.full((2, 2), 2.0))
+
+
+def test_two_losses_move_their_own_parameters_by_their_own_gradients() -> None:
+    x = data()
+    h = layers.fc(x, 2, param_attr="g", bias_attr=False)
+    d_loss = layers.mean(layers.fc(h, 1, param_attr="d", bias_attr=False))
+    g_loss = layers.reduce_sum(layers.square(h))
+    d_optimizer, g_optimizer = fluid.optimizer.SGD(1.0), fluid.optimizer.SGD(1.0)
+    d_pairs = d_optimizer.backward(d_loss, parameter_list=["d"])
+    g_pairs = g_optimizer.backward(g_loss, parameter_list=["g"])
+    d_optimizer.apply_gradients(d_pairs)
+    g_optimizer.apply_gradients(g_pairs)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    tensors = {name: fluid.global_scope().find_var(name).get_tensor() for name in "dg"}
+    before = {name: np.array(tensor) for name, tensor in tensors.items()}
+    exe.run(feed={"x": X})
+    moved = {name: before[name] - np.array(tensor) for name, tensor in tensors.items()}
+    np.testing.assert_allclose(
+        moved["d"], (X @ before["g"]).mean(axis=0, keepdims=True).T, rtol=1e-5, atol=1e-6
+    )
+    np.testing.assert_allclose(moved["g"], 2 * X.T @ X @ before["g"], rtol=1e-5, atol=1e-6)
+
+
+def test_both_gradients_of_a_parameter_that_two_losses_have_are_there() -> None:
+    h = layers.fc(data(), 2, param_attr="w", bias_attr=False)
+    ((_, first),) = fluid.backward.append_backward(layers.reduce_sum(h))
+    ((_, second),) = fluid.backward.append_backward(layers.reduce_sum(h * 3.0))
+    assert (first.name, second.name) == ("w@GRAD", "w@GRAD_0")
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    found = exe.run(feed={"x": X}, fetch_list=[first, second])
+    wanted = X.T @ np.ones((2, 2), np.float32)
+    np.testing.assert_allclose(found[0], wanted, rtol=1e-6)
+    np.testing.assert_allclose(found[1], 3 * wanted, rtol=1e-6)
+    clone = fluid.default_main_program().clone()
+    again = exe.run(clone, feed={"x": X}, fetch_list=[first.name, second.name])
+    np.testing.assert_array_equal(again, found)
+
+
+def test_no_gradient_goes_through_what_is_in_no_grad_set() -> None:
+    x = data()
+    h = x * 2.0
+    (whole,) = fluid.gradients(layers.reduce_sum(h + x), x)
+    (part,) = fluid.gradients(layers.reduce_sum(h + x), x, no_grad_set={h.name})
+    found = fetched(whole, part)
+    np.testing.assert_allclose(found[0], np.full((2, 2), 3.0))
+    np.testing.assert_allclose(found[1], np.full((2, 2), 1.0))
+
+
+def test_a_program_read_from_its_bytes_has_the_same_gradients() -> None:
+    x = data()
+    h = x * 2.0
+    (first,) = fluid.gradients(layers.reduce_sum(h + x), x, no_grad_set={h.name})
+    (second,) = fluid.gradients(layers.reduce_sum(h * h), x)
+    program = fluid.Program.parse_from_string(fluid.default_main_program().serialize_to_string())
+    found = fluid.Executor().run(program, feed={"x": X}, fetch_list=[first.name, second.name])
+    np.testing.assert_allclose(found[0], np.full((2, 2), 1.0))
+    np.testing.assert_allclose(found[1], 8 * X)
+
+
+def test_a_target_between_another_one_and_the_input_counts_with_its_own_gradient() -> None:
+    x = data()
+    h = x * 2.0
+    weights = layers.scale(x, 1.0, 1.0)
+    weights.stop_gradient = True
+    (slope,) = fluid.gradients([h, h * h], x, [weights, None])
+    np.testing.assert_allclose(fetched(slope)[0], 2 * (X + 1) + 8 * X, rtol=1e-6)
+    (again,) = fluid.gradients(layers.reduce_sum(slope * slope), x)
+    assert again.name == "x@GRAD_0"
+    np.testing.assert_allclose(fetched(again)[0], 2 * (2 * (X + 1) + 8 * X) * 8, rtol=1e-6)

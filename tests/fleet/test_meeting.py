@@ -1,0 +1,138 @@
+"""Processes of a job meet where the environment or the role maker says."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from paddle._absent import NotInThisRelease
+from paddle._fleet.errors import BadRole, FleetError
+from paddle._fleet.meeting import Meeting, meeting_of
+from paddle._fleet.place import Place, Role
+from paddle._fleet.role_makers import UserDefinedRoleMaker
+from paddle._fleet.together import UtilBase
+from paddle._pserver.parley.host import Host
+
+SERVERS = ("127.0.0.1:1", "127.0.0.1:2")
+
+
+def worker(number: int, of: int = 2) -> Place:
+    return Place(id=number, workers=of, servers=SERVERS)
+
+
+def together(*calls: Callable[[], Any]) -> list[Any]:
+    """What each of them gives, or its error."""
+    found: list[Any] = [None] * len(calls)
+
+    def do(number: int) -> None:
+        try:
+            found[number] = calls[number]()
+        except Exception as error:
+            found[number] = error
+
+    threads = [threading.Thread(target=do, args=(number,)) for number in range(len(calls))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    return found
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def test_workers_and_servers_meet_at_an_address() -> None:
+    environ = {
+        "PADDLE_WITH_GLOO": "1",
+        "PADDLE_GLOO_RENDEZVOUS": "3",
+        "PADDLE_GLOO_HTTP_ENDPOINT": f"127.0.0.1:{free_port()}",
+    }
+    servers = [Place(role=Role.SERVER, id=n, workers=2, servers=SERVERS) for n in range(2)]
+    places = [*map(worker, range(2)), *servers]
+    met = [meeting_of(place, environ) for place in places]
+    utils = [UtilBase(_role(place, meeting)) for place, meeting in zip(places, met, strict=True)]
+    own = [np.array([[1.0, 5.0]], np.float32), np.array([[2.0, 3.0]], np.float32)]
+    for mode, expected in (("sum", [[3.0, 8.0]]), ("max", [[2.0, 5.0]]), ("min", [[1.0, 3.0]])):
+        found = together(*(lambda n=n, mode=mode: utils[n].all_reduce(own[n], mode) for n in range(2)))
+        for each in found:
+            np.testing.assert_array_equal(each, np.array(expected, np.float32))
+            assert each.dtype == np.float32
+    assert together(*(lambda n=n: utils[n].all_gather(n + 7) for n in range(2))) == [[7, 8]] * 2
+    assert (
+        together(*(lambda n=n: utils[n + 2].all_gather([n], "server") for n in range(2))) == [[[0], [1]]] * 2
+    )
+    assert together(*(lambda n=n: utils[n].barrier("all") for n in range(4))) == [None] * 4
+    parts = [[b"0 0", b"0 1"], [b"1 0", b"1 1"]]
+    assert together(*(lambda n=n: utils[n].all_to_all(parts[n]) for n in range(2))) == [
+        [b"0 0", b"1 0"],
+        [b"0 1", b"1 1"],
+    ]
+    with pytest.raises(FleetError, match="a worker is none of those who meet as servers"):
+        utils[0].barrier("server")
+    together(*(meeting.close for meeting in met if meeting is not None))
+
+
+def _role(place: Place, meeting: Any = None) -> Any:
+    made = UserDefinedRoleMaker()
+    made._place = place
+    made.meeting = meeting or made.meeting
+    return made
+
+
+def test_role_makers_speak_as_fleet_util_does() -> None:
+    alone, both = _role(worker(1)), [_role(worker(number)) for number in range(2)]
+    assert (alone._all_gather(3), alone._all_reduce(3)) == ([3], 3)
+    alone._barrier("all")
+    host = Host()
+    where = host.open("127.0.0.1", 0)
+    for role in both:
+        role.meeting = Meeting(role.place, where)
+    sums = [np.zeros(2), np.zeros(2)]
+    assert together(*(lambda n=n: both[n].all_gather(n) for n in range(2))) == [[0, 1]] * 2
+    together(*(lambda n=n: both[n].all_reduce_worker(np.full(2, n + 1.0), sums[n]) for n in range(2)))
+    assert [each.tolist() for each in sums] == [[3.0, 3.0]] * 2
+    assert together(*(lambda n=n: both[n]._barrier("worker") for n in range(2))) == [None] * 2
+    together(*(role.meeting.close for role in both))
+    host.close()
+
+
+def test_workers_meet_by_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "meeting").write_text('["127.0.0.1", 1]')  # of an older job
+    second, first = Meeting(worker(1), tmp_path), Meeting(worker(0), tmp_path)
+    assert together(lambda: second.all_gather(2), lambda: first.all_gather(1)) == [[1, 2]] * 2
+    together(first.close, second.close)
+
+
+def test_without_gloo_each_is_alone() -> None:
+    assert meeting_of(worker(1), {}) is None
+    assert meeting_of(worker(1), {"PADDLE_WITH_GLOO": "0"}) is None
+    alone = UtilBase(_role(worker(1)))
+    assert alone.all_reduce([1, 2]) == [1, 2]
+    assert alone.all_gather(3) == [3]
+    assert alone.all_to_all([b"", b""]) is None
+    alone.barrier()
+
+
+@pytest.mark.parametrize(
+    ("environ", "error", "said"),
+    [
+        ({"PADDLE_GLOO_RENDEZVOUS": "3"}, BadRole, "PADDLE_GLOO_HTTP_ENDPOINT=host:port"),
+        ({"PADDLE_GLOO_RENDEZVOUS": "2"}, BadRole, "PADDLE_GLOO_FS_PATH"),
+        ({"PADDLE_GLOO_RENDEZVOUS": "1"}, NotInThisRelease, "HDFS"),
+    ],
+)
+def test_what_the_environment_lacks_is_named(
+    environ: dict[str, str], error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        meeting_of(worker(1), {"PADDLE_WITH_GLOO": "1", **environ})

@@ -1,0 +1,63 @@
+"""What a carrier begins it ends, and then lets go of."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import Any
+
+import pytest
+
+from paddle._program import carrier
+from paddle._program.carrier import Carrier, Cluster
+
+
+class Exchange:
+    """Notes with which failure it was closed."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.closed: list[str | None] = []
+
+    def close(self, failure: str | None = None) -> None:
+        self.closed.append(failure)
+
+
+@pytest.fixture(autouse=True)
+def _own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(carrier, "_remote", lambda cluster, number: Exchange(number))
+
+
+def job(port: int) -> Carrier:
+    return Carrier(Cluster(endpoints=(f"127.0.0.1:{port}",)))
+
+
+def test_what_said_goodbye_is_let_go() -> None:
+    first = job(1)
+    exchange: Any = first()
+    held = weakref.ref(exchange)
+    first.close()
+    first.close()
+    assert exchange.closed == [None]
+    del exchange
+    gc.collect()
+    assert held() is None
+
+
+def test_of_two_programs_of_a_job_no_number_is_given_twice() -> None:
+    first, second, third = job(2), job(2), job(2)
+    exchanges: list[Any] = [first(), second(), second()]
+    assert [each.number for each in exchanges] == [0, 1, 2]
+    first.close()
+    again: list[Any] = [third(), third()]
+    assert [each.number for each in again] == [0, 3]
+    second.close()
+    third.close()
+
+
+def test_an_error_is_told_to_all_that_are_left() -> None:
+    one = job(3)
+    exchanges: list[Any] = [one(), one()]
+    one.failed(ValueError("no"))
+    one.close()
+    assert [each.closed for each in exchanges] == [["ValueError: no"]] * 2

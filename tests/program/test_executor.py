@@ -1,0 +1,83 @@
+"""What Executor.run is told beside the program, and what it makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import paddle
+import paddle.fluid as fluid
+from paddle._program.description.written import fresh
+
+FEED = {"x": np.ones((2, 3), np.float32)}
+
+
+@pytest.fixture(autouse=True)
+def _afresh() -> Iterator[None]:
+    with fresh():
+        yield
+
+
+def ready() -> tuple[fluid.Executor, Any, Any]:
+    loss = fluid.layers.mean(fluid.layers.fc(fluid.layers.data("x", [3]), 1, param_attr="w"))
+    step = fluid.layers.autoincreased_step_counter()
+    made = fluid.optimizer.SGD(fluid.layers.cast(step, "float32") * 0.0 + 0.1).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    return exe, loss, made
+
+
+def weight() -> np.ndarray:
+    found = fluid.global_scope().find_var("w")
+    assert found is not None
+    return np.array(found.get_tensor())
+
+
+def test_a_pruned_run_computes_what_is_fetched_and_learns_nothing() -> None:
+    exe, loss, _ = ready()
+    before = weight()
+    whole = exe.run(feed=FEED, fetch_list=[loss])
+    assert not (weight() == before).any()
+    fluid.global_scope().find_var("w").get_tensor().set(before)
+    fluid.global_scope().find_var("fc_0.b_0").get_tensor().set(np.zeros(1, np.float32))
+    for _ in range(2):
+        np.testing.assert_array_equal(exe.run(feed=FEED, fetch_list=[loss], use_prune=True), whole)
+    np.testing.assert_array_equal(weight(), before)
+    assert len(fluid.default_main_program()._twins) == 1
+
+
+def test_a_pruned_run_learns_where_updates_are_fetched() -> None:
+    exe, loss, made = ready()
+    before = weight()
+    assert len(exe.run(feed=FEED, fetch_list=[loss, made], use_prune=True)) == 1
+    np.testing.assert_allclose(weight(), before - 0.1, rtol=1e-6)
+    exe.run(feed=FEED, fetch_list=[loss.name, *made[0]], use_prune=True)
+    np.testing.assert_allclose(weight(), before - 0.2, rtol=1e-6)
+
+
+@pytest.mark.parametrize("wrong", ["feeds", "fetchlist", "batch_size"])
+def test_a_word_that_is_none_of_its_own_is_refused(wrong: str) -> None:
+    exe, loss, _ = ready()
+    with pytest.raises(TypeError, match=wrong):
+        exe.run(feed=FEED, fetch_list=[loss], **{wrong: FEED})
+
+
+def test_the_words_of_all_releases_are_known() -> None:
+    exe, loss, _ = ready()
+    words = {"feed_var_name": "feed", "fetch_var_name": "fetch", "use_program_cache": True}
+    (found,) = exe.run(feed=FEED, fetch_list=[loss], return_merged=False, **words)
+    assert found.shape == (1,)
+
+
+def test_a_copy_made_before_an_optimizer_drives_no_rate_of_its_own() -> None:
+    with paddle.static.program_guard(fluid.default_main_program(), fluid.default_startup_program()):
+        paddle.enable_static()
+        loss = fluid.layers.mean(fluid.layers.fc(fluid.layers.data("x", [3]), 1))
+        before = fluid.default_main_program().clone(for_test=True)
+        paddle.optimizer.SGD(paddle.optimizer.lr.ExponentialDecay(0.1, 0.5)).minimize(loss)
+        paddle.disable_static()
+    assert len(fluid.default_main_program()._rates) == 1
+    assert before._rates == {}

@@ -1,0 +1,155 @@
+"""Processes of a job meet with their token, wait for those that live, or hear who is missing, and where."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from paddle._pserver.parley.errors import HostUnreachable, NotOfThisJob, OtherWorld, RankMissing
+from paddle._pserver.parley.host import Host
+from paddle._pserver.parley.line import Line
+from paddle._pserver.parley.messages import Here, Seat
+from paddle._pserver.parley.presence import Presence
+from paddle._pserver.parley.speaker import Speaker
+from paddle._pserver.tasks.handshake import Proof
+from paddle._pserver.trust.auth import Token
+from tests.waiting import until
+
+Place = tuple[str, int]
+
+
+@contextmanager
+def hosting(**options: Any) -> Iterator[Place]:
+    host = Host(**options)
+    yield host.open("127.0.0.1", 0)
+    host.close(linger_s=0)
+
+
+def line(place: Place, rank: int = 0, token: Token | None = None) -> Line:
+    proof = None if token is None else Proof(token, insists=True)
+    return Line(lambda: place, f"worker {rank}", proof)
+
+
+def speaker(place: Place, rank: int, size: int = 2, token: Token | None = None, **options: Any) -> Speaker:
+    return Speaker(line(place, rank, token), Seat("worker", size, rank), **options)
+
+
+def together(*calls: Callable[[], Any]) -> list[Any]:
+    """What each of them gives, or its error."""
+    found: list[Any] = [None] * len(calls)
+
+    def do(number: int) -> None:
+        try:
+            found[number] = calls[number]()
+        except Exception as error:
+            found[number] = error
+
+    threads = [threading.Thread(target=do, args=(number,)) for number in range(len(calls))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    return found
+
+
+def test_who_never_came_is_named() -> None:
+    with hosting() as place:
+        both = [speaker(place, rank, 3, patience_s=0.2) for rank in range(2)]
+        for error in together(*(lambda each=each: each.exchange([b""]) for each in both)):
+            assert isinstance(error, RankMissing)
+            assert "worker 2 has not come" in str(error)
+
+
+def test_who_lives_is_waited_for_beyond_all_patience_and_is_told_of() -> None:
+    said: list[str] = []
+    with hosting() as place:
+        presence = Presence(line(place, 1), [Seat("worker", 2, 1)], beat_s=0.01)
+        clock = iter(float(n) for n in range(0, 10**6, 10))  # each look is ten seconds later
+        first = speaker(place, 0, patience_s=1.0, notice=said.append, clock=lambda: next(clock))
+        first._poll_s = 0.05
+        found: list[Any] = []
+        waiting = threading.Thread(target=lambda: found.extend(first.exchange([b"a"])), daemon=True)
+        waiting.start()
+        until(lambda: said, "a word of whom it waits for")
+        assert said[0].startswith("worker 0 waits for worker 1, for ")
+        assert speaker(place, 1).exchange([b"b"]) == [b"a", b"b"]
+        waiting.join(30)
+        assert found == [b"a", b"b"]
+        assert len(said) == 1
+        presence.leave()
+
+
+def test_who_was_there_and_is_silent_is_gone() -> None:
+    with hosting(lease_s=0.0) as place:
+        Presence(line(place, 1), [Seat("worker", 2, 1)], beat_s=600)
+        first = speaker(place, 0, patience_s=60)
+        first._poll_s = 0.05
+        with pytest.raises(RankMissing, match="worker 1 was there, and is not heard of"):
+            first.exchange([b""])
+
+
+def test_who_leaves_without_a_word_in_this_world_is_not_waited_for() -> None:
+    with hosting() as place:
+        presence = Presence(line(place, 1), [Seat("worker", 2, 1)])
+        until(lambda: presence._line.is_open, "the other to be heard of")
+        presence.leave()
+        with pytest.raises(RankMissing, match="worker 1 has left"):
+            speaker(place, 0, patience_s=60).exchange([b""])
+
+
+def test_nobody_at_the_place_is_an_error_that_names_it() -> None:
+    with hosting() as place:
+        pass
+    with pytest.raises(HostUnreachable, match=r"found nobody for .* at 127.0.0.1:\d+"):
+        speaker(place, 0, patience_s=0.1).exchange([b""])
+
+
+def test_a_place_that_has_gone_is_not_waited_for_as_one_that_may_come() -> None:
+    with hosting() as place:
+        presence = Presence(line(place, 1), [Seat("worker", 2, 1)], beat_s=600)
+        until(lambda: presence.was_met, "the place to answer")
+    waits: list[float] = []
+    late = speaker(
+        place, 1, was_met=lambda: presence.was_met, clock=lambda: 10.0 * len(waits), sleep=waits.append
+    )
+    with pytest.raises(HostUnreachable, match="found nobody for 60 s"):
+        late.exchange([b""])
+
+
+def test_without_the_jobs_token_it_ends_at_once() -> None:
+    right, wrong = Token(b"a" * 32), Token(b"b" * 32)
+    with hosting(token=right) as place:
+        known = [speaker(place, rank, token=right) for rank in range(2)]
+        assert together(*(lambda each=each: each.exchange([b"x"]) for each in known)) == [[b"x", b"x"]] * 2
+        with pytest.raises(NotOfThisJob, match="has not the token of this job"):
+            speaker(place, 0, token=wrong).exchange([b"x"])
+        with pytest.raises(NotOfThisJob, match="named none: give PADDLE_TOKEN_FILE to all"):
+            speaker(place, 0).exchange([b"x"])
+
+
+def test_other_numbers_of_processes_end_at_once() -> None:
+    with hosting() as place:
+        line(place, 1).ask("here", Here([Seat("worker", 3, 1)]), 5)
+        with pytest.raises(OtherWorld, match="told one number"):
+            speaker(place, 0, 2).exchange([b""])
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", b"220 mail\r\n"])
+def test_somebody_else_at_the_place_ends_it_at_once(answer: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        place = other.getsockname()
+
+        def serve() -> None:
+            taken, _ = other.accept()
+            taken.recv(1 << 16)
+            taken.sendall(answer)
+            taken.close()
+
+        threading.Thread(target=serve, daemon=True).start()
+        with pytest.raises(NotOfThisJob, match="is no place where processes of a job meet"):
+            speaker(place, 0).exchange([b""])
