@@ -118,7 +118,9 @@ def test_a_pass_without_a_batch_is_told_once():
     left = iter([rows()])
     with pytest.warns(RuntimeWarning, match="pass 1 had no batch") as warned:
         trainer.train(lambda: left, num_passes=3)
-    told = [one for one in warned if one.category is RuntimeWarning]  # what is collected just then may complain, too
+    told = [
+        one for one in warned if one.category is RuntimeWarning
+    ]  # what is collected just then may complain, too
     assert len(told) == 1 and told[0].filename == __file__, [str(one.message) for one in warned]
 
 
