@@ -24,15 +24,19 @@ LAUNCH = (
     Row("_launch.machines.awake"),
     Row("_launch.fleet.call", FLAGS),
     Row("_launch.fleet.cluster", "_launch.errors _launch.fleet.call", "contextlib socket"),
-    Row("_launch.fleet.roles", f"_launch.fleet _launch.{{plan, settings}} {FLAGS}", "pathlib"),
+    Row("_launch.fleet.roles", f"_launch.fleet _launch.{{parts.planning, plan}} {FLAGS}", "pathlib"),
+    Row("_launch.parts.planning", "_launch.{plan, settings}", "pathlib"),
+    Row("_launch.parts.premises", "_launch.{errors, plan}", "pathlib shutil tempfile"),
+    Row("_launch.parts.attending", "_launch.{errors, signals}", "sys"),
+    Row("_launch.parts.ending", "_launch.{cause, parts.running, plan}"),
     Row(
-        "_launch.fleet.running",
+        "_launch.parts.running",
         f"{SUPERVISOR} _launch.{{machines.awake, backends, inbox, logs, news, plan, signals}}",
         "contextlib queue signal time",
     ),
     Row(
         "_launch.fleet.cli",
-        f"_launch.fleet _launch.{{backends, phases, plan, settings, signals}} {FLAGS} _visible",
+        f"_launch.fleet _launch.{{backends, parts, phases, plan, settings}} {FLAGS} _visible",
         STANDARD,
     ),
     Row("_launch.ranks.place", "_launch.errors", "hashlib hmac"),
@@ -42,10 +46,10 @@ LAUNCH = (
         "_launch.{errors, ranks.place}",
         "contextlib hashlib hmac secrets socket time",
     ),
-    Row("_launch.ranks.roles", "_launch.{environ, plan, settings}", "pathlib"),
+    Row("_launch.ranks.roles", "_launch.{environ, parts.planning, plan}", "pathlib"),
     Row(
         "_launch.ranks.cli",
-        "_launch.{arguments, backends, cause, errors, flags, fleet.running, manual, phases, plan, ranks, "
+        "_launch.{arguments, backends, cause, errors, flags, manual, parts, phases, plan, ranks, "
         "settings, signals} _visible",
         STANDARD,
     ),

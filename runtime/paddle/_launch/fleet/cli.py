@@ -9,23 +9,23 @@ status of a job is that of the process that failed first, 0 only if all trainers
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
-import shutil
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
-from paddle._launch import manual, signals
+from paddle._launch import manual
 from paddle._launch.backends import carrier
-from paddle._launch.errors import LaunchError, UsageError
+from paddle._launch.errors import UsageError
 from paddle._launch.flags import flags_of
 from paddle._launch.fleet import call, cluster, roles
-from paddle._launch.fleet.running import Running
+from paddle._launch.parts import premises
+from paddle._launch.parts.attending import attend, print_line
+from paddle._launch.parts.ending import failed, told
+from paddle._launch.parts.running import Running
 from paddle._launch.phases import Limits, Phase
 from paddle._launch.plan import LaunchPlan, RolePlan, count
 from paddle._launch.settings import RUNTIME
@@ -56,14 +56,7 @@ _BY_PLATFORM = ("PADDLE_TRAINERS", "POD_IP", "PADDLE_TRAINER_ID", "TRAINER_PORTS
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line, this program's own if none is given; gives the exit status."""
-    try:
-        signals.answer()
-        status = _run(sys.argv[1:] if argv is None else argv, os.environ)
-    except (LaunchError, signals.Stopped) as end:
-        _say(str(end))
-        status = end.exit_status
-    signals.leave_at_once()
-    return status
+    return attend(lambda: _run(sys.argv[1:] if argv is None else argv, os.environ), _say)
 
 
 def _run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -73,15 +66,15 @@ def _run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     if asked is None:
         return _print_help()
     placed = cluster.settle(asked, environ, partial(cluster.free_ports, seed=os.getpid()), cluster.is_own)
-    folder = _folder()
+    folder = premises.here()
     if not (folder / asked.script).is_file():
         raise UsageError(f"there is no program {asked.script} in {folder}. Give its path.")
-    with _workspace() as workspace:
-        premises = roles.Premises(
+    with premises.workspace("paddle-launch-") as workspace:
+        given = roles.Premises(
             python=sys.executable, runtime=RUNTIME, folder=folder, workspace=workspace, environ=environ
         )
-        launch = roles.plan(asked, placed, premises, f"fleet-{secrets.token_hex(4)}")
-        _empty_logs(launch, folder / asked.log_dir)
+        launch = roles.plan(asked, placed, given, f"fleet-{secrets.token_hex(4)}")
+        premises.empty_logs(launch, folder / asked.log_dir)
         return _carry_out(launch, _PATIENT if not placed.is_whole else Limits())
 
 
@@ -115,52 +108,20 @@ def _explain(running: Running, launch: LaunchPlan) -> None:
     cause = running.cause
     if cause is None:
         return
-    role = next((role for role in launch.nodes[0].roles if role.name == cause.role), None)
-    lines = running.last_lines(cause.role) if cause.role else ()
+    role = failed(cause, launch)
     if role is None or cause.signum is not None:
         _say(f"{cause.text.rstrip('.')}; all processes of the job on this machine are stopped")
         return
-    _say(f"{cause.text} ({Path(role.log).name}), so the job is over{'. Its last lines:' if lines else ''}")
-    for line in lines:
-        _print_line(f"  | {visible(line)}")
-    if cause.detail:
-        _say(f"why: {cause.detail}")
-    _say(f"all it printed is in {role.log}")
+    head = f"{cause.text} ({Path(role.log).name}), so the job is over"
+    for line in told(head, cause, running, launch):
+        show = print_line if line.startswith(" ") else _say
+        show(visible(line))
 
 
 def _become(program: Sequence[str]) -> NoReturn:
     """Run the program in this process's place: who started this one watches it."""
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-u", *program])
-
-
-def _folder() -> Path:
-    try:
-        return Path.cwd()
-    except FileNotFoundError as error:
-        raise UsageError("the current folder does not exist any more. cd to one that does.") from error
-
-
-@contextlib.contextmanager
-def _workspace() -> Iterator[Path]:
-    """A folder for the agent of this job alone."""
-    folder = Path(tempfile.mkdtemp(prefix="paddle-launch-")).resolve()
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _empty_logs(launch: LaunchPlan, folder: Path) -> None:
-    """Make the folder of the logs, and empty those that are written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for role in launch.nodes[0].roles:
-            Path(role.log).write_bytes(b"")
-    except OSError as error:
-        raise UsageError(
-            f"--log_dir: {error.filename}: {error.strerror}. Give a folder that can be written to."
-        ) from error
 
 
 def _print_help() -> int:
@@ -173,9 +134,4 @@ def _print_help() -> int:
 
 
 def _say(text: str) -> None:
-    _print_line(f"{_NAME}: {visible(text)}")
-
-
-def _print_line(line: str) -> None:
-    with contextlib.suppress(OSError):  # nobody reads it any more
-        print(line, file=sys.stderr, flush=True)
+    print_line(f"{_NAME}: {visible(text)}")

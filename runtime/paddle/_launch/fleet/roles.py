@@ -16,12 +16,11 @@ from typing import Literal
 from paddle._launch.environ import ClusterEnvironment, child_environment, meeting_words
 from paddle._launch.fleet.call import Call
 from paddle._launch.fleet.cluster import Cluster, host_of
-from paddle._launch.plan import JOB_VARIABLE, LaunchPlan, NodePlan, RolePlan, role_name
-from paddle._launch.settings import Host
+from paddle._launch.parts.planning import part, trust
+from paddle._launch.plan import JOB_VARIABLE, LaunchPlan, RolePlan, role_name
 
 _LOGS = {"pserver": "serverlog", "trainer": "workerlog"}
 _PROXIES = ("http_proxy", "https_proxy")  # processes of one job speak to each other directly
-_TRUST = ("PADDLE_TOKEN_FILE", "PADDLE_TLS_CA", "PADDLE_TLS_CERT", "PADDLE_TLS_KEY")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,23 +38,12 @@ class Premises:
 def plan(call: Call, cluster: Cluster, premises: Premises, job: str) -> LaunchPlan:
     """Plan this machine's part of a job. ``job``: tells it from others."""
     writer = _Writer(call, cluster, premises, job)
-    node = NodePlan(
-        node=0,
-        host=Host("local"),
-        address=cluster.here,
+    return part(
+        job,
+        cluster.here,
+        tuple(writer.roles()),
         workspace=premises.workspace,
-        roles=tuple(writer.roles()),
-    )
-    return LaunchPlan(
-        name=job,
-        nodes=(node,),
-        prepare=(),
-        package=None,
-        home=premises.folder,
-        snapshots=None,
-        ports=(0, 0, 0),
-        origins=("default",) * 3,
-        ready_timeout_s=0.0,
+        folder=premises.folder,
         has_token=cluster.is_whole,  # else each machine's launcher would make another
     )
 
@@ -105,7 +93,7 @@ class _Writer:
     def _words(self) -> dict[str, str | None]:
         """What both kinds are told beside their place."""
         environ, cluster = self._premises.environ, self._cluster
-        kept = {} if cluster.is_whole else {name: environ[name] for name in _TRUST if environ.get(name)}
+        kept = {} if cluster.is_whole else trust(environ)
         return {
             **dict.fromkeys(_PROXIES),
             "PADDLE_HETER_TRAINER_IP_PORT_LIST": "",

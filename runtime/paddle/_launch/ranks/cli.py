@@ -12,11 +12,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,9 +23,12 @@ from paddle._launch import manual, signals
 from paddle._launch.arguments import parse_arguments, split_at_program
 from paddle._launch.backends import carrier
 from paddle._launch.cause import Cause
-from paddle._launch.errors import LaunchError, UsageError
+from paddle._launch.errors import UsageError
 from paddle._launch.flags import check_ports, defaults_of, flags_of
-from paddle._launch.fleet.running import Running
+from paddle._launch.parts import premises
+from paddle._launch.parts.attending import attend, print_line
+from paddle._launch.parts.ending import told
+from paddle._launch.parts.running import Running
 from paddle._launch.phases import Limits, Phase
 from paddle._launch.plan import LaunchPlan, count
 from paddle._launch.ranks import machines, place, rally, roles
@@ -54,14 +55,7 @@ Exit status: 0 well, 2 a wrong call or place, 128 + n stopped by signal n, else 
 def main(arguments: Sequence[str]) -> int:
     """Run one command line; gives the exit status."""
     say = partial(_say, place.number(os.environ))
-    try:
-        signals.answer()
-        status = _run(arguments, os.environ, say)
-    except (LaunchError, signals.Stopped) as end:
-        say(str(end))
-        status = end.exit_status
-    signals.leave_at_once()
-    return status
+    return attend(lambda: _run(arguments, os.environ, say), say)
 
 
 def _run(arguments: Sequence[str], environ: Mapping[str, str], say: Callable[[str], None]) -> int:
@@ -71,15 +65,15 @@ def _run(arguments: Sequence[str], environ: Mapping[str, str], say: Callable[[st
         print(manual.page(_USAGE, [("Flags:", flags_of("rank"))]), end="")
         return 0
     values = _values(given.values, environ)
-    folder = Path.cwd()
+    folder = premises.here()
     called = tuple(program) or (_PROGRAM,)
     if not (folder / called[0]).is_file():
         raise UsageError(f"there is no program {called[0]} in {folder}. Give its path, or copy it there.")
     here = place.read(environ)
     listed = _listed(values, folder)
     ranks = _meet(here, listed, values)
-    with _workspace() as workspace:
-        premises = roles.Premises(
+    with premises.workspace("paddle-rank-") as workspace:
+        given_here = roles.Premises(
             python=sys.executable,
             runtime=RUNTIME,
             folder=folder,
@@ -88,8 +82,8 @@ def _run(arguments: Sequence[str], environ: Mapping[str, str], say: Callable[[st
             program=called,
             environ=environ,
         )
-        launch = roles.plan(ranks, premises)
-        _empty_logs(launch, premises.logs)
+        launch = roles.plan(ranks, given_here)
+        premises.empty_logs(launch, given_here.logs)
         say(_begun(ranks, launch))
         if here.rank == 0 and len(ranks.servers) < min(len(listed), here.size):
             say(
@@ -160,39 +154,9 @@ def _explain(cause: Cause, running: Running, launch: LaunchPlan, say: Callable[[
         culprit, reason = next(iter(running.blamed_elsewhere.items()))
         say(f"{said}, because {culprit}, on another rank, broke the job: {reason}")
         return
-    role = next((role for role in launch.nodes[0].roles if role.name == cause.role), None)
-    lines = running.last_lines(cause.role) if cause.role else ()
-    say(f"{said}{'. Its last lines:' if lines else ''}")
-    for line in lines:
-        say(f"  | {line}")
-    if cause.detail:
-        say(f"why: {cause.detail}")
-    if role is not None:
-        say(f"all it printed is in {role.log}")
-
-
-def _empty_logs(launch: LaunchPlan, folder: Path) -> None:
-    """Make the folder of the logs, and empty those that are written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for role in launch.nodes[0].roles:
-            Path(role.log).write_bytes(b"")
-    except OSError as error:
-        raise UsageError(
-            f"--log_dir: {error.filename}: {error.strerror}. Give a folder that can be written to."
-        ) from error
-
-
-@contextlib.contextmanager
-def _workspace() -> Iterator[Path]:
-    """A folder for the agent of this rank alone."""
-    folder = Path(tempfile.mkdtemp(prefix="paddle-rank-")).resolve()
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    for line in told(said, cause, running, launch):
+        say(line)
 
 
 def _say(rank: str, text: str) -> None:
-    with contextlib.suppress(OSError):  # nobody reads it any more
-        print(f"{COMMAND} {rank}: {visible(text)}", file=sys.stderr, flush=True)
+    print_line(f"{COMMAND} {rank}: {visible(text)}")

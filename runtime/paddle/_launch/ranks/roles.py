@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paddle._launch.environ import SERVED, SHARED_PORTS, ClusterEnvironment, child_environment
-from paddle._launch.plan import JOB_VARIABLE, LaunchPlan, NodePlan, RolePlan, role_name
-from paddle._launch.settings import Host
+from paddle._launch.parts.planning import part, trust
+from paddle._launch.plan import JOB_VARIABLE, LaunchPlan, RolePlan, role_name
 
 COMMENT = "paddle_cluster_pserver"  # by which people find the servers among their processes
-_TRUST = ("PADDLE_TOKEN_FILE", "PADDLE_TLS_CA", "PADDLE_TLS_CERT", "PADDLE_TLS_KEY")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,24 +64,13 @@ class Premises:
 def plan(ranks: Ranks, premises: Premises) -> LaunchPlan:
     """Plan one rank's part of the job."""
     roles = [_pserver(ranks, premises)] if ranks.is_first_here else []
-    node = NodePlan(
-        node=0,
-        host=Host("local"),
-        address=ranks.here,
+    return part(  # which makes no token: every rank would make another
+        ranks.job,
+        ranks.here,
+        (*roles, _trainer(ranks, premises)),
         workspace=premises.workspace,
-        roles=(*roles, _trainer(ranks, premises)),
-    )
-    return LaunchPlan(
-        name=ranks.job,
-        nodes=(node,),
-        prepare=(),
-        package=None,
-        home=premises.folder,
-        snapshots=None,
+        folder=premises.folder,
         ports=ranks.ports,
-        origins=("default",) * 3,
-        ready_timeout_s=0.0,
-        has_token=False,  # else every rank would make another
     )
 
 
@@ -123,7 +111,7 @@ def _role(
         ports_num=dense,
         ports_num_for_sparse=sparse,
     )
-    kept = {} if ranks.has_token else {name: text for name in _TRUST if (text := premises.environ.get(name))}
+    kept = {} if ranks.has_token else trust(premises.environ)
     own = {JOB_VARIABLE: ranks.job, SHARED_PORTS: ",".join(map(str, ranks.ports))}
     served = {SERVED: ranks.job} if is_server else {}
     return RolePlan(

@@ -1,8 +1,8 @@
 """One job, running: the loop between the supervisor, which decides, and the carrier, which does.
 
 It must never know which processes a job has, nor what they do. It differs from the launch of a workspace
-(launch.py) in what a fleet program is: the same file is server and trainer, and says nothing of itself to the
-launcher unless it wants to. So
+(launch.py) in what a part is: one of several machines, and under fleetrun one file is server and trainer, and
+says nothing of itself unless it wants to. So
 
 1. a server counts as ready once it is started, unless servers ``say_when``: its trainers wait for it
    themselves;

@@ -1,4 +1,4 @@
-"""When a job of the fleet generation is over, and with which status."""
+"""When one machine's part of a job is over, and with which status."""
 
 from collections.abc import Callable, Iterable
 from itertools import count
@@ -7,8 +7,8 @@ import pytest
 
 from paddle._launch.backends import Post
 from paddle._launch.events import Answered, Event, Heard, NodeEnded, RoleExited, RoleJoined
-from paddle._launch.fleet.running import Running
 from paddle._launch.news import Printed, Waiting
+from paddle._launch.parts.running import Running
 from paddle._launch.phases import Limits, Phase
 from paddle._launch.plan import LaunchPlan
 from tests.launch.fleet.test_roles import LISTS, planned
