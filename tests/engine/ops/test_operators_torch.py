@@ -75,8 +75,10 @@ def entries(slots: dict[str, list[Tensor]], width: int) -> Tensor:
 def windowed(pool: Callable[..., Tensor]) -> Twin:
     def twin(slots: dict[str, list[Tensor]], attrs: dict[str, Any]) -> Tensor:
         how = {} if pool is F.max_pool2d else {"count_include_pad": not attrs["exclusive"]}
-        moving = attrs["ksize"], attrs["strides"], attrs["paddings"]
-        return pool(slots["X"][0], *moving, ceil_mode=attrs["ceil_mode"], **how)
+        x = slots["X"][0]
+        window = tuple(side or whole for side, whole in zip(attrs["ksize"], x.shape[2:], strict=True))
+        moving = window, attrs["strides"], attrs["paddings"]
+        return pool(x, *moving, ceil_mode=attrs["ceil_mode"], **how)
 
     return twin
 

@@ -2,7 +2,8 @@
 
 Sources of the semantics: v2's ``img_conv`` and ``img_pool``, fluid's ``conv2d`` and ``pool2d``. Weights are
 (filters, channels of a group, height, width). A window that moves by steps takes places while it lies in the
-image and its zeros; of pooling with ``ceil_mode`` also one more that sticks out.
+image and its zeros; of pooling with ``ceil_mode`` also one more that sticks out. Of equal pixels the first is
+a window's maximum, as in both.
 """
 
 from __future__ import annotations
@@ -153,7 +154,9 @@ def _pool_shape(forms: Forms) -> Mapping[str, Form]:
 
 
 def _max_pool_shape(forms: Forms) -> Mapping[str, Form]:
-    out = _pool_shape(forms)["Out"]
+    x = image_form(forms)
+    is_one = forms.attrs["ksize"] == _WHOLE
+    out = replace(x, shape=(*x.shape[:2], 1, 1)) if is_one else _pool_shape(forms)["Out"]
     return {"Out": out, "Places": replace(out, dtype="int32")}
 
 
@@ -164,8 +167,9 @@ def _planes(images: np.ndarray) -> np.ndarray:
 def _max_pool(call: Call) -> Steps:
     from paddle._engine.kernels.images import pool_max  # loads numba
 
-    out, frame = call["Out"], frame_of(call, call.attrs["ksize"], call["Out"])
-    yield partial(pool_max, _planes(call["X"]), frame, _planes(out), _planes(call["Places"]))
+    x, out, window = call["X"], call["Out"], call.attrs["ksize"]
+    frame = frame_of(call, x.shape[2:] if window == _WHOLE else window, out)
+    yield partial(pool_max, _planes(x), frame, _planes(out), _planes(call["Places"]))
 
 
 def _max_pool_gradient(call: Call) -> Steps:
@@ -189,6 +193,7 @@ def _average_pool_gradient(call: Call) -> Steps:
     yield partial(spread_average, _planes(grad), frame, counts_zeros, _planes(call["X@GRAD"]))
 
 
+_WHOLE = (0, 0)  # a window: the image, whatever its size
 _WINDOW = {"ksize": REQUIRED, "strides": (1, 1), "paddings": (0, 0), "ceil_mode": False}
 
 ROWS = (

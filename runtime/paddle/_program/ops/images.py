@@ -133,9 +133,11 @@ def _pool2d(low: Lowering, op: Operator) -> None:
 
 
 def _global_pool(low: Lowering, op: Operator, how: str) -> None:
-    type = "reduce_max" if how == "max" else "reduce_mean"
     x = low.input(op, "X").variable
-    low.give(op, "Out", low.op(type, {"dim": (2, 3), "keep_dim": True}, X=x))
+    if how == "max":  # not reduce_max: of equal pixels the first alone has the gradient
+        low.give(op, "Out", low.op("max_pool2d", {"ksize": (0, 0)}, X=x))
+    else:
+        low.give(op, "Out", low.op("reduce_mean", {"dim": (2, 3), "keep_dim": True}, X=x))
 
 
 def _adaptive_pool(low: Lowering, op: Operator, how: str, wanted: tuple[int, int]) -> None:
