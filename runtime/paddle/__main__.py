@@ -50,6 +50,7 @@ Usage: paddle COMMAND [--name=value ...]
   paddle dump_plan  Print how a training program computes a step, without taking one.
   paddle view_key   Print the key with which a pserver that has a token is looked at from another machine.
   paddle rank       Run one rank of a job that mpirun or srun has started.
+  paddle pod        Run what a pod of a job on Kubernetes has: a parameter server or a trainer.
   paddle version    Print the version and what it was built with.
   paddle help       Print this page; `paddle pserver --help` prints the server's flags.
 
@@ -107,7 +108,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _command(name: str) -> Callable[[Sequence[str]], int]:
     commands = {"pserver": _pserver, "master": _master, "view_key": _view_key, "version": _version}
     commands |= {"export": _offline.export, "reshard": _offline.reshard, "snapshot": _online.snapshot}
-    commands |= {"dump_plan": _planning.dump_plan, "rank": _rank, "help": _help}
+    commands |= {"dump_plan": _planning.dump_plan, "rank": _rank, "pod": _pod}
+    commands |= {"help": _help}
     found = commands.get(name.removeprefix("--"), _help if name == "-h" else None)
     if found:
         return found
@@ -120,7 +122,7 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
 
 def _help(arguments: Sequence[str]) -> int:
     helped = {"pserver": _pserver, "master": _master, "export": _offline.export, "reshard": _offline.reshard}
-    helped |= {"snapshot": _online.snapshot, "dump_plan": _planning.dump_plan, "rank": _rank}
+    helped |= {"snapshot": _online.snapshot, "dump_plan": _planning.dump_plan, "rank": _rank, "pod": _pod}
     for name, command in helped.items():
         if name in arguments:
             return command(["--help"])
@@ -278,6 +280,12 @@ def _certificate(values: Mapping[str, Any]) -> Certificate | None:
 
 def _rank(arguments: Sequence[str]) -> int:
     from paddle._launch.ranks.cli import main
+
+    return main(arguments)
+
+
+def _pod(arguments: Sequence[str]) -> int:
+    from paddle._launch.kubernetes.inside.cli import main
 
     return main(arguments)
 

@@ -17,7 +17,7 @@ from paddle._launch.errors import FlagError
 Value = bool | int | float | str | tuple[str, ...]
 Kind = Literal["bool", "int", "float", "str", "names", "duration"]  # names: words, written with commas
 User = Literal[
-    "launcher", "pserver", "trainer", "master", "reshard", "export", "snapshot", "fleetrun", "rank"
+    "launcher", "pserver", "trainer", "master", "reshard", "export", "snapshot", "fleetrun", "rank", "pod"
 ]
 
 # What a value does in this release.

@@ -20,16 +20,17 @@ from paddle._launch.flag import Effect, Flag, Kind, User, Value
 _COMMANDS = frozenset(
     {
         *("paddle.py", "paddle pserver", "paddle master", "paddle reshard", "paddle export"),
-        *("paddle snapshot", "fleetrun", "paddle rank"),
+        *("paddle snapshot", "fleetrun", "paddle rank", "paddle pod"),
     }
 )
+_MOST_PODS = 1000
 _MOST_TRAINERS = 1 << 16  # a pserver keeps something of each from the start
 
 
 def _users(letters: str) -> frozenset[User]:
     names: dict[str, User] = {
         "l": "launcher", "p": "pserver", "t": "trainer", "m": "master", "r": "reshard",
-        "e": "export", "s": "snapshot", "f": "fleetrun", "k": "rank",
+        "e": "export", "s": "snapshot", "f": "fleetrun", "k": "rank", "o": "pod",
     }  # fmt: skip
     return frozenset(names[letter] for letter in letters)
 
@@ -84,7 +85,7 @@ FLAGS: tuple[Flag, ...] = (
     _job("hosts", "names", (), "Nodes, local or user@host[:sshport]; the place in the list is the node's id",
          conf="HOSTS"),
     _job("root_dir", "str", "jobs", "Folder on every node for the JOB folders", conf="ROOT_DIR"),
-    _job("platform", "str", "fabric", "What leads to nodes: fabric (SSH, or this machine) or mpi (mpirun)",
+    _job("platform", "str", "fabric", "What has nodes: fabric (SSH, or this machine), mpi (mpirun), kubernetes",
          conf="PLATFORM", choices=("fabric", "mpi", "kubernetes")),
     _job("mpirun_flags", "str", "", "Flags of mpirun beside those that it needs", conf="MPIRUN_FLAGS"),
     _job("pserver_hosts", "names", (), "Nodes of HOSTS, by name or number, with a pserver (unset: all)",
@@ -99,6 +100,25 @@ FLAGS: tuple[Flag, ...] = (
     _job("tls", "str", "", "Encrypt, by an authority of this job: auto or off (unset: auto over SSH)"),
     _job("max_restart", "int", 0, "How often a process that was killed, or the whole job, is started again",
          conf="PADDLE_MAX_RESTART", low=0),
+    # Pods, which Kubernetes has for nodes
+    _job("image", "str", "", "Image of the pods, which has the runtime", conf="KUBERNETES_IMAGE"),
+    _job("pserver_num", "int", 1, "Number of pods with a parameter server", conf="PSERVER_NUM",
+         low=1, high=_MOST_PODS),
+    _job("trainer_num", "int", 1, "Number of pods with a trainer", conf="TRAINER_NUM", low=1, high=_MOST_PODS),
+    _job("namespace", "str", "", "Namespace of the job (unset: kubectl's)", conf="KUBERNETES_NAMESPACE"),
+    _job("context", "str", "", "Context of kubectl that names the cluster (unset: its current one)",
+         conf="KUBERNETES_CONTEXT"),
+    _job("image_pull_policy", "str", "IfNotPresent", "When the image is fetched",
+         choices=("Always", "IfNotPresent", "Never")),
+    _job("image_pull_secret", "str", "", "Secret with which it is fetched, there already"),
+    _job("pserver_cpu", "str", "500m", "Processors that a pod of a parameter server asks for"),
+    _job("pserver_memory", "str", "512Mi", "Its memory; if given, it may not have more, either"),
+    _job("trainer_cpu", "str", "500m", "Processors that a trainer's pod asks for"),
+    _job("trainer_memory", "str", "512Mi", "Its memory; if given, it may not have more, either"),
+    _job("storage", "str", "1Gi", "Volume of each parameter server for --snapshot_dir"),
+    _job("storage_class", "str", "", "Kind of that volume (unset: the cluster's usual one)"),
+    _job("collect_timeout", "duration", 3600.0, "How long trainers' pods wait for results to be collected"),
+    _job("kubernetes_version", "str", "", "Version that manifests are for (unset: the cluster is asked)"),
     # Where parameter servers listen and trainers find them
     _row("lpts", "acts", "port", "int", 7164, "First port; sparse ones follow the dense",
          env="PADDLE_PSERVER_PORT PADDLE_PORT", conf="PADDLE_PORT", low=1, high=65535),
@@ -299,13 +319,28 @@ RANK_FLAGS: tuple[Flag, ...] = (
 )
 # fmt: on
 
+# Of `paddle pod`, beside the launcher's flags that are of its job.
+# fmt: off
+_pod = partial(_row, "o", "acts")
+POD_FLAGS: tuple[Flag, ...] = (
+    _pod("role", "str", "", "What this pod is", choices=("pserver", "trainer")),
+    _pod("name", "str", "", "Name of the job, by which pods find each other: NAME-pserver-0.NAME"),
+    _pod("rank", "int", -1, "Number of this pod (-1: JOB_COMPLETION_INDEX, or that behind its host's name)"),
+    _pod("package", "str", "", "Folder with the parts of the workspace (unset: it is there)"),
+    _pod("template", "str", "", "Folder that has the workspace, where that cannot be written to"),
+    _pod("secrets", "str", "", "Folder with what processes show and trust: token, tls_ca, tls_cert, tls_key"),
+    _pod("keep", "duration", 0.0, "How long a trainer's pod stays when its program has ended"),
+    _pod("reports", "bool", False, "Print what roles report, too, for the launcher"),
+)
+# fmt: on
+
 BY_NAME: Mapping[str, Flag] = MappingProxyType({flag.name: flag for flag in FLAGS})
 BY_CONF_NAME: Mapping[str, Flag] = MappingProxyType({flag.conf: flag for flag in FLAGS if flag.conf})
 
 
 def flags_of(*users: User) -> tuple[Flag, ...]:
     """Give the flags that at least one of ``users`` takes, in the order of the tables."""
-    tables = (FLAGS, MASTER_FLAGS, SNAPSHOT_FLAGS, FLEET_FLAGS, RANK_FLAGS)
+    tables = (FLAGS, MASTER_FLAGS, SNAPSHOT_FLAGS, FLEET_FLAGS, RANK_FLAGS, POD_FLAGS)
     return tuple(flag for table in tables for flag in table if flag.users & set(users))
 
 

@@ -17,13 +17,23 @@ from paddle._launch.arguments import Arguments, parse_arguments
 from paddle._launch.errors import NotInThisRelease, UsageError
 from paddle._launch.flag import Value
 from paddle._launch.flags import BY_NAME, flags_of, nearest
-from paddle._launch.settings import Settings
+from paddle._launch.kubernetes import names, pods
+from paddle._launch.settings import Settings, as_pods
 from paddle._launch.workspace import Entry, listing, locate
 
 COMMAND = "paddle.py"
 # A process's place in a job is not for choice, and a job that is launched makes its own token.
 SNAPSHOT_FLAGS = ("snapshot_period", "snapshot_interval", "snapshot_keep", "snapshot_restarts")
 OURS = ("trainer_id", "num_gradient_servers", "pservers", "token_file", "tls_ca")
+
+
+_PODS_HOME = Path("/paddle")  # which pods may write to
+_NUMBERS = "are as many as --pserver_num and --trainer_num say"
+_OF_PODS = {
+    "nics": "listen at the one address that they have",
+    "root_dir": f"have their workspace in {_PODS_HOME}",
+    "resume": "keep their snapshots for as long as their job is there",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +44,8 @@ class JobSpec:
     where it is deployed already. ``home``: where logs and the model are collected. ``arguments``: of the
     training program, all but the launcher's own. ``flags``: those that trainers find as ``PADDLE_INIT_*``.
     ``encrypts``: pservers have certificates that trainers trust.
-    ``snapshots``: where pservers keep them; a relative folder lies in each node's workspace.
+    ``snapshots``: where pservers keep them; a relative folder lies in each node's workspace. ``pods``: what
+    is asked of nodes that are pods.
     """
 
     name: str
@@ -47,6 +58,7 @@ class JobSpec:
     snapshots: Path | None
     encrypts: bool
     notices: tuple[str, ...]
+    pods: pods.Pods | None = None
 
 
 def describe(
@@ -79,19 +91,27 @@ def describe(
     if is_free or not settings["job_prepare"]:  # else the folder may be yet to be made
         _check_shards(settings, content)
     home = _writable(home or package or (deployed if is_local else None) or cwd)
-    name = _free_name(root, now, is_free if is_free and package else _looks_free)
+    name = _free_name(root, now, is_free if is_free and package else _looks_free, settings)
+    asked = pods.of(settings, str(deployed or "")) if settings.hosts[0].is_pod else None
     return JobSpec(
         name=name,
-        settings=settings,
-        places=own or _places(settings, deployed or root / name),
+        settings=in_pods(settings, name) if asked else settings,
+        places=own or _places(settings, root / "workspace" if asked else deployed or root / name),
         package=content,
         home=home,
         arguments=given.others,
-        flags={**trainers.values, **_shared(settings)},
+        flags={**trainers.values, **shared(settings)},
         snapshots=_snapshots(settings),
         encrypts=_encrypts(settings),
         notices=(*settings.notices, *trainers.notices, *_near_misses(given), *_idle(settings)),
+        pods=asked,
     )
+
+
+def in_pods(settings: Settings, job: str) -> Settings:
+    """Settings of a job whose nodes are pods, by the names that these have in it."""
+    numbers = ((kind, rank) for kind in ("pserver", "trainer") for rank in range(settings[f"{kind}_num"]))
+    return as_pods(settings, [names.address(job, *number) for number in numbers])
 
 
 def _folder(settings: Settings, name: str, cwd: Path) -> Path | None:
@@ -113,9 +133,9 @@ def _check_platform(settings: Settings) -> None:
     """Refuse nodes that what is to lead to them cannot lead to."""
     written = settings.written("platform")
     if settings["platform"] == "kubernetes":
-        raise NotInThisRelease(
-            f"{written}: it is not in this release. Name machines in HOSTS, which are reached over SSH."
-        )
+        _check_pods(settings)
+        return
+    pods.check_none(settings)
     if settings["platform"] == "mpi" and settings.hosts[0].is_local:
         raise UsageError(
             f"{written}: mpirun leads to machines, and HOSTS names local nodes. Name machines, user@host, or "
@@ -129,10 +149,25 @@ def _check_platform(settings: Settings) -> None:
         )
 
 
+def _check_pods(settings: Settings) -> None:
+    if settings["max_restart"]:
+        raise NotInThisRelease(
+            f"{settings.written('max_restart')}: trainers are not started again on Kubernetes in this release. "
+            "Give 0; with --snapshot_dir a parameter server comes back all the same, and with --min_trainers "
+            "a job goes on without a trainer."
+        )
+    for name in ("hosts", "pserver_hosts", "trainer_hosts", "nics", "mpirun_flags", "root_dir", "resume"):
+        if settings.origins[name] == f"--{name}":
+            raise UsageError(
+                f"--{name}: nodes are pods on Kubernetes, which {_OF_PODS.get(name, _NUMBERS)}. Leave it out."
+            )
+
+
 def _check_enough(settings: Settings) -> None:
     least, trainers = settings["min_trainers"], len(settings.places.trainers)
     if least > trainers:
         which = "TRAINER_HOSTS" if settings.origins["trainer_hosts"] != "default" else "HOSTS"
+        which = "--trainer_num" if settings.hosts[0].is_pod else which
         raise UsageError(
             f"{settings.written('min_trainers')}: {least} is more than the {trainers} of {which}, where each "
             "node has one trainer. Give fewer, or 0 to go on with all only."
@@ -142,6 +177,8 @@ def _check_enough(settings: Settings) -> None:
 def check_nics(settings: Settings) -> None:
     """Refuse network devices at which pservers would not be heard."""
     devices = ",".join(settings["nics"])
+    if settings.hosts[0].is_pod:
+        return
     if settings.hosts[0].is_local and devices not in ("", "lo"):
         raise UsageError(
             f"{settings.written('nics')}: {devices!r} is no device of local nodes: they have the loopback "
@@ -172,7 +209,8 @@ def _check_ranks(trainers: Arguments) -> None:
         if name in trainers.values:
             raise UsageError(
                 f"--{name} cannot be given to {COMMAND}: every process gets its own, by the order of HOSTS, "
-                "and a token of the job. Leave it out."
+                "and a token of the job. Leave it out. (How many pods there are on Kubernetes is said by "
+                "--pserver_num and --trainer_num.)"
             )
 
 
@@ -193,6 +231,8 @@ def _check_shards(settings: Settings, content: tuple[Entry, ...] | None) -> None
 
 def root_of(settings: Settings) -> Path:
     """ROOT_DIR, as nodes have it."""
+    if settings.hosts[0].is_pod:
+        return _PODS_HOME
     if settings.hosts[0].is_local:
         return _possible(settings.folder.resolve() / _expanded(settings, "root_dir"), settings)
     root = Path(settings["root_dir"])
@@ -251,9 +291,10 @@ def _idle(settings: Settings) -> Iterator[str]:
         )
 
 
-def _free_name(root: Path, now: datetime, is_free: Callable[[Path], bool]) -> str:
+def _free_name(root: Path, now: datetime, is_free: Callable[[Path], bool], settings: Settings) -> str:
     """Name the job after the time, or the next second that is free if another job began in this one."""
-    while not is_free(root / (name := f"JOB{now:%Y%m%d%H%M%S}")):
+    form = "job%Y%m%d%H%M%S" if settings.hosts[0].is_pod else "JOB%Y%m%d%H%M%S"  # hosts' names are small
+    while not is_free(root / (name := now.strftime(form))):
         now += timedelta(seconds=1)
     return name
 
@@ -277,7 +318,7 @@ def _writable(home: Path) -> Path:
     return home
 
 
-def _shared(settings: Settings) -> dict[str, Value]:
+def shared(settings: Settings) -> dict[str, Value]:
     """Settings that a trainer takes, too, where somebody set them."""
     both = [flag.name for flag in flags_of("launcher") if "trainer" in flag.users]
     return {name: settings[name] for name in both if settings.origins[name] != "default"}

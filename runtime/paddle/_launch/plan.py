@@ -24,6 +24,7 @@ from paddle._launch.environ import (
 )
 from paddle._launch.flags import BY_NAME
 from paddle._launch.job import SNAPSHOT_FLAGS, JobSpec
+from paddle._launch.kubernetes.pods import Pods
 from paddle._launch.machines.shards import share
 from paddle._launch.remote import Remote
 from paddle._launch.settings import Host, Settings
@@ -71,7 +72,7 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
     of the package, of which each node is sent its shard (shards.py). ``remote``: None where all nodes are
     embedded in this machine. ``max_restart`` and ``min_trainers``: see restarts.py and supervisor.py.
     ``has_token``: the job makes its own; without, processes have what the launcher's environment names.
-    ``program``: what trainers run.
+    ``program``: what trainers run. ``pods``: what is asked of nodes that are pods.
     """
 
     name: str
@@ -90,6 +91,7 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
     remote: Remote | None = None
     max_restart: int = 0
     min_trainers: int = 0
+    pods: Pods | None = None
 
     def sent_to(self, node: int) -> tuple[Entry, ...]:
         """What of the package a node is sent."""
@@ -168,6 +170,7 @@ def plan(
         remote=remote,
         max_restart=settings["max_restart"],
         min_trainers=settings["min_trainers"],
+        pods=spec.pods,
     )
 
 
@@ -276,8 +279,8 @@ def _pserver_flags(settings: Settings, address: str) -> Iterator[str]:
     names = ["port", "ports_num", "ports_num_for_sparse"]
     if_set = ("barrier_timeout", "log_period_server", "min_trainers", "memory_limit", "comment")
     names += [name for name in if_set if settings.origins[name] != "default"]
-    local = settings.hosts[0].is_local
-    yield f"--host={address}" if local else f"--nics={BY_NAME['nics'].render(settings['nics'])}"
+    is_alone = settings.hosts[0].is_local or settings.hosts[0].is_pod
+    yield f"--host={address}" if is_alone else f"--nics={BY_NAME['nics'].render(settings['nics'])}"
     for name in names:
         yield f"--{name}={BY_NAME[name].render(settings[name])}"
     yield f"--num_gradient_servers={len(settings.places.trainers)}"
@@ -330,6 +333,8 @@ def describe(launch: LaunchPlan) -> list[str]:
     nodes, carrier = launch.nodes, "local"
     if launch.remote is not None:
         carrier = "SSH" if launch.remote.mpirun is None else "MPI"
+    if launch.pods is not None:
+        carrier = "Kubernetes"
     what = [count(len(launch.roles(kind)), kind) for kind in LOGS]
     shards = f", each sent its shard of {launch.shard_data}" if launch.shard_data else ""
     lines = [f"{launch.name}: {' and '.join(what)} on {count(len(nodes), f'{carrier} node')}{shards}"]

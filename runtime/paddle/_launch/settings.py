@@ -13,7 +13,7 @@ import ast
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,14 @@ RUNTIME = Path(__file__).resolve().parents[2]
 ROOT = (
     RUNTIME.parent
 )  # of this checkout: there are paddle.py and the conf.py that is meant where none is named
+# Flags that say something of pods, and nothing of other nodes.
+POD_FLAGS = (
+    *("image", "pserver_num", "trainer_num", "namespace", "context", "image_pull_policy", "image_pull_secret"),
+    *("pserver_cpu", "pserver_memory", "trainer_cpu", "trainer_memory", "storage", "storage_class"),
+    *("collect_timeout", "kubernetes_version"),
+)
+_POD = "pod"  # the user of nodes that nobody logs in to
+_POD_PATIENCE_S = 600.0  # an image is fetched, and a machine perhaps made, before a parameter server serves
 _SSH = re.compile(
     r"(?P<user>[A-Za-z_][\w.-]*)@(?P<host>[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?)(:(?P<port>\d+))?"
 )
@@ -34,7 +42,7 @@ _SSH = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A node as HOSTS names it: ``local``, or a machine that is reached over SSH."""
+    """A node as HOSTS names it: ``local``, or a machine that is reached over SSH; or a pod."""
 
     name: str
     user: str = ""
@@ -44,6 +52,11 @@ class Host:
     def is_local(self) -> bool:
         """Whether the node is embedded in the launching machine."""
         return not self.user
+
+    @property
+    def is_pod(self) -> bool:
+        """Whether it is one of Kubernetes."""
+        return self.user == _POD
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +100,32 @@ def settle(conf_path: Path, environ: Mapping[str, str], given: Mapping[str, Valu
     origins: dict[str, str] = {}
     for flag in flags_of("launcher"):
         values[flag.name], origins[flag.name] = _value(flag, conf, conf_path, environ, given)
-    check_ports(*(int(str(values[name])) for name in ("port", "ports_num", "ports_num_for_sparse")))
     notices = [
         check_supported(flag, values[flag.name], _written(flag, origins[flag.name]))
         for flag in flags_of("launcher")
     ]
-    hosts = read_hosts(values["hosts"], origins["hosts"])
-    found = _places(values, origins)
-    return Settings(values, origins, hosts, found, conf_path.parent, tuple(filter(None, notices)))
+    return settled(values, origins, conf_path.parent, tuple(filter(None, notices)))
+
+
+def settled(
+    values: dict[str, Value], origins: Mapping[str, str], folder: Path, notices: tuple[str, ...] = ()
+) -> Settings:
+    """Settings of ``values`` of all flags of the launcher; nodes are those of HOSTS, or pods."""
+    check_ports(*(int(str(values[name])) for name in ("port", "ports_num", "ports_num_for_sparse")))
+    if values["platform"] != "kubernetes":
+        hosts = read_hosts(values["hosts"], origins["hosts"])
+        return Settings(values, origins, hosts, _places(values, origins), folder, notices)
+    if origins["connect_timeout"] == "default":
+        values = values | {"connect_timeout": _POD_PATIENCE_S}
+    pservers, trainers = int(str(values["pserver_num"])), int(str(values["trainer_num"]))
+    kinds = ["pserver"] * pservers + ["trainer"] * trainers
+    found = Places(tuple(range(pservers)), tuple(range(pservers, pservers + trainers)))
+    return Settings(values, origins, tuple(Host(kind, _POD) for kind in kinds), found, folder, notices)
+
+
+def as_pods(settings: Settings, addresses: Sequence[str]) -> Settings:
+    """The same settings, with pods at ``addresses``."""
+    return replace(settings, hosts=tuple(Host(address, _POD) for address in addresses))
 
 
 def _places(values: Mapping[str, Any], origins: Mapping[str, str]) -> Places:

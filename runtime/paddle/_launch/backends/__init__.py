@@ -61,16 +61,17 @@ def carrier(plan: LaunchPlan, post: Post, token: str = "") -> Carrier:
         Crew,
     )  # what it takes to run loads slowly: only where it is needed
 
+    own = {"token": token} if token else {}
     turn = Turn(plan.home)
     if plan.remote is None:
         from paddle._launch.backends.local import LocalMachine
 
-        return Crew(plan, post, partial(LocalMachine, plan, turn), token)
+        return Crew(plan, post, partial(LocalMachine, plan, turn), own)
     from paddle._launch.backends.cargo import Cargo
     from paddle._launch.backends.other import OtherMachine
 
     cargo = Cargo(plan, plan.remote, post)
-    return Crew(plan, post, partial(OtherMachine, plan, turn, _way(plan, plan.remote), cargo), token)
+    return Crew(plan, post, partial(OtherMachine, plan, turn, _way(plan, plan.remote), cargo), own)
 
 
 def _way(plan: LaunchPlan, remote: Remote) -> Way:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from threading import Event
+from types import MappingProxyType
 
 from paddle._launch.backends import Post
 from paddle._launch.backends.node import Machine, Node
@@ -19,18 +20,25 @@ from paddle._launch.plan import LaunchPlan, NodePlan
 
 _WITHDRAWAL_S, _GOODBYE_S = 3.0, 1.0  # of all nodes together: the user waits for the prompt
 _LOOK_S = 0.05
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Crew:
-    """Carries a plan out on the machines that ``equip`` makes for its nodes."""
+    """Carries a plan out on the machines that ``equip`` makes for its nodes. ``own``: what their processes
+    show and trust, where it is not for this launch to make."""
 
     def __init__(
-        self, plan: LaunchPlan, post: Post, equip: Callable[[NodePlan], Machine], token: str = ""
+        self,
+        plan: LaunchPlan,
+        post: Post,
+        equip: Callable[[NodePlan], Machine],
+        own: Mapping[str, str] = NOTHING,
     ) -> None:
-        own = _secrets(plan, token)
-        self._nodes = [
-            Node(node, equip(node), post, each) for node, each in zip(plan.nodes, own, strict=True)
-        ]
+        each_has = _secrets(plan, own)
+        self._nodes = {
+            node.node: Node(node, equip(node), post, has)
+            for node, has in zip(plan.nodes, each_has, strict=True)
+        }
         self._is_hurried = False
         self._node_of = {role.name: self._nodes[node.node] for node in plan.nodes for role in node.roles}
 
@@ -50,7 +58,7 @@ class Crew:
         self._await([self._nodes[node].withdraw() for node in nodes], _WITHDRAWAL_S)
 
     def close(self) -> None:
-        self._await([node.close() for node in self._nodes], _GOODBYE_S)
+        self._await([node.close() for node in self._nodes.values()], _GOODBYE_S)
 
     def hurry(self) -> None:
         self._is_hurried = True
@@ -62,11 +70,11 @@ class Crew:
                 pass
 
 
-def _secrets(plan: LaunchPlan, token: str) -> Iterator[dict[str, str]]:
-    """Of every node: the token, a new one if none is given, and where they encrypt, papers of its own."""
-    token = token or (secrets.token_hex(32) if plan.has_token else "")
-    if not plan.encrypts:
-        yield from ({"token": token} if token else {} for _ in plan.nodes)
+def _secrets(plan: LaunchPlan, own: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Of every node: what is given, or else a new token, and where they encrypt, papers of its own."""
+    token = own.get("token") or (secrets.token_hex(32) if plan.has_token else "")
+    if own or not plan.encrypts:
+        yield from (dict(own) if own else {"token": token} if token else {} for _ in plan.nodes)
         return
     from paddle._launch.authority import Authority  # takes a moment to load
 

@@ -78,7 +78,7 @@ class Running:
 
     def run(self) -> int:
         """Run the job to its end; gives the exit status."""
-        with _signals_to(self._ask):
+        with _signals_to(self.ask):
             try:
                 self._act(self._supervisor.begin(self._clock()))
                 while self._supervisor.phase is not Phase.END:
@@ -98,8 +98,8 @@ class Running:
         """Give the last lines that a role printed."""
         return self._tails.of(role)
 
-    def _ask(self, event: Event) -> None:
-        """Take an event before all that waits; a signal may ask."""
+    def ask(self, event: Event) -> None:
+        """Take an event before all that waits; any thread may ask, and a signal."""
         self._urgent.append(event)
         self._inbox.put(Tick())
 

@@ -1,0 +1,164 @@
+"""``paddle pod``: what a container of a job runs.
+
+It must never decide what becomes of a job: Kubernetes and the launcher do. Guarantee: what is wrong with the
+call is said in one paragraph, with status 2. A trainer's pod ends with the status of its program, when that
+has ended and its results were waited for; a parameter server's stays until it is taken away, once its process
+has ended well, for what a StatefulSet has ends never.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from paddle._launch import manual, signals
+from paddle._launch.arguments import parse_arguments, split_at_program
+from paddle._launch.backends import Carrier, Post
+from paddle._launch.errors import LaunchError, UsageError
+from paddle._launch.events import StopAsked
+from paddle._launch.flags import defaults_of, flags_of
+from paddle._launch.fleet.running import Running
+from paddle._launch.kubernetes import names
+from paddle._launch.kubernetes.inside import place, premises
+from paddle._launch.kubernetes.inside.premises import COMMAND, Call
+from paddle._launch.kubernetes.inside.telling import PodMachine, Teller
+from paddle._launch.phases import Limits, Phase
+from paddle._launch.plan import LaunchPlan
+from paddle._launch.turn import Turn
+from paddle._visible import visible
+
+STOP = ".job.stop"  # in the workspace: who makes it asks that the role be ended, and the pod stay
+_LOOK_S = 0.25
+_PATIENT = Limits(finish_s=float("inf"))
+_USAGE = """
+Usage: paddle pod --role=pserver|trainer --name=JOB [--name=value ...] [PROGRAM [arguments of the program]]
+
+What a pod of a job on Kubernetes runs: one parameter server, or one trainer with its PROGRAM (train.py). All
+pods of a job have the same flags, those of paddle.py that say what the job is: --pserver_num, --trainer_num,
+--port, --snapshot_dir and so on. `python paddle.py --platform=kubernetes --dry_run` prints whole manifests.
+Exit status: 0 well, 2 a wrong call or place, 128 + n stopped by signal n, else that of the program.
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command line; gives the exit status."""
+    try:
+        signals.answer()
+        status = _run(arguments, os.environ)
+    except (LaunchError, signals.Stopped) as end:
+        print(visible(f"{COMMAND}: {end}"), file=sys.stderr, flush=True)
+        status = end.exit_status
+    signals.leave_at_once()
+    return status
+
+
+def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    own, program = split_at_program(arguments, "launcher", "pod")
+    given = parse_arguments(own, "launcher", "pod", command=COMMAND)
+    if given.help:
+        print(manual.page(_USAGE, [("Flags:", flags_of("pod"))]), end="")
+        return 0
+    values: dict[str, Any] = {**defaults_of("pod"), **given.values}
+    call = _call(values, given.values, program)
+    spec = premises.specify(call)
+    rank = place.rank(values["rank"], environ, socket.gethostname(), spec.settings[f"{call.kind}_num"])
+    address = place.address(environ) if call.kind == "pserver" else ""
+    own_secrets = place.secrets(values["secrets"])
+    premises.prepare(call, spec, rank, values["package"], values["template"])
+    os.chdir(call.workspace)
+    part = premises.part(spec, call.kind, rank, address)
+    teller = Teller(reports=values["reports"])
+    teller.say(f"{call.kind}-{rank} of {call.name}: {names.address(call.name, call.kind, rank)} {address}")
+    return _carry_out(part, call, teller, own_secrets, values["keep"])
+
+
+def _call(values: Mapping[str, Any], given: Mapping[str, Any], program: Sequence[str]) -> Call:
+    kind, name = values["role"], values["name"]
+    for flag in ("role", "name"):
+        if not values[flag]:
+            raise UsageError(f"--{flag} is missing. `paddle pod --help` says what a pod is told.")
+    if len(name) > names.LONGEST_JOB:
+        raise UsageError(f"--name={name}: names of jobs have {names.LONGEST_JOB} letters at most.")
+    launchers = {flag.name for flag in flags_of("launcher")}
+    told = {flag: value for flag, value in given.items() if flag in launchers}
+    default = (str(defaults_of("launcher")["job_program"]),)
+    return Call(
+        kind=kind,
+        name=name,
+        given=told,
+        program=(tuple(program) or default) if kind == "trainer" else (),
+        workspace=Path(str(told.get("job_workspace") or Path.cwd())).resolve(),
+    )
+
+
+def _carry_out(
+    part: LaunchPlan, call: Call, teller: Teller, own: Mapping[str, str], keep_s: float
+) -> int:
+    """Run the role to its end; tell how it was, and stay for who wants its results."""
+    role = part.nodes[0].roles[0].name
+    carry, tell = partial(_carrier, teller, own), partial(_tell, teller, role)
+    running = Running(part, carry, _ignore, tell, _PATIENT)
+    is_over = threading.Event()
+    looking = threading.Thread(target=_await_stop, args=[call.workspace / STOP, running, is_over], daemon=True)
+    looking.start()
+    status = running.run()
+    is_over.set()
+    cause = running.cause
+    if cause is not None and cause.signum is not None and not (call.workspace / STOP).exists():
+        return status  # the pod is taken away
+    if cause is None or cause.signum is None:
+        if cause is not None and not cause.role:
+            teller.say(cause.text)
+        teller.report(event="exit", role=role, status=status if teller.ended is None else teller.ended)
+    teller.report(event="ended", why=cause.text if cause else "")
+    teller.say(f"{role} ended with status {status}")
+    _stay(call, teller, status, keep_s)
+    return status
+
+
+def _stay(call: Call, teller: Teller, status: int, keep_s: float) -> None:
+    if call.kind == "trainer" and keep_s:
+        teller.say(f"logs and model are kept for {keep_s:.0f} s, or until the pod is deleted")
+        _wait(keep_s)
+    elif call.kind == "pserver" and not status:
+        teller.say("nothing is left to do; this pod stays until it is deleted")
+        _wait(float("inf"))
+
+
+def _wait(seconds: float) -> None:
+    """Wait, unless this pod is to end."""
+    end = time.monotonic() + seconds
+    with contextlib.suppress(signals.Stopped):
+        while (left := end - time.monotonic()) > 0:
+            time.sleep(min(left, 3600.0))
+
+
+def _await_stop(path: Path, running: Running, is_over: threading.Event) -> None:
+    """Somebody outside can do in a pod what exec does, and no more: make a file."""
+    while not is_over.wait(_LOOK_S):
+        if path.exists():
+            running.ask(StopAsked(by="the launcher"))
+            return
+
+
+def _carrier(teller: Teller, own: Mapping[str, str], launch: LaunchPlan, post: Post) -> Carrier:
+    from paddle._launch.backends.crew import Crew  # what it takes to run loads slowly
+
+    return Crew(launch, post, partial(PodMachine, teller, launch, Turn(launch.home)), own)
+
+
+def _tell(teller: Teller, role: str, text: str) -> None:
+    teller.say(text)
+    teller.report(event="report", role=role, report={"report": "message", "text": text})
+
+
+def _ignore(_: Phase) -> None:
+    """What phase a pod is in is seen by what it prints."""

@@ -1,0 +1,157 @@
+"""What a job asks of its pods: an image, shares of a machine, storage, and what they are told.
+
+Data and its checks. It must never know a cluster. Guarantee: what an API server could only refuse by its
+pattern is refused here, by the flag that the user wrote.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from paddle._launch.errors import UsageError
+from paddle._launch.flags import BY_NAME
+from paddle._launch.settings import POD_FLAGS, Settings
+
+# What pods are told of the launcher's flags. Of the others the manifests are made, or the launcher's walk.
+_TOLD = (
+    *("pserver_num", "trainer_num", "port", "ports_num", "ports_num_for_sparse", "barrier_timeout"),
+    *("min_trainers", "connect_timeout", "comment", "log_period_server", "memory_limit", "snapshot_dir"),
+    *("snapshot_period", "snapshot_interval", "snapshot_keep", "snapshot_restarts", "ld_library_path"),
+    *("use_gpu", "shard_data"),
+)
+_ALWAYS_TOLD = ("pserver_num", "trainer_num", "connect_timeout")
+_QUANTITY = re.compile(r"\d+(\.\d+)?(m|k|Ki|Mi|Gi|Ti|M|G|T)?")
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
+_TAKEN = ("/paddle", "/tmp", "/etc", "/proc", "/sys", "/dev")
+_FIRST_INDEXED = (1, 22)  # the first whose jobs number their pods unasked
+_FIRST_BUDGETS = (1, 21)  # the first with policy/v1
+
+
+class Share(msgspec.Struct, frozen=True, kw_only=True):
+    """Of a machine: quantities as Kubernetes writes them. ``limit``: of memory, empty for none."""
+
+    cpu: str
+    memory: str
+    limit: str
+
+
+class Pods(msgspec.Struct, frozen=True, kw_only=True):
+    """What a job asks for. ``context`` and ``namespace``: those of kubectl where empty. ``told``: flags of
+    `paddle pod`; ``python``: what runs it. ``folder``: of the image, where the workspace is in it."""
+
+    context: str
+    namespace: str
+    image: str
+    pull_policy: str
+    pull_secret: str
+    version: str
+    pserver: Share
+    trainer: Share
+    storage: str
+    storage_class: str
+    collect_timeout_s: float
+    python: str
+    told: tuple[str, ...]
+    folder: str = ""
+
+
+def of(settings: Settings, folder: str) -> Pods:
+    """Read it from settings. ``folder``: of the image, or empty where a package is sent."""
+    _check(settings)
+    return Pods(
+        context=settings["context"],
+        namespace=settings["namespace"],
+        image=settings["image"],
+        pull_policy=settings["image_pull_policy"],
+        pull_secret=settings["image_pull_secret"],
+        version=settings["kubernetes_version"],
+        pserver=_share(settings, "pserver"),
+        trainer=_share(settings, "trainer"),
+        storage=settings["storage"],
+        storage_class=settings["storage_class"],
+        collect_timeout_s=settings["collect_timeout"],
+        python=settings["node_python"] or "python3",
+        told=tuple(_told(settings)),
+        folder=folder,
+    )
+
+
+def has_indexed_jobs(version: str) -> bool:
+    """Whether a cluster numbers the pods of a job; an empty version is a current one's."""
+    return number(version) >= _FIRST_INDEXED
+
+
+def has_budgets(version: str) -> bool:
+    """Whether a cluster knows disruption budgets as they are written here."""
+    return number(version) >= _FIRST_BUDGETS
+
+
+def number(version: str) -> tuple[int, int]:
+    """The first two numbers of a version such as v1.20.2; of an empty one those of a current cluster."""
+    found = re.match(r"v?(\d+)\.(\d+)", version or "1.30")
+    if found is None:
+        raise UsageError(
+            f"--kubernetes_version={version} is no version of Kubernetes. Write it as 1.20, or leave it out: "
+            "the cluster is asked then."
+        )
+    return int(found[1]), int(found[2])
+
+
+def _check(settings: Settings) -> None:
+    if not settings["image"]:
+        raise UsageError(
+            "--platform=kubernetes: pods need an image that has the runtime: --image=REGISTRY/NAME:TAG "
+            "(KUBERNETES_IMAGE in conf.py). cluster/kubernetes/Dockerfile makes one."
+        )
+    if re.search(r"\s", settings["image"]):
+        raise UsageError(f"{settings.written('image')}: {settings['image']!r} is no name of an image.")
+    for name in ("namespace", "storage_class", "image_pull_secret"):
+        text = settings[name]
+        if text and not _NAME.fullmatch(text):
+            raise UsageError(
+                f"{settings.written(name)}: {text!r} is no name in Kubernetes: small letters, digits, - and ."
+            )
+    _check_volume(settings)
+    for name in ("pserver_cpu", "pserver_memory", "trainer_cpu", "trainer_memory", "storage"):
+        if not _QUANTITY.fullmatch(settings[name]):
+            raise UsageError(
+                f"{settings.written(name)}: {settings[name]!r} is no quantity: 500m or 2 for processors, "
+                "512Mi or 4Gi for bytes."
+            )
+    number(settings["kubernetes_version"])
+
+
+def _check_volume(settings: Settings) -> None:
+    folder = settings["snapshot_dir"]
+    is_below = any(Path(folder).is_relative_to(taken) for taken in _TAKEN)
+    if folder and (is_below or not folder.startswith("/") or folder == "/"):
+        raise UsageError(
+            f"{settings.written('snapshot_dir')}: {folder!r}: pods of parameter servers have a volume there, so "
+            f"give a folder that begins with / and is not in {', '.join(_TAKEN)}: /snapshots, say."
+        )
+
+
+def _share(settings: Settings, kind: str) -> Share:
+    memory = f"{kind}_memory"
+    given = settings.origins[memory] != "default"
+    return Share(cpu=settings[f"{kind}_cpu"], memory=settings[memory], limit=settings[memory] if given else "")
+
+
+def _told(settings: Settings) -> Iterable[str]:
+    for name in _TOLD:
+        if name in _ALWAYS_TOLD or settings[name] != BY_NAME[name].default:
+            yield f"--{name}={BY_NAME[name].render(settings[name])}"
+
+
+def check_none(settings: Settings) -> None:
+    """Refuse what only pods have where nodes are no pods."""
+    for name in POD_FLAGS:
+        if settings.origins[name] == f"--{name}":
+            raise UsageError(
+                f"--{name} is of pods, and nodes are machines here. Give --platform=kubernetes, too, or leave "
+                "it out."
+            )
