@@ -56,8 +56,40 @@ LAUNCH = (
     Row("_launch.infolog", "_visible _launch.spillway", STANDARD),
     Row(
         "_launch.{job, plan, settings}",
-        f"_launch.{{job, machines.places, machines.shards, remote, settings, workspace}} {FLAGS}",
+        f"_launch.{{job, kubernetes.names, kubernetes.pods, machines.places, machines.shards, remote, "
+        f"settings, workspace}} {FLAGS}",
         "msgspec os pathlib",
+    ),
+    Row("_launch.kubernetes.names"),
+    Row("_launch.kubernetes.pods", f"_launch.settings {FLAGS}", "msgspec pathlib"),
+    Row("_launch.kubernetes.package", "_launch.{errors, machines.shards, workspace}", "gzip pathlib tarfile"),
+    Row("_launch.kubernetes.containers", "_launch.{kubernetes.names, kubernetes.pods, plan}"),
+    Row(
+        "_launch.kubernetes.manifests",
+        "_launch.kubernetes.{containers, names, package, pods} _launch.plan",
+        "base64 yaml",
+    ),
+    Row(
+        "_launch.kubernetes.whole",
+        "_launch.kubernetes.{containers, manifests, names, package} _launch.{authority, plan}",
+        "secrets",
+    ),
+    Row("_launch.kubernetes.inside.place", "_launch.errors", "pathlib"),
+    Row(
+        "_launch.kubernetes.inside.premises",
+        f"_launch.{{job, kubernetes.package, plan, settings}} {FLAGS}",
+        "msgspec pathlib sys",
+    ),
+    Row(
+        "_launch.kubernetes.inside.telling",
+        "_launch.{backends.leash, backends.local, machines.spool, plan, turn}",
+        "sys",
+    ),
+    Row(
+        "_launch.kubernetes.inside.cli",
+        "_launch.{backends, events, kubernetes.inside, kubernetes.names, parts, phases, plan, signals, turn} "
+        f"{FLAGS} _visible",
+        STANDARD,
     ),
     Row("_launch.remote", "_launch.{settings, workspace}", "msgspec pathlib"),
     Row(

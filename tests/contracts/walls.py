@@ -18,7 +18,8 @@ TABLE = (
     Row("__init__", "_absent _homes _public_names batch", "importlib"),
     Row(
         "__main__",
-        f"__init__ {FLAGS} _visible _planning _reported _launch.{{infolog, nics, ranks.cli}} "
+        f"__init__ {FLAGS} _visible _planning _reported "
+        "_launch.{infolog, kubernetes.inside.cli, nics, ranks.cli} "
         "_offline _online _pserver.{errors, options} _pserver.service.service "
         "_pserver.trust.{auth, tls, token_file} _pserver.tasks.service",
         STANDARD,

@@ -22,7 +22,7 @@ from pathlib import Path
 from paddle._launch import bulletins, job, manual, plan, prepare, remote, signals
 from paddle._launch.arguments import Arguments, parse_arguments
 from paddle._launch.backends import carrier
-from paddle._launch.errors import JobError, LaunchError, UsageError
+from paddle._launch.errors import JobError, LaunchError, NotInThisRelease, UsageError
 from paddle._launch.flags import flags_of
 from paddle._launch.jobs import background, explanation, reading
 from paddle._launch.jobs.desk import Desk
@@ -95,6 +95,11 @@ def _run(argv: Sequence[str], runtime: Path) -> int:
     wanted = reading.pattern(settings["grep_logs"], "--grep_logs")
     if settings["dry_run"]:
         return _dry_run(_plan(spec, runtime), settings["format"])
+    if spec.pods is not None:
+        raise NotInThisRelease(
+            "--platform=kubernetes: jobs are not launched yet in this release. --dry_run prints their "
+            "manifests, for `kubectl create -f -`."
+        )
     if settings["job_prepare"]:
         _announce(settings["format"], f"preparing: {settings['job_prepare']} in {spec.home}")
     prepare.run(spec, python=sys.executable, runtime=runtime)
@@ -131,6 +136,10 @@ def _kept(desk: Desk | None) -> Iterator[None]:
 
 
 def _dry_run(launch: plan.LaunchPlan, form: str) -> int:
+    if launch.pods is not None:
+        from paddle._launch.kubernetes import whole  # which takes a moment to load
+
+        return _print(whole.text(launch).rstrip())
     lines = [*plan.describe(launch), "a dry run: nothing was started or changed"]
     if form == "json":
         lines = [_as_json(_planned(launch)), *(_as_json(Said(line)) for line in lines)]
@@ -192,8 +201,10 @@ def _help() -> str:
 
 
 def _plan(spec: job.JobSpec, runtime: Path) -> plan.LaunchPlan:
-    needs = None if spec.settings.hosts[0].is_local else remote.needs(spec.settings, runtime)
     token = secrets.token_hex(4)
+    if spec.pods is not None:
+        return plan.plan(spec, python=spec.pods.python, runtime=runtime, token=token)
+    needs = None if spec.settings.hosts[0].is_local else remote.needs(spec.settings, runtime)
     return plan.plan(spec, python=sys.executable, runtime=runtime, token=token, remote=needs)
 
 

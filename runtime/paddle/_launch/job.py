@@ -152,9 +152,9 @@ def _check_platform(settings: Settings) -> None:
 def _check_pods(settings: Settings) -> None:
     if settings["max_restart"]:
         raise NotInThisRelease(
-            f"{settings.written('max_restart')}: trainers are not started again on Kubernetes in this release. "
-            "Give 0; with --snapshot_dir a parameter server comes back all the same, and with --min_trainers "
-            "a job goes on without a trainer."
+            f"{settings.written('max_restart')}: on Kubernetes trainers are not started again in this "
+            "release. Give 0; with --snapshot_dir a parameter server comes back all the same, and "
+            "with --min_trainers a job goes on without a trainer."
         )
     for name in ("hosts", "pserver_hosts", "trainer_hosts", "nics", "mpirun_flags", "root_dir", "resume"):
         if settings.origins[name] == f"--{name}":

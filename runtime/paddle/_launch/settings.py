@@ -29,7 +29,15 @@ ROOT = (
 )  # of this checkout: there are paddle.py and the conf.py that is meant where none is named
 # Flags that say something of pods, and nothing of other nodes.
 POD_FLAGS = (
-    *("image", "pserver_num", "trainer_num", "namespace", "context", "image_pull_policy", "image_pull_secret"),
+    *(
+        "image",
+        "pserver_num",
+        "trainer_num",
+        "namespace",
+        "context",
+        "image_pull_policy",
+        "image_pull_secret",
+    ),
     *("pserver_cpu", "pserver_memory", "trainer_cpu", "trainer_memory", "storage", "storage_class"),
     *("collect_timeout", "kubernetes_version"),
 )

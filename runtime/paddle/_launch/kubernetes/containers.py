@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from paddle._launch.kubernetes import names
+from paddle._launch.kubernetes.pods import Pods
 from paddle._launch.plan import LaunchPlan
 
 Fields = dict[str, Any]
@@ -92,7 +93,7 @@ def _container(launch: LaunchPlan, kind: str, has_package: bool) -> Fields:
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": mounts,
     }
-    return made | (_served(launch) if kind == "pserver" else {})
+    return {**made, **(_served(launch) if kind == "pserver" else {})}
 
 
 def _command(launch: LaunchPlan, kind: str, has_package: bool) -> Iterable[str]:
@@ -138,6 +139,6 @@ def _served(launch: LaunchPlan) -> Mapping[str, Any]:
     }
 
 
-def _asked(launch: LaunchPlan) -> Any:
+def _asked(launch: LaunchPlan) -> Pods:
     assert launch.pods is not None
     return launch.pods

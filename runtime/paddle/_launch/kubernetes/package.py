@@ -40,9 +40,9 @@ def packed(entries: Sequence[Entry]) -> list[bytes]:
     data = whole.getvalue()
     if len(data) > MOST:
         raise WorkspaceError(
-            f"the package has {len(data):,} bytes, packed, and {MOST:,} can be brought to pods by ConfigMaps. "
-            "Put data and program into the image, and say where: --job_workspace=FOLDER in place of "
-            "--job_dispatch_package; or leave out what pods have from elsewhere (.paddleignore)."
+            f"the package has {len(data):,} bytes, packed, and {MOST:,} can be brought to pods by "
+            "ConfigMaps. Put data and program into the image, and say where: --job_workspace=FOLDER in place "
+            "of --job_dispatch_package; or leave out what pods have from elsewhere (.paddleignore)."
         )
     return [data[at : at + PART] for at in range(0, len(data), PART)]
 

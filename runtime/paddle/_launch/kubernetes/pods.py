@@ -130,15 +130,17 @@ def _check_volume(settings: Settings) -> None:
     is_below = any(Path(folder).is_relative_to(taken) for taken in _TAKEN)
     if folder and (is_below or not folder.startswith("/") or folder == "/"):
         raise UsageError(
-            f"{settings.written('snapshot_dir')}: {folder!r}: pods of parameter servers have a volume there, so "
-            f"give a folder that begins with / and is not in {', '.join(_TAKEN)}: /snapshots, say."
+            f"{settings.written('snapshot_dir')}: {folder!r}: pods of parameter servers have a volume there, "
+            f"so give a folder that begins with / and is not in {', '.join(_TAKEN)}: /snapshots, say."
         )
 
 
 def _share(settings: Settings, kind: str) -> Share:
     memory = f"{kind}_memory"
     given = settings.origins[memory] != "default"
-    return Share(cpu=settings[f"{kind}_cpu"], memory=settings[memory], limit=settings[memory] if given else "")
+    return Share(
+        cpu=settings[f"{kind}_cpu"], memory=settings[memory], limit=settings[memory] if given else ""
+    )
 
 
 def _told(settings: Settings) -> Iterable[str]:
@@ -152,6 +154,6 @@ def check_none(settings: Settings) -> None:
     for name in POD_FLAGS:
         if settings.origins[name] == f"--{name}":
             raise UsageError(
-                f"--{name} is of pods, and nodes are machines here. Give --platform=kubernetes, too, or leave "
-                "it out."
+                f"--{name} is of pods, and nodes are machines here. Give --platform=kubernetes, too, or "
+                "leave it out."
             )

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -22,14 +21,15 @@ from typing import Any
 from paddle._launch import manual, signals
 from paddle._launch.arguments import parse_arguments, split_at_program
 from paddle._launch.backends import Carrier, Post
-from paddle._launch.errors import LaunchError, UsageError
+from paddle._launch.errors import UsageError
 from paddle._launch.events import StopAsked
 from paddle._launch.flags import defaults_of, flags_of
-from paddle._launch.fleet.running import Running
 from paddle._launch.kubernetes import names
 from paddle._launch.kubernetes.inside import place, premises
 from paddle._launch.kubernetes.inside.premises import COMMAND, Call
 from paddle._launch.kubernetes.inside.telling import PodMachine, Teller
+from paddle._launch.parts.attending import attend, print_line
+from paddle._launch.parts.running import Running
 from paddle._launch.phases import Limits, Phase
 from paddle._launch.plan import LaunchPlan
 from paddle._launch.turn import Turn
@@ -50,14 +50,7 @@ Exit status: 0 well, 2 a wrong call or place, 128 + n stopped by signal n, else 
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command line; gives the exit status."""
-    try:
-        signals.answer()
-        status = _run(arguments, os.environ)
-    except (LaunchError, signals.Stopped) as end:
-        print(visible(f"{COMMAND}: {end}"), file=sys.stderr, flush=True)
-        status = end.exit_status
-    signals.leave_at_once()
-    return status
+    return attend(lambda: _run(arguments, os.environ), lambda text: print_line(visible(f"{COMMAND}: {text}")))
 
 
 def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -99,15 +92,15 @@ def _call(values: Mapping[str, Any], given: Mapping[str, Any], program: Sequence
     )
 
 
-def _carry_out(
-    part: LaunchPlan, call: Call, teller: Teller, own: Mapping[str, str], keep_s: float
-) -> int:
+def _carry_out(part: LaunchPlan, call: Call, teller: Teller, own: Mapping[str, str], keep_s: float) -> int:
     """Run the role to its end; tell how it was, and stay for who wants its results."""
     role = part.nodes[0].roles[0].name
     carry, tell = partial(_carrier, teller, own), partial(_tell, teller, role)
     running = Running(part, carry, _ignore, tell, _PATIENT)
     is_over = threading.Event()
-    looking = threading.Thread(target=_await_stop, args=[call.workspace / STOP, running, is_over], daemon=True)
+    looking = threading.Thread(
+        target=_await_stop, args=[call.workspace / STOP, running, is_over], daemon=True
+    )
     looking.start()
     status = running.run()
     is_over.set()

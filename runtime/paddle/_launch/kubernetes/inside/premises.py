@@ -94,8 +94,8 @@ def prepare(call: Call, spec: JobSpec, rank: int, parts: str, template: str) -> 
             _lead_to(_there(Path(template)), call.workspace)
         if call.program and not (call.workspace / call.program[0]).is_file():
             raise UsageError(
-                f"there is no program {call.program[0]} in {template or call.workspace}. Give its path within "
-                "the workspace, or bring it there."
+                f"there is no program {call.program[0]} in {template or call.workspace}. Give its path "
+                "within the workspace, or bring it there."
             )
         made.touch()
     except OSError as error:
