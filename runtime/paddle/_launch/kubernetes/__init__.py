@@ -3,7 +3,9 @@
     names.py       what objects of a job are called, and where its pods are found
     pods.py        what is asked of pods: image, shares of a machine, storage
     package.py     a workspace as parts that objects can hold
-    manifests.py   all objects of a job; containers.py: what runs in its pods
+    containers.py  what runs in the pods of a job
+    manifests.py   all objects of a job
+    whole.py       the same, with secrets and package of a launch
     inside/        what runs in a pod: `paddle pod`
 
 ``kubectl`` is the only way to a cluster. It must never know how a role is started: in a pod an agent does, as
