@@ -6,7 +6,7 @@
     containers.py  what runs in the pods of a job
     manifests.py   all objects of a job
     whole.py       the same, with secrets and package of a launch
-    inside/        what runs in a pod: `paddle pod`
+    inside         what runs in a pod: `paddle pod`
 
 ``kubectl`` is the only way to a cluster. It must never know how a role is started: in a pod an agent does, as
 on every node.
