@@ -103,7 +103,10 @@ class ChunkEvaluator(Evaluator):
 
 
 class EditDistance(Evaluator):
-    """The mean distance of sequences, and the share of those that are not equal."""
+    """The mean distance of sequences, and the share of those that are not equal.
+
+    ``metrics`` are of one batch: the sum of its distances, and how many of its sequences have one.
+    """
 
     def __init__(self, input: Variable, label: Variable, ignored_tokens: Any = None, **kwargs: Any) -> None:
         from paddle.fluid import layers
@@ -113,10 +116,11 @@ class EditDistance(Evaluator):
         self.total_distance = self._create_state("total_distance", "float32", [1])
         self.seq_num = self._create_state("seq_num", "int64", [1])
         self.instance_error = self._create_state("instance_error", "int64", [1])
-        self._add(self.total_distance, self._reduced(distances))
+        total, wrong = self._reduced(distances), self._wrong(distances)
+        self._add(self.total_distance, total)
         self._add(self.seq_num, number)
-        self._add(self.instance_error, self._wrong(distances))
-        self.metrics.extend([distances, self.total_distance])
+        self._add(self.instance_error, wrong)
+        self.metrics.extend([total, wrong])
 
     def eval(self, executor: Any, eval_program: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """The mean distance, and the share of sequences with one, arrays of one number each."""

@@ -229,6 +229,17 @@ def test_attention_is_a_mean_of_values() -> None:
     np.testing.assert_allclose(found, scores / scores.sum(2, keepdims=True) @ values, rtol=1e-5)
 
 
+def test_at_a_bound_nothing_comes_back_and_of_equals_the_second_is_chosen() -> None:
+    """As the original's 1.8.5."""
+    x, y = (fluid.data(name, [4]) for name in "xy")
+    x.stop_gradient = y.stop_gradient = False
+    made = [layers.elementwise_max(x, y), layers.elementwise_min(x, y), layers.clip(x, -1.0, 2.0)]
+    back = [each for out in made for each in fluid.gradients([layers.reduce_sum(out)], [x, y]) if each]
+    feed = {"x": np.array([0, 1, 2, -1], np.float32), "y": np.array([0, 2, 1, -1], np.float32)}
+    found = [each.tolist() for each in fluid.Executor().run(feed=feed, fetch_list=back)]
+    assert found == [[0, 0, 1, 0], [1, 1, 0, 1], [0, 1, 0, 0], [1, 0, 1, 1], [1, 1, 0, 0]]
+
+
 def test_random_numbers_are_others_in_every_step_and_as_many_as_the_batch() -> None:
     x = layers.data(name="x", shape=[3])
     drawn = layers.uniform_random_batch_size_like(x, [-1, 2], min=1.0, max=2.0)

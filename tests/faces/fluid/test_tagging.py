@@ -143,9 +143,10 @@ def test_a_label_is_told_from_drawn_classes(sampler) -> None:
     np.testing.assert_allclose(found[:, 0], (right + others) / 3, rtol=1e-4)
 
 
-def test_a_tree_of_classes_learns_its_labels() -> None:
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_a_tree_of_classes_learns_its_labels(is_sparse: bool) -> None:
     x, label = layers.data("x", [3]), layers.data("label", [1], dtype="int64")
-    cost = layers.hsigmoid(x, label, 3)
+    cost = layers.hsigmoid(x, label, 3, is_sparse=is_sparse)
     loss = layers.mean(cost)
     fluid.optimizer.SGD(learning_rate=1.0).minimize(loss)
     exe = fluid.Executor()

@@ -205,8 +205,8 @@ ROWS = (
     _row("elementwise_mul", np.multiply, _mul_gradient, needs=("X", "Y")),
     _row("elementwise_div", np.divide, _div_gradient, needs=("Y", "Out")),
     _row("elementwise_pow", np.power, _pow_gradient, needs=("X", "Y", "Out")),
-    _row("elementwise_max", np.maximum, _chosen(np.greater_equal), needs=("X", "Y")),
-    _row("elementwise_min", np.minimum, _chosen(np.less_equal), needs=("X", "Y")),
+    _row("elementwise_max", np.maximum, _chosen(np.greater), needs=("X", "Y")),
+    _row("elementwise_min", np.minimum, _chosen(np.less), needs=("X", "Y")),
     _of_integers("elementwise_mod", np.remainder),
     _of_integers("elementwise_floordiv", np.floor_divide),
     Row(

@@ -16,7 +16,7 @@ from paddle._program.errors import BadProgram
 if TYPE_CHECKING:
     from paddle._program.description.operator import Operator
 
-_LOOKUPS = frozenset({"lookup_table", "lookup_table_v2"})
+LOOKUPS = frozenset({"lookup_table", "lookup_table_v2"})
 _SAYING = ("is_sparse", "is_distributed", "remote_prefetch", "entry")
 
 
@@ -37,4 +37,4 @@ def open_tables(program: Any) -> dict[str, str]:
 
 def is_open_lookup(op: Operator) -> bool:
     """Whether an operator looks up rows of an open table."""
-    return op.type in _LOOKUPS and all(op.attrs.get(name) for name in _SAYING) and bool(op.inputs.get("W"))
+    return op.type in LOOKUPS and all(op.attrs.get(name) for name in _SAYING) and bool(op.inputs.get("W"))

@@ -22,7 +22,7 @@ from paddle._engine.program import Variable as EngineVariable
 from paddle._engine.rows import OPEN
 from paddle._program.description.block import Block
 from paddle._program.description.dtypes import VarType, dtype_of, engine_dtype, is_float
-from paddle._program.description.open_tables import open_tables
+from paddle._program.description.open_tables import LOOKUPS, open_tables
 from paddle._program.description.operator import BACKWARD, Operator
 from paddle._program.description.variable import Parameter, Variable
 from paddle._program.errors import BadProgram
@@ -311,8 +311,8 @@ def _infer_in_two_sizes(op: Operator, refusal: BadProgram) -> None:
 
 
 def sparse_tables(program: Any) -> frozenset[str]:
-    """The parameters that are read only by rows, by operators that say so: their gradients are rows. Those
-    that go back along what was run are not, as these are added up."""
+    """The parameters that are read only by look-ups that say so: their gradients are rows. Those that go back
+    along what was run are not, as these are added up; nor are the weights of hsigmoid and nce."""
     by_rows: set[str] = set()
     otherwise: set[str] = set()
 
@@ -320,7 +320,8 @@ def sparse_tables(program: Any) -> frozenset[str]:
         if op.role == BACKWARD or op.type in UPDATES:
             continue
         for slot, names in op.inputs.items():
-            (by_rows if slot == "W" and op.attrs.get("is_sparse") else otherwise).update(names)
+            is_by_rows = slot == "W" and op.type in LOOKUPS and op.attrs.get("is_sparse")
+            (by_rows if is_by_rows else otherwise).update(names)
     taped = through_host(program.global_block().ops) if by_rows else {}
     return frozenset(by_rows - otherwise - {base for each in taped.values() for base in each.bases})
 

@@ -104,7 +104,7 @@ def _div(at: At, given: Variable) -> Slopes:
 
 
 def _greater(comparison: str) -> Rule:
-    """Of the greater or lesser of two; of equals all goes to X."""
+    """Of the greater or lesser of two; of equals all goes to Y."""
 
     def rule(at: At, given: Variable) -> Slopes:
         first = at.op("cast", {"dtype": "float32"}, X=at.op(comparison, X=at["X"], Y=at["Y"]))
@@ -275,8 +275,8 @@ def _leaky(at: At) -> Variable:
 
 
 def _within(at: At) -> Variable:
-    above = at.where("greater_equal", at["X"], at.attr("min"))
-    return at.times(above, at.where("less_equal", at["X"], at.attr("max")))
+    above = at.where("greater_than", at["X"], at.attr("min"))
+    return at.times(above, at.where("less_than", at["X"], at.attr("max")))
 
 
 def _pow(at: At) -> Variable:
@@ -318,8 +318,8 @@ RULES: Mapping[str, Rule] = {
     "elementwise_sub": _sub,
     "elementwise_mul": _mul,
     "elementwise_div": _div,
-    "elementwise_max": _greater("greater_equal"),
-    "elementwise_min": _greater("less_equal"),
+    "elementwise_max": _greater("greater_than"),
+    "elementwise_min": _greater("less_than"),
     "mul": _product,
     "matmul": _product,
     "sum": _sum,

@@ -5,11 +5,10 @@ It must never know what a server does. Guarantee: each update operator stands be
 
 from __future__ import annotations
 
+from paddle._program.description.open_tables import LOOKUPS
 from paddle._program.description.operator import RPC, Operator
 from paddle._program.description.program import Program
 from paddle.fluid.transpiler.server_program import Kept, Served
-
-_LOOKUPS = ("lookup_table", "lookup_table_v2")
 
 
 def rewrite(program: Program, served: Served, trainer_id: int) -> None:
@@ -62,7 +61,7 @@ def _receive(program: Program, kept: Kept, trainer_id: int) -> None:
 def _tell_lookups(program: Program, served: Served, trainer_id: int) -> None:
     """Rows of tables are fetched from servers when a batch asks for them."""
     tables = {each.name: each for each in served.kept}
-    for op in (op for block in program.blocks for op in block.ops if op.type in _LOOKUPS):
+    for op in (op for block in program.blocks for op in block.ops if op.type in LOOKUPS):
         table = tables.get(op.input("W")[0])
         if table is not None and (op.attrs.get("is_sparse") or op.attrs.get("is_distributed")):
             op.attrs.update(

@@ -154,7 +154,7 @@ ROWS = (
     _row(
         "clip",
         lambda x, a: np.clip(x, a["min"], a["max"]),
-        lambda x, a: (x >= a["min"]) & (x <= a["max"]),
+        lambda x, a: (x > a["min"]) & (x < a["max"]),
         min=-np.inf,
         max=np.inf,
     ),
