@@ -6,6 +6,7 @@ of_clusters="sshd:openssh-server ssh:openssh-client ip:iproute2 tc:iproute2 nft:
     slurmctld:slurm-wlm slurmd:slurm-wlm srun:slurm-wlm"
 of_containers="dockerd:docker.io docker:docker.io docker-compose:docker-compose"
 of_benchmarks="rsync:rsync"
+of_kubernetes="go:golang-go gcc:gcc make:make etcd:etcd-server rsync:rsync" # asked for by cluster/kubernetes/test.sh alone
 
 packages_without() { # the packages of those programs that are not there
     for need in "$@"; do

@@ -35,6 +35,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="namespaces",
         help="of what `cluster` is made; compose: of containers, and only tests that use them are run",
     )
+    parser.addoption(
+        "--kubernetes",
+        type=Path,
+        metavar="FOLDER",
+        help="where tests/lab/kubernetes/build.sh has built one; tests that need it are left out without",
+    )
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses

@@ -29,7 +29,7 @@ SETTINGS = (  # with all that is in them
         "etc/passwd",
         "etc/shadow",
     ),
-    *("etc/ssl/certs/ca-certificates.crt", "usr/share/keyrings"),
+    *("etc/ssl/certs/ca-certificates.crt", "usr/local/share/ca-certificates", "usr/share/keyrings"),
     *("var/lib/dpkg/arch", "var/lib/dpkg/diversions", "var/lib/dpkg/info/format"),
 )
 LEFT_OUT = ("/usr/share/doc/", "/usr/share/man/", "/usr/share/locale/")

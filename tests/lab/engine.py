@@ -17,21 +17,27 @@ from tests.lab.premises import HERE, Premises
 from tests.lab.switch import Switch
 from tests.waiting import until
 
+SCRIPT = HERE / "engine.sh"
+
 
 class Engine:
-    """It starts at once; ``wait`` for it before the first ``docker``."""
+    """It starts at once; ``wait`` for it before the first ``docker``. ``script``: its process 1, which may
+    start more than an engine."""
 
-    def __init__(self, premises: Premises, switch: Switch | None) -> None:
+    def __init__(
+        self, premises: Premises, switch: Switch | None, script: Path = SCRIPT, *arguments: str | Path
+    ) -> None:
         name = "engine" if switch else "builder"
         self.log = premises.folder / f"{name}.log"
         self._group = premises.folder.name
-        script = ["/bin/sh", HERE / "engine.sh", premises.folder / name, self._group]
+        self.folder = premises.folder / name
+        first = ["/bin/sh", script, self.folder, self._group, *arguments]
         spaces = ["unshare", "--mount", "--pid", "--fork", "--propagation", "private"]
         # Not the head's view of /sys: the engine is to see control groups.
         enter = ["nsenter", f"--net=/proc/{switch.pid}/ns/net", "--"] if switch else []
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [*premises.frame.joining(), *enter, *spaces, *map(str, script)],
+                [*premises.frame.joining(), *enter, *spaces, *map(str, first)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -44,7 +50,11 @@ class Engine:
     @property
     def socket(self) -> str:
         """Where it listens, as seen from anywhere."""
-        return str(Path("/proc", self._children[0], "root") / "run/docker.sock")
+        return str(self.path("run/docker.sock"))
+
+    def path(self, path: str | Path) -> Path:
+        """A file that it sees, as seen from anywhere."""
+        return Path("/proc", self._children[0], "root", str(path).lstrip("/"))
 
     def wait(self) -> None:
         """Until it answers."""
