@@ -10,4 +10,9 @@ for runtime in "$here/runtime" "$here/../../runtime"; do # of the project; other
     [ -d "$runtime/paddle" ] && export PYTHONPATH="$runtime${PYTHONPATH:+:$PYTHONPATH}" && break
 done
 [ -f "$here/train.py" ] && cd "$here"
-exec "${PYTHON:-python3}" -P -m paddle rank "$@"
+python=${PYTHON:-python3}
+"$python" -I -S -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || {
+    echo "$0: on $(hostname) $python is no Python of 3.11 or newer. Name one: mpirun -x PYTHON=/path/to/python3 ..." >&2
+    exit 2
+}
+exec "$python" -P -m paddle rank "$@"

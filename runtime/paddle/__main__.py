@@ -279,7 +279,13 @@ def _certificate(values: Mapping[str, Any]) -> Certificate | None:
 
 
 def _rank(arguments: Sequence[str]) -> int:
-    from paddle._launch.ranks.cli import main
+    try:
+        from paddle._launch.ranks.cli import main
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"{sys.executable} lacks the package {error.name}. Install this project for it on all machines, "
+            "or name a Python that has it: mpirun -x PYTHON=/path/to/python3 ... start_mpi_train.sh"
+        ) from error
 
     return main(arguments)
 

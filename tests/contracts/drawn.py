@@ -16,11 +16,11 @@ from typing import Any
 from paddle._fleet import strategy_fields
 from paddle._launch.dialects import DIALECTS, Dialect
 from paddle._launch.flag import Flag
-from paddle._launch.flags import FLAGS, FLEET_FLAGS
+from paddle._launch.flags import FLAGS, FLEET_FLAGS, RANK_FLAGS
 
 ROOT = Path(__file__).resolve().parents[2]
 FLEET = ROOT / "runtime" / "paddle" / "_fleet"
-PAGES = ("environment", "fleet", "porting")
+PAGES = ("environment", "fleet", "mpi", "porting")
 REGION = re.compile(r"(?<=<!-- drawn: )(\w+)( -->\n).*?(?=<!-- until here -->)", re.DOTALL)
 WIDTH = 140
 OF_FLUID = ("layers", "optimizer", "initializer", "nets", "regularizer", "clip", "backward", "contrib.layers")
@@ -37,13 +37,22 @@ def code(names: Iterable[str]) -> str:
 
 
 def flags_of_fleetrun() -> str:
+    refused = code(f"--{flag.name}" for flag in FLEET_FLAGS if flag.effect == "absent")
+    return acting(FLEET_FLAGS) + wrapped(f"Refused by name: {refused}.")
+
+
+def flags_of_rank() -> str:
+    return acting(RANK_FLAGS)
+
+
+def acting(flags: Iterable[Flag]) -> str:
+    """Those that do something."""
+
     def row(flag: Flag) -> list[str]:
         also = f", `--{flag.also}`" if flag.also else ""
         return [f"`--{flag.name}`{also}", flag.render(flag.default) or "none", flag.help]
 
-    acting = [row(flag) for flag in FLEET_FLAGS if flag.effect == "acts"]
-    refused = code(f"--{flag.name}" for flag in FLEET_FLAGS if flag.effect == "absent")
-    return table(["flag", "default", "what it says"], acting) + wrapped(f"Refused by name: {refused}.")
+    return table(["flag", "default", "what it says"], [row(flag) for flag in flags if flag.effect == "acts"])
 
 
 def words_of_generations() -> str:
@@ -160,6 +169,7 @@ def wrapped(text: str, indent: str = "") -> str:
 
 DRAWN: Mapping[str, Callable[[], str]] = {
     "flags_of_fleetrun": flags_of_fleetrun,
+    "flags_of_rank": flags_of_rank,
     "words_of_generations": words_of_generations,
     "variables_of_flags": variables_of_flags,
     "fields_of_strategy": fields_of_strategy,

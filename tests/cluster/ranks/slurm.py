@@ -1,4 +1,4 @@
-"""A real Slurm on a lab: slurmctld at the head, a slurmd on each node, and nobody is asked who it is."""
+"""A real Slurm on a lab: slurmctld at one place, a slurmd on each other node, and nobody is asked."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import IO, Self
 
-from tests.lab.cluster import Cluster
+from tests.lab.cluster import HEAD, Cluster
 from tests.waiting import until
 
 PROGRAMS = ("slurmctld", "slurmd", "srun", "sbatch")
@@ -22,8 +22,8 @@ TaskPlugin=task/none
 SelectType=select/cons_tres
 SlurmUser=root
 SlurmdUser=root
-StateSaveLocation={folder}/state
-SlurmctldPidFile={folder}/slurmctld.pid
+StateSaveLocation={state}
+SlurmctldPidFile={state}/slurmctld.pid
 SlurmdSpoolDir={own}/spool
 SlurmdPidFile={own}/slurmd.pid
 SlurmdParameters=config_overrides
@@ -37,35 +37,39 @@ _CGROUPS = "CgroupPlugin=cgroup/v1\n"  # which it then does without; of v2 it wa
 
 
 class Slurm:
-    """It, until it is closed. ``environ``: by which its commands find it at the head."""
+    """It, until it is closed. ``at``: where slurmctld runs, which must know users by name. ``environ``: by
+    which its commands find it there."""
 
-    def __init__(self, cluster: Cluster, folder: Path) -> None:
-        self._cluster = cluster
+    def __init__(self, cluster: Cluster, folder: Path, at: str = HEAD) -> None:
+        self._cluster, self._at = cluster, at
+        self._nodes = [node for node in cluster.nodes.values() if node.name != at]
         self._folder = folder
-        (folder / "state").mkdir(parents=True)
+        home = folder if at == HEAD else Path(FOLDER)
+        self.environ = {"SLURM_CONF": str(home / "slurm.conf")}
         conf = _CONF.format(
-            host=cluster.run("hostname").stdout.strip(),
-            address=cluster.addresses["head"],
-            folder=folder,
+            host=cluster.run("hostname", at=at).stdout.strip(),
+            address=cluster.addresses[at],
+            state=home / "state",
             own=FOLDER,
-            nodes="\n".join(f"NodeName={n.name} NodeAddr={n.address} CPUs=1" for n in cluster.nodes.values()),
+            nodes="\n".join(f"NodeName={n.name} NodeAddr={n.address} CPUs=1" for n in self._nodes),
         )
+        folder.mkdir()
         (folder / "slurm.conf").write_text(conf)
-        self.environ = {"SLURM_CONF": str(folder / "slurm.conf")}
-        self._logs: list[IO[bytes]] = []
-        self._daemons = [self._start("head", "slurmctld", "-D", "-f", folder / "slurm.conf")]
         for node in cluster.nodes:
             place = cluster.path(node, FOLDER)
             shutil.rmtree(place, ignore_errors=True)
             (place / "spool").mkdir(parents=True)
             (place / "slurm.conf").write_text(conf)
             (place / "cgroup.conf").write_text(_CGROUPS)
-            self._daemons.append(self._start(node, "slurmd", "-D", "-N", node, "-f", f"{FOLDER}/slurm.conf"))
+        cluster.run("mkdir", home / "state", at=at)
+        self._logs: list[IO[bytes]] = []
+        self._daemons = [self._start(at, "slurmctld", "-D", "-f", home / "slurm.conf")]
+        for each in self._nodes:
+            daemon = self._start(each.name, "slurmd", "-D", "-N", each.name, "-f", f"{FOLDER}/slurm.conf")
+            self._daemons.append(daemon)
 
     def __enter__(self) -> Self:
-        until(
-            lambda: self.run("sinfo", "-h", "-o", "%T %D") == f"idle {len(self._daemons) - 1}", "idle nodes"
-        )
+        until(lambda: self.run("sinfo", "-h", "-o", "%T %D") == f"idle {len(self._nodes)}", "idle nodes")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -76,8 +80,8 @@ class Slurm:
             log.close()
 
     def run(self, *argv: str | Path, cwd: str | Path = "/") -> str:
-        """Run one of its commands at the head; gives what that prints."""
-        done = self._cluster.run(*argv, environ=self.environ, cwd=cwd, check=False)
+        """Run one of its commands there; gives what that prints."""
+        done = self._cluster.run(*argv, at=self._at, environ=self.environ, cwd=cwd, check=False)
         return done.stdout.strip() or done.stderr.strip()
 
     def state(self, job: str) -> str:

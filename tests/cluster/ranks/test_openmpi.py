@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -11,10 +13,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from tests.cluster.by_hand import assert_same
+from tests.cluster.ranks import word2vec
 from tests.fresh import ROOT
 from tests.lab.cluster import Cluster
 from tests.waiting import until
@@ -26,46 +27,38 @@ PATIENCE_S = 60.0
 PROMISED_S = 5.0
 
 TRAIN = """
-import json, os, signal, sys
+import os, signal, sys
 import numpy as np
 import paddle.v2 as paddle
 
 paddle.init(use_gpu=False)
 rank = int(os.environ["OMPI_COMM_WORLD_RANK"])
 x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(4))
-word = paddle.layer.data(name="word", type=paddle.data_type.integer_value(30))
 y = paddle.layer.data(name="y", type=paddle.data_type.dense_vector(1))
-row = paddle.layer.embedding(
-    input=word, size=3, param_attr=paddle.attr.Param(name="rows", initial_std=0.1, sparse_update=True)
-)
-out = paddle.layer.fc(input=[x, row], size=1, act=paddle.activation.Linear())
+out = paddle.layer.fc(input=x, size=1, act=paddle.activation.Linear())
 cost = paddle.layer.square_error_cost(input=out, label=y)
-parameters = paddle.parameters.create(cost)
-optimizer = paddle.optimizer.AdaGrad(learning_rate=1e-2)
-trainer = paddle.trainer.SGD(cost, parameters, optimizer, is_local=False)
-costs = []
+trainer = paddle.trainer.SGD(
+    cost, paddle.parameters.create(cost), paddle.optimizer.Momentum(learning_rate=1e-2), is_local=False
+)
 
 
 def samples():
     drawn = np.random.RandomState(rank)
     for _ in range(64):
         vector = drawn.randn(4).astype("float32")
-        yield vector, drawn.randint(30), [float(vector.sum())]
+        yield vector, [float(vector.sum())]
 
 
 def told(event):
-    if isinstance(event, paddle.event.EndIteration):
-        costs.append(event.cost)
-        if len(costs) == 3 and "hang" in sys.argv:
+    if isinstance(event, paddle.event.EndIteration) and event.batch_id == 2:
+        if "hang" in sys.argv:
             print("hangs", flush=True)
             signal.pause()
-        if len(costs) == 3 and sys.argv[1:] == [str(rank)]:
+        if sys.argv[1:] == [str(rank)]:
             sys.exit(7)
 
 
 trainer.train(paddle.batch(samples, 16), num_passes=2, event_handler=told)
-np.savez("after-%d.npz" % rank, **{name: parameters.get(name) for name in parameters.keys()})
-print(json.dumps(costs))
 """
 
 
@@ -149,35 +142,20 @@ def mpi(cluster: Cluster, tmp_path: Path) -> Iterator[Mpi]:
 
 def test_the_command_of_the_document_trains_whatever_machines_it_fills_first(mpi, cluster, tmp_path) -> None:
     """With two cores a machine, mpirun puts two ranks on the first and none on the last."""
-    status, output = mpi.run(f"{FOLDER}/start_mpi_train.sh")
+    package = word2vec.prepared(tmp_path / "package")
+    for node in cluster.nodes:
+        shutil.copytree(package, cluster.path(node, FOLDER), dirs_exist_ok=True)
+    status, output = mpi.run(f"{FOLDER}/start_mpi_train.sh", "train.py", f"--num_passes={word2vec.PASSES}")
     assert status == 0
     assert output.count("of 3 trainers and ") == 3
     crowded = "3 ranks are on 2 of 3 machines" in output  # as it is where machines have two cores
     assert crowded == (output.count("of 3 trainers and 2 pservers") == 3)
     assert not mpi.left()
-    places = (cluster.path(node, FOLDER) for node in cluster.nodes)
-    found = {path.name: dict(np.load(path)) for place in places for path in place.glob("*.npz")}
-    assert sorted(found) == [f"after-{rank}.npz" for rank in range(3)]
-    alone = locally(tmp_path / "here")
-    for ended in found.values():
-        assert_same(alone, ended)
-
-
-def locally(folder: Path) -> dict[str, np.ndarray]:
-    """The same job by paddle.py, on three nodes that are embedded in this machine."""
-    package = folder / "package"
-    package.mkdir(parents=True)
-    (package / "train.py").write_text(TRAIN)
-    (folder / "conf.py").write_text("HOSTS = ['local', 'local', 'local']\nPADDLE_PORTS_NUM_FOR_SPARSE = 1\n")
-    done = subprocess.run(
-        [sys.executable, ROOT / "paddle.py", f"--conf={folder / 'conf.py'}", "-p", package],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-    )
-    assert done.returncode == 0, done
-    return dict(np.load(next(folder.glob("**/after-0.npz"))))
+    places = [cluster.path(node, FOLDER) for node in cluster.nodes]
+    digests = [word2vec.learned(log.read_text()) for place in places for log in place.glob("logs/train*.log")]
+    assert digests == [word2vec.locally(tmp_path / "here", package)] * word2vec.NODES
+    models = {path.parent.name for path in places[0].glob("output/*/done")}
+    assert models == {"pass-00000", "pass-00001"}
 
 
 def test_the_status_of_the_rank_that_fails_is_that_of_mpirun(mpi, cluster) -> None:
@@ -188,12 +166,17 @@ def test_the_status_of_the_rank_that_fails_is_that_of_mpirun(mpi, cluster) -> No
     until(lambda: not mpi.left(), "the end of the other ranks", PROMISED_S)
 
 
-@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGKILL])
-def test_nothing_is_left_where_mpirun_ends(mpi, cluster, signum) -> None:
+@pytest.mark.parametrize(
+    "signals",
+    [[signal.SIGINT], [signal.SIGINT, signal.SIGINT], [signal.SIGKILL]],
+    ids=["INT", "twice", "KILL"],
+)
+def test_nothing_is_left_where_mpirun_ends(mpi, cluster, signals) -> None:
     process = mpi.start("--map-by", "node", f"{FOLDER}/start_mpi_train.sh", "train.py", "hang")
     mpi.wait_until_it_hangs()
     began = time.monotonic()
-    process.send_signal(signum)
+    for signum in signals:
+        process.send_signal(signum)
     until(lambda: not mpi.left(), "the end of all ranks", PATIENCE_S)
     assert time.monotonic() - began < PROMISED_S
     process.communicate(timeout=PATIENCE_S)
@@ -208,3 +191,92 @@ def test_a_rank_that_is_killed_takes_its_processes_and_the_job_with_it(mpi, clus
     process.communicate(timeout=PATIENCE_S)
     assert process.returncode != 0
     until(lambda: not mpi.left(), "the end of all ranks", PATIENCE_S)
+
+
+def test_a_second_job_on_the_same_machines_needs_ports_of_its_own_and_leaves_the_first_alone(
+    mpi, cluster
+) -> None:
+    first = mpi.start("--map-by", "node", f"{FOLDER}/start_mpi_train.sh", "train.py", "hang")
+    mpi.wait_until_it_hangs()
+    before = trainers(cluster)
+    second = ("--map-by", "node", f"{FOLDER}/start_mpi_train.sh", "--log_dir=second")
+    status, output = mpi.run(*second)
+    assert status == 98
+    assert re.search(r"paddle pserver: port 7164 of 10\.77\.0\.\d is in use by process \d+", output)
+    assert trainers(cluster) == before
+    status, _ = mpi.run(*second, "--port=8164")
+    assert status == 0
+    assert trainers(cluster) == before
+    assert first.poll() is None
+
+
+def trainers(cluster: Cluster) -> list[tuple[str, int]]:
+    """Where a trainer hangs, and as which process."""
+    found = [(node, each) for node in cluster.nodes for each in cluster.processes(node)]
+    return sorted((node, each.pid) for node, each in found if each.argv[-2:] == ("train.py", "hang"))
+
+
+def test_a_file_of_machines_may_say_all_that_mpirun_reads_in_it(mpi, cluster) -> None:
+    text = (
+        "# the rack\n\n10.77.0.1 slots=1 max_slots=1 # first\n  root@10.77.0.2   slots = 1\n"
+        "n3 slots=1 username=root\n"
+    )
+    for path in (mpi.machines, *(cluster.path(node, FOLDER) / "machines" for node in cluster.nodes)):
+        path.write_text(text)
+    status, output = mpi.run(f"{FOLDER}/start_mpi_train.sh")
+    assert status == 0
+    assert sorted(re.findall(r"trainer-\d at \S+, of 3 trainers and 3 pservers", output)) == [
+        f"trainer-{rank} at 10.77.0.{rank + 1}, of 3 trainers and 3 pservers" for rank in range(3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lacking", "status", "words"),
+    [
+        (
+            "machines",
+            2,
+            f"paddle rank 1: {FOLDER}/machines: No such file or directory. It is to name the machines",
+        ),
+        ("train.py", 2, "paddle rank 1: there is no program train.py in"),
+        ("start_mpi_train.sh", None, "Node: 10.77.0.2"),
+    ],
+)
+def test_what_a_machine_lacks_is_named_at_once(mpi, cluster, lacking, status, words) -> None:
+    (cluster.path("n2", FOLDER) / lacking).unlink()
+    ended, output = mpi.run("--map-by", "node", f"{FOLDER}/start_mpi_train.sh")
+    assert ended == status or (status is None and ended)
+    assert words in output
+
+
+def test_with_the_flags_of_the_page_a_machine_that_is_cut_off_ends_the_job_on_all(mpi, cluster) -> None:
+    """mpirun's own daemons as well; without them everybody waits for ten minutes."""
+    watched = re.findall(r"--mca oob_tcp_keepalive_\w+ \d+", (ROOT / "docs" / "mpi.md").read_text())
+    assert len(watched) == 3
+    flags = " ".join(watched).split()
+    process = mpi.start(*flags, "--map-by", "node", f"{FOLDER}/start_mpi_train.sh", "train.py", "hang")
+    mpi.wait_until_it_hangs()
+    cluster.cut("n2")
+    try:
+        until(lambda: not mpi.left(), "the end of all ranks", PATIENCE_S)
+        process.wait(PATIENCE_S)
+    finally:
+        cluster.plug("n2")
+    assert process.returncode != 0
+
+
+def test_a_machine_without_open_mpi_is_told_by_mpirun_and_nothing_is_started(mpi, cluster) -> None:
+    with without_open_mpi(cluster, "n2"):
+        status, output = mpi.run("--map-by", "node", f"{FOLDER}/start_mpi_train.sh")
+    assert status == 127
+    assert "orted: command not found" in output
+    assert "paddle rank" not in output
+
+
+@contextlib.contextmanager
+def without_open_mpi(cluster: Cluster, node: str) -> Iterator[None]:
+    cluster.run("mv", "/usr/bin/orted", "/usr/bin/away", at=node)
+    try:
+        yield
+    finally:
+        cluster.run("mv", "/usr/bin/away", "/usr/bin/orted", at=node)

@@ -5,19 +5,28 @@ from __future__ import annotations
 import os
 import re
 import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from tests.cluster.by_hand import assert_same
 from tests.cluster.over_ssh import PATIENCE_S, PROMISED_S, Job, all_gone, clear
-from tests.cluster.ranks.test_openmpi import TRAIN, locally
+from tests.cluster.ranks import word2vec
+from tests.cluster.ranks.test_openmpi import without_open_mpi
 from tests.lab.cluster import Cluster
 from tests.waiting import until
 
 pytestmark = pytest.mark.cluster
+
+GIVEN_UP_S = 40.0
+STUBBORN = """
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("family", flush=True)
+time.sleep(600)
+"""
+HANGS = "import time\nprint('hangs', flush=True)\ntime.sleep(600)\n"
 
 
 @pytest.fixture
@@ -30,7 +39,8 @@ def launch(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[..., Job]]:
         hosts = [f"root@{node.address}" for node in cluster.nodes.values()]
         environ = {"OMPI_MCA_plm_rsh_agent": f"ssh -F {cluster.home.ssh_config}"}
         how = {"hosts": hosts, "environ": environ, **how}
-        started.append(Job(cluster, tmp_path / "job", "--platform=mpi", *argv, **how))  # type: ignore[arg-type]
+        folder = tmp_path / str(how.pop("folder", "job"))
+        started.append(Job(cluster, folder, "--platform=mpi", *argv, **how))  # type: ignore[arg-type]
         return started[-1]
 
     yield start
@@ -46,18 +56,16 @@ def mpiruns(job: Job) -> list[int]:
     return [pid for pid in found if b"mpirun" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0]]
 
 
-def test_a_job_trains_as_it_does_without_machines(launch, cluster, tmp_path) -> None:
-    job = launch(train=TRAIN, pserver=None)
-    status, output, errors = job.end()
+def test_a_job_trains_as_it_does_without_machines(launch, tmp_path) -> None:
+    package = word2vec.prepared(tmp_path / "package")
+    alone = word2vec.locally(tmp_path / "here", package)
+    job = launch(f"--num_passes={word2vec.PASSES}", package=package, pserver=None)
+    status, output, errors = job.end(word2vec.PATIENCE_S)
     assert (status, errors) == (0, "")
     assert "3 pservers and 3 trainers on 3 MPI nodes" in output
-    for node in range(3):
-        assert (job.package / f"log/node-{node}/train.log").read_text().startswith("[")
-    places = [next(cluster.path(node, "/srv/jobs").glob("JOB*")) for node in cluster.names]
-    ended = [dict(np.load(place / f"after-{rank}.npz")) for rank, place in enumerate(places)]
-    alone = locally(tmp_path / "here")
-    for each in ended:
-        assert_same(alone, each)
+    logs = [(package / "log" / f"node-{node}" / "train.log").read_text() for node in range(word2vec.NODES)]
+    assert [word2vec.learned(log) for log in logs] == [alone] * word2vec.NODES
+    assert (package / "output" / "pass-00001" / "done").exists()
 
 
 def test_ctrl_c_stops_every_process_and_collects(launch) -> None:
@@ -69,6 +77,59 @@ def test_ctrl_c_stops_every_process_and_collects(launch) -> None:
     assert "collecting results" in output
     assert (job.package / "log/node-2/train.log").exists()
     until(lambda: not Path(f"/proc/{mpirun}").exists(), "the end of mpirun")
+
+
+def test_ctrl_c_twice_kills_what_does_not_end(launch, cluster) -> None:
+    job = launch(train=STUBBORN)
+    job.wait_until_trained()
+    (mpirun,) = mpiruns(job)
+    job.process.send_signal(signal.SIGINT)
+    job.wait_for("stopping")
+    began = time.monotonic()
+    job.process.send_signal(signal.SIGINT)
+    all_gone(cluster)
+    assert time.monotonic() - began < PROMISED_S
+    status, output, _ = job.end()
+    assert status == 130
+    assert "killing what is left" in output
+    until(lambda: not Path(f"/proc/{mpirun}").exists(), "the end of mpirun")
+
+
+def test_a_node_that_is_cut_off_is_named_and_nothing_goes_on_there(launch, cluster) -> None:
+    job = launch()
+    job.wait_until_trained()
+    cluster.cut("n2")
+    try:
+        all_gone(cluster, GIVEN_UP_S, ["n2"])  # mpirun's daemon, too
+        status, output, errors = job.end()
+    finally:
+        cluster.plug("n2")
+    assert status == 1
+    assert "the job failed on node 1 (10.77.0.2): nothing was heard from it" in errors
+    assert "could be collected" in output or "not collected" in output
+
+
+def test_two_jobs_on_the_same_nodes_need_ports_of_their_own(launch, cluster) -> None:
+    first = launch(pserver=None, train=HANGS)
+    first.wait_for("starting 3 trainers")
+    status, _, errors = launch(pserver=None, train=HANGS, folder="second").end()
+    assert status == 98
+    assert re.search(r"port 7164 of 10\.77\.0\.\d is in use by process \d+", errors)
+    third = launch("--port=8164", pserver=None, train="print('done')", folder="third")
+    assert third.end()[0] == 0
+    assert first.process.poll() is None
+    assert (
+        len([one for node in cluster.names for one in cluster.processes(node) if "train.py" in one.argv]) == 3
+    )
+
+
+def test_a_machine_without_open_mpi_is_named_before_anything_is_changed(launch, cluster) -> None:
+    with without_open_mpi(cluster, "n2"):
+        status, _, errors = launch().end()
+    assert status == 1
+    assert "orted: command not found" in errors
+    assert "nothing was started or changed on any" in errors
+    assert not cluster.files("n1", "/srv/jobs")
 
 
 def test_a_launcher_that_is_killed_leaves_nothing(launch, cluster) -> None:

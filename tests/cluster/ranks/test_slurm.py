@@ -7,12 +7,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from tests.cluster.by_hand import assert_same
+from tests.cluster.ranks import word2vec
 from tests.cluster.ranks.slurm import PROGRAMS, Slurm
-from tests.cluster.ranks.test_openmpi import TRAIN, install, locally
+from tests.cluster.ranks.test_openmpi import TRAIN, install
 from tests.fresh import ROOT
 from tests.lab.cluster import Cluster
 from tests.waiting import until
@@ -59,12 +58,14 @@ def over(slurm: Slurm, cluster: Cluster, job: str) -> str:
 
 
 def test_a_batch_script_trains_on_all_nodes_as_one_machine_does(slurm, cluster, tmp_path) -> None:
-    assert over(slurm, cluster, submitted(slurm)) == "COMPLETED 0:0"
-    alone = locally(tmp_path / "here")
-    for rank, node in enumerate(cluster.nodes):
-        place = cluster.path(node, FOLDER)
-        assert (place / "logs" / node / "train.log").read_text().startswith("[")
-        assert_same(alone, dict(np.load(place / f"after-{rank}.npz")))
+    package = word2vec.prepared(tmp_path / "package")
+    for node in cluster.nodes:
+        shutil.copytree(package, cluster.path(node, FOLDER), dirs_exist_ok=True)
+    job = submitted(slurm, "train.py", f"--num_passes={word2vec.PASSES}")
+    assert over(slurm, cluster, job) == "COMPLETED 0:0"
+    logs = [cluster.path(node, FOLDER) / "logs" / node / "train.log" for node in cluster.nodes]
+    alone = word2vec.locally(tmp_path / "here", package)
+    assert [word2vec.learned(log.read_text()) for log in logs] == [alone] * word2vec.NODES
 
 
 def test_the_status_of_a_rank_that_fails_is_that_of_the_job(slurm, cluster) -> None:

@@ -36,6 +36,12 @@ def test_the_key_that_mpirun_makes_for_its_ranks_is_their_secret_and_no_token_it
     assert own.secret == b"ours"
 
 
+@pytest.mark.parametrize(("beside", "has_others"), [("3", False), ("1", True), ("", False)])
+def test_open_mpi_says_whether_ranks_are_elsewhere(beside, has_others) -> None:
+    environ = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "3", "OMPI_COMM_WORLD_LOCAL_SIZE": beside}
+    assert read(environ).has_others == has_others
+
+
 @pytest.mark.parametrize(
     ("environ", "words"),
     [
@@ -43,6 +49,16 @@ def test_the_key_that_mpirun_makes_for_its_ranks_is_their_secret_and_no_token_it
         ({"OMPI_COMM_WORLD_RANK": "1"}, "OMPI_COMM_WORLD_SIZE is not set"),
         ({"OMPI_COMM_WORLD_RANK": "one", "OMPI_COMM_WORLD_SIZE": "2"}, "is 'one', which is no number"),
         ({"PMI_RANK": "-1", "PMI_SIZE": "2"}, "PMI_RANK is '-1'"),
+        ({"PMI_RANK": "0", "PMI_SIZE": "2.0"}, "PMI_SIZE is '2.0', which is no number"),
+        ({"PMI_RANK": "\u0661", "PMI_SIZE": "2"}, "which is no number"),
+        ({"PMI_RANK": "", "PMI_SIZE": "2"}, "nothing says which rank this is"),
+        ({"SLURM_PROCID": "0"}, "SLURM_NTASKS is not set"),
+        (
+            {"SLURM_PROCID": "0", "SLURM_NTASKS": "0"},
+            "SLURM_PROCID is 0, but SLURM_NTASKS says that there are 0",
+        ),
+        ({"SLURM_PROCID": "0", "SLURM_NTASKS": "2(x3)"}, r"SLURM_NTASKS is '2\(x3\)'"),
+        ({"MV2_COMM_WORLD_RANK": "3"}, "MV2_COMM_WORLD_SIZE is not set"),
         ({"SLURM_PROCID": "2", "SLURM_NTASKS": "2"}, "SLURM_PROCID is 2, but SLURM_NTASKS says"),
     ],
 )

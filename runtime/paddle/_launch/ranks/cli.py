@@ -70,7 +70,7 @@ def _run(arguments: Sequence[str], environ: Mapping[str, str], say: Callable[[st
     if not (folder / called[0]).is_file():
         raise UsageError(f"there is no program {called[0]} in {folder}. Give its path, or copy it there.")
     here = place.read(environ)
-    listed = _listed(values, folder)
+    listed = _listed(values, folder, here)
     ranks = _meet(here, listed, values)
     with premises.workspace("paddle-rank-") as workspace:
         given_here = roles.Premises(
@@ -110,12 +110,12 @@ def _values(given: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, A
     return {**defaults_of("rank"), **said, **given}
 
 
-def _listed(values: Mapping[str, Any], folder: Path) -> tuple[str, ...]:
+def _listed(values: Mapping[str, Any], folder: Path, here: place.Place) -> tuple[str, ...]:
     """The machines of the job."""
     if names := values["machine_names"]:
         return tuple(names)
     asked = values["machines"]
-    return machines.read(folder / (asked or _USUAL_MACHINES), is_asked_for=bool(asked))
+    return machines.read(folder / (asked or _USUAL_MACHINES), is_needed=bool(asked) or here.has_others)
 
 
 def _meet(here: place.Place, listed: Sequence[str], values: Mapping[str, Any]) -> roles.Ranks:

@@ -20,6 +20,7 @@ _RANK_AND_SIZE = (  # the first whose rank is set: under mpirun Slurm's words ar
     ("PMI_RANK", "PMI_SIZE"),  # MPICH, Intel MPI
     ("SLURM_PROCID", "SLURM_NTASKS"),  # srun
 )
+_BESIDE = "OMPI_COMM_WORLD_LOCAL_SIZE"
 _SECRETS = (
     "PADDLE_RANKS_SECRET",  # from who starts them: train.sbatch makes one
     "OMPI_MCA_orte_precondition_transports",  # by chance, and the same for all ranks of one mpirun
@@ -28,11 +29,13 @@ _SECRETS = (
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """``rank`` of ``size``. ``secret``: what only ranks of this job know; empty where nobody gives one."""
+    """``rank`` of ``size``. ``secret``: what only ranks of this job know; empty where nobody gives one.
+    ``has_others``: whether the engine says that ranks are on other machines."""
 
     rank: int
     size: int
     secret: bytes = b""
+    has_others: bool = False
 
     @property
     def token(self) -> str:
@@ -50,7 +53,8 @@ def read(environ: Mapping[str, str]) -> Place:
                     f"{rank_word} is {rank}, but {size_word} says that there are {size}, numbered from 0."
                 )
             secret = next((environ[word] for word in _SECRETS if environ.get(word)), "")
-            return Place(rank, size, secret.encode())
+            has_others = bool(environ.get(_BESIDE)) and _number(environ, _BESIDE) < size
+            return Place(rank, size, secret.encode(), has_others)
     words = ", ".join(rank for rank, _ in _RANK_AND_SIZE)
     raise ClusterError(
         f"nothing says which rank this is: none of {words} is set. Start it by an engine that sets one: "

@@ -1,0 +1,49 @@
+"""The word2vec job of workspace_template for three nodes, and what it comes to on this machine."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.fresh import ROOT
+
+NODES = 3
+PASSES = 2
+PATIENCE_S = 120.0
+# Python's own documentation, of which 32 batches for each node: enough to learn something.
+_PREPARE = "import prepare; prepare.treebank = lambda: None; prepare.MAX_GRAMS = 3072; prepare.main()"
+_DIGEST = re.compile(r"^parameters (\w{16})$", re.MULTILINE)
+
+
+def prepared(folder: Path) -> Path:
+    """The workspace with its data, in a folder that is not there yet."""
+    shutil.copytree(ROOT / "workspace_template", folder, ignore=shutil.ignore_patterns("*_dir", "*.pickle"))
+    command = [sys.executable, "-c", _PREPARE]
+    environ = {"SPLIT_COUNT": str(NODES), "PYTHONPATH": str(ROOT / "runtime")}
+    subprocess.run(command, cwd=folder, env=environ, check=True, capture_output=True)
+    return folder
+
+
+def learned(log: str) -> str:
+    """The digest of all parameters that a trainer printed at its end."""
+    found = _DIGEST.findall(log)
+    assert len(found) == 1, log
+    return found[0]
+
+
+def locally(folder: Path, package: Path) -> str:
+    """What the same job comes to by paddle.py, on three nodes that are embedded in this machine."""
+    folder.mkdir()
+    (folder / "conf.py").write_text("HOSTS = ['local', 'local', 'local']\nPADDLE_PORTS_NUM_FOR_SPARSE = 1\n")
+    own = shutil.copytree(package, folder / "package", ignore=shutil.ignore_patterns("log", "output"))
+    command = [sys.executable, ROOT / "paddle.py", f"--conf={folder / 'conf.py'}", "-p", own]
+    done = subprocess.run(
+        [*command, f"--num_passes={PASSES}"], cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    assert done.returncode == 0, done
+    digests = {learned((own / "log" / f"node-{node}" / "train.log").read_text()) for node in range(NODES)}
+    assert len(digests) == 1
+    return digests.pop()
