@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -81,3 +82,13 @@ def test_a_copy_made_before_an_optimizer_drives_no_rate_of_its_own() -> None:
         paddle.disable_static()
     assert len(fluid.default_main_program()._rates) == 1
     assert before._rates == {}
+
+
+def test_a_value_that_nobody_reads_is_told_once() -> None:
+    exe, loss, _ = ready()
+    for expected in (1, 0):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", UserWarning)
+            exe.run(feed={**FEED, "z": np.ones(1)}, fetch_list=[loss])
+        here = [str(one.message) for one in told if one.filename == __file__]
+        assert len(here) == expected and all("feed gives 'z'" in text for text in here)

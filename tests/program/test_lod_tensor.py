@@ -41,8 +41,11 @@ def test_offsets_and_lengths_say_the_same_on_all_levels() -> None:
     assert tensor.lod() == [[0, 1, 3], [0, 1, 3, 6]]
     assert tensor.has_valid_recursive_sequence_lengths()
     for wrong in ([[1, 1], [1, 2, 3]], [[3], [1, 2, 2]]):
-        tensor.set_recursive_sequence_lengths(wrong)
-        assert not tensor.has_valid_recursive_sequence_lengths()
+        with pytest.raises(ValueError, match=r"do not divide an array of shape \[6, 1\]"):
+            tensor.set_recursive_sequence_lengths(wrong)
+        assert tensor.lod() == [[0, 1, 3], [0, 1, 3, 6]]
+    tensor.set_lod([[0, 5]])
+    assert not tensor.has_valid_recursive_sequence_lengths()
     with pytest.raises(ValueError, match=r"level 0 of a LoD is \[2, 3\]: offsets begin with 0"):
         tensor.set_lod([[2, 3]])
 
@@ -64,7 +67,7 @@ def test_a_tensor_is_made_of_lists_and_arrays() -> None:
     assert nested.recursive_sequence_lengths() == [[2], [1, 2]]
     with pytest.raises(ValueError, match=r"lengths \[2, 1\], and recursive_seq_lens says \[\[1, 2\]\]"):
         create_lod_tensor([[1, 2], [3]], [[1, 2]], None)
-    with pytest.raises(ValueError, match="do not divide 3 rows"):
+    with pytest.raises(ValueError, match=r"do not divide an array of shape \[3, 1\]"):
         create_lod_tensor(np.ones((3, 1)), [[1, 1]], None)
 
 

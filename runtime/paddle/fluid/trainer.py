@@ -247,8 +247,8 @@ class Trainer:
         self._stops = True
 
     def test(self, reader: Reader, feed_order: Any = None) -> list[Any]:
-        """The outputs of ``train_func``, each the mean over the batches of ``reader()``; nothing is
-        learned."""
+        """The outputs of ``train_func``, each the mean over the batches of ``reader()``, of one with several
+        rows that of the first row; nothing is learned."""
         if self._is_server:
             raise BadArgument("Trainer.test is called by trainers: this process is a parameter server")
         names = [each.name for each in self.train_func_outputs]
@@ -343,7 +343,8 @@ def check_and_get_place(place: Any) -> Any:
 
 
 def _mean(values: Sequence[Any]) -> Any:
-    total = np.mean([np.asarray(each, np.float64) for each in values], axis=0)
+    """Of the first rows, as the original: an output may have a row of each sample, and batches differ."""
+    total = np.mean([np.atleast_1d(np.asarray(each, np.float64))[0] for each in values], axis=0)
     return float(total.reshape(-1)[0]) if total.size == 1 else total
 
 

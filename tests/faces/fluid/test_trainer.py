@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,24 @@ def test_it_learns_stops_when_told_and_tests_by_the_mean_over_batches() -> None:
     assert len(steps) == 30
     assert all(isinstance(each, float) for each in after)
     assert after[0] < 0.1 * before[0]
+
+
+def test_an_output_with_a_row_of_each_sample_is_the_mean_of_first_rows() -> None:
+    """As the original's; the last batch of a pass is smaller."""
+
+    def network() -> list[Any]:
+        x, y = layers.data(name="x", shape=[2]), layers.data(name="y", shape=[1])
+        cost = layers.mean(layers.square_error_cost(input=layers.fc(input=x, size=1), label=y))
+        return [cost, layers.scale(x, 2.0)]
+
+    def uneven() -> Iterator[Any]:
+        yield [([1.0, 2.0], [0.0]), ([9.0, 9.0], [0.0])]
+        yield [([3.0, 6.0], [0.0])]
+
+    made = Trainer(train_func=network, optimizer_func=lambda: SGD(learning_rate=0.1))
+    cost, rows = made.test(reader=uneven, feed_order=ORDER)
+    assert isinstance(cost, float)
+    assert rows.tolist() == [4.0, 8.0]
 
 
 def test_what_was_saved_is_what_an_inferencer_computes_with(tmp_path: Path) -> None:

@@ -52,6 +52,8 @@ def test_a_state_is_put_where_its_names_say():
     net.set_state_dict({"first.bias": np.arange(3, dtype=np.float32)})
     held = paddle.static.global_scope().find_var(net.first.bias.name).get_tensor()
     assert np.array(held).tolist() == [0, 1, 2]
+    net.set_state_dict(net.state_dict())
+    assert np.array(held).tolist() == [0, 1, 2]
     with pytest.raises(ValueError, match=r"\[3\].*\[2\]"):
         net.set_state_dict({"first.bias": np.zeros(2)})
 

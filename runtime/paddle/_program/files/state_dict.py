@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.running.scope import global_scope
 
@@ -25,10 +26,17 @@ def put_state(owner: str, own: Mapping[str, Any], given: Mapping[str, Any], *, s
     for name, variable in named.items():
         if name not in given:
             continue
-        value = np.asarray(given[name])
+        value = _value(given[name])
         if tuple(value.shape) != tuple(variable.shape):
             raise WrongState(
                 f"{name} of {owner} has the shape {list(variable.shape)}, its value in the state_dict "
                 f"{list(value.shape)}"
             )
         global_scope().var(variable.name).get_tensor().set(value)
+
+
+def _value(given: Any) -> np.ndarray:
+    """An array; of a variable, what it holds, as where a state_dict is set again that was just asked for."""
+    if isinstance(given, Variable):
+        given = global_scope().var(given.name).get_tensor()
+    return np.asarray(given)

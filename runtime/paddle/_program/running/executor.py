@@ -7,6 +7,7 @@ it returns is the caller's to keep; a program that was run before costs little b
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -118,6 +119,7 @@ class Executor:
 
         def make() -> Ready:
             checked(self.place)
+            _tell_unknown(program, values)
             return _prepare(program, list(values), names, scope, self._lock)
 
         ready = ready_of(scope, self, program, (tuple(values), tuple(names)), make)
@@ -212,6 +214,16 @@ def _prepare(
     outlives = {each.name for each in program.list_vars() if each.persistable}
     course = Course(block, scope, fed, names, lock)
     return Ready(course, [(name, name in outlives, _converted(block, name)) for name in names])
+
+
+def _tell_unknown(program: Program, values: Mapping[str, Any]) -> None:
+    """A value that nobody reads is more often a name mistyped than one pruned."""
+    known = {name for block in program.blocks for name in block.vars}
+    if unknown := ", ".join(repr(name) for name in values if name not in known):
+        warnings.warn(
+            f"feed gives {unknown}, which nobody reads: the program has no such variable, or it was pruned",
+            stacklevel=6,  # where run() is called
+        )
 
 
 def _tell_rates(program: Program, scope: Scope) -> None:

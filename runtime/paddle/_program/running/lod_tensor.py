@@ -78,8 +78,14 @@ class LoDTensor:
         return [np.diff(np.asarray(level, np.int64)).tolist() for level in self._lod]
 
     def set_recursive_sequence_lengths(self, recursive_sequence_lengths: Iterable[Sequence[int]]) -> None:
-        """Say by lengths which rows are one sequence."""
-        self._lod = [offsets(level) for level in recursive_sequence_lengths]
+        """Say by lengths which rows are one sequence; ValueError where the rows are not as many."""
+        before, self._lod = self._lod, [offsets(level) for level in recursive_sequence_lengths]
+        if self._array is not None and not self.has_valid_recursive_sequence_lengths():
+            said, self._lod = self.recursive_sequence_lengths(), before
+            raise ValueError(
+                f"recursive_sequence_lengths {said} do not divide an array of shape {self.shape()}: lengths "
+                "add up to how many the next level has, those of the last one to the rows"
+            )
 
     def has_valid_recursive_sequence_lengths(self) -> bool:
         """Whether each level divides the one below it, and the last one the rows."""
@@ -185,11 +191,6 @@ def create_lod_tensor(data: Any, recursive_seq_lens: Sequence[Sequence[int]], pl
         )
     tensor = LoDTensor(data)
     tensor.set_recursive_sequence_lengths(recursive_seq_lens)
-    if not tensor.has_valid_recursive_sequence_lengths():
-        raise ValueError(
-            f"the lengths {[list(level) for level in recursive_seq_lens]} do not divide {len(data)} rows: "
-            "each level sums up to the number of entries of the next one, the last to the number of rows"
-        )
     return tensor
 
 
