@@ -22,7 +22,7 @@ from pathlib import Path
 from paddle._launch import bulletins, job, manual, plan, prepare, remote, signals
 from paddle._launch.arguments import Arguments, parse_arguments
 from paddle._launch.backends import carrier
-from paddle._launch.errors import JobError, LaunchError, NotInThisRelease, UsageError
+from paddle._launch.errors import JobError, LaunchError, UsageError
 from paddle._launch.flags import flags_of
 from paddle._launch.jobs import background, explanation, reading
 from paddle._launch.jobs.desk import Desk
@@ -95,11 +95,6 @@ def _run(argv: Sequence[str], runtime: Path) -> int:
     wanted = reading.pattern(settings["grep_logs"], "--grep_logs")
     if settings["dry_run"]:
         return _dry_run(_plan(spec, runtime), settings["format"])
-    if spec.pods is not None:
-        raise NotInThisRelease(
-            "--platform=kubernetes: jobs are not launched yet in this release. --dry_run prints their "
-            "manifests, for `kubectl create -f -`."
-        )
     if settings["job_prepare"]:
         _announce(settings["format"], f"preparing: {settings['job_prepare']} in {spec.home}")
     prepare.run(spec, python=sys.executable, runtime=runtime)
@@ -225,7 +220,11 @@ def _carry_out(
     if failed := explanation.failure(running):
         shown.tell(failed)
         _explain(failed, launch, running.unfit)
-    if running.has_trained and (go_on := again(launch, status, is_registered=desk is not None)):
+    if (
+        launch.pods is None
+        and running.has_trained
+        and (go_on := again(launch, status, is_registered=desk is not None))
+    ):
         shown.say(f"to go on from the snapshots: {go_on}")
     curve = None
     with contextlib.suppress(KeyboardInterrupt):  # the job is over; only the picture is given up
@@ -288,7 +287,9 @@ def _left(launch: plan.LaunchPlan, running: Launch) -> Iterator[str]:
             continue
         if node.host.is_local and place.is_dir():
             yield str(place)
-        elif not node.host.is_local and folder == "log":  # what else is there, only the node could say
+        elif (
+            launch.pods is None and not node.host.is_local and folder == "log"
+        ):  # what else is there, only the node could say
             yield f"{node.host.user}@{node.host.name}:{place}"
 
 

@@ -260,6 +260,8 @@ def _snapshots(settings: Settings) -> Path | None:
             f"{settings.written('snapshot_dir')}: {written!r} is in a home folder, and other machines have "
             "their own. Write the path out."
         )
+    if settings.hosts[0].is_pod and written:
+        return Path(pods.volume(written))
     return _expanded(settings, "snapshot_dir") if written else None
 
 

@@ -62,7 +62,7 @@ class Launch:
             nodes=[node.node for node in plan.nodes],
             pservers={role.name: role.node for role in plan.roles("pserver")},
             trainers={role.name: role.node for role in plan.roles("trainer")},
-            limits=Limits(serve_s=plan.ready_timeout_s),
+            limits=_limits(plan),
             restarts=Restarts(plan.max_restart, keeps_snapshots=plan.snapshots is not None),
             min_trainers=plan.min_trainers,
             lives=Lives(plan.max_restart, keeps_snapshots=plan.snapshots is not None),
@@ -242,6 +242,20 @@ class Launch:
         self._life = life
         self._carrier = self._carry(self._plan.again(life), partial(self._deliver, life))
         self._narrator.begin_again()
+
+
+def _limits(plan: LaunchPlan) -> Limits:
+    """How long things may take; what Kubernetes does takes longer, and goes on where it is not heard."""
+    if plan.pods is None:
+        return Limits(serve_s=plan.ready_timeout_s)
+    return Limits(
+        serve_s=plan.ready_timeout_s + 30.0,  # for words why
+        finish_s=30.0,
+        grace_s=5.0,
+        stop_s=15.0,
+        kill_s=10.0,
+        silence_s=float("inf"),
+    )
 
 
 @contextlib.contextmanager

@@ -61,6 +61,10 @@ def carrier(plan: LaunchPlan, post: Post, token: str = "") -> Carrier:
         Crew,
     )  # what it takes to run loads slowly: only where it is needed
 
+    if plan.pods is not None:
+        from paddle._launch.backends.pods import PodCrew
+
+        return PodCrew(plan, post)
     own = {"token": token} if token else {}
     turn = Turn(plan.home)
     if plan.remote is None:

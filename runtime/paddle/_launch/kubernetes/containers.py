@@ -100,8 +100,8 @@ def _command(launch: LaunchPlan, kind: str, has_package: bool) -> Iterable[str]:
     asked = _asked(launch)
     yield from (asked.python, "-P", "-m", "paddle", "pod", f"--role={kind}", f"--name={launch.name}")
     yield from (f"--secrets={SECRETS}", f"--job_workspace={launch.nodes[0].workspace}", "--reports")
+    yield f"--keep={asked.collect_timeout_s:g}s"
     if kind == "trainer":
-        yield f"--keep={asked.collect_timeout_s:g}s"
         if asked.folder:
             yield f"--template={asked.folder}"
         if has_package:

@@ -44,9 +44,12 @@ def objects(
 def text(made: Sequence[Fields], launch: LaunchPlan) -> str:
     """Write objects for people and kubectl: YAML, behind comments that say the plan."""
     head = "".join(f"# {line}\n" for line in describe(launch))
-    return head + str(
-        yaml.dump_all(made, Dumper=_Dumper, sort_keys=False, explicit_start=True, width=1 << 16)
-    )
+    return head + written(made)
+
+
+def written(made: Sequence[Fields]) -> str:
+    """Write objects: YAML."""
+    return str(yaml.dump_all(made, Dumper=_Dumper, sort_keys=False, explicit_start=True, width=1 << 16))
 
 
 class _Dumper(yaml.SafeDumper):

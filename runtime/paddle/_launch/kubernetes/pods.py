@@ -26,6 +26,7 @@ _TOLD = (
 _ALWAYS_TOLD = ("pserver_num", "trainer_num", "connect_timeout")
 _QUANTITY = re.compile(r"\d+(\.\d+)?(m|k|Ki|Mi|Gi|Ti|M|G|T)?")
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
+_VOLUMES = Path("/var/lib/paddle")  # of a relative folder, which elsewhere is in the workspace
 _TAKEN = ("/paddle", "/tmp", "/etc", "/proc", "/sys", "/dev")
 _FIRST_INDEXED = (1, 22)  # the first whose jobs number their pods unasked
 _FIRST_BUDGETS = (1, 21)  # the first with policy/v1
@@ -126,12 +127,12 @@ def _check(settings: Settings) -> None:
 
 
 def _check_volume(settings: Settings) -> None:
-    folder = settings["snapshot_dir"]
+    folder = volume(settings["snapshot_dir"])
     is_below = any(Path(folder).is_relative_to(taken) for taken in _TAKEN)
-    if folder and (is_below or not folder.startswith("/") or folder == "/"):
+    if folder and (is_below or ".." in Path(folder).parts or folder == "/"):
         raise UsageError(
             f"{settings.written('snapshot_dir')}: {folder!r}: pods of parameter servers have a volume there, "
-            f"so give a folder that begins with / and is not in {', '.join(_TAKEN)}: /snapshots, say."
+            f"so give a folder that is not in {', '.join(_TAKEN)}: /snapshots, say."
         )
 
 
@@ -146,7 +147,13 @@ def _share(settings: Settings, kind: str) -> Share:
 def _told(settings: Settings) -> Iterable[str]:
     for name in _TOLD:
         if name in _ALWAYS_TOLD or settings[name] != BY_NAME[name].default:
-            yield f"--{name}={BY_NAME[name].render(settings[name])}"
+            value = volume(settings[name]) if name == "snapshot_dir" else settings[name]
+            yield f"--{name}={BY_NAME[name].render(value)}"
+
+
+def volume(folder: str) -> str:
+    """Where pods have the volume of snapshots that elsewhere are in ``folder``."""
+    return str(_VOLUMES / folder) if folder else ""
 
 
 def check_none(settings: Settings) -> None:

@@ -21,6 +21,11 @@ def objects(launch: LaunchPlan, version: str = "") -> list[Fields]:
     return list(manifests.objects(launch, _secrets(launch), parts, launch.pods.version or version))
 
 
+def written(made: list[Fields]) -> str:
+    """Write objects for kubectl."""
+    return manifests.written(made)
+
+
 def text(launch: LaunchPlan, version: str = "") -> str:
     """Write them for people and kubectl."""
     return manifests.text(objects(launch, version), launch)

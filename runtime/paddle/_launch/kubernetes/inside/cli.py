@@ -35,7 +35,6 @@ from paddle._launch.plan import LaunchPlan
 from paddle._launch.turn import Turn
 from paddle._visible import visible
 
-STOP = ".job.stop"  # in the workspace: who makes it asks that the role be ended, and the pod stay
 _LOOK_S = 0.25
 _PATIENT = Limits(finish_s=float("inf"))
 _USAGE = """
@@ -99,13 +98,13 @@ def _carry_out(part: LaunchPlan, call: Call, teller: Teller, own: Mapping[str, s
     running = Running(part, carry, _ignore, tell, _PATIENT)
     is_over = threading.Event()
     looking = threading.Thread(
-        target=_await_stop, args=[call.workspace / STOP, running, is_over], daemon=True
+        target=_await_stop, args=[call.workspace / names.STOP, running, is_over], daemon=True
     )
     looking.start()
     status = running.run()
     is_over.set()
     cause = running.cause
-    if cause is not None and cause.signum is not None and not (call.workspace / STOP).exists():
+    if cause is not None and cause.signum is not None and not (call.workspace / names.STOP).exists():
         return status  # the pod is taken away
     if cause is None or cause.signum is None:
         if cause is not None and not cause.role:
@@ -118,10 +117,10 @@ def _carry_out(part: LaunchPlan, call: Call, teller: Teller, own: Mapping[str, s
 
 
 def _stay(call: Call, teller: Teller, status: int, keep_s: float) -> None:
-    if call.kind == "trainer" and keep_s:
+    if keep_s and (status or call.kind == "trainer"):
         teller.say(f"logs and model are kept for {keep_s:.0f} s, or until the pod is deleted")
         _wait(keep_s)
-    elif call.kind == "pserver" and not status:
+    elif not status and call.kind == "pserver":
         teller.say("nothing is left to do; this pod stays until it is deleted")
         _wait(float("inf"))
 

@@ -1,0 +1,206 @@
+"""One pod of a launch: what it prints becomes events and news, and its results are fetched.
+
+It must never know of other pods. Guarantee: what decides about a job is told once its role was to be started,
+and in the order in which it came; a line that a role prints is told once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from paddle._launch import logs
+from paddle._launch.backends import Post
+from paddle._launch.backends.frames import FrameReader
+from paddle._launch.errors import DeliveryError, NodeError
+from paddle._launch.events import Event, NodeEnded, NodeFailed, RoleExited
+from paddle._launch.kubernetes import names
+from paddle._launch.kubernetes.following import Following
+from paddle._launch.kubernetes.inside.telling import text_of
+from paddle._launch.kubernetes.kubectl import Kubectl
+from paddle._launch.kubernetes.line import PodLine
+from paddle._launch.kubernetes.watching import PodState
+from paddle._launch.machines import arrivals
+from paddle._launch.machines.conversation import converse
+from paddle._launch.news import Collected, News, Printed, Restarted, Told
+from paddle._launch.plan import LaunchPlan, NodePlan
+from paddle._launch.turn import Turn
+
+_ENTRY = "agent.sender"
+_SIGNALLED = 128
+_ANOTHER = "its pod is gone, and another takes its place"
+_NO_SNAPSHOTS = ", without --snapshot_dir with nothing to go on from"
+
+
+class Pod:
+    """See the module's text. ``role``: what runs in it."""
+
+    def __init__(self, launch: LaunchPlan, plan: NodePlan, kubectl: Kubectl, post: Post, turn: Turn) -> None:
+        self._launch, self._plan, self._kubectl, self._post = launch, plan, kubectl, post
+        self._turn = turn
+        self.role = plan.roles[0].name
+        self._kind = plan.roles[0].kind
+        self._lock = threading.Lock()
+        self._held: list[Event] | None = []  # None once the role was to be started
+        self._state: PodState | None = None
+        self._following: Following | None = None
+        self._reader = FrameReader(plan.node, [self.role])
+        self._has_exited = self._has_ended = self._is_stopping = self._has_failed = False
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether its container has run."""
+        return self._state is not None and self._state.has_begun
+
+    def start(self) -> None:
+        """From now on what its role does is told."""
+        with self._lock:
+            held, self._held = self._held or [], None
+        for event in held:
+            self._post(event)
+
+    def know(self, state: PodState | None) -> None:
+        """Take how it stands, and no more."""
+        self._state = state
+
+    def see(self, state: PodState | None) -> None:
+        """Take how it stands."""
+        before, self._state = self._state, state or self._state
+        if state is None:
+            return
+        if before is not None and before.uid != state.uid:
+            self._take_another(state)
+        if state.has_begun and self._following is None:
+            self._following = Following(self._kubectl, state.name, partial(self._is_over, state.uid))
+            follow = partial(self._follow, self._following, state.uid)
+            threading.Thread(target=follow, daemon=True).start()
+
+    def fail(self, text: str) -> None:
+        """Say, once, that it cannot do its part."""
+        if not self._has_failed:
+            self._has_failed = True
+            self._deliver(NodeFailed(self._plan.node, f"{self.role}: {text}"))
+
+    def stop(self) -> None:
+        """Have its role ended; the pod stays."""
+        self._is_stopping = True
+        state = self._state
+        if self._has_ended or state is None or not state.is_running:
+            self._post(NodeEnded(self._plan.node))
+            return
+        place = f"{self._plan.workspace}/{names.STOP}"
+        try:
+            self._kubectl.ask("exec", state.name, "--", "touch", place, within_s=10.0)
+        except NodeError:  # then there is nothing to stop, or nobody who could
+            self._post(NodeEnded(self._plan.node))
+
+    def kill(self) -> None:
+        """End it by force."""
+        if self._state is not None:
+            try:
+                how = ("--grace-period=0", "--force", "--wait=false", "--ignore-not-found")
+                self._kubectl.ask("delete", "pod", self._state.name, *how, within_s=10.0)
+            except NodeError as error:
+                self._post(Told(self.role, str(error)))
+        self._post(NodeEnded(self._plan.node))
+
+    def leave(self) -> None:
+        """Let go."""
+        if self._following is not None:
+            self._following.leave()
+
+    def collect(self) -> None:
+        """Fetch its logs, and the model where it is the one that has it."""
+        tell: Callable[[str], None] = partial(self._told, f"node {self._plan.node}")
+        if self._state is None or not self._state.is_running:
+            tell(f"nothing could be collected: the pod of {self.role} does not run")
+            return
+        home, saver = self._launch.home, self._launch.saver
+        fetch = partial(self._fetch, PodLine(self._kubectl, self._state.name), tell)
+        with self._turn.taken(tell):
+            there = logs.collect(self._plan.workspace, home, self._plan.node, tell, fetch, saver)
+        for folder in there:
+            self._post(Collected(self._plan.node, folder))
+
+    def _fetch(self, line: PodLine, tell: Callable[[str], None], source: Path, part: Path) -> bool:
+        assert self._launch.pods is not None
+        try:
+            with converse(line, (self._launch.pods.python, "python3"), _ENTRY) as talk:
+                talk.tell({"folder": str(source)})
+                return arrivals.receive(talk.wire.receive, part, tell)
+        except NodeError as error:
+            raise DeliveryError(str(error)) from error
+
+    def _take_another(self, state: PodState) -> None:
+        if self._following is not None:
+            self._following.leave()
+        self._following = None
+        self._reader = FrameReader(self._plan.node, [self.role])
+        self._has_exited = self._has_ended = False
+        if self._kind == "pserver":
+            rest = "" if self._launch.snapshots is not None else _NO_SNAPSHOTS
+            self._post(Restarted(self.role, f"{_ANOTHER}{rest}"))
+        else:
+            self.fail(
+                "its pod was taken away, and another cannot take up the pass that it was in the midst of"
+            )
+
+    def _is_over(self, uid: str) -> bool:
+        state = self._state
+        return state is None or state.uid != uid or state.status is not None
+
+    def _follow(self, following: Following, uid: str) -> None:
+        for lines in following.lines():
+            if self._following is following:
+                self._hear(lines)
+        state = self._state
+        if state is not None and state.uid == uid and state.status is not None and not self._has_exited:
+            self._exited(_as_signal(state.status))
+        if self._is_stopping:
+            self._post(NodeEnded(self._plan.node))
+
+    def _hear(self, lines: list[str]) -> None:
+        plain: list[str] = []
+        for line in lines:
+            text, is_report = text_of(line)
+            if not is_report:
+                plain.append(text)
+                continue
+            self._print(plain)
+            for message in self._reader.feed(text.encode() + b"\n"):
+                self._deliver(message)
+            if self._reader.last_words is not None and '"ended"' in text:
+                self._has_ended = True
+                if self._is_stopping:
+                    self._post(NodeEnded(self._plan.node))
+        self._print(plain)
+
+    def _print(self, lines: list[str]) -> None:
+        if lines:
+            self._post(Printed(self.role, tuple(lines)))
+            lines.clear()
+
+    def _deliver(self, message: Event | News) -> None:
+        if isinstance(message, RoleExited):
+            self._has_exited = True
+        if isinstance(message, News):
+            self._post(message)
+            return
+        with self._lock:
+            if self._held is not None:
+                self._held.append(message)
+                return
+        self._post(message)
+
+    def _exited(self, status: int) -> None:
+        self._deliver(RoleExited(self.role, status))
+
+    def _told(self, source: str, text: str) -> None:
+        self._post(Told(source, text))
+
+
+def _as_signal(status: int) -> int:
+    """A container's status as a process's: what a signal ended has minus its number."""
+    return _SIGNALLED - status if status > _SIGNALLED else status

@@ -1,0 +1,180 @@
+"""Pods as the nodes of a launch: made from manifests, watched and read through kubectl, and taken away.
+
+It must never decide: the supervisor does, as it does over machines, and Kubernetes, which starts pods and
+brings parameter servers back. Guarantee, by six rules:
+
+1. Nothing is made before the cluster has said that it may be, and the first object is one that no other job
+   can have: whoever has it has the name.
+2. What a role does is told only once it was to be started, however early its pod began.
+3. A pod that is gone is followed under its name by the one that takes its place, a parameter server's; a
+   trainer's is a failure of its node.
+4. What keeps pods from running is told, once for each reason; for longer than ``ready_timeout_s``, or where
+   it does not pass, it is a failure.
+5. Stopping ends roles and leaves pods, so that results can be collected; letting go takes away all that this
+   launch has made, and waits until it is gone.
+6. Who only collects takes nothing away.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from paddle._launch.backends import Post
+from paddle._launch.backends.pod import Pod
+from paddle._launch.errors import LaunchError, NodeError
+from paddle._launch.events import Answered, NodeFailed
+from paddle._launch.kubernetes import names, removal, watching, whole
+from paddle._launch.kubernetes.kubectl import Kubectl
+from paddle._launch.kubernetes.watching import PodState
+from paddle._launch.news import Told
+from paddle._launch.phases import Phase
+from paddle._launch.plan import LaunchPlan
+from paddle._launch.turn import Turn
+
+_LOOK_S = 1.0
+_MISSING_S = 15.0  # a pod that was there and is not listed
+_GONE_S = 90.0
+
+
+class PodCrew:
+    """See the module's text."""
+
+    def __init__(self, plan: LaunchPlan, post: Post) -> None:
+        assert plan.pods is not None
+        self._plan, self._post = plan, post
+        self._kubectl = Kubectl(plan.pods)
+        turn = Turn(plan.home)
+        self._pods = {node.node: Pod(plan, node, self._kubectl, post, turn) for node in plan.nodes}
+        self._by_role = {node.roles[0].name: self._pods[node.node] for node in plan.nodes}
+        self._version = ""
+        self._has_made = self._is_hurried = False
+        self._is_left = threading.Event()
+        self._asked: dict[Phase, int] = {}
+        self._told: set[str] = set()
+        self._began = 0.0
+
+    def step(self, node: int, phase: Phase) -> None:
+        match phase:
+            case Phase.REACH:
+                self._once(phase, self._reach, node)
+            case Phase.DELIVER:
+                self._once(phase, self._make, node)
+            case Phase.OPEN:
+                self._once(phase, self._watch, node)
+            case Phase.COLLECT:
+                _in_background(partial(self._collect, node))
+            case _:
+                self._post(Answered(node, phase))
+
+    def start(self, role: str) -> None:
+        self._by_role[role].start()
+
+    def stop(self, node: int, grace_s: float) -> None:
+        _in_background(self._pods[node].stop)
+
+    def kill(self, node: int) -> None:
+        _in_background(self._pods[node].kill)
+
+    def withdraw(self, nodes: Iterable[int]) -> None:
+        """All that was made goes when it is let go of."""
+
+    def hurry(self) -> None:
+        self._is_hurried = True
+
+    def close(self) -> None:
+        self._is_left.set()
+        for pod in self._pods.values():
+            pod.leave()
+        if not self._has_made:
+            return
+        try:
+            removal.remove(self._kubectl, self._plan.name, _GONE_S, lambda: self._is_hurried)
+        except NodeError as error:
+            self._post(Told(self._plan.name, f"{error} {removal.by_hand(self._plan)}"))
+
+    def _once(self, phase: Phase, do: Callable[[], None], node: int) -> None:
+        """All pods are one cluster's: what is asked of each is done once, when it was asked of all."""
+        self._asked[phase] = self._asked.get(phase, 0) + 1
+        if self._asked[phase] == len(self._pods):
+            _in_background(partial(self._answer, phase, do, node))
+
+    def _answer(self, phase: Phase, do: Callable[[], None], node: int) -> None:
+        try:
+            do()
+        except LaunchError as error:
+            self._post(NodeFailed(0, str(error)))
+            if phase is not Phase.REACH:
+                return
+            nodes = [other for other in self._pods if other]
+        else:
+            nodes = list(self._pods)
+        for each in nodes:
+            self._post(Answered(each, phase))
+
+    def _reach(self) -> None:
+        """Rule 1."""
+        said = self._kubectl.read("version")
+        self._version = str(said.get("serverVersion", {}).get("gitVersion", ""))
+        for what in (("statefulsets.apps",), ("jobs.batch",), ("pods", "--subresource=exec")):
+            removal.check_may(self._kubectl, *what)
+
+    def _make(self) -> None:
+        first, *others = whole.objects(self._plan, self._version)
+        self._kubectl.ask("create", "-f", "-", given=whole.written([first]))
+        self._has_made = True
+        self._kubectl.ask("create", "-f", "-", given=whole.written(others), within_s=300.0)
+
+    def _watch(self) -> None:
+        self._began = time.monotonic()
+        _in_background(self._look_on)
+
+    def _look_on(self) -> None:
+        while not self._is_left.is_set():
+            try:
+                listed = self._kubectl.read("get", "pods", "-l", names.chosen(self._plan.name))
+                self._take(watching.states(listed))
+            except NodeError as error:  # the engine keeps the job, whether it answers or not
+                self._tell_once(str(error))
+            self._is_left.wait(_LOOK_S)
+
+    def _take(self, states: dict[str, PodState]) -> None:
+        for role, pod in self._by_role.items():
+            pod.see(states.get(role))
+        waiting = {role: pod for role, pod in self._by_role.items() if not pod.has_begun}
+        if waiting:
+            self._tell_waiting(waiting, states)
+
+    def _tell_waiting(self, waiting: dict[str, Pod], states: dict[str, PodState]) -> None:
+        """Rule 4."""
+        past = time.monotonic() - self._began
+        if len(states) < len(self._pods) and past > 2 * _LOOK_S:
+            for text in watching.warnings(self._kubectl.read("get", "events"), self._plan.name):
+                self._tell_once(text)
+        for role, pod in waiting.items():
+            state = states.get(role)
+            trouble = state.trouble if state else ""
+            if trouble:
+                self._tell_once(f"{role} waits: {trouble}")
+            if (state is not None and state.is_hopeless) or past > self._plan.ready_timeout_s:
+                why = trouble or "its pod was not started, and the cluster does not say why"
+                pod.fail(f"after {past:.0f} s: {why}")
+
+    def _tell_once(self, text: str) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            self._post(Told(self._plan.name, text))
+
+    def _collect(self, node: int) -> None:
+        pod = self._pods[node]
+        if not self._began:  # nobody watches: one look
+            listed = self._kubectl.read("get", "pods", "-l", names.chosen(self._plan.name))
+            pod.know(watching.states(listed).get(pod.role))
+        pod.collect()
+        self._post(Answered(node, Phase.COLLECT))
+
+
+def _in_background(do: Callable[[], None]) -> None:
+    threading.Thread(target=do, daemon=True).start()

@@ -1,0 +1,82 @@
+"""What a pod prints, followed as long as it is there, also past a stream that breaks.
+
+It must never know what lines mean. Guarantee: lines come in their order and each once, but for those that
+were printed in the very nanosecond of the last one before a break.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from typing import IO
+
+from paddle._launch.errors import NodeError
+from paddle._launch.kubernetes.kubectl import Kubectl
+from paddle._launch.machines.spool import Spool
+
+_AGAIN_S = 1.0
+_CHUNK = 1 << 16
+_MOST_LINE = 1 << 21
+
+
+class Following:
+    """Of the pod ``name``; ``is_over``: whether nothing more can come, asked when a stream has ended."""
+
+    def __init__(self, kubectl: Kubectl, name: str, is_over: Callable[[], bool]) -> None:
+        self._kubectl, self._name, self._is_over = kubectl, name, is_over
+        self._last = ""
+        self._is_left = threading.Event()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def lines(self) -> Iterator[list[str]]:
+        """Give its lines, those together that came together; to be asked by a thread of its own."""
+        while not self._is_left.is_set():
+            was_over = self._is_over()
+            with contextlib.suppress(NodeError):
+                yield from self._of_one_stream()
+            if was_over:
+                return
+            self._is_left.wait(_AGAIN_S)
+
+    def leave(self) -> None:
+        """Let go; from any thread."""
+        self._is_left.set()
+        if self._process is not None:
+            self._process.kill()
+
+    def _of_one_stream(self) -> Iterator[list[str]]:
+        since = [f"--since-time={self._last}"] if self._last else []
+        process = self._process = self._kubectl.begin("logs", "-f", "--timestamps", self._name, *since)
+        if self._is_left.is_set():
+            process.kill()
+        assert process.stdout is not None
+        assert process.stdin is not None
+        process.stdin.close()
+        try:
+            yield from self._read(process.stdout)
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+    def _read(self, stream: IO[bytes]) -> Iterator[list[str]]:
+        spool = Spool()
+        while data := stream.read1(_CHUNK):  # type: ignore[attr-defined]
+            spool.feed(data)
+            lines = []
+            while (line := spool.line()) is not None:
+                lines.append(line)
+            if len(spool) > _MOST_LINE:
+                lines.append(spool.take(len(spool)))
+            if new := list(self._new(lines)):
+                yield new
+
+    def _new(self, lines: list[bytes]) -> Iterator[str]:
+        before = self._last
+        for line in lines:
+            stamp, _, text = line.decode("utf-8", "replace").partition(" ")
+            if stamp > before:
+                self._last = stamp
+                yield text
