@@ -74,6 +74,28 @@ LAUNCH = (
         "_launch.kubernetes.{containers, manifests, names, package} _launch.{authority, plan}",
         "secrets",
     ),
+    Row(
+        "_launch.kubernetes.kubectl",
+        "_launch.{agent.role, errors, kubernetes.pods} _visible",
+        "os signal subprocess",
+    ),
+    Row("_launch.kubernetes.watching", "_launch.{kubernetes.names, plan}"),
+    Row(
+        "_launch.kubernetes.following",
+        "_launch.{errors, kubernetes.kubectl, machines.spool}",
+        "subprocess threading",
+    ),
+    Row(
+        "_launch.kubernetes.line",
+        "_launch.{errors, kubernetes.kubectl}",
+        "select subprocess tempfile",
+    ),
+    Row("_launch.kubernetes.removal", "_launch.{errors, kubernetes.kubectl, kubernetes.names, plan}", "time"),
+    Row(
+        "_launch.kubernetes.after",
+        "_launch.kubernetes.{inside.telling, kubectl, names, removal, watching} _launch.{errors, plan}",
+    ),
+    Row("_launch.backends.{pod, pods}", "_launch", STANDARD),
     Row("_launch.kubernetes.inside.place", "_launch.errors", "pathlib"),
     Row(
         "_launch.kubernetes.inside.premises",
@@ -150,7 +172,12 @@ LAUNCH = (
     Row("_launch.logs", "_launch.errors _launch.results", STANDARD),
     Row("_launch.results", "_launch.{news, plan, results}", f"matplotlib {STANDARD}"),
     Row("_launch.jobs.home", "_launch.errors", "os pathlib"),
-    Row("_launch.jobs", f"_launch.jobs _launch.agent.processes {BULLETINS} _visible", f"msgspec {STANDARD}"),
+    Row(
+        "_launch.jobs.{looking, reading}",
+        f"_launch.jobs _launch.kubernetes.after {BULLETINS} _visible",
+        f"msgspec {STANDARD}",
+    ),
+    Row("_launch.jobs", f"_launch.jobs _launch.agent.processes {BULLETINS}", f"msgspec {STANDARD}"),
     Row(
         "_launch.jobs.remnants",
         "_launch.{errors, plan} _launch.machines.{conversation, crowd, here, said, transport} _visible",
@@ -158,7 +185,7 @@ LAUNCH = (
     ),
     Row(
         "_launch.jobs.stopping",
-        f"_launch.jobs _launch.agent.stragglers {BULLETINS}",
+        f"_launch.jobs _launch.agent.stragglers _launch.kubernetes.after {BULLETINS}",
         f"msgspec {STANDARD}",
     ),
     Row("_launch.jobs.register", f"_launch.jobs _launch.settings {FLAGS} {BULLETINS}", f"msgspec {STANDARD}"),

@@ -63,6 +63,12 @@ class Job:
         is_over = state is not None and state.exit_status is not None
         return Standing.ENDED if is_over else Standing.LOST
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether it runs, or needs no launcher to: Kubernetes keeps its pods until they are taken away."""
+        standing = self.standing
+        return standing is Standing.RUNS or (standing is Standing.LOST and self.record.plan.pods is not None)
+
 
 class Index:
     """The jobs of a user; ``environ`` says where."""
@@ -122,7 +128,7 @@ def choose(jobs: Iterable[Job], name: str, conf: Path | None, *, what: str, runn
         return _named(known, name)
     mine = [job for job in known if conf is None or job.record.conf == conf]
     whose = f" of {conf}" if conf else ""
-    live = [job for job in mine if job.standing is Standing.RUNS]
+    live = [job for job in mine if job.goes_on]
     if len(live) > 1:
         names = ", ".join(job.record.id for job in live)
         raise JobError(f"{len(live)} jobs{whose} run: {names}. Say which one to {what}: --job=NAME.")

@@ -19,6 +19,7 @@ from paddle._launch.errors import JobError
 from paddle._launch.jobs.caller import Caller
 from paddle._launch.jobs.index import Job, Standing
 from paddle._launch.jobs.record import State
+from paddle._launch.kubernetes import after
 from paddle._launch.results.tenancy import tenant
 from paddle._launch.screens.grid import grid
 from paddle._visible import visible
@@ -93,7 +94,7 @@ def in_words(seen: Look, width: int | None = None) -> Iterator[str]:
     yield headline(seen)
     if seen.trouble:
         yield f"  {seen.trouble} What follows is how it stood when that was last written."
-    if seen.standing is Standing.LOST:
+    if seen.standing is Standing.LOST and record.plan.pods is None:
         yield (
             "  Agents stop every process of a job whose launcher is gone, within seconds; "
             + _FOUND
@@ -109,6 +110,8 @@ def in_words(seen: Look, width: int | None = None) -> Iterator[str]:
         if state.failed.lines:
             yield f"  its last lines: fab logs --job={record.id} --role={state.failed.role} --tail=20"
     yield from (f"  {line}" for line in _places(seen))
+    if seen.standing is Standing.LOST and record.plan.pods is not None:
+        yield from (f"  {line}" for line in after.standing(record.plan))
 
 
 def _places(seen: Look) -> Iterator[str]:

@@ -19,6 +19,7 @@ from paddle._launch.agent.lines import Lines
 from paddle._launch.errors import JobError, UsageError
 from paddle._launch.jobs.caller import Caller
 from paddle._launch.jobs.index import Job, Standing
+from paddle._launch.kubernetes import after
 from paddle._launch.plan import LaunchPlan, NodePlan, RolePlan
 from paddle._launch.results.tenancy import own_place, tenant
 
@@ -72,8 +73,17 @@ def lines(job: Job, wanted: Choice, *, follow: bool) -> Iterator[RoleLine]:
         raise JobError(f"{job.record.name} has no role {wanted.role}; there are {', '.join(sorted(roles))}.")
     if job.standing is Standing.RUNS:
         yield from _of_launch(job, wanted, follow=follow)
+    elif job.standing is Standing.LOST and job.record.plan.pods is not None:
+        yield from _of_pods(job, wanted)
     else:
         yield from _of_files(job, wanted)
+
+
+def _of_pods(job: Job, wanted: Choice) -> Iterator[RoleLine]:
+    """What Kubernetes has kept of it: the launch is gone, and the job goes on."""
+    for role, texts in after.printed(job.record.plan):
+        found = (line for text in texts if wanted.takes(line := RoleLine(role, text)))
+        yield from found if wanted.tail is None else deque(found, maxlen=wanted.tail)
 
 
 def _of_launch(job: Job, wanted: Choice, *, follow: bool) -> Iterator[RoleLine]:

@@ -7,6 +7,7 @@ it says is done, is done.
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import time
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ from paddle._launch.errors import JobError
 from paddle._launch.jobs import remnants
 from paddle._launch.jobs.caller import Caller, NoAnswer
 from paddle._launch.jobs.index import Job, Standing
+from paddle._launch.jobs.record import Record, write_state
+from paddle._launch.kubernetes import after
 
 _USUAL_S = 15.0  # to stop, kill, and begin to collect
 
@@ -30,8 +33,10 @@ def stop(job: Job, *, grace_s: float | None, kill: bool, by: str) -> Iterator[st
             state = job.state
             yield f"{record.name} has ended already, with status {state.exit_status if state else '?'}"
         case Standing.LOST:
-            yield f"{record.name} has lost its launcher, process {record.launcher.pid}: its agents end it"
-            yield from remnants.end(record.plan, record.id)
+            whose = "its agents end it" if record.plan.pods is None else "its pods go on"
+            yield f"{record.name} has lost its launcher, process {record.launcher.pid}: {whose}"
+            yield from _end_left(record)
+            _note_end(job)
         case Standing.ELSEWHERE:
             raise JobError(
                 f"{record.name} was started on {record.launcher.machine}, and only there can it be stopped."
@@ -88,4 +93,19 @@ def _without_answer(job: Job, trouble: str, *, kill: bool) -> Iterator[str]:
             f"paused. `fab stop --job={job.record.id} --kill` kills it, and its agents stop everything then."
         )
     yield f"{'killed' if kill else 'stopped'} its launcher, process {launcher.pid}"
-    yield from remnants.end(job.record.plan, job.record.id)
+    yield from _end_left(job.record)
+
+
+def _note_end(job: Job) -> None:
+    """Of a job that needs no launcher nobody else could say that it is over."""
+    if job.record.plan.pods is not None and (state := job.state) is not None:
+        with contextlib.suppress(OSError):
+            write_state(job.folder, msgspec.structs.replace(state, exit_status=128 + signal.SIGTERM))
+
+
+def _end_left(record: Record) -> Iterator[str]:
+    """End what a launcher that is gone has left."""
+    if record.plan.pods is None:
+        yield from remnants.end(record.plan, record.id)
+    else:
+        yield from after.end(record.plan)

@@ -6,6 +6,12 @@
     containers.py  what runs in the pods of a job
     manifests.py   all objects of a job
     whole.py       the same, with secrets and package of a launch
+    kubectl.py     the only way to a cluster
+    watching.py    how pods stand
+    following.py   what they print
+    line.py        programs in them, by exec
+    removal.py     the end of all of it
+    after.py       a job whose launcher is gone
     inside         what runs in a pod: `paddle pod`
 
 ``kubectl`` is the only way to a cluster. It must never know how a role is started: in a pod an agent does, as

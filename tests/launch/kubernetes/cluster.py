@@ -1,0 +1,77 @@
+"""A stand-in for a cluster, and for the kubectl that leads to it.
+
+``kubectl`` on PATH is a program that keeps objects as files in a folder and says what it was asked. Its pods
+run: each container's command is a process of this machine, with what the manifest mounts laid in a folder of
+its own. So what is tested is what would run, but for the kubelet: the real one is asked in tests/kubernetes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.fresh import ROOT
+
+PROGRAM = Path(__file__).with_name("kubectl_stand_in.py")
+
+
+class StandIn:
+    """One, in ``folder``; ``environ``: for who is to use it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.objects = folder / "objects"
+        self.objects.mkdir(parents=True)
+        own = folder / "bin"
+        own.mkdir()
+        (own / "kubectl").write_text(f'#!/bin/sh\nexec {sys.executable} {PROGRAM} {folder} "$@"\n')
+        (own / "kubectl").chmod(0o755)
+        self.environ = {
+            **os.environ,
+            "PATH": f"{own}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": f"{ROOT / 'runtime'}{os.pathsep}{PROGRAM.with_name('resolving')}",
+        }
+        self.environ.pop("PYTEST_CURRENT_TEST", None)
+
+    def calls(self) -> list[list[str]]:
+        """What kubectl was asked, without context and namespace."""
+        path = self.folder / "calls"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def named(self) -> set[str]:
+        """What is there."""
+        return {path.name for path in self.objects.iterdir()}
+
+    def of_kind(self, kind: str) -> list[dict[str, Any]]:
+        """Objects of a kind."""
+        return [json.loads(path.read_text()) for path in sorted(self.objects.glob(f"{kind}.*"))]
+
+    def says(self, **what: str) -> None:
+        """What kubectl refuses, by the first word of what it is asked: with which words."""
+        (self.folder / "refuses").write_text(json.dumps(what))
+
+    def pods_wait(self, reason: str, message: str) -> None:
+        """No pod runs, since."""
+        (self.folder / "waits").write_text(json.dumps({"reason": reason, "message": message}))
+
+    def close(self) -> None:
+        """End what runs."""
+        for path in self.folder.glob("pods/*/pid"):
+            with contextlib.suppress(OSError, ValueError):
+                os.killpg(int(path.read_text()), signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def stand_in(folder: Path) -> Iterator[StandIn]:
+    """One, and none of its pods behind it."""
+    made = StandIn(folder)
+    try:
+        yield made
+    finally:
+        made.close()

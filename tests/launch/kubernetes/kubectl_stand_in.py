@@ -1,0 +1,240 @@
+"""What `kubectl` is in tests (cluster.py): the first argument is the folder of its cluster.
+
+Pods are processes of this machine. Where a manifest mounts something, the words of the command that name the
+place name a folder of the pod's own instead; names of pods are addresses of the loopback device in them.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+FOLDER = Path(sys.argv[1])
+WORDS = [word for word in sys.argv[2:] if not re.match(r"--(context|namespace|request-timeout)=", word)]
+OBJECTS, PODS = FOLDER / "objects", FOLDER / "pods"
+
+
+def main() -> int:
+    with (FOLDER / "calls").open("a") as calls:
+        calls.write(json.dumps(WORDS) + "\n")
+    refused = FOLDER / "refuses"
+    if refused.exists() and (words := json.loads(refused.read_text()).get(WORDS[0])):
+        print(words, file=sys.stderr)
+        return 1
+    return {
+        "version": version,
+        "auth": lambda: print("yes"),
+        "create": create,
+        "get": get,
+        "logs": logs,
+        "exec": execute,
+        "delete": delete,
+    }[WORDS[0]]() or 0
+
+
+def version() -> None:
+    print(json.dumps({"serverVersion": {"gitVersion": "v1.20.2"}}))
+
+
+def create() -> None:
+    for made in yaml.safe_load_all(sys.stdin):
+        path = OBJECTS / f"{made['kind'].lower()}.{made['metadata']['name']}"
+        with path.open("x") as file:
+            json.dump(made, file)
+        if made["kind"] in ("StatefulSet", "Job"):
+            begin(made)
+
+
+def begin(made: dict[str, Any]) -> None:
+    name, template = made["metadata"]["name"], made["spec"]["template"]
+    own = [f"{name}-{rank}" for rank in range(made["spec"].get("replicas", 0))] or [name]
+    for pod in own:
+        run(pod, template)
+
+
+def run(pod: str, template: dict[str, Any]) -> None:
+    folder = PODS / pod
+    folder.mkdir(parents=True)
+    (folder / "template").write_text(json.dumps(template))
+    if (FOLDER / "waits").exists():
+        return
+    spec = template["spec"]
+    (container,) = spec["containers"]
+    places = {mount["mountPath"]: folder / mount["name"] for mount in container["volumeMounts"]}
+    for volume in spec["volumes"]:
+        fill(folder / volume["name"], volume.get("projected", {}).get("sources", ()))
+    kind = container["name"]
+    rank = int(pod.rpartition("-")[2])
+    environ = {**os.environ, "POD_IP": address(kind, rank), "PADDLE_STAND_IN": str(FOLDER)}
+    command = [moved(word, places) for word in container["command"]]
+    command.insert(command.index("pod") + 1, f"--rank={rank}")
+    out = (folder / "log").open("wb")
+    (folder / "workspace").write_text(
+        next(w for w in command if w.startswith("--job_workspace=")).partition("=")[2]
+    )
+    program = [
+        sys.executable,
+        str(Path(__file__).with_name("pod_stand_in.py")),
+        *command[1:],
+        f"--rank={rank}",
+    ]
+    process = subprocess.Popen(
+        program,
+        env=environ,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=out,
+        start_new_session=True,
+    )
+    (folder / "pid").write_text(str(process.pid))
+
+
+def moved(word: str, places: dict[str, Path]) -> str:
+    flag, equals, value = word.partition("=")
+    for place, folder in places.items():
+        if equals and (value == place or value.startswith(f"{place}/")):
+            return f"{flag}={folder}{value.removeprefix(place)}"
+    return word
+
+
+def fill(folder: Path, sources: list[dict[str, Any]]) -> None:
+    folder.mkdir()
+    for source in sources:
+        if "secret" in source:
+            content = json.loads((OBJECTS / f"secret.{source['secret']['name']}").read_text())["stringData"]
+            for name, text in content.items():
+                (folder / name).write_text(text)
+        else:
+            content = json.loads((OBJECTS / f"configmap.{source['configMap']['name']}").read_text())[
+                "binaryData"
+            ]
+            for name, text in content.items():
+                (folder / name).write_bytes(base64.b64decode(text))
+
+
+def address(kind: str, rank: int) -> str:
+    return f"127.0.{71 if kind == 'pserver' else 72}.{rank + 1}"
+
+
+def get() -> None:
+    kinds = WORDS[1].split(",")
+    if "name" in WORDS:
+        names = {"pods": PODS.iterdir() if PODS.exists() else ()}
+        left = [f"pod/{path.name}" for path in names.get("pods", ()) if path.is_dir()]
+        left += [
+            path.name.replace(".", "/")
+            for path in OBJECTS.iterdir()
+            if path.name.startswith(("stateful", "job."))
+        ]
+        print("\n".join(left))
+        return
+    items = list(map(shown, sorted(PODS.iterdir()))) if kinds == ["pods"] and PODS.exists() else []
+    print(json.dumps({"items": items}))
+
+
+def shown(folder: Path) -> dict[str, Any]:
+    template = json.loads((folder / "template").read_text())
+    meta = {"name": folder.name, "uid": f"{folder.stat().st_ino}", "labels": template["metadata"]["labels"]}
+    waits = FOLDER / "waits"
+    if waits.exists():
+        state: dict[str, Any] = {"waiting": json.loads(waits.read_text())}
+    else:
+        status = ended(folder)
+        state = {"running": {}} if status is None else {"terminated": {"exitCode": status}}
+    return {
+        "metadata": meta,
+        "spec": {"hostname": folder.name},
+        "status": {"phase": "Running", "containerStatuses": [{"state": state}]},
+    }
+
+
+def ended(folder: Path) -> int | None:
+    status = folder / "status"
+    return int(status.read_text()) if status.exists() else None
+
+
+def logs() -> None:
+    name = next(word for word in WORDS[1:] if not word.startswith("-"))
+    folder, since = (
+        PODS / name,
+        next((w.partition("=")[2] for w in WORDS if w.startswith("--since-time=")), ""),
+    )
+    for number, line in enumerate(lines(folder, follow="-f" in WORDS)):
+        stamp = f"2026-11-22T12:00:00.{number:09d}Z"
+        if stamp >= since:
+            head = f"{stamp} " if "--timestamps" in WORDS else ""
+            print(f"{head}{line}", flush=True)
+
+
+def lines(folder: Path, *, follow: bool) -> Iterator[str]:
+    with (folder / "log").open() as file:
+        while True:
+            over = ended(folder) is not None or not folder.exists()
+            part = ""
+            while piece := file.readline():
+                part += piece
+                if part.endswith("\n"):
+                    yield part[:-1]
+                    part = ""
+            if over or not follow:
+                return
+            time.sleep(0.02)
+
+
+def execute() -> int:
+    words = [word for word in WORDS[1:] if word != "-i"]
+    folder, command = PODS / words[0], words[words.index("--") + 1 :]
+    workspace = (folder / "workspace").read_text()
+    if command[0] == "touch":
+        Path(workspace, ".job.stop").touch()
+        return 0
+    process = subprocess.Popen(command, stdin=subprocess.PIPE)
+    assert process.stdin is not None
+    threading.Thread(target=process.wait, daemon=True).start()
+    while process.poll() is None:
+        if select.select([0], [], [], 0.05)[0]:
+            data = os.read(0, 1 << 20).replace(b'"/paddle/workspace', f'"{workspace}'.encode())
+            if not data:
+                break
+            with contextlib.suppress(OSError):
+                process.stdin.write(data)
+                process.stdin.flush()
+    return process.wait()
+
+
+def delete() -> None:
+    if "pods" in WORDS[1] or WORDS[1] == "pod":
+        for folder in PODS.iterdir() if PODS.exists() else ():
+            end(folder)
+    for kind in ("statefulset", "job", "service", "configmap", "secret", "persistentvolumeclaim"):
+        if f"{kind}s" in WORDS[1].split(","):
+            for path in OBJECTS.glob(f"{kind}.*"):
+                path.unlink()
+
+
+def end(folder: Path) -> None:
+    if (folder / "pid").exists() and ended(folder) is None:
+        os.kill(int((folder / "pid").read_text()), signal.SIGTERM)
+        until = time.monotonic() + 10
+        while ended(folder) is None and time.monotonic() < until:
+            time.sleep(0.02)
+    subprocess.run(["rm", "-rf", str(folder)], check=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
