@@ -95,7 +95,7 @@ LAUNCH = (
         "_launch.kubernetes.after",
         "_launch.kubernetes.{inside.telling, kubectl, names, removal, watching} _launch.{errors, plan}",
     ),
-    Row("_launch.backends.{pod, pods}", "_launch", STANDARD),
+    Row("_launch.backends.{pod, pods}", "_launch _visible", STANDARD),
     Row("_launch.kubernetes.inside.place", "_launch.errors", "pathlib"),
     Row(
         "_launch.kubernetes.inside.premises",

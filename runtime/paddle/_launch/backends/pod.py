@@ -28,6 +28,7 @@ from paddle._launch.news import Collected, News, Printed, Restarted, Told
 from paddle._launch.plan import LaunchPlan, NodePlan
 from paddle._launch.turn import Turn
 
+_ENDED = '"event": "ended"'
 _ENTRY = "agent.sender"
 _SIGNALLED = 128
 _ANOTHER = "its pod is gone, and another takes its place"
@@ -171,7 +172,7 @@ class Pod:
             self._print(plain)
             for message in self._reader.feed(text.encode() + b"\n"):
                 self._deliver(message)
-            if self._reader.last_words is not None and '"ended"' in text:
+            if _ENDED in text:
                 self._has_ended = True
                 if self._is_stopping:
                     self._post(NodeEnded(self._plan.node))

@@ -17,6 +17,7 @@ brings parameter servers back. Guarantee, by six rules:
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -33,6 +34,7 @@ from paddle._launch.news import Told
 from paddle._launch.phases import Phase
 from paddle._launch.plan import LaunchPlan
 from paddle._launch.turn import Turn
+from paddle._visible import visible
 
 _LOOK_S = 1.0
 _MISSING_S = 15.0  # a pod that was there and is not listed
@@ -52,6 +54,7 @@ class PodCrew:
         self._version = ""
         self._has_made = self._is_hurried = False
         self._is_left = threading.Event()
+        self._making = threading.Lock()
         self._asked: dict[Phase, int] = {}
         self._told: set[str] = set()
         self._began = 0.0
@@ -88,12 +91,13 @@ class PodCrew:
         self._is_left.set()
         for pod in self._pods.values():
             pod.leave()
-        if not self._has_made:
-            return
+        with self._making:  # else what is just being made would stay
+            if not self._has_made:
+                return
         try:
             removal.remove(self._kubectl, self._plan.name, _GONE_S, lambda: self._is_hurried)
-        except NodeError as error:
-            self._post(Told(self._plan.name, f"{error} {removal.by_hand(self._plan)}"))
+        except NodeError as error:  # nobody takes news any more
+            print(visible(f"{error} {removal.by_hand(self._plan)}"), file=sys.stderr, flush=True)
 
     def _once(self, phase: Phase, do: Callable[[], None], node: int) -> None:
         """All pods are one cluster's: what is asked of each is done once, when it was asked of all."""
@@ -123,9 +127,12 @@ class PodCrew:
 
     def _make(self) -> None:
         first, *others = whole.objects(self._plan, self._version)
-        self._kubectl.ask("create", "-f", "-", given=whole.written([first]))
-        self._has_made = True
-        self._kubectl.ask("create", "-f", "-", given=whole.written(others), within_s=300.0)
+        with self._making:
+            if self._is_left.is_set():
+                return
+            self._kubectl.ask("create", "-f", "-", given=whole.written([first]))
+            self._has_made = True
+            self._kubectl.ask("create", "-f", "-", given=whole.written(others), within_s=300.0)
 
     def _watch(self) -> None:
         self._began = time.monotonic()
@@ -138,6 +145,9 @@ class PodCrew:
                 self._take(watching.states(listed))
             except NodeError as error:  # the engine keeps the job, whether it answers or not
                 self._tell_once(str(error))
+            except Exception as error:  # whatever it is, nobody is to wait for this launch for ever
+                self._post(NodeFailed(0, f"{type(error).__name__}: {error}"))
+                return
             self._is_left.wait(_LOOK_S)
 
     def _take(self, states: dict[str, PodState]) -> None:
@@ -169,11 +179,16 @@ class PodCrew:
 
     def _collect(self, node: int) -> None:
         pod = self._pods[node]
-        if not self._began:  # nobody watches: one look
-            listed = self._kubectl.read("get", "pods", "-l", names.chosen(self._plan.name))
-            pod.know(watching.states(listed).get(pod.role))
-        pod.collect()
-        self._post(Answered(node, Phase.COLLECT))
+        try:
+            if not self._began:  # nobody watches: one look
+                listed = self._kubectl.read("get", "pods", "-l", names.chosen(self._plan.name))
+                pod.know(watching.states(listed).get(pod.role))
+            pod.collect()
+        except Exception as error:  # whatever it is, others are collected, and this one is not waited for
+            text = str(error) if isinstance(error, LaunchError) else f"{type(error).__name__}: {error}"
+            self._post(NodeFailed(node, text))
+        else:
+            self._post(Answered(node, Phase.COLLECT))
 
 
 def _in_background(do: Callable[[], None]) -> None:

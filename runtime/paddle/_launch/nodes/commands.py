@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from paddle._launch.arguments import parse_arguments
+from paddle._launch.errors import UsageError
 from paddle._launch.flag import Value
 from paddle._launch.flags import BY_NAME
 from paddle._launch.jobs.index import Index, Standing
@@ -75,7 +76,13 @@ def settings_of(conf: str, flags: str) -> Settings:
     ).values
     if "hosts" not in given and not read_conf(path).get("HOSTS"):
         given = {**given, "hosts": _THIS_MACHINE}
-    return settle(path, os.environ, given)
+    settings = settle(path, os.environ, given)
+    if settings.hosts[0].is_pod:
+        raise UsageError(
+            f"{settings.written('platform')}: nodes are pods there, and nothing is looked at, installed or "
+            "cleaned in them: what pods have is in their image. `python paddle.py --dry_run` shows them."
+        )
+    return settings
 
 
 def _as_data(one: Finding, names: Sequence[str]) -> dict[str, Any]:
