@@ -183,14 +183,11 @@ def logs() -> None:
 
 def lines(folder: Path, *, follow: bool) -> Iterator[str]:
     with (folder / "log").open() as file:
+        part = ""
         while True:
             over = ended(folder) is not None or not folder.exists()
-            part = ""
-            while piece := file.readline():
-                part += piece
-                if part.endswith("\n"):
-                    yield part[:-1]
-                    part = ""
+            *whole, part = (part + file.read()).split("\n")
+            yield from whole
             if over or not follow:
                 return
             time.sleep(0.02)

@@ -49,11 +49,10 @@ def printed(plan: LaunchPlan) -> Iterator[tuple[str, list[str]]]:
     kubectl = _kubectl(plan)
     try:
         states = _states(plan)
-        for kind in ("pserver", "trainer"):
-            for role in plan.roles(kind):
-                if (state := states.get(role.name)) and state.has_begun:
-                    told = map(text_of, kubectl.ask("logs", state.name).splitlines())
-                    yield role.name, [text for text, is_report in told if not is_report]
+        for role in (*plan.roles("pserver"), *plan.roles("trainer")):
+            if (state := states.get(role.name)) and state.has_begun:
+                told = map(text_of, kubectl.ask("logs", state.name).splitlines())
+                yield role.name, [text for text, is_report in told if not is_report]
     except NodeError as error:
         raise JobError(str(error)) from error
 
