@@ -14,7 +14,7 @@ import pytest
 from tests.cluster.over_ssh import left
 from tests.cluster.ranks import word2vec
 from tests.cluster.ranks.slurm import PROGRAMS, Slurm
-from tests.cluster.ranks.test_openmpi import install
+from tests.cluster.ranks.test_openmpi import TRAIN, install
 from tests.fresh import ROOT, copy_to
 from tests.lab.lab import Lab
 from tests.waiting import until
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.cluster
 PAGE = (ROOT / "docs" / "mpi.md").read_text(encoding="utf-8")
 USER, HOME, HEAD = "tutorial", "/srv/tutorial", "n4"
 MACHINES = ("n1", "n2", "n3")
-PATIENCE_S = 240.0
+PATIENCE_S, GONE_S = 240.0, 40.0
 JOB = "paddle-fabric/word2vec"
 
 
@@ -137,3 +137,18 @@ def test_under_slurm_a_user_trains_on_three_nodes(site: Site, tmp_path: Path) ->
         said = site.types(f"export SLURM_CONF={slurm.environ['SLURM_CONF']}", train)
     assert "paddle rank 0: pserver-0 and trainer-0 at 10.77.0.1, of 3 trainers and 3 pservers" in said
     assert "Pass 7, Test cost" in site.read("n3", "job/logs/n3/train.log")
+
+
+def test_a_head_that_loses_its_power_leaves_nothing_on_the_machines(site: Site) -> None:
+    """The last one here: it has no head any more."""
+    *_, watched = typed("By hand")
+    for node in MACHINES:
+        (site.lab.path(node, HOME) / "job" / "hang.py").write_text(TRAIN)
+    shell = f"cd ~/{JOB} && {watched.rstrip()} --log_dir=off hang.py hang"
+    with site.lab.start("ssh", "-F", site.lab.home.ssh_config, f"{USER}@{HEAD}", shell) as typing:
+        for node in MACHINES:
+            log = site.lab.path(node, HOME) / "job" / "off" / "train.log"
+            until(lambda log=log: log.exists() and "hangs" in log.read_text(), f"{node} to hang", PATIENCE_S)
+        site.lab.power_off(HEAD)
+        until(lambda: not left(site.lab, MACHINES), "the end of all ranks", GONE_S)
+        typing.kill()

@@ -123,6 +123,17 @@ def test_two_jobs_on_the_same_nodes_need_ports_of_their_own(launch, cluster) -> 
     )
 
 
+def test_root_launches_for_the_user_that_hosts_name(launch, cluster) -> None:
+    for node in cluster.names:
+        cluster.run("install", "-d", "-o", "paddle", "/srv/jobs", at=node)
+    job = launch(hosts=[f"paddle@{node.address}" for node in cluster.nodes.values()])
+    job.wait_until_trained()
+    trainers = [one for node in cluster.names for one in cluster.processes(node) if "train.py" in one.argv]
+    owners = {Path(f"/proc/{one.host_pid}").stat().st_uid for one in trainers}
+    job.stop(signal.SIGTERM)
+    assert owners == {7164}
+
+
 def test_a_machine_without_open_mpi_is_named_before_anything_is_changed(launch, cluster) -> None:
     with without_open_mpi(cluster, "n2"):
         status, _, errors = launch().end()
