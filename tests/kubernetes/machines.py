@@ -12,7 +12,7 @@ from tests.lab.kubernetes.one_node import OneNode
 CLUSTER = ROOT / "cluster"
 KEYS = CLUSTER / "openmpi" / "docker_cluster" / "keys.sh"
 USER = "tutorial"
-PATIENCE_S = 120.0
+PATIENCE_S = 600.0
 _SHIM = '#!/bin/sh\nexec /usr/bin/{program} -F "{config}" "$@"\n'
 
 
@@ -61,6 +61,7 @@ class Machines:
             space=self.space,
             environ=self._environ,
             check=check,
+            timeout_s=PATIENCE_S,
         )
         print(done.stdout, done.stderr)
         return done.stdout

@@ -29,7 +29,7 @@ kubectl get po -o wide
 kubectl get po -o wide | grep nodes | awk '{print $6}' > machines
 ssh-add -q ssh/id_rsa.mpi
 scp -i ssh/id_rsa.mpi.pub machines prepare.py train.py start_mpi_train.sh tutorial@[headIP]:~
-ssh -i ssh/id_rsa.mpi.pub tutorial@[headIP] < on-the-head
+ssh -i ssh/id_rsa.mpi.pub tutorial@[headIP] "$(cat on-the-head)"
 """
 HOME = Path("/", "home", USER)
 ON_THE_HEAD = """
@@ -82,7 +82,7 @@ def test_the_commands_of_the_document_train_on_an_openmpi_cluster(machines: Mach
         script = script.replace(f"[node{number}IP]", address)
     (machines.folder / "on-the-head").write_text(script)
     machines.run(DOCUMENT.replace("[headIP]", head))
-    found = machines.run(f"for node in {' '.join(nodes)}; do ssh {USER}@$node ls logs 'after-*.npz'; done")
+    found = machines.run(f"for node in {' '.join(nodes)}; do ssh {USER}@$node 'ls logs after-*.npz'; done")
     assert sorted(re.findall(r"after-(\d).npz", found)) == ["0", "1", "2"]
     assert found.count("pserver.log") == 3
 
