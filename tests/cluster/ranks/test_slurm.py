@@ -73,3 +73,21 @@ def test_the_status_of_a_rank_that_fails_is_that_of_the_job(slurm, cluster) -> N
     names = ("pserver", "train.py")
     left = [each for node in cluster.nodes for each in cluster.processes(node) if set(names) & set(each.argv)]
     assert not left
+
+
+def test_scancel_leaves_nothing(slurm, cluster) -> None:
+    job = submitted(slurm, "train.py", "hang")
+    logs = [cluster.path(node, FOLDER) / "logs" / node / "train.log" for node in cluster.nodes]
+    hangs = until(
+        lambda: all(log.exists() and "hangs" in log.read_text() for log in logs), "it to hang", PATIENCE_S
+    )
+    assert hangs
+    slurm.run("scancel", job)
+    assert over(slurm, cluster, job).startswith("CANCELLED")
+    words = ("pserver", "train.py")
+    until(
+        lambda: (
+            not [one for node in cluster.nodes for one in cluster.processes(node) if {*words} & {*one.argv}]
+        ),
+        "the end of its processes",
+    )
