@@ -215,7 +215,7 @@ def test_what_is_printed_is_read_back_as_it_was_made(folder: Path) -> None:
         (("--image=two words",), "no name of an image"),
         (("--namespace=Mine",), "no name in Kubernetes"),
         (("--trainer_cpu=many",), "no quantity"),
-        (("--snapshot_dir=snap",), "begins with /"),
+        (("--snapshot_dir=../snap",), "not in /paddle"),
         (("--snapshot_dir=/paddle/snap",), "not in /paddle"),
         (("--kubernetes_version=new",), "no version of Kubernetes"),
         (("--hosts=local",), "as many as --pserver_num"),

@@ -23,6 +23,7 @@ from paddle._launch.jobs.record import Record, write_state
 from paddle._launch.kubernetes import after
 
 _USUAL_S = 15.0  # to stop, kill, and begin to collect
+_OF_PODS_S = 120.0  # the same, and until Kubernetes has taken all away
 
 
 def stop(job: Job, *, grace_s: float | None, kill: bool, by: str) -> Iterator[str]:
@@ -47,16 +48,17 @@ def stop(job: Job, *, grace_s: float | None, kill: bool, by: str) -> Iterator[st
 
 def _ask(job: Job, *, grace_s: float | None, kill: bool, by: str) -> Iterator[str]:
     record = job.record
+    patience_s = _USUAL_S if record.plan.pods is None else _OF_PODS_S
     try:
         with Caller(job.folder) as caller:
             caller.stop(grace_s=grace_s, kill=kill, by=by)
             yield f"stopping {record.name}"
-            yield from _listen(caller, _USUAL_S + (grace_s or 0.0))
+            yield from _listen(caller, patience_s + (grace_s or 0.0))
     except (NoAnswer, OSError, msgspec.MsgspecError) as error:
         if job.standing is Standing.RUNS:
             yield from _without_answer(job, str(error), kill=kill)
             return
-    if not until(lambda: not record.launcher.lives, _USUAL_S):
+    if not until(lambda: not record.launcher.lives, patience_s):
         raise JobError(
             f"{record.name} is being stopped, and its launcher, process {record.launcher.pid}, has not ended "
             f"yet: it collects results. `fab status --job={record.id}` shows it."
