@@ -89,7 +89,7 @@ def _adadelta(w: np.ndarray, gs: list[np.ndarray]) -> np.ndarray:
         e = 0.9 * e + 0.1 * g**2
         move = -np.sqrt((d + 1e-4) / (e + 1e-4)) * g
         d = 0.9 * d + 0.1 * move**2
-        w = w + move
+        w = w - np.sqrt((d + 1e-4) / (e + 1e-4)) * g
     return w
 
 

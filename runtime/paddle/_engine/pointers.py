@@ -27,11 +27,8 @@ def checks(
         for name in operator.inputs[index.ids]:
             ids = values[name]
             if isinstance(ids, np.ndarray) and ids.size:
-                yield (
-                    name,
-                    into,
-                    partial(_check_ids, ids, forms[into].shape[index.axis], operator, name, into),
-                )
+                height, passed = forms[into].shape[index.axis], operator.attrs.get(index.passed)
+                yield name, into, partial(_check_ids, ids, height, operator, name, into, passed)
     for runs in row.runs:
         (name,), (of,) = operator.inputs[runs.offsets], operator.inputs[runs.of]
         offsets = values[name]
@@ -39,14 +36,20 @@ def checks(
             yield name, of, partial(_check_offsets, offsets, forms[of].shape[0], operator, name, of)
 
 
-def _check_ids(ids: np.ndarray, height: int, operator: Operator, name: str, into: str) -> None:
+def _check_ids(
+    ids: np.ndarray, height: int, operator: Operator, name: str, into: str, passed: int | None
+) -> None:
     # seen as unsigned, a negative id is greater than any height: one pass finds both kinds of wrong id
     if ids.view(np.uint64).max() < height:
         return
-    wrong = ids[(ids < 0) | (ids >= height)].flat[0]
+    wrong = ids[(ids < 0) | (ids >= height)]
+    if passed is not None:
+        wrong = wrong[wrong != passed]
+    if not wrong.size:
+        return
     raise FeedError(
-        f"operator {operator.type!r}: {name!r} holds {wrong}, but {into!r} takes 0 to {height - 1} only; "
-        "check the dictionary that made these ids"
+        f"operator {operator.type!r}: {name!r} holds {wrong.flat[0]}, but {into!r} takes 0 to "
+        f"{height - 1} only; check the dictionary that made these ids"
     )
 
 

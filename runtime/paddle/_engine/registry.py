@@ -167,11 +167,13 @@ class Gradient(Kernel):
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """Slot ``ids`` holds integers that point into an axis of slot ``into``: the executor checks them."""
+    """Slot ``ids`` holds integers that point into an axis of slot ``into``: the executor checks them.
+    ``passed``: the attribute that names one which points at nothing, and is passed over."""
 
     ids: str
     into: str
     axis: int
+    passed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

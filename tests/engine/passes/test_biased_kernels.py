@@ -59,8 +59,8 @@ def test_softmax_cost_of_biased_logits_is_that_of_their_sum(classes: int) -> Non
 def test_the_way_back_of_the_cost_equals_numpys_bit_for_bit() -> None:
     slope, grad = np.abs(matrix((6, 70), 0.1)), matrix((6, 1))
     twin, label, total, expected = slope.copy(), RNG.integers(0, 70, 6), *np.empty((2, 70), np.float32)
-    softmax.softmax_slopes(slope.dtype)(slope, label, grad, total)
-    softmax.numpy_softmax_slopes(twin, label, grad, expected)
+    softmax.softmax_slopes(slope.dtype)(slope, label, grad, total, softmax.NOBODY)
+    softmax.numpy_softmax_slopes(twin, label, grad, expected, softmax.NOBODY)
     np.testing.assert_array_equal(slope, twin)
     np.testing.assert_array_equal(total, expected)
 

@@ -20,6 +20,7 @@ OF_FLUID: dict[str, list[dict[str, float]]] = {
         {"rho": 0.9, "epsilon": 1e-3, "momentum": 0.5},
         {"rho": 0.9, "epsilon": 1e-3, "momentum": 0.5, "centered": 1.0},
     ],
+    "fluid_adadelta": [{"rho": 0.9, "epsilon": 1e-3}],
     "adamw": [{"beta1": 0.8, "beta2": 0.9, "epsilon": 1e-3, "decay": 0.1}],
 }
 CASES = [(name, options) for name, several in OF_FLUID.items() for options in several]
@@ -60,6 +61,11 @@ class Twin:
         spread = self.a - (self.b**2 if centered else 0)
         self.c = momentum * self.c + lr * g / np.sqrt(spread + epsilon)
         self.w -= self.c
+
+    def fluid_adadelta(self, g: np.ndarray, lr: float, rho: float, epsilon: float) -> None:
+        self.a = rho * self.a + (1 - rho) * g**2
+        self.b = rho * self.b + (1 - rho) * g**2 * (self.b + epsilon) / (self.a + epsilon)
+        self.w -= lr * g * np.sqrt((self.b + epsilon) / (self.a + epsilon))
 
     def adamw(
         self, g: np.ndarray, lr: float, beta1: float, beta2: float, epsilon: float, decay: float

@@ -99,7 +99,7 @@ class Adadelta:
         self.sum = 0.95 * self.sum + 0.05 * g * g
         move = g * np.sqrt((self.moved + 1e-2) / (self.sum + 1e-2))
         self.moved = 0.95 * self.moved + 0.05 * move**2
-        return move
+        return g * np.sqrt((self.moved + 1e-2) / (self.sum + 1e-2))
 
 
 class Lamb:

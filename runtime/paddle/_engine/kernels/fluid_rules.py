@@ -147,3 +147,34 @@ def rmsprop(
             if l1 + l2 > ZERO:
                 value = shrunk(value, l1 * rate, l2 * rate)
             w[j] = value
+
+
+@kernel
+def adadelta(
+    table: Array,
+    index: Array,
+    gradient: Array,
+    last_step: Array,
+    clip: Float,
+    l1: Float,
+    l2: Float,
+    rate: Float,
+    mean_square: Array,
+    mean_square_move: Array,
+    rho: Float,
+    epsilon: Float,
+) -> None:
+    """AdaDelta, which moves by the mean that has seen a move already."""
+    for i in range(index.shape[0]):
+        row = index[i]
+        w, g, s, d = table[row], gradient[i], mean_square[row], mean_square_move[row]
+        for j in range(w.shape[0]):
+            slope = clipped(g[j], clip)
+            square = rho * s[j] + (ONE - rho) * (slope * slope)
+            guess = sqrt((d[j] + epsilon) / (square + epsilon)) * slope
+            seen = rho * d[j] + (ONE - rho) * (guess * guess)
+            s[j], d[j] = square, seen
+            value = w[j] - rate * (sqrt((seen + epsilon) / (square + epsilon)) * slope)
+            if l1 + l2 > ZERO:
+                value = shrunk(value, l1 * rate, l2 * rate)
+            w[j] = value

@@ -68,20 +68,22 @@ def _softmax_shape(forms: Forms) -> Mapping[str, Form]:
 
 
 def _softmax(call: Call) -> Steps:
-    from paddle._engine.kernels.softmax import biased_softmax_cross_entropy  # loads numba
+    from paddle._engine.kernels.softmax import biased_softmax_cross_entropy, passed_label  # loads numba
 
     bias, label = call["Bias"].reshape(-1), call["Label"].reshape(-1)
-    yield biased_softmax_cross_entropy(call["X"], bias, label, call["Softmax"], call["Loss"])
+    ignored = passed_label(call.attrs["ignored"])
+    yield biased_softmax_cross_entropy(call["X"], bias, label, call["Softmax"], call["Loss"], ignored)
 
 
 def _softmax_gradient(call: Call) -> Steps:
-    from paddle._engine.kernels.softmax import softmax_slopes  # loads numba
+    from paddle._engine.kernels.softmax import passed_label, softmax_slopes  # loads numba
 
     softmax, grad = call["Softmax"], call["Loss@GRAD"]
     slope = call["X@GRAD"] if "X@GRAD" in call else np.empty_like(softmax)
     total = call["Bias@GRAD"].reshape(-1) if "Bias@GRAD" in call else np.empty(slope.shape[1], slope.dtype)
     yield from _copied(softmax, slope)
-    yield partial(softmax_slopes(slope.dtype), slope, call["Label"].reshape(-1), grad, total)
+    ignored = passed_label(call.attrs["ignored"])
+    yield partial(softmax_slopes(slope.dtype), slope, call["Label"].reshape(-1), grad, total, ignored)
 
 
 ROWS = (
@@ -102,6 +104,7 @@ ROWS = (
         type="bias_softmax_cost",
         inputs=("X", "Bias", "Label"),
         outputs=("Loss", "Softmax"),
+        attrs={"ignored": None},
         shape=_softmax_shape,
         forward=Kernel(_softmax, in_place={"Softmax": "X"}),
         gradient=Gradient(
@@ -111,6 +114,6 @@ ROWS = (
             needs=("Softmax", "Label"),
             given="Loss",
         ),
-        indexes=(Index("Label", into="X", axis=1),),
+        indexes=(Index("Label", into="X", axis=1, passed="ignored"),),
     ),
 )

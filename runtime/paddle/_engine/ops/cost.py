@@ -1,4 +1,4 @@
-"""Costs: one number per sample, shape (n, 1).
+"""Costs: one number per sample, shape (n, 1). A label that is ``ignored`` costs nothing, and has no gradient.
 
 Sources of the semantics: v2's ``classification_cost`` and ``square_error_cost`` (the sum of squares of a
 row, without the factor one half) and fluid's operators of these names.
@@ -25,16 +25,18 @@ def _cross_entropy_shape(forms: Forms) -> Mapping[str, Form]:
 def _cross_entropy(call: Call) -> Steps:
     """-log of the probability of the label, which is kept above zero so that a cost stays finite."""
     x, out = call["X"], call["Out"]
-    picked, chosen = out.reshape(-1), _Chosen(call["Label"], x)
+    picked, chosen = out.reshape(-1), _Chosen(call["Label"], x, call.attrs["ignored"])
     yield chosen.locate
     yield partial(np.take, x.reshape(-1), chosen.places, 0, picked, "clip")
     yield partial(np.maximum, picked, np.finfo(x.dtype).tiny, out=picked)
     yield partial(np.log, picked, picked)
     yield partial(np.negative, picked, picked)
+    yield from chosen.passed_over(picked)
 
 
 def _cross_entropy_gradient(call: Call) -> Steps:
-    x, dx, chosen = call["X"].reshape(-1), call["X@GRAD"], _Chosen(call["Label"], call["X"])
+    x, dx = call["X"].reshape(-1), call["X@GRAD"]
+    chosen = _Chosen(call["Label"], call["X"], call.attrs["ignored"])
     slope = np.empty(len(chosen.places), x.dtype)
     yield partial(dx.fill, 0)
     yield chosen.locate
@@ -42,16 +44,30 @@ def _cross_entropy_gradient(call: Call) -> Steps:
     yield partial(np.maximum, slope, np.finfo(x.dtype).tiny, out=slope)
     yield partial(np.divide, call["Out@GRAD"].reshape(-1), slope, slope)
     yield partial(np.negative, slope, slope)
+    yield from chosen.passed_over(slope)
     yield partial(np.put, dx.reshape(-1), chosen.places, slope, "clip")
 
 
 class _Chosen:
-    """Where the label of each row stands in a flattened matrix."""
+    """Where the label of each row stands in a flattened matrix; one that is ``ignored`` stands first."""
 
-    def __init__(self, label: np.ndarray, x: np.ndarray):
-        first = np.arange(x.shape[0], dtype=np.int64) * x.shape[1]
-        self.places = np.empty_like(first)
-        self.locate = partial(np.add, first, label.reshape(-1), self.places)
+    def __init__(self, label: np.ndarray, x: np.ndarray, ignored: int | None):
+        self._first = np.arange(x.shape[0], dtype=np.int64) * x.shape[1]
+        self.places = np.empty_like(self._first)
+        self._label, self._ignored = label.reshape(-1), ignored
+        self._is_passed = np.zeros(len(self._first), np.bool_)
+
+    def locate(self) -> None:
+        """Find the places."""
+        np.add(self._first, self._label, self.places)
+        if self._ignored is not None:
+            np.equal(self._label, self._ignored, self._is_passed)
+            np.copyto(self.places, self._first, where=self._is_passed)
+
+    def passed_over(self, values: np.ndarray) -> Steps:
+        """What makes the values of rows that are ignored 0."""
+        if self._ignored is not None:
+            yield partial(np.copyto, values, values.dtype.type(0), where=self._is_passed)
 
 
 def _softmax_cost_shape(forms: Forms) -> Mapping[str, Form]:
@@ -61,20 +77,27 @@ def _softmax_cost_shape(forms: Forms) -> Mapping[str, Form]:
 
 
 def _softmax_cost(call: Call) -> Steps:
-    from paddle._engine.kernels.softmax import softmax_cross_entropy  # loads numba
+    from paddle._engine.kernels.softmax import passed_label, softmax_cross_entropy  # loads numba
 
     logits, label = call["Logits"], call["Label"].reshape(-1)
     edge = np.empty((logits.shape[0], 1), logits.dtype)
     yield partial(np.maximum.reduce, logits, axis=-1, out=edge, keepdims=True)
-    yield partial(softmax_cross_entropy, logits, label, edge, call["Softmax"], call["Loss"])
+    ignored = passed_label(call.attrs["ignored"])
+    yield partial(softmax_cross_entropy, logits, label, edge, call["Softmax"], call["Loss"], ignored)
 
 
 def _softmax_cost_gradient(call: Call) -> Steps:
     """(softmax - one hot label) * grad."""
     softmax, grad, dx = call["Softmax"], call["Loss@GRAD"], call["Logits@GRAD"]
-    flat, chosen, picked = dx.reshape(-1), _Chosen(call["Label"], dx), np.empty(len(grad), dx.dtype)
-    yield partial(np.multiply, softmax, grad, dx)
+    flat, picked = dx.reshape(-1), np.empty(len(grad), dx.dtype)
+    chosen = _Chosen(call["Label"], dx, call.attrs["ignored"])
     yield chosen.locate
+    if call.attrs["ignored"] is not None:
+        kept = np.empty_like(grad)
+        yield partial(np.copyto, kept, grad)
+        yield from chosen.passed_over(kept.reshape(-1))
+        grad = kept
+    yield partial(np.multiply, softmax, grad, dx)
     yield partial(np.take, flat, chosen.places, 0, picked, "clip")
     yield partial(np.subtract, picked, grad.reshape(-1), picked)
     yield partial(np.put, flat, chosen.places, picked, "clip")
@@ -113,15 +136,17 @@ ROWS = (
     Row(
         type="cross_entropy",
         inputs=("X", "Label"),
+        attrs={"ignored": None},
         shape=_cross_entropy_shape,
         forward=Kernel(_cross_entropy),
         gradient=Gradient(_cross_entropy_gradient, needs=("X", "Label")),
-        indexes=(Index("Label", into="X", axis=1),),
+        indexes=(Index("Label", into="X", axis=1, passed="ignored"),),
     ),
     Row(
         type="softmax_with_cross_entropy",
         inputs=("Logits", "Label"),
         outputs=("Loss", "Softmax"),
+        attrs={"ignored": None},
         shape=_softmax_cost_shape,
         forward=Kernel(_softmax_cost),  # in place, the compiler could not use vector instructions
         gradient=Gradient(
@@ -131,7 +156,7 @@ ROWS = (
             needs=("Softmax", "Label"),
             given="Loss",
         ),
-        indexes=(Index("Label", into="Logits", axis=1),),
+        indexes=(Index("Label", into="Logits", axis=1, passed="ignored"),),
     ),
     Row(
         type="square_error_cost",

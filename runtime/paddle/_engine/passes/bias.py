@@ -52,9 +52,8 @@ class _Pair:
     def _forward(self) -> Operator:
         both = {"X": self.add.inputs["X"], "Bias": self.add.inputs["Y"]}
         if self.behind.type == _COST:
-            return Operator(
-                "bias_softmax_cost", both | {"Label": self.behind.inputs["Label"]}, self.behind.outputs
-            )
+            told = both | {"Label": self.behind.inputs["Label"]}
+            return Operator("bias_softmax_cost", told, self.behind.outputs, self.behind.attrs)
         return Operator("bias_activation", both, self.behind.outputs, self._attrs())
 
     def _backward(self, behind: Operator) -> Operator:
@@ -67,7 +66,7 @@ class _Pair:
             if of + GRAD in self.add_grad.outputs
         }
         if given == "Loss":
-            return Operator("bias_softmax_cost_grad", inputs, outputs, {}, "backward")
+            return Operator("bias_softmax_cost_grad", inputs, outputs, self.behind.attrs, "backward")
         return Operator("bias_activation_grad", inputs, outputs, self._attrs(), "backward")
 
     def _attrs(self) -> dict[str, object]:

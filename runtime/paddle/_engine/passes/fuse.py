@@ -49,6 +49,7 @@ class _Pair:
             "softmax_with_cross_entropy",
             {"Logits": self.softmax.inputs["X"], "Label": label},
             {"Loss": self.cost.outputs["Out"], "Softmax": probabilities},
+            self.cost.attrs,
         )
         if self.softmax_grad is None or self.cost_grad is None:
             return {id(self.softmax): forward, id(self.cost): None}
@@ -56,6 +57,7 @@ class _Pair:
             "softmax_with_cross_entropy_grad",
             {"Softmax": probabilities, "Label": label, "Loss" + GRAD: self.cost_grad.inputs["Out" + GRAD]},
             {"Logits" + GRAD: self.softmax_grad.outputs["X" + GRAD]},
+            self.cost.attrs,
             role="backward",
         )
         return {

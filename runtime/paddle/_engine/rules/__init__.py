@@ -18,6 +18,7 @@ from paddle._engine.rules.adamax import Adamax
 from paddle._engine.rules.adamw import AdamW
 from paddle._engine.rules.decayed_adagrad import DecayedAdaGrad
 from paddle._engine.rules.fluid import (
+    FluidAdaDelta,
     FluidAdaGrad,
     FluidDecayedAdaGrad,
     FluidMomentum,
@@ -40,6 +41,7 @@ RULES: dict[str, Any] = {
     "adamax": Adamax,
     "adamw": AdamW,
     "decayed_adagrad": DecayedAdaGrad,
+    "fluid_adadelta": FluidAdaDelta,
     "fluid_adagrad": FluidAdaGrad,
     "fluid_decayed_adagrad": FluidDecayedAdaGrad,
     "fluid_momentum": FluidMomentum,

@@ -8,11 +8,15 @@
     RMSProp          S = rho * S + (1 - rho) * g^2;  F = rho * F + (1 - rho) * g where it is centered
                      v = mu * v + lr * g / sqrt(S - F^2 + epsilon), without F^2 where it is not
                      w = w - v
+    AdaDelta         E = rho * E + (1 - rho) * g^2
+                     D = rho * D + (1 - rho) * g^2 * (D + epsilon) / (E + epsilon)
+                     w = w - lr * g * sqrt((D + epsilon) / (E + epsilon)), by the D that has just moved
 
 Idle rows are left as they are, and penalties follow the step; both as in lazy Adam. Slots have v2's names.
 
-Semantics: PaddlePaddle fluid and 2.x, but that their Momentum and RMSProp move idle rows on, as if these had
-a gradient of 0, and that their RMSProp can take the root of a negative.
+Semantics: PaddlePaddle fluid and 2.x (of AdaDelta to 2.4: later ones move by the D before), but that their
+Momentum and RMSProp move idle rows on, as if these had a gradient of 0, and that their RMSProp can take the
+root of a negative.
 """
 
 from __future__ import annotations
@@ -133,3 +137,22 @@ class FluidRMSProp(_OfFluid):
     ) -> None:
         numbers = (np.float32(n) for n in (self.rho, self.epsilon, self.momentum, self.centered))
         _kernels().rmsprop(*touched, np.float32(learning_rate), *slots, *numbers)
+
+
+@dataclass(frozen=True)
+class FluidAdaDelta(_OfFluid):
+    """A rate per element in the ratio of its moves, this one among them, to its recent gradients."""
+
+    rho: float = 0.95
+    epsilon: float = 1e-6
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """The means of squared gradients and moves."""
+        return ("mean_square", "mean_square_move")
+
+    def _update(
+        self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int
+    ) -> None:
+        numbers = (np.float32(n) for n in (self.rho, self.epsilon))
+        _kernels().adadelta(*touched, np.float32(learning_rate), *slots, *numbers)

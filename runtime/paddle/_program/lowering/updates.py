@@ -90,7 +90,7 @@ UPDATES: dict[str, UpdateRow] = {
         (Kept("Moment", "moment", "mean_square"),),
     ),
     "adadelta": UpdateRow(
-        "adadelta",
+        "fluid_adadelta",
         _named(epsilon="epsilon", rho="rho"),
         (
             Kept("AvgSquaredGrad", "_avg_squared_grad", "mean_square"),

@@ -16,7 +16,7 @@ from paddle._program.ops.arithmetic import as_float, number
 from paddle._program.ops.sizes import in_shape
 
 _IGNORED = -100
-"""The label that upstream passes over unless it is told another. None is looked for here then."""
+"""The label that is passed over by a cost that is told no other."""
 
 
 Cost: TypeAlias = Callable[[Lowering, EngineVariable, EngineVariable], EngineVariable]
@@ -29,11 +29,12 @@ def _cross_entropy(low: Lowering, op: Operator) -> None:
         logs = low.op("log", X=low.op("clip", {"min": 1e-20}, X=x))
         low.give(op, "Y", _expected(low, label, logs))
         return
-    low.give(op, "Y", _picked(low, x, label, op.attr("ignore_index"), _own_cost))
+    attrs = {"ignored": op.attr("ignore_index")}
 
+    def cost(low: Lowering, x: EngineVariable, label: EngineVariable) -> EngineVariable:
+        return low.op("cross_entropy", attrs, X=x, Label=label)
 
-def _own_cost(low: Lowering, x: EngineVariable, label: EngineVariable) -> EngineVariable:
-    return low.op("cross_entropy", X=x, Label=label)
+    low.give(op, "Y", _picked(low, x, label, cost))
 
 
 def _expected(low: Lowering, shares: EngineVariable, logs: EngineVariable) -> EngineVariable:
@@ -43,25 +44,17 @@ def _expected(low: Lowering, shares: EngineVariable, logs: EngineVariable) -> En
     return low.op("scale", {"scale": -1.0}, X=total)
 
 
-def _picked(
-    low: Lowering, x: EngineVariable, label: EngineVariable, ignored: int, cost: Cost
-) -> EngineVariable:
-    """A cost of rows and columns of labels, of arrays with more axes before; labels ignored cost nothing."""
+def _picked(low: Lowering, x: EngineVariable, label: EngineVariable, cost: Cost) -> EngineVariable:
+    """A cost of rows and columns of labels, of arrays with more axes before."""
     lead = x.shape[:-1]
     if len(label.shape) == len(x.shape) - 1:
         label = low.op("unsqueeze", {"axes": (len(label.shape),)}, X=label)
-    kept = None
-    if ignored != _IGNORED:
-        kept = low.op("not_equal", X=label, Y=number(low, ignored, label))
-        label = low.op("elementwise_mul", X=label, Y=kept)
     whole = x
     if len(lead) > 1:
         x, label = (low.op("flatten", {"start": 0, "stop": len(lead)}, X=each) for each in (x, label))
     out = cost(low, x, label)
     if len(lead) > 1:
         out = in_shape(low, out, (*lead, 1), whole)
-    if kept is not None:
-        out = low.op("elementwise_mul", X=out, Y=as_float(low, kept))
     return out
 
 
@@ -83,13 +76,14 @@ def _softmax_with_cross_entropy(low: Lowering, op: Operator) -> None:
         low.give(op, "Softmax", low.op("exp", X=logs))
         low.give(op, "Loss", _expected(low, label, logs))
         return
+    attrs = {"ignored": op.attr("ignore_index")}
     made: dict[str, EngineVariable] = {}
 
     def cost(low: Lowering, x: EngineVariable, label: EngineVariable) -> EngineVariable:
-        made.update(low.builder.ops("softmax_with_cross_entropy", Logits=x, Label=label))
+        made.update(low.builder.ops("softmax_with_cross_entropy", attrs, Logits=x, Label=label))
         return made["Loss"]
 
-    loss = _picked(low, logits, label, op.attr("ignore_index"), cost)
+    loss = _picked(low, logits, label, cost)
     shares = made["Softmax"]
     if rank > 2:
         shares = in_shape(low, shares, logits.shape, logits)
@@ -100,15 +94,22 @@ def _softmax_with_cross_entropy(low: Lowering, op: Operator) -> None:
 def _along(low: Lowering, op: Operator, logits: EngineVariable, label: EngineVariable, axis: int) -> None:
     """Along an axis that is not the last: the logarithms by their label, which is hard or soft."""
     logs = over_last(low, logits, axis, lambda each: low.op("log_softmax", X=each))
+    kept = None
     if not op.attr("soft_label"):
         bare = (
             low.op("squeeze", {"axes": (axis,)}, X=label) if len(label.shape) == len(logits.shape) else label
         )
+        kept = low.op("not_equal", X=bare, Y=number(low, op.attr("ignore_index"), bare))
+        bare = low.op("elementwise_mul", X=bare, Y=kept)
         chosen = low.op("one_hot", {"depth": logits.shape[axis]}, X=bare)
         order = (*range(axis), len(bare.shape), *range(axis, len(bare.shape)))
         label = low.op("transpose", {"axis": order}, X=chosen)
     each = low.op("elementwise_mul", X=logs, Y=label)
     total = low.op("reduce_sum", {"dim": axis, "keep_dim": True}, X=each)
+    if kept is not None:
+        total = low.op(
+            "elementwise_mul", X=total, Y=low.op("unsqueeze", {"axes": (axis,)}, X=as_float(low, kept))
+        )
     low.give(op, "Softmax", low.op("exp", X=logs))
     low.give(op, "Loss", low.op("scale", {"scale": -1.0}, X=total))
 
@@ -146,12 +147,11 @@ def _sigmoid_cross_entropy(low: Lowering, op: Operator) -> None:
     """log(1 + exp(x)) - x y, of labels that are ignored nothing."""
     x, y = low.input(op, "X").variable, as_float(low, low.input(op, "Label").variable)
     cost = low.op("elementwise_sub", X=low.op("softplus", X=x), Y=low.op("elementwise_mul", X=x, Y=y))
-    if op.attr("ignore_index") != _IGNORED:
-        kept = as_float(low, low.op("not_equal", X=y, Y=number(low, op.attr("ignore_index"), y)))
-        cost = low.op("elementwise_mul", X=cost, Y=kept)
-        if op.attr("normalize"):
-            total = low.op("clip", {"min": 1.0}, X=low.op("reduce_sum", X=kept))
-            cost = low.op("elementwise_div", X=cost, Y=total)
+    kept = as_float(low, low.op("not_equal", X=y, Y=number(low, op.attr("ignore_index"), y)))
+    cost = low.op("elementwise_mul", X=cost, Y=kept)
+    if op.attr("normalize"):
+        total = low.op("clip", {"min": 1.0}, X=low.op("reduce_sum", X=kept))
+        cost = low.op("elementwise_div", X=cost, Y=total)
     low.give(op, "Out", cost)
 
 
