@@ -156,10 +156,13 @@ class Lowering:
 
     # What runs it.
 
-    def lower(self, ops: Sequence[Operator]) -> None:
-        """Lower operators in order; a pass of gradient operators becomes one walk of the engine's."""
+    def lower(self, ops: Sequence[Operator], noted: Mapping[int, Mapping[str, str]] | None = None) -> None:
+        """Lower operators in order; a pass of gradient operators becomes one walk of the engine's. ``noted``:
+        by the id of an operator, the names under which it, and those behind it, find states (states.py)."""
         begins, again = {id(each.ops[0]): each for each in passes(ops)}, taken_again(ops)
         for op in ops:
+            for name, found in (noted or {}).get(id(op), {}).items():
+                self.env[name] = self._noted(name, found)
             if op.role != BACKWARD:
                 self.lower_one(op)
             elif id(op) in begins:
@@ -228,6 +231,14 @@ class Lowering:
         if described.stop_gradient:
             self.stopped.add(name)
         return Value(data, runs)
+
+    def _noted(self, name: str, found: str) -> Value:
+        """A state, as it was noted."""
+        described = self.block._var_recursive(name)
+        data = self.builder.data(found, described.shape, engine_dtype(described.dtype))
+        self.needs[found] = Need(found, 0, False)
+        self.stopped.add(found)
+        return Value(data)
 
     def _offsets(self, name: str, level: int, levels: int) -> EngineVariable:
         """What says where sequences begin. While something is inferred, nobody knows which variables are

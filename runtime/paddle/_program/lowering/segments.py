@@ -10,7 +10,7 @@ that cannot, as it goes through operators of the host, is a stage of its own: it
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from paddle._engine.program import Parameter as EngineParameter
 from paddle._engine.program import Shape
@@ -22,6 +22,7 @@ from paddle._program.lowering.counting import counted_apart
 from paddle._program.lowering.lowering import Lowering, sparse_tables
 from paddle._program.lowering.op_rows import is_lowered, row
 from paddle._program.lowering.passes import Pass, taken_again, through_host
+from paddle._program.lowering.states import first_reads, noted, states_of
 from paddle._program.lowering.taped import Taped
 from paddle._program.lowering.updates import UPDATES, Group, groups, is_update, moved_at
 from paddle._program.lowering.value import Lowered
@@ -29,7 +30,7 @@ from paddle._program.lowering.value import Lowered
 _IGNORED = frozenset(
     {"feed", "fetch", "read", "average_accumulates"}
 )  # whose values a run has before it begins
-_ONCE = frozenset({"auc"})
+ONCE = frozenset({"auc"})
 """Operators that change what they count in, and that no gradient goes through: none is computed twice."""
 _SHOWING = frozenset({"print"})
 """Operators that are lowered to nothing, and show a value on the host when its segment has run."""
@@ -47,14 +48,19 @@ class Segment:
 @dataclass(frozen=True, slots=True)
 class Piece:
     """What becomes a segment. ``ops``: its operators, and those before it that it computes again.
-    ``watched``: those that show values of it to people, when they are there. All are places in the block, so
-    that a piece keeps no program alive."""
+    ``watched``: those that show values of it to people, when they are there. ``states``: those that its own
+    read first; ``recalls``: of an earlier piece, by the place of its first operator, those that are computed
+    again with what it noted of them; ``is_recalled``: whether another piece does so with this one's. All are
+    places in the block, so that a piece keeps no program alive."""
 
     ops: tuple[int, ...]
     own: tuple[int, ...]
     watched: tuple[int, ...]
     fed: frozenset[str]
     wanted: frozenset[str]
+    states: tuple[str, ...] = ()
+    recalls: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    is_recalled: bool = False
 
     def of(self, block: Block) -> list[Operator]:
         """Its operators."""
@@ -97,6 +103,7 @@ def stages(
     pieces += last
     found: list[Stage] = []
     before: list[Operator] = []
+    states, recalls = states_of(block), dict[int, tuple[str, ...]]()
     place_of = {id(op): place for place, op in enumerate(block.ops)}
     again_taken = taken_again(rest)
 
@@ -117,19 +124,34 @@ def stages(
         ours = frozenset(name for name in fed if name not in made)
         watched = places([op for op in piece if op.type in _SHOWING])
         ops, wanted = places([*again, *piece]), frozenset({*later, *fetched})
-        found.append(Piece(ops, places(piece), watched, ours, wanted))
+        own, read = places(piece), first_reads(piece, states)
+        recalled = tuple(recalls.items()) if again else ()
+        found.append(Piece(ops, own, watched, ours, wanted, read, recalled))
         if at not in alone:
+            recalls |= {own[0]: read} if read else {}
             before += [op for op in piece if _is_computed_again(op) or id(op) in again_taken]
+    found = _marked(found)
     behind = len(found) - len(last)
     return found[: len(rates)], found[len(rates) : behind], found[behind:]
+
+
+def _marked(found: Sequence[Stage]) -> list[Stage]:
+    """The same; pieces whose states are computed with again know it."""
+    recalled = {place for each in found if isinstance(each, Piece) for place, _ in each.recalls}
+    return [
+        replace(each, is_recalled=True) if isinstance(each, Piece) and each.own[0] in recalled else each
+        for each in found
+    ]
 
 
 def _segment(piece: Piece, block: Block, low: Lowering) -> Segment:
     own, watched = ([block.ops[place] for place in places] for places in (piece.own, piece.watched))
     operators, count = piece.of(block), len(piece.ops) - len(piece.own)
     low.again = True
-    low.lower(operators[:count])
+    low.lower(operators[:count], _recalled(piece, block))
     low.again = False
+    for name in {name for _, names in piece.recalls for name in names}:
+        low.env.pop(name, None)  # its own operators read what the state is now
     low.lower(operators[count:])
     wanted = piece.wanted | {name for op in watched for name in op.input_arg_names}
     written = dict.fromkeys(n for op in own if not is_update(op) for n in op.output_arg_names)
@@ -143,6 +165,16 @@ def _segment(piece: Piece, block: Block, low: Lowering) -> Segment:
     if moved:
         _append_exchange(low, moved)
     return Segment(lowered, tuple(moved), keeps)
+
+
+def _recalled(piece: Piece, block: Block) -> dict[int, dict[str, str]]:
+    """By the ids of operators that are computed again, the names under which they find states."""
+    again, found = piece.ops[: len(piece.ops) - len(piece.own)], {}
+    for place, names in piece.recalls:
+        first = next((each for each in again if each >= place), None)
+        if first is not None:
+            found[id(block.ops[first])] = {name: noted(name, place) for name in names}
+    return found
 
 
 def _is_changed(low: Lowering, name: str) -> bool:
@@ -217,7 +249,7 @@ def _read_by(piece: _Part) -> list[str]:
 
 def _is_computed_again(op: Operator) -> bool:
     """Whether it stands in each segment that takes gradients of what comes after it."""
-    return op.role != BACKWARD and not is_update(op) and op.type not in _ONCE
+    return op.role != BACKWARD and not is_update(op) and op.type not in ONCE
 
 
 def _outlives(block: Block, name: str) -> bool:

@@ -76,6 +76,7 @@ class WayBack:
         ops, bases = self.of(block), set(self.taped.wanted.values())
         low = Lowering(block, self.fed, sizes=sizes, told=told)
         low._sparse = frozenset()  # what comes back is added up
+        low.again = True
         low.lower(ops)
         read = _read(low, bases, self.taped)
         written = sorted({name for op in ops for name in op.output_arg_names} & bases)

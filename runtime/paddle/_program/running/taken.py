@@ -13,7 +13,8 @@ import numpy as np
 
 from paddle._program.description.block import Block, reads_of
 from paddle._program.description.operator import BACKWARD
-from paddle._program.lowering.segments import Piece
+from paddle._program.lowering.segments import ONCE, Piece
+from paddle._program.lowering.states import noted
 from paddle._program.lowering.taped import GIVEN, READ, WRITTEN, Taped, WayBack
 from paddle._program.lowering.updates import is_update
 from paddle._program.running.host import Host
@@ -35,9 +36,11 @@ class Taken:
     """A segment that is run, and the ways back through it, one for each set of gradients that come."""
 
     def __init__(self, piece: Piece, block: Block, runner: Runner) -> None:
-        self._run, self._runner, self._fed = SizedRun(piece, block, runner), runner, piece.fed
+        self._run, self._runner, self._states = SizedRun(piece, block, runner), runner, piece.states
+        self._fed, self._recalled = piece.fed | set(piece.states), piece.own[0] if piece.is_recalled else None
         ops = [(place, block.ops[place]) for place in piece.own]
         forward = [(place, op) for place, op in ops if op.role != BACKWARD and not is_update(op)]
+        forward = [(place, op) for place, op in forward if op.type not in ONCE]
         self._places = tuple(place for place, _ in forward)
         self._reads = tuple(dict.fromkeys(name for _, op in forward for name in reads_of(op)))
         self._writes = tuple(dict.fromkeys(name for _, op in forward for name in op.output_arg_names))
@@ -45,10 +48,22 @@ class Taken:
 
     def __call__(self, block: Block, values: Values, told: Told) -> None:
         """Run it on the values of a run, and add what it gives."""
+        states = self._noted(values) if told.tape is not None or self._recalled is not None else {}
+        if self._recalled is not None:
+            values.update((noted(name, self._recalled), state) for name, state in states.items())
         if told.tape is not None:
-            was = {name: values[name] for name in self._reads if name in values}
+            was = {name: values[name] for name in self._reads if name in values} | states
             told.tape.ran(lambda taped, slopes: self._back(taped, slopes, block, was, told))
         self._run(block, values, *told[:3])
+
+    def _noted(self, values: Values) -> dict[str, Any]:
+        """The states that it is about to read, as they are."""
+        found = {}
+        for name in self._states:
+            state = values.get(name) if name in values else self._runner.scope.value(name)
+            if state is not None:
+                found[name] = np.array(state)
+        return found
 
     def _back(self, taped: Taped, slopes: Slopes, block: Block, was: dict[str, Any], told: Told) -> None:
         """Take gradients of what it gave back to what it ``was`` given."""

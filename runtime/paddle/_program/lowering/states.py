@@ -1,0 +1,60 @@
+"""States: what outlives a run and is read before it is written in one, such as a counter.
+
+What is computed for a second time, for the gradients of what comes behind a host operator, has to see a state
+as it was the first time: it is noted when it is first read. It must never know a run.
+
+Guarantee: a block without states, and one that computes nothing twice, notes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from paddle._program.description.block import Block, blocks_of, reads_of
+from paddle._program.description.operator import BACKWARD, Operator
+from paddle._program.lowering.updates import is_update
+
+IN_PLACE = frozenset({"batch_norm", "sync_batch_norm", "inplace_abn", "auc"})
+"""Operators that change what they keep where it lies; when they are computed again they change nothing."""
+
+
+def states_of(block: Block) -> frozenset[str]:
+    """The states that operators of a block change."""
+    read: set[str] = set()
+    written: set[str] = set()
+    found: set[str] = set()
+    for op in block.ops:
+        if op.role == BACKWARD or is_update(op) or op.type in IN_PLACE:
+            continue
+        read.update(name for name in reads_of(op) if name not in written)
+        written.update(_writes(op))
+        found |= read & written
+    return frozenset(name for name in found if _outlives(block, name))
+
+
+def first_reads(ops: Sequence[Operator], states: Collection[str]) -> tuple[str, ...]:
+    """The states that operators read before they write them themselves, in order."""
+    written: set[str] = set()
+    found: dict[str, None] = {}
+    for op in ops:
+        if op.role != BACKWARD and not is_update(op):
+            found.update(dict.fromkeys(n for n in reads_of(op) if n in states and n not in written))
+            written.update(_writes(op))
+    return tuple(found)
+
+
+def noted(name: str, place: int) -> str:
+    """The name under which a run notes a state, as the operator at that place of the block found it."""
+    return f"{name}@NOTED{place}"
+
+
+def _writes(op: Operator) -> list[str]:
+    names = list(op.output_arg_names)
+    for block in blocks_of(op):
+        names += [name for each in block.ops for name in _writes(each) if name not in block.vars]
+    return names
+
+
+def _outlives(block: Block, name: str) -> bool:
+    described = block._find_var_recursive(name)
+    return described is not None and described.persistable
