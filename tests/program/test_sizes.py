@@ -6,7 +6,6 @@ import pytest
 import paddle
 from paddle import fluid
 from paddle._program.description.written import fresh
-from paddle._program.errors import BadProgram
 from paddle.fluid import Executor, Program, program_guard
 
 
@@ -43,10 +42,11 @@ def test_the_shape_of_another_may_be_given_whole(program) -> None:
     assert found.shape == (5, 3) and found.dtype == np.int64
 
 
-def test_a_size_that_follows_from_a_value_is_refused_by_name(program) -> None:
+def test_a_size_may_follow_from_a_value(program) -> None:
     x = paddle.static.data("x", [None, 3], "float32")
-    with pytest.raises(BadProgram, match="sizes must not follow from values"):
-        paddle.full([paddle.cast(paddle.sum(x), "int64"), 2], 1.0)
+    found = paddle.full([paddle.cast(paddle.sum(x), "int64"), 2], 1.0)
+    for rows in (2, 3, 2):
+        assert run(program, found, rows).shape == (3 * rows, 2)
 
 
 def test_sizes_that_layers_of_fluid_are_told_follow_from_what_a_run_is_fed() -> None:

@@ -24,6 +24,7 @@ from paddle._program.lowering.op_rows import is_lowered, row
 from paddle._program.lowering.passes import Pass, taken_again, through_host
 from paddle._program.lowering.states import first_reads, noted, states_of
 from paddle._program.lowering.taped import Taped
+from paddle._program.lowering.telling import Told, ends_ahead_of, sizes_ahead, tells_by_value, told
 from paddle._program.lowering.updates import UPDATES, Group, groups, is_update, moved_at
 from paddle._program.lowering.value import Lowered
 
@@ -50,7 +51,8 @@ class Piece:
     """What becomes a segment. ``ops``: its operators, and those before it that it computes again.
     ``watched``: those that show values of it to people, when they are there. ``states``: those that its own
     read first; ``recalls``: of an earlier piece, by the place of its first operator, those that are computed
-    again with what it noted of them; ``is_recalled``: whether another piece does so with this one's. All are
+    again with what it noted of them; ``is_recalled``: whether another piece does so with this one's.
+    ``tells``: what it is told as sizes; ``says``: of that, what its own operators find computed. All are
     places in the block, so that a piece keeps no program alive."""
 
     ops: tuple[int, ...]
@@ -61,6 +63,8 @@ class Piece:
     states: tuple[str, ...] = ()
     recalls: tuple[tuple[int, tuple[str, ...]], ...] = ()
     is_recalled: bool = False
+    tells: tuple[str, ...] = ()
+    says: tuple[Told, ...] = ()
 
     def of(self, block: Block) -> list[Operator]:
         """Its operators."""
@@ -90,11 +94,11 @@ def stages(
     _check_fetches(block, fed, fetched)
     first, rest = rates_ahead([op for op in block.ops if op.type not in _IGNORED])
     rest, counting = (counted_apart(rest) if counts_apart else None) or (rest, [])
-    rates, last = _pieces(first), _pieces(counting)
-    pieces: list[_Part] = [*rates]
-    alone = set(range(len(rates)))  # pieces that no gradient goes back through
+    rates, last, ahead = _pieces(first), _pieces(counting), sizes_ahead(rest)
+    pieces: list[_Part] = [*rates, *([ahead] if ahead else [])]
+    alone = set(range(len(pieces)))  # pieces that no gradient goes back through
     tables = sparse_tables(block.program)
-    for each in _pieces(rest):
+    for each in _pieces(rest, {id(op) for op in ahead}):
         ids, others = ids_ahead(each, tables) if isinstance(each, list) else ([], each)
         if ids:
             alone.add(len(pieces))
@@ -126,7 +130,10 @@ def stages(
         ops, wanted = places([*again, *piece]), frozenset({*later, *fetched})
         own, read = places(piece), first_reads(piece, states)
         recalled = tuple(recalls.items()) if again else ()
-        found.append(Piece(ops, own, watched, ours, wanted, read, recalled))
+        tells = tuple(dict.fromkeys(size.key for op in [*again, *piece] for size in told(op)))
+        says = tuple(dict.fromkeys(size for op in piece for size in told(op) if tells_by_value(size)))
+        mine = Piece(ops, own, watched, ours, wanted, read, recalled, tells=tells, says=says)
+        found.append(mine)
         if at not in alone:
             recalls |= {own[0]: read} if read else {}
             before += [op for op in piece if _is_computed_again(op) or id(op) in again_taken]
@@ -196,11 +203,12 @@ def _append_exchange(low: Lowering, moved: Sequence[Group]) -> None:
     append_exchange(low.builder.program, pairs)
 
 
-def _pieces(ops: Sequence[Operator]) -> list[_Part]:
-    """Runs of lowered operators, and host operators; a run ends where a moved parameter is read. Passes that
-    go through the host stand alone."""
+def _pieces(ops: Sequence[Operator], ahead: Collection[int] = ()) -> list[_Part]:
+    """Runs of lowered operators, and host operators; a run ends where a moved parameter is read, or a size
+    that it has computed, unless that was done ``ahead``. Passes that go through the host stand alone."""
     pieces: list[_Part] = []
     moved: set[str] = set()
+    written: set[str] = set()
     on_host, taped = _is_of_host(ops), through_host(ops)
     for op in ops:
         alone = taped.get(id(op), op) if op.role == BACKWARD else op
@@ -210,12 +218,14 @@ def _pieces(ops: Sequence[Operator]) -> list[_Part]:
             moved = set()
             continue
         reads_moved = not is_update(op) and not moved.isdisjoint(reads_of(op))
-        if not pieces or not isinstance(pieces[-1], list) or reads_moved:
+        ends = reads_moved or ends_ahead_of(op, written, ahead)
+        if not pieces or not isinstance(pieces[-1], list) or ends:
             pieces.append([])
-            moved = set()
+            moved, written = set(), set()
         piece = pieces[-1]
         assert isinstance(piece, list)
         piece.append(op)
+        written.update(op.output_arg_names)
         moved.update(name for each in moved_at(op) for name in each.input("Param"))
     return pieces
 

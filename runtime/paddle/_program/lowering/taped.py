@@ -55,12 +55,13 @@ class Taped:
 class WayBack:
     """The gradients of what operators of a block read, by its names with READ, and of what they write and
     somebody wants, with WRITTEN, from those of what is ``seeded``, by its names with GIVEN. ``ops``: places
-    in the block. ``fed``: names that a feed gave."""
+    in the block. ``fed``: names that a feed gave. ``tells``: what it is told as sizes."""
 
     ops: tuple[int, ...]
     fed: frozenset[str]
     seeded: tuple[str, ...]
     taped: Taped
+    tells: tuple[str, ...] = ()
 
     def of(self, block: Block) -> list[Operator]:
         """Its operators."""

@@ -7,7 +7,7 @@ from paddle._program.description.dtypes import VarType, dtype_of
 from paddle._program.description.operator import Operator
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import lowers
-from paddle._program.ops.sizes import in_shape
+from paddle._program.ops.sizes import anything, in_shape, known_size
 
 
 def _axis(op: Operator, name: str = "axis") -> int:
@@ -57,19 +57,30 @@ def _scatter_nd_add(low: Lowering, op: Operator) -> None:
 def _one_hot(low: Lowering, op: Operator) -> None:
     """The last axis of X, of size 1, becomes the choice."""
     x = low.input(op, "X").variable
-    bare = low.op("squeeze", {"axes": (len(x.shape) - 1,)}, X=x)
-    low.give(op, "Out", low.op("one_hot", {"depth": int(op.attr("depth"))}, X=bare))
+    _chosen(low, op, low.op("squeeze", {"axes": (len(x.shape) - 1,)}, X=x))
 
 
 @lowers("one_hot_v2", depth=1, allow_out_of_range=False)
 def _one_hot_v2(low: Lowering, op: Operator) -> None:
-    x = low.input(op, "X").variable
-    low.give(op, "Out", low.op("one_hot", {"depth": int(op.attr("depth"))}, X=x))
+    _chosen(low, op, low.input(op, "X").variable)
+
+
+def _chosen(low: Lowering, op: Operator, x: EngineVariable) -> None:
+    depth = known_size(low, op, "depth", "depth_tensor")
+    if depth is None:
+        low.give(op, "Out", anything(low, (*x.shape, -1), "float32"))
+    else:
+        low.give(op, "Out", low.op("one_hot", {"depth": depth}, X=x))
 
 
 @lowers("top_k", k=1)
 def _top_k(low: Lowering, op: Operator) -> None:
-    _best(low, op, int(op.attr("k")), falls=True)
+    count, x = known_size(low, op, "k", "K"), low.input(op, "X").variable
+    if count is not None:
+        _best(low, op, count, falls=True)
+        return
+    for slot, dtype in (("Out", x.dtype), ("Indices", "int64")):
+        low.give(op, slot, anything(low, (*x.shape[:-1], -1), dtype))
 
 
 @lowers("top_k_v2", k=1, axis=-1, largest=True, sorted=True)

@@ -106,7 +106,13 @@ def _concat(low: Lowering, op: Operator) -> None:
 @lowers("split", axis=0, num=0, sections=())
 def _split(low: Lowering, op: Operator) -> None:
     x, axis = low.input(op, "X").variable, int(op.attr("axis")) % len(low.input(op, "X").variable.shape)
-    size, sections = x.shape[axis], [int(each) for each in op.attr("sections")]
+    known = known_sizes(low, op, "sections", "SectionsTensorList")
+    if known is None:
+        shape = (*x.shape[:axis], -1, *x.shape[axis + 1 :])
+        for index in range(len(op.output("Out"))):
+            low.give(op, "Out", anything(low, shape, x.dtype), (), index=index)
+        return
+    size, sections = x.shape[axis], list(known)
     if size == -1:
         _split_rows(low, op, x, axis)
         return
@@ -172,10 +178,15 @@ def _slice(low: Lowering, op: Operator) -> None:
 
 @lowers("strided_slice", axes=(), starts=(), ends=(), strides=())
 def _strided_slice(low: Lowering, op: Operator) -> None:
-    names = {"axes": "axes", "starts": "starts", "ends": "ends", "strides": "steps"}
-    attrs = {ours: axes_of(op.attr(theirs)) for theirs, ours in names.items()}
-    x = low.input(op, "Input").variable
-    low.give(op, "Out", low.op("slice", {**attrs, "clamps": True}, X=x), () if 0 in attrs["axes"] else None)
+    slots = {"starts": "StartsTensor", "ends": "EndsTensor", "strides": "StridesTensor"}
+    x, axes = low.input(op, "Input").variable, axes_of(op.attr("axes"))
+    told = {name: known_sizes(low, op, name, slot + "List", slot) for name, slot in slots.items()}
+    if None in told.values():
+        out = anything(low, tuple(-1 if i in axes else n for i, n in enumerate(x.shape)), x.dtype)
+    else:
+        places = {"starts": told["starts"], "ends": told["ends"], "steps": told["strides"]}
+        out = low.op("slice", {"axes": axes, **places, "clamps": True}, X=x)
+    low.give(op, "Out", out, () if 0 in axes else None)
 
 
 @lowers("crop", "crop_tensor", offsets=(), shape=())

@@ -6,7 +6,8 @@ size is followed to the ``shape`` operator that it came from, through what was c
 1. A size is a number where it is known: of what is declared, or of a run, where the program is lowered for
    exactly the sizes of one.
 2. Until then it is the size of an axis of a variable, or, where something was computed of it, open.
-3. What follows from values that no run is told ahead of it is refused by name.
+3. What follows from values a run is told as numbers (lowering/telling.py), and the program is lowered for
+   these.
 
 It must never run anything. Guarantee: what it says is a size is the same in each run of the same shapes.
 """
@@ -19,10 +20,10 @@ from math import prod
 from typing import TypeAlias
 
 from paddle._engine.program import Variable as EngineVariable
-from paddle._program.description.block import Block
 from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.telling import SAME, SLOTS, key_of, writer_of
 from paddle._program.lowering.value import may_be_sizes
 
 
@@ -41,7 +42,6 @@ class Open:
 
 Size: TypeAlias = int | SizeOf | Open
 
-_SAME = {"squeeze2", "squeeze", "unsqueeze2", "unsqueeze", "cast", "assign", "reshape2", "reshape"}
 _OF_TWO: dict[str, Callable[[int, int], int]] = {
     "elementwise_add": lambda a, b: a + b,
     "elementwise_sub": lambda a, b: a - b,
@@ -80,6 +80,14 @@ def known_sizes(
     found = sizes_given(low, op, attr, each, whole)
     numbers = tuple(size if isinstance(size, int) else open_size(low, op) for size in found)
     return numbers if all(isinstance(size, int) for size in found) else None
+
+
+def known_size(low: Lowering, op: Operator, attr: str, slot: str) -> int | None:
+    """One number, of a slot or else of an attribute; None where it is open."""
+    if not low.has(op, slot):
+        return int(op.attr(attr))
+    found = known_sizes(low, op, "", slot)
+    return None if found is None else found[0]
 
 
 def anything(low: Lowering, shape: tuple[int, ...], dtype: str) -> EngineVariable:
@@ -121,22 +129,25 @@ def in_sizes(low: Lowering, op: Operator, x: EngineVariable, sizes: Sequence[Siz
 def shaped_like(op: Operator, slot: str = "ShapeTensor") -> str | None:
     """The variable of which all sizes are given in a slot; None where nothing or something else is."""
     for name in op.inputs.get(slot) or []:
-        at: str | None = name
-        while at is not None:
-            writer = _writer(op.block, at, op)
-            if writer is not None and writer.type == "shape":
-                return writer.inputs["Input"][0]
-            at = writer.input_arg_names[0] if writer is not None and writer.type in _SAME else None
+        found = writer_of(op.block, name, op)
+        while found is not None and found[1].type in SAME:
+            found = writer_of(op.block, found[1].input_arg_names[0], found[1])
+        if found is not None and found[1].type == "shape":
+            return found[1].inputs["Input"][0]
     return None
 
 
 def _followed(low: Lowering, op: Operator, name: str, at: int) -> Size:
     """Element ``at`` of the variable ``name``."""
-    writer = _writer(op.block, name, op)
-    if writer is None:
-        return _from_outside(low, op, name, at)
+    found = writer_of(op.block, name, op)
+    key = name if found is None else key_of(op.block, name, found[0])
+    if at < len(low.told.get(key, ())):
+        return int(low.told[key][at])
+    if found is None or not SLOTS.isdisjoint(found[1].inputs):
+        return Open()
+    writer = found[1]
     if writer.type in _OF_TWO:
-        first, second = (_part(low, op, writer, slot, at) for slot in ("X", "Y"))
+        first, second = (_part(low, writer, slot, at) for slot in ("X", "Y"))
         if isinstance(first, int) and isinstance(second, int):
             return _OF_TWO[writer.type](first, second)
         return Open()
@@ -151,19 +162,19 @@ def _followed(low: Lowering, op: Operator, name: str, at: int) -> Size:
             source = writer.inputs["Input"][0]
             start = int(writer.attr("starts")[0])
             count = op.block._var_recursive(source).shape[0]
-            return _followed(low, op, source, at + (start if start >= 0 else start + count))
+            return _followed(low, writer, source, at + (start if start >= 0 else start + count))
         case "shape":
             return _size_of(low, op, writer.inputs["Input"][0], at)
         case "concat" | "stack":
-            return _of_parts(low, op, writer.inputs["X"], at)
+            return _of_parts(low, writer, writer.inputs["X"], at)
         case "scale":
-            part, told = _part(low, op, writer, "X", at), writer.attrs
+            part, told = _part(low, writer, "X", at), writer.attrs
             return int(part * told["scale"] + told["bias"]) if isinstance(part, int) else Open()
         case "reduce_prod" | "reduce_sum" | "sum":
-            return _over_all(low, op, writer, at)
-        case same if same in _SAME:
-            return _followed(low, op, (writer.inputs.get("X") or writer.input_arg_names)[0], at)
-    raise _unknown(op, name)
+            return _over_all(low, writer, at)
+        case same if same in SAME:
+            return _followed(low, writer, (writer.inputs.get("X") or writer.input_arg_names)[0], at)
+    return Open()
 
 
 def _size_of(low: Lowering, op: Operator, source: str, at: int) -> Size:
@@ -172,10 +183,10 @@ def _size_of(low: Lowering, op: Operator, source: str, at: int) -> Size:
     return SizeOf(source, axis) if shape[axis] < 0 else int(shape[axis])
 
 
-def _part(low: Lowering, op: Operator, writer: Operator, slot: str, at: int) -> Size:
+def _part(low: Lowering, writer: Operator, slot: str, at: int) -> Size:
     """Element ``at`` of an operand, of which one stands for all."""
     name = writer.inputs[slot][0]
-    return _followed(low, op, name, at if prod(op.block._var_recursive(name).shape) > 1 else 0)
+    return _followed(low, writer, name, at if prod(writer.block._var_recursive(name).shape) > 1 else 0)
 
 
 def _of_parts(low: Lowering, op: Operator, names: Sequence[str], at: int) -> Size:
@@ -184,47 +195,19 @@ def _of_parts(low: Lowering, op: Operator, names: Sequence[str], at: int) -> Siz
         if at < count:
             return _followed(low, op, name, at)
         at -= count
-    raise _unknown(op, names[-1])
+    return Open()
 
 
-def _over_all(low: Lowering, op: Operator, writer: Operator, at: int) -> Size:
+def _over_all(low: Lowering, writer: Operator, at: int) -> Size:
     names = writer.inputs["X"]
     if writer.type == "sum":
-        parts = [_followed(low, op, name, at) for name in names]
+        parts = [_followed(low, writer, name, at) for name in names]
     else:
-        shape = op.block._var_recursive(names[0]).shape
+        shape = writer.block._var_recursive(names[0]).shape
         if not may_be_sizes(shape):
-            raise _unknown(op, names[0])
-        parts = [_followed(low, op, names[0], each) for each in range(shape[0])]
+            return Open()
+        parts = [_followed(low, writer, names[0], each) for each in range(shape[0])]
     numbers = [each for each in parts if isinstance(each, int)]
     if len(numbers) != len(parts):
         return Open()
     return prod(numbers) if writer.type == "reduce_prod" else sum(numbers)
-
-
-def _from_outside(low: Lowering, op: Operator, name: str, at: int) -> Size:
-    """Of what a run is fed."""
-    if name in low.told:
-        return int(low.told[name][at])
-    described = op.block._find_var_recursive(name)
-    if described is None or described.persistable or not may_be_sizes(described.shape):
-        raise _unknown(op, name)
-    return Open()
-
-
-def _writer(block: Block, name: str, before: Operator) -> Operator | None:
-    """The last operator that writes a name ahead of another one."""
-    found = None
-    for op in block.ops:
-        if op is before:
-            break
-        if name in op.output_arg_names:
-            found = op
-    return found
-
-
-def _unknown(op: Operator, name: str) -> BadProgram:
-    return BadProgram(
-        f"operator {op.type!r}, written at {op.where}, is told a size by {name!r}, which is no size of "
-        "another variable (paddle.shape(x)[i]), nor a number: sizes must not follow from values here"
-    )

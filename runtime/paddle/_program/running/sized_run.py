@@ -13,7 +13,7 @@ cannot be run in other sizes either is refused as data that do not fit what is d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,11 +21,9 @@ import numpy as np
 
 from paddle._engine.program import Shape
 from paddle._program.description.block import Block, reads_of
-from paddle._program.description.dtypes import is_float
 from paddle._program.errors import BadFeed, BadProgram
 from paddle._program.lowering.segments import Piece, Segment
 from paddle._program.lowering.taped import WayBack
-from paddle._program.lowering.value import may_be_sizes
 from paddle._program.moving.turns import Lock
 from paddle._program.running.lod_tensor import LoDTensor
 from paddle._program.running.scope import Scope
@@ -70,14 +68,13 @@ class _Outside:
     name: str
     shape: Shape
     is_checked: bool
-    tells_sizes: bool
 
 
 class SizedRun:
     """See the module's text. ``block``: that the piece is of, as in every call; it is not kept."""
 
     def __init__(self, piece: Piece | WayBack, block: Block, runner: Runner) -> None:
-        self._piece, self._runner = piece, runner
+        self._piece, self._runner, self._tells = piece, runner, piece.tells
         self._others: dict[object, SegmentRun] = {}
         self._outside = _outside(piece, block)
         self._declared = {each.name: each.shape for each in self._outside if not each.is_checked}
@@ -86,7 +83,7 @@ class SizedRun:
         try:
             self._as_declared = runner.of(piece, block)
         except BadProgram as error:
-            if not self._outside:
+            if not self._outside and not piece.tells:
                 raise
             self._refusal = error  # unless the sizes of a run say more
 
@@ -138,7 +135,7 @@ class SizedRun:
     def _exactly(self, block: Block, values: Values) -> SegmentRun:
         fed = [(each, _shape_of(values.get(each.name))) for each in self._outside]
         sizes = {each.name: _exact(each.shape, shape) for each, shape in fed if shape is not None}
-        told = {each.name: _numbers(values[each.name]) for each, shape in fed if each.tells_sizes and shape}
+        told = {name: _numbers(value) for name, value in self._told(values) if value is not None}
         key = ("exactly", *sizes.items(), *told.items())
         found = self._others.pop(key, None)
         if found is None:
@@ -150,6 +147,11 @@ class SizedRun:
         if len(self._others) > MOST_SIZES:
             del self._others[next(iter(self._others))]
         return found
+
+    def _told(self, values: Values) -> Iterator[tuple[str, Any]]:
+        """What the run, or else the scope, says of sizes."""
+        for name in self._tells:
+            yield name, values[name] if name in values else self._runner.scope.value(name)
 
 
 def _shape_of(value: Any) -> Shape | None:
@@ -178,7 +180,6 @@ def _outside(piece: Piece | WayBack, block: Block) -> list[_Outside]:
             described = block._find_var_recursive(name)
             if name in made or described is None or not described.has_shape or described.persistable:
                 continue
-            tells = may_be_sizes(described.shape) and not is_float(described.dtype)
-            found[name] = _Outside(name, tuple(described.shape), described.need_check_feed, tells)
+            found[name] = _Outside(name, tuple(described.shape), described.need_check_feed)
         made.update(op.output_arg_names)
     return list(found.values())

@@ -13,6 +13,7 @@ import numpy as np
 
 from paddle._program.description.block import Block, reads_of
 from paddle._program.description.operator import BACKWARD
+from paddle._program.errors import NotInitialized
 from paddle._program.lowering.segments import ONCE, Piece
 from paddle._program.lowering.states import noted
 from paddle._program.lowering.taped import GIVEN, READ, WRITTEN, Taped, WayBack
@@ -37,6 +38,7 @@ class Taken:
 
     def __init__(self, piece: Piece, block: Block, runner: Runner) -> None:
         self._run, self._runner, self._states = SizedRun(piece, block, runner), runner, piece.states
+        self._tells, self._says = piece.tells, piece.says
         self._fed, self._recalled = piece.fed | set(piece.states), piece.own[0] if piece.is_recalled else None
         ops = [(place, block.ops[place]) for place in piece.own]
         forward = [(place, op) for place, op in ops if op.role != BACKWARD and not is_update(op)]
@@ -48,19 +50,28 @@ class Taken:
 
     def __call__(self, block: Block, values: Values, told: Told) -> None:
         """Run it on the values of a run, and add what it gives."""
+        for size in self._says:
+            values[size.key] = np.asarray(values[size.name] if size.name in values else self._held(size.name))
         states = self._noted(values) if told.tape is not None or self._recalled is not None else {}
         if self._recalled is not None:
             values.update((noted(name, self._recalled), state) for name, state in states.items())
         if told.tape is not None:
-            was = {name: values[name] for name in self._reads if name in values} | states
+            was = {name: values[name] for name in (*self._reads, *self._tells) if name in values}
+            was |= states
             told.tape.ran(lambda taped, slopes: self._back(taped, slopes, block, was, told))
         self._run(block, values, *told[:3])
+
+    def _held(self, name: str) -> Any:
+        found = self._runner.scope.value(name)
+        if found is None:
+            raise NotInitialized(f"variable {name!r} says a size, and has no value in this scope")
+        return found
 
     def _noted(self, values: Values) -> dict[str, Any]:
         """The states that it is about to read, as they are."""
         found = {}
         for name in self._states:
-            state = values.get(name) if name in values else self._runner.scope.value(name)
+            state = values[name] if name in values else self._runner.scope.value(name)
             if state is not None:
                 found[name] = np.array(state)
         return found
@@ -72,7 +83,7 @@ class Taken:
             return
         key = (id(taped), *given)
         if key not in self._ways:
-            piece = WayBack(self._places, self._fed, tuple(given), taped)
+            piece = WayBack(self._places, self._fed, tuple(given), taped, self._tells)
             self._ways[key] = SizedRun(piece, block, self._runner)
         values = {**was, **{name + GIVEN: gradient for name, gradient in given.items()}}
         self._ways[key](block, values, *told[:3])

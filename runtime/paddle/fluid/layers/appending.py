@@ -84,6 +84,11 @@ def sizes_of(given: Any, *, whole: str, each: str) -> tuple[dict[str, Any], list
     return {each: told}, [-1 if isinstance(size, Variable) else int(size) for size in given]
 
 
+def size_of(given: Any, slot: str) -> tuple[dict[str, Any], int]:
+    """One number, as an operator is told it: what goes into a slot, or its attribute."""
+    return ({slot: given}, -1) if isinstance(given, Variable) else ({}, int(given))
+
+
 def appended_number(attrs: Mapping[str, Any]) -> Variable:
     """A number of the program's own."""
     helper = LayerHelper("fill_constant")

@@ -8,7 +8,7 @@ from typing import Any
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.layer_helper import LayerHelper
-from paddle.fluid.layers.appending import appended, several, sizes_of
+from paddle.fluid.layers.appending import appended, several, size_of, sizes_of
 
 __all__ = [
     "crop",
@@ -94,11 +94,11 @@ def split(input: Variable, num_or_sections: Any, dim: int = -1, name: str | None
     """Equal parts along an axis, or parts of the sizes that are told."""
     equal = isinstance(num_or_sections, int)
     count = num_or_sections if equal else len(num_or_sections)
-    sections = [] if equal else _numbers("split: sizes", num_or_sections)
+    told, sections = ({}, []) if equal else sizes_of(num_or_sections, whole="", each="SectionsTensorList")
     helper = LayerHelper("split", name=name)
     outs = [helper.create_variable_for_type_inference(input.dtype) for _ in range(count)]
     attrs = {"num": count if equal else 0, "sections": sections, "axis": dim}
-    helper.append_op("split", {"X": [input]}, {"Out": outs}, attrs)
+    helper.append_op("split", {"X": [input], **told}, {"Out": outs}, attrs)
     return outs
 
 
@@ -134,9 +134,11 @@ def strided_slice(
     strides: Sequence[int],
 ) -> Variable:
     """As ``slice``, and of that every so many-th."""
-    told = {"starts": starts, "ends": ends, "strides": strides}
-    attrs = {name: _numbers(f"strided_slice: {name}", given) for name, given in told.items()}
-    return appended("strided_slice", {"Input": input}, {"axes": list(axes), **attrs})
+    first, begins = sizes_of(starts, whole="StartsTensor", each="StartsTensorList")
+    last, stops = sizes_of(ends, whole="EndsTensor", each="EndsTensorList")
+    apart, steps = sizes_of(strides, whole="StridesTensor", each="StridesTensorList")
+    attrs = {"axes": list(axes), "starts": begins, "ends": stops, "strides": steps}
+    return appended("strided_slice", {"Input": input, **first, **last, **apart}, attrs)
 
 
 def expand(x: Variable, expand_times: Sequence[int], name: str | None = None) -> Variable:
@@ -233,18 +235,21 @@ def scatter_nd(index: Variable, updates: Variable, shape: Sequence[int], name: s
     return scatter_nd_add(zeros(shape, updates.dtype), index, updates, name)
 
 
-def one_hot(input: Variable, depth: int, allow_out_of_range: bool = False) -> Variable:
+def one_hot(input: Variable, depth: int | Variable, allow_out_of_range: bool = False) -> Variable:
     """1 in the place that an integer names: the last axis, of size 1, becomes ``depth``."""
-    attrs = {"depth": int(depth), "allow_out_of_range": allow_out_of_range}
-    made = appended("one_hot", {"X": input}, attrs, dtype="float32")
+    told, size = size_of(depth, "depth_tensor")
+    attrs = {"depth": size, "allow_out_of_range": allow_out_of_range}
+    made = appended("one_hot", {"X": input, **told}, attrs, dtype="float32")
     made.stop_gradient = True
     return made
 
 
-def topk(input: Variable, k: int, name: str | None = None) -> tuple[Variable, Variable]:
-    """The ``k`` greatest of each row, greatest first, and where they stand."""
-    values, indices = several("top_k", {"X": input}, {"Out": None, "Indices": "int64"}, {"k": int(k)}, name)
-    indices.stop_gradient = True
+def topk(input: Variable, k: int | Variable, name: str | None = None) -> tuple[Variable, Variable]:
+    """The ``k`` greatest of each row, greatest first, and where they stand. No gradient goes through."""
+    told, count = size_of(k, "K")
+    outs = {"Out": None, "Indices": "int64"}
+    values, indices = several("top_k", {"X": input, **told}, outs, {"k": count}, name)
+    values.stop_gradient = indices.stop_gradient = True
     return values, indices
 
 
