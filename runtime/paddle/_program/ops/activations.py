@@ -106,7 +106,15 @@ def over_last(
 
 @lowers("maxout", groups=1, axis=1)
 def _maxout(low: Lowering, op: Operator) -> None:
-    low.give(op, "Out", low.op("maxout", {"groups": op.attr("groups")}, X=low.input(op, "X").variable))
+    """The greatest of neighbours along the first axis behind the samples, or the last."""
+    x, axis = low.input(op, "X").variable, int(op.attr("axis"))
+    rank = len(x.shape)
+    order = (0, axis % rank, *(each for each in range(1, rank) if each != axis % rank))
+    turned = x if order == tuple(range(rank)) else low.op("transpose", {"axis": order}, X=x)
+    out = low.op("maxout", {"groups": op.attr("groups")}, X=turned)
+    if turned is not x:
+        out = low.op("transpose", {"axis": tuple(order.index(each) for each in range(rank))}, X=out)
+    low.give(op, "Out", out)
 
 
 @lowers("prelu", mode="all", data_format="NCHW")

@@ -10,6 +10,7 @@ from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import lowers
+from paddle._program.ops.layouts import as_told, channels_first
 from paddle._program.ops.sizes import anything, known_sizes
 
 _MOVING: dict[str, Any] = {
@@ -30,10 +31,6 @@ def _pair(given: int | Sequence[int]) -> tuple[int, int]:
 
 
 def _moving(op: Operator, *names: str) -> dict[str, Any]:
-    if op.attr("data_format") not in ("NCHW", "AnyLayout"):
-        raise BadProgram(
-            f"operator {op.type!r}: data_format {op.attr('data_format')!r}: only NCHW is in this release"
-        )
     return {name: _pair(op.attr(name)) for name in ("strides", "paddings", *names)}
 
 
@@ -75,15 +72,14 @@ def _framed(
 
 @lowers("conv2d", "depthwise_conv2d", dilations=(1, 1), groups=1, use_cudnn=True, **_MOVING)
 def _conv2d(low: Lowering, op: Operator) -> None:
-    x, filters = low.input(op, "Input").variable, low.input(op, "Filter").variable
+    x, filters = channels_first(low, op, low.input(op, "Input").variable), low.input(op, "Filter").variable
     moving = _moving(op, "dilations")
     if op.attr("padding_algorithm") == "SAME":
         x, moving = _framed(low, x, (filters.shape[2], filters.shape[3]), moving)
     elif op.attr("padding_algorithm") == "VALID":
         moving["paddings"] = (0, 0)
-    low.give(
-        op, "Output", low.op("conv2d", {**moving, "groups": op.attr("groups") or 1}, X=x, Filter=filters)
-    )
+    out = low.op("conv2d", {**moving, "groups": op.attr("groups") or 1}, X=x, Filter=filters)
+    low.give(op, "Output", as_told(low, op, out))
 
 
 @lowers(
@@ -99,8 +95,8 @@ def _conv2d_transpose(low: Lowering, op: Operator) -> None:
     told = {**_moving(op, "dilations"), "groups": op.attr("groups") or 1}
     size = op.attr("output_size")
     told["output_size"] = _pair(size) if size else ()
-    x, filters = low.input(op, "Input").variable, low.input(op, "Filter").variable
-    low.give(op, "Output", low.op("conv2d_transpose", told, X=x, Filter=filters))
+    x, filters = channels_first(low, op, low.input(op, "Input").variable), low.input(op, "Filter").variable
+    low.give(op, "Output", as_told(low, op, low.op("conv2d_transpose", told, X=x, Filter=filters)))
 
 
 @lowers(
@@ -115,36 +111,31 @@ def _conv2d_transpose(low: Lowering, op: Operator) -> None:
     **_MOVING,
 )
 def _pool2d(low: Lowering, op: Operator) -> None:
-    x, how = low.input(op, "X").variable, op.attr("pooling_type")
+    x, how = channels_first(low, op, low.input(op, "X").variable), op.attr("pooling_type")
     told = {**_moving(op, "ksize"), "ceil_mode": bool(op.attr("ceil_mode"))}
     if how not in ("max", "avg"):
         raise BadProgram(f"operator 'pool2d': pooling_type is 'max' or 'avg', not {how!r}")
     if op.attr("adaptive") and not op.attr("global_pooling") and told["ksize"] != (1, 1):
-        _adaptive_pool(low, op, how, told["ksize"])
-        return
-    if op.attr("global_pooling") or op.attr("adaptive"):
-        _global_pool(low, op, how)
-        return
-    told = _same(op, x.shape, told["ksize"], told)
-    if how == "max":
-        low.give(op, "Out", low.op("max_pool2d", told, X=x))
+        out = _adaptive_pool(low, x, how, told["ksize"])
+    elif op.attr("global_pooling") or op.attr("adaptive"):
+        out = _global_pool(low, x, how)
+    elif how == "max":
+        out = low.op("max_pool2d", _same(op, x.shape, told["ksize"], told), X=x)
     else:
-        low.give(op, "Out", low.op("average_pool2d", {**told, "exclusive": bool(op.attr("exclusive"))}, X=x))
+        told = {**_same(op, x.shape, told["ksize"], told), "exclusive": bool(op.attr("exclusive"))}
+        out = low.op("average_pool2d", told, X=x)
+    low.give(op, "Out", as_told(low, op, out))
 
 
-def _global_pool(low: Lowering, op: Operator, how: str) -> None:
-    x = low.input(op, "X").variable
+def _global_pool(low: Lowering, x: EngineVariable, how: str) -> EngineVariable:
     if how == "max":  # not reduce_max: of equal pixels the first alone has the gradient
-        low.give(op, "Out", low.op("max_pool2d", {"ksize": (0, 0)}, X=x))
-    else:
-        low.give(op, "Out", low.op("reduce_mean", {"dim": (2, 3), "keep_dim": True}, X=x))
+        return low.op("max_pool2d", {"ksize": (0, 0)}, X=x)
+    return low.op("reduce_mean", {"dim": (2, 3), "keep_dim": True}, X=x)
 
 
-def _adaptive_pool(low: Lowering, op: Operator, how: str, wanted: tuple[int, int]) -> None:
-    x = low.input(op, "X").variable
+def _adaptive_pool(low: Lowering, x: EngineVariable, how: str, wanted: tuple[int, int]) -> EngineVariable:
     if how == "avg":
-        low.give(op, "Out", low.op("bilinear_interp", {"size": wanted, "method": "average"}, X=x))
-        return
+        return low.op("bilinear_interp", {"size": wanted, "method": "average"}, X=x)
     sides = list(zip(x.shape[2:], wanted, strict=True))
     if any(size % count for size, count in sides):
         raise BadProgram(
@@ -152,7 +143,7 @@ def _adaptive_pool(low: Lowering, op: Operator, how: str, wanted: tuple[int, int
             "one size, are not in this release"
         )
     window = tuple(size // count for size, count in sides)
-    low.give(op, "Out", low.op("max_pool2d", {"ksize": window, "strides": window}, X=x))
+    return low.op("max_pool2d", {"ksize": window, "strides": window}, X=x)
 
 
 @lowers(
@@ -169,9 +160,11 @@ def _adaptive_pool(low: Lowering, op: Operator, how: str, wanted: tuple[int, int
     data_layout="NCHW",
 )
 def _interpolate(low: Lowering, op: Operator) -> None:
-    x, size = low.input(op, "X").variable, _size(low, op)
+    x = channels_first(low, op, low.input(op, "X").variable, "data_layout")
+    size = _size(low, op, x.shape)
     if size is None:
-        low.give(op, "Out", anything(low, (*x.shape[:2], -1, -1), x.dtype))
+        out = anything(low, (*x.shape[:2], -1, -1), x.dtype)
+        low.give(op, "Out", as_told(low, op, out, "data_layout"))
         return
     told = {
         "size": size,
@@ -179,14 +172,13 @@ def _interpolate(low: Lowering, op: Operator) -> None:
         "align_corners": bool(op.attr("align_corners")),
         "align_mode": int(op.attr("align_mode")),
     }
-    low.give(op, "Out", low.op("bilinear_interp", told, X=x))
+    low.give(op, "Out", as_told(low, op, low.op("bilinear_interp", told, X=x), "data_layout"))
 
 
-def _size(low: Lowering, op: Operator) -> tuple[int, ...] | None:
+def _size(low: Lowering, op: Operator, shape: Sequence[int]) -> tuple[int, ...] | None:
     """What a scale says, or the size that is told; None while it is open."""
     if low.has(op, "OutSize") or low.has(op, "SizeTensor"):
         return known_sizes(low, op, "", "SizeTensor", "OutSize")
-    shape = low.input(op, "X").variable.shape
     given = op.attr("scale")
     scales = [float(each) for each in (given if isinstance(given, list | tuple) else (given,)) if each]
     if not scales:
@@ -203,5 +195,6 @@ def _lrn(low: Lowering, op: Operator) -> None:
     """x / (k + alpha * sum of squares near by) ** beta."""
     k, beta = float(op.attr("k")), float(op.attr("beta"))
     told = {"n": int(op.attr("n")), "alpha": float(op.attr("alpha")) / k, "beta": beta}
-    out = low.op("lrn", told, X=low.input(op, "X").variable)
-    low.give(op, "Out", out if k == 1.0 else low.op("scale", {"scale": k**-beta}, X=out))
+    out = low.op("lrn", told, X=channels_first(low, op, low.input(op, "X").variable))
+    out = out if k == 1.0 else low.op("scale", {"scale": k**-beta}, X=out)
+    low.give(op, "Out", as_told(low, op, out))

@@ -9,6 +9,8 @@ from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import lowers
+from paddle._program.ops.layouts import as_told, channels_first, is_last
+from paddle._program.ops.sizes import in_shape
 
 
 @lowers(
@@ -25,8 +27,9 @@ from paddle._program.lowering.op_rows import lowers
 def _batch_norm(low: Lowering, op: Operator) -> None:
     """A step in training moves the mean and the variance where they lie: under the names of both slots."""
     x = low.input(op, "X").variable
-    if op.attr("data_layout") not in ("NCHW", "AnyLayout") and len(x.shape) > 2:
-        raise BadProgram("operator 'batch_norm': data_layout NHWC is not in this release")
+    whole, rank = x, len(x.shape)
+    if is_last(op, "data_layout") and rank > 2:
+        x = low.op("flatten", {"start": 0, "stop": rank - 1}, X=x)  # a matrix has its channels there, too
     for slot in ("Mean", "Variance"):
         if op.output(f"{slot}Out") not in ([], op.input(slot)):
             raise BadProgram(f"operator 'batch_norm': {slot}Out has the variable of {slot}, and no other")
@@ -39,7 +42,7 @@ def _batch_norm(low: Lowering, op: Operator) -> None:
     weights = {slot: low.input(op, slot).variable for slot in ("Scale", "Bias")}
     kept = {slot: low.parameter(op, slot) for slot in ("Mean", "Variance")}
     found = low.builder.ops("batch_norm", told, X=x, **weights, **kept)
-    low.give(op, "Y", found["Out"])
+    low.give(op, "Y", found["Out"] if x is whole else in_shape(low, found["Out"], whole.shape, whole))
     low.give(op, "SavedMean", found["SavedMean"], ())
     low.give(op, "SavedVariance", found["SavedInverse"], ())
 
@@ -81,17 +84,19 @@ def _instance_norm(low: Lowering, op: Operator) -> None:
 
 @lowers("group_norm", epsilon=1e-5, groups=1, data_layout="NCHW")
 def _group_norm(low: Lowering, op: Operator) -> None:
-    x, groups = low.input(op, "X").variable, int(op.attr("groups"))
+    x, groups = channels_first(low, op, low.input(op, "X").variable, "data_layout"), int(op.attr("groups"))
     channels = x.shape[1]
-    if channels % groups or op.attr("data_layout") != "NCHW" or -1 in x.shape[2:]:
+    if channels % groups or -1 in x.shape[2:]:
         raise BadProgram(
-            f"operator 'group_norm': {groups} groups of images NCHW of known size, not of {list(x.shape)}"
+            f"operator 'group_norm': {groups} groups of {channels} channels of images of known size, not of "
+            f"{list(x.shape)}"
         )
     parted = low.op("reshape", {"shape": (-1, groups, channels // groups * prod(x.shape[2:]))}, X=x)
     found = low.builder.ops(
         "standardize", {"begin_norm_axis": 2, "epsilon": float(op.attr("epsilon"))}, X=parted
     )
     whole = low.op("reshape", {"shape": (-1, *x.shape[1:])}, X=found["Out"])
-    low.give(op, "Y", _scaled(low, op, whole, (channels, *(1,) * (len(x.shape) - 2))))
+    out = _scaled(low, op, whole, (channels, *(1,) * (len(x.shape) - 2)))
+    low.give(op, "Y", as_told(low, op, out, "data_layout"))
     low.give(op, "Mean", found["Mean"], ())
     low.give(op, "Variance", found["Variance"], ())

@@ -1,4 +1,4 @@
-"""Layers of images, (samples, channels, height, width)."""
+"""Layers of images, (samples, channels, height, width), or with the channels last where these are NHWC."""
 
 from __future__ import annotations
 
@@ -26,17 +26,32 @@ __all__ = [
 
 Sides = int | Sequence[int]
 
+_OF_SIDES = ("strides", "paddings", "dilations")
+
 
 def _pair(given: Sides) -> list[int]:
     return [given, given] if isinstance(given, int) else [int(each) for each in given]
 
 
-def _padding(given: Any) -> dict[str, Any]:
+def _channels(layer: str, input: Variable, data_format: str) -> int:
+    """How many channels an image has."""
+    if data_format not in ("NCHW", "NHWC"):
+        raise BadArgument(f"{layer}: data_format is 'NCHW' or 'NHWC', not {data_format!r}")
+    return int(input.shape[1 if data_format == "NCHW" else 3])
+
+
+def _biased(helper: LayerHelper, out: Variable, data_format: str) -> Variable:
+    axis = 1 if data_format == "NCHW" else 3
+    return helper.append_activation(helper.append_bias_op(out, dim_start=axis, dim_end=axis + 1))
+
+
+def _padding(given: Any, data_format: str = "NCHW") -> dict[str, Any]:
     """Numbers of pixels, or the name of a way to find them."""
     if isinstance(given, str):
         return {"paddings": [0, 0], "padding_algorithm": given.upper()}
     if any(isinstance(each, list | tuple) for each in ([] if isinstance(given, int) else given)):
-        given = [side for pair in given[-2:] for side in pair]
+        both = given[1:3] if len(given) == 4 and data_format == "NHWC" else given[-2:]
+        given = [side for pair in both for side in pair]
     return {"paddings": _pair(given), "padding_algorithm": "EXPLICIT"}
 
 
@@ -58,7 +73,8 @@ def conv2d(
 ) -> Variable:
     """What ``num_filters`` filters see of each window, with a bias for each filter."""
     arguments = {"input": input, "param_attr": param_attr, "bias_attr": bias_attr, "act": act, "name": name}
-    helper, channels, parts = LayerHelper("conv2d", **arguments), input.shape[1], groups or 1
+    channels = _channels("conv2d", input, data_format)
+    helper, parts = LayerHelper("conv2d", **arguments), groups or 1
     if channels % parts or num_filters % parts:
         raise BadArgument(
             f"conv2d: {channels} channels and {num_filters} filters are not {parts} equal groups"
@@ -68,13 +84,14 @@ def conv2d(
     spread = Normal(0.0, (2.0 / (prod(window) * channels)) ** 0.5, 0)
     shape = [num_filters, channels // parts, *window]
     weights = helper.create_parameter(helper.param_attr, shape, input.dtype, default_initializer=spread)
-    attrs = {"strides": _pair(stride), "dilations": _pair(dilation), "groups": parts, **_padding(padding)}
+    around = _padding(padding, data_format)
+    attrs = {"strides": _pair(stride), "dilations": _pair(dilation), "groups": parts, **around}
     out = helper.create_variable_for_type_inference(input.dtype)
     is_deep = channels == parts and num_filters % channels == 0 and parts > 1
     type = "depthwise_conv2d" if is_deep and not use_cudnn else "conv2d"
     attrs |= {"data_format": data_format, "use_cudnn": use_cudnn}
     helper.append_op(type, {"Input": [input], "Filter": [weights]}, {"Output": [out]}, attrs)
-    return helper.append_activation(helper.append_bias_op(out, dim_start=1, dim_end=2))
+    return _biased(helper, out, data_format)
 
 
 def conv2d_transpose(
@@ -97,25 +114,26 @@ def conv2d_transpose(
     ``output_size`` where only that is told."""
     arguments = {"input": input, "param_attr": param_attr, "bias_attr": bias_attr, "act": act, "name": name}
     helper, parts = LayerHelper("conv2d_transpose", **arguments), groups or 1
-    moving = {"strides": _pair(stride), "dilations": _pair(dilation), **_padding(padding)}
+    channels, first = _channels("conv2d_transpose", input, data_format), 2 if data_format == "NCHW" else 1
+    around = _padding(padding, data_format)
+    moving = {"strides": _pair(stride), "dilations": _pair(dilation), **around}
     wanted = [] if output_size is None else _pair(output_size)
     if filter_size is None:
         if not wanted:
             raise BadArgument("conv2d_transpose: tell output_size or filter_size")
-        sides = zip(
-            wanted, input.shape[2:], moving["strides"], moving["paddings"], moving["dilations"], strict=True
-        )
+        known, told = input.shape[first : first + 2], [moving[name] for name in _OF_SIDES]
+        sides = zip(wanted, known, *told, strict=True)
         window = [
             (out - (size - 1) * step + 2 * pad - 1) // apart + 1 for out, size, step, pad, apart in sides
         ]
     else:
         window = _pair(filter_size)
-    shape = [input.shape[1], num_filters // parts, *window]
+    shape = [channels, num_filters // parts, *window]
     weights = helper.create_parameter(helper.param_attr, shape, input.dtype)
     attrs = {**moving, "groups": parts, "output_size": wanted, "data_format": data_format}
     out = helper.create_variable_for_type_inference(input.dtype)
     helper.append_op("conv2d_transpose", {"Input": [input], "Filter": [weights]}, {"Output": [out]}, attrs)
-    return helper.append_activation(helper.append_bias_op(out, dim_start=1, dim_end=2))
+    return _biased(helper, out, data_format)
 
 
 def pool2d(
@@ -135,12 +153,13 @@ def pool2d(
     """The greatest or the mean of each window, or of the whole image."""
     if pool_size == -1 and not global_pooling:
         raise BadArgument("pool2d: pool_size is told unless global_pooling")
+    _channels("pool2d", input, data_format)
     attrs = {
         "pooling_type": pool_type,
         "ksize": _pair(pool_size),
         "global_pooling": global_pooling,
         "strides": _pair(pool_stride),
-        **_padding(pool_padding),
+        **_padding(pool_padding, data_format),
         "use_cudnn": use_cudnn,
         "ceil_mode": ceil_mode,
         "exclusive": exclusive,
@@ -170,9 +189,12 @@ def lrn(
     alpha: float = 1e-4,
     beta: float = 0.75,
     name: str | None = None,
+    data_format: str = "NCHW",
 ) -> Variable:
     """Each channel less where those near by are large."""
-    return appended("lrn", {"X": input}, {"n": n, "k": k, "alpha": alpha, "beta": beta}, name=name)
+    _channels("lrn", input, data_format)
+    attrs = {"n": n, "k": k, "alpha": alpha, "beta": beta, "data_format": data_format}
+    return appended("lrn", {"X": input}, attrs, name=name)
 
 
 def maxout(x: Variable, groups: int, name: str | None = None, axis: int = 1) -> Variable:
@@ -210,7 +232,9 @@ def image_resize(
         "interp_method": resample.lower(),
         "align_corners": align_corners,
         "align_mode": align_mode,
+        "data_layout": data_format,
     }
+    _channels("image_resize", input, data_format)
     return appended(types[resample], {"X": input, **inputs}, attrs, name=name)
 
 
@@ -222,9 +246,11 @@ def resize_bilinear(
     actual_shape: Variable | None = None,
     align_corners: bool = True,
     align_mode: int = 1,
+    data_format: str = "NCHW",
 ) -> Variable:
     """Images of another size, between pixels."""
-    return image_resize(input, out_shape, scale, name, "BILINEAR", actual_shape, align_corners, align_mode)
+    told = (actual_shape, align_corners, align_mode, data_format)
+    return image_resize(input, out_shape, scale, name, "BILINEAR", *told)
 
 
 def resize_nearest(
@@ -234,6 +260,8 @@ def resize_nearest(
     name: str | None = None,
     actual_shape: Variable | None = None,
     align_corners: bool = True,
+    data_format: str = "NCHW",
 ) -> Variable:
     """Images of another size, by the nearest pixel."""
-    return image_resize(input, out_shape, scale, name, "NEAREST", actual_shape, align_corners)
+    told = (actual_shape, align_corners, 1, data_format)
+    return image_resize(input, out_shape, scale, name, "NEAREST", *told)

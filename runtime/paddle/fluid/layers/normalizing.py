@@ -118,7 +118,7 @@ def group_norm(
 ) -> Variable:
     """Each group of channels of each sample."""
     helper = LayerHelper("group_norm", param_attr=param_attr, bias_attr=bias_attr, act=act, name=name)
-    weights = _weights(helper, [input.shape[1]], input.dtype)
+    weights = _weights(helper, [input.shape[1 if data_layout == "NCHW" else -1]], input.dtype)
     attrs = {"epsilon": epsilon, "groups": groups, "data_layout": data_layout}
     return _each(helper, "group_norm", input, weights, attrs)
 

@@ -19,12 +19,13 @@ def pair(value: Any) -> list[int]:
     return [int(one) for one in value] if isinstance(value, (list, tuple)) else [int(value)] * 2
 
 
-def padded(padding: Any) -> tuple[list[int], str]:
+def padded(padding: Any, data_format: str = "NCHW") -> tuple[list[int], str]:
     """Paddings and their algorithm, as the operators want them."""
     if isinstance(padding, str):
         return [0, 0], padding.upper()
     if isinstance(padding, (list, tuple)) and padding and isinstance(padding[0], (list, tuple)):
-        padding = [one for part in padding[-2:] for one in part]
+        both = padding[1:3] if len(padding) == 4 and data_format == "NHWC" else padding[-2:]
+        padding = [one for part in both for one in part]
     return pair(padding), "EXPLICIT"
 
 
@@ -40,7 +41,7 @@ def conv2d(
     name: str | None = None,
 ) -> Any:
     """``x`` (n, channels, height, width) with ``weight`` (filters, channels / groups, height, width)."""
-    sizes, algorithm = padded(padding)
+    sizes, algorithm = padded(padding, data_format)
     attrs = {
         "strides": pair(stride),
         "paddings": sizes,
@@ -68,7 +69,7 @@ def conv2d_transpose(
     name: str | None = None,
 ) -> Any:
     """What ``conv2d`` with ``weight`` (channels, filters / groups, height, width) has as its gradient."""
-    sizes, algorithm = padded(padding)
+    sizes, algorithm = padded(padding, data_format)
     attrs = {
         "strides": pair(stride),
         "paddings": sizes,

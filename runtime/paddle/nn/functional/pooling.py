@@ -31,7 +31,7 @@ def _pooled(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Any:
-    sizes, algorithm = padded(padding)
+    sizes, algorithm = padded(padding, data_format)
     attrs = {
         "pooling_type": kind,
         "ksize": pair(size),
