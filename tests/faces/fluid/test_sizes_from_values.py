@@ -97,6 +97,12 @@ def _of_a_counter(lengths: Any, w: Any) -> list[Any]:
     return [layers.reduce_mean(found * found), found]
 
 
+def _halved_and_doubled(lengths: Any, w: Any) -> list[Any]:
+    half = layers.cast(layers.shape(lengths), "float32") / 2.0
+    found = layers.expand(_row(w), [layers.cast(half * 2.0, "int32"), 1])
+    return [layers.reduce_sum(found * found), found]
+
+
 def _in_a_loop(lengths: Any, w: Any) -> list[Any]:
     turn, last = layers.fill_constant([1], "int64", 0), layers.reshape(layers.reduce_max(lengths), [1])
     total = layers.fill_constant([1], "float32", 0.0)
@@ -156,6 +162,7 @@ FOUND: dict[Any, tuple[list[tuple[int, ...]], list[float]]] = {
     _best: ([(1, 3), (1, 4), (1, 3)], [0.6, 0.36, 0.216]),
     _of_a_parameter: ([(3, 2), (1, 2), (1, 2)], [0.1, 0.01, 0.001]),
     _of_a_counter: ([(2, 2), (3, 2), (4, 2)], [0.9, 0.81, 0.729]),
+    _halved_and_doubled: ([(3, 2), (2, 2), (3, 2)], [0.4, 0.24, 0.096]),
     _in_a_loop: ([(1,), (1,), (1,)], [-0.2, -2.2, -3.4]),
     _before_and_behind_the_host: ([(12, 2), (20, 2), (12, 2)], [-1.4, 4.2, -5.88]),
     _squared: ([(3, 2, 3), (4, 2, 4), (3, 2, 3)], [0.8, 0.64, 0.512]),

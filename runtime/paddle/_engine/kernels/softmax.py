@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
 from paddle._engine.kernels.biased import LANES, biased_edge
 from paddle._engine.kernels.exponential import exponentials
 from paddle._engine.kernels.kernel import kernel
+
+Label: TypeAlias = int | np.int64
 
 NOBODY = -(2**63)
 
@@ -30,7 +33,7 @@ def softmax_cross_entropy(
     edge: np.ndarray,
     softmax: np.ndarray,
     loss: np.ndarray,
-    ignored: int = NOBODY,
+    ignored: Label = NOBODY,
 ) -> None:
     """Fill ``softmax`` (n, classes) and ``loss`` (n, 1) from ``logits`` (n, classes), int64 ``label`` (n,).
 
@@ -46,7 +49,7 @@ def numpy_softmax_cross_entropy(
     edge: np.ndarray,
     softmax: np.ndarray,
     loss: np.ndarray,
-    ignored: int = NOBODY,
+    ignored: Label = NOBODY,
 ) -> None:
     """The same in numpy, for any floating dtype."""
     passed = label == ignored
@@ -66,7 +69,7 @@ def _softmax_cross_entropy(
     edge: np.ndarray,
     softmax: np.ndarray,
     loss: np.ndarray,
-    ignored: int,
+    ignored: Label,
 ) -> None:
     for i in range(logits.shape[0]):
         is_passed = label[i] == ignored
@@ -85,7 +88,7 @@ def biased_softmax_cross_entropy(
     label: np.ndarray,
     softmax: np.ndarray,
     loss: np.ndarray,
-    ignored: int = NOBODY,
+    ignored: Label = NOBODY,
 ) -> Callable[[], None]:
     """What fills ``softmax`` (n, classes) and ``loss`` (n, 1) from logits + bias (classes,) whenever it is
     called. ``softmax`` may be the same memory as ``logits``."""
@@ -102,7 +105,7 @@ def numpy_biased_softmax_cross_entropy(
     label: np.ndarray,
     softmax: np.ndarray,
     loss: np.ndarray,
-    ignored: int = NOBODY,
+    ignored: Label = NOBODY,
 ) -> None:
     """The same in numpy, for any floating dtype."""
     row = logits + bias
@@ -118,7 +121,7 @@ def _biased_softmax_cross_entropy(
     lanes: np.ndarray,
     softmax: np.ndarray,
     loss: np.ndarray,
-    ignored: int,
+    ignored: Label,
 ) -> None:
     for i in range(logits.shape[0]):
         edge = biased_edge(logits[i], bias, row, lanes)
@@ -133,14 +136,16 @@ def _biased_softmax_cross_entropy(
             loss[i, 0] = np.log(total) + edge - row[label[i]]
 
 
-def softmax_slopes(dtype: np.dtype) -> Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int], None]:
+def softmax_slopes(
+    dtype: np.dtype,
+) -> Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Label], None]:
     """What makes of ``slope``, which holds a softmax, (softmax - one hot label) * grad, and of ``total`` its
     sum over rows."""
     return _softmax_slopes if dtype == np.float32 else numpy_softmax_slopes
 
 
 def numpy_softmax_slopes(
-    slope: np.ndarray, label: np.ndarray, grad: np.ndarray, total: np.ndarray, ignored: int
+    slope: np.ndarray, label: np.ndarray, grad: np.ndarray, total: np.ndarray, ignored: Label
 ) -> None:
     """The same in numpy, for any floating dtype."""
     passed = label == ignored
@@ -152,7 +157,7 @@ def numpy_softmax_slopes(
 
 @kernel
 def _softmax_slopes(
-    slope: np.ndarray, label: np.ndarray, grad: np.ndarray, total: np.ndarray, ignored: int
+    slope: np.ndarray, label: np.ndarray, grad: np.ndarray, total: np.ndarray, ignored: Label
 ) -> None:
     total[:] = np.float32(0)
     for i in range(slope.shape[0]):

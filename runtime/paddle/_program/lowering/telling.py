@@ -15,10 +15,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from paddle._program.description.block import Block, blocks_of
+from paddle._program.description.dtypes import is_float
 from paddle._program.description.operator import BACKWARD, Operator
 from paddle._program.lowering.op_rows import is_lowered
 from paddle._program.lowering.states import IN_PLACE
 from paddle._program.lowering.updates import UPDATES, is_update
+from paddle._program.lowering.value import may_be_sizes
 
 SLOTS = frozenset(
     {
@@ -85,9 +87,12 @@ def _told(op: Operator, name: str) -> list[Told]:
 
 def _leaves(op: Operator, name: str) -> Iterator[str | None]:
     """The names from outside that a size is followed to; None where it cannot be followed."""
-    found = writer_of(op.block, name, op)
+    found, described = writer_of(op.block, name, op), op.block._find_var_recursive(name)
+    if described is None or is_float(described.dtype):
+        yield None
+        return
     if found is None:
-        yield name
+        yield name if may_be_sizes(described.shape) else None
         return
     writer = found[1]
     slots = SLOTS.isdisjoint(writer.inputs)
