@@ -12,7 +12,7 @@ ProgramError (a Complaint)
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from paddle._complaint import Complaint
 from paddle._engine.errors import EngineError, FeedError
@@ -47,6 +47,14 @@ class MissingFile(BadFile, FileNotFoundError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+def check_known(what: str, given: Iterable[str], known: str = "") -> None:
+    """Refuse arguments that no release has; names in ``known``, apart by spaces, change nothing."""
+    unknown = [repr(name) for name in given if name not in known.split()]
+    if unknown:
+        some = f"; besides those of its signature it takes {known.replace(' ', ', ')}" if known else ""
+        raise BadArgument(f"{what} has no argument {', '.join(unknown)}{some}")
 
 
 def explained(error: EngineError, lines: Mapping[str, str]) -> ProgramError:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from paddle._absent import NotInThisRelease
-from paddle._program.errors import BadArgument
+from paddle._program.errors import BadArgument, check_known
 from paddle._program.files.variables import program_of
 from paddle._program.running.executor import Executor
 from paddle._program.running.places import CPUPlace
@@ -17,6 +17,10 @@ from paddle._program.running.scope import Scope, global_scope
 from paddle.fluid.compiler import BuildStrategy, ExecutionStrategy
 
 __all__ = ["BuildStrategy", "ExecutionStrategy", "ParallelExecutor"]
+
+
+_FORMER = "num_threads allow_op_delay use_default_grad_scale balance_parameter_opt_between_cards"
+"""Arguments of 0.12 and 0.13, which later ones have in strategies."""
 
 
 class ParallelExecutor:
@@ -35,6 +39,7 @@ class ParallelExecutor:
         scope: Scope | None = None,
         **others: Any,
     ) -> None:
+        check_known("ParallelExecutor", others, _FORMER)
         if use_cuda:
             raise NotInThisRelease(
                 "ParallelExecutor(use_cuda=True): this release computes on CPUs. Give "

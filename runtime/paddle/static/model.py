@@ -10,6 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from paddle._program.errors import check_known
+
 __all__ = [
     *("deserialize_persistables", "deserialize_program", "load_from_file", "load_inference_model"),
     *("normalize_program", "save_inference_model", "save_to_file", "serialize_persistables"),
@@ -27,6 +29,7 @@ def save_inference_model(
     """
     from paddle._program.files import inference
 
+    check_known("save_inference_model", kwargs, "program clip_extra legacy_format")
     prefix = Path(path_prefix)
     feeds, fetches = _listed(feed_vars), _listed(fetch_vars)
     inference.save_inference_model(
@@ -44,6 +47,7 @@ def load_inference_model(path_prefix: str, executor: Any, **kwargs: Any) -> Any:
     """What ``save_inference_model`` wrote: [program, names of feeds, variables to fetch]."""
     from paddle._program.files import inference
 
+    check_known("load_inference_model", kwargs, "model_filename params_filename")
     prefix = Path(path_prefix)
     model = kwargs.get("model_filename", f"{prefix.name}.pdmodel")
     parameters = kwargs.get("params_filename", f"{prefix.name}.pdiparams")
@@ -62,6 +66,7 @@ def serialize_program(feed_vars: Any, fetch_vars: Any, **kwargs: Any) -> bytes:
     from paddle._program.description import program_desc
     from paddle._program.files import inference
 
+    check_known("serialize_program", kwargs, "program legacy_format")
     feeds = [each.name for each in _listed(feed_vars)]
     targets = _listed(fetch_vars)
     program = inference.pruned(feeds, targets, _program_of(kwargs))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddle._program.description.operator import ROLE, Operator, names_of
 from paddle._program.description.variable import Parameter, Variable
-from paddle._program.errors import BadProgram
+from paddle._program.errors import BadProgram, check_known
 
 if TYPE_CHECKING:
     from paddle._program.description.program import Program
@@ -119,6 +119,7 @@ class Block:
         **others: Any,
     ) -> Operator:
         """Append an operator, and infer what it gives."""
+        check_known("append_op", others, "stop_gradient")
         return self._insert_op(len(self.ops), type, inputs, outputs, attrs)
 
     def _prepend_op(self, type: str, inputs: Any = None, outputs: Any = None, attrs: Any = None) -> Operator:

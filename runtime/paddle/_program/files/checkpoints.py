@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from paddle._program.description.program import Program
-from paddle._program.errors import BadArgument, BadFile, MissingFile
+from paddle._program.errors import BadArgument, BadFile, MissingFile, check_known
 from paddle._program.files.variables import is_checkpoint_variable, load_vars, save_vars
 from paddle._program.files.whole import write_whole
 
@@ -60,6 +60,7 @@ def load_checkpoint(
     executor: Any, checkpoint_dir: str, serial: Any = None, main_program: Any = None, **others: Any
 ) -> None:
     """Read the values of a checkpoint, the youngest by default; where there is none, nothing happens."""
+    check_known("load_checkpoint", others, "role_id is_trainer load_trainer_args load_lookup_table")
     if checkpoint_dir is None:
         raise BadArgument("load_checkpoint: checkpoint_dir is the folder of all checkpoints, and not None")
     if isinstance(serial, Program):

@@ -18,7 +18,7 @@ import numpy as np
 from paddle._program.description import program_desc
 from paddle._program.description.program import Program
 from paddle._program.description.variable import Variable
-from paddle._program.errors import BadArgument, BadFile, MissingFile
+from paddle._program.errors import BadArgument, BadFile, MissingFile, check_known
 from paddle._program.files import pickles, tensors
 from paddle._program.files.variables import is_parameter, is_persistable, put, value_of
 from paddle._program.files.whole import write_whole
@@ -30,6 +30,7 @@ PARAMETERS, OTHERS, MODEL = ".pdparams", ".pdopt", ".pdmodel"
 
 def save(program: Program, model_path: str, protocol: int = 2, **configs: Any) -> None:
     """Write ``model_path`` with three endings: parameters, what else outlives a run, and the program."""
+    check_known("save", configs, "pickle_protocol use_binary_format")
     path = _base(model_path)
     scope = global_scope()
     kept = [variable for variable in program.list_vars() if is_persistable(variable)]

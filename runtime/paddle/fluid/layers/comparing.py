@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from paddle._program.description.variable import Variable
+from paddle._program.errors import check_known
 from paddle.fluid.layers.appending import appended
 
 __all__ = ["equal", "greater_equal", "greater_than", "increment", "less_equal", "less_than", "not_equal"]
@@ -13,6 +14,7 @@ __all__ = ["equal", "greater_equal", "greater_than", "increment", "less_equal", 
 
 def _compared(type: str) -> Callable[..., Variable]:
     def layer(x: Variable, y: Variable, *told: Any, cond: Variable | None = None, **others: Any) -> Variable:
+        check_known(type, others, "force_cpu name axis")
         into = next((each for each in told if isinstance(each, Variable)), cond)
         made = appended(type, {"X": x, "Y": y}, {"axis": -1}, dtype="bool", into=into)
         made.stop_gradient = True

@@ -6,6 +6,7 @@ from math import prod
 from typing import Any
 
 from paddle._program.description.variable import Variable
+from paddle._program.errors import check_known
 from paddle._program.writing.initializer import Constant
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle._program.writing.param_attr import ParamAttr
@@ -32,6 +33,7 @@ def batch_norm(
 ) -> Variable:
     """Each channel less its mean over the batch, over its deviation, times a scale and plus a bias. A test
     takes the moving mean and variance, which training moves."""
+    check_known("batch_norm", others, "fuse_with_relu use_mkldnn")
     helper = LayerHelper("batch_norm", param_attr=param_attr, bias_attr=bias_attr, act=act, name=name)
     channels = [input.shape[1] if data_layout == "NCHW" else input.shape[-1]]
     weights = _weights(helper, channels, input.dtype)

@@ -8,11 +8,17 @@ from __future__ import annotations
 from typing import Any
 
 
-def memory_optimize(input_program: Any, *args: Any, **kwargs: Any) -> None:
+def memory_optimize(
+    input_program: Any,
+    skip_opt_set: Any = None,
+    print_log: bool = False,
+    level: int = 0,
+    skip_grads: bool = False,
+) -> None:
     """Nothing to do: a plan gives memory that nobody reads any more to others by itself."""
 
 
-def release_memory(input_program: Any, *args: Any, **kwargs: Any) -> None:
+def release_memory(input_program: Any, skip_opt_set: Any = None) -> None:
     """Nothing to do: see memory_optimize."""
 
 

@@ -33,7 +33,7 @@ class RNN(Layer):
     def forward(
         self, inputs: Any, initial_states: Any = None, sequence_length: Any = None, **others: Any
     ) -> tuple[Any, Any]:
-        """Append all steps; gives the outputs of all, and the states after the last."""
+        """Append all steps; gives all outputs, and the states after the last. ``others`` are the cell's."""
         axis = 0 if self.time_major else 1
         if inputs.shape[axis] < 0:
             raise NotInThisRelease(
@@ -46,7 +46,7 @@ class RNN(Layer):
         outputs: list[Any] = [None] * len(steps)
         order = range(len(steps))
         for at in reversed(order) if self.is_reverse else order:
-            output, after = self.cell(steps[at], states)
+            output, after = self.cell(steps[at], states, **others)
             if sequence_length is not None:
                 there = _there(sequence_length, at)
                 output, after = output * there, _chosen(there, after, states)
@@ -67,8 +67,8 @@ class BiRNN(Layer):
     ) -> tuple[Any, Any]:
         """Append all steps; gives both outputs side by side, and both states."""
         first, second = (None, None) if initial_states is None else initial_states
-        ahead, ahead_states = self.forwards(inputs, first, sequence_length)
-        back, back_states = self.backwards(inputs, second, sequence_length)
+        ahead, ahead_states = self.forwards(inputs, first, sequence_length, **others)
+        back, back_states = self.backwards(inputs, second, sequence_length, **others)
         return concat([ahead, back], axis=-1), (ahead_states, back_states)
 
 
