@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from paddle._engine import room
 from paddle._engine.builder import Builder
 from paddle._engine.errors import ShapeError
 from paddle._engine.executor import PLANS_PER_PROGRAM
@@ -42,16 +43,38 @@ class TestPlans:
         more = b.op("scale", {"scale": 5.0}, X=out)
         assert job.run({"x": np.ones((1, 1))}, [more])[0] == 10
 
-    def test_old_plans_are_dropped_and_made_again(self) -> None:
+    def test_where_room_is_spent_old_plans_are_dropped_and_made_again(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(room, "MOST", 0)
         job = linear()
         for size in [*range(1, PLANS_PER_PROGRAM + 5), 1]:
             job.run({"x": np.ones((size, 2)), "y": np.ones((size, 1))})
         (known,) = job.executor._programs.values()
         assert len(known.plans) == PLANS_PER_PROGRAM
 
+    def test_plans_of_37_shapes_are_made_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from paddle._engine import executor
+
+        made, real = [], executor.make_plan
+        monkeypatch.setattr(executor, "make_plan", lambda *a: made.append(a[1]["x"][0]) or real(*a))
+        job = linear()
+        for size in [37, *range(1, 38), *range(1, 38)]:  # the largest first: an arena that grows voids plans
+            job.run({"x": np.ones((size, 2)), "y": np.ones((size, 1))})
+        assert sorted(made) == list(range(1, 38))
+
+    def test_plans_of_arrays_that_were_replaced_do_not_stay(self) -> None:
+        job = embedded()
+        for size in range(1, 4):
+            job.run({name: ids[:size] for name, ids in IDS.items()})
+        job.scope.bind({"w": np.zeros((4, 1), np.float32)})
+        job.run({name: ids[:2] for name, ids in IDS.items()})
+        assert [len(known.plans) for known in job.executor._programs.values()] == [1]
+
     def test_a_plan_in_use_outlives_one_not_used_for_long(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from paddle._engine import executor
 
+        monkeypatch.setattr(room, "MOST", 0)
         made, real = [], executor.make_plan
         monkeypatch.setattr(executor, "make_plan", lambda *a: made.append(a[1]["x"][0]) or real(*a))
         job = linear()
@@ -67,7 +90,7 @@ class TestPlans:
             x = b.op("softsign", X=x)  # never in place
         job = Job(b, x, train=False)
         job.run({"x": np.ones((10, 1000))})
-        (plan,) = next(iter(job.executor._programs.values())).plans.values()
+        (plan,) = next(iter(job.executor._programs.values())).plans
         arrays = {id(a): a for step, _ in plan.steps for a in step.args if isinstance(a, np.ndarray)}
         assert len(arrays) > 20
         assert len({a.ctypes.data for a in arrays.values()}) <= 3  # what is read, what is written, the feed

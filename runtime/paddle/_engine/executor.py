@@ -11,6 +11,7 @@ caller's to keep.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -23,12 +24,14 @@ from paddle._engine.initial import generator_for
 from paddle._engine.plan import Plan, make_plan
 from paddle._engine.profile import current
 from paddle._engine.program import Operator, Program, Shape, Variable
+from paddle._engine.room import ROOM, Kept
 from paddle._engine.scope import Scope
 
 PLANS_PER_PROGRAM = 16
-"""Of more than these, the one not used for longest is dropped until it is needed again."""
+"""So many are kept of each program in any case, and more while there is room (room.py)."""
 
 
+_NOTHING: AbstractContextManager[None] = nullcontext()
 _watcher: Callable[[Program, Plan], None] | None = None
 
 
@@ -51,9 +54,9 @@ def initialize(program: Program, scope: Scope, seed: int) -> None:
 
 @dataclass(slots=True)
 class _Known:
-    """What an executor remembers of one program. ``plans``: the most recently used last."""
+    """What an executor remembers of one program."""
 
-    plans: dict[object, Plan] = field(default_factory=dict)
+    plans: Kept[Plan] = field(default_factory=lambda: Kept(PLANS_PER_PROGRAM))
     improved: dict[object, list[Operator]] = field(default_factory=dict)
     runs: int = 0
     ahead: Ahead | None = None
@@ -113,13 +116,15 @@ class Executor:
         """
         known = self._programs.setdefault(program, _Known())
         program, feed = known.rest(program, feed)
-        plan = self._plan(known, program, feed, fetch)
+        count, plan = len(known.plans), self._plan(known, program, feed, fetch)
         run, profile = plan.run, current()
         run.report = None
         run.seed, run.step = seed, known.runs if step is None else step
         run.samples, run.rate = _batch_size(feed) if samples is None else samples, rate
         run.part, run.before = place
-        with np.errstate(all="ignore"):  # a cost that is inf or NaN says it all
+        is_one_more = len(known.plans) > max(count, PLANS_PER_PROGRAM)
+        with np.errstate(all="ignore"), ROOM.growing(self._in_arena) if is_one_more else _NOTHING:
+            # a cost that is inf or NaN says it all; a plan takes part of its memory when it is first run
             fetched = plan(feed) if profile is None else profile.run(plan, feed)
         known.runs += 1
         self._report = run.report or self._report
@@ -151,26 +156,30 @@ class Executor:
         }
         names = tuple([each if isinstance(each, str) else each.name for each in fetch])
         key = (len(program.main.operators), tuple(shapes.items()), names)
-        plan = known.plans.pop(key, None)
-        if plan is None or not self._is_valid(plan):
-            given = (self._gradients, self._room, self._exchange, self._kept, self._arena, known.improved)
-            memory, plan = self._arena.memory, make_plan(program, shapes, names, self._scope, *given)
-            if plan.memory is not memory:
-                self._forget_void_plans()
-            if _watcher is not None:
-                _watcher(program, plan)
-        known.plans[key] = plan
-        if len(known.plans) > PLANS_PER_PROGRAM:
-            del known.plans[next(iter(known.plans))]
+        plan = known.plans.get(key)
+        if plan is not None and self._is_valid(plan):
+            return plan
+        is_void, memory = plan is not None, self._arena.memory
+        given = (self._gradients, self._room, self._exchange, self._kept, self._arena, known.improved)
+        with ROOM.growing(self._in_arena) if len(known.plans) >= PLANS_PER_PROGRAM else _NOTHING:
+            plan = make_plan(program, shapes, names, self._scope, *given)
+        if is_void or plan.memory is not memory:
+            self._forget_void_plans()
+        if _watcher is not None:
+            _watcher(program, plan)
+        known.plans.put(key, plan)
         return plan
+
+    def _in_arena(self) -> int:
+        return len(self._arena.memory)
 
     def _is_valid(self, plan: Plan) -> bool:
         return plan.generation == self._scope.generation and plan.memory is self._arena.memory
 
     def _forget_void_plans(self) -> None:
-        """Those that were made when the arena was smaller, which they would keep from being given back."""
+        """Those of an arena or of arrays that were replaced, which they would keep from being given back."""
         for known in self._programs.values():
-            known.plans = {key: plan for key, plan in known.plans.items() if self._is_valid(plan)}
+            known.plans.keep(self._is_valid)
 
 
 def _batch_size(feed: Mapping[str, np.ndarray]) -> int:

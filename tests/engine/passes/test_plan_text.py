@@ -30,7 +30,7 @@ def test_it_lists_the_operators_that_run_in_their_order_and_where_their_results_
     types = [re.search(r"= (\w+)\(", line)[1] for line in lines if re.match(r" ?\d", line)]
     job.run(IDS)
     (known,) = job.executor._programs.values()
-    (plan,) = known.plans.values()
+    (plan,) = known.plans
     ran = list(dict.fromkeys(id(operator) for _, operator in plan.steps))
     assert len(ran) == len(types) and types[0] == "lookup_beside" and types[-1] == "exchange"
     (rows,) = [line.strip() for line in lines if line.strip().startswith("table@GRAD#values:")]

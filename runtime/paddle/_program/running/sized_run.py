@@ -14,12 +14,14 @@ cannot be run in other sizes either is refused as data that do not fit what is d
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from paddle._engine.program import Shape
+from paddle._engine.room import ROOM, Kept
 from paddle._program.description.block import Block, reads_of
 from paddle._program.errors import BadFeed, BadProgram
 from paddle._program.lowering.segments import Piece, Segment
@@ -29,8 +31,8 @@ from paddle._program.running.lod_tensor import LoDTensor
 from paddle._program.running.scope import Scope
 from paddle._program.running.segment_run import SegmentRun, Values, but_for_ones
 
-MOST_SIZES = 64
-"""Of more than so many lowerings of one piece, the one not used for longest is dropped until it is needed."""
+LEAST_SIZES = 64
+"""So many lowerings of a piece are kept in any case, and more while there is room (the engine's room.py)."""
 
 Sizes = dict[str, Shape]
 Told = dict[str, tuple[int, ...]]
@@ -75,7 +77,7 @@ class SizedRun:
 
     def __init__(self, piece: Piece | WayBack, block: Block, runner: Runner) -> None:
         self._piece, self._runner, self._tells = piece, runner, piece.tells
-        self._others: dict[object, SegmentRun] = {}
+        self._others: Kept[SegmentRun] = Kept(LEAST_SIZES)
         self._outside = _outside(piece, block)
         self._declared = {each.name: each.shape for each in self._outside if not each.is_checked}
         self._as_declared: SegmentRun | None = None
@@ -125,27 +127,31 @@ class SizedRun:
 
     def _in_sizes(self, block: Block, opened: Sizes, values: Values) -> SegmentRun:
         key = tuple(opened.items())
-        if key not in self._others:
+        found = self._others.get(key)
+        if found is None:
             try:
-                self._others[key] = self._runner.of(self._piece, block, opened)
+                found = self._lowered(block, opened)
             except BadProgram:
                 return self._exactly(block, values)
-        return self._others[key]
+            self._others.put(key, found)
+        return found
+
+    def _lowered(self, block: Block, sizes: Sizes, told: Told | None = None) -> SegmentRun:
+        with ROOM.growing(lambda: 0) if self._others.is_beyond else nullcontext():
+            return self._runner.of(self._piece, block, sizes, told)
 
     def _exactly(self, block: Block, values: Values) -> SegmentRun:
         fed = [(each, _shape_of(values.get(each.name))) for each in self._outside]
         sizes = {each.name: _exact(each.shape, shape) for each, shape in fed if shape is not None}
         told = {name: _numbers(value) for name, value in self._told(values) if value is not None}
         key = ("exactly", *sizes.items(), *told.items())
-        found = self._others.pop(key, None)
+        found = self._others.get(key)
         if found is None:
             try:
-                found = self._runner.of(self._piece, block, sizes, told)
+                found = self._lowered(block, sizes, told)
             except BadProgram as error:
                 raise self._refusal or error from error
-        self._others[key] = found
-        if len(self._others) > MOST_SIZES:
-            del self._others[next(iter(self._others))]
+            self._others.put(key, found)
         return found
 
     def _told(self, values: Values) -> Iterator[tuple[str, Any]]:
