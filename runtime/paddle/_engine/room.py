@@ -2,7 +2,7 @@
 
 It must never know what is kept. Guarantees: as many as ``least`` are kept in any case. What is made beyond
 these may have a process grow by ``MOST``; from then on one goes for each that comes, and another where the
-process has grown even so, those not used for longest first.
+process has grown even so, none of the quarter that was used last.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from mmap import PAGESIZE
 from pathlib import Path
+from random import Random
 from typing import Generic, TypeVar
 
 Value = TypeVar("Value")
@@ -55,6 +56,7 @@ class Kept(Generic[Value]):
         self._least = least
         self._values: dict[object, Value] = {}
         self._grown = 0
+        self._chance = Random(0)
 
     def __len__(self) -> int:
         return len(self._values)
@@ -84,7 +86,13 @@ class Kept(Generic[Value]):
         grown, self._grown = ROOM.grown > self._grown, ROOM.grown
         for _ in range(1 + grown if ROOM.is_spent else 0):
             if len(self._values) > self._least:
-                del self._values[next(iter(self._values))]
+                del self._values[self._left()]
+
+    def _left(self) -> object:
+        """Who goes: any but the quarter used last. Of shapes that come in turn, one more than there is room
+        for, the one not used for longest would always be the next to come."""
+        keys = list(self._values)
+        return keys[self._chance.randrange(max(1, 3 * len(keys) // 4))]
 
     def keep(self, is_kept: Callable[[Value], bool]) -> None:
         """Drop all others."""
