@@ -116,7 +116,7 @@ TABLE = (
     Row("nn.layer.pooling", "nn", "inspect"),
     Row(
         "static",
-        "_absent _mode _public_names _program.{description, files, writing} framework tensor "
+        "_absent _mode _public_names _program.{description, errors, files, writing} framework tensor "
         "nn.functional.input",
         "importlib pathlib tempfile",
     ),
@@ -196,11 +196,11 @@ TABLE = (
     Row("_program.running.open_table", "_engine.{row_initial, rows} _program.running.scope", "numpy"),
     Row("_program.running.places", "_absent _program.{errors, upstream_flags}"),
     Row("_program.running.tape", "_program.{description, errors, lowering, running}", "numpy"),
-    Row("_program.running.taken", "_program.{description, lowering, running}", "numpy"),
+    Row("_program.running.taken", "_program.{description, errors, lowering, running}", "numpy"),
     Row("_program.running.course", "_program.{description, lowering, moving.turns, running}", "contextlib"),
     Row(
         "_program.running.sized_run",
-        "_engine.program _program.{description, errors, lowering, moving.turns, running}",
+        "_engine.{plans.room, program} _program.{description, errors, lowering, moving.turns, running}",
         "numpy",
     ),
     Row(
@@ -271,6 +271,7 @@ TABLE = (
     Row("_engine.{meeting, share}", "_engine", "numpy threading"),
     Row("_engine.team", "_engine", "concurrent numpy"),
     Row("_engine.checkpoint", "_engine.{checkpoint, errors, protobuf}", "numpy pathlib tarfile zlib"),
+    Row("_engine.plans.room", "", "contextlib mmap pathlib random"),
     Row("_engine.kernels", "_engine.kernels", "numpy"),
     Row("_engine.kernels.kernel", theirs="numba pathlib threading"),
     Row("_engine.kernels.prefetch", theirs="llvmlite numba"),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paddle._engine import room
 from paddle._engine.builder import Builder
 from paddle._engine.errors import ShapeError
 from paddle._engine.executor import PLANS_PER_PROGRAM
+from paddle._engine.plans import room
 
 from .jobs import IDS, Job, embedded, linear
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paddle._engine import room
-from paddle._engine.room import Kept, Room
+from paddle._engine.plans import room
+from paddle._engine.plans.room import Kept, Room
 
 
 @pytest.fixture

@@ -22,9 +22,9 @@ from paddle._engine.arena import Arena
 from paddle._engine.exchange import Stepping, SteppingAhead, StepReport
 from paddle._engine.initial import generator_for
 from paddle._engine.plan import Plan, make_plan
+from paddle._engine.plans.room import ROOM, Kept
 from paddle._engine.profile import current
 from paddle._engine.program import Operator, Program, Shape, Variable
-from paddle._engine.room import ROOM, Kept
 from paddle._engine.scope import Scope
 
 PLANS_PER_PROGRAM = 16

@@ -94,17 +94,8 @@ def stages(
     _check_fetches(block, fed, fetched)
     first, rest = rates_ahead([op for op in block.ops if op.type not in _IGNORED])
     rest, counting = (counted_apart(rest) if counts_apart else None) or (rest, [])
-    rates, last, ahead = _pieces(first), _pieces(counting), sizes_ahead(rest)
-    pieces: list[_Part] = [*rates, *([ahead] if ahead else [])]
-    alone = set(range(len(pieces)))  # pieces that no gradient goes back through
-    tables = sparse_tables(block.program)
-    for each in _pieces(rest, {id(op) for op in ahead}):
-        ids, others = ids_ahead(each, tables) if isinstance(each, list) else ([], each)
-        if ids:
-            alone.add(len(pieces))
-            pieces.append(ids)
-        pieces.append(others)
-    pieces += last
+    rates, last = _pieces(first), _pieces(counting)
+    pieces, alone = _in_order(block, rates, rest, last)
     found: list[Stage] = []
     before: list[Operator] = []
     states, recalls = states_of(block), dict[int, tuple[str, ...]]()
@@ -140,6 +131,23 @@ def stages(
     found = _marked(found)
     behind = len(found) - len(last)
     return found[: len(rates)], found[len(rates) : behind], found[behind:]
+
+
+def _in_order(
+    block: Block, rates: Sequence[_Part], rest: Sequence[Operator], last: Sequence[_Part]
+) -> tuple[list[_Part], set[int]]:
+    """All parts, sizes and ids ahead of who needs them; and which are pieces that no gradient goes back
+    through."""
+    ahead, tables = sizes_ahead(rest), sparse_tables(block.program)
+    pieces: list[_Part] = [*rates, *([ahead] if ahead else [])]
+    alone = set(range(len(pieces)))
+    for each in _pieces(rest, {id(op) for op in ahead}):
+        ids, others = ids_ahead(each, tables) if isinstance(each, list) else ([], each)
+        if ids:
+            alone.add(len(pieces))
+            pieces.append(ids)
+        pieces.append(others)
+    return [*pieces, *last], alone
 
 
 def _marked(found: Sequence[Stage]) -> list[Stage]:

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from paddle._engine.plans.room import ROOM, Kept
 from paddle._engine.program import Shape
-from paddle._engine.room import ROOM, Kept
 from paddle._program.description.block import Block, reads_of
 from paddle._program.errors import BadFeed, BadProgram
 from paddle._program.lowering.segments import Piece, Segment

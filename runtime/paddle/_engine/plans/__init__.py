@@ -1,0 +1,1 @@
+"""What becomes of plans: how many are kept."""
