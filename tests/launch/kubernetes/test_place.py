@@ -120,3 +120,10 @@ def test_who_has_no_launcher_prints_no_reports(capsys: pytest.CaptureFixture[str
     teller = Teller(reports=False)
     teller.hear(b'{"event": "trouble", "text": "t"}\n')
     assert capsys.readouterr().out == ""
+
+
+def test_the_process_of_a_role_is_known_once_it_was_started(capsys: pytest.CaptureFixture[str]) -> None:
+    teller = Teller(reports=True)
+    teller.hear(b'{"event": "started", "role": "pserver-0", "pid": 71}\n')
+    assert teller.pid == 71
+    assert capsys.readouterr().out == ""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import socket
 import threading
 import time
@@ -22,7 +23,7 @@ from paddle._launch import manual, signals
 from paddle._launch.arguments import parse_arguments, split_at_program
 from paddle._launch.backends import Carrier, Post
 from paddle._launch.errors import UsageError
-from paddle._launch.events import StopAsked
+from paddle._launch.events import Event, Signalled, StopAsked
 from paddle._launch.flags import defaults_of, flags_of
 from paddle._launch.kubernetes import names
 from paddle._launch.kubernetes.inside import place, premises
@@ -95,7 +96,8 @@ def _carry_out(part: LaunchPlan, call: Call, teller: Teller, own: Mapping[str, s
     """Run the role to its end; tell how it was, and stay for who wants its results."""
     role = part.nodes[0].roles[0].name
     carry, tell = partial(_carrier, teller, own), partial(_tell, teller, role)
-    running = Running(part, carry, _ignore, tell, _PATIENT)
+    running = _Role(part, carry, _ignore, tell, _PATIENT)
+    running.teller = teller if call.kind == "pserver" and part.snapshots is not None else None
     is_over = threading.Event()
     looking = threading.Thread(
         target=_await_stop, args=[call.workspace / names.STOP, running, is_over], daemon=True
@@ -114,6 +116,21 @@ def _carry_out(part: LaunchPlan, call: Call, teller: Teller, own: Mapping[str, s
     teller.say(f"{role} ended with status {status}")
     _stay(call, teller, status, keep_s)
     return status
+
+
+class _Role(Running):
+    """The loop of a pod. A parameter server that is told to end tells its trainers that the job is over. One
+    that keeps snapshots and whose pod is taken away is killed instead: another takes its place, and trainers
+    wait for that. ``teller``: knows its process, then."""
+
+    teller: Teller | None = None
+
+    def ask(self, event: Event) -> None:
+        """Take an event before all that waits."""
+        if isinstance(event, Signalled) and self.teller is not None and self.teller.pid:
+            with contextlib.suppress(OSError):
+                os.killpg(self.teller.pid, signal.SIGKILL)
+        super().ask(event)
 
 
 def _stay(call: Call, teller: Teller, status: int, keep_s: float) -> None:

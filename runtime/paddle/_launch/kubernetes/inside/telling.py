@@ -29,12 +29,14 @@ _PREFIX = "paddle pod: "
 
 
 class Teller:
-    """Prints. ``reports``: for a launcher, too. ``ended``: how the role's process ended last."""
+    """Prints. ``reports``: for a launcher, too. ``ended``: how the role's process ended last;
+    ``pid``: its own, which leads its session."""
 
     def __init__(self, *, reports: bool) -> None:
         self._reports = reports
         self._spool = Spool()
         self.ended: int | None = None
+        self.pid = 0
 
     def hear(self, data: bytes) -> None:
         """Take what an agent says."""
@@ -57,6 +59,8 @@ class Teller:
             case {"event": "lines", "lines": [*texts]}:
                 for text in texts:
                     _print(_QUOTE + text if str(text).startswith(_PREFIX) else str(text))
+            case {"event": "started", "pid": int(pid)}:
+                self.pid = pid
             case {"event": "exit", "status": int(status)}:
                 self.ended = status
             case {"event": event} if event in _TOLD:
