@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from paddle._engine.exchange import ModeSpec
@@ -69,6 +69,7 @@ class Process:
         self.number, self.came_at = number, 0.0
         self.is_here = self.is_in = self.is_done = self.has_given_up = self.is_dead = False
         self.is_between = True  # of the pass it is in it has told nothing
+        self.over = 0  # passes that all have ended, as far as it knows
         self.seen = 0  # the shard that it was at last, by how often there had been another
         self.has_told_all = True  # it had when it was killed
         self.journal, self.answered = Journal(), Mark()
@@ -81,6 +82,10 @@ class Process:
         """With this pass."""
         self.next_pass = first
         self.todo: Iterator[Request] = questions(self.passes, ends=self.ends, first=first)
+
+    def welcomed(self, reply: Welcome) -> None:
+        """One that has not begun hears how many passes are over."""
+        self.over = self.over if self.is_in else max(self.over, reply.over)
 
     def successor(self, first: int) -> Process:
         """The process that takes its place."""
@@ -156,12 +161,13 @@ class Course:
 
     def come(self, each: Process) -> None:
         self.talk.connect(each.id)
-        told = {"next_pass": each.next_pass, "has_begun": each.is_in}
+        told = {"next_pass": each.next_pass, "has_begun": each.is_in, "over": each.over}
         replies = self.talk.hello(each.id, each.name, each.answered, **told)
         if replies == [Fails("DuplicateTrainer")] and not each.is_in:
             self.is_over = True  # it was about to take a place that this shard does not know to be free
             return
         reply = next(m for m in replies if isinstance(m, Welcome))
+        each.welcomed(reply)
         if self.in_step:
             assert each.journal.reaches(reply.settled, each.answered), (reply, each.answered)
             each.again = deque(each.journal.lacking(reply.settled))
@@ -173,7 +179,7 @@ class Course:
             each.begin(declared.place[0])
             self.is_astray |= self.talk.now - each.came_at >= LONGEST_S
             assert each.next_pass >= self.heard_of(each) or self.is_astray
-        each.is_in = True
+        each.is_in, each.over = True, each.next_pass
 
     def declare(self, each: Process) -> None:
         """It is in once that is answered."""
@@ -201,6 +207,7 @@ class Course:
         assert reply.next_pass >= each.next_pass or not self.knows_all(each)
         newer = self.processes[each.id] = each.successor(reply.next_pass)
         newer.came_at = self.talk.now
+        newer.welcomed(reply)
         self.declare(newer)
 
     def heard_of(self, each: Process) -> int:
@@ -303,7 +310,7 @@ class Course:
         if each.open is not None and asked is (each.open[1].message if each.open[1] else each.open[0]):
             each.open, each.answered = None, each.journal.told
             if isinstance(asked, EndPass):
-                each.next_pass = asked.pass_id + 1
+                each.next_pass = each.over = asked.pass_id + 1
                 self.over = max(self.over, each.next_pass)
                 self.nobody_is_left_behind_in(asked.pass_id)
             each.is_done = isinstance(asked, Goodbye)
@@ -358,6 +365,7 @@ def alike(passes: list[list[int]]) -> list[list[int]]:
 
 
 @given(**JOBS)
+@example(mode=ModeSpec(name="async"), ends=True, passes=[[1], [0, 0], [1]], seed=16307, peril=0.5)
 @settings(deadline=None, max_examples=150)
 def test_trainers_that_do_as_they_should_all_end_well(
     mode: ModeSpec, ends: bool, passes: list[list[int]], seed: int, peril: float

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from paddle._engine.exchange import ModeSpec
-from paddle._pserver.protocol.messages import Answer, Declared, EndPass, Mark, Save, Waiting
+from paddle._pserver.protocol.messages import Answer, Declared, EndPass, Mark, Save, Waiting, Welcome
 from paddle._pserver.shard.reunion import LONGEST_S
 
 from ..talk import ONE, Talk, update
@@ -27,6 +27,16 @@ def restored(passes: int, trainers: int = 2, **options: Any) -> Talk:
         for trainer in range(trainers):
             talk.end_pass(trainer, pass_id)
     return talk.restart(talk.cuts[-1])
+
+
+class Told:
+    """Equal to a Welcome that says so."""
+
+    def __init__(self, **told: int) -> None:
+        self.told = told
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Welcome) and all(getattr(other, k) == v for k, v in self.told.items())
 
 
 def comes(talk: Talk, trainer: int, name: str, **told: Any) -> Declared | None:
@@ -69,6 +79,25 @@ def test_one_that_took_a_place_and_began_knows_that_the_passes_before_are_over()
     comes(talk, 0, "process 0", answered=Mark(2, 2), next_pass=2, **BEGUN)
     assert comes(talk, 2, "new 2") == Declared(False, (2, 0))
     assert talk.shard.clocks.passes_over == 2
+
+
+def test_one_that_was_told_how_many_passes_are_over_says_so_before_it_has_begun() -> None:
+    talk = restored(1)
+    assert comes(talk, 1, "another", next_pass=1, over=1) is None
+    assert comes(talk, 0, "new 0") == Declared(False, (1, 0))
+    assert talk.told(1) == Declared(False, (1, 0))
+    assert talk.ask(0, EndPass(1, 1)) == [], "it waits for the other, which is in that pass, too"
+    assert isinstance(talk.ask(1, EndPass(1, 1))[-1], Answer)
+
+
+def test_a_pass_is_not_over_where_one_that_ended_it_was_still_waiting() -> None:
+    talk = joined(2, spec=ASYNC)
+    talk.end_pass(0)
+    talk.lose(0)
+    assert talk.hello(0, "another")[-1] == Told(next_pass=1, over=0)
+    talk.end_pass(1)
+    talk.lose(1)
+    assert talk.hello(1, "another one")[-1] == Told(next_pass=1, over=1)
 
 
 @pytest.mark.parametrize("patience_s", [20.0, 600.0])

@@ -47,6 +47,8 @@ class Hello(msgspec.Struct, frozen=True, array_like=True):
     ``incarnation``: which of all processes that ever had this trainer_id this is; "": one that never comes
     back. ``answered``: what it has had answers to. As shards told it: ``before``, whose place it took, and
     ``next_pass``, the pass after the last that was ended there. ``has_begun``: with the pass it was told.
+    ``over``: so many passes all have ended, as it knows: those before the one that it is in; or, where it
+    has not begun, as any shard has told.
     """
 
     protocol: int
@@ -58,6 +60,7 @@ class Hello(msgspec.Struct, frozen=True, array_like=True):
     before: Before = ()
     next_pass: Count = 0
     has_begun: bool = False
+    over: Count = 0
 
 
 class Declare(msgspec.Struct, frozen=True, array_like=True):
@@ -266,7 +269,8 @@ class Welcome(msgspec.Struct, frozen=True, array_like=True):
     ``ready``: the shard has its initial values. ``settled``: what it has of this trainer. ``keeps``: it
     writes snapshots. ``version``: steps applied so far. ``older``: versions that it may go back to. ``pace``:
     after how many pushes of the pass it counts as beginning; see Push. ``before``: whose place it took.
-    ``next_pass``: the one after the last that a process of this ``trainer_id`` has ended.
+    ``next_pass``: the one after the last that a process of this ``trainer_id`` has ended. ``over``: so many
+    all have ended.
     """
 
     barrier_timeout_s: float
@@ -278,6 +282,7 @@ class Welcome(msgspec.Struct, frozen=True, array_like=True):
     pace: Count = 0
     before: Before = ()
     next_pass: Count = 0
+    over: Count = 0
 
 
 class Declared(msgspec.Struct, frozen=True, array_like=True):

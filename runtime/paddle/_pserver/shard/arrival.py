@@ -12,7 +12,8 @@ place.
 4.  Where the first to come to a restored shard is a process that it does not know and that has done nothing,
     a new job begins: unless this job made the snapshot.
 5.  A pass whose end one trainer has heard of all have ended. So out of step, where nobody tells again what a
-    restored shard lacks, it is over once somebody comes who has heard so, and no place goes on with it.
+    restored shard lacks, it is over once somebody comes who has heard so, and no place goes on with it. A
+    process that is new has heard so as well, of the shard that told it how many are over.
 6.  Where the whole job begins again, all trainers are new processes, and each is told its place in its data:
     the pass, and in step how many batches of that are in the values.
 
@@ -29,7 +30,7 @@ from paddle._pserver.protocol.messages import Hello, Mark
 from paddle._pserver.shard.clocks import Clocks
 from paddle._pserver.shard.roster import Roster, Standing, Trainer
 from paddle._pserver.shard.saving import Known
-from paddle._pserver.shard.state import Facts, marks
+from paddle._pserver.shard.state import Facts, marks, over
 from paddle._pserver.shard.training import Training
 
 
@@ -183,13 +184,17 @@ class Arrivals:
         """Rule 5. One that has begun where another had the place was told with which pass: those before were
         over. Gives what the shard has of the trainer then."""
         id, known, next_pass = trainer.id, marks(self._clocks, self._roster), self._clocks.next_pass
-        has_heard, lost = hello.answered.passes > 0, hello.answered.passes - known[id].passes
-        if not comes_back:
+        has_ended_any, heard = hello.answered.passes > 0, hello.next_pass
+        if has_ended_any and comes_back:
+            lost = hello.answered.passes - known[id].passes
+        elif hello.has_begun and not comes_back:
+            lost = max(heard - next_pass[id], 0) + (id not in self._roster.present)
+        else:
+            heard, lost = hello.over, hello.over - over(self._clocks, self._roster)
+        if not comes_back or (lost > 0 and not has_ended_any):
             self._strangers.add(id)
-            has_ended, has_heard = id not in self._roster.present, hello.has_begun
-            lost = max(hello.next_pass - next_pass[id], 0) + has_ended if has_heard else 0
-        for one in range(len(next_pass)) if has_heard else [id]:
-            next_pass[one] = max(next_pass[one], hello.next_pass)
+        next_pass[id] = max(next_pass[id], hello.next_pass)
+        next_pass[:] = [max(known_of, heard) for known_of in next_pass]
         if lost > 0 and self.training is not None:
             here = {one.id for one in self._roster.trainers if not one.has_left} - self._strangers
             self._clocks.are_past({one: known[one].passes for one in here}, lost)

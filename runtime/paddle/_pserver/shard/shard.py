@@ -80,7 +80,7 @@ from paddle._pserver.shard.resuming import Resuming
 from paddle._pserver.shard.roster import Roster, Standing, Trainer
 from paddle._pserver.shard.saving import Saving
 from paddle._pserver.shard.sparing import Sparing
-from paddle._pserver.shard.state import State, known, marks, restore
+from paddle._pserver.shard.state import State, known, marks, over, restore
 from paddle._pserver.tables.gradient import NOTHING, Gradient
 from paddle._pserver.tables.tables import Tables
 from paddle._visible import paragraph
@@ -317,8 +317,8 @@ class Shard:
         keeps, patience = self.options.snapshots is not None, self.options.barrier_timeout_s
         version, pace = self.clocks.version, self.clocks.paces[hello.trainer_id]
         past = self.roster.trainers[hello.trainer_id].past[-MOST_BEFORE:]
-        begins = self.clocks.next_pass[hello.trainer_id]
-        welcome = Welcome(patience, self.ready, settled, keeps, version, older, pace, past, begins)
+        begins, ended = self.clocks.next_pass[hello.trainer_id], over(self.clocks, self.roster)
+        welcome = Welcome(patience, self.ready, settled, keeps, version, older, pace, past, begins, ended)
         self._outbox.send(session, welcome)
 
     def _goodbye(self, trainer: Trainer, goodbye: Goodbye) -> None:

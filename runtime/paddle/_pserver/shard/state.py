@@ -85,6 +85,11 @@ def marks(clocks: Clocks, roster: Roster) -> tuple[Mark, ...]:
     )
 
 
+def over(clocks: Clocks, roster: Roster) -> int:
+    """How many passes of the job all have ended: whoever is in one has ended those before with the others."""
+    return max(max(0, ended - (id not in roster.present)) for id, ended in enumerate(clocks.next_pass))
+
+
 def known(clocks: Clocks, roster: Roster) -> tuple[Known, ...]:
     """The same, and of which processes."""
     told = zip(roster.trainers, marks(clocks, roster), strict=True)

@@ -24,6 +24,12 @@ class Place:
     before: list[str] = field(default_factory=list)
     next_pass: int = 0
     has_begun: bool = False
+    over: int = 0
+
+    def begin(self, next_pass: int) -> None:
+        """It begins with the pass that it was told."""
+        self.next_pass = self.over = next_pass
+        self.has_begun = True
 
 
 class Greeting:
@@ -35,7 +41,7 @@ class Greeting:
     def say(self, client: Client, answered: Mark) -> None:
         """Say who this is, and what it has had answers to; :meth:`hear` next."""
         place = self._place
-        told = {"next_pass": place.next_pass, "has_begun": place.has_begun}
+        told = {"next_pass": place.next_pass, "has_begun": place.has_begun, "over": place.over}
         before = tuple(place.before[-MOST_BEFORE:])
         hello = msgspec.structs.replace(self._hello, answered=answered, before=before, **told)
         client.send(hello, asking="to let this trainer in")
@@ -46,6 +52,8 @@ class Greeting:
         if not isinstance(welcome, Welcome):
             raise BadMessage(f"{client.what} answered hello with {type(welcome).__name__}")
         self._place.next_pass = max(self._place.next_pass, welcome.next_pass)
+        if not self._place.has_begun:
+            self._place.over = max(self._place.over, welcome.over)
         known = self._place.before
         known += [process for process in welcome.before if process not in known]
         return welcome

@@ -151,7 +151,7 @@ class RemoteExchange:
             next(said, None)  # all have theirs before one is waited for
         for said in seeding:
             deque(said, maxlen=0)
-        self._place.next_pass, self._place.has_begun = self.next_pass, True
+        self._place.begin(self.next_pass)
         for shard in self._shards:
             shard.line.begin(in_step=self._is_in_step)
         self._share()
@@ -290,7 +290,7 @@ class RemoteExchange:
             dense.hear_values()
         for sparse in self._sparse:
             sparse.hear_done()
-        self._place.next_pass = pass_id + 1
+        self._place.next_pass = self._place.over = pass_id + 1
 
     def fetch(self) -> None:
         """See Exchange."""
