@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import weakref
 
+from paddle import _exits
 from paddle._engine.exchange import Exchange
 
 
@@ -18,6 +19,7 @@ class Goodbye:
 
     def __init__(self, parameters: object, exchange: Exchange) -> None:
         self._failure: str | None = None
+        _exits.listen()
         self._leaving = weakref.finalize(parameters, self.say, exchange)
 
     def failed(self, error: BaseException) -> None:
@@ -36,16 +38,16 @@ class Goodbye:
     def say(self, exchange: Exchange) -> None:
         """Say it now; it is said once, whoever says it again."""
         self._leaving.detach()  # which keeps the exchange, and all that it holds
-        exchange.close(self._failure or _uncaught())
+        exchange.close(self._failure or uncaught())
 
 
-def _uncaught() -> str | None:
+def uncaught() -> str | None:
     """The error with which the program ends, wherever it was raised: Python keeps what it printed last.
 
     In an interactive session that ends nothing.
     """
     error = None if hasattr(sys, "ps1") else getattr(sys, "last_value", None)
-    return None if error is None else _told(error)
+    return _exits.uncaught() if error is None else _told(error)
 
 
 def _told(error: BaseException) -> str:

@@ -45,7 +45,8 @@ TABLE = (
     Row("_complaint", "", STANDARD),
     Row("_visible"),
     Row("_blas", "", "ctypes pathlib"),
-    Row("_goodbye", "_engine.exchange", "sys weakref"),
+    Row("_exits", "", "sys threading"),
+    Row("_goodbye", "_engine.exchange _exits", "sys weakref"),
     # The faces.
     Row(
         "v2",
@@ -237,11 +238,11 @@ TABLE = (
     ),
     Row(  # the one door to the parameter server
         "_program.carrier",
-        "_absent _goodbye _reported _engine.exchange _program.{errors, told_to_stop, upstream_flags} "
+        "_absent _goodbye _reported _engine.{errors, exchange} _program.{errors, told_to_stop, upstream_flags} "
         "_launch.{environ, infolog, nics} "
         "_pserver.protocol.wire _pserver.service.endpoint "
         "_pserver.trainer.{local, places, remote, trainer_modes} _pserver.trust.{tls, token_file}",
-        "os sys",
+        "atexit os sys",
     ),
     Row("_program.reading", "_data batch _program.{description, errors, reading, running}", "numpy"),
     Row("_program.reading.reader", "_data.ahead _program.{errors, reading}", "contextlib time"),

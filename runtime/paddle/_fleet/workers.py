@@ -6,7 +6,7 @@ latest when its process ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from paddle._engine.exchange import ModeSpec, ParameterSpec
@@ -45,7 +45,10 @@ class Workers:
             program._bump()
 
     def begin(self) -> bool:
-        """Meet the servers with the values that the scope has; False where it has none yet."""
+        """Meet the servers with the values that the scope has; False where it has none yet. From now on they
+        hear, at the latest when the process ends, that it goes."""
+        if self.carrier is not None:
+            self.carrier.decline_at_end(self._declared)
         scope, is_met = global_scope(), False
         for group in self._groups():
             if all(_is_there(scope, each) for each in group.parameters):
@@ -57,7 +60,11 @@ class Workers:
         """Say goodbye; who was never met hears it, too, or would wait."""
         if self.carrier is not None:
             self.begin()
+            self.carrier.decline(self._declared())
             self.carrier.close()
+
+    def _declared(self) -> list[Sequence[ParameterSpec]]:
+        return [group.parameters for group in self._groups()]
 
     def fetch(self) -> None:
         """Have the scope hold what the servers have. Raises TooEarly where it is another scope that has met

@@ -9,31 +9,34 @@ and an error with which a program ends is told to the others of its job (_goodby
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from paddle._engine.exchange import ModeSpec, SteppingAhead
-from paddle._goodbye import Goodbye
+from paddle._goodbye import Goodbye, uncaught
 from paddle._program.errors import BadArgument
 from paddle._program.told_to_stop import listen
 from paddle._program.upstream_flags import deadline_s
 
 if TYPE_CHECKING:
-    from paddle._engine.exchange import Exchange, Remembering, UpdateSpec
+    from paddle._engine.exchange import Exchange, ParameterSpec, Remembering, UpdateSpec
     from paddle._launch.environ import InitFlags
+    from paddle._pserver.trainer.remote import RemoteExchange
     from paddle._pserver.trust.tls import Certificate
 
 _groups: defaultdict[tuple[tuple[str, ...], int], set[int]] = defaultdict(set)  # begun here, of each job
 _started: dict[int, Carrier] = {}  # that have not said goodbye
 _MISSED_S = 600.0  # for which a trainer is missed, as by other pservers
 _PATIENCE_S = 180.0  # with which the original waits for a server that is not there yet
+_WORD_S = 5.0  # with which a process that ends waits for one
 _PROCESS = type("Process", (), {})()  # exchanges are left when it ends, unless they are closed before
 
 
@@ -63,6 +66,8 @@ class Carrier:
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self._exchanges: dict[int, tuple[Exchange, Goodbye]] = {}
+        self.is_known = False  # whether servers have ever heard of this trainer
+        self._declines = False  # at the end of the process
 
     def __call__(self) -> Remembering:
         """The exchange of the next group of parameters that have a rule and a rate of their own; all trainers
@@ -71,7 +76,7 @@ class Carrier:
         _started[id(self)] = self
         listen(_tell_all)
         number = next(number for number in count() if number not in taken)
-        exchange = _remote(self.cluster, number)
+        exchange, self.is_known = _remote(self.cluster, number), True
         taken.add(number)
         self._exchanges[number] = exchange, Goodbye(_PROCESS, exchange)
         return exchange
@@ -94,6 +99,29 @@ class Carrier:
         """A run ended well."""
         for _, goodbye in self._exchanges.values():
             goodbye.succeeded()
+
+    def decline(self, groups: Iterable[Sequence[ParameterSpec]], within_s: float | None = None) -> None:
+        """Say goodbye to servers that have never heard of this trainer, and would wait for it. ``groups``: the
+        parameters that it has no part in; ``within_s``: how long servers are waited for that are not there."""
+        if not self.is_known:
+            self.is_known = True
+            for number, parameters in enumerate(groups):
+                _to_servers(self.cluster, number, within_s).decline(parameters)
+
+    def decline_at_end(self, groups: Callable[[], Iterable[Sequence[ParameterSpec]]]) -> None:
+        """The same when the process ends, unless it does by an error. Idempotent."""
+        from paddle._engine.errors import ExchangeError
+
+        own = os.getpid()
+
+        def decline() -> None:
+            if os.getpid() == own and uncaught() is None:
+                with suppress(ExchangeError):
+                    self.decline(groups(), _WORD_S)
+
+        if not self._declines:
+            self._declines = True
+            atexit.register(decline)
 
     def close(self) -> None:
         """Say goodbye. Idempotent."""
@@ -136,11 +164,16 @@ def refresh_of(exchange: Exchange, *, has_tables: bool) -> Callable[[], Any] | N
 
 
 def _remote(cluster: Cluster, group: int) -> Remembering:
+    from paddle._pserver.trainer.trainer_modes import in_mode
+
+    return in_mode(_to_servers(cluster, group), cluster.mode, cluster.trainers)
+
+
+def _to_servers(cluster: Cluster, group: int, within_s: float | None = None) -> RemoteExchange:
     from paddle._absent import NotInThisRelease
     from paddle._launch.environ import read_init, shared_ports
     from paddle._pserver.protocol.wire import wire_of
     from paddle._pserver.trainer.remote import RemoteExchange
-    from paddle._pserver.trainer.trainer_modes import in_mode
 
     flags, shared = read_init({}, os.environ), shared_ports(os.environ, cluster.endpoints)
     if shared is not None and group:
@@ -151,14 +184,14 @@ def _remote(cluster: Cluster, group: int) -> Remembering:
         )
     port, ports_num, ports_num_for_sparse = shared or (None, 1, 1)
     hosts = [endpoint.rpartition(":")[0] for endpoint in cluster.endpoints]
-    exchange = RemoteExchange(
+    return RemoteExchange(
         cluster.endpoints if port is None else hosts,
         port=port,
         ports_num=ports_num,
         ports_num_for_sparse=ports_num_for_sparse,
         num_gradient_servers=cluster.trainers,
         trainer_id=cluster.trainer_id,
-        connect_timeout_s=_patience_s(flags),
+        connect_timeout_s=_patience_s(flags) if within_s is None else within_s,
         reconnect_timeout_s=flags.reconnect_timeout,
         journal_bytes=flags.journal_limit << 20,
         token_file=flags.token_file,
@@ -166,7 +199,6 @@ def _remote(cluster: Cluster, group: int) -> Remembering:
         tls_ca=flags.tls_ca,
         group=group,
     )
-    return in_mode(exchange, cluster.mode, cluster.trainers)
 
 
 def _patience_s(flags: InitFlags) -> float:

@@ -26,11 +26,11 @@ import numpy as np
 from paddle._engine.exchange import ModeSpec, ParameterSpec, Past, StepReport, UpdateSpec
 from paddle._engine.rows import SparseRows, TableRows
 from paddle._engine.rules import needs_whole
-from paddle._pserver.errors import FORSAKEN, PserverError, Stale, told
+from paddle._pserver.errors import PserverError
 from paddle._pserver.memory.gradient_room import GradientRoom, room_for
 from paddle._pserver.options import Role
 from paddle._pserver.protocol.encoding import Encoder
-from paddle._pserver.protocol.messages import PROTOCOL, Declare, EndPass, Goodbye, Hello, Push
+from paddle._pserver.protocol.messages import PROTOCOL, Declare, EndPass, Hello, Push
 from paddle._pserver.protocol.placement import check_ports
 from paddle._pserver.protocol.wire import WireSpec
 from paddle._pserver.trainer import given, past_told
@@ -40,6 +40,7 @@ from paddle._pserver.trainer.client import Client, Notice
 from paddle._pserver.trainer.flight import Flight
 from paddle._pserver.trainer.greeting import Greeting, Place
 from paddle._pserver.trainer.handed import Handed
+from paddle._pserver.trainer.leaving import leave
 from paddle._pserver.trainer.line import Line
 from paddle._pserver.trainer.meeting import meet
 from paddle._pserver.trainer.places import Where, places_of
@@ -126,9 +127,6 @@ class RemoteExchange:
         self._update = update
         self._is_in_step = update.mode.is_in_step
         self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters if not p.is_open}
-        if self._places.are_endpoints and not self._sparse_ones:
-            self._shards = [*self._dense]
-            self._sparse.clear()
         try:
             check_ports(parameters, dense=len(self._dense), sparse=len(self._sparse))
         except PserverError:  # those that are there hear of it, and why
@@ -158,10 +156,19 @@ class RemoteExchange:
         self.pull()
         return self._arrays
 
+    def decline(self, parameters: Sequence[ParameterSpec]) -> None:
+        """Say goodbye in a job in which this trainer has had no part: else it would be waited for."""
+        self._name(parameters, ModeSpec())
+        self._meet(self._connect_timeout_s)
+        self.close()
+
     def _name(self, parameters: Sequence[ParameterSpec], mode: ModeSpec) -> None:
         self._parameters, self._names = tuple(parameters), {p.name for p in parameters}
         self._dense_ones = [p for p in parameters if not p.sparse]
         self._sparse_ones = [p for p in parameters if p.sparse]
+        if parameters and self._places.are_endpoints and not self._sparse_ones:
+            self._shards = [*self._dense]
+            self._sparse.clear()
         self._encoder = Encoder(self._wire, mode)
         self._handed = Handed(self._dense_ones, self._encoder)
 
@@ -383,18 +390,10 @@ class RemoteExchange:
 
     def close(self, failure: str | None = None) -> None:
         """See Exchange. What failed is told, though the caller may not. In a forked process, which has these
-        connections too: says nothing; nor where a newer process has its place, of which some shards may not
-        know yet: the job goes on."""
+        connections too: says nothing."""
         if os.getpid() == self._process:
             failure = failure or self._flight.failure()
             self._flight.leave()
-            failures = [shard.line.failure for shard in self._shards]
-            failure = failure or next((told(error) for error in failures if error is not None), None)
-            follows = failure is not None and any(isinstance(error, FORSAKEN) for error in failures)
-            is_replaced = any(isinstance(error, Stale) for error in failures)
-            for shard in () if is_replaced else self._shards:
-                shard.line.say_goodbye(Goodbye(failure, follows))
-            for shard in self._shards:
-                shard.line.part()
+            leave([shard.line for shard in self._shards], failure)
         for shard in self._shards:
             shard.line.close()
