@@ -1,8 +1,8 @@
 """Exits: whether the process ends by ``sys.exit`` with an error, told to who says goodbye at its end.
 
 Python keeps what an uncaught error was (``sys.last_value``) for whoever runs at exit, but not that of
-``sys.exit(7)``. So from :func:`listen` on ``sys.exit`` raises a SystemExit that notices how it goes: one that a
-program catches goes while functions run, the one that ends the process when none does any more.
+``sys.exit(7)``. So from :func:`listen` on ``sys.exit`` raises a SystemExit that notices how it goes: one that
+a program catches goes while functions run, the one that ends the process when none does any more.
 
 It must never know a job. Guarantee: an exit that was caught is none. ``raise SystemExit(7)``, and an ``exit``
 that was imported from ``sys`` before, are not seen.

@@ -12,10 +12,12 @@ from paddle._launch.environ import reporter
 
 
 class Reported:
-    """A Watcher (``_pserver.watcher``). ``name``: of this process, for its user."""
+    """A Watcher (``_pserver.watcher``). ``name``: of this process, for its user. ``raises``: an error will
+    say why the job broke; where there is none, :meth:`say` does."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, *, raises: bool = False) -> None:
+        self._name, self._raises = name, raises
+        self._unsaid = ""
 
     def joined(self) -> None:
         """See Watcher."""
@@ -34,8 +36,16 @@ class Reported:
     def broken(self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
         """See Watcher."""
         text = f"{shard}: the job is broken: {reason}"
-        print(f"{self._name}: {text}", file=sys.stderr, flush=True)
+        self._unsaid = self._unsaid or text
+        if not self._raises:
+            self.say()
         reporter().broken(text, trainers, is_own=is_own)
+
+    def say(self) -> None:
+        """Tell the user why the job broke, if it did, and nobody has."""
+        text, self._unsaid = self._unsaid, ""
+        if text:
+            print(f"{self._name}: {text}", file=sys.stderr, flush=True)
 
     def restarted(self, shard: str, how: str) -> None:
         """See Watcher."""

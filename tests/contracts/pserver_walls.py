@@ -243,22 +243,28 @@ PSERVER = (
     ),
     Row(
         "_pserver.service.process",
-        "_pserver.{errors, options, watcher} _pserver.snapshots.recovery _pserver.trust.{auth, tls} "
-        "_pserver.service.{application, descriptors, hub, reception, wakeful_selector}",
-        "asyncio secrets signal socket",
+        "_pserver.{errors, options, watcher} _pserver.trust.{auth, tls} "
+        "_pserver.service.{application, foundation}",
+        "asyncio signal socket",
+    ),
+    Row(
+        "_pserver.service.foundation",
+        "_pserver.{options, watcher} _pserver.snapshots.recovery _pserver.trust.{auth, tls} "
+        "_pserver.service.{descriptors, hub, reception, wakeful_selector}",
+        "aiohttp asyncio secrets socket",
     ),
     Row("_pserver.service.descriptors", theirs="resource"),
     Row(
         "_pserver.service.endpoint",
-        "_pserver.{errors, options, watcher} _pserver.memory.{claims, memory} _pserver.protocol.link "
-        "_pserver.service.{application, descriptors, hub, ports, reception, wakeful_selector} "
-        "_pserver.shard.{ending, roster} _pserver.snapshots.recovery _pserver.trust.{auth, nearby, tls}",
+        "_pserver.{errors, options, watcher} _pserver.memory.claims _pserver.protocol.link "
+        "_pserver.service.{application, foundation, hub, orders, ports} "
+        "_pserver.shard.{ending, roster} _pserver.trust.{auth, nearby, tls}",
         "asyncio pathlib secrets signal socket threading",
     ),
     Row(  # the parent of the shards' processes: it stays small and loads no numeric library
-        "_pserver.service.{children, ports, service}",
+        "_pserver.service.{children, orders, ports, service}",
         "_pserver.{errors, options, watcher} _pserver.memory.memory _pserver.trust.{auth, nearby, tls} "
-        "_pserver.service.{children, ports, process}",
+        "_pserver.service.{children, orders, ports, process}",
         STANDARD,
     ),
     # Where processes of a job meet.

@@ -79,7 +79,7 @@ TABLE = (
         "_fleet",
         "_fleet _absent _complaint _engine.{exchange, rows} _launch.{environ, errors} _program "
         "_pserver.memory _pserver.protocol.placement",
-        "copy math numpy os pathlib shutil warnings",
+        "ast copy math numpy os pathlib shutil sys warnings",
     ),
     Row(
         "_fleet.meeting",
@@ -238,11 +238,12 @@ TABLE = (
     ),
     Row(  # the one door to the parameter server
         "_program.carrier",
-        "_absent _goodbye _reported _engine.{errors, exchange} _program.{errors, told_to_stop, upstream_flags} "
+        "_absent _goodbye _reported _engine.{errors, exchange} "
+        "_program.{errors, told_to_stop, upstream_flags} "
         "_launch.{environ, infolog, nics} "
-        "_pserver.protocol.wire _pserver.service.endpoint "
+        "_pserver.options _pserver.protocol.wire _pserver.service.endpoint "
         "_pserver.trainer.{local, places, remote, trainer_modes} _pserver.trust.{tls, token_file}",
-        "atexit os sys",
+        "atexit os pathlib sys",
     ),
     Row("_program.reading", "_data batch _program.{description, errors, reading, running}", "numpy"),
     Row("_program.reading.reader", "_data.ahead _program.{errors, reading}", "contextlib time"),

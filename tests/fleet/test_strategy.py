@@ -1,11 +1,13 @@
 """DistributedStrategy: its fields, what they take, and the file that keeps them."""
 
 import copy
+from pathlib import Path
 
 import pytest
 
 from paddle._absent import NotInThisRelease
 from paddle._fleet import modes, prototxt
+from paddle._fleet.errors import BadStrategy
 from paddle._fleet.strategy import DistributedStrategy
 
 
@@ -162,8 +164,27 @@ def test_fields_of_later_releases_are_kept_while_they_say_nothing() -> None:
     made.sparse_table_configs = {}
     assert made.fs_client_param["hadoop_bin"] == "hadoop"
     assert mode(made) == ("async", 1, 1)
-    with pytest.raises(NotInThisRelease, match="sparse_table_configs"):
-        made.sparse_table_configs = {"embedding": {"table_parameters.embedding.accessor": 1}}
     made.trainer_desc_configs = {"dump_fields": ["a"]}
     with pytest.raises(NotInThisRelease, match=r"trainer_desc_configs\['dump_fields'\]"):
         mode(made)
+
+
+def test_what_a_table_is_told_is_taken_where_it_changes_nothing_and_else_refused_by_its_key(
+    tmp_path: Path,
+) -> None:
+    made, idle = strategy(a_sync=True), {"table_parameters.emb.shard_num": 10}
+    made.sparse_table_configs = {"emb": {**idle, "table_parameters.emb.table_class": "MemorySparseTable"}}
+    assert made.sparse_table_configs["emb"]["table_parameters.emb.shard_num"] == 10
+    assert mode(made) == ("async", 1, 1)
+    made.save_to_prototxt(str(tmp_path / "s"))
+    DistributedStrategy().load_from_prototxt(str(tmp_path / "s"))
+    rule = "table_parameters.emb.accessor.embed_sgd_param.name"
+    with pytest.raises(NotInThisRelease, match=rf"'{rule}' = 'SparseAdamSGDRule', .*two optimizers"):
+        made.sparse_table_configs = {"emb": {**idle, rule: "SparseAdamSGDRule"}}
+    with pytest.raises(NotInThisRelease, match="table_class"):
+        made.sparse_table_configs = {"emb": {"table_parameters.emb.table_class": "SSDSparseTable"}}
+    with pytest.raises(BadStrategy, match=r"begin with 'table_parameters\.emb\.', and not 'shard_num'"):
+        made.sparse_table_configs = {"emb": {"shard_num": 10}}
+    with pytest.raises(BadStrategy, match="is a dict, and not 3"):
+        made.sparse_table_configs = {"emb": 3}
+    assert list(made.sparse_table_configs) == ["emb"]

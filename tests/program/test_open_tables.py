@@ -21,6 +21,7 @@ from paddle.fluid.executor import Executor, Scope
 from paddle.fluid.framework import Program, program_guard
 from paddle.fluid.initializer import Constant, NumpyArrayInitializer, Uniform
 from paddle.fluid.param_attr import ParamAttr
+from paddle.fluid.regularizer import L2Decay
 from tests.pserver.service.endpoints import TIMEOUT_S, Endpoints
 
 HEIGHT, WIDTH, SEED = 1_000_000_000, 4, 3
@@ -218,3 +219,15 @@ def test_the_later_generation_writes_the_same_table() -> None:
         True,
         True,
     )
+
+
+@pytest.mark.parametrize("mode", [None, ModeSpec(), ModeSpec(name="geo", k_steps=2)])
+def test_a_decay_of_a_table_is_none_as_the_warning_says(mode: ModeSpec | None) -> None:
+    decayed = ParamAttr(name="emb", initializer=Uniform(-0.5, 0.5), regularizer=L2Decay(0.5))
+    with pytest.warns(UserWarning, match="table 'emb' has no height, so it has no decay"):
+        made = network(lambda: optimizer.SGD(0.1), table=decayed)
+    endpoints = Endpoints(1)
+    ((losses, rows),) = job(endpoints, lambda: made, mode) if mode else [train(made, batches(0, 1))]
+    expected, _ = train(network(lambda: optimizer.SGD(0.1)), batches(0, 1))
+    np.testing.assert_allclose(losses, expected, rtol=1e-5)
+    assert rows and (mode is None or all(endpoints.outcomes()))

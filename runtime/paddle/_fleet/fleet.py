@@ -25,6 +25,7 @@ from paddle._complaint import tell_uncaught
 from paddle._engine.exchange import ModeSpec
 from paddle._fleet import modes, saving
 from paddle._fleet.alone import Alone
+from paddle._fleet.commands import are_commands, warn_of_servers_part
 from paddle._fleet.errors import BadRole, BadStrategy, FleetError, TooEarly
 from paddle._fleet.meeting import Meeting, meeting_of
 from paddle._fleet.optimizer import DistributedOptimizer
@@ -218,12 +219,12 @@ class Fleet:
 
     def init_server(self, dirname: str | None = None, var_names: Any = None) -> None:
         """Prepare to serve. ``dirname``: what ``save_persistables`` wrote, to begin from; ``var_names``: the
-        tables in it that are meant."""
+        tables in it that are meant. Where servers are commands workers call it, before ``init_worker``."""
         place = self.role_maker.place
         if not place.is_distributed:
             return
         met = self._met("init_server")
-        if place.role != Role.SERVER and dirname:
+        if place.role != Role.SERVER and dirname and not are_commands(place):
             raise BadRole(
                 f"fleet.init_server({dirname!r}) is for servers, and this process is a worker "
                 "(fleet.is_server()): "
@@ -249,8 +250,12 @@ class Fleet:
 
     def init_worker(self) -> None:
         """Meet the servers."""
-        if self.role_maker.place.is_distributed:
-            self._met("init_worker").begin()
+        place = self.role_maker.place
+        if place.is_distributed:
+            met = self._met("init_worker")
+            if not met.is_told and place.id == 0 and are_commands(place):
+                warn_of_servers_part()
+            met.begin()
 
     def barrier_worker(self) -> None:
         """Wait until all workers have come here."""

@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from paddle._absent import NotInThisRelease
-from paddle._fleet import prototxt
+from paddle._fleet import prototxt, table_configs
 from paddle._fleet.errors import BadStrategy, UnknownConfig
 from paddle._fleet.strategy_fields import CONFIGS, FLAGS
 from paddle._program.description.options import BuildStrategy, ExecutionStrategy
@@ -76,13 +75,9 @@ class DistributedStrategy:
     def _set_configs(self, name: str, given: Any) -> None:
         if not isinstance(given, Mapping):
             raise BadStrategy(f"DistributedStrategy.{name} is a dict, and not {given!r}")
-        if name == "sparse_table_configs" and any(given.values()):
-            raise NotInThisRelease(
-                "DistributedStrategy.sparse_table_configs, tables with accessors of their own, is not in "
-                "this "
-                "release: a table's rule is the optimizer's, and its entry that of sparse_embedding. Leave "
-                "it empty."
-            )
+        if name == table_configs.FIELD:
+            self._configs[name] = table_configs.checked(given)
+            return
         for key, value in given.items():
             if key not in CONFIGS[name]:
                 raise UnknownConfig(
@@ -98,8 +93,10 @@ class DistributedStrategy:
         self._configs.setdefault(name, {}).update(given)
 
     def save_to_prototxt(self, output: str) -> None:
-        """Write it to a file, in protobuf's text: all that was set."""
-        Path(output).write_text(prototxt.written({**self._values, **self._configs}), encoding="utf-8")
+        """Write it to a file, in protobuf's text: all that was set, but for what tables are told, which has
+        no effect."""
+        configs = {name: of for name, of in self._configs.items() if name != table_configs.FIELD}
+        Path(output).write_text(prototxt.written({**self._values, **configs}), encoding="utf-8")
 
     def load_from_prototxt(self, pb_file: str) -> None:
         """Read it from such a file."""

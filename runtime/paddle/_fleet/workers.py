@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from paddle._engine.exchange import ModeSpec, ParameterSpec
 from paddle._engine.rows import TableRows
-from paddle._fleet import tables
+from paddle._fleet import commands, tables
 from paddle._fleet.errors import TooEarly
 from paddle._fleet.place import Place, Role
 from paddle._program.carrier import Carrier, Cluster, serve
@@ -32,6 +34,8 @@ class Workers:
         self._tables: dict[str, tuple[TableRows, int]] = {}
         self._arrays: dict[str, tuple[tables.Arrays, int]] = {}
         self.mode = mode
+        self.is_told = False  # whether the program has said from what servers begin
+        self._is_given = False
         self.carrier: Carrier | None = None
         if place.role == Role.WORKER:
             cluster = Cluster(endpoints=place.servers, trainers=place.workers, trainer_id=place.id, mode=mode)
@@ -50,6 +54,7 @@ class Workers:
         if self.carrier is not None:
             self.carrier.decline_at_end(self._declared)
         scope, is_met = global_scope(), False
+        self._give(scope)
         for group in self._groups():
             if all(_is_there(scope, each) for each in group.parameters):
                 keeper_of(scope, group, self.carrier)
@@ -92,27 +97,48 @@ class Workers:
                 )
             keeper.exchange.shrink(threshold)
 
+    def _give(self, scope: Any) -> None:
+        """Worker 0 of a job whose servers are commands has in its scope what they are to begin from."""
+        if not (self._tables or self._arrays) or self._is_given or self.carrier is None:
+            return
+        if not all(_is_there(scope, each) for group in self._groups() for each in group.parameters):
+            raise TooEarly(
+                "what fleet.init_server() was to begin from is put where the startup program has put first "
+                "values: exe.run(startup_program) comes before fleet.init_worker()"
+            )
+        self._is_given = True
+        for program in self._programs:
+            commands.give(scope, program, self._tables, self._arrays)
+
     def serve_from(self, dirname: str | None, names: Any) -> None:
         """Begin from the tables of a folder."""
-        self._tables = {}
-        for program in self._programs if dirname else ():
+        self._tables, self.is_told = {}, bool(dirname)
+        for program in self._programs if dirname and not self._is_idle else ():
             self._tables |= tables.read(str(dirname), names, program, self._lives)
 
     def serve_arrays_from(self, dirname: str) -> None:
         """Begin from what a folder has of all other parameters, and what is remembered of them."""
-        for program in self._programs:
+        for program in () if self._is_idle else self._programs:
             arrays, rows = tables.read_arrays(dirname, program, self._tables, self._lives)
             self._arrays |= arrays
             self._tables |= rows
 
+    @property
+    def _is_idle(self) -> bool:
+        """Whether what servers begin from is nothing to this process."""
+        return self.carrier is not None and self._place.id != 0
+
     def _lives(self, name: str, ids: Any) -> Any:
-        """Which rows of a table live on this server."""
+        """Which rows of a table live on this server; all, where this is none."""
+        if self.carrier is not None:
+            return np.ones(len(ids), bool)
         return lives_on(name, ids, self._place.id, len(self._place.servers))
 
     def serve(self) -> None:
         """Serve until all workers have said goodbye."""
         own = self._place.servers[self._place.id]
-        serve(own, self._place.workers, tables=self._tables, arrays=self._arrays)
+        name = f"server-{self._place.id}"
+        serve(own, self._place.workers, name=name, tables=self._tables, arrays=self._arrays)
 
     def _groups(self) -> Iterator[Group]:
         if self.carrier is None:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ from paddle._program.upstream_flags import deadline_s
 if TYPE_CHECKING:
     from paddle._engine.exchange import Exchange, ParameterSpec, Remembering, UpdateSpec
     from paddle._launch.environ import InitFlags
+    from paddle._pserver.options import SnapshotOptions
     from paddle._pserver.trainer.remote import RemoteExchange
     from paddle._pserver.trust.tls import Certificate
 
@@ -101,8 +103,8 @@ class Carrier:
             goodbye.succeeded()
 
     def decline(self, groups: Iterable[Sequence[ParameterSpec]], within_s: float | None = None) -> None:
-        """Say goodbye to servers that have never heard of this trainer, and would wait for it. ``groups``: the
-        parameters that it has no part in; ``within_s``: how long servers are waited for that are not there."""
+        """Say goodbye to servers that have never heard of this trainer, and would wait for it. ``groups``:
+        the parameters that it has no part in; ``within_s``: how long servers are waited for."""
         if not self.is_known:
             self.is_known = True
             for number, parameters in enumerate(groups):
@@ -210,12 +212,14 @@ def serve(
     endpoint: str,
     trainers: int,
     *,
+    name: str = "",
     on_ready: Callable[[str, int], None] = lambda address, port: None,
     tables: Mapping[str, tuple[Any, int]] = MappingProxyType({}),
     arrays: Mapping[str, tuple[Any, int]] = MappingProxyType({}),
 ) -> None:
     """Be the parameter server at ``endpoint`` for so many trainers, in this process. ``tables``: rows of
-    sparse parameters that it has already; ``arrays``: values of dense ones (ShardOptions).
+    sparse parameters that it has already; ``arrays``: values of dense ones (ShardOptions). ``name``: of this
+    server in its job, wherever that runs; the folder of its snapshots is called so.
 
     Returns when all have said goodbye or are gone for good. SIGINT and SIGTERM end it in order, and this
     process with status 0, as they do in the original. Raises PserverError where the job did not end well.
@@ -250,11 +254,31 @@ def serve(
         port=port,
         trainers=trainers,
         barrier_timeout_s=_MISSED_S,
+        snapshots=_snapshots(name or endpoint.replace(":", "-")),
         tables=tables,
         arrays=arrays,
     )
-    if not serve_here(options, ready, Reported("parameter server"), token=token, certificate=certificate):
+    watcher = Reported("parameter server", raises=True)
+    if not serve_here(options, ready, watcher, token=token, certificate=certificate):
+        watcher.say()
         raise SystemExit(0)
+
+
+def _snapshots(name: str) -> SnapshotOptions | None:
+    """Those that the environment asks for."""
+    from paddle._launch.environ import snapshots
+    from paddle._pserver.options import SnapshotOptions
+
+    if not (told := snapshots(os.environ)):
+        return None
+    folder = Path(told["snapshot_dir"], name)
+    folder.mkdir(parents=True, exist_ok=True)
+    return SnapshotOptions(
+        folder=str(folder),
+        period=told["snapshot_period"],
+        interval_s=told["snapshot_interval"],
+        keep=told["snapshot_keep"],
+    )
 
 
 def _certificate(cert: str, key: str) -> Certificate | None:

@@ -366,6 +366,7 @@ def alike(passes: list[list[int]]) -> list[list[int]]:
 
 @given(**JOBS)
 @example(mode=ModeSpec(name="async"), ends=True, passes=[[1], [0, 0], [1]], seed=16307, peril=0.5)
+@example(mode=ModeSpec(), ends=True, passes=[[1, 3]], seed=666420476, peril=0.7)
 @settings(deadline=None, max_examples=150)
 def test_trainers_that_do_as_they_should_all_end_well(
     mode: ModeSpec, ends: bool, passes: list[list[int]], seed: int, peril: float

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import ModeName, ModeSpec
-from paddle._pserver.protocol.messages import Answer, Declare, Declared, GoBack, Mark, Push, Welcome
+from paddle._pserver.protocol.messages import Answer, Declare, Declared, GoBack, Mark, Push, Save, Welcome
 from paddle._pserver.service.status import status
 from paddle._pserver.shard.effects import Load
 from paddle._pserver.shard.state import State
@@ -265,3 +265,25 @@ def test_what_a_job_went_back_behind_is_given_up_wherever_it_is_killed() -> None
         else:
             assert loaded.older == (5, 0)
     assert operation > 10
+
+
+def test_a_snapshot_of_before_a_place_was_taken_does_not_know_who_took_it() -> None:
+    talk = Talk(1, snapshots=KEPT, serving="this job")
+    talk.hello(0, "first")
+    talk.declare(0)
+    talk.seed()
+    talk.disk_is_slow = True
+    talk.ask(0, Save())
+    assert talk.cuts[-1].facts.version == 0
+    talk.push(0, ONE)
+    talk.end_pass(0)
+    talk.lose(0)
+    talk.hello(0, "second")
+    assert talk.declare(0) == []
+    talk.write()  # what was cut before the first step
+    talk.lose(0)
+    talk.hello(0, "second")
+    assert talk.declare(0) == [], "a shard that starts anew would not know it"
+    talk.write()
+    talk.write()
+    assert talk.told(0) == Declared(False, (1, 0))

@@ -1,6 +1,7 @@
 """State of a program: ``fluid.save`` and ``fluid.load``, and states as dictionaries of arrays.
 
 ``PATH.pdparams`` has the parameters, ``PATH.pdopt`` what else outlives a run, ``PATH.pdmodel`` the program.
+Tables without a height, which are no arrays, are below ``PATH.pdtables``, a folder each (tables.py).
 
 It must never know a network. Guarantee: loading sets all that a program has, or nothing; what a file says of
 other variables is passed over with a warning that names them.
@@ -19,21 +20,30 @@ from paddle._program.description import program_desc
 from paddle._program.description.program import Program
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument, BadFile, MissingFile, check_known
-from paddle._program.files import pickles, tensors
-from paddle._program.files.variables import is_parameter, is_persistable, put, value_of
+from paddle._program.files import pickles, tables, tensors
+from paddle._program.files.variables import (
+    is_parameter,
+    is_persistable,
+    load_tables,
+    put,
+    save_tables,
+    value_of,
+)
 from paddle._program.files.whole import write_whole
 from paddle._program.running.lod_tensor import LoDTensor
 from paddle._program.running.scope import global_scope
 
-PARAMETERS, OTHERS, MODEL = ".pdparams", ".pdopt", ".pdmodel"
+PARAMETERS, OTHERS, MODEL, TABLES = ".pdparams", ".pdopt", ".pdmodel", ".pdtables"
 
 
 def save(program: Program, model_path: str, protocol: int = 2, **configs: Any) -> None:
-    """Write ``model_path`` with three endings: parameters, what else outlives a run, and the program."""
+    """Write ``model_path`` with three endings: parameters, what else outlives a run, and the program; with a
+    fourth the tables without a height, if there are any."""
     check_known("save", configs, "pickle_protocol use_binary_format")
     path = _base(model_path)
     scope = global_scope()
-    kept = [variable for variable in program.list_vars() if is_persistable(variable)]
+    open_ones, kept = tables.parted(program, list(filter(is_persistable, program.list_vars())))
+    save_tables(_with(path, TABLES), program, scope, open_ones)
     for ending, several in (
         (PARAMETERS, [each for each in kept if is_parameter(each)]),
         (OTHERS, [each for each in kept if not is_parameter(each)]),
@@ -49,10 +59,22 @@ def load(
 ) -> None:
     """Set what a program keeps to what ``save`` wrote, or ``save_persistables`` in a folder of that name."""
     path = _base(model_path)
-    kept = [variable for variable in program.list_vars() if is_persistable(variable)]
-    if not _with(path, PARAMETERS).exists():
-        put(global_scope(), _of_files(path, var_list or kept))
-        return
+    open_ones, kept = tables.parted(program, list(filter(is_persistable, program.list_vars())))
+    wanted = {each.name for each in var_list or (*kept, *map(program.global_block().var, open_ones))}
+    has_state = _with(path, PARAMETERS).exists()
+    folder, chosen = _with(path, TABLES) if has_state else path, [n for n in open_ones if n in wanted]
+    rows = load_tables(folder, program, chosen)
+    if has_state:
+        state = _state_of(path, kept)
+        set_program_state(program, {n: v for n, v in state.items() if not var_list or n in wanted})
+    else:
+        put(global_scope(), _of_files(path, tables.parted(program, var_list or kept)[1]))
+    for name, each in rows.items():
+        tables.put(global_scope(), name, each)
+
+
+def _state_of(path: Path, kept: Sequence[Variable]) -> dict[str, Any]:
+    """All that ``save`` wrote of these variables."""
     parameters = [each for each in kept if is_parameter(each)]
     state = pickles.load(_with(path, PARAMETERS))
     _check_all(_with(path, PARAMETERS), parameters, state)
@@ -61,15 +83,16 @@ def load(
         remembered = pickles.load(_with(path, OTHERS))
         _check_all(_with(path, OTHERS), others, remembered)
         state = {**state, **remembered}
-    wanted = {each.name for each in var_list} if var_list else None
-    set_program_state(program, {n: v for n, v in state.items() if wanted is None or n in wanted})
+    return state
 
 
 def load_program_state(
     model_path: str, var_list: Iterable[Variable | str] | None = None
 ) -> dict[str, np.ndarray]:
-    """Values by their names: what ``save`` wrote, a folder of files, or, with ``var_list``, one file."""
+    """Values by their names: what ``save`` wrote, a folder of files, or, with ``var_list``, one file. Tables
+    without a height are no arrays, and passed over with a warning that names them."""
     path = _base(model_path)
+    _tell_of_tables(_with(path, TABLES) if _with(path, PARAMETERS).exists() else path)
     if _with(path, PARAMETERS).exists():
         state = pickles.load(_with(path, PARAMETERS))
         if _with(path, OTHERS).exists():
@@ -145,5 +168,15 @@ def _name(given: Variable | str) -> str:
 
 
 def _files(folder: Path) -> list[str]:
-    found = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    return [name for name in found if name != "__model__"]
+    inside = [file for own in tables.folders_in(folder) for file in own.iterdir()]
+    found = sorted(path for path in folder.rglob("*") if path.is_file() and path not in inside)
+    return [name for each in found if (name := each.relative_to(folder).as_posix()) != "__model__"]
+
+
+def _tell_of_tables(folder: Path) -> None:
+    if found := [own.name for own in tables.folders_in(folder)]:
+        warnings.warn(
+            f"{folder} has tables ({', '.join(found)}), whose rows are no arrays of a state: fluid.load and "
+            "load_persistables take them into a program",
+            stacklevel=3,
+        )

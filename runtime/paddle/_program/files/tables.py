@@ -33,6 +33,11 @@ def folder_of(parent: Path, name: str) -> Path:
     return parent / sparse_text.FOLDER.format(name=name)
 
 
+def folders_in(parent: Path) -> list[Path]:
+    """Those of tables that lie in a folder, at any depth, as names of tables may have."""
+    return sorted(own for own in parent.rglob(folder_of(Path(), "*").name) if any(own.glob("*.meta")))
+
+
 def save(parent: Path, program: Program, scope: Scope, name: str, blocks: int = 1) -> None:
     """Write a table, open or not, in so many files."""
     op = _update(program, name)

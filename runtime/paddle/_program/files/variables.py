@@ -59,10 +59,7 @@ def save_vars(
     scope = global_scope()
     open_ones, chosen = tables.parted(program, chosen)
     values = {variable.name: value_of(scope, variable) for variable in chosen}
-    for name in open_ones:
-        _check_begun(scope, name)
-    for name in open_ones:
-        tables.save(folder, program, scope, name)
+    save_tables(folder, program, scope, open_ones)
     if filename is None:
         for name, value in values.items():
             tensors.save_one(tensors.path_of(folder, name), value)
@@ -82,7 +79,7 @@ def load_vars(
     """Read into the scope what ``save_vars`` wrote, with the same arguments."""
     folder, program = _folder("load_vars", dirname), program_of(main_program)
     open_ones, chosen = tables.parted(program, _chosen(program, vars, predicate))
-    rows = {name: _rows(folder, program, name) for name in open_ones}
+    rows = load_tables(folder, program, open_ones)
     wanted = {variable.name: tensors.shape_of(variable) for variable in chosen}
     if filename is None:
         found = {
@@ -147,19 +144,27 @@ def put(scope: Scope, values: dict[str, LoDTensor]) -> None:
         tensor.set_lod(value.lod())
 
 
-def _check_begun(scope: Scope, name: str) -> None:
-    if table_of(scope, name) is None:
-        raise NotInitialized(
-            f"table {name!r} is not begun in this scope and cannot be saved: run the startup program first, "
-            "exe.run(default_startup_program()), or load it"
-        )
+def save_tables(folder: Path, program: Program, scope: Scope, names: Sequence[str]) -> None:
+    """Write open tables, a folder each; none where one is not there."""
+    for name in names:
+        if table_of(scope, name) is None:
+            raise NotInitialized(
+                f"table {name!r} is not begun in this scope and cannot be saved: run the startup program "
+                "first, exe.run(default_startup_program()), or load it"
+            )
+    for name in names:
+        tables.save(folder, program, scope, name)
 
 
-def _rows(folder: Path, program: Program, name: str) -> TableRows:
-    own = tables.folder_of(folder, name)
-    if not own.is_dir():
-        raise MissingFile(f"there is no folder {own}, from which the rows of table {name!r} would be read")
-    return tables.load(own, program, name)[0]
+def load_tables(folder: Path, program: Program, names: Sequence[str]) -> dict[str, TableRows]:
+    """The rows of open tables that such folders have."""
+    folders = {name: tables.folder_of(folder, name) for name in names}
+    for name, own in folders.items():
+        if not own.is_dir():
+            raise MissingFile(
+                f"there is no folder {own}, from which the rows of table {name!r} would be read"
+            )
+    return {name: tables.load(own, program, name)[0] for name, own in folders.items()}
 
 
 def _folder(who: str, dirname: Any) -> Path:

@@ -45,10 +45,9 @@ class Hello(msgspec.Struct, frozen=True, array_like=True):
     """First on every connection. Answer: Welcome.
 
     ``incarnation``: which of all processes that ever had this trainer_id this is; "": one that never comes
-    back. ``answered``: what it has had answers to. As shards told it: ``before``, whose place it took, and
-    ``next_pass``, the pass after the last that was ended there. ``has_begun``: with the pass it was told.
-    ``over``: so many passes all have ended, as it knows: those before the one that it is in; or, where it
-    has not begun, as any shard has told.
+    back. ``answered``: what it has had answers to. As shards told it: ``before``, whose place it took,
+    ``next_pass``, the one after the last that was ended there, and ``over``, how many all have ended; where
+    it has begun, those before that with which it did, and what it has ended since. ``has_begun``: it has.
     """
 
     protocol: int
@@ -98,8 +97,7 @@ class Pull(msgspec.Struct, frozen=True, array_like=True):
 class PullRows(msgspec.Struct, frozen=True, array_like=True):
     """Send some rows: ``counts`` per table, body = the int64 ids, table after table.
 
-    Answer: Answer, body = these rows, float32, in the same order. ``again``: see Pull. ``peeks``: for a test,
-    which makes no rows of open tables.
+    Answer: Answer, body = these float32 rows in their order. ``again``: see Pull. ``peeks``: makes no row.
     """
 
     counts: tuple[Count, ...]
@@ -108,8 +106,7 @@ class PullRows(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Export(msgspec.Struct, frozen=True, array_like=True):
-    """Send rows of an open ``table``: the next ones after id ``after``, the first where that is None, in the
-    shard's own order.
+    """Send rows of an open ``table``, in the shard's own order: those after id ``after``, or the first ones.
 
     Answer: Answer, body = int64 how many, ``most`` int64 ids and as many float32 rows, of which so many
     count; none: there are no more. ``whole``: after these, as many rows of each slot of the rule.
@@ -269,8 +266,7 @@ class Welcome(msgspec.Struct, frozen=True, array_like=True):
     ``ready``: the shard has its initial values. ``settled``: what it has of this trainer. ``keeps``: it
     writes snapshots. ``version``: steps applied so far. ``older``: versions that it may go back to. ``pace``:
     after how many pushes of the pass it counts as beginning; see Push. ``before``: whose place it took.
-    ``next_pass``: the one after the last that a process of this ``trainer_id`` has ended. ``over``: so many
-    all have ended.
+    ``next_pass``: after the last that a process of this ``trainer_id`` ended. ``over``: so many all have.
     """
 
     barrier_timeout_s: float

@@ -30,21 +30,18 @@ from pathlib import Path
 from typing import Any
 
 from paddle._pserver.errors import JobFailed
-from paddle._pserver.memory import memory
 from paddle._pserver.memory.claims import Claims
-from paddle._pserver.options import Role, ShardOptions, SnapshotOptions
+from paddle._pserver.options import Role, SnapshotOptions
 from paddle._pserver.protocol.link import MOST_GROUPS, door
-from paddle._pserver.service import descriptors
 from paddle._pserver.service.application import application
+from paddle._pserver.service.foundation import Foundation, loop
 from paddle._pserver.service.hub import Hub
+from paddle._pserver.service.orders import memory_for, orders
 from paddle._pserver.service.ports import listen
-from paddle._pserver.service.reception import reception
-from paddle._pserver.service.wakeful_selector import WakefulSelector
 from paddle._pserver.shard.ending import Outcome
 from paddle._pserver.shard.roster import Standing
-from paddle._pserver.snapshots.recovery import begin
 from paddle._pserver.trust import nearby
-from paddle._pserver.trust.auth import Gate, Token
+from paddle._pserver.trust.auth import Token
 from paddle._pserver.trust.tls import Certificate
 from paddle._pserver.watcher import Unwatched, Watcher
 
@@ -94,86 +91,62 @@ def serve(
             listeners.insert(0, endings.enter_context(near))
         ready = partial(on_ready, options.address, port)
         own = replace(options, port=port)
-        descriptors.allow_many()
-        served = _Served(own, watcher or Unwatched(), token, certificate, endings)
-        with _signals_kept(), _loop() as runner:
+        ground = Foundation(watcher or Unwatched(), token, certificate)
+        with _signals_kept(), loop() as runner:
+            served = _Served(own, ground, endings)
             outcome = runner.run(served.run(listeners, ready))
     if outcome.exit_status and not served.was_stopped:
         raise JobFailed(f"the parameter server at {options.address}:{port} ended: {outcome.text}")
     return not served.was_stopped
 
 
-def _loop() -> asyncio.Runner:
-    return asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(WakefulSelector()))
-
-
 class _Served:
     """The shards of one endpoint. ``endings``: has what they hold as long as they serve."""
 
-    def __init__(
-        self,
-        options: EndpointOptions,
-        watcher: Watcher,
-        token: Token | None,
-        certificate: Certificate | None,
-        endings: contextlib.ExitStack,
-    ) -> None:
-        self._options, self._certificate = options, certificate
+    def __init__(self, options: EndpointOptions, ground: Foundation, endings: contextlib.ExitStack) -> None:
+        self._options, self._ground, self._endings = options, ground, endings
         self._where = f"{options.address}:{options.port}"
-        self._endings, serving = endings, secrets.token_hex(8)
-        # A snapshot may come to copy all that a shard keeps: half is for that.
-        limit_bytes = options.memory_limit_bytes or memory.limit_bytes()
-        self._limit_bytes = limit_bytes // (2 if options.snapshots else 1)
+        self._serving, self._limit_bytes = secrets.token_hex(8), memory_for(options)
         self._claims = Claims(self._limit_bytes)
-        self._hubs = {
-            (role, group): self._hub(role, group, watcher, serving)
-            for group in range(MOST_GROUPS)
-            for role in _ROLES
-        }
-        shown = "" if certificate is None else certificate.name
-        self._gate = None if token is None else Gate(token, partial(secrets.token_bytes, 32), shown)
+        keys: Iterable[tuple[Role, int]] = ((role, group) for group in range(MOST_GROUPS) for role in _ROLES)
+        self._hubs = {(role, group): self._hub(role, group) for role, group in keys}
         self.was_stopped = False
 
-    def _hub(self, role: Role, group: int, watcher: Watcher, serving: str) -> Hub:
-        options = self._options
-        name = _name(role, group, self._where)
-        shard, kept = begin(
-            ShardOptions(
-                num_gradient_servers=options.trainers,
-                roles=frozenset({role}),
-                barrier_timeout_s=options.barrier_timeout_s,
-                log_period_server=options.log_period_server,
-                memory_limit_bytes=self._limit_bytes,
-                cut_limit_bytes=self._limit_bytes // len(_ROLES),
-                claims=self._claims,
-                name=name,
-                snapshots=_own(options.snapshots, role, group),
-                is_shown=options.is_nearby,
-                serving=serving,
-                tables=options.tables,
-                arrays=options.arrays,
-            ),
-            name,
+    def _hub(self, role: Role, group: int) -> Hub:
+        options, name = self._options, _name(role, group, self._where)
+        folder = "" if options.snapshots is None else Path(options.snapshots.folder, f"{role}-{group}")
+        told = orders(
+            options,
+            role,
+            folder,
+            options.trainers,
+            self._limit_bytes,
+            cut_limit_bytes=self._limit_bytes // len(_ROLES),
+            claims=self._claims,
+            name=name,
+            serving=self._serving,
+            tables=options.tables,
+            arrays=options.arrays,
         )
+        hub, kept = self._ground.hub(told, name)
         if kept is not None:
             self._endings.callback(kept.release)
-        return Hub(shard, name, watcher, kept)
+        return hub
 
     async def run(self, listeners: Sequence[socket.socket], ready: Callable[[], None]) -> Outcome:
         """Serve on ``listeners`` until both are over."""
         options, name = self._options, f"pserver at {self._where}"
         first, *others = self._hubs
-        app = application(self._hubs[first], links=self._links(first), gate=self._gate)
+        gate = self._ground.gate
+        app = application(self._hubs[first], links=self._links(first), gate=gate)
         for key in others:
-            behind = application(self._hubs[key], links=self._links(key), gate=self._gate)
-            app.add_subapp(door(*key), behind)
-        async with reception(app, listeners, name, options.trainers, self._certificate):
+            app.add_subapp(door(*key), application(self._hubs[key], links=self._links(key), gate=gate))
+        async with self._ground.open(app, listeners, name, options.trainers):
             self._heed_signals()
             _log.info("%s: serves %d trainers", name, options.trainers)
             ready()
             outcome = await self._outcome()
-        level = logging.ERROR if outcome.exit_status and not self.was_stopped else logging.INFO
-        _log.log(level, "%s: ends: %s", name, outcome.text)
+        _log.info("%s: ends: %s", name, outcome.text)  # where it failed, the error says so
         return outcome
 
     def _links(self, own: tuple[Role, int]) -> list[tuple[str, str]]:
@@ -224,13 +197,6 @@ def _has_ever_been_met(hub: Hub) -> bool:
 
 def _name(role: Role, group: int, where: str) -> str:
     return f"{role} shard at {where}{f', group {group}' * bool(group)}"
-
-
-def _own(snapshots: SnapshotOptions | None, role: Role, group: int) -> SnapshotOptions | None:
-    """Those of one shard, in a folder of its own: as anybody finds it."""
-    if snapshots is None:
-        return None
-    return replace(snapshots, folder=str(Path(snapshots.folder, f"{role}-{group}").absolute()))
 
 
 @contextlib.contextmanager

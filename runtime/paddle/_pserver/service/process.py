@@ -8,21 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 import signal
 import socket
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from paddle._pserver.errors import PserverError
 from paddle._pserver.options import ShardOptions
-from paddle._pserver.service import descriptors
 from paddle._pserver.service.application import Place, application
-from paddle._pserver.service.hub import Hub
-from paddle._pserver.service.reception import reception
-from paddle._pserver.service.wakeful_selector import WakefulSelector
-from paddle._pserver.snapshots.recovery import begin
-from paddle._pserver.trust.auth import Gate, Token
+from paddle._pserver.service.foundation import Foundation, loop
+from paddle._pserver.trust.auth import Token
 from paddle._pserver.trust.tls import Certificate
 from paddle._pserver.watcher import Watcher
 
@@ -44,8 +38,9 @@ def run(
     ``places``: this shard and those that were started with it, for people to look at. ``token``: trainers
     must have it. ``certificate``: it is shown to them, and all that comes over TCP is encrypted.
     """
-    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(WakefulSelector())) as runner:
-        return runner.run(_serve(options, listeners, name, on_ready, watcher, places, token, certificate))
+    with loop() as runner:
+        ground = Foundation(watcher, token, certificate)
+        return runner.run(_serve(options, listeners, name, on_ready, watcher, places, ground))
 
 
 async def _serve(
@@ -55,21 +50,16 @@ async def _serve(
     on_ready: Callable[[], None],
     watcher: Watcher,
     places: Sequence[Place],
-    token: Token | None = None,
-    certificate: Certificate | None = None,
+    ground: Foundation,
 ) -> int:
-    descriptors.allow_many()
     try:
-        shard, kept = begin(options, name)
+        hub, _ = ground.hub(options, name)
     except (PserverError, OSError) as error:
         _log.error("%s: %s", name, error)
         watcher.broken(name, str(error), (), is_own=True)
         return error.exit_status if isinstance(error, PserverError) else 1
-    hub = Hub(shard, name, watcher, kept)
-    shown = "" if certificate is None else certificate.name
-    gate = None if token is None else Gate(token, partial(secrets.token_bytes, 32), shown)
     trainers = options.num_gradient_servers
-    async with reception(application(hub, places, gate), listeners, name, trainers, certificate):
+    async with ground.open(application(hub, places, ground.gate), listeners, name, trainers):
         stop, why = hub.stop, "the pserver was told to stop"
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop, why)
         _log.info("%s: serves %d trainers", name, trainers)

@@ -13,14 +13,13 @@ import logging
 import secrets
 import socket
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import chain
-from pathlib import Path
+from typing import Any
 
-from paddle._pserver.memory import memory
-from paddle._pserver.options import ServerOptions, ShardOptions, SnapshotOptions
+from paddle._pserver.options import ServerOptions, SnapshotOptions
 from paddle._pserver.service.children import Children
+from paddle._pserver.service.orders import memory_for, orders
 from paddle._pserver.service.ports import listen
 from paddle._pserver.trust import nearby
 from paddle._pserver.trust.auth import Token
@@ -83,14 +82,6 @@ def _close(listeners: Iterable[Sequence[socket.socket]]) -> None:
         listener.close()
 
 
-def _snapshots(options: ServerOptions, index: int) -> SnapshotOptions | None:
-    """Those of shard number ``index``, in a folder of its own: as anybody finds it, since whoever asks for
-    one (demand.py) is told of it."""
-    if options.snapshots is None:
-        return None
-    return replace(options.snapshots, folder=str(Path(options.snapshot_folders[index]).absolute()))
-
-
 def _shard(
     options: ServerOptions,
     index: int,
@@ -107,20 +98,9 @@ def _shard(
     from paddle._pserver.service.process import run
 
     address, port, role = options.places[index]
-    # A snapshot may come to copy all that the shard keeps: half is for that.
-    parts = len(options.places) * (2 if options.snapshots else 1)
-    limit_bytes = (options.memory_limit_bytes or memory.limit_bytes()) // parts
-    shard = ShardOptions(
-        num_gradient_servers=options.num_gradient_servers,
-        roles=frozenset({role}),
-        min_trainers=options.min_trainers,
-        barrier_timeout_s=options.barrier_timeout_s,
-        log_period_server=options.log_period_server,
-        memory_limit_bytes=limit_bytes,
-        cut_limit_bytes=limit_bytes,
-        snapshots=_snapshots(options, index),
-        is_shown=options.is_nearby,
-        serving=serving,
-    )
+    limit_bytes = memory_for(options, len(options.places))
+    folder = options.snapshot_folders[index] if options.snapshots else ""
+    own: dict[str, Any] = {"min_trainers": options.min_trainers, "cut_limit_bytes": limit_bytes}
+    shard = orders(options, role, folder, options.num_gradient_servers, limit_bytes, serving=serving, **own)
     name = f"{role} shard at {address}:{port}"
     return run(shard, listeners[index], name, ready, watcher, options.places, token, certificate)

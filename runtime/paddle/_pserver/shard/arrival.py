@@ -114,9 +114,10 @@ class Arrivals:
         return Barred(*(tuple(trainer.id for trainer in found) for found in (ever, later, left)))
 
     def kept(self, known: Sequence[Known]) -> None:
-        """A cut lasts that holds so much of the trainers; nothing of who took a place since it was cut."""
+        """A cut lasts that holds so much of the trainers; nothing of who took a place since it was cut, and
+        after another process had it."""
         for trainer, (process, mark) in zip(self._roster.trainers, known, strict=True):
-            is_its_own = process == trainer.incarnation or mark == Mark()
+            is_its_own = process in (trainer.incarnation, "")
             self._clocks.durable[trainer.id] = mark if is_its_own else Mark()
             self.unkept -= {trainer.id} if is_its_own else set()
 

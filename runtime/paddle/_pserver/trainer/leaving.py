@@ -1,7 +1,7 @@
 """Leaving: what a trainer says to its shards when it goes.
 
-It must never know what was trained. Guarantee: what failed is told, though the caller may not know it. Where a
-newer process has the trainer's place nothing is said, for the job goes on; some shards may not know of it yet.
+It must never know what was trained. Guarantee: what failed is told, though the caller may not know it. Where
+a newer process has the trainer's place nothing is said, for the job goes on; not all shards may know yet.
 """
 
 from __future__ import annotations

@@ -1,0 +1,53 @@
+"""Orders: what one shard is told, of what its server was, whether that has a process for each (service.py) or
+one for all (endpoint.py).
+
+It must never know a parameter. Guarantee: shards of one server differ in role, folder and memory alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from paddle._pserver.memory import memory
+from paddle._pserver.options import Role, ShardOptions, SnapshotOptions
+
+
+class Told(Protocol):
+    """What servers of both kinds are."""
+
+    @property
+    def barrier_timeout_s(self) -> float: ...
+    @property
+    def log_period_server(self) -> int: ...
+    @property
+    def memory_limit_bytes(self) -> int: ...
+    @property
+    def snapshots(self) -> SnapshotOptions | None: ...
+    @property
+    def is_nearby(self) -> bool: ...
+
+
+def memory_for(told: Told, parts: int = 1) -> int:
+    """Bytes for the parameters of each of so many parts of a server."""
+    # A snapshot may come to copy all that a shard keeps: half is for that.
+    return (told.memory_limit_bytes or memory.limit_bytes()) // (parts * (2 if told.snapshots else 1))
+
+
+def orders(
+    told: Told, role: Role, folder: Path | str, trainers: int, memory_bytes: int, **own: Any
+) -> ShardOptions:
+    """Those of one shard. ``folder``: of its snapshots, where any are kept: as anybody finds it, since
+    whoever asks for one (demand.py) is told of it. ``own``: the rest of ShardOptions."""
+    kept = told.snapshots
+    return ShardOptions(
+        num_gradient_servers=trainers,
+        roles=frozenset({role}),
+        barrier_timeout_s=told.barrier_timeout_s,
+        log_period_server=told.log_period_server,
+        memory_limit_bytes=memory_bytes,
+        snapshots=None if kept is None else replace(kept, folder=str(Path(folder).absolute())),
+        is_shown=told.is_nearby,
+        **own,
+    )
