@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from paddle._launch.environ import OF_SNAPSHOTS
 from paddle._launch.flags import BY_CONF_NAME, BY_NAME, FLAGS, FLEET_FLAGS
 from paddle._launch.fleet import call
 
@@ -89,7 +90,7 @@ def read_by_the_code() -> set[str]:
         for word in found
         if VARIABLE.fullmatch(word) and (word.partition("_")[0] in FAMILIES or word in OTHERS)
     }
-    return {name for name in named if name not in BY_CONF_NAME or name in OF_FLAGS}
+    return {name for name in named if name not in BY_CONF_NAME or name in {*OF_FLAGS, *OF_SNAPSHOTS.values()}}
 
 
 OF_FLAGS = {name for flag in FLAGS for name in flag.env}

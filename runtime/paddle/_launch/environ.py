@@ -60,7 +60,12 @@ _FILES = {
     "tls_cert": "PADDLE_TLS_CERT",
     "tls_key": "PADDLE_TLS_KEY",
 }
-_OF_SNAPSHOTS = ("snapshot_dir", "snapshot_period", "snapshot_interval", "snapshot_keep")
+OF_SNAPSHOTS = {
+    "snapshot_dir": "PADDLE_SNAPSHOT_DIR",
+    "snapshot_period": "PADDLE_SNAPSHOT_PERIOD",
+    "snapshot_interval": "PADDLE_SNAPSHOT_INTERVAL",
+    "snapshot_keep": "PADDLE_SNAPSHOT_KEEP",
+}
 _HOST = re.compile(r"[\w.-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(%\w+)?")  # a name, IPv4 or IPv6
 # A list of trainer addresses turns a fluid program to collective training; the others speak of another job,
 # or change where a Python looks for what it imports.
@@ -170,11 +175,11 @@ def files(values: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, st
 def snapshots(environ: Mapping[str, str]) -> dict[str, Any]:
     """Where and when a server that a program runs keeps snapshots, as flags of ``paddle pserver`` say it;
     empty where it keeps none."""
-    told = {name: environ.get(f"PADDLE_{name.upper()}", "").strip() for name in _OF_SNAPSHOTS}
+    told = {name: environ.get(variable, "").strip() for name, variable in OF_SNAPSHOTS.items()}
     if not told["snapshot_dir"]:
         return {}
-    said = {name: BY_NAME[name].parse(text, f"PADDLE_{name.upper()}") for name, text in told.items() if text}
-    return {name: said.get(name, BY_NAME[name].default) for name in _OF_SNAPSHOTS}
+    said = {name: BY_NAME[name].parse(text, OF_SNAPSHOTS[name]) for name, text in told.items() if text}
+    return {name: said.get(name, BY_NAME[name].default) for name in OF_SNAPSHOTS}
 
 
 def restarts(environ: Mapping[str, str]) -> int:

@@ -224,7 +224,6 @@ def serve(
     Returns when all have said goodbye or are gone for good. SIGINT and SIGTERM end it in order, and this
     process with status 0, as they do in the original. Raises PserverError where the job did not end well.
     """
-    from paddle._launch import nics
     from paddle._launch.environ import files, reporter
     from paddle._launch.infolog import open_info_log
     from paddle._pserver.service.endpoint import EndpointOptions
@@ -240,10 +239,7 @@ def serve(
 
     def ready(address: str, port: int) -> None:
         if token is None:
-            for warning in nics.exposed(
-                [address], "every process of the job with PADDLE_TOKEN_FILE=job.token"
-            ):
-                _say(f"warning: {warning}")
+            _warn_of_the_exposed(address)
         _say(f"the parameter server listens on {address}:{port}, for trainers: {trainers}")
         reporter().ready([(address, port)])
         on_ready(address, port)
@@ -262,6 +258,13 @@ def serve(
     if not serve_here(options, ready, watcher, token=token, certificate=certificate):
         watcher.say()
         raise SystemExit(0)
+
+
+def _warn_of_the_exposed(address: str) -> None:
+    from paddle._launch import nics
+
+    for warning in nics.exposed([address], "every process of the job with PADDLE_TOKEN_FILE=job.token"):
+        _say(f"warning: {warning}")
 
 
 def _snapshots(name: str) -> SnapshotOptions | None:
