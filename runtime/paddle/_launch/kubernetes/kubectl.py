@@ -36,9 +36,10 @@ _ADVICE = {  # what stands in what it says, in small letters: what to do
 
 
 class Kubectl:
-    """Calls it, for what ``asked`` says of context and namespace."""
+    """Calls it, for what ``asked`` says of context and namespace. ``space``: the latter, for people."""
 
     def __init__(self, asked: Pods) -> None:
+        self.space = f"namespace {asked.namespace}" if asked.namespace else "kubectl's namespace"
         self._words = [_PROGRAM]
         self._words += [f"--context={asked.context}"] if asked.context else []
         self._words += [f"--namespace={asked.namespace}"] if asked.namespace else []

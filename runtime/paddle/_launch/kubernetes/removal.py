@@ -41,7 +41,7 @@ def check_may(kubectl: Kubectl, *what: str) -> None:
         if "failed: no" not in str(error):
             raise
         raise NodeError(
-            f"this user may not create {'/'.join(what).replace('--subresource=', '')} in that namespace: "
+            f"this user may not create {'/'.join(what).replace('--subresource=', '')} in {kubectl.space}: "
             "nobody allows it, or there is no such namespace. `kubectl get namespaces` shows those there "
             "are; cluster/kubernetes/role.yaml has the rights to ask for."
         ) from error
