@@ -67,7 +67,9 @@ LISTED = {
         switch_case t tanh tanh_shrink target_assign teacher_student_sigmoid_loss temporal_shift
         thresholded_relu topk trace TrainingHelper transpose tril triu
         unfold Uniform uniform_random uniform_random_batch_size_like unique unique_with_counts
-        unsqueeze unstack utils upload warpctc where While while_loop WhileGuard yolo_box yolov3_loss
+        unsqueeze unstack upload
+        math_op_patch layer_function_generator collective distributions
+        warpctc where While while_loop WhileGuard yolo_box yolov3_loss
         zeros zeros_like
         """,
     "optimizer": """
@@ -108,7 +110,10 @@ LISTED = {
 _DETECTION = "operators that detect objects in images are not built"
 _SERVERS = "fluid.DistributeTranspiler makes programs of trainers and servers"
 _INSTEAD = {
-    "utils": "it is upstream's own, nested lists and sizes; use functions of Python's",
+    **dict.fromkeys(
+        ("math_op_patch", "layer_function_generator", "collective"),
+        "it is a module of upstream's own making of layers; Block.append_op appends operators",
+    ),
     **dict.fromkeys(
         (
             *("anchor_generator", "bipartite_match", "box_clip", "box_coder", "box_decoder_and_assign"),

@@ -50,6 +50,7 @@ MODULE_OF = {name: module for module, names in _BY_MODULE.items() for name in na
 
 _EAGER = "programs are static here: build one with fluid.layers and run it with fluid.Executor"
 _CSP = "channels were taken out of fluid in 0.15; use Python's queue and threading"
+_DATASETS = "Executor.train_from_dataset(...) reads files of fluid.DatasetFactory().create_dataset(...)"
 ABSENT = {
     **dict.fromkeys(("dygraph", "dygraph_guard", "enable_dygraph", "disable_dygraph"), _EAGER),
     **dict.fromkeys(("enable_imperative", "disable_imperative", "imperative", "eager"), _EAGER),
@@ -61,6 +62,14 @@ ABSENT = {
     "cuda_profiler": "it computes on the CPU",
     "distribute_lookup_table": "embedding(is_distributed=True) is transpiled by DistributeTranspiler",
     "ComplexVariable": "numbers are real here",
+    **dict.fromkeys(("async_executor", "data_generator", "trainer_factory"), _DATASETS),
+    **dict.fromkeys(("dataloader", "multiprocess_utils"), "fluid.io.DataLoader reads batches"),
+    **dict.fromkeys(("distributed", "distributed_fleet"), "fluid.incubate.fleet has servers and workers"),
+    "concurrency": _CSP,
+    "default_scope_funcs": "fluid.scope_guard and fluid.global_scope are of scopes",
+    "generator": "fluid.Program.random_seed says the seed of a program",
+    "entry_attr": "paddle.distributed has entries of tables",
+    "proto": "Program.parse_from_string and Program.desc are of programs as bytes",
     "AsyncExecutor": "Executor.train_from_dataset(...) reads files with several threads",
 }
 """What is told of names that are not built, and never will be or not yet."""

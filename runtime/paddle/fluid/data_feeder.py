@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paddle._program.description.dtypes import numpy_dtype
+from paddle._program.description.dtypes import dtype_of, numpy_dtype
 from paddle._program.description.guards import default_main_program
 from paddle._program.description.program import Program
 from paddle._program.description.variable import Variable
@@ -13,7 +13,7 @@ from paddle._program.errors import BadArgument
 from paddle._program.running.feeder import SampleFeeder, Slot
 from paddle._program.upstream_flags import cpu_count
 
-__all__ = ["DataFeeder"]
+__all__ = ["DataFeeder", "check_dtype", "check_type", "check_variable_and_dtype", "convert_dtype"]
 
 
 class DataFeeder(SampleFeeder):
@@ -42,3 +42,38 @@ class DataFeeder(SampleFeeder):
 def _slot(variable: Variable) -> Slot:
     """A row is what is behind the first size, which is that of the batch, or of all rows of sequences."""
     return Slot(variable.name, variable.shape[1:], numpy_dtype(variable.dtype), variable.lod_level)
+
+
+def convert_dtype(dtype: Any) -> str:
+    """The name of a dtype, as arrays have it."""
+    return str(numpy_dtype(dtype_of(dtype)))
+
+
+def check_type(
+    input: Any, input_name: str, expected_type: Any, op_name: str, extra_message: str = ""
+) -> None:
+    """Raise where an argument of a layer is not of a type, or of one of several."""
+    if not isinstance(input, expected_type):
+        raise BadArgument(
+            f"{op_name}: {input_name} is {expected_type}, and not {type(input).__name__}. {extra_message}"
+        )
+
+
+def check_dtype(
+    input_dtype: Any, input_name: str, expected_dtype: Any, op_name: str, extra_message: str = ""
+) -> None:
+    """Raise where a dtype is none of these."""
+    known = [expected_dtype] if isinstance(expected_dtype, str) else list(expected_dtype)
+    found = convert_dtype(input_dtype)
+    if found not in known:
+        raise BadArgument(
+            f"{op_name}: {input_name} is of {', '.join(known)}, and not of {found}. {extra_message}".strip()
+        )
+
+
+def check_variable_and_dtype(
+    input: Any, input_name: str, expected_dtype: Any, op_name: str, extra_message: str = ""
+) -> None:
+    """Raise where an argument of a layer is no Variable of such a dtype."""
+    check_type(input, input_name, Variable, op_name, extra_message)
+    check_dtype(input.dtype, input_name, expected_dtype, op_name, extra_message)

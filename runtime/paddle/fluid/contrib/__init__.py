@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from paddle import _absent
+from paddle.fluid._listed import LISTED
 
 _MODULES = frozenset({"inferencer", "layers", "memory_usage_calc", "op_frequence", "trainer"})
 _MODULE_OF = {
@@ -46,6 +47,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"paddle.fluid.contrib.{name}")
     if name in _MODULE_OF:
         return getattr(import_module(f"paddle.fluid.contrib.{_MODULE_OF[name]}"), name)
+    if name in LISTED["contrib.layers"].split():  # which are seen here, too
+        return getattr(import_module("paddle.fluid.contrib.layers"), name)
     if name in _ABSENT:
         raise _absent.AbsentName(f"paddle.fluid.contrib.{name} is not in this release: {_ABSENT[name]}.")
     raise AttributeError(

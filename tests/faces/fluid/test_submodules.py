@@ -1,0 +1,75 @@
+"""Submodules of fluid that programs import from: they are there, or say what there is instead."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+import paddle.fluid as fluid
+from paddle.fluid.layers import utils
+
+THERE = """
+    layers.device:get_places layers.nn:fc layers.control_flow:While layers.io:data
+    layers.learning_rate_scheduler:noam_decay layers.tensor:concat layers.utils:map_structure
+    framework:Program executor:global_scope core:LoDTensor layer_helper_base:LayerHelperBase
+    data_feeder:check_variable_and_dtype data_feeder:convert_dtype
+    transpiler.memory_optimization_transpiler:memory_optimize
+    transpiler.inference_transpiler:InferenceTranspiler contrib:ctr_metric_bundle
+""".split()  # noqa: SIM905  read in columns
+ABSENT = """
+    async_executor concurrency data_generator dataloader default_scope_funcs distributed generator
+    proto trainer_factory layers.math_op_patch layers.collective layers.distributions contrib.slim
+""".split()  # noqa: SIM905  read in columns
+
+
+@pytest.mark.parametrize("each", THERE)
+def test_names_are_found_in_their_modules(each: str) -> None:
+    module, name = each.split(":")
+    assert getattr(importlib.import_module(f"paddle.fluid.{module}"), name) is not None
+
+
+@pytest.mark.parametrize("module", ABSENT)
+def test_modules_that_are_not_built_say_so(module: str) -> None:
+    with pytest.raises(ImportError, match=f"paddle.fluid.{module} is not in this release: "):
+        importlib.import_module(f"paddle.fluid.{module}")
+
+
+def test_names_of_contrib_layers_say_so_at_contrib() -> None:
+    with pytest.raises(AttributeError, match="basic_lstm is not in this release"):
+        _ = fluid.contrib.basic_lstm
+
+
+def test_nested_structures_are_walked_in_one_order() -> None:
+    nest = {"b": [1, (2, 3)], "a": 4}
+    assert utils.flatten(nest) == [4, 1, 2, 3]
+    assert utils.map_structure(lambda one, other: one + other, nest, nest) == {"b": [2, (4, 6)], "a": 8}
+    assert utils.pack_sequence_as([0, (0, [0])], "xyz") == ["x", ("y", ["z"])]
+    with pytest.raises(ValueError, match="place for 2 items, and 3 are given"):
+        utils.pack_sequence_as([0, 0], [1, 2, 3])
+
+
+def test_structures_are_compared() -> None:
+    utils.assert_same_structure([1, (2,)], [3, (4,)])
+    with pytest.raises(TypeError, match="is a tuple"):
+        utils.assert_same_structure([1, (2,)], [3, [4]])
+    utils.assert_same_structure([1, (2,)], [3, [4]], check_types=False)
+    with pytest.raises(ValueError, match="has 2 items"):
+        utils.assert_same_structure([1, 2], [3])
+
+
+def test_numbers_are_spread() -> None:
+    assert utils.convert_to_list(3, 2, "stride") == [3, 3]
+    assert utils.convert_to_list((1, 2), 2, "stride") == [1, 2]
+    with pytest.raises(ValueError, match="stride is one int or 2 of them"):
+        utils.convert_to_list([1, 2, 3], 2, "stride")
+
+
+def test_arguments_of_layers_of_ones_own_are_checked() -> None:
+    x = fluid.layers.data("x", [3])
+    fluid.data_feeder.check_variable_and_dtype(x, "x", ["float32", "float64"], "mine")
+    assert fluid.data_feeder.convert_dtype(x.dtype) == "float32"
+    with pytest.raises(TypeError, match="mine: x is of int64, and not of float32"):
+        fluid.data_feeder.check_variable_and_dtype(x, "x", ["int64"], "mine")
+    with pytest.raises(TypeError, match=r"mine: x is .*Variable.*, and not int"):
+        fluid.data_feeder.check_variable_and_dtype(3, "x", ["int64"], "mine")
