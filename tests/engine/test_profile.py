@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from paddle._engine.errors import ExchangeError
+from paddle._engine.plans import room
 from paddle._engine.profile import BETWEEN, FEED, FETCH, Profile, switch
 from paddle._engine.profile_table import table
 
@@ -115,7 +116,8 @@ def test_a_mark_costs_what_its_clocks_cost() -> None:
     assert profile._mark_ns == pytest.approx(2 * 7, rel=0.05)
 
 
-def test_plans_that_are_no_more_stay_counted() -> None:
+def test_plans_that_are_no_more_stay_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "MOST", 0)
     job, profile = linear(), ticking()
     for rows in range(1, 101):  # each size of a batch is another plan, of which 16 are kept
         trained(job, points(rows), profile, runs=1)

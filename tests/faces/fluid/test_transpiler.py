@@ -215,8 +215,6 @@ def test_scripts_of_jobs_find_what_they_take_from_the_transpiler(
     assert (tmp_path / "program").read_text() == f"{main}\n"
     with pytest.raises(AttributeError, match="UnionFind is not in this release"):
         _ = transpiler.details.UnionFind
-    with pytest.raises(ImportError, match=r"fluid.layers.utils is not in this release"):
-        import paddle.fluid.layers.utils  # noqa: F401
 
 
 def test_servers_are_waited_for_and_named_when_they_do_not_come() -> None:

@@ -83,8 +83,8 @@ def test_manifests_of_the_example_fit_them_too() -> None:
 
 @settings(max_examples=20)
 @given(
-    pservers=st.integers(1, 1000),
-    trainers=st.integers(1, 1000),
+    pservers=st.integers(1, 50),
+    trainers=st.integers(1, 50),
     ports=st.integers(1, 20),
     old=st.booleans(),
 )
