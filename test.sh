@@ -18,9 +18,10 @@ stage $python -m mypy
 (cd runtime && stage ../.venv/bin/lint-imports --config ../pyproject.toml)  # from the root it would find paddle.py
 [ $# -eq 0 ] || { stage $python -m pytest "$@"; exit; }
 # Tests that wait for what they look at share the cores, those of little jobs and of nodes of their own, too. Those that break
-# something promise times, and have the machine to themselves, but for those that ask only what comes of it.
+# something promise times, and have the machine to themselves, but for those that ask only what comes of it. Pages that take
+# minutes to type are typed by who changes them: sh test.sh -m page tests/cluster
 at_once="-n 2 --dist loadfile"
 stage $python -m pytest $at_once tests/contracts tests/data tests/engine tests/faces tests/fleet tests/lab tests/launch tests/program tests/pserver
-stage $python -m pytest $at_once tests/cluster tests/faults -m "lab or patient or not faults"
+stage $python -m pytest $at_once tests/cluster tests/faults -m "(lab or patient or not faults) and not page"
 stage $python -m pytest tests/cluster tests/faults -m "faults and not lab and not patient"
 [ -n "$(packages_without $of_containers)" ] || stage sh cluster/compose/test.sh

@@ -25,6 +25,7 @@ from tests.waiting import until
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
 
 PROMISED_S = 5.0
+PHASE_S = 90.0  # where other clusters share the machine
 LEASH_S = 2.0  # from the death of a launcher to that of its roles
 NEVER_READY = "import signal\nprint('family', flush=True)\nsignal.pause()\n"
 STUBBORN = (
@@ -59,7 +60,7 @@ class Launched(Job):
         return state.phase if state else ""
 
     def until(self, phase: str) -> None:
-        until(lambda: self.phase() == phase, f"{phase}, not {self.phase()}")
+        until(lambda: self.phase() == phase, phase, PHASE_S)
 
     def until_all_say(self, log: str) -> None:
         for node in self.lab.names:

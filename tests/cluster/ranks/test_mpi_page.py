@@ -19,7 +19,7 @@ from tests.fresh import ROOT, copy_to
 from tests.lab.lab import Lab
 from tests.waiting import until
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.page]
 
 PAGE = (ROOT / "docs" / "mpi.md").read_text(encoding="utf-8")
 USER, HOME, HEAD = "tutorial", "/srv/tutorial", "n4"
