@@ -27,18 +27,24 @@ def stay():
     os.write(writer, b".")
     signal.pause()
 
-if os.fork() == 0:
-    if os.fork() == 0:
-        stay()
-    os._exit(0)
+def double_fork(then):
+    between = os.fork()
+    if between == 0:
+        if os.fork() == 0:
+            then()
+        os._exit(0)
+    os.waitpid(between, 0)  # else it may still be counted
+
+double_fork(stay)
 if os.fork() == 0:
     stay()
 STRAY = "import os, signal, sys; os.write(int(sys.argv[1]), b'.'); signal.pause()"
-if os.fork() == 0:
-    if os.fork() == 0:
-        mark = {name: text for name, text in os.environ.items() if name == "LAUNCH_TEST_MARK"}
-        os.execve(sys.executable, [sys.executable, "-I", "-c", STRAY, str(writer)], mark)
-    os._exit(0)
+
+def stray():
+    mark = {name: text for name, text in os.environ.items() if name == "LAUNCH_TEST_MARK"}
+    os.execve(sys.executable, [sys.executable, "-I", "-c", STRAY, str(writer)], mark)
+
+double_fork(stray)
 there = b""
 while len(there) < 3:
     there += os.read(reader, 3)
