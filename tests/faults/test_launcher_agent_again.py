@@ -88,7 +88,10 @@ def test_nothing_is_left_of_a_role_when_it_is_started_again_and_other_roles_are_
     now = set(family.pids())
     assert len(now) == 2 + 4 + 4
     assert len(now & before) == 2 + 4
-    text = (family.workspace / "log" / "train.log").read_text()
+    log = family.workspace / "log" / "train.log"
+    text = until(
+        lambda: (said := log.read_text()) and "life 1" in said and said, "the log of its second life"
+    )
     assert text.index("life first") < text.index("--- trainer is started again") < text.index("life 1")
     assert "trainer started again, pid" in family.log()
     kill(family, again)
