@@ -79,6 +79,9 @@ class Talk:
         self.cuts: list[State] = []  # all that were ever cut
         self.disk_is_slow = False  # nothing lasts until ``write``
         self._steps = [0] * trainers
+        self._processes = [""] * trainers  # that said hello last
+        self._passes = [0] * trainers  # that they have asked to end
+        self._begun: set[str] = set()  # processes that have told something that counts
         self._sessions: dict[int, int] = {}
         self._owners: dict[int, int] = {}
 
@@ -95,6 +98,8 @@ class Talk:
 
     def ask(self, trainer: int, message: Request, gradient: Gradient = NOTHING, **more: Any) -> list[Reply]:
         """What the trainer is answered at once."""
+        if isinstance(message, Push | EndPass):
+            self._begun.add(self._processes[trainer])
         gradient = Gradient([array.copy() for array in gradient.dense], gradient.rows)  # the shard's own
         session = self.session(trainer)
         return self._take(self.shard.handle(session, message, gradient, **more, now=self.now), trainer)
@@ -138,6 +143,7 @@ class Talk:
         other.now = self.now
         other._take(other.shard.restore(cut or self.cuts[-1], "a folder", now=self.now))
         other._steps = list(other.shard.clocks.pushes)
+        other._passes, other._begun = list(self._passes), self._begun
         return other
 
     def told(self, trainer: int) -> Reply:
@@ -150,6 +156,9 @@ class Talk:
         self, trainer: int, incarnation: str = "", answered: Mark = NOTHING_YET, **more: Any
     ) -> list[Reply]:
         self.shard.connected(self.session(trainer), f"host{trainer}")
+        if trainer < len(self._processes):
+            self._processes[trainer] = incarnation
+        more.setdefault("has_begun", bool(incarnation) and incarnation in self._begun)
         trainers = self.shard.options.num_gradient_servers
         return self.ask(trainer, Hello(PROTOCOL, trainer, trainers, "dense", incarnation, answered, **more))
 
@@ -174,7 +183,10 @@ class Talk:
         self._steps[trainer] += 1
         return self.ask(trainer, Push(self._steps[trainer], pass_id, samples), given)
 
-    def end_pass(self, trainer: int, pass_id: int = 0) -> list[Reply]:
+    def end_pass(self, trainer: int, pass_id: int | None = None) -> list[Reply]:
+        """By itself the one after the last that it asked to end."""
+        pass_id = self._passes[trainer] if pass_id is None else pass_id
+        self._passes[trainer] = pass_id + 1
         return self.ask(trainer, EndPass(pass_id))
 
     def goodbye(self, trainer: int, failure: str | None = None, *, follows: bool = False) -> list[Reply]:

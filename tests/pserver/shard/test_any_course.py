@@ -72,6 +72,7 @@ class Process:
         self.over = 0  # passes that all have ended, as far as it knows
         self.seen = 0  # the shard that it was at last, by how often there had been another
         self.has_told_all = True  # it had when it was killed
+        self.is_unknown = False  # it was let go, and no snapshot knows
         self.journal, self.answered = Journal(), Mark()
         self.begin(first)
         self.open: tuple[Request, Entry | None] | None = None
@@ -253,7 +254,7 @@ class Course:
     def kill(self) -> None:
         """The shard starts anew from what lasts; while that does not know of one that was left out, others
         would wait for it until their patience ends."""
-        gone = [each.id for each in self.processes if each.has_given_up or self.is_missed(each)]
+        gone = [one.id for one in self.processes if one.has_given_up or one.is_unknown or self.is_missed(one)]
         known = [] if self.lasting is None else [one.is_gone for one in self.lasting.facts.trainers]
         if not all(known[id] for id in gone) or all(each.is_done for each in self.processes):
             return
@@ -263,6 +264,10 @@ class Course:
         self.restarts += 1
         for each in self.processes:
             each.is_here, each.asks = False, None
+
+    def lasts_that_left(self, each: Process) -> bool:
+        """A shard that starts anew does not wait for it."""
+        return self.lasting is not None and self.lasting.facts.trainers[each.id].is_gone
 
     def is_missed(self, each: Process) -> bool:
         """It was killed while it waited for the answer to its goodbye."""
@@ -314,6 +319,8 @@ class Course:
                 self.over = max(self.over, each.next_pass)
                 self.nobody_is_left_behind_in(asked.pass_id)
             each.is_done = isinstance(asked, Goodbye)
+            each.is_unknown = each.is_done and not self.lasts_that_left(each)
+            assert not (each.is_unknown and self.talk.shard.roster.is_anybody_in)
             each.is_here = each.is_here and not each.is_done
         if isinstance(message, Answer):
             each.journal.prune(message.durable)
@@ -366,6 +373,9 @@ def alike(passes: list[list[int]]) -> list[list[int]]:
 
 @given(**JOBS)
 @example(mode=ModeSpec(name="async"), ends=True, passes=[[1], [0, 0], [1]], seed=16307, peril=0.5)
+@example(mode=ModeSpec(name="async"), ends=True, passes=[[0], [0], [0, 0, 0]], seed=75859, peril=0.3)
+@example(mode=ModeSpec(), ends=True, passes=[[0], [0], [0]], seed=75859, peril=0.3)
+@example(mode=ModeSpec(name="geo"), ends=True, passes=[[0, 3], [2, 0, 0], [1]], seed=2831018088, peril=0.3)
 @example(mode=ModeSpec(), ends=True, passes=[[1, 3]], seed=666420476, peril=0.7)
 @settings(deadline=None, max_examples=150)
 def test_trainers_that_do_as_they_should_all_end_well(

@@ -170,6 +170,7 @@ class Arrivals:
         """The same, where what the shard lacks is not sent again."""
         id, answered, clocks = trainer.id, hello.answered, self._clocks
         known = self._hear_of_passes(trainer, hello, comes_back=comes_back)
+        comes_back = comes_back and hello.has_begun  # else it has told nothing, whatever is known of its place
         if comes_back and answered.pushes <= known.pushes and answered.passes <= known.passes:
             return
         if comes_back and answered.passes < known.passes:  # it asks for the answer to that end again
@@ -192,7 +193,7 @@ class Arrivals:
             lost = max(heard - next_pass[id], 0) + (id not in self._roster.present)
         else:
             heard, lost = hello.over, hello.over - over(self._clocks, self._roster)
-        if not comes_back or (lost > 0 and not has_ended_any):
+        if not (comes_back and hello.has_begun) or (lost > 0 and not has_ended_any):
             self._strangers.add(id)
         next_pass[id] = max(next_pass[id], hello.next_pass)
         next_pass[:] = [max(known_of, heard) for known_of in next_pass]

@@ -67,10 +67,10 @@ class Clocks:
         number = number or self.passes[trainer] + 1
         if number > self.passes[trainer] + 1:
             raise BadMessage(f"trainer {trainer} ended pass {number} after pass {self.passes[trainer]}")
+        self.next_pass[trainer] = max(self.next_pass[trainer], pass_id + 1)
         if number <= self.passes[trainer]:
-            self.next_pass[trainer] = max(self.next_pass[trainer], pass_id + 1)
             return False
-        self.passes[trainer], self.next_pass[trainer] = number, pass_id + 1
+        self.passes[trainer] = number
         self.lengths[trainer] = self.passed[trainer] + self.unsettled[trainer]
         self.unsettled[trainer] = self.passed[trainer] = 0
         return True

@@ -10,7 +10,8 @@
 4.  A day of open tables ends with the step, or the end of a pass, with which that was told: in the order
     that steps have, so that it is the same day for all trainers.
 5.  Ending a pass is answered when all trainers in it have ended it, to all with the same dense values; nobody
-    waits for one that has (roster.py).
+    waits for one that has (roster.py). Out of step one that is over already, as another has said who had
+    heard so, is answered at once: the trainer is still in the one that came after.
 
 It must never know a session, or why a job ends. Guarantee: whatever has become possible has happened when a
 call returns.
@@ -44,6 +45,7 @@ from paddle._pserver.shard.outbox import Outbox
 from paddle._pserver.shard.roster import Roster, Trainer
 from paddle._pserver.shard.row_listing import exported
 from paddle._pserver.shard.saving import Saving
+from paddle._pserver.shard.state import over
 from paddle._pserver.tables.gradient import Gradient
 from paddle._pserver.tables.tables import Tables
 
@@ -178,8 +180,9 @@ class Training:
         return self._outbox.tell(trainer.id, Answer(self._clocks.version), (*changed, *rows))
 
     def _end_pass(self, trainer: Trainer, end: EndPass, now: float) -> None:
+        is_over = not self.is_in_step and end.pass_id < over(self._clocks, self._roster)
         is_new = self._clocks.end_pass(trainer.id, end.number, end.pass_id)
-        if not is_new and trainer.id in self._roster.present:
+        if is_over or (not is_new and trainer.id in self._roster.present):
             return self._answer(trainer.id, self._tables.values)
         self._pass_id, self._shrink = end.pass_id, max(self._shrink, end.shrink)
         self._roster.end_pass(trainer)
