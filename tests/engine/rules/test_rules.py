@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import paddle._engine
@@ -48,6 +48,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 @pytest.mark.parametrize(("name", "momentum"), CASES)
 @settings(max_examples=25, deadline=None)
+@example(seed=170, size=2, steps=5, penalties=Penalties(l2=0.5), scale=1e-2)
 @given(
     seed=SEEDS,
     size=st.integers(1, 70),
@@ -58,11 +59,13 @@ SEEDS = st.integers(0, 2**32 - 1)
 def test_a_rule_follows_its_formula(name, momentum, seed, size, steps, penalties, scale):
     chosen, values = make(name, momentum), normal(seed, size)
     twin, slots = Twin(name, values, momentum, penalties), state(chosen, values)
+    largest = 1.0  # that a value ever was: its roundings stay when it becomes small again
     for step in range(1, steps + 1):
         gradient = normal(seed ^ step, size) * np.float32(scale)
         twin.update(gradient, lr=0.1 / step)
+        largest = max(largest, abs(twin.w).max())
         chosen.dense(values, gradient, slots, 0.1 / step, penalties, step)
-    np.testing.assert_allclose(values, twin.w, rtol=2e-5, atol=2e-5 * max(1, abs(twin.w).max()))
+    np.testing.assert_allclose(values, twin.w, rtol=2e-5, atol=2e-5 * largest)
 
 
 @pytest.mark.parametrize(("name", "momentum"), [case for case in CASES if not RULES[case[0]].needs_whole])

@@ -14,7 +14,11 @@ from ..talk import ONE, Talk, update
 from .test_arrival import KEPT, joined
 
 ASYNC = update(mode=ModeSpec(name="async"))
-BEGUN: dict[str, Any] = {"has_begun": True}
+
+
+def begun(over: int) -> dict[str, Any]:
+    """So many passes are over, as a process that is in has heard."""
+    return {"has_begun": True, "next_pass": over, "over": over}
 
 
 def restored(passes: int, trainers: int = 2, **options: Any) -> Talk:
@@ -50,7 +54,7 @@ def comes(talk: Talk, trainer: int, name: str, **told: Any) -> Declared | None:
 def test_it_waits_for_those_who_know_which_passes_have_ended() -> None:
     talk = restored(2)
     assert comes(talk, 1, "another") is None
-    assert comes(talk, 0, "process 0", answered=Mark(2, 2), next_pass=2, **BEGUN) is not None
+    assert comes(talk, 0, "process 0", answered=Mark(2, 2), **begun(2)) is not None
     assert talk.told(1) == Declared(False, (2, 0))
     talk.push(0, ONE, pass_id=2)
     assert talk.ask(0, EndPass(2, 3)) == [], "it waits for the other, which is in that pass, too"
@@ -60,7 +64,7 @@ def test_it_waits_for_those_who_know_which_passes_have_ended() -> None:
 
 def test_who_comes_after_them_waits_for_nobody_and_is_told_the_same() -> None:
     talk = restored(2)
-    comes(talk, 0, "process 0", answered=Mark(2, 2), next_pass=2, **BEGUN)
+    comes(talk, 0, "process 0", answered=Mark(2, 2), **begun(2))
     assert comes(talk, 1, "another") == Declared(False, (2, 0))
 
 
@@ -74,9 +78,9 @@ def test_those_that_were_all_replaced_wait_for_each_other_only() -> None:
 
 def test_one_that_took_a_place_and_began_knows_that_the_passes_before_are_over() -> None:
     talk = restored(2, 3)
-    comes(talk, 1, "another", next_pass=2, **BEGUN)
+    comes(talk, 1, "another", **begun(2))
     assert talk.ask(1, EndPass(2, 1)) == [], "and not that one, in which the others may be"
-    comes(talk, 0, "process 0", answered=Mark(2, 2), next_pass=2, **BEGUN)
+    comes(talk, 0, "process 0", answered=Mark(2, 2), **begun(2))
     assert comes(talk, 2, "new 2") == Declared(False, (2, 0))
     assert talk.shard.clocks.passes_over == 2
 
@@ -120,7 +124,7 @@ def test_one_whose_connection_ends_while_it_waits_comes_again() -> None:
     talk.lose(1)
     talk.connect(1)
     assert comes(talk, 1, "another") is None
-    comes(talk, 0, "process 0", answered=Mark(1, 1), next_pass=1, **BEGUN)
+    comes(talk, 0, "process 0", answered=Mark(1, 1), **begun(1))
     assert [message for to, message in talk.replies if isinstance(message, Declared) and to == 1] == [
         Declared(False, (1, 0))
     ]

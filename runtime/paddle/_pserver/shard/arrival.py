@@ -30,7 +30,7 @@ from paddle._pserver.protocol.messages import Hello, Mark
 from paddle._pserver.shard.clocks import Clocks
 from paddle._pserver.shard.roster import Roster, Standing, Trainer
 from paddle._pserver.shard.saving import Known
-from paddle._pserver.shard.state import Facts, marks, over
+from paddle._pserver.shard.state import Facts, over
 from paddle._pserver.shard.training import Training
 
 
@@ -57,7 +57,6 @@ class Arrivals:
         self.is_new_job = False  # one has begun (rule 4)
         self.keeps_own = False  # whether trainers have what no other process can (rule 2)
         self.unkept: set[int] = set()  # places that were taken since the last cut that lasts (rule 2)
-        self._strangers: set[int] = set()  # whose processes count passes from their own beginning
         self._known = 0  # so many places were in the job that made the snapshot
 
     @property
@@ -169,12 +168,9 @@ class Arrivals:
     def _go_on_without(self, trainer: Trainer, hello: Hello, *, comes_back: bool) -> None:
         """The same, where what the shard lacks is not sent again."""
         id, answered, clocks = trainer.id, hello.answered, self._clocks
-        known = self._hear_of_passes(trainer, hello, comes_back=comes_back)
-        comes_back = comes_back and hello.has_begun  # else it has told nothing, whatever is known of its place
-        if comes_back and answered.pushes <= known.pushes and answered.passes <= known.passes:
+        self._hear_of_passes(trainer, hello)
+        if comes_back and hello.has_begun and answered.pushes <= clocks.decided[id]:
             return
-        if comes_back and answered.passes < known.passes:  # it asks for the answer to that end again
-            answered = Mark(answered.pushes, known.passes)
         steps = clocks.move(id, answered)
         if not comes_back:  # it joined after the snapshot, if it has done anything
             steps = answered.pushes
@@ -182,23 +178,12 @@ class Arrivals:
             first, last = answered.pushes - steps + 1, answered.pushes
             self._note(f"steps {first} to {last} of trainer {id} are lost: they came after the snapshot")
 
-    def _hear_of_passes(self, trainer: Trainer, hello: Hello, *, comes_back: bool) -> Mark:
-        """Rule 5. One that has begun where another had the place was told with which pass: those before were
-        over. Gives what the shard has of the trainer then."""
-        id, known, next_pass = trainer.id, marks(self._clocks, self._roster), self._clocks.next_pass
-        has_ended_any, heard = hello.answered.passes > 0, hello.next_pass
-        if has_ended_any and comes_back:
-            lost = hello.answered.passes - known[id].passes
-        elif hello.has_begun and not comes_back:
-            lost = max(heard - next_pass[id], 0) + (id not in self._roster.present)
-        else:
-            heard, lost = hello.over, hello.over - over(self._clocks, self._roster)
-        if not (comes_back and hello.has_begun) or (lost > 0 and not has_ended_any):
-            self._strangers.add(id)
-        next_pass[id] = max(next_pass[id], hello.next_pass)
-        next_pass[:] = [max(known_of, heard) for known_of in next_pass]
-        if lost > 0 and self.training is not None:
-            here = {one.id for one in self._roster.trainers if not one.has_left} - self._strangers
-            self._clocks.are_past({one: known[one].passes for one in here}, lost)
+    def _hear_of_passes(self, trainer: Trainer, hello: Hello) -> None:
+        """Rule 5. Where its place is further than that, it waits there for the others."""
+        clocks, ended = self._clocks, over(self._clocks, self._roster)
+        clocks.next_pass[trainer.id] = max(clocks.next_pass[trainer.id], hello.next_pass)
+        if hello.over > ended and self.training is not None:
+            clocks.hear(hello.over, hello.over - ended)
             self.training.begin_pass()
-        return marks(self._clocks, self._roster)[id]
+        if clocks.next_pass[trainer.id] > max(ended, hello.over):
+            self._roster.end_pass(trainer)

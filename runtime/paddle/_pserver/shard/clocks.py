@@ -8,7 +8,7 @@ a new one, a gap is an error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Set
 
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.protocol.messages import Mark
@@ -67,13 +67,22 @@ class Clocks:
         number = number or self.passes[trainer] + 1
         if number > self.passes[trainer] + 1:
             raise BadMessage(f"trainer {trainer} ended pass {number} after pass {self.passes[trainer]}")
-        self.next_pass[trainer] = max(self.next_pass[trainer], pass_id + 1)
         if number <= self.passes[trainer]:
+            self.next_pass[trainer] = max(self.next_pass[trainer], pass_id + 1)
             return False
-        self.passes[trainer] = number
+        self._past(trainer, number, pass_id)
+        return True
+
+    def leave_pass(self, trainer: int, pass_id: int) -> None:
+        """The same out of step, where passes are known as the job counts them, whatever of them this shard
+        has heard."""
+        if pass_id >= self.next_pass[trainer]:
+            self._past(trainer, self.passes[trainer] + 1, pass_id)
+
+    def _past(self, trainer: int, number: int, pass_id: int) -> None:
+        self.passes[trainer], self.next_pass[trainer] = number, pass_id + 1
         self.lengths[trainer] = self.passed[trainer] + self.unsettled[trainer]
         self.unsettled[trainer] = self.passed[trainer] = 0
-        return True
 
     def joined(self, trainer: int, others: Set[int]) -> None:
         """It begins in the midst of a pass that ``others`` are in: it is counted as the slowest of them."""
@@ -84,13 +93,11 @@ class Clocks:
         """All have ended the one before."""
         self.paces[:] = [0] * len(self.paces)  # in place: a mode looks at them
 
-    def are_past(self, ends: Mapping[int, int], lost: int) -> None:
-        """Passes are over that this shard has not heard of, ``lost`` so many. ``ends``: how many each trainer
-        that is in the job had ended of those before."""
-        for trainer, before in ends.items():
-            self.passes[trainer] = before + lost
-            self.unsettled[trainer] = 0
+    def hear(self, over: int, lost: int) -> None:
+        """So many passes are over, ``lost`` of which this shard had not heard of."""
+        self.next_pass[:] = [max(known, over) for known in self.next_pass]
         self.passes_over += lost
+        self.unsettled[:] = [0] * len(self.unsettled)
 
     def has_told(self, trainer: int) -> bool:
         """Whether it has told anything that counts."""

@@ -200,9 +200,10 @@ class Roster:
         """Whether a trainer is in the job, or may be again."""
         return not all(trainer.has_left for trainer in self.trainers)
 
-    def begin_pass(self) -> None:
-        """All have ended the pass: all that are left are in the next one."""
-        self.present = frozenset(trainer.id for trainer in self.trainers if not trainer.has_left)
+    def begin_pass(self, ahead: Set[int] = frozenset()) -> None:
+        """All have ended the pass: all that are left are in the next one, but for those that have ended that
+        as well."""
+        self.present = frozenset(trainer.id for trainer in self.trainers if not trainer.has_left) - ahead
 
     def ids(self, *states: Standing) -> list[int]:
         """The trainers in any of ``states``."""

@@ -87,7 +87,10 @@ def marks(clocks: Clocks, roster: Roster) -> tuple[Mark, ...]:
 
 def over(clocks: Clocks, roster: Roster) -> int:
     """How many passes of the job all have ended: whoever is in one has ended those before with the others."""
-    return max(max(0, ended - (id not in roster.present)) for id, ended in enumerate(clocks.next_pass))
+    if roster.present:
+        return max(clocks.next_pass[id] for id in roster.present)
+    waiting = [clocks.next_pass[trainer.id] for trainer in roster.trainers if not trainer.has_left]
+    return min(waiting, default=max(clocks.next_pass))
 
 
 def known(clocks: Clocks, roster: Roster) -> tuple[Known, ...]:

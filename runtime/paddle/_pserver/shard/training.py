@@ -19,7 +19,7 @@ call returns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 import numpy as np
 
@@ -180,9 +180,13 @@ class Training:
         return self._outbox.tell(trainer.id, Answer(self._clocks.version), (*changed, *rows))
 
     def _end_pass(self, trainer: Trainer, end: EndPass, now: float) -> None:
-        is_over = not self.is_in_step and end.pass_id < over(self._clocks, self._roster)
-        is_new = self._clocks.end_pass(trainer.id, end.number, end.pass_id)
-        if is_over or (not is_new and trainer.id in self._roster.present):
+        if self.is_in_step:
+            is_new = self._clocks.end_pass(trainer.id, end.number, end.pass_id)
+            is_over = not is_new and trainer.id in self._roster.present
+        else:
+            is_over = end.pass_id < over(self._clocks, self._roster)
+            self._clocks.leave_pass(trainer.id, end.pass_id)
+        if is_over:
             return self._answer(trainer.id, self._tables.values)
         self._pass_id, self._shrink = end.pass_id, max(self._shrink, end.shrink)
         self._roster.end_pass(trainer)
@@ -204,12 +208,21 @@ class Training:
         """All have ended the one before."""
         self._end_day(self._shrink)
         self._shrink = 0
-        self._roster.begin_pass()
+        ended, ahead = self._barrier.waiting_for(EndPass), self._ahead()
+        self._roster.begin_pass(ahead)
         self._clocks.begin_pass()
-        if ended := self._barrier.waiting_for(EndPass):
+        if ended := [id for id in ended if id not in ahead]:
             values = self._snapshot()
             for id in ended:
                 self._answer(id, values)
+
+    def _ahead(self) -> Set[int]:
+        """Out of step a process may have taken the place of one that had ended the pass, and have ended the
+        next one: these wait for others still."""
+        if self.is_in_step:
+            return frozenset()
+        ended = over(self._clocks, self._roster)
+        return {id for id, next_pass in enumerate(self._clocks.next_pass) if next_pass > ended}
 
     def _settle(self, due: Due) -> None:
         """Apply pushes as one step, or discard them, and answer them unless they are held."""
