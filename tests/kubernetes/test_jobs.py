@@ -11,15 +11,14 @@ from pathlib import Path
 from pydoc_data.topics import topics
 
 from tests.cluster.by_hand import environment, free_port
-from tests.cluster.ranks.test_openmpi import TRAIN
 from tests.fresh import ROOT
+from tests.kubernetes import programs
 from tests.kubernetes.training import PATIENCE_S, Job, Training
 from tests.waiting import until
 
 TEMPLATE = ROOT / "workspace_template"
 TOPICS = 12
 SEEN = r"parameters ([0-9a-f]{16})"
-HANGS = TRAIN.replace("import json, os", "import signal\nimport json, os") + "signal.pause()\n"
 FAILS = """
 import os, sys
 print("trainer", os.environ["PADDLE_INIT_TRAINER_ID"], "begins", flush=True)
@@ -84,7 +83,7 @@ def test_word2vec_ends_with_the_parameters_that_it_has_without_a_cluster(
 
 
 def test_its_manifests_are_what_dry_run_prints_and_the_server_takes_all_of_them(training: Training) -> None:
-    job = training.start(training.package(train=TRAIN), "--dry_run", "--kubernetes_version=1.20")
+    job = training.start(training.package(train=programs.train()), "--dry_run", "--kubernetes_version=1.20")
     status, output, _ = job.end()
     assert status == 0
     assert not training.left()
@@ -93,7 +92,7 @@ def test_its_manifests_are_what_dry_run_prints_and_the_server_takes_all_of_them(
 
 def hanging(training: Training, *flags: str) -> Job:
     """A job whose trainers have trained, and stay."""
-    job = training.start(training.package(train=HANGS), *flags)
+    job = training.start(training.package(train=programs.hang()), *flags)
     job.wait_for("trainer")
     for name in until(lambda: names_of(training, "trainer", 3), "three trainers", PATIENCE_S):
         training.wait_for_log(name, "[")

@@ -8,7 +8,7 @@ import signal
 import time
 from pathlib import Path
 
-from tests.cluster.ranks.test_openmpi import TRAIN
+from tests.kubernetes import programs
 from tests.kubernetes.test_jobs import hanging, locally, names_of, trainer_logs
 from tests.kubernetes.training import PATIENCE_S, Training
 from tests.waiting import until
@@ -41,25 +41,23 @@ def test_a_job_goes_on_without_its_launcher_and_is_stopped_by_its_record(trainin
     until(lambda: not training.left(), f"the end of {training.left()}", PATIENCE_S)
 
 
-COUNTS = "costs.append(event.cost)"
-SLOW = TRAIN.replace("num_passes=2", "num_passes=20").replace(
-    COUNTS, COUNTS + "; print('batch', len(costs), flush=True); __import__('time').sleep(0.1)"
-)
-
-
 def test_a_pserver_that_is_deleted_comes_back_from_its_snapshot(training: Training, tmp_path) -> None:
-    assert "sleep" in SLOW
-    assert "=20" in SLOW
-    package = training.package(train=SLOW)
+    package = training.package(train=programs.train(passes=20, pause_s=0.1))
     job = training.start(package, "--snapshot_dir=snapshots", "--snapshot_period=8")
     trainers = until(lambda: names_of(training, "trainer", 3), "three trainers", PATIENCE_S)
     (victim, _) = until(lambda: names_of(training, "pserver", 2), "two pservers", PATIENCE_S)
     training.wait_for_log(trainers[0], "batch 20\n")
     before = training.pods("pserver")[victim]["metadata"]["uid"]
     training.kubectl("delete", "pod", victim, "--grace-period=0", "--force", "--wait=false")
+
+    def is_another() -> bool:
+        return (
+            training.pods("pserver").get(victim, {"metadata": {"uid": before}})["metadata"]["uid"] != before
+        )
+
+    until(is_another, f"another {victim}", PATIENCE_S)
     status, output, _ = job.end()
     assert status == 0
-    assert before
     ended = costs_of(package)
     assert len(ended) == 3
     assert ended == costs_of(locally(package, tmp_path / "alone"))
@@ -73,7 +71,7 @@ def costs_of(workspace: Path) -> list[list[float]]:
 
 
 def test_what_keeps_pods_from_running_is_told_in_the_clusters_words(training: Training) -> None:
-    package = training.package(train=TRAIN)
+    package = training.package(train=programs.train())
     job = training.start(package, "--trainer_cpu=64")
     assert "Insufficient cpu" in job.wait_for("Insufficient cpu")
     job.process.send_signal(signal.SIGINT)
@@ -88,7 +86,7 @@ def test_what_keeps_pods_from_running_is_told_in_the_clusters_words(training: Tr
 
 def test_a_namespace_that_is_not_there_is_said_before_anything_is_made(training: Training) -> None:
     began = time.monotonic()
-    status, _, errors = training.start(training.package(train=TRAIN), "--namespace=nowhere").end()
+    status, _, errors = training.start(training.package(train=programs.train()), "--namespace=nowhere").end()
     assert status
     assert "nowhere" in errors
     assert time.monotonic() - began < 30
