@@ -15,6 +15,7 @@ from paddle.testing import check_gradient
 
 from .ops.book_operators import BOOK, BOOK_OTHERS
 from .ops.dense_operators import DENSE, DENSE_OTHERS
+from .ops.image_operators import PICTURES, PICTURES_WRONG
 from .ops.sequence_operators import SEQUENCE_OTHERS, SEQUENCES
 from .passes.case import Case
 from .passes.fused_cases import FUSED, FUSED_WRONG
@@ -256,6 +257,7 @@ DIFFERENTIABLE = [
     *BOOK,
     *SEQUENCES,
     *DENSE,
+    *PICTURES,
 ]
 
 OTHERS = [
@@ -265,10 +267,7 @@ OTHERS = [
     Case("fill_constant", {}, lambda: np.full((2, 3), 1.5), {"shape": (2, 3), "value": 1.5}),
     Case("fill_any_like", {"X": X}, lambda: np.full_like(X, 2.0), {"value": 2.0}),
     Case("clip_by_value", {"X": X}, lambda: np.clip(X, -0.5, 0.2), {"min": -0.5, "max": 0.2}),
-    Case("squared_l2_norm", {"X": X}, lambda: np.array([(X**2).sum()])),
     Case("prune", {"X": X, "Mask": (X > 0).astype(np.float32)}, lambda: np.where(X > 0, X, 0)),
-    Case("clip_by_norm", {"X": X, "Squares": np.array([16.0])}, lambda: X / 2, {"max_norm": 2.0}),
-    Case("clip_by_norm", {"X": X, "Squares": np.array([4.0])}, lambda: X, {"max_norm": 3.0}),
     Case("top_k", {"X": np.array([[1.0, 3, 3], [5, 4, 6]])}, lambda: np.array([[3.0, 3], [6, 5]]), {"k": 2}),
     Case(
         "accuracy",
@@ -362,6 +361,7 @@ def test_dropout_upscaled_in_training_keeps_the_mean() -> None:
 
 WRONG = [
     *FUSED_WRONG,
+    *PICTURES_WRONG,
     ("mul", {"X": X, "Y": Y}, {}, "4 columns and Y has 5 rows"),
     ("mul", {"X": X[0], "Y": Y}, {}, "must be a matrix"),
     ("elementwise_add", {"X": X, "Y": Y[:, :3]}, {}, "does not broadcast"),

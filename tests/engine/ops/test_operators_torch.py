@@ -159,6 +159,7 @@ TWINS: dict[str, Twin] = {
         s["X"][0], s["Filter"][0], None, a["strides"], a["paddings"], a["dilations"], a["groups"]
     ),
     "max_pool2d": windowed(F.max_pool2d),
+    "adaptive_max_pool2d": lambda s, a: F.adaptive_max_pool2d(s["X"][0], a["size"]),
     "average_pool2d": windowed(F.avg_pool2d),
     "batch_norm": normalized,
     "cross_entropy": lambda s, a: F.nll_loss(s["X"][0].log(), s["Label"][0][:, 0], reduction="none")[:, None],
@@ -206,7 +207,8 @@ def tensors(slots: dict[str, list[np.ndarray]]) -> dict[str, list[Tensor]]:
 
 
 def comparable(cases: Sequence[Case]) -> list[Case]:
-    return [case for case in cases if case.type in TWINS]
+    """PyTorch's windows have as many zeros on either side."""
+    return [case for case in cases if case.type in TWINS and len(case.attrs.get("paddings", "xy")) == 2]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

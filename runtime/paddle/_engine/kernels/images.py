@@ -71,13 +71,25 @@ def pool_max(planes: Array, frame: Frame, out: Array, places: Array) -> None:
     for p in range(out.shape[0]):
         for i in range(out.shape[1]):
             for j in range(out.shape[2]):
-                places[p, i, j], out[p, i, j] = _greatest(planes[p], frame, i, j)
+                places[p, i, j], out[p, i, j] = _greatest(planes[p], *_seen(planes[p], frame, i, j))
 
 
 @kernel
-def _greatest(plane: Array, frame: Frame, i: int, j: int) -> tuple[int, float]:
+def pool_parts(planes: Array, out: Array, places: Array) -> None:
+    """As ``pool_max``, of as many parts of a plane as ``out`` has numbers, as equal as there are pixels: they
+    share a pixel where these do not go round."""
+    tall, wide, rows, columns = *planes.shape[1:], *out.shape[1:]
+    for p in range(out.shape[0]):
+        for i in range(rows):
+            y, bottom = i * tall // rows, -(-(i + 1) * tall // rows)
+            for j in range(columns):
+                x, right = j * wide // columns, -(-(j + 1) * wide // columns)
+                places[p, i, j], out[p, i, j] = _greatest(planes[p], y, bottom, x, right)
+
+
+@kernel
+def _greatest(plane: Array, y: int, bottom: int, x: int, right: int) -> tuple[int, float]:
     """Where it stands, and what it is."""
-    y, bottom, x, right = _seen(plane, frame, i, j)
     if y >= bottom or x >= right:
         return -1, plane.dtype.type(0)
     row, column, best = y, x, plane[y, x]
@@ -98,7 +110,7 @@ def _seen(plane: Array, frame: Frame, i: int, j: int) -> tuple[int, int, int, in
 
 @kernel
 def put_back(given: Array, places: Array, planes: Array) -> None:
-    """The gradient of ``pool_max``: each number is added to its place."""
+    """The gradient of ``pool_max`` and ``pool_parts``: each number is added to its place."""
     planes[:] = 0
     for p in range(given.shape[0]):
         _put_back(given[p].ravel(), places[p].ravel(), planes[p])

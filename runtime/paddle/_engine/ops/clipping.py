@@ -1,5 +1,5 @@
-"""Operators that bound gradients, dense or rows. What clipping.py appends has no gradient itself;
-``clip_error`` gives what it gets, and bounds what comes back.
+"""Operators that bound gradients, dense or rows. Of what clipping.py appends, norms of dense arrays have a
+gradient; ``clip_error`` gives what it gets, and bounds what comes back.
 
 Rows that repeat are one row: each is added to its first occurrence before anything is bounded, and the others
 become zero.
@@ -31,6 +31,27 @@ def _by_norm(call: Call) -> Steps:
         return np.multiply(x, norm / max(np.sqrt(squares[0]), norm), out=out)
 
     yield from _bounded(call, bound)
+
+
+def _by_norm_gradient(call: Call) -> Steps:
+    """A norm that is bounded is no longer X's own: along X nothing goes back by way of Squares."""
+    x, squares, grad, norm = call["X"], call["Squares"], call["Out@GRAD"], call.attrs["max_norm"]
+    if "X@GRAD" in call:
+        dx = call["X@GRAD"]
+        yield lambda: np.multiply(grad, norm / max(np.sqrt(squares[0]), norm), dx)
+    if "Squares@GRAD" in call:
+        along, flat, given = call["Squares@GRAD"], x.reshape(-1), grad.reshape(-1)
+
+        def slope() -> None:
+            is_bounded = squares[0] > norm * norm
+            along.fill(-0.5 * norm * np.dot(flat, given) / squares[0] ** 1.5 if is_bounded else 0.0)
+
+        yield slope
+
+
+def _squares_gradient(call: Call) -> Steps:
+    x, grad, dx = call["X"], call["Out@GRAD"], call["X@GRAD"]
+    yield lambda: np.multiply(x, 2 * grad[0], dx)
 
 
 def _bounded(call: Call, bound: Callable[[np.ndarray, np.ndarray], object]) -> Steps:
@@ -127,12 +148,18 @@ ROWS = (
         forward=Kernel(_pruned, in_place={"Out": "X"}),
     ),
     Row(type="scale_by", inputs=("X", "Y"), shape=_number_shape, forward=Kernel(_by_number)),
-    Row(type="squared_l2_norm", shape=_squares_shape, forward=Kernel(_squares)),
+    Row(
+        type="squared_l2_norm",
+        shape=_squares_shape,
+        forward=Kernel(_squares),
+        gradient=Gradient(_squares_gradient, needs=("X",)),
+    ),
     Row(
         type="clip_by_norm",
         inputs=("X", "Squares"),
         attrs={"max_norm": REQUIRED},
         shape=shapes.like_x,
         forward=Kernel(_by_norm, in_place={"Out": "X"}),
+        gradient=Gradient(_by_norm_gradient, of=("X", "Squares"), needs=("X", "Squares")),
     ),
 )

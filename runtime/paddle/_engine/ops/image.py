@@ -16,6 +16,7 @@ import numpy as np
 
 from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
+from paddle._engine.ops.around import Sides, around
 from paddle._engine.program import Form
 from paddle._engine.registry import REQUIRED, Call, Forms, Gradient, Kernel, Row, Steps
 
@@ -23,14 +24,15 @@ Pair = tuple[int, int]
 Frame = tuple[int, int, int, int, int, int, int, int, int, int]
 
 
-def _places(size: int, window: int, step: int, zeros: int, *, ceil: bool = False) -> int:
+def _places(size: int, window: int, step: int, zeros: Sides, *, ceil: bool = False) -> int:
     """How many places a window takes along one axis."""
     if size == -1:
         return -1
-    room = size + 2 * zeros - window
+    room = size + sum(zeros) - window
     if room < 0 or step < 1:
         raise ShapeError(
-            f"a window of {window} by steps of {step} does not fit {size} with {zeros} zeros around"
+            f"a window of {window} by steps of {step} does not fit {size} with "
+            f"{zeros[0]} zeros before and {zeros[1]} behind"
         )
     return (-(-room // step) if ceil else room // step) + 1
 
@@ -41,9 +43,10 @@ def image_form(forms: Forms, slot: str = "X") -> Form:
     return forms[slot]
 
 
-def frame_of(call: Call, window: Pair, out: np.ndarray) -> Frame:
+def frame_of(call: Call, window: Pair, image: np.ndarray, out: np.ndarray) -> Frame:
     """See kernels/images.py."""
-    (down, across), (above, left) = call.attrs["strides"], call.attrs["paddings"]
+    down, across = call.attrs["strides"]
+    (above, _), (left, _) = around(image.shape[2:], window, (down, across), call.attrs["paddings"])
     return (
         *window,
         down,
@@ -61,11 +64,10 @@ def _conv_shape(forms: Forms) -> Mapping[str, Form]:
     count, depth, tall, wide = filters.shape
     if not shapes.agree(x.shape[1], depth * groups) or count % groups:
         raise ShapeError(f"{x.shape[1]} channels in {groups} groups do not fit filters {list(filters.shape)}")
-    (down, across), (above, left) = forms.attrs["strides"], forms.attrs["paddings"]
-    tall, wide = (
-        1 + (k - 1) * apart for k, apart in zip((tall, wide), forms.attrs["dilations"], strict=True)
-    )
-    rows, columns = _places(x.shape[2], tall, down, above), _places(x.shape[3], wide, across, left)
+    steps = forms.attrs["strides"]
+    reach = [1 + (k - 1) * apart for k, apart in zip((tall, wide), forms.attrs["dilations"], strict=True)]
+    zeros = around(x.shape[2:], (tall, wide), steps, forms.attrs["paddings"])
+    rows, columns = (_places(*side) for side in zip(x.shape[2:], reach, steps, zeros, strict=True))
     return {"Out": replace(x, shape=(x.shape[0], count, rows, columns))}
 
 
@@ -86,7 +88,7 @@ class Groups:
 
     def __init__(self, call: Call, out: np.ndarray) -> None:
         filters, groups = call["Filter"], call.attrs["groups"]
-        self.frame = frame_of(call, (filters.shape[2], filters.shape[3]), out)
+        self.frame = frame_of(call, (filters.shape[2], filters.shape[3]), call["X"], out)
         self.seen, self.groups = call.scratch["seen"], groups
         self.weights = filters.reshape(groups, len(filters) // groups, -1)
 
@@ -146,8 +148,9 @@ def _conv_gradient(call: Call) -> Steps:
 
 def _pool_shape(forms: Forms) -> Mapping[str, Form]:
     x, attrs = image_form(forms), forms.attrs
-    sides = zip(x.shape[2:], attrs["ksize"], attrs["strides"], attrs["paddings"], strict=True)
-    if any(zeros >= window for window, zeros in zip(attrs["ksize"], attrs["paddings"], strict=True)):
+    zeros = around(x.shape[2:], attrs["ksize"], attrs["strides"], attrs["paddings"])
+    sides = list(zip(x.shape[2:], attrs["ksize"], attrs["strides"], zeros, strict=True))
+    if any(max(both) >= window for _, window, _, both in sides):
         raise ShapeError(f"paddings {attrs['paddings']} let a window {attrs['ksize']} see no pixel")
     rows, columns = (_places(*side, ceil=attrs["ceil_mode"]) for side in sides)
     return {"Out": replace(x, shape=(*x.shape[:2], rows, columns))}
@@ -168,7 +171,7 @@ def _max_pool(call: Call) -> Steps:
     from paddle._engine.kernels.images import pool_max  # loads numba
 
     x, out, window = call["X"], call["Out"], call.attrs["ksize"]
-    frame = frame_of(call, x.shape[2:] if window == _WHOLE else window, out)
+    frame = frame_of(call, x.shape[2:] if window == _WHOLE else window, x, out)
     yield partial(pool_max, _planes(x), frame, _planes(out), _planes(call["Places"]))
 
 
@@ -178,19 +181,35 @@ def _max_pool_gradient(call: Call) -> Steps:
     yield partial(put_back, _planes(call["Out@GRAD"]), _planes(call["Places"]), _planes(call["X@GRAD"]))
 
 
+def _parts_shape(forms: Forms) -> Mapping[str, Form]:
+    x, size = image_form(forms), tuple(forms.attrs["size"])
+    if len(size) != 2 or min(size) < 1:
+        raise ShapeError(f"an image is parted into one part or more down and across, not {list(size)}")
+    out = replace(x, shape=(*x.shape[:2], *size))
+    return {"Out": out, "Places": replace(out, dtype="int32")}
+
+
+def _max_of_parts(call: Call) -> Steps:
+    from paddle._engine.kernels.images import pool_parts  # loads numba
+
+    yield partial(pool_parts, _planes(call["X"]), _planes(call["Out"]), _planes(call["Places"]))
+
+
 def _average_pool(call: Call) -> Steps:
     from paddle._engine.kernels.images import pool_average  # loads numba
 
-    out, frame = call["Out"], frame_of(call, call.attrs["ksize"], call["Out"])
-    yield partial(pool_average, _planes(call["X"]), frame, not call.attrs["exclusive"], _planes(out))
+    x, out = call["X"], call["Out"]
+    frame = frame_of(call, call.attrs["ksize"], x, out)
+    yield partial(pool_average, _planes(x), frame, not call.attrs["exclusive"], _planes(out))
 
 
 def _average_pool_gradient(call: Call) -> Steps:
     from paddle._engine.kernels.images import spread_average  # loads numba
 
     grad, counts_zeros = call["Out@GRAD"], not call.attrs["exclusive"]
-    frame = frame_of(call, call.attrs["ksize"], grad)
-    yield partial(spread_average, _planes(grad), frame, counts_zeros, _planes(call["X@GRAD"]))
+    dx = call["X@GRAD"]
+    frame = frame_of(call, call.attrs["ksize"], dx, grad)
+    yield partial(spread_average, _planes(grad), frame, counts_zeros, _planes(dx))
 
 
 _WHOLE = (0, 0)  # a window: the image, whatever its size
@@ -211,6 +230,14 @@ ROWS = (
         attrs=_WINDOW,
         shape=_max_pool_shape,
         forward=Kernel(_max_pool),
+        gradient=Gradient(_max_pool_gradient, needs=("Places",)),
+    ),
+    Row(
+        type="adaptive_max_pool2d",
+        outputs=("Out", "Places"),
+        attrs={"size": REQUIRED},
+        shape=_parts_shape,
+        forward=Kernel(_max_of_parts),
         gradient=Gradient(_max_pool_gradient, needs=("Places",)),
     ),
     Row(

@@ -249,6 +249,11 @@ def _convolved(at: At, given: Variable) -> Slopes:
     """Back through a convolution goes its transpose, with the same filters."""
     at.refuse("Filter")
     told = {name: at.attr(name) for name in ("strides", "paddings", "dilations", "groups")}
+    if told["paddings"] == "SAME":
+        raise NotDifferentiable(
+            f"gradients of gradients of {at.operator.type!r} with padding 'SAME' are not in this release: "
+            "tell it in numbers"
+        )
     if at.operator.type == "conv2d_transpose":
         return {"X": at.op("conv2d", told, X=given, Filter=at["Filter"])}
     size = tuple(at["X"].shape[2:])

@@ -134,6 +134,20 @@ def _truncated(host: Host, op: Operator) -> None:
     host.give(op, "Out", value * np.float32(op.attr("std")) + np.float32(op.attr("mean")))
 
 
+@lowers("sampling_id", min=0.0, max=1.0, seed=0)
+def _sampling_id(low: Lowering, op: Operator) -> None:
+    """The first column up to which the chances of a row add up to more than what is drawn; else the last."""
+    x = low.input(op, "X").variable
+    bounds = {name: float(op.attr(name)) for name in ("min", "max")}
+    told = {**bounds, "shape": (-1, 1), "seed": int(op.attr("seed"))}
+    drawn = low.op("uniform_random_batch_size_like", told, X=x)
+    ends = low.op("cumsum", {"axis": 1}, X=x)
+    is_passed = low.op("cast", {"dtype": "float32"}, X=low.op("less_equal", X=ends, Y=drawn))
+    passed = low.op("reduce_sum", {"dim": 1, "keep_dim": False}, X=is_passed)
+    column = low.op("clip", {"min": 0.0, "max": float(x.shape[1] - 1)}, X=passed)
+    low.give(op, "Out", low.op("cast", {"dtype": "int64"}, X=column), dtype=VarType.INT64)
+
+
 def _open_line(op: Operator) -> None:
     out = op.block._var_recursive(op.output("Out")[0])
     start = op.block._var_recursive(op.input("Start")[0])

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from paddle._engine.program import Variable as EngineVariable
+from paddle._program.description.dtypes import VarType
 from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
@@ -23,62 +24,42 @@ _MOVING: dict[str, Any] = {
 
 def _pair(given: int | Sequence[int]) -> tuple[int, int]:
     sides = (given, given) if isinstance(given, int) else tuple(given)
-    if len(sides) == 4 and sides[0] == sides[1] and sides[2] == sides[3]:
-        sides = (sides[0], sides[2])
     if len(sides) != 2:
         raise BadProgram(f"{list(sides)} does not say how many pixels there are on two sides")
     return int(sides[0]), int(sides[1])
 
 
-def _moving(op: Operator, *names: str) -> dict[str, Any]:
-    return {name: _pair(op.attr(name)) for name in ("strides", "paddings", *names)}
-
-
-def _same(
-    op: Operator, size: Sequence[int], window: tuple[int, int], moving: dict[str, Any]
-) -> dict[str, Any]:
-    """Paddings of algorithms that have a name."""
-    way = op.attr("padding_algorithm")
+def _paddings(op: Operator) -> tuple[int, ...] | str:
+    """For each axis or for each side, or the name of a way to find them."""
+    way, given = op.attr("padding_algorithm"), op.attr("paddings")
+    if way == "SAME":
+        return "SAME"
     if way == "VALID":
-        return {**moving, "paddings": (0, 0)}
-    if way != "SAME":
-        return moving
-    if moving["strides"] != (1, 1) or not (window[0] % 2 and window[1] % 2):
+        return 0, 0
+    numbers = (given, given) if isinstance(given, int) else tuple(int(each) for each in given)
+    if len(numbers) not in (2, 4):
         raise BadProgram(
-            f"operator {op.type!r}: padding 'SAME' is in this release for odd windows and strides of 1"
+            f"operator {op.type!r}: paddings are two numbers or four, above, below, left and right of an "
+            f"image, not {list(numbers)}"
         )
-    apart = moving.get("dilations", (1, 1))
-    return {**moving, "paddings": tuple((w - 1) * d // 2 for w, d in zip(window, apart, strict=True))}
+    return numbers
 
 
-def _framed(
-    low: Lowering, x: EngineVariable, window: tuple[int, int], moving: dict[str, Any]
-) -> tuple[EngineVariable, dict[str, Any]]:
-    """An image with as much around it as "SAME" needs: the odd one of a number of pixels goes to the end."""
-    sides = []
-    for size, side, stride, apart in zip(
-        x.shape[2:], window, moving["strides"], moving["dilations"], strict=True
-    ):
-        reach = (side - 1) * apart + 1
-        missing = reach - 1 if stride == 1 else max((-(-size // stride) - 1) * stride + reach - size, 0)
-        if stride != 1 and size < 0:
-            raise BadProgram("padding 'SAME' with strides above 1 is of images of a declared size")
-        sides.append((missing // 2, missing - missing // 2))
-    if all(before == after for before, after in sides):
-        return x, {**moving, "paddings": tuple(before for before, _ in sides)}
-    framed = low.op("pad", {"paddings": ((0, 0), (0, 0), *sides), "value": 0.0}, X=x)
-    return framed, {**moving, "paddings": (0, 0)}
+def _moving(op: Operator, *names: str) -> dict[str, Any]:
+    told = {name: _pair(op.attr(name)) for name in ("strides", *names)}
+    return {**told, "paddings": _paddings(op)}
+
+
+def _convolving(op: Operator) -> dict[str, Any]:
+    """ "SAME" sees pixels that are neighbours, whatever dilations are told, as upstream's does."""
+    told = {**_moving(op, "dilations"), "groups": op.attr("groups") or 1}
+    return {**told, "dilations": (1, 1)} if told["paddings"] == "SAME" else told
 
 
 @lowers("conv2d", "depthwise_conv2d", dilations=(1, 1), groups=1, use_cudnn=True, **_MOVING)
 def _conv2d(low: Lowering, op: Operator) -> None:
     x, filters = channels_first(low, op, low.input(op, "Input").variable), low.input(op, "Filter").variable
-    moving = _moving(op, "dilations")
-    if op.attr("padding_algorithm") == "SAME":
-        x, moving = _framed(low, x, (filters.shape[2], filters.shape[3]), moving)
-    elif op.attr("padding_algorithm") == "VALID":
-        moving["paddings"] = (0, 0)
-    out = low.op("conv2d", {**moving, "groups": op.attr("groups") or 1}, X=x, Filter=filters)
+    out = low.op("conv2d", _convolving(op), X=x, Filter=filters)
     low.give(op, "Output", as_told(low, op, out))
 
 
@@ -92,8 +73,7 @@ def _conv2d(low: Lowering, op: Operator) -> None:
     **_MOVING,
 )
 def _conv2d_transpose(low: Lowering, op: Operator) -> None:
-    told = {**_moving(op, "dilations"), "groups": op.attr("groups") or 1}
-    size = op.attr("output_size")
+    told, size = _convolving(op), op.attr("output_size")
     told["output_size"] = _pair(size) if size else ()
     x, filters = channels_first(low, op, low.input(op, "Input").variable), low.input(op, "Filter").variable
     low.give(op, "Output", as_told(low, op, low.op("conv2d_transpose", told, X=x, Filter=filters)))
@@ -120,10 +100,9 @@ def _pool2d(low: Lowering, op: Operator) -> None:
     elif op.attr("global_pooling") or op.attr("adaptive"):
         out = _global_pool(low, x, how)
     elif how == "max":
-        out = low.op("max_pool2d", _same(op, x.shape, told["ksize"], told), X=x)
+        out = low.op("max_pool2d", told, X=x)
     else:
-        told = {**_same(op, x.shape, told["ksize"], told), "exclusive": bool(op.attr("exclusive"))}
-        out = low.op("average_pool2d", told, X=x)
+        out = low.op("average_pool2d", {**told, "exclusive": bool(op.attr("exclusive"))}, X=x)
     low.give(op, "Out", as_told(low, op, out))
 
 
@@ -136,14 +115,30 @@ def _global_pool(low: Lowering, x: EngineVariable, how: str) -> EngineVariable:
 def _adaptive_pool(low: Lowering, x: EngineVariable, how: str, wanted: tuple[int, int]) -> EngineVariable:
     if how == "avg":
         return low.op("bilinear_interp", {"size": wanted, "method": "average"}, X=x)
-    sides = list(zip(x.shape[2:], wanted, strict=True))
-    if any(size % count for size, count in sides):
-        raise BadProgram(
-            f"operator 'pool2d': adaptive maxima of {list(x.shape[2:])} as {list(wanted)} parts, not all of "
-            "one size, are not in this release"
-        )
-    window = tuple(size // count for size, count in sides)
-    return low.op("max_pool2d", {"ksize": window, "strides": window}, X=x)
+    return low.op("adaptive_max_pool2d", {"size": wanted}, X=x)
+
+
+@lowers(
+    "max_pool2d_with_index",
+    ksize=(1, 1),
+    strides=(1, 1),
+    paddings=(0, 0),
+    global_pooling=False,
+    adaptive=False,
+    pooling_type="max",
+)
+def _pool_with_index(low: Lowering, op: Operator) -> None:
+    """The greatest of each window, and which pixel of its channel that is, counted along its rows."""
+    x, window = low.input(op, "X").variable, _pair(op.attr("ksize"))
+    if op.attr("global_pooling"):
+        made = low.builder.ops("max_pool2d", {"ksize": (0, 0)}, X=x)
+    elif op.attr("adaptive"):
+        made = low.builder.ops("adaptive_max_pool2d", {"size": window}, X=x)
+    else:
+        told = {"ksize": window, "strides": _pair(op.attr("strides")), "paddings": _pair(op.attr("paddings"))}
+        made = low.builder.ops("max_pool2d", told, X=x)
+    low.give(op, "Out", made["Out"])
+    low.give(op, "Mask", low.op("cast", {"dtype": "int64"}, X=made["Places"]), dtype=VarType.INT32)
 
 
 @lowers(

@@ -114,5 +114,9 @@ def _like(
 def sampling_id(
     x: Variable, min: float = 0.0, max: float = 1.0, seed: int = 0, dtype: Any = "float32"
 ) -> Variable:
-    """A column of each row, drawn with the probabilities that stand in it."""
-    return appended("sampling_id", {"X": x}, {"min": min, "max": max, "seed": seed}, dtype="int64")
+    """A column of each row, of int64 as upstream's: drawn with the probabilities that stand in it where these
+    are ``max`` together and ``min`` is 0."""
+    attrs = {"min": float(min), "max": float(max), "seed": seed}
+    drawn = appended("sampling_id", {"X": x}, attrs, dtype="int64")
+    drawn.stop_gradient = True
+    return drawn

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from paddle._program.description.dtypes import VarType
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.initializer import Normal
 from paddle._program.writing.layer_helper import LayerHelper
-from paddle.fluid.layers.appending import appended, sizes_of
+from paddle._program.writing.paddings import paddings_of
+from paddle.fluid.layers.appending import appended, several, sizes_of
 
 __all__ = [
     "adaptive_pool2d",
@@ -25,8 +27,6 @@ __all__ = [
 ]
 
 Sides = int | Sequence[int]
-
-_OF_SIDES = ("strides", "paddings", "dilations")
 
 
 def _pair(given: Sides) -> list[int]:
@@ -45,14 +45,10 @@ def _biased(helper: LayerHelper, out: Variable, data_format: str) -> Variable:
     return helper.append_activation(helper.append_bias_op(out, dim_start=axis, dim_end=axis + 1))
 
 
-def _padding(given: Any, data_format: str = "NCHW") -> dict[str, Any]:
+def _padding(layer: str, given: Any, data_format: str) -> dict[str, Any]:
     """Numbers of pixels, or the name of a way to find them."""
-    if isinstance(given, str):
-        return {"paddings": [0, 0], "padding_algorithm": given.upper()}
-    if any(isinstance(each, list | tuple) for each in ([] if isinstance(given, int) else given)):
-        both = given[1:3] if len(given) == 4 and data_format == "NHWC" else given[-2:]
-        given = [side for pair in both for side in pair]
-    return {"paddings": _pair(given), "padding_algorithm": "EXPLICIT"}
+    sides, way = paddings_of(layer, given, data_format)
+    return {"paddings": sides, "padding_algorithm": way}
 
 
 def conv2d(
@@ -84,7 +80,7 @@ def conv2d(
     spread = Normal(0.0, (2.0 / (prod(window) * channels)) ** 0.5, 0)
     shape = [num_filters, channels // parts, *window]
     weights = helper.create_parameter(helper.param_attr, shape, input.dtype, default_initializer=spread)
-    around = _padding(padding, data_format)
+    around = _padding("conv2d", padding, data_format)
     attrs = {"strides": _pair(stride), "dilations": _pair(dilation), "groups": parts, **around}
     out = helper.create_variable_for_type_inference(input.dtype)
     is_deep = channels == parts and num_filters % channels == 0 and parts > 1
@@ -115,17 +111,16 @@ def conv2d_transpose(
     arguments = {"input": input, "param_attr": param_attr, "bias_attr": bias_attr, "act": act, "name": name}
     helper, parts = LayerHelper("conv2d_transpose", **arguments), groups or 1
     channels, first = _channels("conv2d_transpose", input, data_format), 2 if data_format == "NCHW" else 1
-    around = _padding(padding, data_format)
+    around = _padding("conv2d_transpose", padding, data_format)
     moving = {"strides": _pair(stride), "dilations": _pair(dilation), **around}
     wanted = [] if output_size is None else _pair(output_size)
     if filter_size is None:
         if not wanted:
             raise BadArgument("conv2d_transpose: tell output_size or filter_size")
-        known, told = input.shape[first : first + 2], [moving[name] for name in _OF_SIDES]
-        sides = zip(wanted, known, *told, strict=True)
-        window = [
-            (out - (size - 1) * step + 2 * pad - 1) // apart + 1 for out, size, step, pad, apart in sides
-        ]
+        known, zeros = input.shape[first : first + 2], moving["paddings"]
+        both = [sum(zeros[:2]), sum(zeros[2:])] if len(zeros) == 4 else [2 * each for each in zeros]
+        sides = zip(wanted, known, moving["strides"], both, moving["dilations"], strict=True)
+        window = [(out - (size - 1) * step + pads - 1) // apart + 1 for out, size, step, pads, apart in sides]
     else:
         window = _pair(filter_size)
     shape = [channels, num_filters // parts, *window]
@@ -153,13 +148,19 @@ def pool2d(
     """The greatest or the mean of each window, or of the whole image."""
     if pool_size == -1 and not global_pooling:
         raise BadArgument("pool2d: pool_size is told unless global_pooling")
+    if pool_type not in ("max", "avg"):
+        raise BadArgument(f"pool2d: pool_type is 'max' or 'avg', not {pool_type!r}")
+    if ceil_mode and isinstance(pool_padding, str) and pool_padding.upper() == "VALID":
+        raise BadArgument(
+            "pool2d: ceil_mode has windows stick out, which the padding 'VALID' does not: tell one"
+        )
     _channels("pool2d", input, data_format)
     attrs = {
         "pooling_type": pool_type,
         "ksize": _pair(pool_size),
         "global_pooling": global_pooling,
         "strides": _pair(pool_stride),
-        **_padding(pool_padding, data_format),
+        **_padding("pool2d", pool_padding, data_format),
         "use_cudnn": use_cudnn,
         "ceil_mode": ceil_mode,
         "exclusive": exclusive,
@@ -174,11 +175,19 @@ def adaptive_pool2d(
     pool_type: str = "max",
     require_index: bool = False,
     name: str | None = None,
-) -> Variable:
-    """The greatest or the mean of each of so many parts of an image."""
-    if require_index:
-        raise BadArgument("adaptive_pool2d: require_index is not in this release")
+) -> Variable | tuple[Variable, Variable]:
+    """The greatest or the mean of each of so many parts of an image; with ``require_index`` also which pixel
+    of its channel the greatest is."""
+    if pool_type not in ("max", "avg"):
+        raise BadArgument(f"adaptive_pool2d: pool_type is 'max' or 'avg', not {pool_type!r}")
     attrs = {"pooling_type": pool_type, "ksize": _pair(pool_size), "adaptive": True}
+    if pool_type == "max":
+        outs = {"Out": None, "Mask": VarType.INT32}
+        out, mask = several("max_pool2d_with_index", {"X": input}, outs, attrs, name)
+        mask.stop_gradient = True
+        return (out, mask) if require_index else out
+    if require_index:
+        raise BadArgument("adaptive_pool2d: a mean stands at no index: require_index is of pool_type 'max'")
     return appended("pool2d", {"X": input}, attrs, name=name)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from paddle._program.writing.paddings import paddings_of
 from paddle.tensor._append import append
 from paddle.tensor.manipulation import squeeze, unsqueeze
 
@@ -17,16 +18,6 @@ __all__ = ["conv1d", "conv2d", "conv2d_transpose"]
 def pair(value: Any) -> list[int]:
     """Two numbers, from one or two."""
     return [int(one) for one in value] if isinstance(value, (list, tuple)) else [int(value)] * 2
-
-
-def padded(padding: Any, data_format: str = "NCHW") -> tuple[list[int], str]:
-    """Paddings and their algorithm, as the operators want them."""
-    if isinstance(padding, str):
-        return [0, 0], padding.upper()
-    if isinstance(padding, (list, tuple)) and padding and isinstance(padding[0], (list, tuple)):
-        both = padding[1:3] if len(padding) == 4 and data_format == "NHWC" else padding[-2:]
-        padding = [one for part in both for one in part]
-    return pair(padding), "EXPLICIT"
 
 
 def conv2d(
@@ -41,7 +32,7 @@ def conv2d(
     name: str | None = None,
 ) -> Any:
     """``x`` (n, channels, height, width) with ``weight`` (filters, channels / groups, height, width)."""
-    sizes, algorithm = padded(padding, data_format)
+    sizes, algorithm = paddings_of("conv2d", padding, data_format)
     attrs = {
         "strides": pair(stride),
         "paddings": sizes,
@@ -69,7 +60,7 @@ def conv2d_transpose(
     name: str | None = None,
 ) -> Any:
     """What ``conv2d`` with ``weight`` (channels, filters / groups, height, width) has as its gradient."""
-    sizes, algorithm = padded(padding, data_format)
+    sizes, algorithm = paddings_of("conv2d_transpose", padding, data_format)
     attrs = {
         "strides": pair(stride),
         "paddings": sizes,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle.nn.functional.conv import padded, pair
+from paddle._program.writing.paddings import paddings_of
+from paddle.nn.functional.conv import pair
 from paddle.tensor._append import append
 from paddle.tensor.manipulation import squeeze, unsqueeze
 
@@ -31,7 +32,7 @@ def _pooled(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Any:
-    sizes, algorithm = padded(padding, data_format)
+    sizes, algorithm = paddings_of(f"{kind}_pool2d", padding, data_format)
     attrs = {
         "pooling_type": kind,
         "ksize": pair(size),

@@ -13,6 +13,7 @@ import numpy as np
 
 from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
+from paddle._engine.ops.around import around
 from paddle._engine.ops.image import Groups, image_form
 from paddle._engine.program import Form
 from paddle._engine.registry import Call, Forms, Gradient, Kernel, Row, Steps
@@ -24,11 +25,12 @@ def _shape(forms: Forms) -> Mapping[str, Form]:
         raise ShapeError(
             f"{x.shape[1]} channels in {attrs['groups']} groups do not fit filters {list(filters.shape)}"
         )
+    zeros_around = around(x.shape[2:], filters.shape[2:], attrs["strides"], attrs["paddings"])
     sides = zip(
-        x.shape[2:], filters.shape[2:], attrs["strides"], attrs["paddings"], attrs["dilations"], strict=True
+        x.shape[2:], filters.shape[2:], attrs["strides"], zeros_around, attrs["dilations"], strict=True
     )
     least = [
-        -1 if size == -1 else (size - 1) * step - 2 * zeros + (window - 1) * apart + 1
+        -1 if size == -1 else (size - 1) * step - sum(zeros) + (window - 1) * apart + 1
         for size, window, step, zeros, apart in sides
     ]
     return {"Out": replace(x, shape=(x.shape[0], filters.shape[1] * attrs["groups"], *_wanted(least, attrs)))}

@@ -1,0 +1,45 @@
+"""Paddings of images, as programs of either generation tell them and as operators are told.
+
+It must never know an operator. Guarantee: a padding that has no meaning is refused by the name of the layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from paddle._program.errors import BadArgument
+
+
+def paddings_of(layer: str, given: Any, data_format: str = "NCHW") -> tuple[list[int], str]:
+    """Two numbers, for each axis, or four, above, below, left and right; and the way they are found.
+
+    ``given``: a number, two, four, a pair for each axis of the image or for all four axes, "SAME" or "VALID".
+    """
+    if isinstance(given, str):
+        if given.upper() not in ("SAME", "VALID"):
+            raise BadArgument(f"{layer}: padding is numbers, 'SAME' or 'VALID', not {given!r}")
+        return [0, 0], given.upper()
+    numbers: list[Any] = [given, given] if isinstance(given, int) else list(given)
+    if numbers and all(isinstance(each, list | tuple) for each in numbers):
+        numbers = [side for pair in _of_image(layer, numbers, data_format) for side in pair]
+    if len(numbers) not in (2, 4) or any(isinstance(each, list | tuple) for each in numbers):
+        raise BadArgument(
+            f"{layer}: padding is one number, two, or four (above, below, left and right), not {given!r}"
+        )
+    sides = [int(each) for each in numbers]
+    if len(sides) == 4 and sides[0] == sides[1] and sides[2] == sides[3]:
+        sides = [sides[0], sides[2]]
+    return sides, "EXPLICIT"
+
+
+def _of_image(layer: str, pairs: list[Sequence[int]], data_format: str) -> list[Sequence[int]]:
+    """Those of height and width."""
+    if len(pairs) != 4:
+        return pairs
+    at = 1 if data_format == "NHWC" else 2
+    if any(side for pair in pairs[:at] + pairs[at + 2 :] for side in pair):
+        raise BadArgument(
+            f"{layer}: samples and channels are not padded: {pairs} says more than zeros of them"
+        )
+    return pairs[at : at + 2]
