@@ -43,7 +43,7 @@ LAUNCH = (
     Row("_launch.ranks.machines", "_launch.errors", "pathlib"),
     Row(
         "_launch.ranks.rally",
-        "_launch.{errors, ranks.place}",
+        "_launch.{errors, ranks.machines, ranks.place}",
         "contextlib hashlib hmac secrets socket time",
     ),
     Row("_launch.ranks.roles", "_launch.{environ, parts.planning, plan}", "pathlib"),

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fresh import ROOT
+from tests.launch.kubernetes.rights import granted, needed
 
 PROGRAM = Path(__file__).with_name("kubectl_stand_in.py")
 
@@ -69,9 +70,11 @@ class StandIn:
 
 @contextlib.contextmanager
 def stand_in(folder: Path) -> Iterator[StandIn]:
-    """One, and none of its pods behind it."""
+    """One, and none of its pods behind it; nothing was asked of it that role.yaml does not grant."""
     made = StandIn(folder)
     try:
         yield made
     finally:
         made.close()
+    for words in made.calls():
+        assert needed(words) <= granted(), words

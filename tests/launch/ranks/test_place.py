@@ -36,10 +36,23 @@ def test_the_key_that_mpirun_makes_for_its_ranks_is_their_secret_and_no_token_it
     assert own.secret == b"ours"
 
 
+ENGINES = {
+    "OMPI_COMM_WORLD_LOCAL_SIZE": {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "3"},
+    "MV2_COMM_WORLD_LOCAL_SIZE": {"MV2_COMM_WORLD_RANK": "0", "MV2_COMM_WORLD_SIZE": "3"},
+    "MPI_LOCALNRANKS": {"PMI_RANK": "0", "PMI_SIZE": "3"},
+}
+
+
+@pytest.mark.parametrize("word", ENGINES)
 @pytest.mark.parametrize(("beside", "has_others"), [("3", False), ("1", True), ("", False)])
-def test_open_mpi_says_whether_ranks_are_elsewhere(beside, has_others) -> None:
-    environ = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "3", "OMPI_COMM_WORLD_LOCAL_SIZE": beside}
-    assert read(environ).has_others == has_others
+def test_engines_say_whether_ranks_are_elsewhere(word, beside, has_others) -> None:
+    assert read({**ENGINES[word], word: beside}).has_others == has_others
+
+
+@pytest.mark.parametrize(("nodes", "has_others"), [("1", False), ("2", True), ("", False)])
+def test_slurm_says_on_how_many_machines_ranks_are(nodes, has_others) -> None:
+    place = read({"SLURM_PROCID": "0", "SLURM_NTASKS": "3", "SLURM_NNODES": nodes})
+    assert place.has_others == has_others
 
 
 @pytest.mark.parametrize(
@@ -58,6 +71,7 @@ def test_open_mpi_says_whether_ranks_are_elsewhere(beside, has_others) -> None:
             "SLURM_PROCID is 0, but SLURM_NTASKS says that there are 0",
         ),
         ({"SLURM_PROCID": "0", "SLURM_NTASKS": "2(x3)"}, r"SLURM_NTASKS is '2\(x3\)'"),
+        ({"PMI_RANK": "0", "PMI_SIZE": "2", "MPI_LOCALNRANKS": "all"}, "MPI_LOCALNRANKS is 'all'"),
         ({"MV2_COMM_WORLD_RANK": "3"}, "MV2_COMM_WORLD_SIZE is not set"),
         ({"SLURM_PROCID": "2", "SLURM_NTASKS": "2"}, "SLURM_PROCID is 2, but SLURM_NTASKS says"),
     ],

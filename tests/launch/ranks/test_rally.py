@@ -123,3 +123,17 @@ def _reached(address: str, port: int) -> socket.socket:
             return socket.create_connection((address, port))
         except ConnectionRefusedError:
             continue
+
+
+def test_who_knows_no_machine_but_its_own_is_told_how_to_name_the_others(port) -> None:
+    for rank in (0, 1):
+        with pytest.raises(
+            RanksApart, match=r"give all ranks the file that the engine has .*--machine_names="
+        ):
+            meet(Place(rank, 2), ("127.0.5.1",), port, 0.1)
+
+
+def test_who_has_looked_on_other_machines_is_not_told_to_name_them(port) -> None:
+    with pytest.raises(RanksApart, match=r"127\.0\.5\.1, 192\.0\.2\.1") as told:
+        meet(Place(1, 2), ("127.0.5.1", "192.0.2.1"), port, 0.1)
+    assert "give all ranks" not in str(told.value)

@@ -51,7 +51,8 @@ def by_hand(launch: LaunchPlan) -> str:
     """How a user takes away what is left."""
     assert launch.pods is not None
     space = f" -n {launch.pods.namespace}" if launch.pods.namespace else ""
-    return f"By hand: kubectl{space} delete {_MAKERS},pods,{_REST} -l {names.chosen(launch.name)}"
+    what = f"{_MAKERS},pods,{_REST} -l {names.chosen(launch.name)}"
+    return f"By hand: kubectl{space} delete --wait=false {what}"
 
 
 def _left(kubectl: Kubectl, job: str) -> list[str]:

@@ -10,6 +10,10 @@ from pathlib import Path
 from paddle._launch.errors import UsageError
 
 LOOPBACK = "127.0.0.1"
+GIVE = (
+    "the file that the engine has (mpirun's -hostfile, mpiexec's -f), by --machines=FILE. Or name them all: "
+    "--machine_names=10.0.0.1,10.0.0.2"
+)
 
 
 def read(path: Path, *, is_needed: bool) -> tuple[str, ...]:
@@ -47,5 +51,5 @@ def _unread(path: Path, error: Exception) -> str:
     why = error.strerror if isinstance(error, OSError) else str(error)
     return (
         f"{path}: {why}. It is to name the machines of the job, one on each line, and to lie on each of "
-        "them: the file that mpirun has by -hostfile."
+        f"them: {GIVE}"
     )

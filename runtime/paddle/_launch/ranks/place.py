@@ -14,13 +14,15 @@ from dataclasses import dataclass
 from paddle._launch.errors import ClusterError
 
 _PURPOSE = b"the token of parameter servers"
-_RANK_AND_SIZE = (  # the first whose rank is set: under mpirun Slurm's words are those of its daemons
-    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),  # Open MPI
-    ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"),  # MVAPICH
-    ("PMI_RANK", "PMI_SIZE"),  # MPICH, Intel MPI
-    ("SLURM_PROCID", "SLURM_NTASKS"),  # srun
+# Rank, size, and how many ranks are on this machine, of the first whose rank is set: under mpirun Slurm's
+# words are those of its daemons.
+_WORDS = (
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"),  # Open MPI
+    ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE"),  # MVAPICH
+    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"),  # MPICH, Intel MPI
+    ("SLURM_PROCID", "SLURM_NTASKS", ""),  # srun, which says the number of machines instead
 )
-_BESIDE = "OMPI_COMM_WORLD_LOCAL_SIZE"
+_NODES = "SLURM_NNODES"
 _SECRETS = (
     "PADDLE_RANKS_SECRET",  # from who starts them: train.sbatch makes one
     "OMPI_MCA_orte_precondition_transports",  # by chance, and the same for all ranks of one mpirun
@@ -45,7 +47,7 @@ class Place:
 
 def read(environ: Mapping[str, str]) -> Place:
     """Read this rank's place."""
-    for rank_word, size_word in _RANK_AND_SIZE:
+    for rank_word, size_word, beside in _WORDS:
         if environ.get(rank_word):
             rank, size = _number(environ, rank_word), _number(environ, size_word)
             if rank >= size:
@@ -53,9 +55,8 @@ def read(environ: Mapping[str, str]) -> Place:
                     f"{rank_word} is {rank}, but {size_word} says that there are {size}, numbered from 0."
                 )
             secret = next((environ[word] for word in _SECRETS if environ.get(word)), "")
-            has_others = bool(environ.get(_BESIDE)) and _number(environ, _BESIDE) < size
-            return Place(rank, size, secret.encode(), has_others)
-    words = ", ".join(rank for rank, _ in _RANK_AND_SIZE)
+            return Place(rank, size, secret.encode(), _has_others(environ, beside, size))
+    words = ", ".join(rank for rank, *_ in _WORDS)
     raise ClusterError(
         f"nothing says which rank this is: none of {words} is set. Start it by an engine that sets one: "
         "mpirun -hostfile machines -n 3 start_mpi_train.sh"
@@ -64,7 +65,14 @@ def read(environ: Mapping[str, str]) -> Place:
 
 def number(environ: Mapping[str, str]) -> str:
     """What the engine says which rank this is, unchecked: for what is said of it."""
-    return next((environ[word] for word, _ in _RANK_AND_SIZE if environ.get(word)), "?")
+    return next((environ[word] for word, *_ in _WORDS if environ.get(word)), "?")
+
+
+def _has_others(environ: Mapping[str, str], beside: str, size: int) -> bool:
+    """``beside``: the variable with the number of ranks on this machine; empty where there is none."""
+    if beside:
+        return bool(environ.get(beside)) and _number(environ, beside) < size
+    return bool(environ.get(_NODES)) and _number(environ, _NODES) > 1
 
 
 def _number(environ: Mapping[str, str], word: str) -> int:

@@ -27,6 +27,7 @@ from itertools import cycle
 from typing import Any
 
 from paddle._launch.errors import RanksApart
+from paddle._launch.ranks.machines import GIVE
 from paddle._launch.ranks.place import Place
 
 _PATIENCE_S = 5.0  # with one connection
@@ -85,7 +86,7 @@ class _Host:
         if not places:
             raise RanksApart(
                 f"this is the machine of rank 0, and none of the job's is this one: {_list(self._machines)}. "
-                "Give all ranks the file that mpirun has by -hostfile."
+                f"Give all ranks the same machines: {GIVE}."
             )
         self._own = next(iter(own))
         return [_listener(address, self._port) for address in places]
@@ -128,8 +129,8 @@ class _Host:
         came = f", and ranks {_list(sorted(self._come))} have come" if self._come else ""
         return (
             f"rank 0 has waited {self._patience_s:g} s for rank {_list(missing)} at port {self._port} of "
-            f"{self._own}{came}. Their logs say why, if they were started; if they cannot reach that port, "
-            "open it, or name another by --rally_port."
+            f"{self._own}{came}. {_alone(self._machines)}Their logs say why, if they were started; if they "
+            "cannot reach that port, open it, or name another by --rally_port."
         )
 
 
@@ -180,8 +181,8 @@ class _Guest:
         )
         return (
             f"rank {self._place.rank} has looked {self._patience_s:g} s for rank 0 at port {self._port} of "
-            f"{_list(self._machines)} ({tried[:_SHOWN]}). Rank 0 says why, if it was started; if it is "
-            "out of reach, open that port, or name another by --rally_port."
+            f"{_list(self._machines)} ({tried[:_SHOWN]}). {_alone(self._machines)}Rank 0 says why, if it "
+            "was started; if it is out of reach, open that port, or name another by --rally_port."
         )
 
 
@@ -208,6 +209,14 @@ def _own_address(name: str) -> str:
             return str(address[0])
     except OSError:
         return ""
+
+
+def _alone(machines: Sequence[str]) -> str:
+    """What is missing where ranks look for each other on one machine, and the engine did not say that some
+    are on others."""
+    if not all(map(_is_loopback, machines)):
+        return ""
+    return f"No other machine is named here; if ranks are on others, give all ranks {GIVE}. "
 
 
 def _is_loopback(address: str) -> bool:
