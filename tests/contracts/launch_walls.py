@@ -82,9 +82,10 @@ LAUNCH = (
     Row("_launch.kubernetes.watching", "_launch.{kubernetes.names, plan}"),
     Row(
         "_launch.kubernetes.following",
-        "_launch.{errors, kubernetes.kubectl, machines.spool}",
+        "_launch.{errors, kubernetes.heard, kubernetes.kubectl, machines.spool}",
         "subprocess threading",
     ),
+    Row("_launch.kubernetes.heard"),
     Row(
         "_launch.kubernetes.line",
         "_launch.{errors, kubernetes.kubectl}",

@@ -61,6 +61,10 @@ class StandIn:
         """No pod runs, since."""
         (self.folder / "waits").write_text(json.dumps({"reason": reason, "message": message}))
 
+    def makes_no_pods(self, why: str) -> None:
+        """Who is to make pods is refused them, since."""
+        (self.folder / "makes_none").write_text(why)
+
     def close(self) -> None:
         """End what runs."""
         for path in self.folder.glob("pods/*/pid"):

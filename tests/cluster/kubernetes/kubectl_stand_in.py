@@ -67,6 +67,8 @@ def begin(made: dict[str, Any]) -> None:
 
 
 def run(pod: str, template: dict[str, Any]) -> None:
+    if (FOLDER / "makes_none").exists():
+        return
     folder = PODS / pod
     folder.mkdir(parents=True)
     (folder / "template").write_text(json.dumps(template))
@@ -133,6 +135,9 @@ def address(kind: str, rank: int) -> str:
 
 def get() -> None:
     kinds = WORDS[1].split(",")
+    if kinds == ["events"]:
+        print(json.dumps({"items": list(events())}))
+        return
     if "name" in WORDS:
         names = {"pods": PODS.iterdir() if PODS.exists() else ()}
         left = [f"pod/{path.name}" for path in names.get("pods", ()) if path.is_dir()]
@@ -145,6 +150,15 @@ def get() -> None:
         return
     items = list(map(shown, sorted(PODS.iterdir()))) if kinds == ["pods"] and PODS.exists() else []
     print(json.dumps({"items": items}))
+
+
+def events() -> Iterator[dict[str, Any]]:
+    refused = FOLDER / "makes_none"
+    for path in OBJECTS.iterdir() if refused.exists() else ():
+        kind, _, name = path.name.partition(".")
+        if kind in ("statefulset", "job"):
+            about = {"involvedObject": {"name": name}}
+            yield {**about, "reason": "FailedCreate", "message": refused.read_text()}
 
 
 def shown(folder: Path) -> dict[str, Any]:

@@ -176,6 +176,10 @@ def test_a_job_goes_on_without_its_launcher_and_is_seen_read_collected_and_stopp
         ({"auth": "failed: no"}, "role.yaml"),
         ({"create": 'Error from server (AlreadyExists): services "job" already exists'}, "has that name"),
         ({"create": 'namespaces "nowhere" not found'}, "--namespace=NAME"),
+        (
+            {"create": 'services "job" is forbidden: exceeded quota: team'},
+            "forbidden: exceeded quota: team. End",
+        ),
     ],
 )
 def test_what_a_cluster_refuses_is_told_with_what_to_do(

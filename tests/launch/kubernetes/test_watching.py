@@ -80,5 +80,5 @@ def test_how_a_container_ended_is_its_status_and_an_evicted_pod_has_failed() -> 
 
 def test_events_tell_why_there_are_no_pods_of_this_job_alone() -> None:
     event = {"reason": "FailedCreate", "message": "exceeded quota"}
-    about = [{**event, "involvedObject": {"name": name}} for name in ("job1-trainer", "other-trainer")]
-    assert list(warnings({"items": about}, JOB)) == ["job1-trainer: FailedCreate: exceeded quota"]
+    about = [{**event, "involvedObject": {"name": name}} for name in ("job1-trainer", "job10-trainer")]
+    assert list(warnings({"items": about}, JOB)) == [("job1-trainer", "FailedCreate: exceeded quota")]

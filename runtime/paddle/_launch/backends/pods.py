@@ -39,6 +39,7 @@ from paddle._visible import visible
 _LOOK_S = 1.0
 _MISSING_S = 15.0  # a pod that was there and is not listed
 _GONE_S = 90.0
+_UNSAID = "its pod was not started, and the cluster does not say why"
 
 
 class PodCrew:
@@ -57,6 +58,7 @@ class PodCrew:
         self._making = threading.Lock()
         self._asked: dict[Phase, int] = {}
         self._told: set[str] = set()
+        self._refused: dict[str, str] = {}  # why pods could not be made, by who was to make them
         self._began = 0.0
 
     def step(self, node: int, phase: Phase) -> None:
@@ -123,7 +125,8 @@ class PodCrew:
         said = self._kubectl.read("version")
         self._version = str(said.get("serverVersion", {}).get("gitVersion", ""))
         for what in (("statefulsets.apps",), ("jobs.batch",), ("pods", "--subresource=exec")):
-            removal.check_may(self._kubectl, *what)
+            removal.check_may(self._kubectl, "create", *what)
+        removal.check_may(self._kubectl, "get", "pods", "--subresource=log")
 
     def _make(self) -> None:
         first, *others = whole.objects(self._plan, self._version)
@@ -161,16 +164,23 @@ class PodCrew:
         """Rule 4."""
         past = time.monotonic() - self._began
         if len(states) < len(self._pods) and past > 2 * _LOOK_S:
-            for text in watching.warnings(self._kubectl.read("get", "events"), self._plan.name):
-                self._tell_once(text)
+            for maker, why in watching.warnings(self._kubectl.read("get", "events"), self._plan.name):
+                self._tell_once(f"{maker}: {why}")
+                self._refused[maker] = why
         for role, pod in waiting.items():
             state = states.get(role)
             trouble = state.trouble if state else ""
             if trouble:
                 self._tell_once(f"{role} waits: {trouble}")
             if (state is not None and state.is_hopeless) or past > self._plan.ready_timeout_s:
-                why = trouble or "its pod was not started, and the cluster does not say why"
+                why = trouble or self._why_none(role)
                 pod.fail(f"after {past:.0f} s: {why}")
+
+    def _why_none(self, role: str) -> str:
+        """Why it has no pod, as the cluster said last of what was to make it."""
+        pod = f"{self._plan.name}-{role}"
+        why = [why for maker, why in self._refused.items() if f"{pod}-".startswith(f"{maker}-")]
+        return f"its pod was not made: {why[-1]}" if why else _UNSAID
 
     def _tell_once(self, text: str) -> None:
         if text not in self._told:

@@ -9,6 +9,7 @@
     kubectl.py     the only way to a cluster
     watching.py    how pods stand
     following.py   what they print
+    heard.py       how much of that has been heard
     line.py        programs in them, by exec
     removal.py     the end of all of it
     after.py       a job whose launcher is gone

@@ -1,7 +1,7 @@
 """What a pod prints, followed as long as it is there, also past a stream that breaks.
 
-It must never know what lines mean. Guarantee: lines come in their order and each once, but for those that
-were printed in the very nanosecond of the last one before a break.
+It must never know what lines mean. Guarantee: lines come in their order and each once (heard.py); of one that
+is longer than ``_MOST_LINE`` the parts are lines of their own, and lost is what comes of it after a break.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import IO
 
 from paddle._launch.errors import NodeError
+from paddle._launch.kubernetes.heard import Heard
 from paddle._launch.kubernetes.kubectl import Kubectl
 from paddle._launch.machines.spool import Spool
 
@@ -26,7 +27,7 @@ class Following:
 
     def __init__(self, kubectl: Kubectl, name: str, is_over: Callable[[], bool]) -> None:
         self._kubectl, self._name, self._is_over = kubectl, name, is_over
-        self._last = ""
+        self._heard = Heard()
         self._is_left = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -47,7 +48,8 @@ class Following:
             self._process.kill()
 
     def _of_one_stream(self) -> Iterator[list[str]]:
-        since = [f"--since-time={self._last}"] if self._last else []
+        self._heard.begin()
+        since = [f"--since-time={self._heard.since}"] if self._heard.since else []
         process = self._process = self._kubectl.begin("logs", "-f", "--timestamps", self._name, *since)
         if self._is_left.is_set():
             process.kill()
@@ -62,21 +64,20 @@ class Following:
             process.stdout.close()
 
     def _read(self, stream: IO[bytes]) -> Iterator[list[str]]:
-        spool = Spool()
+        spool, is_rest = Spool(), False
         while data := stream.read1(_CHUNK):  # type: ignore[attr-defined]
             spool.feed(data)
-            lines = []
+            lines: list[str | None] = []
             while (line := spool.line()) is not None:
-                lines.append(line)
+                lines.append(self._text(line, is_rest=is_rest))
+                is_rest = False
             if len(spool) > _MOST_LINE:
-                lines.append(spool.take(len(spool)))
-            if new := list(self._new(lines)):
+                lines.append(self._text(spool.take(len(spool)), is_rest=is_rest))
+                is_rest = True
+            if new := [line for line in lines if line is not None]:
                 yield new
 
-    def _new(self, lines: list[bytes]) -> Iterator[str]:
-        before = self._last
-        for line in lines:
-            stamp, _, text = line.decode("utf-8", "replace").partition(" ")
-            if stamp > before:
-                self._last = stamp
-                yield text
+    def _text(self, line: bytes, *, is_rest: bool) -> str | None:
+        """``is_rest``: of a line whose beginning was given already."""
+        text = line.decode("utf-8", "replace")
+        return text if is_rest else self._heard.take(text)

@@ -24,6 +24,7 @@ _SHOWN = 600  # letters of what it says
 _IS_IT_THERE = "Does the cluster run, and is it the one that `kubectl config current-context` names?"
 _ADVICE = {  # what stands in what it says, in small letters: what to do
     "already exists": "Another job has that name; start this one again, and it has another.",
+    "exceeded quota": "End another job there, or ask who runs the cluster for more.",
     "forbidden": "Ask who runs the cluster for the rights in cluster/kubernetes/role.yaml.",
     "unauthorized": "Log in to the cluster again, as its manual says.",
     "namespaces": "Make the namespace (kubectl create namespace NAME), or name another: --namespace=NAME.",

@@ -33,15 +33,15 @@ def remove(kubectl: Kubectl, job: str, patience_s: float, is_hurried: Callable[[
         time.sleep(_LOOK_S)
 
 
-def check_may(kubectl: Kubectl, *what: str) -> None:
-    """Refuse a namespace where such objects cannot be made."""
+def check_may(kubectl: Kubectl, verb: str, *what: str) -> None:
+    """Refuse a namespace where such objects cannot be made, or got."""
     try:
-        kubectl.ask("auth", "can-i", "create", *what)
+        kubectl.ask("auth", "can-i", verb, *what)
     except NodeError as error:
         if "failed: no" not in str(error):
             raise
         raise NodeError(
-            f"this user may not create {'/'.join(what).replace('--subresource=', '')} in {kubectl.space}: "
+            f"this user may not {verb} {'/'.join(what).replace('--subresource=', '')} in {kubectl.space}: "
             "nobody allows it, or there is no such namespace. `kubectl get namespaces` shows those there "
             "are; cluster/kubernetes/role.yaml has the rights to ask for."
         ) from error

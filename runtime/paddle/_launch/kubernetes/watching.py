@@ -90,12 +90,12 @@ def _trouble(status: Mapping[str, Any], waiting: Mapping[str, Any]) -> tuple[str
     return "", False
 
 
-def warnings(listed: Mapping[str, Any], job: str) -> Iterator[str]:
-    """What events say of a job's objects that could not make their pods."""
+def warnings(listed: Mapping[str, Any], job: str) -> Iterator[tuple[str, str]]:
+    """What events say of a job's objects that could not make their pods: which, and why."""
     for event in listed.get("items", ()):
         about = event.get("involvedObject", {}).get("name", "")
-        if event.get("reason") == "FailedCreate" and about.startswith(job):
-            yield f"{about}: {_said('FailedCreate', event.get('message', ''))}"
+        if event.get("reason") == "FailedCreate" and (about == job or about.startswith(f"{job}-")):
+            yield about, _said("FailedCreate", event.get("message", ""))
 
 
 def _said(reason: str, message: str) -> str:
