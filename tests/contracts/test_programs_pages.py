@@ -26,6 +26,7 @@ VARIABLE = re.compile(rf"(?:{'|'.join(FAMILIES)})_\w+[^_\W]|[A-Z]+(?:_[A-Z]+)*")
 # Words in capitals that are read from an environment, and begin like no other.
 OTHERS = {
     "JOB_COMPLETION_INDEX",
+    "MPI_LOCALNRANKS",
     *("CPU_NUM", "DISABLE_PLOT", "NO_COLOR", "POD_IP", "SPLIT_COUNT", "TRAINERS", "TRAINER_PORTS_NUM"),
     "TRAINING_ROLE",
 }

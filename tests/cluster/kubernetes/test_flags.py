@@ -45,7 +45,7 @@ def test_a_job_with_min_trainers_goes_on_without_the_trainer_that_fails(
 ) -> None:
     before, draws, after = (package / "train.py").read_text().partition("    for _ in range(64):")
     (package / "train.py").write_text(f"{before}{draws}{ONE_FAILS}{after}")
-    status, output, _ = ended(start(cluster, package, "--min_trainers=1"))
+    status, output, _ = ended(start(cluster, package, "--min_trainers=1", "--barrier_timeout=2"))
     assert status == 0
     assert "trainer-1" in output
     assert "trained" in log(package, 1)

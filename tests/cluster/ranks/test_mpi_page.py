@@ -53,7 +53,7 @@ class Site:
             python.chmod(0o755)
         project = copy_to(lab.path(HEAD, HOME) / "paddle-fabric")
         prepare = project / "workspace_template" / "prepare.py"
-        prepare.write_text(_smaller(prepare.read_text()))
+        prepare.write_text(smaller(prepare.read_text()))
         lab.run("chown", "-R", f"{USER}:", HOME, at=HEAD)
 
     def types(self, *commands: str, at: str = HEAD, folder: str = "paddle-fabric", user: str = USER) -> str:
@@ -70,7 +70,7 @@ class Site:
         return (self.lab.path(node, HOME) / path).read_text()
 
 
-def _smaller(prepare: str) -> str:
+def smaller(prepare: str) -> str:
     """It, for few grams of the text that every machine has."""
     for was, becomes in (
         (r"^MAX_GRAMS = 60000", "MAX_GRAMS = 960"),
