@@ -9,6 +9,7 @@ from paddle._program.description.variable import Variable
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid.layers.appending import appended
 from paddle.fluid.layers.io import data as _data
+from paddle.fluid.layers.kinds import check
 
 __all__ = ["data", "embedding", "one_hot"]
 
@@ -31,6 +32,7 @@ def embedding(
     dtype: Any = "float32",
 ) -> Variable:
     """The rows of a table that integers name, of any shape: each becomes a row behind their axes."""
+    check("embedding", ("int64",), input=input)
     helper = LayerHelper("embedding", param_attr=param_attr)
     rows = [int(each) for each in size]
     table = helper.create_parameter(helper.param_attr, rows, dtype)
@@ -41,5 +43,6 @@ def embedding(
 
 def one_hot(input: Variable, depth: int, allow_out_of_range: bool = False) -> Variable:
     """1 in the place that an integer names, along a new last axis."""
+    check("one_hot", ("int32", "int64"), input=input)
     attrs = {"depth": int(depth), "allow_out_of_range": allow_out_of_range}
     return appended("one_hot_v2", {"X": input}, attrs, dtype="float32")

@@ -16,6 +16,8 @@ THERE = """
     data_feeder:check_variable_and_dtype data_feeder:convert_dtype
     transpiler.memory_optimization_transpiler:memory_optimize
     transpiler.inference_transpiler:InferenceTranspiler contrib:ctr_metric_bundle
+    contrib.layers.nn:sparse_embedding contrib.layers.metric_op:ctr_metric_bundle contrib:StateCell
+    contrib.decoder:BeamSearchDecoder contrib.layers:rnn_impl
 """.split()  # noqa: SIM905  read in columns
 ABSENT = """
     async_executor concurrency data_generator dataloader default_scope_funcs distributed generator

@@ -10,7 +10,7 @@ from typing import Any
 from paddle import _absent
 from paddle.fluid._listed import LISTED
 
-_MODULES = frozenset({"inferencer", "layers", "memory_usage_calc", "op_frequence", "trainer"})
+_MODULES = frozenset({"decoder", "inferencer", "layers", "memory_usage_calc", "op_frequence", "trainer"})
 _MODULE_OF = {
     "memory_usage": "memory_usage_calc",
     "op_freq_statistic": "op_frequence",
@@ -22,12 +22,11 @@ _MODULE_OF = {
         "trainer",
     ),
     "Inferencer": "inferencer",
+    **dict.fromkeys(("BeamSearchDecoder", "InitState", "StateCell", "TrainingDecoder"), "decoder"),
 }
 _QUANTIZED = "numbers of 8 bits are not computed with"
-_DECODERS = "fluid.layers has beam_search and beam_search_decode"
 _ABSENT = {
     **dict.fromkeys(("quantize", "QuantizeTranspiler", "int8_inference", "Calibrator", "slim"), _QUANTIZED),
-    **dict.fromkeys(("decoder", "InitState", "StateCell", "TrainingDecoder", "BeamSearchDecoder"), _DECODERS),
     **dict.fromkeys(("mixed_precision", "sparsity"), "networks are computed in single precision"),
     **dict.fromkeys(
         ("extend_optimizer", "extend_with_decoupled_weight_decay"),

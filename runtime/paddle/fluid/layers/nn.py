@@ -12,6 +12,7 @@ from paddle._program.writing.initializer import Constant
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid._listed import of_layers
 from paddle.fluid.layers.appending import appended, sizes_of
+from paddle.fluid.layers.kinds import check, check_floats
 
 __all__ = [
     "bilinear_tensor_product",
@@ -42,6 +43,7 @@ def fc(
 ) -> Variable:
     """Each input times weights of its own, summed, with a bias and an activation. The first
     ``num_flatten_dims`` axes of an input are its rows."""
+    check_floats("fc", input=input)
     if isinstance(use_mkldnn, str):  # releases from 1.5 on have the activation in this place, then the name
         act, name = use_mkldnn, act if isinstance(act, str) else name
     arguments = {"input": input, "param_attr": param_attr, "bias_attr": bias_attr, "act": act, "name": name}
@@ -73,6 +75,7 @@ def embedding(
     """The rows of a table that integers name; ``padding_idx`` names zeros. The last axis of the integers, of
     size 1, becomes a row. ``is_sparse``: gradients list those rows alone; ``is_distributed``: and nobody who
     trains in a cluster has all of the table."""
+    check("embedding", ("int64",), input=input)
     helper = LayerHelper("embedding", param_attr=param_attr)
     rows = [int(each) for each in size]
     table = helper.create_parameter(helper.param_attr, rows, dtype)

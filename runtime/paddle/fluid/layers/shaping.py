@@ -9,6 +9,7 @@ from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid.layers.appending import appended, several, size_of, sizes_of
+from paddle.fluid.layers.kinds import check
 
 __all__ = [
     "crop",
@@ -237,6 +238,7 @@ def scatter_nd(index: Variable, updates: Variable, shape: Sequence[int], name: s
 
 def one_hot(input: Variable, depth: int | Variable, allow_out_of_range: bool = False) -> Variable:
     """1 in the place that an integer names: the last axis, of size 1, becomes ``depth``."""
+    check("one_hot", ("int32", "int64"), input=input)
     told, size = size_of(depth, "depth_tensor")
     attrs = {"depth": size, "allow_out_of_range": allow_out_of_range}
     made = appended("one_hot", {"X": input, **told}, attrs, dtype="float32")

@@ -1,4 +1,4 @@
-"""Layers that fluid had under ``contrib``: those for click-through rates.
+"""Measures that fluid had under ``contrib``: those of click-through rates.
 
 It must never compute itself. Guarantee: as of the layers that it is made of.
 """
@@ -11,10 +11,9 @@ from paddle._program.description.dtypes import VarType
 from paddle._program.description.variable import Variable
 from paddle._program.writing.initializer import Constant
 from paddle._program.writing.layer_helper import LayerHelper
-from paddle._program.writing.sparse_embedding import sparse_embedding
 from paddle.fluid._listed import lacking
 
-__all__ = ["ctr_metric_bundle", "sparse_embedding"]
+__all__ = ["ctr_metric_bundle"]
 
 
 def ctr_metric_bundle(input: Variable, label: Variable) -> tuple[Variable, ...]:
@@ -61,4 +60,4 @@ def _added_up(helper: LayerHelper, name: str, part: Variable) -> Variable:
     return kept
 
 
-__getattr__ = lacking(__name__)
+__getattr__ = lacking("paddle.fluid.contrib.layers")

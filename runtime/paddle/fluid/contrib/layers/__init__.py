@@ -1,0 +1,15 @@
+"""Layers that fluid had under ``contrib``: those for click-through rates; of what is not built it says so.
+
+It must never hold a layer itself. Guarantee: each name is the very object of its module.
+"""
+
+from paddle.fluid._listed import lacking
+from paddle.fluid.contrib.layers import metric_op as metric_op
+from paddle.fluid.contrib.layers import nn as nn
+from paddle.fluid.contrib.layers import rnn_impl as rnn_impl
+from paddle.fluid.contrib.layers.metric_op import ctr_metric_bundle
+from paddle.fluid.contrib.layers.nn import sparse_embedding
+
+__all__ = ["ctr_metric_bundle", "sparse_embedding"]
+
+__getattr__ = lacking(__name__)
