@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.program import Variable as EngineVariable
-from paddle._program.description.dtypes import VarType, dtype_of, engine_dtype
+from paddle._program.description.dtypes import VarType, dtype_of, engine_dtype, numpy_dtype
 from paddle._program.description.operator import Operator
+from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import hosts, lowers
 from paddle._program.ops.sizes import known_sizes
@@ -152,6 +153,20 @@ def _open_line(op: Operator) -> None:
     out = op.block._var_recursive(op.output("Out")[0])
     start = op.block._var_recursive(op.input("Start")[0])
     out.shape, out.dtype = (-1,), start.dtype
+
+
+def _open_numbers(op: Operator) -> None:
+    out = op.block._var_recursive(op.output("Out")[0])
+    out.shape, out.dtype = (-1,), dtype_of(op.attr("dtype"))
+
+
+@hosts("linspace", infer=_open_numbers, dtype=int(VarType.FP32))
+def _linspace(host: Host, op: Operator) -> None:
+    """As many numbers as a value says, both ends included."""
+    start, stop, count = (np.asarray(host.input(op, slot)).item() for slot in ("Start", "Stop", "Num"))
+    if count < 1:
+        raise BadProgram(f"operator 'linspace' (written at {op.where}): num is 1 or more, not {count}")
+    host.give(op, "Out", np.linspace(start, stop, int(count)).astype(numpy_dtype(op.attr("dtype"))))
 
 
 @hosts("range", infer=_open_line)

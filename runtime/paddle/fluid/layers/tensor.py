@@ -10,7 +10,6 @@ import numpy as np
 
 from paddle._program.description.dtypes import VarType, dtype_of, numpy_dtype
 from paddle._program.description.variable import Variable
-from paddle._program.errors import BadArgument
 from paddle._program.writing.initializer import Constant, Initializer
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle._program.writing.param_attr import ParamAttr
@@ -236,12 +235,17 @@ def range(start: Any, end: Any, step: Any, dtype: Any, name: str | None = None) 
     return appended("range", inputs, dtype=dtype)
 
 
-def linspace(
-    start: float, stop: float, num: int, dtype: Any = "float32", name: str | None = None
-) -> Variable:
+def linspace(start: Any, stop: Any, num: Any, dtype: Any = "float32", name: str | None = None) -> Variable:
     """So many numbers, evenly apart, both ends included."""
     if any(isinstance(each, Variable) for each in (start, stop, num)):
-        raise BadArgument("linspace: bounds that are computed are not in this release: give numbers")
+        told = {"Start": (start, dtype), "Stop": (stop, dtype), "Num": (num, "int32")}
+        inputs = {
+            slot: given if isinstance(given, Variable) else fill_constant([1], kind, given)
+            for slot, (given, kind) in told.items()
+        }
+        made = appended("linspace", inputs, {"dtype": int(dtype_of(dtype))}, dtype=dtype, name=name)
+        made.stop_gradient = True
+        return made
     return assign(np.linspace(start, stop, num).astype(numpy_dtype(dtype)))
 
 

@@ -119,15 +119,18 @@ class BeamSearchDecoder:
                 self._cell.set_state(name, layers.sequence_expand(self._cell.get_state(name), scores))
             self._cell.compute_state({name: fed.get(name, words) for name in self._cell.inputs})
             chosen, chances = self._choose(ids, scores)
-            with layers.Switch() as switch:
-                with switch.case(layers.is_empty(chosen)):
-                    self.early_stop()
-                with switch.default():
-                    self._cell.update_states()
-                    self.update_array(ids, chosen)
-                    self.update_array(scores, chances)
-                    for name, each in read.items():
-                        self.update_array(each, fed[name])
+            left = [(ids, chosen), (scores, chances), *((each, fed[name]) for name, each in read.items())]
+            self._leave(left, layers.is_empty(chosen))
+
+    def _leave(self, left: list[tuple[Variable, Variable]], is_over: Variable) -> None:
+        """To the next step, unless there is none."""
+        with layers.Switch() as switch:
+            with switch.case(is_over):
+                self.early_stop()
+            with switch.default():
+                self._cell.update_states()
+                for array, value in left:
+                    self.update_array(array, value)
 
     def _told(self) -> dict[str, Variable]:
         if unknown := sorted(set(self._more) - set(self._cell.inputs)):
