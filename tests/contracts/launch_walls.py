@@ -98,6 +98,7 @@ LAUNCH = (
     ),
     Row("_launch.backends.{pod, pods}", "_launch _visible", STANDARD),
     Row("_launch.kubernetes.inside.place", "_launch.errors", "pathlib"),
+    Row("_launch.kubernetes.inside.kernels", "", "pathlib shutil"),
     Row(
         "_launch.kubernetes.inside.premises",
         f"_launch.{{job, kubernetes.package, plan, settings}} {FLAGS}",

@@ -26,7 +26,7 @@ from paddle._launch.errors import UsageError
 from paddle._launch.events import Event, Signalled, StopAsked
 from paddle._launch.flags import defaults_of, flags_of
 from paddle._launch.kubernetes import names
-from paddle._launch.kubernetes.inside import place, premises
+from paddle._launch.kubernetes.inside import kernels, place, premises
 from paddle._launch.kubernetes.inside.premises import COMMAND, Call
 from paddle._launch.kubernetes.inside.telling import PodMachine, Teller
 from paddle._launch.parts.attending import attend, print_line
@@ -69,6 +69,7 @@ def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     os.chdir(call.workspace)
     part = premises.part(spec, call.kind, rank, address)
     teller = Teller(reports=values["reports"])
+    kernels.bring(environ, teller.say)
     teller.say(f"{call.kind}-{rank} of {call.name}: {names.address(call.name, call.kind, rank)} {address}")
     return _carry_out(part, call, teller, own_secrets, values["keep"])
 
