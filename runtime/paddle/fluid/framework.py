@@ -9,7 +9,7 @@ from typing import Any
 from paddle._absent import NotInThisRelease
 from paddle._program import upstream_flags
 from paddle._program.description.block import Block
-from paddle._program.description.dtypes import VarType, dtype_of
+from paddle._program.description.dtypes import VarType, dtype_of, is_float
 from paddle._program.description.guards import (
     default_main_program,
     default_startup_program,
@@ -28,8 +28,16 @@ from paddle._program.running.places import (
     is_compiled_with_cuda,
 )
 
+EMPTY_VAR_NAME, TEMP_VAR_NAME, ZERO_VAR_SUFFIX = "@EMPTY@", "@TEMP@", "@ZERO"
+GRAD_VAR_SUFFIX, CONTROL_DEP_VAR_PREFIX = GRAD_SUFFIX, "__control_var"
+
 __all__ = [
+    "CONTROL_DEP_VAR_PREFIX",
+    "EMPTY_VAR_NAME",
     "GRAD_SUFFIX",
+    "GRAD_VAR_SUFFIX",
+    "TEMP_VAR_NAME",
+    "ZERO_VAR_SUFFIX",
     "Block",
     "Operator",
     "Parameter",
@@ -42,6 +50,7 @@ __all__ = [
     "default_main_program",
     "default_startup_program",
     "device_guard",
+    "dtype_is_floating",
     "dygraph_only",
     "get_flags",
     "get_var",
@@ -96,6 +105,11 @@ def device_guard(device: str | None = None) -> Iterator[None]:
     if device is not None and device.partition(":")[0] not in ("cpu", "gpu"):
         raise ValueError(f"device_guard takes 'cpu' or 'gpu', and not {device!r}")
     yield
+
+
+def dtype_is_floating(dtype: Any) -> bool:
+    """Whether a dtype, by any of its names, is of floating numbers."""
+    return is_float(dtype_of(dtype))
 
 
 def set_flags(flags: Mapping[str, Any]) -> None:

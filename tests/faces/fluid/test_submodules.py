@@ -16,6 +16,7 @@ THERE = """
     data_feeder:check_variable_and_dtype data_feeder:convert_dtype
     transpiler.memory_optimization_transpiler:memory_optimize
     transpiler.inference_transpiler:InferenceTranspiler contrib:ctr_metric_bundle
+    wrapped_decorator:signature_safe_contextmanager log_helper:get_logger framework:ZERO_VAR_SUFFIX
     contrib.layers.nn:sparse_embedding contrib.layers.metric_op:ctr_metric_bundle contrib:StateCell
     contrib.decoder:BeamSearchDecoder contrib.layers:rnn_impl
 """.split()  # noqa: SIM905  read in columns
@@ -35,6 +36,19 @@ def test_names_are_found_in_their_modules(each: str) -> None:
 def test_modules_that_are_not_built_say_so(module: str) -> None:
     with pytest.raises(ImportError, match=f"paddle.fluid.{module} is not in this release: "):
         importlib.import_module(f"paddle.fluid.{module}")
+
+
+def test_decorated_functions_keep_their_names_and_loggers_their_handler() -> None:
+    from paddle.fluid.log_helper import get_logger
+    from paddle.fluid.wrapped_decorator import wrap_decorator
+
+    doubled = wrap_decorator(lambda function: lambda *given: 2 * function(*given))
+    assert (doubled(max)(1, 3), doubled(max).__name__) == (6, "max")
+    made = get_logger("a logger of a test", 20, fmt="%(message)s")
+    assert get_logger("a logger of a test", 30) is made
+    assert (made.level, len(made.handlers), made.propagate) == (30, 1, False)
+    assert fluid.framework.dtype_is_floating("float64")
+    assert not fluid.framework.dtype_is_floating(fluid.core.VarDesc.VarType.INT64)
 
 
 def test_names_of_contrib_layers_say_so_at_contrib() -> None:
