@@ -61,10 +61,20 @@ def need_lab(request: pytest.FixtureRequest) -> None:
     ground.require(of_containers=request.config.getoption("--cluster") == "compose")
 
 
+@pytest.fixture(scope="session")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where nodes of all labs of a test run, whichever worker's, keep compiled kernels."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "kernels"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 @pytest.fixture(scope="module")
-def standing_cluster(need_lab: None, request: pytest.FixtureRequest) -> Iterator[Cluster]:
+def standing_cluster(need_lab: None, request: pytest.FixtureRequest, kernels: Path) -> Iterator[Cluster]:
     """Three nodes for all tests of a module."""
-    with Compose() if request.config.getoption("--cluster") == "compose" else Lab(3) as made:
+    of_containers = request.config.getoption("--cluster") == "compose"
+    with Compose() if of_containers else Lab(3, kernels=kernels) as made:
         yield made
 
 
@@ -85,12 +95,12 @@ def cluster(standing_cluster: Cluster) -> Iterator[Cluster]:
 
 
 @pytest.fixture
-def make_lab(need_lab: None) -> Iterator[Callable[..., Lab]]:
+def make_lab(need_lab: None, kernels: Path) -> Iterator[Callable[..., Lab]]:
     """Labs of a test's own: ``make_lab(4)``, with what else `Lab` takes."""
     with contextlib.ExitStack() as stack:
 
         def make(count: int = 3, **how: Any) -> Lab:
-            lab = Lab(count, **how)
+            lab = Lab(count, **{"kernels": kernels, **how})
             stack.callback(lab.close)
             return lab
 

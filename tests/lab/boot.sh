@@ -1,9 +1,10 @@
 #!/bin/sh
 # Process 1 of a node: makes a machine of fresh namespaces and an overlay of this one's files, and becomes its sshd.
-# Arguments: the lab's folder, the node's name, its address, root's home, the project's folder, folders to show.
+# Arguments: the lab's folder, the node's name, its address, root's home, the project's folder, the folder of compiled
+# kernels or nothing, folders to show.
 set -eu
-lab=$1 name=$2 address=$3 home=$4 project=$5
-shift 5
+lab=$1 name=$2 address=$3 home=$4 project=$5 kernels=$6
+shift 6
 seed=$lab/seed/$name disk=$lab/disks/$name
 root=$disk/root
 
@@ -37,11 +38,16 @@ for share in "$@"; do
     mount --bind "$share" "$root$share"
     mount -o remount,bind,ro "$root$share"
 done
+[ -z "$kernels" ] || {
+    mkdir -p "$root/var/cache/kernels"
+    mount --bind "$kernels" "$root/var/cache/kernels"
+}
 
 if [ ! -e "$disk/installed" ]; then
     echo "$name" >"$root/etc/hostname"
     cp "$lab/hosts" "$root/etc/hosts"
     cp "$project/cluster/compose/sshd_config" "$root/etc/ssh/sshd_config"
+    [ -z "$kernels" ] || echo 'SetEnv NUMBA_CACHE_DIR=/var/cache/kernels' >>"$root/etc/ssh/sshd_config"
     rm -f "$root"/etc/ssh/ssh_host_*
     cp "$seed/host_key" "$root/etc/ssh/ssh_host_ed25519_key"
     chmod 600 "$root/etc/ssh/ssh_host_ed25519_key"

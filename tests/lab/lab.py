@@ -28,10 +28,18 @@ class Lab(Cluster):
 
     ``disk_mb``: the size of each. ``shares``: folders of this machine that nodes see, at the same place, and
     cannot write; without them none sees the project, root's home and ``/tmp`` as they are here. By default
-    these are the running Python and its packages.
+    these are the running Python and its packages. ``kernels``: a folder of this machine in which all nodes
+    keep compiled kernels, so that what one has compiled no other compiles again; without it each has its own.
     """
 
-    def __init__(self, count: int = 3, *, disk_mb: int = 1024, shares: Sequence[Path] | None = None) -> None:
+    def __init__(
+        self,
+        count: int = 3,
+        *,
+        disk_mb: int = 1024,
+        shares: Sequence[Path] | None = None,
+        kernels: Path | None = None,
+    ) -> None:
         if lacking := ground.missing():
             raise RuntimeError(f"no lab can be made here: {'; '.join(lacking)}")
         if not 1 <= count <= MOST_NODES:
@@ -39,6 +47,7 @@ class Lab(Cluster):
         super().__init__()
         self.nodes = {f"n{i}": Node(f"n{i}", f"10.77.0.{i}") for i in range(1, count + 1)}
         self.shares = _outermost([Path(sys.prefix), Path(sys.base_prefix)] if shares is None else shares)
+        self._kernels = kernels
         self._machines: dict[str, Machine] = {}
         self._switch: Switch | None = None
         self._premises = Premises((HEAD, *self.nodes))
@@ -83,7 +92,7 @@ class Lab(Cluster):
 
     def _boot(self, machines: list[Machine]) -> None:
         for machine in machines:
-            machine.boot(self.shares)
+            machine.boot(self.shares, self._kernels)
         for machine in machines:
             machine.until_booted()
         self._bridge.ip(*(line for machine in machines for line in machine.cabling()))

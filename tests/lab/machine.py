@@ -41,10 +41,10 @@ class Machine:
         """The bridge's end of its cable."""
         return f"v-{self.node.name}"
 
-    def boot(self, shares: Sequence[Path]) -> None:
+    def boot(self, shares: Sequence[Path], kernels: Path | None) -> None:
         """Begin to start; `until_booted` waits."""
         home = pwd.getpwuid(0).pw_dir
-        arguments = [self._folder, self.node.name, self.node.address, home, ROOT, *shares]
+        arguments = [self._folder, self.node.name, self.node.address, home, ROOT, kernels or "", *shares]
         init = ["unshare", *FRESH, "/bin/sh", HERE / "boot.sh", *arguments]
         with self.log.open("ab") as log:
             self._shell = subprocess.Popen(

@@ -98,9 +98,11 @@ class Mpi:
             "OMPI_MCA_plm_rsh_agent": f"ssh -F {self.cluster.home.ssh_config}",
             "PYTHON": sys.executable,
             "PYTHONPATH": str(ROOT / "runtime"),
+            "NUMBA_CACHE_DIR": "",  # kernels that lie beside the sources are taken from there
         }
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        command = ("mpirun", "-x", "PYTHON", "-x", "PYTHONPATH", "-hostfile", self.machines, "-n", "3")
+        shown = [word for name in ("PYTHON", "PYTHONPATH", "NUMBA_CACHE_DIR") for word in ("-x", name)]
+        command = ("mpirun", *shown, "-hostfile", self.machines, "-n", "3")
         self._started.append(self.cluster.start(*command, *argv, environ=environ, **streams))
         return self._started[-1]
 
