@@ -1,8 +1,13 @@
-"""A copy of the project as a fresh clone is one, for tests of its scripts. It shares the project's .venv."""
+"""A copy of the project as a fresh clone is one, for tests of its scripts. It shares the project's .venv, and
+what was compiled of its kernels: compiling them in each copy takes as long as what is tested there."""
 
 import shutil
 import subprocess
 from pathlib import Path
+
+from numba.core.caching import _CacheLocator as CacheLocator
+
+from paddle._engine.kernels.kernel import SOURCES, digest
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -16,9 +21,20 @@ def copy_to(place: Path) -> Path:
 
 
 def share_venv(copy: Path) -> Path:
-    """Give a copy the project's .venv."""
+    """Give a copy the project's .venv, and its compiled kernels."""
     (copy / ".venv").symlink_to(ROOT / ".venv")
+    there = _kept(copy / SOURCES.relative_to(ROOT))
+    here = _kept(SOURCES)
+    here.mkdir(parents=True, exist_ok=True)
+    there.parent.mkdir(parents=True)
+    there.symlink_to(here)
     return copy
+
+
+def _kept(sources: Path) -> Path:
+    """Where numba keeps code of these: by the place at which they lie."""
+    place = CacheLocator.get_suitable_cache_subpath(str(sources / "kernel.py"))
+    return sources / "__pycache__" / digest(sources) / place
 
 
 def venv_is_current() -> bool:

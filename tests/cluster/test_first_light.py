@@ -13,7 +13,7 @@ from tests.fresh import copy_to, share_venv, venv_is_current
 pytestmark = pytest.mark.cluster
 
 LOGS = ("server.log", "train.log", "paddle_trainer.INFO", "paddle_pserver2.INFO")
-PASSES = 4
+PASSES = 2
 CLOSED = "http://127.0.0.1:9"  # the port "discard", at which nobody answers: no way into any network
 PROGRESS = r"^(trainer-[01] pass \d+ batch \d+ cost \d+\.\d{4} \| ){1,2}[\d,]+ samples/s$"
 WAITS = r"( \| |^)waiting for trainer-[01](, trainer-1)? since \d+ s$"  # said of a busy machine, too
