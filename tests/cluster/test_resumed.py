@@ -21,9 +21,11 @@ pytestmark = pytest.mark.cluster
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 60.0
 
-# The same batch in every step, so that what was learned is known from the number of steps alone.
+# The same batch in every step, so that what was learned is known from the number of steps alone. Where a file
+# says so it stays before the last.
 TRAIN = """
-import os, sys
+import os, sys, time
+from pathlib import Path
 import numpy as np
 import paddle.v2 as paddle
 
@@ -33,7 +35,16 @@ me = int(os.environ["PADDLE_INIT_TRAINER_ID"])
 NETWORK
 trainer = paddle.trainer.SGD(cost, parameters, paddle.optimizer.Adam(learning_rate=0.01), is_local=False)
 batch = [(each, each % 5) for each in range(me, 40, 2)]
-trainer.train(lambda: iter([batch] * steps), num_passes=1)
+
+
+def batches():
+    for step in range(1, steps + 1):
+        while step == steps and Path("stays").exists():
+            time.sleep(0.01)
+        yield batch
+
+
+trainer.train(batches, num_passes=1)
 np.savez("after.npz", **{name: parameters.get(name) for name in parameters.keys()})
 """.replace("NETWORK", NETWORK)
 
@@ -208,14 +219,22 @@ def test_the_next_job_has_more_pservers_once_the_snapshots_are_cut_for_them(
 def test_a_shard_that_is_killed_in_a_launched_job_comes_back_and_the_job_ends_well(
     tmp_path: Path, start: Callable[..., Job]
 ) -> None:
-    job = start("-p", "package", "--snapshot_dir=kept", "--snapshot_period=7", "--steps=3000")
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "stays").write_text("")
+    job = start("-p", "package", "--snapshot_dir=kept", "--snapshot_period=7", "--steps=300")
     until(lambda: any(map(saved, tmp_path.glob("jobs/JOB*/node-1/kept"))), "snapshots", PATIENCE_S)
     pids = job.pservers()
     os.kill(next(pid for pid, parent in pids.items() if parent in pids), signal.SIGKILL)
+    logs = "jobs/JOB*/node-*/log/*pserver2.INFO"
+    until(
+        lambda: any("goes on from version" in path.read_text() for path in tmp_path.glob(logs)),
+        "the shard to come back",
+        PATIENCE_S,
+    )
+    for stays in tmp_path.glob("jobs/JOB*/node-*/stays"):
+        stays.unlink()
     status, output = job.end()
     assert status == 0, output
-    logs = [path.read_text() for path in (tmp_path / "package" / "log").glob("node-*/*pserver2.INFO")]
-    assert any("goes on from version" in log for log in logs)
 
 
 def test_the_last_lines_of_a_job_that_failed_say_how_to_go_on(
