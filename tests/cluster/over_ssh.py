@@ -132,7 +132,7 @@ def left(lab: Cluster, nodes: Sequence[str] = ()) -> dict[str, list[tuple[str, .
     return {
         node: words
         for node in nodes or lab.names
-        if (words := [one.argv for one in lab.processes(node) if not _is_sshd(one)])
+        if (words := [one.argv for one in lab.processes(node) if not is_sshd(one)])
     }
 
 
@@ -153,5 +153,5 @@ def clear(lab: Cluster) -> None:
         lab.run("rm", "-rf", ROOT_DIR, at=node)
 
 
-def _is_sshd(process: Process) -> bool:
+def is_sshd(process: Process) -> bool:
     return process.argv[0].startswith(("sshd", "/usr/sbin/sshd"))

@@ -25,6 +25,18 @@ CONF = f"NODE_PYTHON = {sys.executable!r}\nPSERVER_HOSTS = ['n3']\nTRAINER_HOSTS
 
 LEASE = "from paddle._launch.backends import node; node.LEASE_S = 6.0"  # long enough to be refused meanwhile
 
+# What takes a launcher long on a busy machine is done when it is let go.
+HELD = """
+import time
+from pathlib import Path
+import fabric
+import paddle._launch.cli
+import paddle._launch.launch
+print("held", flush=True)
+while not Path("go").exists():
+    time.sleep(0.01)
+"""
+
 # There must never be two of it on a node. When it is killed it leaves a child behind.
 SINGLE = """
 import os, signal
@@ -114,7 +126,9 @@ def most_at_once(lab: Cluster, node: str) -> Iterator[list[int]]:
         watcher.join()
 
 
-def test_who_launches_again_after_a_partition_or_a_reboot_is_alone_on_the_node(single, cluster) -> None:
+def test_who_launches_again_after_a_partition_or_a_reboot_is_alone_on_the_node(
+    single, cluster, tmp_path
+) -> None:
     first = single(before=LEASE)
     trains(first)
     (workspace,) = cluster.path("n2", ROOT_DIR).glob("JOB*")
@@ -122,9 +136,12 @@ def test_who_launches_again_after_a_partition_or_a_reboot_is_alone_on_the_node(s
     address = cluster.addresses["n2"]
     (port,) = ports_to(first, address)
     with most_at_once(cluster, "n2") as most:
+        held = single(*again, folder="refused", before=HELD)
+        held.wait_for("held")
         with dark(cluster.filter, address, port):  # that connection alone: all others reach the node
             first.process.kill()  # of which n2 hears nothing
-            refused = single(*again, folder="refused").end()
+            (tmp_path / "refused" / "go").write_text("")
+            refused = held.end()
             assert (refused[0], "is in use by another job" in refused[2]) == (1, True), refused
             assert len(singles(cluster, "n2")) == 2
             log = workspace / "log" / "agent.log"

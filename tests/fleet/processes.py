@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 
-from tests.pserver.service.endpoints import TIMEOUT_S
+from tests.waiting import PATIENCE_S
 
 _WORKER = """
 import sys
@@ -68,7 +68,7 @@ def free_place() -> str:
 
 def ended(process: subprocess.Popen[str]) -> int:
     """The status with which it ends by itself."""
-    process.communicate(timeout=TIMEOUT_S)
+    process.communicate(timeout=PATIENCE_S)
     return process.returncode
 
 

@@ -10,6 +10,7 @@ import pytest
 from paddle._pserver.errors import JobFailed
 from tests.fleet.processes import ended, free_place, server, worker
 from tests.pserver.service.endpoints import TIMEOUT_S, Endpoints
+from tests.waiting import PATIENCE_S
 
 
 def end(endpoints: Endpoints, does: str, id: int = 0) -> int:
@@ -60,6 +61,6 @@ def test_a_server_says_once_why_its_job_failed(tmp_path: Path) -> None:
     where = free_place()
     serving = server(where, GLOG_log_dir=str(tmp_path))
     assert ended(worker(where, "train(); leave(7)")) == 7
-    said = serving.communicate(timeout=TIMEOUT_S)[1]
+    said = serving.communicate(timeout=PATIENCE_S)[1]
     assert serving.returncode == 1
     assert said.count("trainer 0 at 127.0.0.1 (same machine) failed: SystemExit: 7") == 1

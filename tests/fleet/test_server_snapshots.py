@@ -10,7 +10,7 @@ import pytest
 from paddle._launch.environ import snapshots
 from paddle._launch.errors import FlagError
 from tests.fleet.processes import ended, free_place, server, worker
-from tests.pserver.service.endpoints import TIMEOUT_S
+from tests.waiting import PATIENCE_S
 
 _SHOWN = "train(); w = exe.run(feed=X, fetch_list=['fc_0.w_0'])[0]; print(w.tolist(), flush=True); "
 
@@ -19,7 +19,7 @@ def test_what_lasts_of_one_job_is_what_the_next_one_goes_on_from(tmp_path: Path)
     weights, where = [], free_place()
     for startup in ("", "fluid.default_startup_program().random_seed = 7; "):
         serving = server(where, PADDLE_SNAPSHOT_DIR=str(tmp_path / "kept"))
-        weights.append(worker(where, f"{startup}{_SHOWN}").communicate(timeout=TIMEOUT_S)[0])
+        weights.append(worker(where, f"{startup}{_SHOWN}").communicate(timeout=PATIENCE_S)[0])
         assert ended(serving) == 0
     first, second = map(json.loads, weights)
     # Each of the second one's steps moves both by -0.1.
@@ -34,7 +34,7 @@ def test_a_server_that_is_killed_goes_on_where_it_is_started_again(tmp_path: Pat
     serving.kill()
     serving.communicate()
     again = server(where, **kept)
-    assert works.communicate("\n", timeout=TIMEOUT_S) and works.returncode == 0
+    assert works.communicate("\n", timeout=PATIENCE_S) and works.returncode == 0
     assert ended(again) == 0
     (own,) = tmp_path.iterdir()
     assert own.name == where.replace(":", "-")
