@@ -20,7 +20,7 @@ stage $python -m mypy
 # Tests that wait for what they look at share the cores, those of little jobs and of nodes of their own, too. Those that break
 # something promise times, and have the machine to themselves, but for those that ask only what comes of it. Pages that take
 # minutes to type are typed by who changes them: sh test.sh -m page tests/cluster
-at_once="-n 2 --dist loadfile"
+at_once="-n 2 --dist loadfile --no-loadscope-reorder"
 stage $python -m pytest $at_once tests/contracts tests/data tests/engine tests/faces tests/fleet tests/lab tests/launch tests/program tests/pserver
 stage $python -m pytest $at_once tests/cluster tests/faults -m "(lab or patient or not faults) and not page"
 stage $python -m pytest tests/cluster tests/faults -m "faults and not lab and not patient"

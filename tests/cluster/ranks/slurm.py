@@ -28,6 +28,7 @@ SlurmdSpoolDir={own}/spool
 SlurmdPidFile={own}/slurmd.pid
 SlurmdParameters=config_overrides
 ReturnToService=2
+SchedulerParameters=batch_sched_delay=0
 MpiDefault=none
 AccountingStorageType=accounting_storage/none
 {nodes}
