@@ -43,10 +43,26 @@ def _hand_over() -> None:
 if __name__ == "paddle":
     _hand_over()
 
+
+def _lacks(package: str | None) -> str:
+    venv = _HERE / ".venv" / "bin" / "activate"
+    made = (
+        f"Its virtual environment has it: . {venv}" if venv.is_file() else "sh run.sh makes one that has it"
+    )
+    return (
+        f"paddle.py: {sys.executable} lacks the package {package}. {made}; or install it: pip install {_HERE}"
+    )
+
+
 if __name__ == "__main__":
     _hand_over()
-    if __spec__ is None:  # python paddle.py
-        from paddle._launch.cli import main
-    else:  # python -m paddle
-        from paddle.__main__ import main
+    try:
+        if __spec__ is None:  # python paddle.py
+            from paddle._launch.cli import main
+        else:  # python -m paddle
+            from paddle.__main__ import main
+    except ModuleNotFoundError as error:
+        if (error.name or "paddle").partition(".")[0] == "paddle":
+            raise
+        sys.exit(_lacks(error.name))
     sys.exit(main(sys.argv[1:]))

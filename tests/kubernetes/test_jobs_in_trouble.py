@@ -62,7 +62,7 @@ def test_a_pserver_that_is_deleted_comes_back_from_its_snapshot(training: Traini
     assert len(ended) == 3
     assert ended == costs_of(locally(package, tmp_path / "alone"))
     assert "snapshot" in "".join(path.read_text() for path in package.glob("log/*/server.log")) + output
-    assert not [name for name in training.left() if "persistentvolumeclaim" not in name]
+    assert not training.left()
 
 
 def costs_of(workspace: Path) -> list[list[float]]:

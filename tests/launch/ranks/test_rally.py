@@ -112,9 +112,12 @@ def test_a_port_that_is_taken_is_named(port) -> None:
         meet(Place(0, 2), ("127.0.5.1",), port, PATIENCE_S)
 
 
-def test_rank_0_is_on_a_machine_of_the_job(port) -> None:
-    with pytest.raises(RanksApart, match=r"none of the job's is this one: 192\.0\.2\.1"):
-        meet(Place(0, 2), ("192.0.2.1",), port, PATIENCE_S)
+@pytest.mark.parametrize(
+    "machines", [("203.0.113.1",), ("203.0.113.1", "203.0.113.2"), ("nowhere.invalid",) * 2]
+)
+def test_rank_0_is_on_a_machine_of_the_job(port, machines) -> None:
+    with pytest.raises(RanksApart, match=f"none of the job's is this one: {machines[0]}"):
+        meet(Place(0, 2), machines, port, PATIENCE_S)
 
 
 def _reached(address: str, port: int) -> socket.socket:

@@ -81,7 +81,7 @@ class _Host:
     def _listen(self) -> list[socket.socket]:
         """Listen at this machine's addresses among those of the job."""
         own = dict.fromkeys(address for name in self._machines if (address := _own_address(name)))
-        only_itself = len(self._machines) > 1 and all(map(_is_loopback, own))
+        only_itself = bool(own) and len(self._machines) > 1 and all(map(_is_loopback, own))
         places = [_ALL] if only_itself else list(own)
         if not places:
             raise RanksApart(
