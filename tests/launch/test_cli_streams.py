@@ -51,3 +51,10 @@ def test_what_is_gone_without_is_noticed_once_and_stops_nothing(command: str, gi
     done = run(f"{command} {given}")
     assert done.returncode == 0
     assert done.stderr.count("--use_gpu: True is not in this release, which trains on the CPU") == 1
+
+
+def test_a_python_without_the_packages_is_named_and_what_to_do() -> None:
+    done = run(f"{sys.executable} -S {ROOT / 'paddle.py'} --dry_run")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert f"paddle.py: {sys.executable} lacks the package msgspec" in done.stderr
+    assert f"pip install {ROOT}" in done.stderr
