@@ -26,6 +26,8 @@ from tests.waiting import until
 HERE = Path(__file__).resolve().parent
 ROLE = HERE.parents[2] / "cluster" / "kubernetes" / "role.yaml"
 PATIENCE_S = 120.0
+BRING_UP_S = 300.0  # of a machine that does something else meanwhile
+LAST_LINES = 15
 USERS = ("admin", "launcher")
 VOLUMES = 4
 
@@ -69,14 +71,18 @@ class OneNode:
         self._engine.wait()
         if self._has_images:
             image.make(self._engine, self.folder, self._programs)
-        until(self._is_ready, f"the node to be ready, see {self.log}", PATIENCE_S)
+        try:
+            until(self._is_ready, "the node to be ready", BRING_UP_S)
+        except AssertionError as error:
+            raise RuntimeError(f"{error}\n{self._last_words()}") from error  # its logs end with it
         self._furnish()
         self._premises.wait()
 
-    @property
-    def log(self) -> Path:
-        """Folder of the logs of its parts."""
-        return self._engine.path(self._engine.folder / "logs")
+    def _last_words(self) -> str:
+        """Of all its parts."""
+        logs = sorted(self._engine.path(self._engine.folder / "logs").glob("*.log"))
+        tails = [(log.name, log.read_text(errors="replace").splitlines()[-LAST_LINES:]) for log in logs]
+        return "\n".join(f"== {name}\n" + "\n".join(lines) for name, lines in tails)
 
     def _is_ready(self) -> bool:
         try:
