@@ -68,8 +68,12 @@ class Blame:
         self._ends[role] = status
 
     def note(self, role: str, text: str) -> None:
-        """Something to be said of a role, should it be to blame."""
-        self._notes[role] = text
+        """Something to be said of a role, should it be to blame; an empty text takes no other's place."""
+        self._notes[role] = text or self.noted(role)
+
+    def noted(self, role: str) -> str:
+        """What is to be said of a role besides."""
+        return self._notes.get(role, "")
 
     def told(self, role: str, culprits: Sequence[str], reason: str) -> None:
         """A pserver said that the job broke, and by whom: trainers, itself, or nobody that it knows of."""
@@ -91,7 +95,7 @@ class Blame:
             return None
         node, said = self._nodes[role], self._named.get(role) or self._told.get(role, "")
         is_own = bool(self._ends.get(role))  # what it printed says it better
-        detail = "; ".join(filter(None, ["" if is_own else said, self._notes.get(role, "")]))
+        detail = "; ".join(filter(None, ["" if is_own else said, self.noted(role)]))
         if role not in self._ends:
             return Cause(status=1, text=f"{role} broke the job", node=node, role=role, detail=detail)
         return end_of(role, node, self._ends[role], detail=detail)

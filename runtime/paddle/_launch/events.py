@@ -69,10 +69,12 @@ class ShardRestarted:
 
 @dataclass(frozen=True, slots=True)
 class RoleExited:
-    """A role's process has ended: its exit status, or minus the signal that killed it."""
+    """A role's process has ended: its exit status, or minus the signal that killed it. ``why``: what is known
+    of that besides, by others than the role itself."""
 
     role: str
     status: int
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,7 +146,8 @@ class Supervisor:
             case Barred() | ShardRestarted():
                 ends = self._restarts.told(event)
                 return [action for role, how in ends for action in self._exited(role, how, now)]
-            case RoleExited(role, status):
+            case RoleExited(role, status, why):
+                self._blame.note(role, why)
                 return self._exited(role, status, now)
             case NodeFailed(node, text):
                 return self._failed(node, text, now)
@@ -180,12 +181,10 @@ class Supervisor:
             case Phase.SETTLE:
                 is_clear = self._blame.is_clear
                 self._waiting = {role for role in self._trainers if not is_clear and role not in self._over}
-            case Phase.REST:
+            case Phase.REST | Phase.STOP:
                 self._is_forced = False
-                self._waiting = {node for node in self._nodes if node not in self._over}
-                return [Stop(node, self._limits.grace_s) for node in self._nodes if node in self._waiting]
-            case Phase.STOP:
-                self.cause = self.cause or self._blame.cause()
+                if phase is Phase.STOP:
+                    self.cause = self.cause or self._blame.cause()
                 self._waiting = {node for node in self._nodes if node not in self._over}
                 return [Stop(node, self._limits.grace_s) for node in self._nodes if node in self._waiting]
             case Phase.KILL:
@@ -289,7 +288,8 @@ class Supervisor:
         if actions := self._again_with(role, status, now):
             return actions
         when = " before it was ready" if role in self._waiting else ""
-        return self._fail(end_of(role, self._node_of[role], status, when=when), now)
+        why = self._blame.noted(role)
+        return self._fail(end_of(role, self._node_of[role], status, when=when, detail=why), now)
 
     def _failed(self, node: int, text: str, now: float) -> list[Action]:
         if self.phase is Phase.REACH and self._lives.number > 1:

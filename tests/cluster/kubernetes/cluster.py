@@ -61,6 +61,11 @@ class StandIn:
         """No pod runs, since."""
         (self.folder / "waits").write_text(json.dumps({"reason": reason, "message": message}))
 
+    def crashes(self, pod: str, state: dict[str, Any], last: dict[str, Any], *log: str) -> None:
+        """In a pod a container has ended: how it stands now, how the one before ended, and what that said."""
+        told = {"state": state, "lastState": last, "restartCount": 1, "log": log}
+        (self.folder / f"crashed.{pod}").write_text(json.dumps(told))
+
     def makes_no_pods(self, why: str) -> None:
         """Who is to make pods is refused them, since."""
         (self.folder / "makes_none").write_text(why)

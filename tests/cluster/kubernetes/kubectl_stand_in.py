@@ -165,6 +165,13 @@ def shown(folder: Path) -> dict[str, Any]:
     template = json.loads((folder / "template").read_text())
     meta = {"name": folder.name, "uid": f"{folder.stat().st_ino}", "labels": template["metadata"]["labels"]}
     waits = FOLDER / "waits"
+    if crash := crashed(folder.name):
+        held = {key: value for key, value in crash.items() if key != "log"}
+        return {
+            "metadata": meta,
+            "spec": {"hostname": folder.name},
+            "status": {"phase": "Running", "containerStatuses": [held]},
+        }
     if waits.exists():
         state: dict[str, Any] = {"waiting": json.loads(waits.read_text())}
     else:
@@ -175,6 +182,12 @@ def shown(folder: Path) -> dict[str, Any]:
         "spec": {"hostname": folder.name},
         "status": {"phase": "Running", "containerStatuses": [{"state": state}]},
     }
+
+
+def crashed(pod: str) -> dict[str, Any]:
+    """How the container stands of a pod in which one has ended, and what it had printed."""
+    told = FOLDER / f"crashed.{pod}"
+    return json.loads(told.read_text()) if told.exists() else {}
 
 
 def ended(folder: Path) -> int | None:
@@ -188,6 +201,10 @@ def logs() -> None:
         PODS / name,
         next((w.partition("=")[2] for w in WORDS if w.startswith("--since-time=")), ""),
     )
+    if "--previous" in WORDS:
+        for number, line in enumerate([*lines(folder, follow=False), *crashed(name)["log"]]):
+            print(f"2026-11-22T12:00:00.{number:09d}Z {line}")
+        return
     for number, line in enumerate(lines(folder, follow="-f" in WORDS)):
         stamp = f"2026-11-22T12:00:00.{number:09d}Z"
         if stamp >= since:

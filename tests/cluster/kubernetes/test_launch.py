@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -197,6 +198,23 @@ def test_an_image_that_is_not_there_ends_the_launch(cluster: StandIn, package: P
     status, output, errors = ended(start(cluster, package))
     assert status == 1
     assert 'Back-off pulling image "paddle-fabric:1"' in errors + output
+    assert cluster.named() == set()
+
+
+@pytest.mark.parametrize("state", [{"waiting": {"reason": "CrashLoopBackOff"}}, {"running": {}}])
+def test_a_parameter_server_whose_container_is_killed_ends_the_job_with_its_reason_and_last_lines(
+    cluster: StandIn, package: Path, state: dict[str, Any]
+) -> None:
+    killed = {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}
+    process = start(cluster, package, "--", "hang")
+    until(lambda: "trained" in log(package, 1), "a trainer", PATIENCE_S)
+    (server,) = [path.name for path in (cluster.folder / "pods").iterdir() if "pserver" in path.name]
+    cluster.crashes(server, state, killed, "the last that it said")
+    status, _, errors = ended(process)
+    assert status == 137
+    assert "pserver-0 was killed by SIGKILL" in errors
+    assert "the last that it said" in errors
+    assert "OOMKilled" in errors
     assert cluster.named() == set()
 
 

@@ -73,7 +73,8 @@ def test_how_a_container_ended_is_its_status_and_an_evicted_pod_has_failed() -> 
     going = pod("trainer", "a-trainer-2", state={"running": {}})
     going["metadata"]["deletionTimestamp"] = "2"
     found = states({"items": [ended, evicted, going]})
-    assert [found[f"trainer-{rank}"].status for rank in range(3)] == [137, 1, None]
+    assert [found[f"trainer-{rank}"].last.status for rank in range(2)] == [137, 1]
+    assert [found[f"trainer-{rank}"].has_ended for rank in range(3)] == [True, True, False]
     assert found["trainer-1"].trouble == "Evicted: disk pressure"
     assert not found["trainer-2"].is_running
 

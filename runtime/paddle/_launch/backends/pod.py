@@ -1,7 +1,8 @@
 """One pod of a launch: what it prints becomes events and news, and its results are fetched.
 
 It must never know of other pods. Guarantee: what decides about a job is told once its role was to be started,
-and in the order in which it came; a line that a role prints is told once.
+and in the order in which it came; a line that a role prints is told once; that a container ends is told, also
+where another one had taken its place before anybody looked.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from pathlib import Path
 from paddle._launch import logs
 from paddle._launch.backends import Post
 from paddle._launch.backends.frames import FrameReader
+from paddle._launch.cause import how_ended
 from paddle._launch.errors import DeliveryError, NodeError
-from paddle._launch.events import Event, NodeEnded, NodeFailed, RoleExited
+from paddle._launch.events import Event, NodeEnded, NodeFailed, RoleExited, RoleReady
 from paddle._launch.kubernetes import names
 from paddle._launch.kubernetes.following import Following
 from paddle._launch.kubernetes.inside.telling import text_of
@@ -32,6 +34,8 @@ _ENDED = '"event": "ended"'
 _ENTRY = "agent.sender"
 _SIGNALLED = 128
 _ANOTHER = "its pod is gone, and another takes its place"
+_SAME = "its container {how}; Kubernetes begins it again, and it goes on from its newest snapshot"
+_MOST_VAIN = 3  # containers that end one after another before they serve
 _NO_SNAPSHOTS = ", without --snapshot_dir with nothing to go on from"
 
 
@@ -49,6 +53,8 @@ class Pod:
         self._following: Following | None = None
         self._reader = FrameReader(plan.node, [self.role])
         self._has_exited = self._has_ended = self._is_stopping = self._has_failed = False
+        self._has_served = self._is_lost = False
+        self._ends = self._vain = 0  # containers that have ended in it; since it served last
 
     @property
     def has_begun(self) -> bool:
@@ -77,6 +83,9 @@ class Pod:
             self._following = Following(self._kubectl, state.name, partial(self._is_over, state.uid))
             follow = partial(self._follow, self._following, state.uid)
             threading.Thread(target=follow, daemon=True).start()
+        if state.ends > self._ends:
+            self._ends, self._vain = state.ends, self._vain + 1
+            self._take_end(state)
 
     def fail(self, text: str) -> None:
         """Say, once, that it cannot do its part."""
@@ -88,7 +97,7 @@ class Pod:
         """Have its role ended; the pod stays."""
         self._is_stopping = True
         state = self._state
-        if self._has_ended or state is None or not state.is_running:
+        if self._has_ended or self._is_lost or state is None or not state.is_running:
             self._post(NodeEnded(self._plan.node))
             return
         place = f"{self._plan.workspace}/{names.STOP}"
@@ -139,7 +148,8 @@ class Pod:
             self._following.leave()
         self._following = None
         self._reader = FrameReader(self._plan.node, [self.role])
-        self._has_exited = self._has_ended = False
+        self._has_exited = self._has_ended = self._is_lost = False
+        self._ends = 0
         if self._kind == "pserver":
             rest = "" if self._launch.snapshots is not None else _NO_SNAPSHOTS
             self._post(Restarted(self.role, f"{_ANOTHER}{rest}"))
@@ -148,17 +158,38 @@ class Pod:
                 "its pod was taken away, and another cannot take up the pass that it was in the midst of"
             )
 
+    def _take_end(self, state: PodState) -> None:
+        """A container has ended. That of a trainer was the only one, and its log says when it is over."""
+        if self._kind != "pserver" or self._has_exited or self._is_lost:
+            return
+        if not self._goes_on():
+            self._is_lost = True
+            assert self._following is not None  # it has begun
+            self._following.leave()
+        elif not state.is_leaving:  # another pod takes its place then, and that is told
+            said = f" ({state.last.why})" if state.last.why else ""
+            how = f"{how_ended(_as_signal(state.last.status))}{said}"
+            self._post(Restarted(self.role, _SAME.format(how=how)))
+
+    def _goes_on(self) -> bool:
+        """Whether it is followed past the end of a container."""
+        is_kept = self._kind == "pserver" and self._launch.snapshots is not None and self._has_served
+        return is_kept and not self._is_stopping and self._vain <= _MOST_VAIN
+
     def _is_over(self, uid: str) -> bool:
         state = self._state
-        return state is None or state.uid != uid or state.status is not None
+        return state is None or state.uid != uid or (state.has_ended and not self._goes_on())
 
     def _follow(self, following: Following, uid: str) -> None:
         for lines in following.lines():
             if self._following is following:
                 self._hear(lines)
         state = self._state
-        if state is not None and state.uid == uid and state.status is not None and not self._has_exited:
-            self._exited(_as_signal(state.status))
+        if state is not None and state.uid == uid and (self._is_lost or (state.ends and self._is_over(uid))):
+            if self._is_lost:
+                self._hear(following.rest(is_before=state.is_again))
+            if not self._has_exited:
+                self._deliver(RoleExited(self.role, _as_signal(state.last.status), state.last.why))
         if self._is_stopping:
             self._post(NodeEnded(self._plan.node))
 
@@ -186,6 +217,8 @@ class Pod:
     def _deliver(self, message: Event | News) -> None:
         if isinstance(message, RoleExited):
             self._has_exited = True
+        if isinstance(message, RoleReady):
+            self._has_served, self._vain = True, 0
         if isinstance(message, News):
             self._post(message)
             return
@@ -194,9 +227,6 @@ class Pod:
                 self._held.append(message)
                 return
         self._post(message)
-
-    def _exited(self, status: int) -> None:
-        self._deliver(RoleExited(self.role, status))
 
     def _told(self, source: str, text: str) -> None:
         self._post(Told(source, text))

@@ -1,7 +1,7 @@
 """Pods as the nodes of a launch: made from manifests, watched and read through kubectl, and taken away.
 
 It must never decide: the supervisor does, as it does over machines, and Kubernetes, which starts pods and
-brings parameter servers back. Guarantee, by six rules:
+brings parameter servers back. Guarantee, by seven rules:
 
 1. Nothing is made before the cluster has said that it may be, and the first object is one that no other job
    can have: whoever has it has the name.
@@ -10,9 +10,11 @@ brings parameter servers back. Guarantee, by six rules:
    trainer's is a failure of its node.
 4. What keeps pods from running is told, once for each reason; for longer than ``ready_timeout_s``, or where
    it does not pass, it is a failure.
-5. Stopping ends roles and leaves pods, so that results can be collected; letting go takes away all that this
+5. A container that ends without its role having said how is the role's end, however soon another one is begun
+   in its place; a parameter server's that has served and keeps snapshots is followed on.
+6. Stopping ends roles and leaves pods, so that results can be collected; letting go takes away all that this
    launch has made, and waits until it is gone.
-6. Who only collects takes nothing away.
+7. Who only collects takes nothing away.
 """
 
 from __future__ import annotations
@@ -183,8 +185,8 @@ class PodCrew:
         return f"its pod was not made: {why[-1]}" if why else _UNSAID
 
     def _tell_once(self, text: str) -> None:
-        if text not in self._told:
-            self._told.add(text)
+        if (key := watching.key(text)) not in self._told:
+            self._told.add(key)
             self._post(Told(self._plan.name, text))
 
     def _collect(self, node: int) -> None:

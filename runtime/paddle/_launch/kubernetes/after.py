@@ -67,6 +67,6 @@ def _states(plan: LaunchPlan) -> dict[str, PodState]:
 
 
 def _said(state: PodState) -> str:
-    ended = f", ended with status {state.status}" if state.status is not None else ""
+    ended = f", ended with status {state.last.status}" if state.has_ended else ""
     trouble = f", {state.trouble}" if state.trouble else ""
     return f"{state.name}: {state.phase}{ended}{trouble}"

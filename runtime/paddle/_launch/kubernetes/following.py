@@ -20,6 +20,7 @@ from paddle._launch.machines.spool import Spool
 _AGAIN_S = 1.0
 _CHUNK = 1 << 16
 _MOST_LINE = 1 << 21
+_MOST_REST = 1000  # lines of a container of which none was heard
 
 
 class Following:
@@ -40,6 +41,18 @@ class Following:
             if was_over:
                 return
             self._is_left.wait(_AGAIN_S)
+
+    def rest(self, *, is_before: bool) -> list[str]:
+        """Give what was not heard of a container that has ended, behind ``lines``; ``is_before``: another one
+        has begun, or is to. Nothing where the cluster does not have it any more."""
+        self._heard.begin()
+        since = [f"--since-time={self._heard.since}"] if self._heard.since else [f"--tail={_MOST_REST}"]
+        which = ["--previous"] if is_before else []
+        try:
+            said = self._kubectl.ask("logs", "--timestamps", self._name, *which, *since)
+        except NodeError:
+            return []
+        return [text for line in said.split("\n") if line and (text := self._heard.take(line)) is not None]
 
     def leave(self) -> None:
         """Let go; from any thread."""
