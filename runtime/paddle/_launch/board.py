@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 
-from paddle._launch.news import Bulletin, Changed, Progress, Restarted, Sent, Waiting
+from paddle._launch.news import Bulletin, Changed, Placed, Progress, Restarted, Sent, Waiting
 from paddle._launch.plan import LaunchPlan
 from paddle._launch.sending import Sending
 
@@ -71,6 +71,8 @@ class Board:
         match bulletin:
             case Progress() if bulletin.role in self._rows:
                 self._progressed(bulletin)
+            case Placed(role, address) if role in self._rows:
+                self._rows[role] = replace(self._rows[role], address=address)
             case Sent():
                 self.sending.add(bulletin)
             case Waiting():

@@ -217,7 +217,7 @@ def _carry_out(
     status = running.run()
     if shown.is_gone:
         _complain("paddle.py: nobody reads what it prints any more, so the job was stopped. A file would do.")
-    if failed := explanation.failure(running):
+    if failed := explanation.failure(running, has_pods=launch.pods is not None):
         shown.tell(failed)
         _explain(failed, launch, running.unfit)
     if (

@@ -145,6 +145,10 @@ class Launch:
         """Give the last lines that a role printed."""
         return self._narrator.last_lines(role)
 
+    def place(self, role: str) -> str:
+        """Where a role is: its node's address, or the pod that it is in."""
+        return self._narrator.place(role)
+
     def draw_curve(self) -> Path | None:
         """Draw the loss curve; gives the file that shows it, None when nothing was reported."""
         drawn = self._keeper.finish(_DRAWING_S)

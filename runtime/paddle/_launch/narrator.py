@@ -155,4 +155,11 @@ class Narrator:
 
     def _where(self, cause: Cause) -> str:
         node = next((node for node in self._plan.nodes if node.node == cause.node), None)
-        return f"node {node.node} ({node.address}): {cause.text}" if node else cause.text
+        if node is None or (self._plan.pods is not None and cause.role is None):  # it is the cluster's, then
+            return cause.text
+        return f"node {node.node} ({self.place(cause.role) or node.address}): {cause.text}"
+
+    def place(self, role: str | None) -> str:
+        """Where a role is, under the name that is of use there; empty where no role is meant."""
+        row = self._board.row(role) if role else None
+        return row.address if row else ""

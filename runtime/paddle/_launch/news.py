@@ -78,7 +78,15 @@ class Restarted:
     text: str
 
 
-News = Printed | Grown | Progress | Waiting | Told | Sent | Collected | Restarted
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a role is, under the name that whoever runs that machine knows: a pod's, as kubectl takes it."""
+
+    role: str
+    address: str
+
+
+News = Placed | Printed | Grown | Progress | Waiting | Told | Sent | Collected | Restarted
 
 
 # What the launch itself tells, to those who watch it.
@@ -131,7 +139,7 @@ class Said:
 @dataclass(frozen=True, slots=True)
 class Failed:
     """Why the job does not end well, as far as that is known. ``lines``: the last of the role to blame;
-    ``is_asked_for``: somebody stopped it."""
+    ``is_asked_for``: somebody stopped it. ``address``: of the node, or the pod that the role is in."""
 
     status: int
     text: str
@@ -140,6 +148,7 @@ class Failed:
     detail: str
     lines: tuple[str, ...]
     is_asked_for: bool
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)

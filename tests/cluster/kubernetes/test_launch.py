@@ -155,6 +155,7 @@ def test_a_job_goes_on_without_its_launcher_and_is_seen_read_collected_and_stopp
 ) -> None:
     process = start(cluster, package, "--", "hang")
     until(lambda: "trained" in log(package, 1), "a trainer", PATIENCE_S)
+    assert "pod job" in fab(cluster, package, "status").stdout
     process.kill()
     process.communicate()
     seen = fab(cluster, package, "status").stdout
@@ -190,6 +191,8 @@ def test_what_a_cluster_refuses_is_told_with_what_to_do(
     status, _, errors = ended(start(cluster, package))
     assert status == 1
     assert said in errors
+    assert "the cluster cannot be used" in errors
+    assert "pserver-0" not in errors
     assert not [call for call in cluster.calls() if call[0] == "delete"], "what is another's stays"
 
 
@@ -215,6 +218,7 @@ def test_a_parameter_server_whose_container_is_killed_ends_the_job_with_its_reas
     assert "pserver-0 was killed by SIGKILL" in errors
     assert "the last that it said" in errors
     assert "OOMKilled" in errors
+    assert f"on node 0 (pod {server})" in errors
     assert cluster.named() == set()
 
 

@@ -13,7 +13,7 @@ from paddle._launch.backends.pod import Pod
 from paddle._launch.errors import NodeError
 from paddle._launch.events import RoleExited, RoleReady
 from paddle._launch.kubernetes.watching import PodState, key, states
-from paddle._launch.news import Printed, Restarted
+from paddle._launch.news import Placed, Printed, Restarted
 from paddle._launch.plan import LaunchPlan
 from paddle._launch.turn import Turn
 from tests.waiting import until
@@ -101,6 +101,7 @@ def test_a_container_that_ended_between_two_looks_is_the_end_of_its_role(
     until(lambda: of_kind(posted, RoleExited), "the end of the role")
     crew.see(stand(BACK_OFF, KILLED, 5))
     assert of_kind(posted, RoleExited) == [RoleExited("pserver-0", -9, "OOMKilled")]
+    assert of_kind(posted, Placed) == [Placed("pserver-0", "pod job1-pserver-0")]
     assert printed(posted) == ["it begins", "MemoryError"]
     assert "--previous" in logs.asked[0]
     assert stand(*seen[-1]).is_running == is_running

@@ -26,7 +26,7 @@ from paddle._launch.kubernetes.line import PodLine
 from paddle._launch.kubernetes.watching import PodState
 from paddle._launch.machines import arrivals
 from paddle._launch.machines.conversation import converse
-from paddle._launch.news import Collected, News, Printed, Restarted, Told
+from paddle._launch.news import Collected, News, Placed, Printed, Restarted, Told
 from paddle._launch.plan import LaunchPlan, NodePlan
 from paddle._launch.turn import Turn
 
@@ -61,6 +61,11 @@ class Pod:
         """Whether its container has run."""
         return self._state is not None and self._state.has_begun
 
+    @property
+    def _named(self) -> str:
+        """Its role, and the pod as kubectl takes it, once there is one."""
+        return f"{self.role} (pod {self._state.name})" if self._state else self.role
+
     def start(self) -> None:
         """From now on what its role does is told."""
         with self._lock:
@@ -77,6 +82,8 @@ class Pod:
         before, self._state = self._state, state or self._state
         if state is None:
             return
+        if before is None or before.name != state.name:
+            self._post(Placed(self.role, f"pod {state.name}"))
         if before is not None and before.uid != state.uid:
             self._take_another(state)
         if state.has_begun and self._following is None:
@@ -91,7 +98,7 @@ class Pod:
         """Say, once, that it cannot do its part."""
         if not self._has_failed:
             self._has_failed = True
-            self._deliver(NodeFailed(self._plan.node, f"{self.role}: {text}"))
+            self._deliver(NodeFailed(self._plan.node, f"{self._named}: {text}"))
 
     def stop(self) -> None:
         """Have its role ended; the pod stays."""
@@ -125,7 +132,7 @@ class Pod:
         """Fetch its logs, and the model where it is the one that has it."""
         tell: Callable[[str], None] = partial(self._told, f"node {self._plan.node}")
         if self._state is None or not self._state.is_running:
-            tell(f"nothing could be collected: the pod of {self.role} does not run")
+            tell(f"nothing could be collected: {self._named} does not run")
             return
         home, saver = self._launch.home, self._launch.saver
         fetch = partial(self._fetch, PodLine(self._kubectl, self._state.name), tell)

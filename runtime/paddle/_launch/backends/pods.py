@@ -113,7 +113,7 @@ class PodCrew:
         try:
             do()
         except LaunchError as error:
-            self._post(NodeFailed(0, str(error)))
+            self._post(NodeFailed(0, f"the cluster cannot be used for this job: {error}"))
             if phase is not Phase.REACH:
                 return
             nodes = [other for other in self._pods if other]

@@ -21,20 +21,30 @@ ROUND = "\u256d\u2500\u256e\u2502\u2570\u256f"
 PLAIN = "+-+|++"  # where the letters of the locale have no such corners
 
 
-def failure(running: Launch) -> Failed | None:
-    """Give the cause with the last lines of the role to blame; None where there is none."""
+def failure(running: Launch, *, has_pods: bool = False) -> Failed | None:
+    """Give the cause with the last lines of the role to blame; None where there is none. ``has_pods``: nodes
+    are pods of one cluster."""
     cause = running.cause
     if cause is None:
         return None
     lines = running.last_lines(cause.role) if cause.role else ()
     is_asked_for = cause.signum is not None
-    return Failed(cause.status, cause.text, cause.node, cause.role, cause.detail, lines, is_asked_for)
+    return Failed(
+        status=cause.status,
+        text=cause.text,
+        node=cause.node if cause.role or not has_pods else None,  # what is of no role is the cluster's
+        role=cause.role,
+        detail=cause.detail,
+        lines=lines,
+        is_asked_for=is_asked_for,
+        address=running.place(cause.role) if cause.role else "",
+    )
 
 
 def paragraphs(failed: Failed, launch: LaunchPlan, width: int | None, edges: str = ROUND) -> Iterator[str]:
     """Say it in lines. ``width``: of the terminal, on which last lines stand in a box; None: in a file."""
     node = next((node for node in launch.nodes if node.node == failed.node), None)
-    where = f" on node {node.node} ({node.address})" if node else ""
+    where = f" on node {node.node} ({failed.address or node.address})" if node else ""
     if failed.role is None:
         yield f"paddle.py: the job failed{where}: {failed.text}"
         return
