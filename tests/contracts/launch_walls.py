@@ -79,6 +79,7 @@ LAUNCH = (
         "_launch.{agent.role, errors, kubernetes.pods} _visible",
         "os signal subprocess",
     ),
+    Row("_launch.kubernetes.advice"),
     Row("_launch.kubernetes.watching", "_launch.{kubernetes.names, plan}"),
     Row(
         "_launch.kubernetes.following",

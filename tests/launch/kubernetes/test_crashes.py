@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,8 @@ import pytest
 from paddle._launch.backends.pod import Pod
 from paddle._launch.errors import NodeError
 from paddle._launch.events import RoleExited, RoleReady
+from paddle._launch.flags import defaults_of
+from paddle._launch.kubernetes import advice
 from paddle._launch.kubernetes.watching import PodState, key, states
 from paddle._launch.news import Placed, Printed, Restarted
 from paddle._launch.plan import LaunchPlan
@@ -23,6 +26,7 @@ from .test_watching import pod
 
 READY = 'paddle pod: report: {"event": "report", "role": "pserver-0", "report": {"report": "ready"}}'
 KILLED = {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}
+OUT_OF_MEMORY = "OOMKilled; it had more memory than it may: --pserver_memory=2Gi, say, gives each more"
 BACK_OFF = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 10s restarting failed container"}}
 RUNNING: dict[str, Any] = {"running": {}}
 
@@ -100,7 +104,7 @@ def test_a_container_that_ended_between_two_looks_is_the_end_of_its_role(
         crew.see(stand(*look))
     until(lambda: of_kind(posted, RoleExited), "the end of the role")
     crew.see(stand(BACK_OFF, KILLED, 5))
-    assert of_kind(posted, RoleExited) == [RoleExited("pserver-0", -9, "OOMKilled")]
+    assert of_kind(posted, RoleExited) == [RoleExited("pserver-0", -9, OUT_OF_MEMORY)]
     assert of_kind(posted, Placed) == [Placed("pserver-0", "pod job1-pserver-0")]
     assert printed(posted) == ["it begins", "MemoryError"]
     assert "--previous" in logs.asked[0]
@@ -116,7 +120,7 @@ def test_one_that_had_served_and_keeps_snapshots_is_told_to_begin_again(logs: Lo
     until(lambda: of_kind(posted, RoleReady), "a parameter server that serves")
     crew.see(stand(RUNNING, KILLED, 1))
     (told,) = of_kind(posted, Restarted)
-    assert (told.role, "SIGKILL (OOMKilled)" in told.text) == ("pserver-0", True)
+    assert (told.role, "SIGKILL (OOMKilled;" in told.text) == ("pserver-0", True)
     crew.see(stand(RUNNING, KILLED, 1))
     assert len(of_kind(posted, Restarted)) == 1
     assert not of_kind(posted, RoleExited)
@@ -152,3 +156,41 @@ def test_reasons_are_cut_between_words_and_the_same_one_is_known_after_a_longer_
     assert set(long.removeprefix("RunContainerError: ").split()) == {"word", "..."}
     assert key("back-off 10s restarting") == key("back-off 1m20s restarting")
     assert key("2 Insufficient cpu") != key("3 Insufficient cpu")
+
+
+def test_a_process_that_is_killed_where_memory_is_limited_is_told_by_which_flag(
+    logs: Logs, tmp_path: Path
+) -> None:
+    ended = '{"event": "exit", "role": "pserver-0", "status": -9}'
+    logs.now = stamped(f"paddle pod: report: {ended}")
+    posted: list[object] = []
+    crew = followed(planned(workspace(tmp_path / "package"), "--pserver_memory=24Mi"), logs, posted)
+    crew.see(stand(RUNNING))
+    (exited,) = until(lambda: of_kind(posted, RoleExited), "the end of the role")
+    assert "--pserver_memory=24Mi" in exited.why
+    crew.leave()
+
+
+@pytest.mark.parametrize(
+    ("said", "role", "flag"),
+    [
+        ("Unschedulable: 0/1 nodes are available: 1 Insufficient cpu.", "trainer-0", "--trainer_cpu="),
+        ("Unschedulable: 0/1 nodes are available: 1 Insufficient memory.", "pserver-1", "--pserver_memory="),
+        ("ImagePullBackOff: Back-off pulling image", "pserver-0", "--image_pull_secret="),
+        ("ErrImagePull: unauthorized", "pserver-0", "--image_pull_secret="),
+        ("OOMKilled", "trainer-3", "--trainer_memory="),
+        ('StartError: exec: "python4": executable file not found in $PATH', "trainer-0", "--node_python="),
+        ("pod has unbound immediate PersistentVolumeClaims", "pserver-0", "--storage_class"),
+    ],
+)
+def test_what_a_cluster_says_comes_with_the_flag_that_helps(said: str, role: str, flag: str) -> None:
+    told = advice.with_it(said, role)
+    assert told.startswith(said.rstrip("."))
+    assert flag in told
+    (name,) = set(re.findall(r"--(\w+)", flag))
+    assert name in defaults_of("launcher")
+
+
+def test_where_nobody_knows_what_to_do_only_the_cluster_speaks() -> None:
+    assert advice.with_it("RunContainerError: no room left", "trainer-0") == "RunContainerError: no room left"
+    assert advice.with_it("", "trainer-0") == ""

@@ -7,6 +7,7 @@ where another one had taken its place before anybody looked.
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -18,7 +19,7 @@ from paddle._launch.backends.frames import FrameReader
 from paddle._launch.cause import how_ended
 from paddle._launch.errors import DeliveryError, NodeError
 from paddle._launch.events import Event, NodeEnded, NodeFailed, RoleExited, RoleReady
-from paddle._launch.kubernetes import names
+from paddle._launch.kubernetes import advice, names
 from paddle._launch.kubernetes.following import Following
 from paddle._launch.kubernetes.inside.telling import text_of
 from paddle._launch.kubernetes.kubectl import Kubectl
@@ -174,7 +175,8 @@ class Pod:
             assert self._following is not None  # it has begun
             self._following.leave()
         elif not state.is_leaving:  # another pod takes its place then, and that is told
-            said = f" ({state.last.why})" if state.last.why else ""
+            why = advice.with_it(state.last.why, self.role)
+            said = f" ({why})" if why else ""
             how = f"{how_ended(_as_signal(state.last.status))}{said}"
             self._post(Restarted(self.role, _SAME.format(how=how)))
 
@@ -196,7 +198,8 @@ class Pod:
             if self._is_lost:
                 self._hear(following.rest(is_before=state.is_again))
             if not self._has_exited:
-                self._deliver(RoleExited(self.role, _as_signal(state.last.status), state.last.why))
+                why = advice.with_it(state.last.why, self.role)
+                self._deliver(RoleExited(self.role, _as_signal(state.last.status), why))
         if self._is_stopping:
             self._post(NodeEnded(self._plan.node))
 
@@ -224,6 +227,8 @@ class Pod:
     def _deliver(self, message: Event | News) -> None:
         if isinstance(message, RoleExited):
             self._has_exited = True
+            if message.status == -signal.SIGKILL and not message.why:
+                message = RoleExited(message.role, message.status, advice.of_kill(self.role, self._limit()))
         if isinstance(message, RoleReady):
             self._has_served, self._vain = True, 0
         if isinstance(message, News):
@@ -234,6 +239,12 @@ class Pod:
                 self._held.append(message)
                 return
         self._post(message)
+
+    def _limit(self) -> str:
+        """The most memory that it may have, where it was said."""
+        assert self._launch.pods is not None
+        asked = self._launch.pods
+        return (asked.pserver if self._kind == "pserver" else asked.trainer).limit
 
     def _told(self, source: str, text: str) -> None:
         self._post(Told(source, text))

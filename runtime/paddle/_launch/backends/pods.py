@@ -29,7 +29,7 @@ from paddle._launch.backends import Post
 from paddle._launch.backends.pod import Pod
 from paddle._launch.errors import LaunchError, NodeError
 from paddle._launch.events import Answered, NodeFailed
-from paddle._launch.kubernetes import names, removal, watching, whole
+from paddle._launch.kubernetes import advice, names, removal, watching, whole
 from paddle._launch.kubernetes.kubectl import Kubectl
 from paddle._launch.kubernetes.watching import PodState
 from paddle._launch.news import Told
@@ -171,12 +171,18 @@ class PodCrew:
                 self._refused[maker] = why
         for role, pod in waiting.items():
             state = states.get(role)
-            trouble = state.trouble if state else ""
+            trouble = advice.with_it(state.trouble, role) if state else ""
+            is_hopeless = state is not None and state.is_hopeless
             if trouble:
-                self._tell_once(f"{role} waits: {trouble}")
-            if (state is not None and state.is_hopeless) or past > self._plan.ready_timeout_s:
-                why = trouble or self._why_none(role)
+                until = "" if is_hopeless else self._deadline()
+                self._tell_once(f"{role} waits: {trouble}{until}")
+            if is_hopeless or past > self._plan.ready_timeout_s:
+                late = "" if is_hopeless else ". --connect_timeout gives it longer"
+                why = (trouble or self._why_none(role)) + late
                 pod.fail(f"after {past:.0f} s: {why}")
+
+    def _deadline(self) -> str:
+        return f". It may take {self._plan.ready_timeout_s:.0f} s in all (--connect_timeout)"
 
     def _why_none(self, role: str) -> str:
         """Why it has no pod, as the cluster said last of what was to make it."""

@@ -8,6 +8,7 @@
     whole.py       the same, with secrets and package of a launch
     kubectl.py     the only way to a cluster
     watching.py    how pods stand
+    advice.py      what to do about that
     following.py   what they print
     heard.py       how much of that has been heard
     line.py        programs in them, by exec
