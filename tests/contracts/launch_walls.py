@@ -107,7 +107,7 @@ LAUNCH = (
     ),
     Row(
         "_launch.kubernetes.inside.telling",
-        "_launch.{backends.leash, backends.local, machines.spool, plan, turn}",
+        "_launch.{backends.leash, backends.local, kubernetes.names, machines.spool, plan, turn}",
         "sys",
     ),
     Row(

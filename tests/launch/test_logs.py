@@ -206,3 +206,11 @@ def test_the_last_lines_of_each_role_are_kept() -> None:
     assert len(tails.of("trainer-0")) == logs.TAIL
     assert tails.of("trainer-0")[-1] == "end"
     assert tails.of("trainer-1") == ()
+
+
+def test_what_is_said_beside_a_program_is_among_its_last_lines_only_where_that_printed_nothing() -> None:
+    tails = logs.Tails("paddle pod: ")
+    tails.add("trainer-0", ["paddle pod: begins"])
+    assert tails.of("trainer-0") == ("paddle pod: begins",)
+    tails.add("trainer-0", ["ValueError", *[f"paddle pod: {number}" for number in range(50)]])
+    assert tails.of("trainer-0") == ("ValueError",)

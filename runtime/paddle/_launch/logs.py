@@ -35,18 +35,23 @@ _NOT_OF_NODES = re.compile(rf"{_COLLECTED.pattern}|JOB\d+|{re.escape(LAUNCHER)}|
 
 
 class Tails:
-    """The last lines of every role, for the moment when one fails."""
+    """The last lines of every role, for the moment when one fails. ``aside``: how lines begin that say
+    nothing of the role's program, and count only where there is nothing else; none by default."""
 
-    def __init__(self) -> None:
+    def __init__(self, aside: str = "") -> None:
+        self._aside = aside
         self._lines: defaultdict[str, deque[str]] = defaultdict(lambda: deque(maxlen=TAIL))
+        self._besides: defaultdict[str, deque[str]] = defaultdict(lambda: deque(maxlen=TAIL))
 
     def add(self, role: str, lines: Iterable[str]) -> None:
         """Keep the last of ``lines``."""
-        self._lines[role].extend(lines)
+        for line in lines:
+            is_aside = bool(self._aside) and line.startswith(self._aside)
+            (self._besides if is_aside else self._lines)[role].append(line)
 
     def of(self, role: str) -> tuple[str, ...]:
         """Give the last lines of a role."""
-        return tuple(self._lines[role])
+        return tuple(self._lines[role] or self._besides[role])
 
 
 def clear(home: Path, id: str) -> Path:

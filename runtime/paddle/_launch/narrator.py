@@ -13,6 +13,7 @@ from functools import partial
 from paddle._launch import logs
 from paddle._launch.board import Board, rows_of
 from paddle._launch.cause import Cause
+from paddle._launch.kubernetes import names
 from paddle._launch.news import (
     Bulletin,
     Changed,
@@ -42,7 +43,7 @@ class Narrator:
     ) -> None:
         self._plan, self._screen, self._keeper, self._supervisor = plan, screen, keeper, supervisor
         self._board = Board(rows_of(plan))
-        self._tails = logs.Tails()
+        self._tails = logs.Tails(names.OWN if plan.pods is not None else "")
         self._together: set[str] = set()  # who starts again with the whole job: no line for each
         self._took: list[str] = []  # of each phase that is over, in words
         self._began = self._since = self._training_since = now

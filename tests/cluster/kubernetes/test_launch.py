@@ -136,6 +136,7 @@ def test_the_status_of_a_trainer_that_fails_is_the_launchers(cluster: StandIn, p
     assert status == 7
     assert "trainer-1" in errors
     assert "so far" in errors
+    assert "paddle pod:" not in errors
     assert cluster.named() == set()
 
 

@@ -18,14 +18,14 @@ from typing import Any
 
 from paddle._launch.backends.leash import Leash
 from paddle._launch.backends.local import LocalMachine
+from paddle._launch.kubernetes import names
 from paddle._launch.machines.spool import Spool
 from paddle._launch.plan import LaunchPlan, NodePlan
 from paddle._launch.turn import Turn
 
-MARK = "paddle pod: report: "
+MARK = f"{names.OWN}report: "
 _TOLD = ("report", "trouble", "failed")  # of what agents say; that a role ended, the pod says in the end
-_QUOTE = "paddle pod: printed: "  # before a line of a role that begins as those of the pod do
-_PREFIX = "paddle pod: "
+_QUOTE = f"{names.OWN}printed: "  # before a line of a role that begins as those of the pod do
 
 
 class Teller:
@@ -47,7 +47,7 @@ class Teller:
 
     def say(self, text: str) -> None:
         """Say something of the pod itself."""
-        _print(f"{_PREFIX}{text}")
+        _print(f"{names.OWN}{text}")
 
     def report(self, **frame: Any) -> None:
         """Tell the launcher something."""
@@ -58,7 +58,7 @@ class Teller:
         match frame:
             case {"event": "lines", "lines": [*texts]}:
                 for text in texts:
-                    _print(_QUOTE + text if str(text).startswith(_PREFIX) else str(text))
+                    _print(_QUOTE + text if str(text).startswith(names.OWN) else str(text))
             case {"event": "started", "pid": int(pid)}:
                 self.pid = pid
             case {"event": "exit", "status": int(status)}:
