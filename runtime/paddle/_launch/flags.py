@@ -117,8 +117,8 @@ FLAGS: tuple[Flag, ...] = (
     _job("trainer_memory", "str", "512Mi", "Its memory; if given, it may not have more, either"),
     _job("storage", "str", "1Gi", "Volume of each parameter server for --snapshot_dir"),
     _job("storage_class", "str", "", "Kind of that volume (unset: the cluster's usual one)"),
-    _job("collect_timeout", "duration", 3600.0, "How long trainers' pods wait for results to be collected"),
-    _job("kubernetes_version", "str", "", "Version that manifests are for (unset: the cluster is asked)"),
+    _job("collect_timeout", "duration", 3600.0, "How long pods wait to be collected", low=1, high=2592000),
+    _job("kubernetes_version", "str", "", "Version of the cluster, from 1.20 on (unset: it is asked)"),
     # Where parameter servers listen and trainers find them
     _row("lpts", "acts", "port", "int", 7164, "First port; sparse ones follow the dense",
          env="PADDLE_PSERVER_PORT PADDLE_PORT", conf="PADDLE_PORT", low=1, high=65535),
@@ -329,7 +329,7 @@ POD_FLAGS: tuple[Flag, ...] = (
     _pod("package", "str", "", "Folder with the parts of the workspace (unset: it is there)"),
     _pod("template", "str", "", "Folder that has the workspace, where that cannot be written to"),
     _pod("secrets", "str", "", "Folder with what processes show and trust: token, tls_ca, tls_cert, tls_key"),
-    _pod("keep", "duration", 0.0, "How long a trainer's pod stays when its program has ended"),
+    _pod("keep", "duration", 0.0, "How long a trainer's pod stays when its program has ended", low=0),
     _pod("reports", "bool", False, "Print what roles report, too, for the launcher"),
 )
 # fmt: on

@@ -29,7 +29,7 @@ from paddle._launch.backends import Post
 from paddle._launch.backends.pod import Pod
 from paddle._launch.errors import LaunchError, NodeError
 from paddle._launch.events import Answered, NodeFailed
-from paddle._launch.kubernetes import advice, names, removal, watching, whole
+from paddle._launch.kubernetes import advice, names, pods, removal, watching, whole
 from paddle._launch.kubernetes.kubectl import Kubectl
 from paddle._launch.kubernetes.watching import PodState
 from paddle._launch.news import Told
@@ -126,6 +126,7 @@ class PodCrew:
         """Rule 1."""
         said = self._kubectl.read("version")
         self._version = str(said.get("serverVersion", {}).get("gitVersion", ""))
+        pods.number(self._version)
         for what in (("statefulsets.apps",), ("jobs.batch",), ("pods", "--subresource=exec")):
             removal.check_may(self._kubectl, "create", *what)
         removal.check_may(self._kubectl, "get", "pods", "--subresource=log")

@@ -28,6 +28,7 @@ _QUANTITY = re.compile(r"\d+(\.\d+)?(m|k|Ki|Mi|Gi|Ti|M|G|T)?")
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _VOLUMES = Path("/var/lib/paddle")  # of a relative folder, which elsewhere is in the workspace
 _TAKEN = ("/paddle", "/tmp", "/etc", "/proc", "/sys", "/dev")
+_OLDEST = (1, 20)  # the oldest that manifests are made for, and were tried on
 _FIRST_INDEXED = (1, 22)  # the first whose jobs number their pods unasked
 _FIRST_BUDGETS = (1, 21)  # the first with policy/v1
 
@@ -92,14 +93,21 @@ def has_budgets(version: str) -> bool:
 
 
 def number(version: str) -> tuple[int, int]:
-    """The first two numbers of a version such as v1.20.2; of an empty one those of a current cluster."""
+    """The first two numbers of a version such as v1.20.2; of an empty one those of a current cluster.
+    One that is too old is refused."""
     found = re.match(r"v?(\d+)\.(\d+)", version or "1.30")
     if found is None:
         raise UsageError(
             f"--kubernetes_version={version} is no version of Kubernetes. Write it as 1.20, or leave it out: "
             "the cluster is asked then."
         )
-    return int(found[1]), int(found[2])
+    numbers = int(found[1]), int(found[2])
+    if numbers < _OLDEST:
+        raise UsageError(
+            f"Kubernetes {version} (--kubernetes_version, or the cluster's own) is too old: manifests are "
+            "made for 1.20 and later. Before, some of what they say would be dropped without a word."
+        )
+    return numbers
 
 
 def _check(settings: Settings) -> None:
