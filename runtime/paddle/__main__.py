@@ -370,7 +370,9 @@ def _announce_master(places: list[tuple[str, int]], *, has_token: bool) -> None:
 def _announce(ports: list[tuple[str, int]], *, has_token: bool) -> None:
     for notice in [] if has_token else _exposed(dict.fromkeys(host for host, _ in ports)):
         print(f"paddle pserver: warning: {notice}", file=sys.stderr)
-    print("paddle pserver: listening on", ", ".join(f"{host}:{port}" for host, port in ports), flush=True)
+    listened = ", ".join(f"{host}:{port}" for host, port in ports)
+    sys.stdout.write(f"paddle pserver: listening on {listened}\n")  # at once, for others print there, too
+    sys.stdout.flush()
     reporter().ready(ports)
 
 

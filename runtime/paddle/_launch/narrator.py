@@ -32,6 +32,7 @@ from paddle._launch.screens.screen import Screen
 from paddle._launch.supervisor import Supervisor
 from paddle._visible import visible
 
+_GOES_ON = ("starts", "serves", "trains")
 _WHAT_THEN = {Phase.COLLECT: "; what is being collected still arrives", Phase.END: ""}
 
 
@@ -127,6 +128,8 @@ class Narrator:
                 self._screen.say(f"pservers ready after {took:.1f} s; starting {trainers}")
             case Phase.FINISH:
                 self._finish(took)
+            case Phase.END if self._plan.pods is not None:
+                self._tell_stopped()
             case Phase.COLLECT if Phase.SERVE in self._supervisor.history:
                 self._screen.say("collecting results")
             case Phase.KILL:
@@ -144,6 +147,12 @@ class Narrator:
         self._screen.say(f"trainers ended well after {took:.1f} s{but}")
         if not self._supervisor.has_met:
             self._screen.say("no trainer has spoken to the pservers: stopping them")
+
+    def _tell_stopped(self) -> None:
+        """What Kubernetes took away with its pod, of which no end was heard, goes on no more."""
+        for row in self._board.rows():
+            if row.state in _GOES_ON:
+                self._tell(Changed(row.role, "stopped"))
 
     def _tell_first_step(self, now: float) -> None:
         took, in_all = now - self._training_since, now - self._began

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -147,6 +148,9 @@ def test_ctrl_c_leaves_nothing_and_brings_the_logs(cluster: StandIn, package: Pa
     status, output, _ = ended(process)
     assert status == 130
     assert "stopped by SIGINT" in output
+    seen = fab(cluster, package, "status").stdout
+    assert len(re.findall(r"(?:pserver|trainer) +\d +stopped", seen)) == 3
+    assert not re.search(r"\b(serves|trains|starts)\b", seen)
     assert log(package, 1, "paddle_trainer.INFO")
     assert cluster.named() == set()
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
+import paddle.__main__ as program
 from paddle._launch.dialects import read as place_of
 from paddle._launch.errors import UsageError
 from paddle._launch.kubernetes.inside import place, premises
@@ -114,6 +117,30 @@ def test_lines_of_a_program_are_told_from_reports_whatever_they_say(
         {"event": "trouble", "text": "t"}
     ]
     assert teller.ended == 3
+
+
+class Written(io.StringIO):
+    """Standard output that is not buffered: ``parts``, each of which is there at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[str] = []
+
+    def write(self, text: str) -> int:
+        self.parts.append(text)
+        return len(text)
+
+
+def test_each_line_is_written_at_once_whoever_else_writes_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = Written()
+    monkeypatch.setattr(sys, "stdout", written)
+    teller = Teller(reports=True)
+    teller.say("begins")
+    teller.report(event="trouble", text="t")
+    program._announce([("127.0.0.1", 7164), ("127.0.0.1", 7165)], has_token=True)
+    assert len(written.parts) == 3
+    assert all(part.endswith("\n") for part in written.parts)
+    assert "7164, 127.0.0.1:7165" in written.parts[-1]
 
 
 def test_who_has_no_launcher_prints_no_reports(capsys: pytest.CaptureFixture[str]) -> None:

@@ -93,4 +93,5 @@ class PodMachine(LocalMachine):
 
 def _print(text: str) -> None:
     with contextlib.suppress(OSError):  # nobody reads it any more
-        print(text, file=sys.stdout, flush=True)
+        sys.stdout.write(f"{text}\n")  # at once: print would write the end of the line by itself
+        sys.stdout.flush()
