@@ -22,6 +22,12 @@ from tests.launch.kubernetes.rights import granted, needed
 PROGRAM = Path(__file__).with_name("kubectl_stand_in.py")
 
 
+def _network() -> int:
+    """The first of two of its own, 127.0.N.0/24: processes that share out the tests have each theirs."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    return 100 + 2 * ((os.getppid() + worker) % 70)
+
+
 class StandIn:
     """One, in ``folder``; ``environ``: for who is to use it."""
 
@@ -36,6 +42,7 @@ class StandIn:
         self.environ = {
             **os.environ,
             "PATH": f"{own}{os.pathsep}{os.environ['PATH']}",
+            "STAND_IN_NETWORK": str(_network()),
             "PYTHONPATH": f"{ROOT / 'runtime'}{os.pathsep}{PROGRAM.with_name('resolving')}",
         }
         self.environ.pop("PYTEST_CURRENT_TEST", None)

@@ -130,7 +130,8 @@ def fill(folder: Path, sources: list[dict[str, Any]]) -> None:
 
 
 def address(kind: str, rank: int) -> str:
-    return f"127.0.{71 if kind == 'pserver' else 72}.{rank + 1}"
+    network = int(os.environ["STAND_IN_NETWORK"]) + (kind != "pserver")
+    return f"127.0.{network}.{rank + 1}"
 
 
 def get() -> None:

@@ -1,10 +1,12 @@
 """Where this is on PYTHONPATH, pods of the stand-in (cluster.py) are found by their names."""
 
+import os
 import re
 import socket
 
 _ask = socket.getaddrinfo
-_NETWORKS = {"pserver": 71, "trainer": 72}
+_FIRST = int(os.environ["STAND_IN_NETWORK"])
+_NETWORKS = {"pserver": _FIRST, "trainer": _FIRST + 1}
 
 
 def _found(host, *more, **named):
