@@ -54,8 +54,8 @@ def costs(output: str) -> list[float]:
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize(
     ("trainers", "hosts"),
-    [(1, ["127.0.0.1"]), (2, ["127.0.0.1", "127.0.0.2"]), (3, ["127.0.0.1", "127.0.0.2"])],
-    ids=["1x1", "2x2", "3x2"],
+    [(1, ["127.0.0.1"]), (3, ["127.0.0.1", "127.0.0.2"])],
+    ids=["1x1", "3x2"],
 )
 def test_trainers_configured_by_environment_learn_and_end_equal(tmp_path, trainers, hosts, sparse) -> None:
     env = {"PADDLE_INIT_USE_GPU": "False", "PADDLE_INIT_TRAINER_COUNT": "1", "PADDLE_INIT_PORTS_NUM": "1"}

@@ -30,8 +30,8 @@ _AGAIN = "dense shard at 127.0.0.1:1: goes on from version 7 in a folder"
     ("defect", "mode", "seed", "what"),
     [
         ("twice", "ssp", 114, "moved by .* for process"),
-        ("never", "ssp", 114, "moved by .* for process"),
-        ("back", "ssp", 114, "went back from version"),
+        pytest.param("never", "ssp", 114, "moved by .* for process", marks=pytest.mark.thorough),
+        pytest.param("back", "ssp", 114, "went back from version", marks=pytest.mark.thorough),
         ("unspared", "sync", 417, "differs from what a job comes to"),
         ("torn", "sync", 3, "has not the w that trainers ended with"),
     ],

@@ -195,6 +195,7 @@ def test_a_rank_that_is_killed_takes_its_processes_and_the_job_with_it(mpi, clus
     until(lambda: not mpi.left(), "the end of all ranks", PATIENCE_S)
 
 
+@pytest.mark.thorough  # test_platform_mpi.py asks the same of two launches
 def test_a_second_job_on_the_same_machines_needs_ports_of_its_own_and_leaves_the_first_alone(
     mpi, cluster
 ) -> None:
@@ -251,6 +252,7 @@ def test_what_a_machine_lacks_is_named_at_once(mpi, cluster, lacking, status, wo
     assert words in output
 
 
+@pytest.mark.thorough  # test_platform_mpi.py cuts a machine off, too
 def test_with_the_flags_of_the_page_a_machine_that_is_cut_off_ends_the_job_on_all(mpi, cluster) -> None:
     """mpirun's own daemons as well; without them everybody waits for ten minutes."""
     watched = re.findall(r"--mca oob_tcp_keepalive_\w+ \d+", (ROOT / "docs" / "mpi.md").read_text())

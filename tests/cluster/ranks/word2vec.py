@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.cluster.by_hand import free_port
 from tests.fresh import ROOT
 
 NODES = 3
@@ -39,7 +40,15 @@ def locally(folder: Path, package: Path) -> str:
     folder.mkdir()
     (folder / "conf.py").write_text("HOSTS = ['local', 'local', 'local']\nPADDLE_PORTS_NUM_FOR_SPARSE = 1\n")
     own = shutil.copytree(package, folder / "package", ignore=shutil.ignore_patterns("log", "output"))
-    command = [sys.executable, ROOT / "paddle.py", f"--conf={folder / 'conf.py'}", "-p", own]
+    port = free_port(["127.0.0.1", "127.0.0.2", "127.0.0.3"])
+    command = [
+        sys.executable,
+        ROOT / "paddle.py",
+        f"--conf={folder / 'conf.py'}",
+        "-p",
+        own,
+        f"--port={port}",
+    ]
     done = subprocess.run(
         [*command, f"--num_passes={PASSES}"], cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S
     )
