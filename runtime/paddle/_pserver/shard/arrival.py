@@ -181,9 +181,9 @@ class Arrivals:
     def _hear_of_passes(self, trainer: Trainer, hello: Hello) -> None:
         """Rule 5. Where its place is further than that, it waits there for the others."""
         clocks, ended = self._clocks, over(self._clocks, self._roster)
-        clocks.next_pass[trainer.id] = max(clocks.next_pass[trainer.id], hello.next_pass)
         if hello.over > ended and self.training is not None:
             clocks.hear(hello.over, hello.over - ended)
             self.training.begin_pass()
+        clocks.next_pass[trainer.id] = max(clocks.next_pass[trainer.id], hello.next_pass)
         if clocks.next_pass[trainer.id] > max(ended, hello.over):
             self._roster.end_pass(trainer)
