@@ -46,8 +46,14 @@ class _Element:
 
 
 class BeamSearchDecoder:
-    """``decode()`` writes a search as translation has it, or ``with decoder.block():`` one of your own;
-    ``decoder()`` is the sentences and their scores."""
+    """``decode()`` writes a search as translation has it, ``with decoder.block():`` one of your own;
+    ``decoder()`` is the sentences and their scores, int64 and float32, [words, 1] with a LoD of two levels.
+
+    ``init_ids`` (int64) and ``init_scores`` (float32): what each sentence begins with, [N, 1] with a LoD of
+    two levels. ``target_dict_dim`` words are chosen from, of ``word_dim`` numbers each; ``max_len`` is in
+    steps. Raises BadArgument where it is used in another order. Source of the semantics: fluid 1.8's
+    ``contrib.decoder``, but that sentences end with ``end_id``.
+    """
 
     BEFORE_BEAM_SEARCH_DECODER, IN_BEAM_SEARCH_DECODER, AFTER_BEAM_SEARCH_DECODER = range(3)
 

@@ -15,8 +15,12 @@ from paddle.fluid import layers
 
 
 class InitState:
-    """What a state begins as: a variable, or ``value`` in as many rows as ``init_boot`` has.
-    ``need_reorder``: its rows are of samples, to be in the order that a recurrence goes through these."""
+    """What a state begins as: a variable, [N, ...] with a row for each of N sequences, or ``value`` of
+    ``dtype`` in ``shape``, whose first size is that of ``init_boot``. ``need_reorder``: its rows are of
+    samples, to be in the order that a recurrence goes through these.
+
+    Raises BadArgument where neither is told. Source of the semantics: fluid 1.8's ``contrib.decoder``.
+    """
 
     def __init__(
         self,
@@ -63,7 +67,10 @@ class Decoder(Protocol):
 
 class StateCell:
     """``inputs``: the names of a step's inputs, and their variables or None; ``states``: InitStates by name;
-    ``out_state``: the state that words are chosen by."""
+    ``out_state``: the name of the state that words are chosen by, [rows, D].
+
+    Raises BadArgument for names that it has not, and out of a decoder's block. Source: as of InitState.
+    """
 
     def __init__(
         self,

@@ -30,7 +30,9 @@ class _Memory:
 
 
 class TrainingDecoder:
-    """``with decoder.block():`` writes a step; ``decoder()`` is what ``output`` was given, of all steps."""
+    """``with decoder.block():`` writes a step; ``decoder()`` is what ``output`` was given, of all steps: rows
+    [words, D] with the LoD of the step's inputs. Raises BadArgument where it is used in another order. Source
+    of the semantics: fluid 1.8's ``contrib.decoder``."""
 
     BEFORE_DECODER, IN_DECODER, AFTER_DECODER = range(3)
 
