@@ -6,8 +6,10 @@ import os
 import socket
 import ssl
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -71,6 +73,13 @@ def test_a_program_reads_what_is_sent_and_what_it_prints_comes_back(line) -> Non
     sender.join()
     assert heard == sent
     assert (stream.status(), stream.complaint()) == (7, "complains")
+
+
+def test_no_file_is_left_even_where_nobody_is_left_to_remove_it(way, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    with closing(way.line(HOSTS[0]).open()):
+        assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_each_node_has_a_bridge_of_its_own_from_one_mpirun(way, mpirun) -> None:

@@ -162,12 +162,11 @@ class _Mpirun:
     def _run(self, hosts: Sequence[Host], command: Sequence[str], call: str) -> None:
         """Start mpirun and welcome bridges until it has ended. A process that is to die with its parent dies
         with the thread that started it: with this one, which lasts as long as the launcher."""
-        with self._listener, tempfile.NamedTemporaryFile("w", prefix="paddle-machines-") as machines:
+        with self._listener, tempfile.TemporaryFile("w") as machines:  # nobody may be left to remove a name
             machines.writelines(_entry(host) for host in hosts)
             machines.flush()
             try:
-                own = [command[0], "--hostfile", machines.name, *command[1:]]
-                self._process.set_result(_started(own, call, self._said))
+                self._process.set_result(_started(command, machines.fileno(), call, self._said))
             except OSError as error:
                 self._process.set_exception(_no_mpirun(error))
                 return
@@ -212,7 +211,7 @@ def _command(nodes: int, pythons: Sequence[str], flags: Sequence[str]) -> list[s
     return ["mpirun", *once_each, "-x", CALL, *as_root, *flags, "sh", "-c", _FIND, "sh", text, *pythons]
 
 
-def _started(command: Sequence[str], call: str, said: IO[bytes]) -> subprocess.Popen[bytes]:
+def _started(command: Sequence[str], machines: int, call: str, said: IO[bytes]) -> subprocess.Popen[bytes]:
     parent = os.getpid()
 
     def prepare() -> None:
@@ -221,7 +220,8 @@ def _started(command: Sequence[str], call: str, said: IO[bytes]) -> subprocess.P
             os._exit(1)
 
     return subprocess.Popen(
-        command,
+        [command[0], "--hostfile", f"/dev/fd/{machines}", *command[1:]],
+        pass_fds=[machines],
         stdin=subprocess.DEVNULL,
         stdout=said,
         stderr=said,
