@@ -192,6 +192,11 @@ PSERVER = (
         f"{WIRE} _pserver.trainer.{{client, deadline}} _pserver.trust.{{tls, token_file}}",
         "time",
     ),
+    Row(
+        "_pserver.trainer.fallen",
+        f"{WIRE} _pserver.trainer.{{client, deadline, places}} _pserver.trust.{{tls, token_file}}",
+        "threading",
+    ),
     # Shards as processes, on a network, with a clock.
     Row("_pserver.service.__init__"),
     Row(
@@ -256,7 +261,8 @@ PSERVER = (
     Row("_pserver.service.descriptors", theirs="resource"),
     Row(
         "_pserver.service.endpoint",
-        "_pserver.{errors, options, watcher} _pserver.memory.claims _pserver.protocol.link "
+        "_pserver.{errors, options, watcher} _visible _pserver.memory.claims "
+        "_pserver.protocol.{link, messages} "
         "_pserver.service.{application, foundation, hub, orders, ports} "
         "_pserver.shard.{ending, roster} _pserver.trust.{auth, nearby, tls}",
         "asyncio pathlib secrets signal socket threading",

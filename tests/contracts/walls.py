@@ -279,6 +279,11 @@ TABLE = (
     Row("_engine.kernels.prefetch", theirs="llvmlite numba"),
     Row(EXCHANGE, f"{EXCHANGE} _engine.kernels", "numpy"),
     *PSERVER,
+    Row(
+        "_herald",
+        "_launch.environ _pserver.{errors, protocol.messages, trainer.fallen} _visible",
+        "os sys threading",
+    ),
     Row("_warm", "_data.{lines, slot} _engine.rows v2", "numpy"),
     *LAUNCH,
 )

@@ -91,6 +91,34 @@ def test_a_worker_that_fails_ends_the_job_on_both_and_both_say_why(machines: dic
     assert re.search(r"trainer-1 ended with status 1 .*\n(.*\n)*.*ValueError: there is no part-7", of_culprit)
 
 
+_KILLED = "os.kill(os.getpid(), 9)"
+
+
+@pytest.mark.parametrize(
+    ("how", "before", "status", "told"),
+    [
+        (_KILLED, "init", 137, "trainer-1 was killed by SIGKILL at 127.0.0.2"),
+        (
+            "raise ValueError('no part-7')",
+            "init_worker",
+            1,
+            "trainer-1 ended .* 127.0.0.2: ValueError: no part-7",
+        ),
+        (_KILLED, "step 10", 137, "trainer-1 was killed by SIGKILL at 127.0.0.2"),
+        ("raise SystemExit(7)", "step 10", 7, "trainer-1 ended with status 7 at 127.0.0.2"),
+    ],
+)
+def test_of_a_worker_that_cannot_say_so_its_launcher_tells_the_servers_of_both(
+    machines: dict[str, Path], how: str, before: str, status: int, told: str
+) -> None:
+    """Its own server, which is told to stop as soon as it has failed, is not what the others hear of."""
+    words = ["--steps=100000", "--ends_badly=1", f"--how={how}", f"--before={before}"]
+    (first, said, _), (second, of_culprit, _) = launched(machines, *words)
+    assert (first, second) == (1, status), said + of_culprit
+    assert re.search(f"trainer-1, on another machine, broke the job: .*{told}", said), said
+    assert "SIGTERM" not in said
+
+
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGKILL])
 def test_who_ends_the_job_on_one_machine_ends_it_on_the_other(
     machines: dict[str, Path], signum: signal.Signals

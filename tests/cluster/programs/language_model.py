@@ -1,6 +1,7 @@
 """The word2vec language model on the fleet API: a word from the two before it, in step, on a share of all."""
 
 import argparse
+import os
 
 import numpy as np
 
@@ -12,8 +13,17 @@ WORDS, WIDTH, HIDDEN, BATCH = 60, 8, 12, 16
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--steps", type=int, default=30)
-parser.add_argument("--ends_badly", type=int, default=-1, help="the worker that does, at its tenth step")
+parser.add_argument("--ends_badly", type=int, default=-1, help="the worker that does")
+parser.add_argument("--how", default="raise ValueError('there is no part-7')")
+parser.add_argument("--before", default="step 10")
 arguments = parser.parse_args()
+
+
+def come_to(place):
+    """Where a worker may end badly."""
+    own = int(os.environ.get("PADDLE_TRAINER_ID", 0)) if os.environ.get("TRAINING_ROLE") == "TRAINER" else -2
+    if (own, place) == (arguments.ends_badly, arguments.before):
+        exec(arguments.how)
 
 
 def grams(step):
@@ -36,6 +46,7 @@ def net():
 
 
 paddle.enable_static()
+come_to("init")
 fleet.init()
 paddle.seed(11)
 words, loss = net()
@@ -49,10 +60,10 @@ if fleet.is_server():
 else:
     exe = paddle.static.Executor(paddle.CPUPlace())
     exe.run(paddle.static.default_startup_program())
+    come_to("init_worker")
     fleet.init_worker()
     for step in range(arguments.steps):
-        if fleet.worker_index() == arguments.ends_badly and step == 10:
-            raise ValueError("there is no part-7")
+        come_to("step %d" % step)
         rows = share(grams(step))
         (found,) = exe.run(
             feed={word.name: rows[:, i : i + 1] for i, word in enumerate(words)}, fetch_list=[loss]

@@ -22,7 +22,9 @@ from paddle._engine.exchange import ParameterSpec
 from paddle._engine.rows import SparseRows
 from paddle._pserver.errors import JobFailed, PortInUse, PserverError, TrainerLost
 from paddle._pserver.options import SnapshotOptions
+from paddle._pserver.protocol.messages import Fallen
 from paddle._pserver.service.endpoint import EndpointOptions, serve
+from paddle._pserver.trainer.fallen import tell
 from paddle._pserver.trainer.local import LocalExchange
 from paddle._pserver.trainer.places import at_endpoints
 from tests.pserver.conftest import MODEL, update, values_of
@@ -86,6 +88,40 @@ def test_a_trainer_that_fails_ends_both_shards_and_the_text_names_it() -> None:
         endpoints.outcomes()
 
 
+def _fallen(endpoints: Endpoints, text: str, trainer: int | None = None) -> list[str]:
+    return tell(endpoints.names, Fallen(text, trainer), TIMEOUT_S, lambda text: None)
+
+
+def test_who_has_fallen_is_told_to_trainers_that_wait_for_him_and_ends_the_servers() -> None:
+    endpoints = Endpoints(2, 2)
+    trained: list[int] = []
+
+    def train(exchange: Any) -> None:
+        exchange.start(MODEL, update(), values_of(MODEL, 1))
+        trained.append(1)
+        if len(trained) == 2:
+            assert _fallen(endpoints, "trainer-1 was killed by SIGKILL at b", 1) == []
+            exchange.fetch()
+        exchange.step(_gradients(MODEL, 0), samples=8)
+
+    with pytest.raises(TrainerLost, match="trainer-1 was killed by SIGKILL at b"):
+        endpoints.train(train)
+    with pytest.raises(JobFailed, match="broken: trainer-1 was killed by SIGKILL at b"):
+        endpoints.outcomes()
+
+
+def test_a_job_is_over_when_somebody_falls_before_any_trainer_has_come() -> None:
+    endpoints = Endpoints(2, 2)
+    assert _fallen(endpoints, "pserver-2 ended with status 98 at b") == []
+    with pytest.raises(JobFailed, match="broken: pserver-2 ended with status 98 at b"):
+        endpoints.outcomes()
+
+
+def test_a_server_that_is_not_there_is_not_waited_for_where_trainers_have_met_it() -> None:
+    untold = tell(["127.0.0.1:9"], Fallen("it fell"), TIMEOUT_S, lambda text: None, insists=False)
+    assert len(untold) == 1 and "127.0.0.1:9" in untold[0]
+
+
 def test_both_shards_are_seen_on_the_one_port() -> None:
     endpoints = Endpoints(1)
     seen: list[dict[str, Any]] = []
@@ -120,7 +156,9 @@ def test_what_lasts_of_one_endpoint_is_what_the_next_one_goes_on_from(tmp_path: 
 
 _PROGRAM = """
 import sys
+from paddle._pserver.protocol.messages import Fallen
 from paddle._pserver.service.endpoint import EndpointOptions, serve
+from paddle._pserver.trainer.fallen import tell
 ready = lambda address, port: print(port, flush=True)
 print(serve(EndpointOptions(address="127.0.0.1", port=0), ready), flush=True)
 print("went on", flush=True)

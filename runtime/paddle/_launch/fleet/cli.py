@@ -22,6 +22,7 @@ from paddle._launch.backends import carrier
 from paddle._launch.errors import UsageError
 from paddle._launch.flags import flags_of
 from paddle._launch.fleet import call, cluster, roles
+from paddle._launch.fleet.heralding import Heralding
 from paddle._launch.parts import premises
 from paddle._launch.parts.attending import attend, print_line
 from paddle._launch.parts.ending import failed, told
@@ -50,6 +51,7 @@ _NAME = "paddle.distributed.launch"
 _FINISHING = "all workers exit, going to finish parameter server and heter_worker."
 _FINISHED = "all parameter server are killed"
 _PATIENT = Limits(finish_s=float("inf"))  # trainers of other machines may not have ended yet
+_SIGNALLED = 128  # what a signal killed has nothing more to say
 # With all of these a platform has started this process as one of a job, and told it which.
 _BY_PLATFORM = ("PADDLE_TRAINERS", "POD_IP", "PADDLE_TRAINER_ID", "TRAINER_PORTS_NUM")
 
@@ -75,10 +77,13 @@ def _run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         )
         launch = roles.plan(asked, placed, given, f"fleet-{secrets.token_hex(4)}")
         premises.empty_logs(launch, folder / asked.log_dir)
-        return _carry_out(launch, _PATIENT if not placed.is_whole else Limits())
+        if placed.is_whole:
+            return _carry_out(launch, Limits(), None)
+        herald = Heralding(sys.executable, RUNTIME, placed.servers, folder, environ)
+        return _carry_out(launch, _PATIENT, herald)
 
 
-def _carry_out(launch: LaunchPlan, limits: Limits) -> int:
+def _carry_out(launch: LaunchPlan, limits: Limits, herald: Heralding | None) -> int:
     servers, trainers = launch.roles("pserver"), launch.roles("trainer")
 
     def enter(phase: Phase) -> None:
@@ -87,10 +92,14 @@ def _carry_out(launch: LaunchPlan, limits: Limits) -> int:
             _tell_begin("worker", trainers)
         elif phase is Phase.FINISH and trainers:
             _say(_FINISHING)
+        elif phase is Phase.STOP and herald is not None:
+            _herald(herald, running, launch)
 
     running = Running(launch, carrier, enter, _say, limits)
     status = running.run()
     _explain(running, launch)
+    if herald is not None:
+        herald.finish()
     if running.cause is None:
         _say(_FINISHED)
     return status
@@ -103,10 +112,30 @@ def _tell_begin(kind: str, started: tuple[RolePlan, ...]) -> None:
         _say(f"{count(len(started), kind)} started on this machine, logs in {where}")
 
 
+def _herald(herald: Heralding, running: Running, launch: LaunchPlan) -> None:
+    """Have all servers know why the job ends, unless it is they who have told it."""
+    cause = running.cause
+    if cause is None or running.blamed_elsewhere:
+        return
+    here, role = launch.nodes[0].address, failed(cause, launch)
+    if role is None:
+        text = f"the launcher at {here} was {cause.text}" if cause.signum else f"{here}: {cause.text}"
+        herald.tell(text, None, has_met=running.has_met, hurries=cause.signum is not None)
+        return
+    lines = running.last_lines(role.name) if cause.status < _SIGNALLED else ()
+    text = ": ".join([f"{cause.text} at {here}", *lines[-1:]])
+    herald.tell(text, role.rank if role.kind == "trainer" else None, has_met=running.has_met)
+
+
 def _explain(running: Running, launch: LaunchPlan) -> None:
     """After a failure: who failed, its last lines, and where all of them are."""
     cause = running.cause
     if cause is None:
+        return
+    if running.blamed_elsewhere:
+        culprit, reason = next(iter(running.blamed_elsewhere.items()))
+        _say(f"{culprit}, on another machine, broke the job: {reason}")
+        _say("all processes of the job on this machine are stopped; what they printed is in their logs")
         return
     role = failed(cause, launch)
     if role is None or cause.signum is not None:

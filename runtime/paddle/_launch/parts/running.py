@@ -94,6 +94,11 @@ class Running:
         """Why it did not end well."""
         return self._supervisor.cause
 
+    @property
+    def has_met(self) -> bool:
+        """Whether any trainer has come to a parameter server that is here."""
+        return self._supervisor.has_met
+
     def last_lines(self, role: str) -> tuple[str, ...]:
         """Give the last lines that a role printed."""
         return self._tails.of(role)

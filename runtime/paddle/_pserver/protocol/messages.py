@@ -260,6 +260,14 @@ class Goodbye(msgspec.Struct, frozen=True, array_like=True):
     follows: bool = False
 
 
+class Fallen(msgspec.Struct, frozen=True, array_like=True):
+    """Somebody who is no trainer, and runs processes of the job, says that one has ended badly, and that none
+    takes its place. ``text``: how; ``trainer``: which one it was, where it was one. Answer: Answer."""
+
+    text: Annotated[str, msgspec.Meta(max_length=LONGEST_TEXT)]
+    trainer: Count | None = None
+
+
 class Welcome(msgspec.Struct, frozen=True, array_like=True):
     """The trainer is in. ``barrier_timeout_s``: the longest that an answer may wait for other trainers.
 
@@ -352,28 +360,10 @@ def failure(error: PserverError) -> Failure:
     return Failure(type(error).__name__, str(error)[:LONGEST_TEXT])
 
 
-Request = (
-    Hello
-    | Declare
-    | Seed
-    | Pull
-    | PullRows
-    | Push
-    | EndPass
-    | Goodbye
-    | Save
-    | CountChanges
-    | PullChanges
-    | GoBack
-    | Export
-    | Share
-    | Part
-    | Hold
-    | Keep
-    | Sign
-    | Remind
-    | Recall
+_Asked = (
+    Hello | Declare | Seed | Pull | PullRows | Push | EndPass | Goodbye | Save | CountChanges | PullChanges
 )
+Request = _Asked | GoBack | Export | Share | Part | Hold | Keep | Sign | Remind | Recall | Fallen
 Reply = Welcome | Declared | Answer | Waiting | Failure | Shared | Held | Sign
 
 KINDS: dict[int, type[Request] | type[Reply]] = dict(enumerate(get_args(Request), 1))

@@ -7,7 +7,9 @@ The first dense shard has the paths that every shard has; the others have them b
 1.  It is over when all shards are to which a trainer ever came: one without sparse parameters goes to dense
     shards only, and most jobs have one group.
 2.  Where one of them ends badly the others are stopped, and tell their trainers why.
-3.  SIGINT and SIGTERM, where this is the main thread, stop all: trainers are told, and what was written
+3.  Where who runs another process of the job says that it has fallen, all are stopped, and tell their
+    trainers which one, and how. It is the job's end also where no trainer has come yet.
+4.  SIGINT and SIGTERM, where this is the main thread, stop all: trainers are told, and what was written
     stays. That is how people and launchers end a server, and no failure.
 
 It must never know who calls. Guarantee: when ``serve`` returns, or raises, the port is free, all connections
@@ -33,6 +35,7 @@ from paddle._pserver.errors import JobFailed
 from paddle._pserver.memory.claims import Claims
 from paddle._pserver.options import Role, SnapshotOptions
 from paddle._pserver.protocol.link import MOST_GROUPS, door
+from paddle._pserver.protocol.messages import Fallen
 from paddle._pserver.service.application import application
 from paddle._pserver.service.foundation import Foundation, loop
 from paddle._pserver.service.hub import Hub
@@ -44,6 +47,7 @@ from paddle._pserver.trust import nearby
 from paddle._pserver.trust.auth import Token
 from paddle._pserver.trust.tls import Certificate
 from paddle._pserver.watcher import Unwatched, Watcher
+from paddle._visible import paragraph
 
 _ROLES: tuple[Role, ...] = ("dense", "sparse")
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
@@ -111,6 +115,9 @@ class _Served:
         keys: Iterable[tuple[Role, int]] = ((role, group) for group in range(MOST_GROUPS) for role in _ROLES)
         self._hubs = {(role, group): self._hub(role, group) for role, group in keys}
         self.was_stopped = False
+        self._fallen: Outcome | None = None
+        for hub in self._hubs.values():
+            hub.on_fallen = self._hear_of
 
     def _hub(self, role: Role, group: int) -> Hub:
         options, name = self._options, _name(role, group, self._where)
@@ -167,8 +174,19 @@ class _Served:
         self.was_stopped = True
         _end(self._hubs.values(), f"the pserver was told to stop by {number.name}")
 
+    def _hear_of(self, fallen: Fallen) -> None:
+        """Rule 3; the first one counts."""
+        if self._fallen is not None or self.was_stopped:
+            return
+        is_known = fallen.trainer is not None and fallen.trainer < self._options.trainers
+        culprits = (fallen.trainer,) if is_known and fallen.trainer is not None else ()
+        reason = paragraph(fallen.text)
+        self._fallen = Outcome(1, f"the job is broken: {reason}")
+        self._ground.watcher.broken(f"pserver at {self._where}", reason, culprits, is_own=False)
+        _end(self._hubs.values(), reason, *culprits)
+
     async def _outcome(self) -> Outcome:
-        """Rules 1 and 2."""
+        """Rules 1, 2 and 3."""
         loop = asyncio.get_running_loop()
         waiting = {loop.create_task(hub.outcome()): hub for hub in self._hubs.values()}
         outcomes = [Outcome(0, "no trainer has come")]
@@ -178,14 +196,14 @@ class _Served:
             worst = max(reversed(outcomes), key=lambda each: each.exit_status)
             if worst.exit_status or not any(map(_has_ever_been_met, waiting.values())):
                 _end(waiting.values(), worst.text)
-        return worst
+        return self._fallen or worst
 
 
-def _end(hubs: Iterable[Hub], why: str) -> None:
+def _end(hubs: Iterable[Hub], why: str, *culprits: int) -> None:
     """Stop those to which trainers came, which tell them why, and leave the others."""
     for hub in hubs:
         if _has_ever_been_met(hub):
-            hub.stop(why)
+            hub.stop(why, *culprits)
         else:
             hub.leave()
 

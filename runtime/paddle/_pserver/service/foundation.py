@@ -38,14 +38,14 @@ class Foundation:
     encrypted."""
 
     def __init__(self, watcher: Watcher, token: Token | None, certificate: Certificate | None) -> None:
-        self._watcher, self._certificate = watcher, certificate
+        self.watcher, self._certificate = watcher, certificate
         shown = "" if certificate is None else certificate.name
         self.gate = None if token is None else Gate(token, partial(secrets.token_bytes, 32), shown)
 
     def hub(self, options: ShardOptions, name: str) -> tuple[Hub, Kept | None]:
         """A shard with its connections, and its snapshots, where it keeps any. Raises as ``begin`` does."""
         shard, kept = begin(options, name)
-        return Hub(shard, name, self._watcher, kept), kept
+        return Hub(shard, name, self.watcher, kept), kept
 
     def open(
         self, app: web.Application, listeners: Sequence[socket.socket], name: str, trainers: int

@@ -18,8 +18,8 @@ from collections.abc import Callable, Coroutine, Sequence
 
 import numpy as np
 
-from paddle._pserver.errors import FrameError
-from paddle._pserver.protocol.messages import Share, Sign, failure
+from paddle._pserver.errors import BadMessage, FrameError
+from paddle._pserver.protocol.messages import Answer, Fallen, Share, Sign, failure
 from paddle._pserver.protocol.outlet import Outlet
 from paddle._pserver.service.meter import Meter
 from paddle._pserver.service.relay import relayed
@@ -56,6 +56,7 @@ class Hub:
         self.name = name
         self.damaged_frames = 0
         self.door: Callable[[], Door] = Door  # who came to it; whoever keeps it says so
+        self.on_fallen: Callable[[Fallen], None] | None = None  # where whoever runs this shard wants to know
         self._kept = kept
         self._disk_tasks: set[asyncio.Task[None]] = set()
         self._meter = Meter()
@@ -93,6 +94,8 @@ class Hub:
             decode()
         if isinstance(message, Sign) and session.known:
             return session.send(message)
+        if isinstance(message, Fallen):
+            return self._fallen(session, message)
         if isinstance(message, Share):
             loan = self._inlets[session.id].loan
             return session.send(loan.share(message, self.shard.expecting(session.id).tables))
@@ -103,6 +106,16 @@ class Hub:
         self._meter.worked(time.monotonic() - now)
         self._tell_progress()
         return None
+
+    def _fallen(self, session: Session, message: Fallen) -> None:
+        """Answered first: what follows ends this shard."""
+        if self.on_fallen is None:
+            session.send(failure(BadMessage("whoever has launched this pserver tells it who has fallen")))
+        else:
+            session.send(Answer(self.shard.clocks.version))
+        session.close()
+        if self.on_fallen is not None:
+            self.on_fallen(message)
 
     def damaged(self, session: Session, error: FrameError) -> None:
         """See :class:`paddle._pserver.service.session.Owner`."""
@@ -154,10 +167,10 @@ class Hub:
         period = self.shard.options.log_period_server
         return version - version % period + period
 
-    def stop(self, reason: str) -> None:
-        """Tell all trainers that this shard ends before its time."""
+    def stop(self, reason: str, *culprits: int) -> None:
+        """Tell all trainers that this shard ends before its time; see Shard.stop."""
         self._over.set()
-        self._do(self.shard.stop(reason, now=self._clock.now()))
+        self._do(self.shard.stop(reason, *culprits, now=self._clock.now()))
 
     def leave(self) -> None:
         """Nobody ever came here, and nobody will."""

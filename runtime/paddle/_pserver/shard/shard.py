@@ -241,10 +241,10 @@ class Shard:
             then(error is None)
         self._conclude()
 
-    def stop(self, reason: str, *, now: float) -> list[Effect]:
-        """Whoever runs this shard ends it."""
+    def stop(self, reason: str, *culprits: int, now: float) -> list[Effect]:
+        """Whoever runs this shard ends it, because of ``culprits`` if there are any."""
         self._begin(now)
-        self._break(reason, is_own=True)
+        self._break(reason, *culprits, is_own=not culprits)
         self._conclude()
         return self._outbox.effects
 
