@@ -188,6 +188,7 @@ TABLE = (
     ),
     Row("_program.writing", "_complaint _program.{description, errors, writing}", "numpy"),
     Row("_program.writing.optimizer", "_program.{description, errors, writing} _program.lowering.updates"),
+    Row("_program.writing.taking", "_complaint _program.{description, errors}", "inspect numpy"),
     Row("_program.writing.scheduling", "_engine.exchange _program.description"),
     Row(
         "_program.writing.{backward, branching}",

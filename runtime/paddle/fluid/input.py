@@ -9,11 +9,12 @@ from paddle._program.description.variable import Variable
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid.layers.appending import appended
 from paddle.fluid.layers.io import data as _data
-from paddle.fluid.layers.kinds import check
+from paddle.fluid.layers.kinds import taking
 
 __all__ = ["data", "embedding", "one_hot"]
 
 
+@taking
 def data(name: str, shape: Sequence[int | None], dtype: Any = "float32", lod_level: int = 0) -> Variable:
     """A variable that every run is fed; None or -1 stands for a size that the feed decides."""
     sizes = [-1 if size is None else size for size in shape]
@@ -22,6 +23,7 @@ def data(name: str, shape: Sequence[int | None], dtype: Any = "float32", lod_lev
     return made
 
 
+@taking
 def embedding(
     input: Variable,
     size: Sequence[int],
@@ -32,7 +34,6 @@ def embedding(
     dtype: Any = "float32",
 ) -> Variable:
     """The rows of a table that integers name, of any shape: each becomes a row behind their axes."""
-    check("embedding", ("int64",), input=input)
     helper = LayerHelper("embedding", param_attr=param_attr)
     rows = [int(each) for each in size]
     table = helper.create_parameter(helper.param_attr, rows, dtype)
@@ -41,8 +42,8 @@ def embedding(
     return appended("lookup_table_v2", {"W": table, "Ids": input}, attrs, dtype=dtype)
 
 
+@taking
 def one_hot(input: Variable, depth: int, allow_out_of_range: bool = False) -> Variable:
     """1 in the place that an integer names, along a new last axis."""
-    check("one_hot", ("int32", "int64"), input=input)
     attrs = {"depth": int(depth), "allow_out_of_range": allow_out_of_range}
     return appended("one_hot_v2", {"X": input}, attrs, dtype="float32")

@@ -8,6 +8,7 @@ from typing import Any
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle.fluid import layers
+from paddle.fluid.layers.kinds import taking
 
 __all__ = [
     "glu",
@@ -18,6 +19,7 @@ __all__ = [
 ]
 
 
+@taking
 def simple_img_conv_pool(
     input: Variable,
     num_filters: int,
@@ -61,6 +63,7 @@ def simple_img_conv_pool(
     )
 
 
+@taking
 def img_conv_group(
     input: Variable,
     conv_num_filter: Sequence[int],
@@ -116,6 +119,7 @@ def _of_each(name: str, given: Any, count: int) -> list[Any]:
     return list(given)
 
 
+@taking
 def sequence_conv_pool(
     input: Variable,
     num_filters: int,
@@ -137,12 +141,14 @@ def sequence_conv_pool(
     return layers.sequence_pool(input=seen, pool_type=pool_type)
 
 
+@taking
 def glu(input: Variable, dim: int = -1) -> Variable:
     """The first half along an axis, let through as far as the sigmoid of the second half says."""
     first, second = layers.split(input, num_or_sections=2, dim=dim)
     return layers.elementwise_mul(x=first, y=layers.sigmoid(x=second))
 
 
+@taking
 def scaled_dot_product_attention(
     queries: Variable, keys: Variable, values: Variable, num_heads: int = 1, dropout_rate: float = 0.0
 ) -> Variable:

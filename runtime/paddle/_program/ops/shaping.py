@@ -239,7 +239,23 @@ def _tiled(low: Lowering, op: Operator, times: tuple[int, ...] | None) -> None:
 def _expand_as(low: Lowering, op: Operator) -> None:
     like = low.input(op, "target_tensor" if low.has(op, "target_tensor") else "Y")
     x = low.input(op, "X").variable
-    low.give(op, "Out", low.op("expand_as", X=x, Like=like.variable), like.runs)
+    times = _times(x.shape, like.variable.shape)
+    if times is None:
+        low.give(op, "Out", low.op("expand_as", X=x, Like=like.variable), like.runs)
+    else:
+        low.give(op, "Out", low.op("tile", {"times": times}, X=x), like.runs)
+
+
+def _times(sizes: Sequence[int], wanted: Sequence[int]) -> tuple[int, ...] | None:
+    """How often parts of more than one element lie in what is wanted; None where none are repeated."""
+    if len(sizes) != len(wanted):
+        return None
+    pairs = list(zip(sizes, wanted, strict=True))
+    if not any(1 < size < whole for size, whole in pairs):
+        return None
+    if any(size != whole and (size < 1 or whole < 1 or whole % size) for size, whole in pairs):
+        return None
+    return tuple(1 if size == whole else whole // size for size, whole in pairs)
 
 
 @lowers("expand_v2", shape=())

@@ -53,7 +53,7 @@ def gradients(
     targets: Any, inputs: Any, target_gradients: Any = None, no_grad_set: Collection[Any] | None = None
 ) -> list[Variable | None]:
     """The gradients of ``targets``, each times its ``target_gradients`` (1 by default), by ``inputs``."""
-    targets, inputs = _several(targets), _several(inputs)
+    targets, inputs = _variables("targets", targets), _variables("inputs", inputs)
     given = _several(target_gradients) if target_gradients is not None else [None] * len(targets)
     if len(given) != len(targets):
         raise BadArgument(f"there are {len(targets)} targets and {len(given)} target_gradients")
@@ -209,3 +209,11 @@ def _names(given: Collection[Any] | None) -> set[str]:
 
 def _several(given: Any) -> list[Any]:
     return list(given) if isinstance(given, list | tuple) else [given]
+
+
+def _variables(name: str, given: Any) -> list[Variable]:
+    several = _several(given)
+    for each in several:
+        if not isinstance(each, Variable):
+            raise BadArgument(f"gradients: {name} is a Variable of the program or several, not {each!r:.60}")
+    return several

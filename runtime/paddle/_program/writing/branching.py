@@ -130,7 +130,11 @@ def cond(
                 raise BadArgument(f"the functions of cond give {len(made)} and {len(found)} variables")
             for source, target in zip(found, made, strict=True):
                 _assign(source, target)
-    if not made or true_fn is None or false_fn is None:
+    if made and (true_fn is None or false_fn is None):
+        raise BadArgument(
+            "cond: one function gives something, and the other, which is None, nothing: tell both"
+        )
+    if not made:
         return None
     return made if isinstance(shape, list | tuple) else made[0]
 
@@ -142,10 +146,22 @@ def case(
 ) -> Any:
     """What the function of the first pair gives whose bool holds; if none does, ``default``, or else the
     last."""
-    (pred, function), *rest = pred_fn_pairs
+    (pred, function), *rest = _pairs("case: pred_fn_pairs", Variable, pred_fn_pairs)
     if not rest:
         return function() if default is None else cond(pred, function, default, name)
     return cond(pred, function, lambda: case(rest, default, name), name)
+
+
+def _pairs(place: str, kind: type, given: Any) -> list[tuple[Any, Callable[[], Any]]]:
+    """What says when each function is taken, and it."""
+    whens = "a bool Variable" if kind is Variable else "a whole number"
+    if not isinstance(given, list | tuple) or not given:
+        raise BadArgument(f"{place} is a list of pairs ({whens}, a function), not {given!r:.60}")
+    for each in given:
+        is_pair = isinstance(each, list | tuple) and len(each) == 2
+        if not is_pair or not isinstance(each[0], kind) or not callable(each[1]):
+            raise BadArgument(f"{place} holds pairs ({whens}, a function), not {each!r:.60}")
+    return list(given)
 
 
 def switch_case(
@@ -156,9 +172,10 @@ def switch_case(
 ) -> Any:
     """What the function of that number gives; of none such, ``default``, or else the last."""
     if isinstance(branch_fns, Mapping):
-        pairs = sorted(branch_fns.items())
-    else:
-        pairs = [each if isinstance(each, tuple) else (at, each) for at, each in enumerate(branch_fns)]
+        branch_fns = sorted(branch_fns.items())
+    elif isinstance(branch_fns, list | tuple):
+        branch_fns = [each if isinstance(each, tuple) else (at, each) for at, each in enumerate(branch_fns)]
+    pairs = _pairs("switch_case: branch_fns", int, branch_fns)
     helper = LayerHelper("switch_case", name=name)
     return case([(_is_number(helper, branch_index, at), function) for at, function in pairs], default, name)
 

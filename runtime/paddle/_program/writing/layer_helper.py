@@ -5,7 +5,7 @@ It must never know what a layer computes. Guarantee: names follow from the order
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import copy
 from typing import Any
 
@@ -124,6 +124,8 @@ class LayerHelper:
             attr.name = unique_name.generate(f"{self.name}.{'b' if is_bias else 'w'}")
         traits = attr._to_kwargs()
         shape = [int(size) for size in shape]
+        if not shape or min(shape) < 1:
+            raise BadArgument(f"{self.layer_type}: a parameter has sizes of 1 or more, not {shape}")
         startup = self.startup_program.global_block()
         startup.create_parameter(shape=shape, dtype=dtype, initializer=attr.initializer, **traits)
         made = self.main_program.global_block().create_parameter(shape=shape, dtype=dtype, **traits)
@@ -189,6 +191,10 @@ class LayerHelper:
         act = self.kwargs.get("act")
         if act is None:
             return input_var
+        if not isinstance(act, str | Mapping):
+            raise BadArgument(
+                f"{self.layer_type}: act is the name of an activation, such as 'relu', not {act!r}"
+            )
         attrs = {"type": act} if isinstance(act, str) else dict(act)
         type = attrs.pop("type")
         out = self.create_variable_for_type_inference(input_var.dtype)

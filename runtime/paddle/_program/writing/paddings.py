@@ -6,6 +6,7 @@ It must never know an operator. Guarantee: a padding that has no meaning is refu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 from paddle._program.errors import BadArgument
@@ -20,10 +21,10 @@ def paddings_of(layer: str, given: Any, data_format: str = "NCHW") -> tuple[list
         if given.upper() not in ("SAME", "VALID"):
             raise BadArgument(f"{layer}: padding is numbers, 'SAME' or 'VALID', not {given!r}")
         return [0, 0], given.upper()
-    numbers: list[Any] = [given, given] if isinstance(given, int) else list(given)
+    numbers: list[Any] = [given, given] if isinstance(given, Integral) else _listed(given)
     if numbers and all(isinstance(each, list | tuple) for each in numbers):
         numbers = [side for pair in _of_image(layer, numbers, data_format) for side in pair]
-    if len(numbers) not in (2, 4) or any(isinstance(each, list | tuple) for each in numbers):
+    if len(numbers) not in (2, 4) or not all(isinstance(each, Integral) for each in numbers):
         raise BadArgument(
             f"{layer}: padding is one number, two, or four (above, below, left and right), not {given!r}"
         )
@@ -31,6 +32,10 @@ def paddings_of(layer: str, given: Any, data_format: str = "NCHW") -> tuple[list
     if len(sides) == 4 and sides[0] == sides[1] and sides[2] == sides[3]:
         sides = [sides[0], sides[2]]
     return sides, "EXPLICIT"
+
+
+def _listed(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, list | tuple) else []
 
 
 def _of_image(layer: str, pairs: list[Sequence[int]], data_format: str) -> list[Sequence[int]]:

@@ -13,11 +13,13 @@ from paddle._program.description.block import Block
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.initializer import Constant, Initializer
+from paddle._program.writing.taking import checked
 
 
 class ParamAttr:
     """``learning_rate`` multiplies the optimizer's. What is None is the layer's, or the optimizer's."""
 
+    @checked
     def __init__(
         self,
         name: str | None = None,

@@ -9,7 +9,6 @@ from paddle._program.description.dtypes import VarType
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.layer_helper import LayerHelper
-from paddle.fluid.layers.kinds import check_slots
 
 
 def appended(
@@ -25,7 +24,6 @@ def appended(
 ) -> Variable:
     """What one operator gives in slot ``out``, in the dtype of its first input unless another is said.
     ``into``: the variable that is to hold it, a new one if None."""
-    check_slots(type, inputs)
     helper = LayerHelper(type, name=name, act=act)
     made = into
     if made is None:
@@ -43,7 +41,6 @@ def several(
     name: str | None = None,
 ) -> list[Variable]:
     """What one operator gives in several slots; a dtype that is None is that of the first input."""
-    check_slots(type, inputs)
     helper = LayerHelper(type, name=name)
     first = first_of(type, inputs).dtype
     made = {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from paddle._program.description.variable import Variable
+from paddle._program.errors import BadArgument
 from paddle.fluid.layers.appending import appended
 
 __all__ = [
@@ -46,6 +46,8 @@ def _of_two(type: str, said: str) -> Callable[..., Variable]:
     def layer(
         x: Variable, y: Variable, axis: int = -1, act: str | None = None, name: str | None = None
     ) -> Variable:
+        if axis < -1:
+            raise BadArgument(f"{type}: axis is an axis of x, or -1 for the last ones, not {axis}")
         return appended(type, {"X": x, "Y": y}, {"axis": axis}, act=act, name=name)
 
     layer.__name__ = layer.__qualname__ = type
@@ -111,14 +113,14 @@ def mean(x: Variable, name: str | None = None) -> Variable:
     return appended("mean", {"X": x}, name=name)
 
 
-def sum(x: Any) -> Variable:
+def sum(x: Variable | Sequence[Variable]) -> Variable:
     """The sum of variables of one shape."""
     return appended("sum", {"X": x})
 
 
 def scale(
     x: Variable,
-    scale: float = 1.0,
+    scale: float | Variable = 1.0,
     bias: float = 0.0,
     bias_after_scale: bool = True,
     act: str | None = None,

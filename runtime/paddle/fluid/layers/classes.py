@@ -8,7 +8,6 @@ from typing import Any
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.layer_helper import LayerHelper
-from paddle.fluid.layers.kinds import check_floats
 from paddle.fluid.layers.sequence_lod import appended
 
 __all__ = [
@@ -39,7 +38,6 @@ def nce(
     ``sampler``: classes are drawn uniformly, the more often the smaller their number is (log_uniform), or by
     ``custom_dist``, their probabilities.
     """
-    check_floats("nce", input=input)
     if sampler not in _SAMPLERS:
         raise BadArgument(f"nce draws classes by one of {', '.join(_SAMPLERS)}, not {sampler!r}")
     if sampler == "custom_dist" and (custom_dist is None or len(custom_dist) != num_total_classes):
@@ -76,7 +74,6 @@ def hsigmoid(
     is_sparse: bool = False,
 ) -> Variable:
     """What a label costs whose class is at a leaf of a balanced tree: each turn on the way is a sigmoid."""
-    check_floats("hsigmoid", input=input)
     if is_custom and (path_table is None or path_code is None or num_classes is None):
         raise BadArgument(
             "hsigmoid(is_custom=True) takes path_table, path_code and num_classes, the number of inner nodes"

@@ -12,7 +12,6 @@ from paddle._program.errors import BadArgument
 from paddle._program.writing.branching import ConditionalBlock, While, case, cond, switch_case, while_loop
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid._listed import of_layers
-from paddle.fluid.layers.kinds import check
 
 __all__ = [
     "ConditionalBlock",
@@ -143,7 +142,6 @@ def create_array(dtype: Any) -> Variable:
 
 def array_write(x: Variable, i: Variable, array: Variable | None = None) -> Variable:
     """Set element ``i`` of an array, a new one if None, which grows as far as that."""
-    check("array_write", ("int64",), i=i)
     array = create_array(x.dtype) if array is None else array
     LayerHelper("array_write").append_op("write_to_array", {"X": [x], "I": [i]}, {"Out": [array]})
     return array

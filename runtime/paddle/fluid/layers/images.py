@@ -13,7 +13,6 @@ from paddle._program.writing.initializer import Normal
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle._program.writing.paddings import paddings_of
 from paddle.fluid.layers.appending import appended, several, sizes_of
-from paddle.fluid.layers.kinds import check_floats
 
 __all__ = [
     "adaptive_pool2d",
@@ -69,7 +68,6 @@ def conv2d(
     use_mkldnn: bool = False,
 ) -> Variable:
     """What ``num_filters`` filters see of each window, with a bias for each filter."""
-    check_floats("conv2d", input=input)
     arguments = {"input": input, "param_attr": param_attr, "bias_attr": bias_attr, "act": act, "name": name}
     channels = _channels("conv2d", input, data_format)
     helper, parts = LayerHelper("conv2d", **arguments), groups or 1
@@ -110,7 +108,6 @@ def conv2d_transpose(
 ) -> Variable:
     """Each pixel times a filter, added up where the filters overlap; the filter's size follows from
     ``output_size`` where only that is told."""
-    check_floats("conv2d_transpose", input=input)
     arguments = {"input": input, "param_attr": param_attr, "bias_attr": bias_attr, "act": act, "name": name}
     helper, parts = LayerHelper("conv2d_transpose", **arguments), groups or 1
     channels, first = _channels("conv2d_transpose", input, data_format), 2 if data_format == "NCHW" else 1
@@ -216,7 +213,7 @@ def maxout(x: Variable, groups: int, name: str | None = None, axis: int = 1) -> 
 
 def image_resize(
     input: Variable,
-    out_shape: Any = None,
+    out_shape: Variable | Sequence[int] | None = None,
     scale: float | None = None,
     name: str | None = None,
     resample: str = "BILINEAR",
@@ -252,7 +249,7 @@ def image_resize(
 
 def resize_bilinear(
     input: Variable,
-    out_shape: Any = None,
+    out_shape: Variable | Sequence[int] | None = None,
     scale: float | None = None,
     name: str | None = None,
     actual_shape: Variable | None = None,
@@ -267,7 +264,7 @@ def resize_bilinear(
 
 def resize_nearest(
     input: Variable,
-    out_shape: Any = None,
+    out_shape: Variable | Sequence[int] | None = None,
     scale: float | None = None,
     name: str | None = None,
     actual_shape: Variable | None = None,

@@ -15,7 +15,7 @@ __all__ = ["data"]
 
 def data(
     name: str,
-    shape: Sequence[int],
+    shape: Sequence[int | None],
     append_batch_size: bool = True,
     dtype: Any = "float32",
     lod_level: int = 0,

@@ -45,7 +45,7 @@ def autoincreased_step_counter(counter_name: str | None = None, begin: int = 1, 
     return counter
 
 
-def noam_decay(d_model: Any, warmup_steps: Any, learning_rate: Any = 1.0) -> Variable:
+def noam_decay(d_model: float, warmup_steps: float, learning_rate: float | Variable = 1.0) -> Variable:
     """It rises for ``warmup_steps`` and falls with the root of the step then (Attention is all you need)."""
     with default_main_program()._lr_schedule_guard():
         step = _step(1)
@@ -56,7 +56,7 @@ def noam_decay(d_model: Any, warmup_steps: Any, learning_rate: Any = 1.0) -> Var
 
 
 def exponential_decay(
-    learning_rate: Any, decay_steps: Any, decay_rate: float, staircase: bool = False
+    learning_rate: float | Variable, decay_steps: float | Variable, decay_rate: float, staircase: bool = False
 ) -> Variable:
     """``learning_rate * decay_rate ** (step / decay_steps)``."""
     with default_main_program()._lr_schedule_guard():
@@ -65,7 +65,7 @@ def exponential_decay(
 
 
 def natural_exp_decay(
-    learning_rate: Any, decay_steps: Any, decay_rate: float, staircase: bool = False
+    learning_rate: float | Variable, decay_steps: float | Variable, decay_rate: float, staircase: bool = False
 ) -> Variable:
     """``learning_rate * exp(-decay_rate * step / decay_steps)``."""
     with default_main_program()._lr_schedule_guard():
@@ -73,7 +73,7 @@ def natural_exp_decay(
 
 
 def inverse_time_decay(
-    learning_rate: Any, decay_steps: Any, decay_rate: float, staircase: bool = False
+    learning_rate: float | Variable, decay_steps: float | Variable, decay_rate: float, staircase: bool = False
 ) -> Variable:
     """``learning_rate / (1 + decay_rate * step / decay_steps)``."""
     with default_main_program()._lr_schedule_guard():
@@ -82,8 +82,8 @@ def inverse_time_decay(
 
 
 def polynomial_decay(
-    learning_rate: Any,
-    decay_steps: Any,
+    learning_rate: float | Variable,
+    decay_steps: float | Variable,
     end_learning_rate: float = 0.0001,
     power: float = 1.0,
     cycle: bool = False,
@@ -107,8 +107,10 @@ def polynomial_decay(
         return _scaled(share, float(learning_rate) - end_learning_rate, float(end_learning_rate))
 
 
-def piecewise_decay(boundaries: Sequence[Any], values: Sequence[float]) -> Variable:
+def piecewise_decay(boundaries: Sequence[float], values: Sequence[float]) -> Variable:
     """``values[i]`` while the step is below ``boundaries[i]``, and the last value from then on."""
+    if isinstance(boundaries, Variable) or isinstance(values, Variable):
+        raise BadArgument("piecewise_decay: boundaries and values are lists of numbers, not Variables")
     if len(values) - len(boundaries) != 1:
         raise BadArgument(
             f"piecewise_decay: {len(boundaries)} boundaries divide steps among {len(boundaries) + 1} values, "
@@ -127,7 +129,7 @@ def piecewise_decay(boundaries: Sequence[Any], values: Sequence[float]) -> Varia
         return _outlasting("learning_rate", _sum(terms))
 
 
-def cosine_decay(learning_rate: Any, step_each_epoch: int, epochs: int) -> Variable:
+def cosine_decay(learning_rate: float | Variable, step_each_epoch: float, epochs: float) -> Variable:
     """Half a cosine over ``epochs``, of which each has one rate."""
     with default_main_program()._lr_schedule_guard():
         epoch = _periods(step_each_epoch, True)
@@ -135,7 +137,9 @@ def cosine_decay(learning_rate: Any, step_each_epoch: int, epochs: int) -> Varia
         return _times(_scaled(wave, 0.5, 0.5), learning_rate)
 
 
-def linear_lr_warmup(learning_rate: Any, warmup_steps: int, start_lr: float, end_lr: float) -> Variable:
+def linear_lr_warmup(
+    learning_rate: float | Variable, warmup_steps: int, start_lr: float, end_lr: float
+) -> Variable:
     """From ``start_lr`` to ``end_lr`` in ``warmup_steps``, then ``learning_rate``: a number or a schedule."""
     with default_main_program()._lr_schedule_guard():
         step = _step()

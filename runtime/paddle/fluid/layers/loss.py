@@ -7,7 +7,6 @@ from paddle._program.errors import BadArgument
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid._listed import of_layers
 from paddle.fluid.layers.appending import appended, several
-from paddle.fluid.layers.kinds import check_floats
 
 __all__ = [
     "bpr_loss",
@@ -59,7 +58,6 @@ def softmax_with_cross_entropy(
 
 def square_error_cost(input: Variable, label: Variable) -> Variable:
     """The square of the difference, element by element."""
-    check_floats("square_error_cost", input=input, label=label)
     apart = appended("elementwise_sub", {"X": input, "Y": label}, {"axis": -1})
     return appended("square", {"X": apart})
 

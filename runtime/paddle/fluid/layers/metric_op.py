@@ -6,7 +6,6 @@ from paddle._program.description.variable import Variable
 from paddle._program.writing.initializer import Constant
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid._listed import of_layers
-from paddle.fluid.layers.kinds import check_floats
 
 __all__ = ["accuracy", "auc"]
 
@@ -19,7 +18,6 @@ def accuracy(
     total: Variable | None = None,
 ) -> Variable:
     """The share of samples whose label is among the ``k`` greatest of their row."""
-    check_floats("accuracy", input=input)
     helper = LayerHelper("accuracy")
     best = helper.create_variable_for_type_inference(input.dtype)
     indices = helper.create_variable_for_type_inference("int64")
@@ -46,7 +44,6 @@ def auc(
     """The area under the curve of all samples since the startup program was run, that of the last
     ``slide_steps`` steps, and the four variables in which samples are counted: for these steps, for all;
     positive ones, negative ones."""
-    check_floats("auc", input=input)
     helper, width = LayerHelper("auc"), num_thresholds + 1
     ring = [(slide_steps + 1) * width + 1] if slide_steps else [1, width]
     counts = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -12,7 +12,6 @@ from paddle._program.writing.initializer import Constant
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid._listed import of_layers
 from paddle.fluid.layers.appending import appended, sizes_of
-from paddle.fluid.layers.kinds import check, check_floats
 
 __all__ = [
     "bilinear_tensor_product",
@@ -31,19 +30,18 @@ __all__ = [
 
 
 def fc(
-    input: Any,
+    input: Variable | Sequence[Variable],
     size: int,
     num_flatten_dims: int = 1,
     param_attr: Any = None,
     bias_attr: Any = None,
     use_mkldnn: bool | str | None = False,
-    act: Any = None,
+    act: str | Mapping[str, Any] | None = None,
     is_test: bool = False,
     name: str | None = None,
 ) -> Variable:
     """Each input times weights of its own, summed, with a bias and an activation. The first
     ``num_flatten_dims`` axes of an input are its rows."""
-    check_floats("fc", input=input)
     if isinstance(use_mkldnn, str):  # releases from 1.5 on have the activation in this place, then the name
         act, name = use_mkldnn, act if isinstance(act, str) else name
     arguments = {"input": input, "param_attr": param_attr, "bias_attr": bias_attr, "act": act, "name": name}
@@ -75,7 +73,6 @@ def embedding(
     """The rows of a table that integers name; ``padding_idx`` names zeros. The last axis of the integers, of
     size 1, becomes a row. ``is_sparse``: gradients list those rows alone; ``is_distributed``: and nobody who
     trains in a cluster has all of the table."""
-    check("embedding", ("int64",), input=input)
     helper = LayerHelper("embedding", param_attr=param_attr)
     rows = [int(each) for each in size]
     table = helper.create_parameter(helper.param_attr, rows, dtype)
@@ -124,6 +121,8 @@ def label_smooth(
     name: str | None = None,
 ) -> Variable:
     """(1 - epsilon) of the label and epsilon of a distribution, an even one by default."""
+    if not 0 <= epsilon <= 1:
+        raise BadArgument(f"label_smooth: epsilon is a share, from 0 to 1, not {epsilon}")
     made = appended("label_smooth", {"X": label, "PriorDist": prior_dist}, {"epsilon": epsilon}, name=name)
     made.stop_gradient = True
     return made

@@ -10,7 +10,6 @@ from paddle._program.errors import check_known
 from paddle._program.writing.initializer import Constant
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle._program.writing.param_attr import ParamAttr
-from paddle.fluid.layers.kinds import check_floats
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm"]
 
@@ -34,7 +33,6 @@ def batch_norm(
 ) -> Variable:
     """Each channel less its mean over the batch, over its deviation, times a scale and plus a bias. A test
     takes the moving mean and variance, which training moves."""
-    check_floats("batch_norm", input=input)
     check_known("batch_norm", others, "fuse_with_relu use_mkldnn")
     helper = LayerHelper("batch_norm", param_attr=param_attr, bias_attr=bias_attr, act=act, name=name)
     channels = [input.shape[1] if data_layout == "NCHW" else input.shape[-1]]
@@ -104,7 +102,6 @@ def layer_norm(
     name: str | None = None,
 ) -> Variable:
     """Each sample, over its axes from ``begin_norm_axis`` on."""
-    check_floats("layer_norm", input=input)
     helper = LayerHelper("layer_norm", param_attr=param_attr, bias_attr=bias_attr, act=act, name=name)
     weights = _weights(helper, [prod(input.shape[begin_norm_axis:])], input.dtype, scale, shift)
     attrs = {"epsilon": epsilon, "begin_norm_axis": begin_norm_axis}

@@ -7,7 +7,6 @@ from typing import Any
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.layer_helper import LayerHelper
-from paddle.fluid.layers.kinds import check_floats
 from paddle.fluid.layers.nn import fc
 from paddle.fluid.layers.sequence_lod import appended
 
@@ -39,7 +38,6 @@ def dynamic_lstm(
 ) -> tuple[Variable, Variable]:
     """Hidden values and cells of an LSTM, ``size / 4`` wide. ``input`` is ``size`` wide: what reaches the
     gates from outside, which a layer such as ``fc`` before it computes."""
-    check_floats("dynamic_lstm", input=input)
     _check_width("dynamic_lstm", input, size, 4)
     helper = LayerHelper("lstm", input=input, param_attr=param_attr, bias_attr=bias_attr, name=name)
     width = size // 4
@@ -76,7 +74,6 @@ def dynamic_lstmp(
     proj_clip: float | None = None,
 ) -> tuple[Variable, Variable]:
     """An LSTM whose hidden values are projected to ``proj_size``; that is what it remembers, and gives."""
-    check_floats("dynamic_lstmp", input=input)
     _check_width("dynamic_lstmp", input, size, 4)
     helper = LayerHelper("lstmp", input=input, param_attr=param_attr, bias_attr=bias_attr, name=name)
     width = size // 4
@@ -112,7 +109,6 @@ def dynamic_gru(
 ) -> Variable:
     """Hidden values of a GRU, ``size`` wide. ``input`` is ``3 * size`` wide. ``origin_mode``: the update gate
     says how much of the former value stays, not of the new one comes."""
-    check_floats("dynamic_gru", input=input)
     _check_width("dynamic_gru", input, 3 * size, 3)
     helper = LayerHelper("gru", input=input, param_attr=param_attr, bias_attr=bias_attr)
     inputs = _weights(helper, input, [size, 3 * size], 3 * size, input.dtype) | {"H0": h_0}

@@ -10,7 +10,6 @@ from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid._listed import of_layers
-from paddle.fluid.layers.kinds import check_floats
 
 __all__ = [
     "im2sequence",
@@ -74,7 +73,6 @@ def sequence_conv(
 
     ``padding_start``: where the window begins, relative to the row: by default it has it in the middle.
     """
-    check_floats("sequence_conv", input=input)
     if filter_stride != 1:
         raise BadArgument(f"sequence_conv moves by one row at a time, not by {filter_stride}")
     arguments = {"input": input, "param_attr": param_attr, "bias_attr": bias_attr, "act": act, "name": name}
@@ -103,7 +101,6 @@ def sequence_softmax(
     bias_attr: Any = None,
 ) -> Variable:
     """A softmax over the rows of each sequence, which have one column."""
-    check_floats("sequence_softmax", input=input)
     helper = LayerHelper("sequence_softmax", input=input, name=name)
     return appended(helper, "sequence_softmax", {"X": input})
 
@@ -111,7 +108,6 @@ def sequence_softmax(
 def sequence_pool(input: Variable, pool_type: str, is_test: bool = False, pad_value: float = 0.0) -> Variable:
     """One row for each sequence: ``pool_type`` is average, sum, sqrt (the sum over the root of the length),
     max, last or first. A sequence without rows becomes ``pad_value``."""
-    check_floats("sequence_pool", input=input)
     if str(pool_type).lower() not in _POOLS:
         raise BadArgument(f"pool_type is one of {', '.join(_POOLS)}, not {pool_type!r}")
     helper = LayerHelper("sequence_pool", input=input)
@@ -235,8 +231,8 @@ def lod_append(x: Variable, level: Any) -> Variable:
 
 def im2sequence(
     input: Variable,
-    filter_size: Any = 1,
-    stride: Any = 1,
+    filter_size: int | Sequence[int] = 1,
+    stride: int | Sequence[int] = 1,
     padding: Any = 0,
     input_image_size: Variable | None = None,
     out_stride: Any = 1,

@@ -9,7 +9,6 @@ from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid.layers.appending import appended, several, size_of, sizes_of
-from paddle.fluid.layers.kinds import check
 
 __all__ = [
     "crop",
@@ -49,6 +48,11 @@ def _numbers(name: str, given: Any) -> list[int]:
             f"{name} that are computed are not in this release: give numbers, of which one may be -1"
         )
     return [int(each) for each in given]
+
+
+def _check_count(place: str, given: Any, count: int, said: str) -> None:
+    if not isinstance(given, Variable) and len(given) != count:
+        raise BadArgument(f"{place} are {count} numbers, {said}, not {list(given)}")
 
 
 def reshape(
@@ -91,7 +95,9 @@ def transpose(x: Variable, perm: Sequence[int], name: str | None = None) -> Vari
     return appended("transpose2", {"X": x}, {"axis": list(perm)}, name=name)
 
 
-def split(input: Variable, num_or_sections: Any, dim: int = -1, name: str | None = None) -> list[Variable]:
+def split(
+    input: Variable, num_or_sections: int | Sequence[int], dim: int = -1, name: str | None = None
+) -> list[Variable]:
     """Equal parts along an axis, or parts of the sizes that are told."""
     equal = isinstance(num_or_sections, int)
     count = num_or_sections if equal else len(num_or_sections)
@@ -103,7 +109,7 @@ def split(input: Variable, num_or_sections: Any, dim: int = -1, name: str | None
     return outs
 
 
-def stack(x: Any, axis: int = 0, name: str | None = None) -> Variable:
+def stack(x: Variable | Sequence[Variable], axis: int = 0, name: str | None = None) -> Variable:
     """Variables of one shape along a new axis."""
     return appended("stack", {"X": list(x) if isinstance(x, list | tuple) else [x]}, {"axis": axis}, out="Y")
 
@@ -121,6 +127,8 @@ def unstack(x: Variable, axis: int = 0, num: int | None = None) -> list[Variable
 
 def slice(input: Variable, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int]) -> Variable:
     """From ``starts`` to before ``ends`` of some axes; negative ones are counted from the end."""
+    for name, given in {"starts": starts, "ends": ends}.items():
+        _check_count(f"slice: {name}", given, len(axes), "one for each of axes")
     first, begins = sizes_of(starts, whole="StartsTensor", each="StartsTensorList")
     last, stops = sizes_of(ends, whole="EndsTensor", each="EndsTensorList")
     attrs = {"axes": list(axes), "starts": begins, "ends": stops}
@@ -135,6 +143,8 @@ def strided_slice(
     strides: Sequence[int],
 ) -> Variable:
     """As ``slice``, and of that every so many-th."""
+    for name, given in {"starts": starts, "ends": ends, "strides": strides}.items():
+        _check_count(f"strided_slice: {name}", given, len(axes), "one for each of axes")
     first, begins = sizes_of(starts, whole="StartsTensor", each="StartsTensorList")
     last, stops = sizes_of(ends, whole="EndsTensor", each="EndsTensorList")
     apart, steps = sizes_of(strides, whole="StridesTensor", each="StridesTensorList")
@@ -155,6 +165,7 @@ def expand_as(x: Variable, target_tensor: Variable, name: str | None = None) -> 
 
 def pad(x: Variable, paddings: Sequence[int], pad_value: float = 0.0, name: str | None = None) -> Variable:
     """With so many elements before and behind, for each axis."""
+    _check_count("pad: paddings", paddings, 2 * x.ndim, "two for each axis")
     return appended("pad", {"X": x}, {"paddings": list(paddings), "pad_value": float(pad_value)}, name=name)
 
 
@@ -172,19 +183,29 @@ def pad2d(
     return appended("pad2d", {"X": input}, attrs, name=name)
 
 
-def crop(x: Variable, shape: Any = None, offsets: Any = None, name: str | None = None) -> Variable:
+def crop(
+    x: Variable,
+    shape: Variable | Sequence[int | None],
+    offsets: Variable | Sequence[int] | None = None,
+    name: str | None = None,
+) -> Variable:
     """A part of the sizes of ``shape``, numbers or another variable, from ``offsets`` on, 0 if None."""
     inputs: dict[str, Any] = {"X": x}
     sizes: list[int] = []
     if isinstance(shape, Variable):
         inputs["Y"] = shape
     else:
-        sizes = [-1 if size is None else int(size) for size in shape if shape is not None]
+        sizes = [-1 if size is None else int(size) for size in shape]
     begins, places = sizes_of([0] * len(x.shape) if offsets is None else offsets, whole="Offsets", each="")
     return appended("crop", {**inputs, **begins}, {"shape": sizes, "offsets": places}, name=name)
 
 
-def crop_tensor(x: Variable, shape: Any = None, offsets: Any = None, name: str | None = None) -> Variable:
+def crop_tensor(
+    x: Variable,
+    shape: Variable | Sequence[int] | None = None,
+    offsets: Variable | Sequence[int] | None = None,
+    name: str | None = None,
+) -> Variable:
     """As ``crop``; sizes and offsets may be computed, and a size of -1 is all that is left."""
     told, sizes = sizes_of(list(x.shape) if shape is None else shape, whole="Shape", each="ShapeTensor")
     begins, places = sizes_of(
@@ -238,7 +259,6 @@ def scatter_nd(index: Variable, updates: Variable, shape: Sequence[int], name: s
 
 def one_hot(input: Variable, depth: int | Variable, allow_out_of_range: bool = False) -> Variable:
     """1 in the place that an integer names: the last axis, of size 1, becomes ``depth``."""
-    check("one_hot", ("int32", "int64"), input=input)
     told, size = size_of(depth, "depth_tensor")
     attrs = {"depth": size, "allow_out_of_range": allow_out_of_range}
     made = appended("one_hot", {"X": input, **told}, attrs, dtype="float32")

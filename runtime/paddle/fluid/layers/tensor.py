@@ -10,6 +10,7 @@ import numpy as np
 
 from paddle._program.description.dtypes import VarType, dtype_of, numpy_dtype
 from paddle._program.description.variable import Variable
+from paddle._program.errors import BadArgument
 from paddle._program.writing.initializer import Constant, Initializer
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle._program.writing.param_attr import ParamAttr
@@ -95,7 +96,7 @@ def concat(input: Sequence[Variable], axis: int = 0, name: str | None = None) ->
     return appended("concat", {"X": given}, {"axis": axis}, name=name)
 
 
-def sums(input: Any, out: Variable | None = None) -> Variable:
+def sums(input: Variable | Sequence[Variable], out: Variable | None = None) -> Variable:
     """The sum of variables of one shape."""
     return appended("sum", {"X": input}, into=out)
 
@@ -131,15 +132,20 @@ def _made(
 def fill_constant(
     shape: Sequence[int],
     dtype: Any,
-    value: Any,
+    value: float | Variable,
     force_cpu: bool = False,
     out: Variable | None = None,
     name: str | None = None,
 ) -> Variable:
     """One number everywhere."""
     inputs, sizes = sizes_of(shape, whole="ShapeTensor", each="ShapeTensorList")
-    attrs = {"shape": sizes, "dtype": int(dtype_of(dtype)), "value": float(value)}
-    return _made("fill_constant", attrs, dtype, out, inputs)
+    attrs = {"shape": sizes, "dtype": int(dtype_of(dtype))}
+    if not isinstance(value, Variable):
+        return _made("fill_constant", {**attrs, "value": float(value)}, dtype, out, inputs)
+    ones = _made("fill_constant", {**attrs, "value": 1.0}, dtype, None, inputs)
+    made = appended("elementwise_mul", {"X": ones, "Y": cast(value, dtype)}, {"axis": -1}, into=out)
+    made.stop_gradient = True
+    return made
 
 
 def fill_constant_batch_size_like(
@@ -223,7 +229,13 @@ def isfinite(x: Variable) -> Variable:
     return appended("isfinite", {"X": x}, dtype="bool")
 
 
-def range(start: Any, end: Any, step: Any, dtype: Any, name: str | None = None) -> Variable:
+def range(
+    start: float | Variable,
+    end: float | Variable,
+    step: float | Variable,
+    dtype: Any,
+    name: str | None = None,
+) -> Variable:
     """Numbers from ``start`` to below ``end``. Where any of the three is computed, a run decides how many."""
     given = {"Start": start, "End": end, "Step": step}
     if not any(isinstance(each, Variable) for each in given.values()):
@@ -235,7 +247,13 @@ def range(start: Any, end: Any, step: Any, dtype: Any, name: str | None = None) 
     return appended("range", inputs, dtype=dtype)
 
 
-def linspace(start: Any, stop: Any, num: Any, dtype: Any = "float32", name: str | None = None) -> Variable:
+def linspace(
+    start: float | Variable,
+    stop: float | Variable,
+    num: int | Variable,
+    dtype: Any = "float32",
+    name: str | None = None,
+) -> Variable:
     """So many numbers, evenly apart, both ends included."""
     if any(isinstance(each, Variable) for each in (start, stop, num)):
         told = {"Start": (start, dtype), "Stop": (stop, dtype), "Num": (num, "int32")}
@@ -252,6 +270,8 @@ def linspace(start: Any, stop: Any, num: Any, dtype: Any = "float32", name: str 
 def diag(diagonal: Any) -> Variable:
     """A matrix with these numbers on its diagonal, and 0 elsewhere."""
     if not isinstance(diagonal, Variable):
+        if np.ndim(diagonal) != 1:
+            raise BadArgument(f"diag: diagonal is a Variable or an array of one axis, not {diagonal!r:.60}")
         return assign(np.diag(np.asarray(diagonal)))
     square = eye(int(diagonal.shape[0]), dtype=diagonal.dtype)
     return appended("elementwise_mul", {"X": square, "Y": diagonal}, {"axis": -1})
