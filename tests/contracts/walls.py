@@ -72,7 +72,8 @@ TABLE = (
         "importlib numpy",
     ),
     Row("fluid._listed", "_absent", "sys"),
-    Row("fluid.debugger", "_program.description", "pathlib"),
+    Row("fluid.debugger", "_program.description fluid._listed", "pathlib"),
+    Row("fluid.annotations", "", "sys"),
     Row("fluid.incubate.fleet", "_absent _fleet fluid.transpiler", "importlib"),
     Row("fluid.layers.__init__", "fluid", "importlib pkgutil"),
     Row(

@@ -104,6 +104,18 @@ LISTED = {
     "backward": """
         append_backward calc_gradient gradients
         """,
+    "framework": """
+        ComplexVariable generate_control_dev_var_name get_all_op_protos IrGraph IrNode IrOpNode IrVarNode
+        load_op_library NameScope OpProtoHolder ParamBase switch_device
+        """,
+    "debugger": """
+        prepare_fast_nan_inf_debug repr_attr repr_lodtensor repr_selected_rows repr_tensor repr_tensor_array
+        run_fast_nan_inf_debug
+        """,
+    "io": "append_fetch_ops prepend_feed_ops",
+    "reader": "DataLoaderBase DygraphGeneratorLoader",
+    "transpiler": "collective geo_sgd_transpiler GeoSgdTranspiler ServerRuntimeConfig",
+    "transpiler.distribute_transpiler": "DistributedMode GeoSgdTranspiler ServerRuntimeConfig",
 }
 """Names by module."""
 
@@ -112,7 +124,7 @@ _SERVERS = "fluid.DistributeTranspiler makes programs of trainers and servers"
 _INSTEAD = {
     **dict.fromkeys(
         ("math_op_patch", "layer_function_generator", "collective"),
-        "it is a module of upstream's own making of layers; Block.append_op appends operators",
+        "it is a module of upstream's own making of programs; Block.append_op appends operators",
     ),
     **dict.fromkeys(
         (
@@ -126,6 +138,32 @@ _INSTEAD = {
             *("yolov3_loss", "deformable_conv", "deformable_roi_pooling", "sigmoid_focal_loss"),
         ),
         _DETECTION,
+    ),
+    **dict.fromkeys(
+        ("IrGraph", "IrNode", "IrOpNode", "IrVarNode"),
+        "passes are written over Program.clone(), Block.ops and Block.append_op",
+    ),
+    **dict.fromkeys(
+        ("OpProtoHolder", "get_all_op_protos"), "an operator of a program says its slots and attrs"
+    ),
+    **dict.fromkeys(("ParamBase", "DygraphGeneratorLoader"), "programs are static here"),
+    "ComplexVariable": "numbers are real here",
+    "load_op_library": "operators of one's own are written in Python (fluid.layers.py_func)",
+    "NameScope": "fluid.name_scope(...) names parts of a program",
+    "switch_device": "it computes on the CPU",
+    **dict.fromkeys(
+        ("repr_attr", "repr_lodtensor", "repr_selected_rows", "repr_tensor", "repr_tensor_array"),
+        "it shows messages of protobuf; repr_var and repr_op show variables and operators",
+    ),
+    **dict.fromkeys(
+        ("prepare_fast_nan_inf_debug", "run_fast_nan_inf_debug"),
+        "fluid.layers.isfinite(x) says whether numbers are finite, and may be fetched",
+    ),
+    **dict.fromkeys(("append_fetch_ops", "prepend_feed_ops"), "fluid.io.save_inference_model writes them"),
+    "DataLoaderBase": "loaders are fluid.io.DataLoader and fluid.io.PyReader",
+    **dict.fromkeys(
+        ("geo_sgd_transpiler", "GeoSgdTranspiler", "DistributedMode", "ServerRuntimeConfig"),
+        "DistributeTranspilerConfig has geo_sgd_mode, sync_mode and runtime_split_send_recv",
     ),
     "load": "values are read by fluid.io.load_vars, with vars=[...]",
     **dict.fromkeys(("ListenAndServ", "Send", "Recv", "BlockGuardServ"), _SERVERS),

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 MODULES = frozenset(
     """
-    average backward clip communicator compiler contrib core data_feed_desc data_feeder dataset debugger
-    device_worker evaluator executor framework graphviz incubate inferencer initializer input install_check io
-    layer_helper layers learning_rate_decay lod_tensor metrics nets optimizer parallel_executor param_attr
-    profiler reader recordio_writer regularizer trainer trainer_desc transpiler unique_name
+    annotations average backward clip communicator compiler contrib core data_feed_desc data_feeder dataset
+    debugger device_worker evaluator executor framework graphviz incubate inferencer initializer input
+    install_check io layer_helper layers learning_rate_decay lod_tensor metrics nets optimizer
+    parallel_executor param_attr profiler reader recordio_writer regularizer trainer trainer_desc
+    transpiler unique_name
     """.split()  # noqa: SIM905  read in columns
 )
 """Modules of it that programs name."""
@@ -65,6 +66,7 @@ ABSENT = {
     **dict.fromkeys(("async_executor", "data_generator", "trainer_factory"), _DATASETS),
     **dict.fromkeys(("dataloader", "multiprocess_utils"), "fluid.io.DataLoader reads batches"),
     **dict.fromkeys(("distributed", "distributed_fleet"), "fluid.incubate.fleet has servers and workers"),
+    "dygraph_utils": _EAGER,
     "concurrency": _CSP,
     "default_scope_funcs": "fluid.scope_guard and fluid.global_scope are of scopes",
     "generator": "fluid.Program.random_seed says the seed of a program",

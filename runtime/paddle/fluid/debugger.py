@@ -1,7 +1,7 @@
 """Fluid's debugger: programs as text and as graphs.
 
 It must never change what it shows. Guarantee: every variable that an operator of the block names, and every
-operator, is a node of the graph.
+operator, is a node of the graph; what belongs to gradients is left out of text where nobody asked for it.
 """
 
 from __future__ import annotations
@@ -10,21 +10,52 @@ from collections.abc import Collection
 from pathlib import Path
 
 from paddle._program.description.block import Block
+from paddle._program.description.dtypes import dtype_of
+from paddle._program.description.operator import Operator
 from paddle._program.description.program import Program
+from paddle._program.description.variable import GRAD_SUFFIX, Variable
+from paddle.fluid._listed import lacking
 
-__all__ = ["draw_block_graphviz", "pprint_block_codes", "pprint_program_codes"]
+__all__ = [
+    "draw_block_graphviz",
+    "pprint_block_codes",
+    "pprint_program_codes",
+    "repr_data_type",
+    "repr_op",
+    "repr_var",
+]
 
 
 def pprint_program_codes(program: Program) -> str:
-    """Print a line for each variable and operator of all blocks."""
+    """A line for each variable and operator of all blocks, those of gradients left out, for ``print``."""
     return "\n".join(pprint_block_codes(block) for block in program.blocks)
 
 
 def pprint_block_codes(block: Block, show_backward: bool = False) -> str:
-    """Print a line for each variable and operator of a block."""
-    text = block.to_string(True, True)
-    print(text)
-    return text
+    """A line for each variable and operator of a block; ``show_backward``: of gradients too."""
+    variables = [each for each in block.vars.values() if show_backward or GRAD_SUFFIX not in each.name]
+    operators = [each for each in block.ops if show_backward or not _is_backward(each)]
+    lines = [f"    {repr_var(each)}" for each in variables] + [f"    {repr_op(each)}" for each in operators]
+    return "\n".join([f"{{ // block {block.idx}, in block {block.parent_idx}", *lines, "}"])
+
+
+def _is_backward(op: Operator) -> bool:
+    return any(GRAD_SUFFIX in name for name in (*op.input_arg_names, *op.output_arg_names))
+
+
+def repr_var(var: Variable) -> str:
+    """A variable in a line."""
+    return var.to_string()
+
+
+def repr_op(op: Operator) -> str:
+    """An operator in a line."""
+    return op.to_string()
+
+
+def repr_data_type(type: int) -> str:
+    """The name of a dtype, by its number or any of its names."""
+    return dtype_of(type).name
 
 
 def draw_block_graphviz(
@@ -47,3 +78,6 @@ def draw_block_graphviz(
 
 def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+__getattr__ = lacking(__name__)

@@ -22,11 +22,13 @@ from paddle._program.description.operator import Operator
 from paddle._program.description.program import Program
 from paddle._program.description.variable import GRAD_SUFFIX, Parameter, Variable
 from paddle._program.running.places import (
+    CPUPlace,
     cpu_places,
     cuda_pinned_places,
     cuda_places,
     is_compiled_with_cuda,
 )
+from paddle.fluid._listed import lacking
 
 EMPTY_VAR_NAME, TEMP_VAR_NAME, ZERO_VAR_SUFFIX = "@EMPTY@", "@TEMP@", "@ZERO"
 GRAD_VAR_SUFFIX, CONTROL_DEP_VAR_PREFIX = GRAD_SUFFIX, "__control_var"
@@ -82,6 +84,23 @@ def get_var(name: str, program: Program | None = None) -> Variable:
     return (program or default_main_program()).global_block().var(name)
 
 
+_get_var = get_var
+
+
+def _current_expected_place() -> CPUPlace:
+    """Where operators are computed."""
+    return CPUPlace()
+
+
+def _cpu_num() -> int:
+    """How many parts of a batch are computed at once, as CPU_NUM says."""
+    return upstream_flags.cpu_count()
+
+
+def _dygraph_tracer() -> None:
+    """Nothing writes down what eager programs do, for there are none."""
+
+
 def in_dygraph_mode() -> bool:
     """Whether operators run as they are written: never here."""
     return False
@@ -133,3 +152,6 @@ def dygraph_only(function: Any) -> Any:
         raise NotInThisRelease(f"{function.__name__} is for eager programs; programs are static here")
 
     return refuse
+
+
+__getattr__ = lacking(__name__)

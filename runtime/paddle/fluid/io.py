@@ -12,7 +12,7 @@ from typing import Any
 
 from paddle import reader
 from paddle._program.description.program import Program
-from paddle._program.description.variable import Variable
+from paddle._program.description.variable import Parameter, Variable
 from paddle._program.files.checkpoints import (
     clean_checkpoint,
     get_latest_checkpoint_serial,
@@ -38,6 +38,7 @@ from paddle._program.files.variables import (
 )
 from paddle._program.running.scope import global_scope
 from paddle.batch import batch
+from paddle.fluid._listed import lacking
 
 buffered, cache, chain, compose = reader.buffered, reader.cache, reader.chain, reader.compose
 firstn, map_readers, shuffle, xmap_readers = (
@@ -65,6 +66,7 @@ __all__ = [
     "get_parameter_value_by_name",
     "get_program_parameter",
     "get_program_persistable_vars",
+    "is_belong_to_optimizer",
     "is_parameter",
     "is_persistable",
     "load",
@@ -123,7 +125,15 @@ def get_program_persistable_vars(program: Program) -> Sequence[Variable]:
     return [variable for variable in program.list_vars() if is_persistable(variable)]
 
 
+def is_belong_to_optimizer(var: Variable) -> bool:
+    """Whether a variable outlives a run and is no parameter, as what optimizers remember."""
+    return not (isinstance(var, Parameter) or var.need_check_feed) and is_persistable(var)
+
+
+_lacking = lacking(__name__)
+
+
 def __getattr__(name: str) -> Any:
     if name in _OF_READER:
         return getattr(import_module("paddle.fluid").reader, name)
-    raise AttributeError(f"paddle.fluid.io.{name} does not exist", name=name, obj=import_module(__name__))
+    return _lacking(name)

@@ -89,3 +89,70 @@ def test_arguments_of_layers_of_ones_own_are_checked() -> None:
         fluid.data_feeder.check_variable_and_dtype(x, "x", ["int64"], "mine")
     with pytest.raises(TypeError, match=r"mine: x is .*Variable.*, and not int"):
         fluid.data_feeder.check_variable_and_dtype(3, "x", ["int64"], "mine")
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "instead"),
+    [
+        ("framework", "IrGraph", "Block.append_op"),
+        ("framework", "ComplexVariable", "numbers are real"),
+        ("framework", "load_op_library", "py_func"),
+        ("debugger", "repr_tensor", "repr_var and repr_op"),
+        ("debugger", "run_fast_nan_inf_debug", "isfinite"),
+        ("io", "prepend_feed_ops", "save_inference_model"),
+        ("reader", "DataLoaderBase", "PyReader"),
+        ("contrib", "decorate", "minimize with the optimizer itself"),
+        ("contrib", "load_persistables_for_increment", "load_persistables"),
+        ("transpiler", "GeoSgdTranspiler", "geo_sgd_mode"),
+        ("transpiler.distribute_transpiler", "DistributedMode", "sync_mode"),
+    ],
+)
+def test_names_that_are_not_built_say_what_there_is_instead(module: str, name: str, instead: str) -> None:
+    with pytest.raises(NotImplementedError, match=f"{name} is not in this release: .*{instead}"):
+        getattr(importlib.import_module(f"paddle.fluid.{module}"), name)
+
+
+def test_what_is_deprecated_says_so_and_works(capsys: pytest.CaptureFixture[str]) -> None:
+    from paddle.fluid.annotations import deprecated
+
+    @deprecated(since="1.7", instead="fluid.data", extra_message="It checks feeds.")
+    def old(x: int) -> int:
+        """Twice as much."""
+        return 2 * x
+
+    assert (old(3), old.__name__) == (6, "old")
+    assert capsys.readouterr().err == "old is deprecated since 1.7: use fluid.data. It checks feeds.\n"
+    assert old.__doc__ is not None and old.__doc__.startswith("Twice") and "fluid.data" in old.__doc__
+
+
+def test_programs_ask_where_they_are() -> None:
+    framework = fluid.framework
+    assert isinstance(framework._current_expected_place(), fluid.CPUPlace)
+    assert (framework._cpu_num(), framework._dygraph_tracer()) == (1, None)
+    x = fluid.data("x", [2])
+    assert framework._get_var("x") is x
+
+
+def test_the_debugger_shows_gradients_where_one_asks_for_them() -> None:
+    from paddle.fluid import debugger
+
+    loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [-1, 4]), 3))
+    fluid.optimizer.Momentum(0.1, 0.9).minimize(loss)
+    program = fluid.default_main_program()
+    forward = debugger.pprint_program_codes(program)
+    assert "mul(" in forward and "@GRAD" not in forward and "momentum(" not in forward
+    assert "mul_grad(" in debugger.pprint_block_codes(program.global_block(), show_backward=True)
+    assert "var x : LOD_TENSOR" in debugger.repr_var(program.global_block().var("x"))
+    assert debugger.repr_op(program.global_block().ops[0]).startswith("{Out=")
+    assert debugger.repr_data_type(5) == "FP32"
+
+
+def test_what_optimizers_remember_is_told_from_parameters() -> None:
+    loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [-1, 4]), 3))
+    fluid.optimizer.Momentum(0.1, 0.9).minimize(loss)
+    found = {
+        each.name
+        for each in fluid.default_main_program().list_vars()
+        if fluid.io.is_belong_to_optimizer(each)
+    }
+    assert found == {"fc_0.w_0_velocity_0", "fc_0.b_0_velocity_0", "learning_rate_0"}

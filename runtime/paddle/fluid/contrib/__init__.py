@@ -27,7 +27,19 @@ _MODULE_OF = {
 _QUANTIZED = "numbers of 8 bits are not computed with"
 _ABSENT = {
     **dict.fromkeys(("quantize", "QuantizeTranspiler", "int8_inference", "Calibrator", "slim"), _QUANTIZED),
-    **dict.fromkeys(("mixed_precision", "sparsity"), "networks are computed in single precision"),
+    **dict.fromkeys(
+        ("mixed_precision", "sparsity", "decorate", "AutoMixedPrecisionLists"),
+        "networks are computed in single precision; minimize with the optimizer itself",
+    ),
+    "Compressor": _QUANTIZED,
+    **dict.fromkeys(
+        (
+            "convert_dist_to_sparse_program",
+            "load_persistables_for_increment",
+            "load_persistables_for_inference",
+        ),
+        "fluid.io.load_persistables reads tables, and embedding(is_sparse=True) looks rows up",
+    ),
     **dict.fromkeys(
         ("extend_optimizer", "extend_with_decoupled_weight_decay"),
         "give the optimizer a regularization (fluid.regularizer.L2Decay)",

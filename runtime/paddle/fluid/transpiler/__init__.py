@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paddle.fluid._listed import lacking
 from paddle.fluid.transpiler import details
 from paddle.fluid.transpiler.blocks import slice_variable
 from paddle.fluid.transpiler.distribute_transpiler import DistributeTranspiler, DistributeTranspilerConfig
@@ -20,3 +21,5 @@ __all__ = [
     "release_memory",
     "slice_variable",
 ]
+
+__getattr__ = lacking(__name__)

@@ -20,6 +20,7 @@ from paddle._program.errors import BadArgument, BadProgram
 from paddle._program.lowering.updates import UPDATES
 from paddle._program.transpiler_config import DistributeTranspilerConfig
 from paddle._program.writing.scheduling import count_for_all
+from paddle.fluid._listed import lacking
 from paddle.fluid.transpiler.blocks import VarBlock, slice_variable
 from paddle.fluid.transpiler.ps_dispatcher import HashName, PSDispatcher, RoundRobin
 from paddle.fluid.transpiler.server_program import Served, server_program, server_startup
@@ -144,3 +145,6 @@ def _updates(program: Program) -> list[Operator]:
             "DistributeTranspiler.transpile, in the same program"
         )
     return found
+
+
+__getattr__ = lacking(__name__)
