@@ -156,6 +156,7 @@ TABLE = (
     Row("_program.errors", "_complaint _engine.errors"),
     Row("_program.description", "_program.{description, errors}", "numpy"),
     Row("_program.description.block", "_program.{description, errors} _program.lowering.{lowering, op_rows}"),
+    Row("_program.description.program", "_program.{description, errors} _program.files.state"),
     Row("_program.description.framework_proto", "_engine.protobuf"),
     Row("_program.description.operator", "_program.{description, errors}", "os sys"),
     Row(
@@ -167,6 +168,10 @@ TABLE = (
         "_engine.{autodiff, builder, errors, exchange, program, registry, rows} "
         "_program.{description, errors, lowering}",
         "numpy",
+    ),
+    Row(
+        "_program.lowering.slope_rules",
+        "_engine.{builder, errors, ops.around, program}",
     ),
     Row("_program.lowering.entries", "_absent _engine.entry _program.errors"),
     Row(
@@ -182,6 +187,11 @@ TABLE = (
     ),
     Row("_program.ops.__init__", "", "importlib pkgutil"),
     Row("_program.ops.files", "_program.{description, errors, files, lowering, running}", "numpy pathlib"),
+    Row(
+        "_program.ops.averaging",
+        "_absent _engine.{averages, exchange} _program.{description, lowering, running}",
+        "numpy",
+    ),
     Row(
         "_program.ops.talking",
         "_program.{carrier, description, lowering, running}",
@@ -221,7 +231,11 @@ TABLE = (
         "_engine.{exchange, executor, rows} _program.{carrier, errors, lowering, moving, running}",
         "numpy warnings",
     ),
-    Row("_program.moving.averaging", "_program.{description, errors, running, writing}", "numpy"),
+    Row(
+        "_program.moving.averaging",
+        "_engine.{averages, exchange} _program.{description, errors, running, writing}",
+        "numpy",
+    ),
     Row("_program.moving.turns", "_engine.{exchange, rows}", "contextlib numpy"),
     Row(
         "_program.files",

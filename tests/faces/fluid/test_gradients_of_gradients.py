@@ -109,6 +109,68 @@ def test_a_critic_of_convolutions_learns_its_penalty() -> None:
     assert_gradients(build, {"x": IMAGES}, ["f", "b", "v"], step=3e-3)
 
 
+PADDED: dict[str, Callable[[Any], Any]] = {
+    "sides": lambda x: layers.conv2d(x, 3, 3, padding=[1, 2, 0, 1], param_attr="f", bias_attr=False),
+    "sides and steps": lambda x: layers.conv2d(
+        x, 3, [3, 2], stride=[2, 3], padding=[2, 0, 1, 3], param_attr="f", bias_attr=False
+    ),
+    "same": lambda x: layers.conv2d(x, 3, 3, padding="SAME", param_attr="f", bias_attr=False),
+    "same and steps": lambda x: layers.conv2d(
+        x, 3, [4, 2], stride=[2, 3], padding="SAME", param_attr="f", bias_attr=False
+    ),
+    "valid": lambda x: layers.conv2d(x, 3, 2, stride=2, padding="VALID", param_attr="f", bias_attr=False),
+    "apart": lambda x: layers.conv2d(
+        x, 2, 2, padding=[1, 0, 2, 1], dilation=2, groups=2, param_attr="f", bias_attr=False
+    ),
+    "transposed": lambda x: layers.conv2d_transpose(
+        x, 3, None, 3, padding=[1, 0, 0, 1], stride=2, param_attr="f", bias_attr=False
+    ),
+    "transposed, same": lambda x: layers.conv2d_transpose(
+        x, 3, None, 3, padding="SAME", stride=2, param_attr="f", bias_attr=False
+    ),
+    "last": lambda x: layers.conv2d(
+        layers.transpose(x, [0, 2, 3, 1]),
+        3,
+        3,
+        2,
+        "SAME",
+        param_attr="f",
+        bias_attr=False,
+        data_format="NHWC",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PADDED)
+def test_penalties_go_through_convolutions_however_they_are_padded(name: str) -> None:
+    def build() -> Any:
+        x = data((2, 5, 5))
+        score = layers.reduce_sum(layers.tanh(PADDED[name](x)), dim=[1, 2, 3], keep_dim=True)
+        return layers.mean(score) + penalty(score, x)
+
+    assert_gradients(build, {"x": IMAGES}, ["f"], step=3e-3)
+
+
+def _slope_of_a_penalty(shape: list[int]) -> np.ndarray:
+    main, startup = fluid.Program(), fluid.Program()
+    startup.random_seed = 5
+    with fluid.program_guard(main, startup), fluid.unique_name.guard(), fluid.scope_guard(fluid.Scope()):
+        x = fluid.data("x", shape)
+        x.stop_gradient = False
+        score = layers.reduce_sum(layers.tanh(layers.conv2d(x, 3, 3, padding="SAME")))
+        fluid.backward.append_backward(layers.mean(layers.square(fluid.gradients(score, x)[0])))
+        exe = fluid.Executor()
+        exe.run(startup)
+        (found,) = exe.run(main, feed={"x": IMAGES}, fetch_list=["conv2d_0.w_0@GRAD"])
+    return np.asarray(found)
+
+
+def test_penalties_of_images_of_open_sizes_are_those_of_declared_ones() -> None:
+    declared = _slope_of_a_penalty([-1, 2, 5, 5])
+    assert np.abs(declared).max() > 0
+    np.testing.assert_allclose(_slope_of_a_penalty([-1, 2, -1, -1]), declared, rtol=1e-5, atol=1e-7)
+
+
 def test_a_penalty_between_samples_trains_as_torch_and_papers_have_it() -> None:
     """Of a linear critic the penalty is (|v| - 1)^2, by hand."""
     real, fake, alpha = data(name="real"), data(name="fake"), data((1,), "alpha")

@@ -284,3 +284,27 @@ def test_operators_save_and_load(tmp_path: Path) -> None:
     )
     exe.run(program)
     np.testing.assert_array_equal(np.array(scope.find_var("one").get_tensor()), [1, 2])
+
+
+def test_a_programs_state_is_by_name_and_is_set_again() -> None:
+    fluid.optimizer.Momentum(0.1, 0.9).minimize(
+        fluid.layers.mean(fluid.layers.fc(fluid.data("x", [-1, 4]), 3))
+    )
+    program, exe = fluid.default_main_program(), fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    parameters = {"fc_0.w_0", "fc_0.b_0"}
+    others = {"learning_rate_0", *(f"{name}_velocity_0" for name in parameters)}
+    assert set(program.state_dict()) == parameters | others
+    assert (set(program.state_dict("param")), set(program.state_dict("opt"))) == (parameters, others)
+    state = {name: np.array(value) for name, value in program.state_dict().items()}
+    exe.run(program, feed={"x": np.ones((2, 4), np.float32)}, fetch_list=[])
+    assert not np.array_equal(np.array(program.state_dict()["fc_0.w_0"]), state["fc_0.w_0"])
+    with pytest.warns(UserWarning, match="nowhere"):
+        program.set_state_dict({**state, "nowhere": np.zeros(2)})
+    for name, value in program.state_dict().items():
+        np.testing.assert_array_equal(np.array(value), state[name])
+    elsewhere = fluid.Scope()
+    program.set_state_dict(state, elsewhere)
+    assert set(program.state_dict("param", elsewhere)) == parameters
+    with pytest.raises(ValueError, match="mode is 'all', 'param' or 'opt', not 'most'"):
+        program.state_dict("most")

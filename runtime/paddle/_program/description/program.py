@@ -5,7 +5,7 @@ It must never know how it is run. Guarantee: ``_version`` differs between any tw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from typing import Any
@@ -170,6 +170,19 @@ class Program:
 
     def _inference_optimize(self, prune_read_op: bool = True) -> Program:
         return self.clone(for_test=True)
+
+    def state_dict(self, mode: str = "all", scope: Any = None) -> dict[str, Any]:
+        """What it keeps in a scope, the global one if None, by its names: ``mode`` is all, param (parameters)
+        or opt (what optimizers remember, and learning rates)."""
+        from paddle._program.files.state import state_of_program
+
+        return state_of_program(self, mode, scope)
+
+    def set_state_dict(self, state_dict: Mapping[str, Any], scope: Any = None) -> None:
+        """Set what it keeps. Names that it does not have are passed over with a warning."""
+        from paddle._program.files.state import set_program_state
+
+        set_program_state(self, state_dict, scope)
 
     def serialize_to_string(self) -> bytes:
         """The bytes of it, as the original keeps programs."""

@@ -31,7 +31,7 @@ from paddle._program.files.variables import (
 )
 from paddle._program.files.whole import write_whole
 from paddle._program.running.lod_tensor import LoDTensor
-from paddle._program.running.scope import global_scope
+from paddle._program.running.scope import Scope, global_scope
 
 PARAMETERS, OTHERS, MODEL, TABLES = ".pdparams", ".pdopt", ".pdmodel", ".pdtables"
 
@@ -110,9 +110,21 @@ def load_program_state(
     return {name: np.array(tensor) for name, tensor in found.items()}
 
 
-def set_program_state(program: Program, state_dict: Mapping[str, Any]) -> None:
+def state_of_program(program: Program, mode: str = "all", scope: Scope | None = None) -> dict[str, LoDTensor]:
+    """What a program keeps in a scope, by its names: ``mode``: all, param (parameters) or opt (the rest)."""
+    if mode not in ("all", "param", "opt"):
+        raise BadArgument(f"Program.state_dict: mode is 'all', 'param' or 'opt', not {mode!r}")
+    held = global_scope() if scope is None else scope
+    found = {}
+    for each in filter(is_persistable, program.list_vars()):
+        if mode == "all" or is_parameter(each) == (mode == "param"):
+            found[each.name] = value_of(held, each)
+    return found
+
+
+def set_program_state(program: Program, state_dict: Mapping[str, Any], scope: Scope | None = None) -> None:
     """Set what a program keeps to values by their names. Raises BadFile where a shape does not fit."""
-    scope = global_scope()
+    scope = global_scope() if scope is None else scope
     kept = {variable.name: variable for variable in program.list_vars() if is_persistable(variable)}
     values: dict[str, LoDTensor] = {}
     for name, given in state_dict.items():

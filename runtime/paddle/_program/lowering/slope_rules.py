@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from paddle._engine.builder import Builder
 from paddle._engine.errors import NotDifferentiable
+from paddle._engine.ops.around import SAME, Paddings, around
 from paddle._engine.program import Operator, Variable
 
 Slopes: TypeAlias = Mapping[str, "Variable | Sequence[Variable | None]"]
@@ -245,15 +246,25 @@ def _standardize(at: At, given: Variable) -> Slopes:
     return {"X": at.times(rest, inverse)}
 
 
+def _in_numbers(at: At, told: Paddings) -> Paddings:
+    """Paddings that are found by the size of an image, of this one."""
+    if told != SAME:
+        return told
+    sizes = at["X"].shape[2:]
+    if -1 in sizes:
+        raise NotDifferentiable(
+            f"gradients of gradients of {at.operator.type!r} with padding 'SAME' need images whose sizes are "
+            f"declared, not {list(sizes)}: declare them, or tell paddings in numbers"
+        )
+    down, across = around(sizes, at["Filter"].shape[2:], at.attr("strides"), told)
+    return (*down, *across)
+
+
 def _convolved(at: At, given: Variable) -> Slopes:
     """Back through a convolution goes its transpose, with the same filters."""
     at.refuse("Filter")
     told = {name: at.attr(name) for name in ("strides", "paddings", "dilations", "groups")}
-    if told["paddings"] == "SAME":
-        raise NotDifferentiable(
-            f"gradients of gradients of {at.operator.type!r} with padding 'SAME' are not in this release: "
-            "tell it in numbers"
-        )
+    told["paddings"] = _in_numbers(at, told["paddings"])
     if at.operator.type == "conv2d_transpose":
         return {"X": at.op("conv2d", told, X=given, Filter=at["Filter"])}
     size = tuple(at["X"].shape[2:])

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from paddle._engine.averages import ARRAYS, Average
+from paddle._engine.exchange import AverageSpec
 from paddle._program.description import unique_name
 from paddle._program.description.guards import default_main_program, default_startup_program
 from paddle._program.description.operator import Operator
+from paddle._program.description.program import Program
 from paddle._program.description.variable import Parameter, Variable
 from paddle._program.errors import BadArgument
 from paddle._program.running.scope import global_scope
@@ -52,7 +56,8 @@ class ModelAverage(_Applied):
     """Parameters averaged over the last steps, as many as ``average_window_rate`` of all there were, but no
     fewer than ``min_average_window`` and no more than ``max_average_window``; see averages.py of the engine.
 
-    It is made behind ``minimize``, in the program that trains.
+    It is made behind ``minimize``, in the program that trains. Who keeps the parameters averages them; those
+    that no optimizer moves, such as the means and variances of a batch norm, are averaged in the program.
     """
 
     def __init__(
@@ -65,7 +70,14 @@ class ModelAverage(_Applied):
     ) -> None:
         super().__init__()
         program = default_main_program()
-        self._names = [each.name for each in program.all_parameters() if _is_averaged(each)]
+        averaged = [each for each in program.all_parameters() if each.do_model_average is not False]
+        self._names = [each.name for each in averaged if each.trainable]
+        self._kept = [each.name for each in averaged if not each.trainable]
+        self._spec = AverageSpec(
+            window=float(average_window_rate),
+            min_window=int(min_average_window),
+            max_window=int(max_average_window),
+        )
         attrs = {
             "average_window": float(average_window_rate),
             "min_average_window": int(min_average_window),
@@ -75,6 +87,9 @@ class ModelAverage(_Applied):
             for name in self._names:
                 inputs = {"Param": [name]}
                 program.global_block().append_op("average_accumulates", inputs=inputs, attrs=attrs)
+            for each in averaged:
+                if not each.trainable:
+                    _append_kept(program, each, attrs)
 
     def _values(self) -> Mapping[str, np.ndarray]:
         found: dict[str, np.ndarray] = {}
@@ -87,7 +102,25 @@ class ModelAverage(_Applied):
                 "there is nothing averaged yet: ModelAverage is made behind minimize, in the program that "
                 "trains, and applied after steps of it in the same scope"
             )
-        return values
+        return values | {name: self._mean(name) for name in self._kept}
+
+    def _mean(self, name: str) -> np.ndarray:
+        """The average of one that no optimizer moves."""
+        value = _array(name)
+        average = Average(value.reshape(-1), self._spec)
+        for kind, held in zip(_KEPT, average.state().values(), strict=False):
+            held[...] = _array(f"{name}.{kind}")
+        return average.mean(value.reshape(-1)).reshape(value.shape)
+
+
+_KEPT = ("average_sums", "average_counts")
+
+
+def _append_kept(program: Program, parameter: Parameter, attrs: Mapping[str, Any]) -> None:
+    shapes = {"average_sums": ([ARRAYS, prod(parameter.shape)], "float32"), "average_counts": ([3], "int64")}
+    states = [persistent(f"{parameter.name}.{kind}", *shapes[kind], 0.0, program).name for kind in _KEPT]
+    inputs = {"Param": [parameter.name], "State": states}
+    program.global_block().append_op("average_kept", inputs, {"StateOut": states}, attrs)
 
 
 class ExponentialMovingAverage(_Applied):
@@ -106,7 +139,7 @@ class ExponentialMovingAverage(_Applied):
         """Append what averages, behind ``minimize``."""
         program = default_main_program()
         for each in program.all_parameters():
-            if _is_averaged(each):
+            if each.do_model_average is not False:
                 name = unique_name.generate(f"{each.name}.{self._name}")
                 self._averages[each.name] = persistent(name, each.shape, each.dtype, 0.0, program).name
         name = unique_name.generate(f"{self._name}.power")
@@ -169,10 +202,6 @@ class RecomputeOptimizer:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._optimizer, name)
-
-
-def _is_averaged(parameter: Parameter) -> bool:
-    return parameter.trainable and parameter.do_model_average is not False
 
 
 def _array(name: str) -> np.ndarray:

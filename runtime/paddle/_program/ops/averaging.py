@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from paddle._absent import NotInThisRelease
+from paddle._engine.averages import Average
+from paddle._engine.exchange import AverageSpec
 from paddle._program.description.operator import Operator
 from paddle._program.lowering.op_rows import hosts
 from paddle._program.running.host import Host
@@ -17,6 +19,26 @@ def _nothing(op: Operator) -> None:
 @hosts("average_accumulates", infer=_nothing)
 def _average_accumulates(host: Host, op: Operator) -> None:
     """Who keeps the parameters averages them: the operator only says how (updates.py)."""
+
+
+@hosts("average_kept", infer=_nothing)
+def _average_kept(host: Host, op: Operator) -> None:
+    """As who keeps the parameters averages them, of one that no optimizer moves."""
+    spec = AverageSpec(
+        window=op.attr("average_window"),
+        min_window=op.attr("min_average_window"),
+        max_window=op.attr("max_average_window"),
+    )
+    value = np.asarray(host.input(op, "Param"), np.float32).reshape(-1)
+    average = Average(value, spec)
+    states = list(average.state().values())[:2]
+    for state, held in zip(states, host.inputs(op, "State"), strict=True):
+        state[...] = np.asarray(held)
+    average.add(value)
+    if average.end_step():
+        average.roll()
+    for index, state in enumerate(states):
+        host.give(op, "StateOut", state, index)
 
 
 @hosts("moving_average", infer=_nothing, decay=0.999)

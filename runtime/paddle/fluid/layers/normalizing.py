@@ -27,7 +27,7 @@ def batch_norm(
     name: str | None = None,
     moving_mean_name: str | None = None,
     moving_variance_name: str | None = None,
-    do_model_average_for_mean_and_var: bool = False,
+    do_model_average_for_mean_and_var: bool = True,
     use_global_stats: bool = False,
     **others: Any,
 ) -> Variable:
