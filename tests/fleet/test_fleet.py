@@ -130,6 +130,8 @@ def test_what_a_server_begins_from_is_a_servers_and_named_as_upstream_names_it(t
     with pytest.raises(ValueError, match="nothing would be loaded"):
         worker.init_server(str(tmp_path))
     worker.init_server()
+    with pytest.warns(UserWarning, match="there is no cluster, so nothing is loaded"):
+        Fleet().init().init_server(str(tmp_path))
 
 
 def test_a_second_init_says_goodbye_in_the_job_before() -> None:

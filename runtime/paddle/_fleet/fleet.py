@@ -222,6 +222,7 @@ class Fleet:
         tables in it that are meant. Where servers are commands workers call it, before ``init_worker``."""
         place = self.role_maker.place
         if not place.is_distributed:
+            _warn_of_nothing_loaded(dirname)
             return
         met = self._met("init_server")
         if place.role != Role.SERVER and dirname and not are_commands(place):
@@ -336,6 +337,15 @@ class Fleet:
 
 def _shown(endpoints: list[str], to_string: bool) -> Any:
     return ",".join(endpoints) if to_string else endpoints
+
+
+def _warn_of_nothing_loaded(dirname: str | None) -> None:
+    if dirname:
+        warnings.warn(
+            f"fleet.init_server({str(dirname)!r}): there is no cluster, so nothing is loaded by it. One "
+            "process loads all by paddle.static.load_vars or fluid.io.load_persistables",
+            stacklevel=3,
+        )
 
 
 def _free_memory() -> int:

@@ -13,6 +13,9 @@ WORDS, WIDTH, HIDDEN, BATCH = 60, 8, 12, 16
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--steps", type=int, default=30)
+parser.add_argument("--first", type=int, default=0, help="the step to begin with")
+parser.add_argument("--begin_from", default="", help="what another job has saved")
+parser.add_argument("--save", default="", help="where worker 0 does at the end")
 parser.add_argument("--ends_badly", type=int, default=-1, help="the worker that does")
 parser.add_argument("--how", default="raise ValueError('there is no part-7')")
 parser.add_argument("--before", default="step 10")
@@ -61,12 +64,19 @@ else:
     exe = paddle.static.Executor(paddle.CPUPlace())
     exe.run(paddle.static.default_startup_program())
     come_to("init_worker")
+    if arguments.begin_from:
+        main = paddle.static.default_main_program()
+        dense = [v for v in main.list_vars() if v.persistable and not v.name.startswith("words")]
+        paddle.static.load_vars(exe, arguments.begin_from, main, [v for v in dense if v.name != "feed"])
+        fleet.init_server(arguments.begin_from)  # where servers are no processes of this program
     fleet.init_worker()
-    for step in range(arguments.steps):
+    for step in range(arguments.first, arguments.steps):
         come_to("step %d" % step)
         rows = share(grams(step))
         (found,) = exe.run(
             feed={word.name: rows[:, i : i + 1] for i, word in enumerate(words)}, fetch_list=[loss]
         )
         print("loss %.9g" % np.mean(found), flush=True)
+    if arguments.save and fleet.is_first_worker():
+        fleet.save_persistables(exe, arguments.save)
     fleet.stop_worker()

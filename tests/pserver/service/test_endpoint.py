@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from paddle._engine.errors import ExchangeError
-from paddle._engine.exchange import ParameterSpec
+from paddle._engine.exchange import ParameterSpec, Past
 from paddle._engine.rows import SparseRows
 from paddle._pserver.errors import JobFailed, PortInUse, PserverError, TrainerLost
 from paddle._pserver.options import SnapshotOptions
@@ -86,6 +86,19 @@ def test_a_trainer_that_fails_ends_both_shards_and_the_text_names_it() -> None:
         endpoints.train(train)
     with pytest.raises(JobFailed, match=r"trainer \d at .* failed: its disk is full"):
         endpoints.outcomes()
+
+
+def test_servers_on_which_nothing_lives_count_the_steps_of_the_job_that_goes_on_too() -> None:
+    model = [ParameterSpec(name="w", shape=(4,))]
+    endpoints = Endpoints(3, 2)
+
+    def train(exchange: Any) -> None:
+        exchange.go_on_from(Past(steps=9))
+        exchange.start(model, update(), values_of(model, 1))
+        assert exchange.step(_gradients(model, 0), samples=8).version == 10
+
+    endpoints.train(train)
+    assert endpoints.outcomes() == [True] * 3
 
 
 def _fallen(endpoints: Endpoints, text: str, trainer: int | None = None) -> list[str]:

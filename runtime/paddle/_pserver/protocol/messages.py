@@ -19,7 +19,7 @@ from paddle._pserver.errors import BadMessage, PserverError
 from paddle._pserver.options import Role
 from paddle._pserver.protocol.wire import WireSpec
 
-PROTOCOL = 8
+PROTOCOL = 9
 """Raised when a message changes its meaning; both sides must agree."""
 
 LONGEST_TEXT = 1 << 14
@@ -77,7 +77,8 @@ class Declare(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Seed(msgspec.Struct, frozen=True, array_like=True):
-    """Initial values: body = the shard's flat dense values, or its rows of one ``table``. Answer: Answer."""
+    """Initial values: body = the shard's flat dense values, or its rows of one ``table``. To a shard on which
+    nothing lives: no dense values. Answer: Answer."""
 
     table: str | None = None
 

@@ -3,7 +3,9 @@
 1.  The first declaration makes it; every other must be equal. One of a snapshot must be, too, but for the
     wire: the first trainer says in which numbers values travel from then on.
 2.  It is complete once each of its parts has initial values: the dense ones together, and every table. Rows
-    of open tables give these to themselves; what is said of such a table is that no more is to come.
+    of open tables give these to themselves; what is said of such a table is that no more is to come. Where
+    nothing lives here the same is said of no dense values: until then it may hear after how many steps the
+    job goes on, which all shards must know alike.
 
 It must never know a connection or a gradient. Guarantee: nothing is allocated for a declaration that cannot
 be trained, or not within the shard's memory.
@@ -57,7 +59,7 @@ class Model:
         self.tables = Tables(declare.update, layout, ranges, rest, shown, options.cut_limit_bytes)
         self._origin, self._folder = "the others here", ""
         self._unseeded: set[str | None] = {h.parameter.name for h in ranges if h.count or h.parameter.is_open}
-        if layout.size:
+        if layout.size or not self._unseeded:
             self._unseeded.add(None)
         self._given = {p.name: options.tables[p.name] for p in declare.parameters if p.name in options.tables}
         self._rows: dict[str, TableRows] = {}

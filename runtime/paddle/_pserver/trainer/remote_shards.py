@@ -99,11 +99,10 @@ class DenseShard:
 
     def seed(self, values: Arrays) -> Iterator[None]:
         """Give the initial values, and pause before each answer."""
-        if self._held:
-            body = self._cut({name: bytes_of(value) for name, value in values.items()})
-            self.line.send(Seed(), body, asking="to take initial values")
-            yield
-            self.line.answer()
+        body = self._cut({name: bytes_of(value) for name, value in values.items()})
+        self.line.send(Seed(), body, asking="to take initial values")
+        yield
+        self.line.answer()
 
     def ask_values(self, *, average: bool = False) -> None:
         """Ask for all values, or their averages."""
@@ -214,6 +213,10 @@ class SparseShard:
 
     def seed(self, values: Arrays) -> Iterator[None]:
         """Give the initial values, and pause before each answer."""
+        if not any(held.count or held.parameter.is_open for held in self._ranges):
+            self.line.send(Seed(), asking="to begin with no rows")
+            yield
+            self.line.answer()
         for held in self._ranges:
             if held.count or held.parameter.is_open:
                 name = held.parameter.name
