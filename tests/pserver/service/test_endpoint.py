@@ -12,6 +12,7 @@ import sys
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -127,6 +128,24 @@ def test_a_job_is_over_when_somebody_falls_before_any_trainer_has_come() -> None
     endpoints = Endpoints(2, 2)
     assert _fallen(endpoints, "pserver-2 ended with status 98 at b") == []
     with pytest.raises(JobFailed, match="broken: pserver-2 ended with status 98 at b"):
+        endpoints.outcomes()
+
+
+def test_a_job_that_is_broken_is_not_broken_again_by_who_falls_because_of_it() -> None:
+    endpoints = Endpoints(1, 2)
+    ready = Barrier(2)
+
+    def train(exchange: Any) -> None:
+        exchange.start(MODEL, update(), values_of(MODEL, 1))
+        if ready.wait(TIMEOUT_S):
+            exchange.close("its disk is full")
+        else:
+            with pytest.raises(TrainerLost):
+                exchange.step(_gradients(MODEL, 0), samples=8)
+            assert _fallen(endpoints, "trainer-0 ended with status 1 at b", 0) == []
+
+    endpoints.train(train)
+    with pytest.raises(JobFailed, match="failed: its disk is full"):
         endpoints.outcomes()
 
 

@@ -175,8 +175,8 @@ class _Served:
         _end(self._hubs.values(), f"the pserver was told to stop by {number.name}")
 
     def _hear_of(self, fallen: Fallen) -> None:
-        """Rule 3; the first one counts."""
-        if self._fallen is not None or self.was_stopped:
+        """Rule 3; what broke the job first counts."""
+        if self.was_stopped or self._fallen or any(hub.shard.broken for hub in self._hubs.values()):
             return
         is_known = fallen.trainer is not None and fallen.trainer < self._options.trainers
         culprits = (fallen.trainer,) if is_known and fallen.trainer is not None else ()
