@@ -1,6 +1,7 @@
 """DistributedStrategy: its fields, what they take, and the file that keeps them."""
 
 import copy
+import warnings
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,15 @@ def test_a_copy_is_its_own_and_all_of_it_is_shown() -> None:
     twin.a_sync_configs = {"k_steps": 5}
     assert (made.a_sync_configs["k_steps"], twin.a_sync_configs["k_steps"]) == (3, 5)
     assert "a_sync" in repr(made) and "k_steps" in repr(made)
+
+
+def test_what_is_set_and_changes_nothing_is_told() -> None:
+    made = strategy(a_sync=True, a_sync_configs={"thread_pool_size": 4, "k_steps": 0}, sync_batch_norm=True)
+    with pytest.warns(UserWarning, match=r"sync_batch_norm, a_sync_configs\['thread_pool_size'\] changes"):
+        assert mode(made) == ("async", 1, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mode(strategy(a_sync=True, a_sync_configs={"max_merge_var_num": 2, "send_queue_size": 16}))
 
 
 def test_the_mode_is_what_the_strategy_says() -> None:

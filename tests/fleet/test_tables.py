@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import paddle
 import paddle.fluid as fluid
 from paddle._fleet.errors import FleetError
 from paddle._fleet.fleet import Fleet
@@ -217,6 +218,14 @@ def test_an_inference_model_has_its_table_and_finds_rows_in_it(tmp_path: Path) -
     with fluid.scope_guard(fluid.Scope()):
         program, feeds, targets = fluid.io.load_inference_model(str(tmp_path), fluid.Executor())
         found = fluid.Executor().run(program, feed={feeds[0]: FEEDS[0]}, fetch_list=targets)[0]
+    np.testing.assert_array_equal(found, expected)
+    with fluid.scope_guard(fluid.Scope()):  # in 2.x, told that it is a folder as of fluid, or not
+        exe = paddle.static.Executor()
+        with pytest.raises(FileNotFoundError, match="is a folder as of fluid"):
+            paddle.static.load_inference_model(str(tmp_path), exe)
+        told = {"model_filename": "__model__"}
+        program, feeds, targets = paddle.static.load_inference_model(str(tmp_path), exe, **told)
+        found = exe.run(program, feed={feeds[0]: FEEDS[0]}, fetch_list=targets)[0]
     np.testing.assert_array_equal(found, expected)
 
 

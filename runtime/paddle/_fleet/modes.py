@@ -14,12 +14,13 @@ Guarantee: what would be trained otherwise than it was asked for is refused by n
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 from paddle._absent import NotInThisRelease
 from paddle._engine.exchange import ModeSpec
 from paddle._fleet.errors import BadStrategy
-from paddle._fleet.strategy_fields import OTHERWISE, UNBUILT
+from paddle._fleet.strategy_fields import CONFIGS, FLAGS, IDLE, IDLE_CONFIGS, OTHERWISE, UNBUILT
 from paddle._program import modes
 
 _AUTO_K_STEPS = 800
@@ -31,6 +32,7 @@ def mode_of(strategy: Any, *, is_sgd: bool, values: int, memory: int) -> ModeSpe
     """The mode; None where the strategy says nothing of it. ``is_sgd``: the optimizer is plain descent.
     ``values``: how many the parameters have; ``memory``: bytes that are free."""
     _check(strategy)
+    _tell_idle(strategy)
     configs = strategy.a_sync_configs
     k_steps = configs["k_steps"]
     if strategy.auto and not strategy._is_told and k_steps < 0:
@@ -57,6 +59,16 @@ def _free(k_steps: int, merged: int, is_sgd: bool) -> ModeSpec:
 def size_of(program: Any) -> int:
     """How many values the parameters of a program have."""
     return sum(math.prod(each.shape) for each in program.all_parameters())
+
+
+def _tell_idle(strategy: Any) -> None:
+    """Say which of what the program has set changes nothing."""
+    told = strategy.a_sync_configs
+    idle = [name for name in IDLE if getattr(strategy, name) != FLAGS[name]]
+    usual = CONFIGS["a_sync_configs"]
+    idle += [f"a_sync_configs[{key!r}]" for key in IDLE_CONFIGS if told[key] != usual[key]]
+    if idle:
+        warnings.warn(f"DistributedStrategy: {', '.join(idle)} changes nothing here", stacklevel=6)
 
 
 def _check(strategy: Any) -> None:

@@ -105,3 +105,8 @@ CONFIGS: Mapping[str, Mapping[str, Any]] = {
     "sparse_table_configs": {},
     "sharding_configs": {"fuse_broadcast_MB": 32.0, "sharding_segment_strategy": "segment_broadcast_MB"},
 }
+# What is of no effect here, and is told where a program has set it.
+IDLE = tuple(name for name in FLAGS if name not in (*OTHERWISE, "a_sync", "auto"))
+IDLE_CONFIGS = tuple(
+    key for key in CONFIGS["a_sync_configs"] if key not in ("k_steps", "max_merge_var_num", "lr_decay_steps")
+)

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from paddle._program.errors import check_known
+from paddle._program.errors import MissingFile, check_known
 
 __all__ = [
     *("deserialize_persistables", "deserialize_program", "load_from_file", "load_inference_model"),
@@ -44,13 +44,24 @@ def save_inference_model(
 
 
 def load_inference_model(path_prefix: str, executor: Any, **kwargs: Any) -> Any:
-    """What ``save_inference_model`` wrote: [program, names of feeds, variables to fetch]."""
+    """What ``save_inference_model`` wrote: [program, names of feeds, variables to fetch].
+
+    Where ``model_filename`` or ``params_filename`` is given, ``path_prefix`` is a folder, as of fluid: with
+    these files in it, or else ``__model__`` and a file for each parameter.
+    """
     from paddle._program.files import inference
 
     check_known("load_inference_model", kwargs, "model_filename params_filename")
     prefix = Path(path_prefix)
-    model = kwargs.get("model_filename", f"{prefix.name}.pdmodel")
-    parameters = kwargs.get("params_filename", f"{prefix.name}.pdiparams")
+    if kwargs:
+        model, parameters = kwargs.get("model_filename"), kwargs.get("params_filename")
+        return inference.load_inference_model(str(prefix), executor, model, parameters)
+    if (prefix / inference.MODEL).exists() and not prefix.with_name(f"{prefix.name}.pdmodel").exists():
+        raise MissingFile(
+            f"there is no {prefix}.pdmodel, and {prefix} is a folder as of fluid: read it by "
+            f"fluid.io.load_inference_model, or with model_filename={inference.MODEL!r}"
+        )
+    model, parameters = f"{prefix.name}.pdmodel", f"{prefix.name}.pdiparams"
     return inference.load_inference_model(str(prefix.parent), executor, model, parameters)
 
 
