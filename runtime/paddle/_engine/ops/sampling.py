@@ -18,6 +18,7 @@ from paddle._engine.program import Form
 from paddle._engine.registry import REQUIRED, Call, Forms, Kernel, Row, Steps
 
 _WORDS_AT_ONCE = 4  # for each value of the generator's counter
+_ALL = 1e20
 _APART = 0x9E3779B97F4A7C15  # seeds of parts; any large odd number does
 
 
@@ -84,7 +85,66 @@ def _sample_classes(call: Call) -> Steps:
     yield draw
 
 
+def _apart_shape(forms: Forms) -> Mapping[str, Form]:
+    label, attrs = shapes.integers(forms, "Label"), forms.attrs
+    shapes.column(forms, "Label", label.shape[0])
+    if not 1 <= attrs["num_samples"] <= attrs["num_classes"]:
+        raise ShapeError(f"{attrs['num_samples']} of {attrs['num_classes']} classes cannot be drawn apart")
+    sizes = (label.shape[0], 1 + attrs["num_samples"])
+    return {"Out": Form(sizes, "int64"), **dict.fromkeys(("Chances", "Less"), Form(sizes, "float32"))}
+
+
+class _Apart:
+    """Classes that are drawn anew in each run, each once, a small number more often than a large one."""
+
+    def __init__(self, call: Call) -> None:
+        self._run, self._attrs = call.run, call.attrs
+        self._salt = zlib.crc32(call.operator.outputs["Out"][0].encode())
+        classes = np.arange(call.attrs["num_classes"])
+        self._once = np.log1p(1 / (classes + 1)) / np.log(len(classes) + 1)
+        self._ends = np.cumsum(self._once)
+
+    def draw(self) -> tuple[np.ndarray, np.ndarray]:
+        """They, and how often each class of all is expected among them."""
+        count, run = self._attrs["num_samples"], self._run
+        key = np.array([run.seed % 2**64, (run.step % 2**32) << 32 | self._salt], np.uint64)
+        numbers, found, tries = np.random.Generator(np.random.Philox(key=key)), dict[int, None](), 0
+        while len(found) < count:
+            drawn = np.searchsorted(self._ends, numbers.random(4 * count) * self._ends[-1], "right")
+            for each in drawn.tolist():
+                tries += 1
+                found.setdefault(min(each, len(self._ends) - 1))
+                if len(found) == count:
+                    break
+        chances = count * self._once if tries == count else -np.expm1(tries * np.log1p(-self._once))
+        return np.fromiter(found, np.int64, count), chances
+
+
+def _sample_apart(call: Call) -> Steps:
+    """Each row is a label and, behind it, the classes that are drawn for all rows; with their chances, and
+    what a score of theirs has too much: the logarithm of that, and where a drawn one is the label, all."""
+    label, out, apart = call["Label"], call["Out"], _Apart(call)
+
+    def draw() -> None:
+        out[:, :1] = label
+        out[:, 1:], chances = apart.draw()
+        np.take(chances.astype(np.float32), out, 0, call["Chances"], "clip")
+        np.log(call["Chances"], out=call["Less"])
+        if call.attrs["without_label"]:
+            call["Less"][:, 1:] += (out[:, 1:] == label) * np.float32(_ALL)
+
+    yield draw
+
+
 ROWS = (
+    Row(
+        type="sample_apart",
+        inputs=("Label",),
+        outputs=("Out", "Chances", "Less"),
+        attrs={"num_classes": REQUIRED, "num_samples": REQUIRED, "without_label": True},
+        shape=_apart_shape,
+        forward=Kernel(_sample_apart),
+    ),
     Row(type="sampling_id", shape=_column_shape, forward=Kernel(_sampling_id)),
     Row(
         type="sample_classes",

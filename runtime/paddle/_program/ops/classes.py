@@ -1,6 +1,8 @@
-"""Rows of costs over so many classes that only some of them are computed: ``nce``, ``hierarchical_sigmoid``.
+"""Rows of costs over so many classes that only some of them are computed: ``nce``, ``hierarchical_sigmoid``,
+``sample_logits``.
 
-Each is three parts: which rows of the weights, a look-up of these, and a cost of their scores. It must never
+Each is three parts: which rows of the weights, a look-up of these, and a cost of their scores. The last one
+looks up scores that are all there, and leaves the cost to others. It must never
 know a layer. See decision 0063 for where ``hierarchical_sigmoid`` differs: a short path costs what its turns
 do.
 """
@@ -84,6 +86,36 @@ def _nce(low: Lowering, op: Operator) -> None:
     low.give(op, "Cost", cost)
     low.give(op, "SampleLogits", scores)
     low.give(op, "SampleLabels", samples, dtype=VarType.INT64)
+
+
+_SAMPLED = {
+    "use_customized_samples": False,
+    "uniq": True,
+    "remove_accidental_hits": True,
+    "num_samples": 1,
+    "seed": 0,
+}
+
+
+@lowers("sample_logits", **_SAMPLED)
+def _sample_logits(low: Lowering, op: Operator) -> None:
+    logits, label = low.input(op, "Logits").variable, low.input(op, "Labels").variable
+    if label.shape[1:] != (1,) or op.attr("use_customized_samples") or not op.attr("uniq"):
+        raise NotInThisRelease(
+            "sample_logits with several labels of a sample, with classes of one's own "
+            "(use_customized_samples), or drawn more than once (uniq=False), is not in this release"
+        )
+    attrs = {"num_classes": logits.shape[1], "num_samples": op.attr("num_samples")}
+    attrs["without_label"] = op.attr("remove_accidental_hits")
+    drawn = low.builder.ops("sample_apart", attrs, Label=label)
+    picked = low.op("index_sample", X=logits, Index=drawn["Out"])
+    low.give(op, "Samples", drawn["Out"], dtype=VarType.INT64)
+    low.give(op, "Probabilities", drawn["Chances"])
+    low.give(op, "SampledLogits", low.op("elementwise_sub", X=picked, Y=drawn["Less"]))
+    first = {"shape": (-1, 1), "dtype": "int64", "value": 0.0, "input_dim_idx": 0, "output_dim_idx": 0}
+    low.give(
+        op, "SampledLabels", low.op("fill_constant_batch_size_like", first, X=label), dtype=VarType.INT64
+    )
 
 
 @lowers("hierarchical_sigmoid", num_classes=2, is_sparse=False)

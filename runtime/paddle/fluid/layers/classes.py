@@ -1,18 +1,22 @@
-"""Costs over many classes: noise contrast, and a tree of them."""
+"""Costs over many classes: noise contrast, a softmax over some of them, and a tree."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from paddle._absent import NotInThisRelease
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.layer_helper import LayerHelper
+from paddle.fluid.layers.loss import softmax_with_cross_entropy
 from paddle.fluid.layers.sequence_lod import appended
+from paddle.fluid.layers.shaping import one_hot
 
 __all__ = [
     "hsigmoid",
     "nce",
+    "sampled_softmax_with_cross_entropy",
 ]
 
 _SAMPLERS = ("uniform", "log_uniform", "custom_dist")
@@ -59,6 +63,52 @@ def nce(
     }
     helper.append_op("nce", inputs, made, attrs)
     return appended(helper, "scale", {"X": made["Cost"]}, {"scale": 1.0 / (drawn + 1)})
+
+
+def sampled_softmax_with_cross_entropy(
+    logits: Variable,
+    label: Variable,
+    num_samples: int,
+    num_true: int = 1,
+    remove_accidental_hits: bool = True,
+    use_customized_samples: bool = False,
+    customized_samples: Variable | None = None,
+    customized_probabilities: Variable | None = None,
+    seed: int = 0,
+) -> Variable:
+    """The cross entropy of the softmax over a label and ``num_samples`` classes that are drawn, the same for
+    all samples of a step, each once, a small number more often than a large one.
+
+    ``remove_accidental_hits``: one that is a sample's label does not count against it. ``seed`` changes
+    nothing: what is drawn follows from the program's ``random_seed`` and the step.
+    """
+    if use_customized_samples or customized_samples is not None or customized_probabilities is not None:
+        raise NotInThisRelease(
+            "sampled_softmax_with_cross_entropy with classes of one's own (use_customized_samples) is not in "
+            "this release: leave them out to have them drawn"
+        )
+    if num_true != 1:
+        raise NotInThisRelease(
+            f"sampled_softmax_with_cross_entropy(num_true={num_true}) is not in this release: one label for "
+            "each sample"
+        )
+    classes = logits.shape[1]
+    if not 1 <= num_samples <= classes:
+        raise BadArgument(f"num_samples is from 1 to {classes}, the number of classes, not {num_samples}")
+    helper = LayerHelper("sample_logits")
+    slots = {"Samples": "int64", "Probabilities": logits.dtype}
+    slots |= {"SampledLogits": logits.dtype, "SampledLabels": "int64"}
+    made = {slot: helper.create_variable_for_type_inference(each) for slot, each in slots.items()}
+    attrs = {
+        "use_customized_samples": False,
+        "uniq": True,
+        "remove_accidental_hits": remove_accidental_hits,
+        "num_samples": num_samples,
+        "seed": seed,
+    }
+    helper.append_op("sample_logits", {"Logits": logits, "Labels": label}, made, attrs)
+    own = one_hot(made["SampledLabels"], num_samples + 1)
+    return softmax_with_cross_entropy(made["SampledLogits"], own, soft_label=True, numeric_stable_mode=False)
 
 
 def hsigmoid(
