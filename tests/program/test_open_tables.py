@@ -41,6 +41,23 @@ def network(made: Callable[[], Any], entry: Any = None, table: ParamAttr = TABLE
     return main, startup, loss
 
 
+def test_a_distributed_table_of_one_row_is_one_of_pslibs_and_has_no_height() -> None:
+    """Whose programs give no height, for servers hash ids."""
+    made = []
+    for written in (
+        lambda ids: contrib.layers.sparse_embedding(ids, [1, WIDTH], param_attr=TABLE),
+        lambda ids: layers.embedding(ids, [1, WIDTH], True, True, param_attr=TABLE),
+    ):
+        main, startup = Program(), Program()
+        startup.random_seed = SEED
+        with unique_name.guard(), program_guard(main, startup):
+            ids, label = layers.data("ids", [1], dtype="int64"), layers.data("label", [1])
+            loss = layers.mean(layers.square_error_cost(layers.fc(written(ids), 1, param_attr="w"), label))
+            optimizer.SGD(0.1).minimize(loss)
+        made.append(train((main, startup, loss), batches(0, 1)))
+    assert made[0] == made[1] and set(made[1][1]) <= set(IDS)
+
+
 def batches(id: int, trainers: int, steps: int = 6) -> list[dict[str, np.ndarray]]:
     random, share = np.random.default_rng(1), 8 // trainers
     chosen = [random.choice(IDS, (8, 1))[id * share : (id + 1) * share] for _ in range(steps)]

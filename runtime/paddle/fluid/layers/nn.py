@@ -10,6 +10,7 @@ from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.initializer import Constant
 from paddle._program.writing.layer_helper import LayerHelper
+from paddle._program.writing.sparse_embedding import sparse_embedding
 from paddle.fluid._listed import of_layers
 from paddle.fluid.layers.appending import appended, sizes_of
 
@@ -72,9 +73,12 @@ def embedding(
 ) -> Variable:
     """The rows of a table that integers name; ``padding_idx`` names zeros. The last axis of the integers, of
     size 1, becomes a row. ``is_sparse``: gradients list those rows alone; ``is_distributed``: and nobody who
-    trains in a cluster has all of the table."""
-    helper = LayerHelper("embedding", param_attr=param_attr)
+    trains in a cluster has all of the table. One of both that has a single row is one of pslib's, which have
+    no height: any int64 is an id (fluid.contrib.layers.sparse_embedding)."""
     rows = [int(each) for each in size]
+    if is_sparse and is_distributed and rows[:1] == [1] and padding_idx is None:
+        return sparse_embedding(input, rows, param_attr=param_attr, dtype=dtype)
+    helper = LayerHelper("embedding", param_attr=param_attr)
     table = helper.create_parameter(helper.param_attr, rows, dtype)
     padding = -1 if padding_idx is None else padding_idx if padding_idx >= 0 else rows[0] + padding_idx
     attrs = {

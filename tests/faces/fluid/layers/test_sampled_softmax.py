@@ -1,4 +1,4 @@
-"""A softmax over the label and some classes that are drawn: what it costs, what it draws, and that it learns."""
+"""A softmax over the label and some classes that are drawn: what it costs, and what it draws."""
 
 from typing import Any
 
