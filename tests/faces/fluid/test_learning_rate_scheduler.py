@@ -69,6 +69,36 @@ def test_a_step_is_made_at_the_rate_of_its_schedule(name: str) -> None:
     np.testing.assert_allclose(-np.diff(weights), expected[:-1], rtol=1e-5, atol=1e-6)
 
 
+def test_a_rate_that_is_written_behind_the_step_is_for_the_next_one() -> None:
+    """As a reader of the program expects it, and the original does."""
+    x = layers.data(name="x", shape=[1], dtype="float32")
+    loss = layers.mean(layers.fc(x, 1, bias_attr=False))
+    rate = layers.create_global_var([1], 1.0, "float32", persistable=True, name="rate")
+    fluid.optimizer.SGD(rate).minimize(loss)
+    layers.assign(rate * 0.5, output=rate)
+    exe, weights = fluid.Executor(), []
+    exe.run(fluid.default_startup_program())
+    for _ in range(4):
+        weights.append(float(np.array(fluid.global_scope().find_var("fc_0.w_0").get_tensor())[0, 0]))
+        exe.run(feed={"x": np.ones((2, 1), np.float32)})
+    np.testing.assert_allclose(-np.diff(weights), [1.0, 0.5, 0.25], rtol=1e-5)
+
+
+def test_a_schedule_behind_another_optimizers_step_is_of_its_own_step() -> None:
+    x = layers.data(name="x", shape=[1], dtype="float32")
+    fluid.optimizer.SGD(0.5).minimize(layers.mean(layers.fc(x, 1, bias_attr=False)))
+    loss = layers.mean(layers.fc(x, 1, bias_attr=False))
+    fluid.optimizer.SGD(layers.exponential_decay(0.4, 1, 0.5)).minimize(loss)
+    exe, weights = fluid.Executor(), []
+    exe.run(fluid.default_startup_program())
+    for _ in range(4):
+        held = [fluid.global_scope().find_var(f"fc_{at}.w_0").get_tensor() for at in (0, 1)]
+        weights.append([float(np.array(each)[0, 0]) for each in held])
+        exe.run(feed={"x": np.ones((2, 1), np.float32)})
+    wanted = [[0.5, 0.4], [0.5, 0.2], [0.5, 0.1]]
+    np.testing.assert_allclose(-np.diff(weights, axis=0), wanted, rtol=1e-5)
+
+
 def test_a_program_for_tests_does_not_count_steps() -> None:
     x = layers.data(name="x", shape=[1], dtype="float32")
     loss = layers.mean(layers.fc(x, 1))

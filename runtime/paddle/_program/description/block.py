@@ -102,6 +102,11 @@ class Block:
                     f"parameter {name!r} has shape {known.shape}, another use of it wants {tuple(shape)}"
                 )
             made = known
+        elif known is not None and known.is_data:
+            raise BadProgram(
+                f"variable {name!r} is fed, with the shape {known.shape}: a parameter of that name would "
+                "take its place; give the parameter another name"
+            )
         else:
             made = Parameter(block, name, shape=shape, dtype=dtype, **traits)
             block.vars[name] = made

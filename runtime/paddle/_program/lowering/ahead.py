@@ -5,7 +5,8 @@ know which ones a step reads before it begins: ids are fed, or they are computed
 schedule, nor a table's rows.
 
 Guarantee: operators keep their order among those that go ahead, and among those that stay; a rate whose
-inputs a gradient or an update gives stays, and so do ids that depend on what outlives a run.
+inputs a gradient or an update gives stays, and so do ids that depend on what outlives a run. What is written
+to a rate behind the updates is for the next step.
 """
 
 from __future__ import annotations
@@ -21,15 +22,13 @@ _IDS = ("Ids", "Label", "PathTable")
 
 def rates_ahead(ops: Sequence[Operator]) -> tuple[list[Operator], list[Operator]]:
     """The operators that the learning rates of a block's updates depend on, and all others."""
-    updates = [update for op in ops if is_update(op) for update in moved_at(op)]
-    wanted = {name for update in updates for name in update.input("LearningRate")}
-    if not wanted:
-        return [], list(ops)
+    wanted: set[str] = set()
     first: set[int] = set()
     for at in range(len(ops) - 1, -1, -1):
         op = ops[at]
-        given = not wanted.isdisjoint(op.output_arg_names)
-        if given and op.role != BACKWARD and not is_update(op):
+        if is_update(op):
+            wanted |= {name for update in moved_at(op) for name in update.input("LearningRate")}
+        elif op.role != BACKWARD and not wanted.isdisjoint(op.output_arg_names):
             first.add(at)
             wanted.update(op.input_arg_names)
     if all(ops[at].attrs.get("own_learning_rate") for at in first):

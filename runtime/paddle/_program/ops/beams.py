@@ -108,7 +108,7 @@ def _decoded(op: Operator) -> None:
     for slot, dtype in (("SentenceIds", "int64"), ("SentenceScores", "float32")):
         for name in op.output(slot):
             made = op.block._var_recursive(name)
-            made.shape, made.dtype, made.lod_level = (-1, 1), dtype, _LEVELS
+            made.shape, made.dtype, made.lod_level = (-1,), dtype, _LEVELS
 
 
 @hosts("beam_search_decode", infer=_decoded, beam_size=1, end_id=0)
@@ -122,8 +122,8 @@ def _beam_search_decode(host: Host, op: Operator) -> None:
     lod = [offsets(map(len, sources)), offsets(len(each.words) for each in sentences)]
     words = np.array([word for each in sentences for word in each.words[::-1]], np.int64)
     found = np.array([score for each in sentences for score in each.scores[::-1]], np.float32)
-    host.give(op, "SentenceIds", LoDTensor(words.reshape(-1, 1), lod))
-    host.give(op, "SentenceScores", LoDTensor(found.reshape(-1, 1), lod))
+    host.give(op, "SentenceIds", LoDTensor(words, lod))
+    host.give(op, "SentenceScores", LoDTensor(found, lod))
 
 
 def _read_back(ids: list[LoDTensor], scores: list[LoDTensor], source: int, op: Operator) -> list[_Sentence]:

@@ -124,7 +124,7 @@ def test_a_search_finds_what_the_originals_finds() -> None:
     assert sentences[3:6].tolist() == [[0, *[4] * 7], [0, *[4] * 6, 9], [0, *[4] * 5, 9, 9]]
     last = [-6.9701, -7.0669, -7.0882, -6.9443, -6.9928, -7.323, -6.9435, -6.992, -7.3239]
     np.testing.assert_allclose(np.array(scores).reshape(9, 8)[:, -1], last, atol=1e-4)
-    np.testing.assert_allclose(np.array(scores)[:4, 0], [1, -0.0752, -1.0628, -2.1442], atol=1e-4)
+    np.testing.assert_allclose(np.array(scores)[:4], [1, -0.0752, -1.0628, -2.1442], atol=1e-4)
 
 
 def test_a_sentence_ends_with_the_word_that_says_so() -> None:

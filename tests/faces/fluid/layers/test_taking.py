@@ -149,3 +149,9 @@ def test_parts_are_repeated_as_often_as_they_lie_in_what_is_wanted() -> None:
     whole, back = run(feed={"x": given, "like": np.zeros((4, 3), np.float32)}, fetch_list=[made, slope])
     np.testing.assert_array_equal(whole, np.tile(given, (2, 1)))
     np.testing.assert_array_equal(back, np.full((2, 3), 2.0))
+
+
+def test_a_parameter_takes_no_place_of_what_is_fed() -> None:
+    x = layers.data("x", [4])
+    with pytest.raises(ValueError, match=r"variable 'x' is fed, with the shape .*another name"):
+        layers.fc(x, 3, param_attr="x")

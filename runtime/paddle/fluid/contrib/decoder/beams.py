@@ -47,7 +47,7 @@ class _Element:
 
 class BeamSearchDecoder:
     """``decode()`` writes a search as translation has it, ``with decoder.block():`` one of your own;
-    ``decoder()`` is the sentences and their scores, int64 and float32, [words, 1] with a LoD of two levels.
+    ``decoder()`` is the sentences and their scores, int64 and float32, [words] with a LoD of two levels.
 
     ``init_ids`` (int64) and ``init_scores`` (float32): what each sentence begins with, [N, 1] with a LoD of
     two levels. ``target_dict_dim`` words are chosen from, of ``word_dim`` numbers each; ``max_len`` is in
