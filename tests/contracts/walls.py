@@ -75,6 +75,11 @@ TABLE = (
     Row("fluid.debugger", "_program.description fluid._listed", "pathlib"),
     Row("fluid.annotations", "", "sys"),
     Row("fluid.incubate.fleet", "_absent _fleet fluid.transpiler", "importlib"),
+    Row(
+        "fluid.incubate.fleet.utils",
+        "_absent _engine.area _fleet _program.running.scope fluid.incubate.fleet",
+        "logging numpy",
+    ),
     Row("fluid.layers.__init__", "fluid", "importlib pkgutil"),
     Row(
         "_fleet",

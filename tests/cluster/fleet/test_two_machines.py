@@ -131,3 +131,16 @@ def test_who_ends_the_job_on_one_machine_ends_it_on_the_other(
     assert first.returncode == 1
     assert second.returncode == (-signum if signum == signal.SIGKILL else 128 + signum)
     assert re.search(r"(ToldToStop: |told to stop )by SIGTERM", said), said
+
+
+def test_ctrl_c_on_one_before_its_worker_has_met_a_server_ends_the_other(machines: dict[str, Path]) -> None:
+    how = "import time; print('here', flush=True); time.sleep(600)"
+    first, second = begun(machines, "--ends_badly=1", f"--how={how}", "--before=init_worker")
+    of_first, of_second = machines.values()
+    listens = of_first / "log" / "serverlog.0"
+    until(lambda: listens.exists() and "listens on" in listens.read_text(), "the other's server listens")
+    until(lambda: "here" in log_of(of_second), "its worker is on its way")
+    second.send_signal(signal.SIGINT)
+    said, _ = outputs_of([first, second])
+    assert (first.returncode, second.returncode) == (1, 128 + signal.SIGINT)
+    assert "the job is broken: the launcher at 127.0.0.2 was stopped by SIGINT" in said

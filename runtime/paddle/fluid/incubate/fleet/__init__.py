@@ -5,11 +5,10 @@ from typing import Any
 
 from paddle import _absent
 
-__all__ = ["base", "parameter_server"]
+__all__ = ["base", "parameter_server", "utils"]
 
 _LATER = {
     "collective": "training is with parameter servers (fluid.incubate.fleet.parameter_server)",
-    "utils": "files are on this machine (paddle.distributed.fleet.utils.LocalFS), and so are models",
 }
 
 
