@@ -8,7 +8,7 @@ import pytest
 
 import paddle.fluid as fluid
 
-from .well_known import images, painting, playing, pretraining, reading, transformer, translating
+from .well_known import images, painting, playing, pretraining, rating, reading, transformer, translating
 
 COSTS = {
     transformer: [3.16296, 3.12685, 3.33687, 2.98599, 2.94278, 3.38507],
@@ -17,6 +17,7 @@ COSTS = {
     painting: [0.7618, 0.63311, 0.64857, 0.75224, 0.64374, 0.65775, 0.01023],
     playing: [2.21302, 0.13764, 0.46991, 0.28386, 0.45465, 0.21442, 0.13107, 0.69653],
     translating: [3.45569, 3.40807, 3.28759, 3.0605, 3.24879, 3.12132, 107.0, -1.13306, -3.0556, -3.26398],
+    rating: [10.7228, 18.94695, 2.1879, 4.47021, 1.93374, 3.56037, 1.09478, 0.88514, 43.80189, 43.80189],
     reading: [15.66175, 26.4937, 21.27439, 16.79778, 16.55357, 18.60961, 1.0, 14.17495],
 }
 

@@ -146,11 +146,12 @@ def npair_loss(anchor: Variable, positive: Variable, labels: Variable, l2_reg: f
     from paddle.fluid.layers import nn
     from paddle.fluid.layers.tensor import cast
 
-    if anchor.shape[0] < 0:
+    count = max(labels.shape[0], anchor.shape[0])
+    if count < 0:
         raise BadArgument(
             "npair_loss: the number of pairs is to be known: give data with append_batch_size=False"
         )
-    helper, count = LayerHelper("npair_loss"), anchor.shape[0]
+    helper = LayerHelper("npair_loss")
     of_each = nn.expand(nn.reshape(labels, [count, 1]), [1, count])
     same = helper.create_variable_for_type_inference("bool")
     turned = nn.transpose(of_each, [1, 0])

@@ -155,3 +155,15 @@ def test_a_parameter_takes_no_place_of_what_is_fed() -> None:
     x = layers.data("x", [4])
     with pytest.raises(ValueError, match=r"variable 'x' is fed, with the shape .*another name"):
         layers.fc(x, 3, param_attr="x")
+
+
+def test_pairs_are_as_many_as_labels_where_rows_are_open() -> None:
+    rows = np.arange(12, dtype=np.float32).reshape(4, 3) / 10
+    labels = layers.assign(np.array([0, 1, 0, 2], np.float32))
+    found = []
+    for name, shape in (("open", [-1, 3]), ("declared", [4, 3])):
+        x = fluid.data(name, shape)
+        loss = layers.npair_loss(x, x * 0.5, labels)
+        run = fluid.Executor(fluid.CPUPlace()).run
+        found.append(run(feed={"open": rows, "declared": rows}, fetch_list=[loss])[0])
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-6)
