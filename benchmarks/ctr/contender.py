@@ -54,14 +54,9 @@ class Way:
 
 def work(way: Way, settings: Mapping[str, Any]) -> Work:
     """A job that trains as it is ordered; or, for ``start``, one after the other to its first step."""
-    told = {
-        "CTR_MODE": settings["mode"],
-        "CTR_FEEDS": settings["feeds"],
-        "CTR_BLOCK": str(settings["block"]),
-    }
     if settings["is_start"]:
-        return _starts(way, told)
-    job = Job(WORKERS + way.servers, way.begin, told)
+        return _starts(way, told(settings))
+    job = Job(WORKERS + way.servers, way.begin, told(settings))
     try:
         costs = [said["ready"] for said in job.ready()]
         facts = job.first[0]["facts"]
@@ -79,12 +74,21 @@ def work(way: Way, settings: Mapping[str, Any]) -> Work:
         raise
 
 
-def _starts(way: Way, told: Mapping[str, str]) -> Work:
+def told(settings: Mapping[str, Any]) -> dict[str, str]:
+    """What of a case programs hear by their environment."""
+    return {
+        "CTR_MODE": settings["mode"],
+        "CTR_FEEDS": settings["feeds"],
+        "CTR_BLOCK": str(settings["block"]),
+    }
+
+
+def _starts(way: Way, environ: Mapping[str, str]) -> Work:
     """Jobs to their first step, each ended before the next begins."""
     jobs, spent, last, most = ExitStack(), [0.0], [0.0], [0]
 
     def run(_: int) -> None:
-        job = Job(WORKERS + way.servers, way.begin, told)
+        job = Job(WORKERS + way.servers, way.begin, environ)
         jobs.callback(job.close)
         spent[0] += job.cpu_s()
         most[0] = max(most[0], peak_bytes(job.workers))
