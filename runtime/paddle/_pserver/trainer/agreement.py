@@ -26,6 +26,14 @@ def check_begun(lines: Sequence[Line]) -> None:
         )
 
 
+def agreed(lines: Sequence[Line], *, in_step: bool) -> Sequence[int]:
+    """The versions that ``lines`` are at: in step the same, as far as they can go back to one."""
+    versions: Sequence[int] = [line.welcome.version for line in lines]
+    if in_step and len(set(versions)) > 1:
+        check_place(lines, versions := go_back(lines, versions))
+    return versions
+
+
 def go_back(lines: Sequence[Line], versions: Sequence[int]) -> Sequence[int]:
     """Have shards that go on from snapshots of different ``versions`` go back to the newest that all of them
     have, if there is one; what they are at then."""

@@ -30,18 +30,19 @@ from paddle._pserver.errors import PserverError
 from paddle._pserver.memory.gradient_room import GradientRoom, room_for
 from paddle._pserver.options import Role
 from paddle._pserver.protocol.encoding import Encoder
-from paddle._pserver.protocol.messages import PROTOCOL, Declare, EndPass, Hello, Push
+from paddle._pserver.protocol.messages import PROTOCOL, Declare, Declared, EndPass, Hello, Push
 from paddle._pserver.protocol.placement import check_ports
 from paddle._pserver.protocol.wire import WireSpec
 from paddle._pserver.trainer import given, past_told
 from paddle._pserver.trainer.account import Account
-from paddle._pserver.trainer.agreement import check_begun, check_place, check_versions, go_back
+from paddle._pserver.trainer.agreement import agreed, check_begun, check_versions
 from paddle._pserver.trainer.client import Client, Notice
 from paddle._pserver.trainer.flight import Flight
 from paddle._pserver.trainer.greeting import Greeting, Place
 from paddle._pserver.trainer.handed import Handed
 from paddle._pserver.trainer.leaving import leave
 from paddle._pserver.trainer.line import Line
+from paddle._pserver.trainer.meantime import loading
 from paddle._pserver.trainer.meeting import meet
 from paddle._pserver.trainer.places import Where, places_of
 from paddle._pserver.trainer.question import Patience
@@ -133,15 +134,8 @@ class RemoteExchange:
             with suppress(PserverError):
                 self._meet(_WORD_S)
             raise
-        self._greet()
-        for delivery in self._flight.deliveries:
-            delivery.bind(self._parameters, self._arrays, self._wire, whole=needs_whole(update.rule))
-        for sparse in self._sparse:
-            sparse.bind(self._parameters, self._arrays, self._wire)
-        for shard in self._shards:
-            declare = Declare(self._parameters, update, shard.index, shard.count, self._wire)
-            shard.line.declare(declare)
-        declared = [shard.line.hear_declared() for shard in self._shards]
+        with loading(parameters):
+            declared = self._declared(update)
         self.next_pass, self.passed = max(each.place for each in declared)
         pairs = zip(self._shards, declared, strict=True)
         seeding = [chain(shard.remind(self._past), shard.seed(values)) for shard, each in pairs if each.seed]
@@ -155,6 +149,17 @@ class RemoteExchange:
         self._share()
         self.pull()
         return self._arrays
+
+    def _declared(self, update: UpdateSpec) -> list[Declared]:
+        """Meet the shards and say what is trained; what each answers."""
+        self._greet()
+        for delivery in self._flight.deliveries:
+            delivery.bind(self._parameters, self._arrays, self._wire, whole=needs_whole(update.rule))
+        for sparse in self._sparse:
+            sparse.bind(self._parameters, self._arrays, self._wire)
+        for shard in self._shards:
+            shard.line.declare(Declare(self._parameters, update, shard.index, shard.count, self._wire))
+        return [shard.line.hear_declared() for shard in self._shards]
 
     def decline(self, parameters: Sequence[ParameterSpec]) -> None:
         """Say goodbye in a job in which this trainer has had no part: else it would be waited for."""
@@ -196,11 +201,7 @@ class RemoteExchange:
         if self._is_in_step or self._is_first:
             check_begun(lines)
         self._pace = max(shard.line.welcome.pace for shard in self._shards)
-        versions: Sequence[int] = [shard.line.welcome.version for shard in self._shards]
-        differ = self._is_in_step and len(set(versions)) > 1
-        if differ:
-            check_place(lines, versions := go_back(lines, versions))
-        self._check_versions(versions)
+        self._check_versions(versions := agreed(lines, in_step=self._is_in_step))
         if self._is_first and any(versions) and all(shard.line.welcome.ready for shard in self._shards):
             self._notice(f"training goes on from step {max(versions)}, with the values that pservers have")
 
