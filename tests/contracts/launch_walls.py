@@ -62,7 +62,8 @@ LAUNCH = (
         "msgspec os pathlib",
     ),
     Row("_launch.kubernetes.names"),
-    Row("_launch.kubernetes.pods", f"_launch.settings {FLAGS}", "msgspec pathlib"),
+    Row("_launch.kubernetes.quantities"),
+    Row("_launch.kubernetes.pods", f"_launch.{{kubernetes.quantities, settings}} {FLAGS}", "msgspec pathlib"),
     Row("_launch.kubernetes.package", "_launch.{errors, machines.shards, workspace}", "gzip pathlib tarfile"),
     Row("_launch.kubernetes.containers", "_launch.{kubernetes.names, kubernetes.pods, plan}"),
     Row(
@@ -82,6 +83,7 @@ LAUNCH = (
     ),
     Row("_launch.kubernetes.advice"),
     Row("_launch.kubernetes.watching", "_launch.{kubernetes.names, plan}"),
+    Row("_launch.kubernetes.parting", "_launch.kubernetes.watching"),
     Row(
         "_launch.kubernetes.following",
         "_launch.{errors, kubernetes.heard, kubernetes.kubectl, machines.spool}",

@@ -28,6 +28,14 @@ def _network() -> int:
     return 100 + 2 * ((os.getppid() + worker) % 70)
 
 
+def _processes() -> Iterator[tuple[int, int, list[str]]]:
+    """Each process of this machine: its number, its parent's, and its command."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            yield int(folder.name), parent, (folder / "cmdline").read_text(errors="replace").split("\0")
+
+
 class StandIn:
     """One, in ``folder``; ``environ``: for who is to use it."""
 
@@ -73,13 +81,38 @@ class StandIn:
         told = {"state": state, "lastState": last, "restartCount": 1, "log": log}
         (self.folder / f"crashed.{pod}").write_text(json.dumps(told))
 
+    def pod(self, kind: str, rank: int = 0) -> Path:
+        """The folder of the one pod of a role."""
+        (found,) = (self.folder / "pods").glob(f"*-{kind}-{rank}")
+        return found
+
+    def loses(self, kind: str, rank: int) -> None:
+        """The pod of a role vanishes with its machine, and what made it, if a Job did, by whoever swept."""
+        folder = self.pod(kind, rank)
+        pid = int((folder / "pid").read_text())
+        folder.rename(self.folder / f"lost.{folder.name}")
+        os.killpg(pid, signal.SIGKILL)
+        (self.objects / f"job.{folder.name}").unlink(missing_ok=True)
+
+    def kills_inside(self, kind: str, rank: int, *words: str) -> None:
+        """In the pod of a role the first process whose command has these words is killed, and no other."""
+        below = {int((self.pod(kind, rank) / "pid").read_text())}
+        for pid, parent, command in sorted(_processes()):
+            if parent not in below:
+                continue
+            below.add(pid)
+            if set(words) <= set(command):
+                os.kill(pid, signal.SIGKILL)
+                return
+        raise AssertionError(f"nothing of {words} runs in {kind}-{rank}")
+
     def makes_no_pods(self, why: str) -> None:
         """Who is to make pods is refused them, since."""
         (self.folder / "makes_none").write_text(why)
 
     def close(self) -> None:
         """End what runs."""
-        for path in self.folder.glob("pods/*/pid"):
+        for path in [*self.folder.glob("pods/*/pid"), *self.folder.glob("lost.*/pid")]:
             with contextlib.suppress(OSError, ValueError):
                 os.killpg(int(path.read_text()), signal.SIGKILL)
 

@@ -91,6 +91,7 @@ def run(pod: str, template: dict[str, Any]) -> None:
     program = [
         sys.executable,
         str(Path(__file__).with_name("pod_stand_in.py")),
+        spec["restartPolicy"],
         *command[1:],
         f"--rank={rank}",
     ]
@@ -149,6 +150,9 @@ def get() -> None:
         ]
         print("\n".join(left))
         return
+    if kinds == ["jobs"]:
+        print(json.dumps({"items": [json.loads(path.read_text()) for path in OBJECTS.glob("job.*")]}))
+        return
     items = list(map(shown, sorted(PODS.iterdir()))) if kinds == ["pods"] and PODS.exists() else []
     print(json.dumps({"items": items}))
 
@@ -181,8 +185,16 @@ def shown(folder: Path) -> dict[str, Any]:
     return {
         "metadata": meta,
         "spec": {"hostname": folder.name},
-        "status": {"phase": "Running", "containerStatuses": [{"state": state}]},
+        "status": {"phase": "Running", "containerStatuses": [{"state": state, **before(folder)}]},
     }
+
+
+def before(folder: Path) -> dict[str, Any]:
+    """Of the containers that ended before the one that runs: how many, and how the last did."""
+    path = folder / "ends"
+    ends = json.loads(path.read_text()) if path.exists() else []
+    told = {"terminated": {"exitCode": ends[-1], "reason": "Error"}} if ends else {}
+    return {"restartCount": len(ends), "lastState": told}
 
 
 def crashed(pod: str) -> dict[str, Any]:

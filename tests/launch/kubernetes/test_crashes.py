@@ -164,10 +164,10 @@ def test_a_process_that_is_killed_where_memory_is_limited_is_told_by_which_flag(
     ended = '{"event": "exit", "role": "pserver-0", "status": -9}'
     logs.now = stamped(f"paddle pod: report: {ended}")
     posted: list[object] = []
-    crew = followed(planned(workspace(tmp_path / "package"), "--pserver_memory=24Mi"), logs, posted)
+    crew = followed(planned(workspace(tmp_path / "package"), "--pserver_memory=96Mi"), logs, posted)
     crew.see(stand(RUNNING))
     (exited,) = until(lambda: of_kind(posted, RoleExited), "the end of the role")
-    assert "--pserver_memory=24Mi" in exited.why
+    assert "--pserver_memory=96Mi" in exited.why
     crew.leave()
 
 

@@ -209,12 +209,33 @@ def test_what_is_printed_is_read_back_as_it_was_made(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "flag", ["--trainer_cpu=0.5", "--trainer_cpu=250m", "--pserver_cpu=2", "--pserver_memory=64Mi"]
+)
+@pytest.mark.parametrize("other", ["--trainer_memory=1.5Gi", "--storage=1Mi", "--trainer_memory=500M"])
+def test_quantities_that_a_cluster_takes_as_they_are_meant_are_taken(
+    folder: Path, flag: str, other: str
+) -> None:
+    text = str(whole.objects(planned(folder, flag, other, "--snapshot_dir=/snapshots")))
+    for one in (flag, other):
+        assert f"'{one.partition('=')[2]}'" in text
+
+
+@pytest.mark.parametrize(
     ("flags", "said"),
     [
         (("--image=",), "--image=REGISTRY/NAME:TAG"),
         (("--image=two words",), "no name of an image"),
         (("--namespace=Mine",), "no name in Kubernetes"),
-        (("--trainer_cpu=many",), "no quantity"),
+        (("--trainer_cpu=many",), "--trainer_cpu: 'many' is no quantity of processors"),
+        (("--pserver_cpu=1Gi",), "--pserver_cpu: '1Gi' is no quantity of processors"),
+        (("--trainer_memory=512m",), "thousandths of a byte): was 512Mi meant?"),
+        (("--pserver_memory=2g",), "was 2Gi meant?"),
+        (("--pserver_memory=4GB",), "was 4Gi meant?"),
+        (("--trainer_memory=much",), "512Mi or 4Gi"),
+        (("--trainer_memory=512",), "does not even start with less than 64Mi. Was 512Mi meant?"),
+        (("--trainer_memory=24Mi",), "less than 64Mi."),
+        (("--storage=10m",), "was 10Mi meant?"),
+        (("--storage=10",), "at least 1Mi. Was 10Mi meant?"),
         (("--snapshot_dir=../snap",), "not in /paddle"),
         (("--snapshot_dir=/paddle/snap",), "not in /paddle"),
         (("--kubernetes_version=new",), "no version of Kubernetes"),

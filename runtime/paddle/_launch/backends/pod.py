@@ -2,13 +2,15 @@
 
 It must never know of other pods. Guarantee: what decides about a job is told once its role was to be started,
 and in the order in which it came; a line that a role prints is told once; that a container ends is told, also
-where another one had taken its place before anybody looked.
+where another one had taken its place before anybody looked, and so is, within a time, that nothing is there
+any more that could run it.
 """
 
 from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -24,6 +26,7 @@ from paddle._launch.kubernetes.following import Following
 from paddle._launch.kubernetes.inside.telling import text_of
 from paddle._launch.kubernetes.kubectl import Kubectl
 from paddle._launch.kubernetes.line import PodLine
+from paddle._launch.kubernetes.parting import Parting
 from paddle._launch.kubernetes.watching import PodState
 from paddle._launch.machines import arrivals
 from paddle._launch.machines.conversation import converse
@@ -36,6 +39,7 @@ _ENTRY = "agent.sender"
 _SIGNALLED = 128
 _ANOTHER = "its pod is gone, and another takes its place"
 _SAME = "its container {how}; Kubernetes begins it again, and it goes on from its newest snapshot"
+_TAKEN_AWAY = "its pod was taken away, and another cannot take up the pass that it was in the midst of"
 _MOST_VAIN = 3  # containers that end one after another before they serve
 _NO_SNAPSHOTS = ", without --snapshot_dir with nothing to go on from"
 
@@ -43,11 +47,21 @@ _NO_SNAPSHOTS = ", without --snapshot_dir with nothing to go on from"
 class Pod:
     """See the module's text. ``role``: what runs in it."""
 
-    def __init__(self, launch: LaunchPlan, plan: NodePlan, kubectl: Kubectl, post: Post, turn: Turn) -> None:
+    def __init__(
+        self,
+        launch: LaunchPlan,
+        plan: NodePlan,
+        kubectl: Kubectl,
+        post: Post,
+        turn: Turn,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._clock = clock
         self._launch, self._plan, self._kubectl, self._post = launch, plan, kubectl, post
         self._turn = turn
         self.role = plan.roles[0].name
         self._kind = plan.roles[0].kind
+        self._parting = Parting(self._kind)
         self._lock = threading.Lock()
         self._held: list[Event] | None = []  # None once the role was to be started
         self._state: PodState | None = None
@@ -78,22 +92,47 @@ class Pod:
         """Take how it stands, and no more."""
         self._state = state
 
-    def see(self, state: PodState | None) -> None:
-        """Take how it stands."""
+    @property
+    def lacks(self) -> bool:
+        """Whether it has run, is not listed, and neither has ended nor counts as lost."""
+        is_over = self._has_exited or self._is_lost or self._is_stopping
+        return self._parting.is_gone and self.has_begun and not is_over
+
+    def see(self, state: PodState | None, why_none: str = "") -> None:
+        """Take how it stands; ``why_none``: in words, why none takes the place of one that is gone."""
         before, self._state = self._state, state or self._state
+        if before is not None:
+            told, lost = self._parting.look(before.name, state, self._clock(), why_none)
+            self._part(told, lost)
         if state is None:
             return
         if before is None or before.name != state.name:
             self._post(Placed(self.role, f"pod {state.name}"))
         if before is not None and before.uid != state.uid:
-            self._take_another(state)
-        if state.has_begun and self._following is None:
+            self._take_another(before, state)
+        if state.has_begun and not self._is_lost and self._following is None:
             self._following = Following(self._kubectl, state.name, partial(self._is_over, state.uid))
             follow = partial(self._follow, self._following, state.uid)
             threading.Thread(target=follow, daemon=True).start()
         if state.ends > self._ends:
             self._ends, self._vain = state.ends, self._vain + 1
             self._take_end(state)
+
+    def _part(self, told: str, lost: str) -> None:
+        """Its pod is gone, or is to go: one that never ran is waited for as one that was never made."""
+        if self._has_exited or self._is_lost or self._is_stopping or not self.has_begun:
+            return
+        if told:
+            self._told(self.role, told)
+        if lost:
+            self._lose(lost)
+
+    def _lose(self, why: str) -> None:
+        """Nothing is heard of it any more: as if it had been killed, which it was if its machine was lost."""
+        self._is_lost = True
+        self._deliver(RoleExited(self.role, -signal.SIGKILL, why))
+        if self._following is not None:
+            self._following.leave()
 
     def fail(self, text: str) -> None:
         """Say, once, that it cannot do its part."""
@@ -105,7 +144,8 @@ class Pod:
         """Have its role ended; the pod stays."""
         self._is_stopping = True
         state = self._state
-        if self._has_ended or self._is_lost or state is None or not state.is_running:
+        is_there = state is not None and state.is_running and not self._parting.is_gone
+        if self._has_ended or self._is_lost or state is None or not is_there:
             self._post(NodeEnded(self._plan.node))
             return
         place = f"{self._plan.workspace}/{names.STOP}"
@@ -132,7 +172,7 @@ class Pod:
     def collect(self) -> None:
         """Fetch its logs, and the model where it is the one that has it."""
         tell: Callable[[str], None] = partial(self._told, f"node {self._plan.node}")
-        if self._state is None or not self._state.is_running:
+        if self._state is None or not self._state.is_running or self._parting.is_gone:
             tell(f"nothing could be collected: {self._named} does not run")
             return
         home, saver = self._launch.home, self._launch.saver
@@ -151,7 +191,12 @@ class Pod:
         except NodeError as error:
             raise DeliveryError(str(error)) from error
 
-    def _take_another(self, state: PodState) -> None:
+    def _take_another(self, before: PodState, state: PodState) -> None:
+        """Rule 3 of pods.py. A trainer's whose pod had not run takes nothing up, so any other pod will do."""
+        if self._kind == "trainer" and before.has_begun:
+            if not (self._has_exited or self._is_lost or self._is_stopping):
+                self._lose(_TAKEN_AWAY)
+            return
         if self._following is not None:
             self._following.leave()
         self._following = None
@@ -161,10 +206,6 @@ class Pod:
         if self._kind == "pserver":
             rest = "" if self._launch.snapshots is not None else _NO_SNAPSHOTS
             self._post(Restarted(self.role, f"{_ANOTHER}{rest}"))
-        else:
-            self.fail(
-                "its pod was taken away, and another cannot take up the pass that it was in the midst of"
-            )
 
     def _take_end(self, state: PodState) -> None:
         """A container has ended. That of a trainer was the only one, and its log says when it is over."""

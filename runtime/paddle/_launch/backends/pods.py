@@ -7,7 +7,7 @@ brings parameter servers back. Guarantee, by seven rules:
    can have: whoever has it has the name.
 2. What a role does is told only once it was to be started, however early its pod began.
 3. A pod that is gone is followed under its name by the one that takes its place, a parameter server's; a
-   trainer's is a failure of its node.
+   trainer's is the end of its role, and so is any that nothing takes the place of within a time (parting.py).
 4. What keeps pods from running is told, once for each reason; for longer than ``ready_timeout_s``, or where
    it does not pass, it is a failure.
 5. A container that ends without its role having said how is the role's end, however soon another one is begun
@@ -39,7 +39,6 @@ from paddle._launch.turn import Turn
 from paddle._visible import visible
 
 _LOOK_S = 1.0
-_MISSING_S = 15.0  # a pod that was there and is not listed
 _GONE_S = 90.0
 _UNSAID = "its pod was not started, and the cluster does not say why"
 
@@ -157,11 +156,30 @@ class PodCrew:
             self._is_left.wait(_LOOK_S)
 
     def _take(self, states: dict[str, PodState]) -> None:
+        lacking = [role for role, pod in self._by_role.items() if pod.lacks and role not in states]
+        why_none = self._why_not_again(lacking)
         for role, pod in self._by_role.items():
-            pod.see(states.get(role))
+            pod.see(states.get(role), why_none.get(role, ""))
         waiting = {role: pod for role, pod in self._by_role.items() if not pod.has_begun}
         if waiting:
             self._tell_waiting(waiting, states)
+
+    def _why_not_again(self, roles: list[str]) -> dict[str, str]:
+        """Of these, whose pods are gone, those that their Job makes no other for, and why."""
+        trainers = [role for role in self._plan.roles("trainer") if role.name in roles]
+        if not trainers:
+            return {}
+        try:
+            listed = self._kubectl.read("get", "jobs", "-l", names.chosen(self._plan.name))
+        except NodeError:  # then it takes the longer time
+            return {}
+        failed = watching.failed_jobs(listed)
+        found = {}
+        for role in trainers:
+            makers = names.group(self._plan.name, role.kind), names.pod(self._plan.name, role.kind, role.rank)
+            of_it = [failed[maker] for maker in makers if maker in failed]
+            found[role.name] = of_it[0] if of_it else "its Job is gone, too"
+        return found
 
     def _tell_waiting(self, waiting: dict[str, Pod], states: dict[str, PodState]) -> None:
         """Rule 4."""

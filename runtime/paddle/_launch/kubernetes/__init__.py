@@ -2,12 +2,14 @@
 
     names.py       what objects of a job are called, and where its pods are found
     pods.py        what is asked of pods: image, shares of a machine, storage
+    quantities.py  numbers of processors and bytes
     package.py     a workspace as parts that objects can hold
     containers.py  what runs in the pods of a job
     manifests.py   all objects of a job
     whole.py       the same, with secrets and package of a launch
     kubectl.py     the only way to a cluster
     watching.py    how pods stand
+    parting.py     how long they may be gone
     advice.py      what to do about that
     following.py   what they print
     heard.py       how much of that has been heard

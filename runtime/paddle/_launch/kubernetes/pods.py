@@ -14,6 +14,7 @@ import msgspec
 
 from paddle._launch.errors import UsageError
 from paddle._launch.flags import BY_NAME
+from paddle._launch.kubernetes import quantities
 from paddle._launch.settings import POD_FLAGS, Settings
 
 # What pods are told of the launcher's flags. Of the others the manifests are made, or the launcher's walk.
@@ -24,10 +25,11 @@ _TOLD = (
     *("use_gpu", "shard_data"),
 )
 _ALWAYS_TOLD = ("pserver_num", "trainer_num", "connect_timeout")
-_QUANTITY = re.compile(r"\d+(\.\d+)?(m|k|Ki|Mi|Gi|Ti|M|G|T)?")
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _VOLUMES = Path("/var/lib/paddle")  # of a relative folder, which elsewhere is in the workspace
 _TAKEN = ("/paddle", "/tmp", "/etc", "/proc", "/sys", "/dev")
+_LEAST_MEMORY = 64 << 20  # less than any role has before it begins with its work
+_LEAST_STORAGE = 1 << 20
 _OLDEST = (1, 20)  # the oldest that manifests are made for, and were tried on
 _FIRST_INDEXED = (1, 22)  # the first whose jobs number their pods unasked
 _FIRST_BUDGETS = (1, 21)  # the first with policy/v1
@@ -125,13 +127,23 @@ def _check(settings: Settings) -> None:
                 f"{settings.written(name)}: {text!r} is no name in Kubernetes: small letters, digits, - and ."
             )
     _check_volume(settings)
-    for name in ("pserver_cpu", "pserver_memory", "trainer_cpu", "trainer_memory", "storage"):
-        if not _QUANTITY.fullmatch(settings[name]):
-            raise UsageError(
-                f"{settings.written(name)}: {settings[name]!r} is no quantity: 500m or 2 for processors, "
-                "512Mi or 4Gi for bytes."
-            )
+    _check_quantities(settings)
     number(settings["kubernetes_version"])
+
+
+def _check_quantities(settings: Settings) -> None:
+    for name in ("pserver_cpu", "trainer_cpu"):
+        _refuse(settings, name, quantities.wrong_processors(settings[name]))
+    for name in ("pserver_memory", "trainer_memory"):
+        needs = f"a {name.partition('_')[0]} does not even start with less than"
+        _refuse(settings, name, quantities.wrong_bytes(settings[name], _LEAST_MEMORY, needs))
+    needs = "a volume of snapshots has at least"
+    _refuse(settings, "storage", quantities.wrong_bytes(settings["storage"], _LEAST_STORAGE, needs))
+
+
+def _refuse(settings: Settings, name: str, why: str) -> None:
+    if why:
+        raise UsageError(f"{settings.written(name)}: {why}")
 
 
 def _check_volume(settings: Settings) -> None:

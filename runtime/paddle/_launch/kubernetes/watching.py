@@ -148,6 +148,20 @@ def warnings(listed: Mapping[str, Any], job: str) -> Iterator[tuple[str, str]]:
             yield about, _said("FailedCreate", event.get("message", ""))
 
 
+def failed_jobs(listed: Mapping[str, Any]) -> dict[str, str]:
+    """Of Jobs: why each has failed, empty where it has not."""
+    found: dict[str, str] = {}
+    for job in listed.get("items", ()):
+        failures = [
+            condition
+            for condition in job.get("status", {}).get("conditions", ())
+            if condition.get("type") == "Failed" and condition.get("status") == "True"
+        ]
+        said = [_said(failure.get("reason", ""), failure.get("message", "")) for failure in failures]
+        found[job["metadata"]["name"]] = f"its Job has failed ({said[0]})" if said else ""
+    return found
+
+
 def key(text: str) -> str:
     """What two texts share that only tell for how long something is put off."""
     return _DURATION.sub("", text)

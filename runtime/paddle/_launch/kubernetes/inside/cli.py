@@ -3,7 +3,9 @@
 It must never decide what becomes of a job: Kubernetes and the launcher do. Guarantee: what is wrong with the
 call is said in one paragraph, with status 2. A trainer's pod ends with the status of its program, when that
 has ended and its results were waited for; a parameter server's stays until it is taken away, once its process
-has ended well, for what a StatefulSet has ends never.
+has ended well, for what a StatefulSet has ends never. Where one that keeps snapshots was killed, its
+container ends at once, as if all of it had been killed: it is begun again, and whether that is the role's end
+is for who launched to decide.
 """
 
 from __future__ import annotations
@@ -109,6 +111,11 @@ def _carry_out(part: LaunchPlan, call: Call, teller: Teller, own: Mapping[str, s
     cause = running.cause
     if cause is not None and cause.signum is not None and not (call.workspace / names.STOP).exists():
         return status  # the pod is taken away
+    if running.teller is not None and cause is not None and cause.signum is None and _was_killed(teller):
+        teller.say(
+            f"{cause.text}; its container ends, and goes on from the newest snapshot when it is begun again"
+        )
+        return status
     if cause is None or cause.signum is None:
         if cause is not None and not cause.role:
             teller.say(cause.text)
@@ -132,6 +139,11 @@ class _Role(Running):
             with contextlib.suppress(OSError):
                 os.killpg(self.teller.pid, signal.SIGKILL)
         super().ask(event)
+
+
+def _was_killed(teller: Teller) -> bool:
+    """Whether the process of a role has said nothing itself of its end: a signal killed it, or its agent."""
+    return teller.ended is None or teller.ended < 0
 
 
 def _stay(call: Call, teller: Teller, status: int, keep_s: float) -> None:
