@@ -44,6 +44,7 @@ TABLE = (
     Row("_reported", "_launch.environ", "sys"),
     Row("_complaint", "", STANDARD),
     Row("_visible"),
+    Row("version", "__init__"),
     Row("_blas", "", "ctypes pathlib"),
     Row("_exits", "", "sys threading"),
     Row("_goodbye", "_engine.exchange _exits", "sys weakref"),

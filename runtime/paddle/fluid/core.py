@@ -16,6 +16,7 @@ from paddle._program.description.dtypes import VarType
 from paddle._program.description.operator import BACKWARD, DIST, FORWARD, LOSS, LR_SCHED, OPTIMIZE, RPC
 from paddle._program.description.program import Program
 from paddle._program.description.variable import GRAD_SUFFIX
+from paddle._program.errors import ProgramError
 from paddle._program.running.lod_tensor import LoDTensor, LoDTensorArray
 from paddle._program.running.places import (
     CPUPlace,
@@ -31,12 +32,14 @@ from paddle._program.running.scope import Scope
 
 Tensor = LoDTensor
 ProgramDesc, BlockDesc = Program, Block  # a program is its own description
+EnforceNotMet = ProgramError  # what an operator, or a run, is refused with
 
 __all__ = [
     "BlockDesc",
     "CPUPlace",
     "CUDAPinnedPlace",
     "CUDAPlace",
+    "EnforceNotMet",
     "LoDTensor",
     "LoDTensorArray",
     "NPUPlace",

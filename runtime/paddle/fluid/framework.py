@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -21,6 +22,7 @@ from paddle._program.description.guards import (
 from paddle._program.description.operator import Operator
 from paddle._program.description.program import Program
 from paddle._program.description.variable import GRAD_SUFFIX, Parameter, Variable
+from paddle._program.errors import BadArgument
 from paddle._program.running.places import (
     CPUPlace,
     cpu_places,
@@ -112,10 +114,28 @@ def is_compiled_with_xpu() -> bool:
 
 
 def require_version(min_version: str, max_version: str | None = None) -> None:
-    """Passes: what programs ask for is an interface, and that of fluid up to 1.8 is here."""
-    for version in (min_version, max_version):
-        if version is not None and not isinstance(version, str):
-            raise TypeError(f"a version is a text such as '1.6.0', and not {version!r}")
+    """Refuses a program that is for none of the releases whose interface is here, which are 0.13 to 2.6."""
+    least = _version("min_version", min_version)
+    most = _LAST if max_version is None else _version("max_version", max_version)
+    if least > _LAST or most < _FIRST or least > most:
+        wanted = f"{min_version} or higher" if max_version is None else f"{min_version} to {max_version}"
+        raise BadArgument(
+            f"VersionError: the program is for PaddlePaddle {wanted}, and this release has the interface of "
+            f"0.13 to 2.6 (fluid up to 1.8): it may run if the call of require_version is taken out"
+        )
+
+
+_FIRST, _LAST = (0, 13, 0, 0), (2, 6, 9, 9)
+
+
+def _version(argument: str, said: Any) -> tuple[int, ...]:
+    """What a version says, as four numbers."""
+    if not isinstance(said, str):
+        raise TypeError(f"{argument} of require_version is a text such as '1.6.0', and not {said!r}")
+    if not re.fullmatch(r"\d+(\.\d+){0,3}", said):
+        raise BadArgument(f"{argument} of require_version is one to four numbers, '1.6.0', and not {said!r}")
+    numbers = [int(each) for each in said.split(".")]
+    return (*numbers, *(0,) * (4 - len(numbers)))
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from paddle._data.records import Records
 from paddle._program.description.dtypes import numpy_dtype
 from paddle._program.running.feeder import SampleFeeder, Slot
 from paddle._program.running.lod_tensor import LoDTensor
+from paddle._program.running.ranges import check_range
 
 Feed = Mapping[str, Any]
 Feeder = Callable[[Any], Feed]
@@ -41,7 +42,8 @@ def of_arrays(variables: Sequence[Any]) -> Feeder:
                 f"a batch of the generator has {len(batch)} arrays, and feed_list has {len(names)} "
                 f"variables: {', '.join(names)}"
             )
-        return {name: _tensor(each, dtype) for name, each, dtype in zip(names, batch, dtypes, strict=True)}
+        described = zip(names, batch, dtypes, strict=True)
+        return {name: _tensor(name, each, dtype) for name, each, dtype in described}
 
     return feed
 
@@ -57,7 +59,11 @@ def of_records(records: Records) -> Feed:
     return feed
 
 
-def _tensor(value: Any, dtype: np.dtype[Any]) -> Any:
+def _tensor(name: str, value: Any, dtype: np.dtype[Any]) -> Any:
     if isinstance(value, LoDTensor):
         return value
-    return np.asarray(value, dtype)
+    if dtype.kind not in "iu":
+        return np.asarray(value, dtype)
+    given = np.asarray(value)
+    check_range(name, given, dtype)
+    return given.astype(dtype, copy=False)

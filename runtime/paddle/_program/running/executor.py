@@ -36,6 +36,7 @@ from paddle._program.running.lod_tensor import LoDTensor
 from paddle._program.running.parts import joined
 from paddle._program.running.places import checked
 from paddle._program.running.pruning import pruned
+from paddle._program.running.ranges import check_range
 from paddle._program.running.ready import Ready, ready_of
 from paddle._program.running.scope import Scope, global_scope
 
@@ -123,6 +124,8 @@ class Executor:
             return _prepare(program, list(values), names, scope, self._lock)
 
         ready = ready_of(scope, self, program, (tuple(values), tuple(names)), make)
+        for name, dtype in ready.whole:
+            check_range(name, np.asarray(values[name]), dtype)
         _tell_rates(program, scope)
         samples = _samples(values)
         block, seed = program.global_block(), _seed_of(program._seed or self._seed, self._number)
@@ -213,7 +216,8 @@ def _prepare(
     block = program.global_block()
     outlives = {each.name for each in program.list_vars() if each.persistable}
     course = Course(block, scope, fed, names, lock)
-    return Ready(course, [(name, name in outlives, _converted(block, name)) for name in names])
+    fetches = [(name, name in outlives, _converted(block, name)) for name in names]
+    return Ready(course, fetches, [(name, dtype) for name in fed if (dtype := _whole(block, name))])
 
 
 def _tell_unknown(program: Program, values: Mapping[str, Any]) -> None:
@@ -237,6 +241,15 @@ def _tell_rates(program: Program, scope: Scope) -> None:
 def _converted(block: Any, name: str) -> np.dtype[Any] | None:
     dtype = numpy_dtype(block._var_recursive(name).dtype)
     return None if dtype in (np.float32, np.int64) else dtype
+
+
+def _whole(block: Any, name: str) -> np.dtype[Any] | None:
+    """The dtype of a variable of whole numbers."""
+    described = block._find_var_recursive(name)
+    if described is None or not described.has_dtype:
+        return None
+    dtype = numpy_dtype(described.dtype)
+    return dtype if dtype.kind in "iu" else None
 
 
 def _fetched(values: dict[str, Any], scope: Scope, name: str, outlives: bool, dtype: Any) -> Any:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from paddle._program.running.lod_tensor import LoDTensor
+from paddle._program.running.ranges import check_range
 
 Array = np.ndarray
 
@@ -63,6 +64,8 @@ class Slot:
             array = np.asarray(rows, self.dtype)
         except (TypeError, ValueError, OverflowError):
             array = self._each(rows, samples)
+        if self.dtype.kind in "iu":
+            self._check_ranges(rows, samples)
         shape = (len(rows), *self.shape)
         if array.ndim == len(shape):
             return array
@@ -71,6 +74,14 @@ class Slot:
             return array.reshape(sizes)
         except ValueError:
             raise self._refused(rows, samples) from None
+
+    def _check_ranges(self, rows: Any, samples: Iterable[int]) -> None:
+        """Refuse arrays of wider numbers that the variable does not hold; of others numpy says so itself."""
+        if isinstance(rows, np.ndarray):
+            check_range(self.name, rows, self.dtype)
+        elif len(rows) and (self.dtype.itemsize < 8 or isinstance(rows[0], np.ndarray | np.generic)):
+            for row, number in zip(rows, samples, strict=True):
+                check_range(self.name, np.asarray(row), self.dtype, f", sample {number},")
 
     def _each(self, rows: Sequence[Any], samples: Iterable[int]) -> Array:
         """Rows that are not all written in one way."""

@@ -24,10 +24,12 @@ MOST = 64
 @dataclass(slots=True)
 class Ready:
     """A program made ready for a feed and fetches: of each its name, whether it lies in the scope, and the
-    dtype that it is declared as, where the engine computes in another."""
+    dtype that it is declared as, where the engine computes in another. ``whole``: what is fed of whole
+    numbers, and the dtype of each."""
 
     course: Course
     fetches: Sequence[tuple[str, bool, np.dtype[Any] | None]]
+    whole: Sequence[tuple[str, np.dtype[Any]]] = ()
 
 
 @dataclass(slots=True)
