@@ -17,7 +17,7 @@ import numpy as np
 import paddle.v2 as paddle
 from paddle._data.lines import Lines
 from paddle._data.slot import Slot
-from paddle._engine.rows import SparseRows, each_once, put
+from paddle._engine.rows import SparseRows, ascends, each_once, put
 
 _WORDS, _WIDTH, _BATCH = 8, 4, 2
 
@@ -36,6 +36,7 @@ def main() -> None:
             _train(f"{number}_{is_sparse}", optimizer, is_sparse=is_sparse)
     SparseRows(np.zeros(_BATCH, np.int64), np.zeros((_BATCH, _WIDTH), np.float32), _WORDS).merged()
     put(np.zeros((_WORDS, _WIDTH), np.float32), each_once(np.arange(3)), np.zeros((3, _WIDTH), np.float32))
+    ascends(np.arange(3))
     Lines((Slot("words", False, False), Slot("score", True, True, (1,))), "nowhere").read(b"1 2 1 0.5\n")
 
 

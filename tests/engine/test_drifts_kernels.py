@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from paddle._engine.kernels.drifts import follow, give_up
+from paddle._engine.kernels.drifts import follow, give_up, show
 
 
 @pytest.fixture
@@ -36,3 +36,17 @@ def test_own_rows_move_as_those_of_all_have_moved(tables):
     follow(mine, shared, ids, center)
     np.testing.assert_array_equal(mine, own)
     np.testing.assert_array_equal(shared[ids], center)
+
+
+@pytest.mark.parametrize("count", [0, 1, 40])
+def test_what_is_shown_can_be_taken_back(tables, count):
+    _, shared, _ = tables
+    mine = shared.copy()
+    changed = np.sort(np.random.default_rng(5).permutation(40)[:count])
+    mine[changed, 16] += 1
+    own = mine.copy()
+    ids, aside = show(mine, shared)
+    assert ids.tolist() == changed.tolist()
+    np.testing.assert_array_equal(mine, shared)
+    mine[ids] = aside
+    np.testing.assert_array_equal(mine, own)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddle._engine.kernels.ordering import ascending
-from paddle._engine.rows import each_once, put
+from paddle._engine.rows import ascends, each_once, put
 
 EDGE = 2**63
 IDS = st.one_of(
@@ -27,6 +27,12 @@ def test_ids_stand_in_the_order_of_a_stable_sort(ids):
 @given(IDS)
 def test_each_id_is_there_once_whatever_the_shape(ids):
     np.testing.assert_array_equal(each_once(np.array(ids, np.int64)[:, None]), np.unique(ids))
+
+
+@given(IDS)
+def test_ids_ascend_where_they_are_each_once_in_order(ids):
+    assert ascends(np.array(ids, np.int64)) == (ids == sorted(set(ids)))
+    assert ascends(np.unique(ids))
 
 
 def test_of_no_ids_there_are_none_and_what_cannot_be_written_is_read():

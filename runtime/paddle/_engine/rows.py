@@ -27,6 +27,15 @@ def each_once(ids: np.ndarray) -> np.ndarray:
     return found
 
 
+def ascends(ids: np.ndarray) -> bool:
+    """Whether ids, int64 (n,), are each there once, and in order."""
+    if len(ids) < 2:
+        return True
+    from paddle._engine.kernels import ordering  # numba is loaded only where rows are met
+
+    return bool(ordering.ascends(ids))
+
+
 def put(table: np.ndarray, ids: np.ndarray, values: np.ndarray) -> None:
     """Rows ``ids``, each once and each one of the float32 ``table``, become ``values``."""
     from paddle._engine.kernels.rows import put_rows

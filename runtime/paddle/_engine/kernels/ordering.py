@@ -55,6 +55,16 @@ def _by_digit(order: Array, keys: Array, shift: Any, next_order: Array, next_key
 
 
 @kernel
+def ascends(ids: Array) -> bool:
+    """Whether each id is greater than the one before it."""
+    place = 1
+    while place < ids.shape[0] and ids[place] > ids[place - 1]:
+        place += 1
+    is_over: bool = place >= ids.shape[0]
+    return is_over
+
+
+@kernel
 def each_once(ids: Array) -> Array:
     """Each of n > 0 ids once, ascending."""
     order, keys = ascending(ids)

@@ -344,6 +344,7 @@ class FrameReader(Generic[Message]):
             self._is_in_body = True
             return None
         self.checked = 0
+        self._portion = []  # what the body has filled is the caller's
         self._is_in_body = False
         self._digest.reset()
         self._expect_frame()

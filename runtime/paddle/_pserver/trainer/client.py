@@ -171,6 +171,10 @@ class Client:
             self.on_waiting()
             self._notice(f"{self.what} was asked {self._asked}: it is {paragraph(reply.text)}")
 
+    def let_go(self) -> None:
+        """Hold no longer what the last answer was received into."""
+        self._into, self._told = (), None
+
     def share(self, share: Share, *, is_in_step: bool) -> None:
         """Have the shard read gradients from memory, and read values from its own, as far as both can."""
         if not self.is_near:

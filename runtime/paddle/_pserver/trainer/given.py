@@ -14,7 +14,7 @@ import numpy as np
 
 from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import ParameterSpec, UpdateSpec
-from paddle._engine.rows import OPEN, SparseRows, each_once
+from paddle._engine.rows import OPEN, SparseRows, ascends, each_once
 from paddle._engine.rules import rule
 
 Gradients = Mapping[str, np.ndarray | SparseRows]
@@ -154,8 +154,12 @@ def rows(gradients: Gradients, parameter: ParameterSpec) -> SparseRows:
 
 
 def merged(gradients: Gradients, parameter: ParameterSpec) -> SparseRows:
-    """The same with each id once, ascending, and each a row of the parameter."""
-    gradient = rows(gradients, parameter).merged()
+    """The same with each id once, ascending, and each a row of the parameter; not copied where it is so
+    already, and lies as it is sent."""
+    gradient = rows(gradients, parameter)
+    lies = gradient.ids.flags.c_contiguous and gradient.values.flags.c_contiguous
+    if not (lies and ascends(gradient.ids)):
+        gradient = gradient.merged()
     found, height = gradient.ids, gradient.height
     if height != OPEN and len(found) and not 0 <= found[0] <= found[-1] < height:
         raise ExchangeError(

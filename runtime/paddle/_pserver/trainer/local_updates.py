@@ -82,9 +82,8 @@ class LocalUpdates:
         self._is_shown = False  # whether others see the center's
         self._touched: dict[str, list[np.ndarray]] = {}  # rows of open tables, since the last meeting
         self._marked: dict[str, np.ndarray] = {}  # the same of tables that have a height: whether each was
-        self._aside: dict[
-            str, np.ndarray | SparseRows
-        ] = {}  # this trainer's own, while the center's are shown
+        # This trainer's own, while the center's are shown.
+        self._aside: dict[str, np.ndarray | SparseRows] = {}
         self._steps = self._samples = 0
         self._report = StepReport(0)
 
@@ -175,6 +174,7 @@ class LocalUpdates:
                 pushed[name] = np.negative(moved, out=room.get(name, moved))
         samples, self._samples, self._steps = self._samples, 0, 0
         self._report = self._center.step(pushed, samples)
+        pushed.clear()  # what is heard now is as much again
         self._hear(expected)
 
     def _push_rows(self, name: str) -> SparseRows:
@@ -226,7 +226,8 @@ class LocalUpdates:
             if self._mode.name == "geo":
                 _drifts().follow(mine, shared, ids, rows.values)
                 continue
-            mine[ids] = self._moved_by(mine[ids], shared[ids], rows.values)
+            if self._mode.name == "average":
+                mine[ids] = rows.values
             shared[ids] = rows.values
         self._pushed.clear()
 
@@ -323,9 +324,8 @@ class LocalUpdates:
         for name, mine in self._mine.items():
             shared = self._shared[name]
             if name in self._heights:
-                ids = np.flatnonzero((mine != shared).any(axis=1))
-                self._aside[name] = SparseRows(ids, mine[ids], self._heights[name])
-                mine[ids] = shared[ids]
+                ids, kept = _drifts().show(mine, shared)
+                self._aside[name] = SparseRows(ids, kept, self._heights[name])
             else:
                 self._aside[name] = mine.copy()
                 mine[...] = shared
@@ -358,6 +358,7 @@ def _bare(rows: TableRows) -> TableRows:
 def _drifts() -> Any:
     from paddle._engine.kernels import drifts  # numba is loaded only where rows are met
 
+    drifts.prepare()
     return drifts
 
 

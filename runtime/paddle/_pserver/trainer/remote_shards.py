@@ -329,6 +329,7 @@ class SparseShard:
             self.ask_changes()
             self.hear_count()
             return self.hear_changes()
+        self.line.client.let_go()  # they may be most of a table
         self._told += 1
         return changed
 
