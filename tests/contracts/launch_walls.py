@@ -84,6 +84,7 @@ LAUNCH = (
     Row("_launch.kubernetes.advice"),
     Row("_launch.kubernetes.watching", "_launch.{kubernetes.names, plan}"),
     Row("_launch.kubernetes.parting", "_launch.kubernetes.watching"),
+    Row("_launch.kubernetes.waits", "_launch.kubernetes.{advice, watching}"),
     Row(
         "_launch.kubernetes.following",
         "_launch.{errors, kubernetes.heard, kubernetes.kubectl, machines.spool}",

@@ -8,6 +8,7 @@ Guarantee: no call waits, neither for who reads nor for the disk of the results.
 
 from __future__ import annotations
 
+import textwrap
 from functools import partial
 
 from paddle._launch import logs
@@ -33,6 +34,7 @@ from paddle._launch.supervisor import Supervisor
 from paddle._visible import visible
 
 _GOES_ON = ("starts", "serves", "trains")
+_MOST_OF_CLUSTERS = 120  # letters of what a cluster says
 _WHAT_THEN = {Phase.COLLECT: "; what is being collected still arrives", Phase.END: ""}
 
 
@@ -166,7 +168,7 @@ class Narrator:
     def _where(self, cause: Cause) -> str:
         node = next((node for node in self._plan.nodes if node.node == cause.node), None)
         if node is None or (self._plan.pods is not None and cause.role is None):  # it is the cluster's, then
-            return cause.text
+            return textwrap.shorten(cause.text, _MOST_OF_CLUSTERS, placeholder=" ...")  # all of it comes last
         return f"node {node.node} ({self.place(cause.role) or node.address}): {cause.text}"
 
     def place(self, role: str | None) -> str:

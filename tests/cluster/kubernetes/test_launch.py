@@ -202,10 +202,16 @@ def test_what_a_cluster_refuses_is_told_with_what_to_do(
 
 
 def test_an_image_that_is_not_there_ends_the_launch(cluster: StandIn, package: Path) -> None:
-    cluster.pods_wait("ImagePullBackOff", 'Back-off pulling image "paddle-fabric:1"')
+    said = "manifest for paddle-fabric:1 not found: manifest unknown"
+    cluster.pods_wait("ErrImagePull", said)
     status, output, errors = ended(start(cluster, package))
     assert status == 1
-    assert 'Back-off pulling image "paddle-fabric:1"' in errors + output
+    assert (
+        "3 pods wait (pserver-0, trainer-0, trainer-1): the image paddle-fabric:1 could not be pulled"
+        in errors
+    )
+    assert errors.count(said) == 1
+    assert output.count(said) <= 1, "once as it happens"
     assert cluster.named() == set()
 
 

@@ -65,7 +65,7 @@ def test_the_summer_time_of_a_node_does_not_count() -> None:
 
 
 def test_what_has_no_time_is_told_once_and_moves_nothing() -> None:
-    heard, remark = Heard(), "unable to retrieve container logs for containerd://0a1b"
+    heard, remark = Heard(), "failed to create fsnotify watcher: too many open files"
     lines = stamped("01.1", "01.2")
     assert texts(heard, [lines[0], remark]) == ["line 0", remark]
     for _ in range(3):
@@ -142,3 +142,16 @@ def test_who_leaves_is_not_kept_by_a_stream_that_is_still_to_be_taken_up() -> No
     following.leave()
     thread.join(30)
     assert not thread.is_alive()
+
+
+@pytest.mark.parametrize(
+    "remark",
+    [
+        "unable to retrieve container logs for docker://0a1b2c",
+        'failed to try resolving symlinks in path "/var/log/pods/x/0.log": lstat: no such file or directory',
+    ],
+)
+def test_that_there_are_no_lines_is_no_line_of_a_role(remark: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (line,) = stamped("01.1")
+    streams = Streams(f"{line}\n{remark}\n".encode(), f"{remark}\n".encode())
+    assert followed(streams, monkeypatch) == ["line 0"]

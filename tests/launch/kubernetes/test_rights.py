@@ -74,7 +74,9 @@ def said(posted: list[object], launch: LaunchPlan, phase: Phase) -> bool:
 def of_pages(given: str) -> set[Right]:
     """What the commands need that we show."""
     shown = [text for page in PAGES for text in re.findall(r"```bash\n(.*?)```", page.read_text(), re.DOTALL)]
-    shown += re.findall(r"^# {5}(kubectl .*)$", (FOLDER / "word2vec.yaml").read_text(), re.MULTILINE)
+    shown += re.findall(
+        r"^# {5}((?:kubectl|openssl) .*)$", (FOLDER / "word2vec.yaml").read_text(), re.MULTILINE
+    )
     found = [words for text in shown for words in commands(text)]
     assert len(found) > 2 * len(PAGES)
     return {right for words in found for right in needed(words, given)}

@@ -62,7 +62,7 @@ def test_what_keeps_a_pod_from_running_is_in_the_clusters_words() -> None:
     said = [(each.trouble, each.is_hopeless) for each in found.values()]
     assert said == [
         ("Unschedulable: Insufficient cpu", False),
-        ("ImagePullBackOff: no such image", True),
+        ("ImagePullBackOff: no such image", False),
         ("", False),
     ]
 

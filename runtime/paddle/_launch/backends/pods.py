@@ -8,8 +8,8 @@ brings parameter servers back. Guarantee, by seven rules:
 2. What a role does is told only once it was to be started, however early its pod began.
 3. A pod that is gone is followed under its name by the one that takes its place, a parameter server's; a
    trainer's is the end of its role, and so is any that nothing takes the place of within a time (parting.py).
-4. What keeps pods from running is told, once for each reason; for longer than ``ready_timeout_s``, or where
-   it does not pass, it is a failure.
+4. What keeps pods from running is told, once for each reason with all of them; for longer than
+   ``ready_timeout_s``, or where it does not pass, it is a failure.
 5. A container that ends without its role having said how is the role's end, however soon another one is begun
    in its place; a parameter server's that has served and keeps snapshots is followed on.
 6. Stopping ends roles and leaves pods, so that results can be collected; letting go takes away all that this
@@ -29,8 +29,9 @@ from paddle._launch.backends import Post
 from paddle._launch.backends.pod import Pod
 from paddle._launch.errors import LaunchError, NodeError
 from paddle._launch.events import Answered, NodeFailed
-from paddle._launch.kubernetes import advice, names, pods, removal, watching, whole
+from paddle._launch.kubernetes import names, pods, removal, watching, whole
 from paddle._launch.kubernetes.kubectl import Kubectl
+from paddle._launch.kubernetes.waits import Waits, listed
 from paddle._launch.kubernetes.watching import PodState
 from paddle._launch.news import Told
 from paddle._launch.phases import Phase
@@ -59,6 +60,7 @@ class PodCrew:
         self._making = threading.Lock()
         self._asked: dict[Phase, int] = {}
         self._told: set[str] = set()
+        self._waits = Waits(plan.pods.image)
         self._refused: dict[str, str] = {}  # why pods could not be made, by who was to make them
         self._began = 0.0
 
@@ -188,17 +190,17 @@ class PodCrew:
             for maker, why in watching.warnings(self._kubectl.read("get", "events"), self._plan.name):
                 self._tell_once(f"{maker}: {why}")
                 self._refused[maker] = why
-        for role, pod in waiting.items():
-            state = states.get(role)
-            trouble = advice.with_it(state.trouble, role) if state else ""
-            is_hopeless = state is not None and state.is_hopeless
-            if trouble:
-                until = "" if is_hopeless else self._deadline()
-                self._tell_once(f"{role} waits: {trouble}{until}")
-            if is_hopeless or past > self._plan.ready_timeout_s:
-                late = "" if is_hopeless else ". --connect_timeout gives it longer"
-                why = (trouble or self._why_none(role)) + late
-                pod.fail(f"after {past:.0f} s: {why}")
+        now = {role: states.get(role) for role in waiting}
+        self._waits.count(now)
+        final = [role for role, state in now.items() if self._waits.is_final(role, state)]
+        if not final and past <= self._plan.ready_timeout_s:
+            for text in self._waits.look(now, self._deadline()):
+                self._tell_once(text)
+            return
+        first = (final or list(now))[0]
+        late = "" if final else ". --connect_timeout gives it longer"
+        why = (self._waits.why(first, now[first]) or self._why_none(first)) + late
+        waiting[first].fail(f"after {past:.0f} s {listed(self._waits.with_same(first, now))}: {why}")
 
     def _deadline(self) -> str:
         return f". It may take {self._plan.ready_timeout_s:.0f} s in all (--connect_timeout)"

@@ -10,6 +10,7 @@
     kubectl.py     the only way to a cluster
     watching.py    how pods stand
     parting.py     how long they may be gone
+    waits.py       for what those wait that do not run yet
     advice.py      what to do about that
     following.py   what they print
     heard.py       how much of that has been heard

@@ -11,6 +11,7 @@ import re
 from datetime import datetime
 
 Moment = tuple[float, str]
+_NO_LOGS = ("unable to retrieve container logs for ", "failed to try resolving symlinks in path ")
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)")
 
 
@@ -31,12 +32,13 @@ class Heard:
 
     def take(self, line: str) -> str | None:
         """Give what was printed, without its time; None where that was heard. What has no time is no line of
-        the pod's but a remark of who sends them: it is given unless it only repeats the one before."""
+        the pod's but a remark of who sends them: it is given unless it only repeats the one before, or says
+        that there are no lines, as of a container that is gone."""
         stamp, _, text = line.partition(" ")
         moment = _moment(stamp)
         if moment is None:
             repeats, self._remark = line == self._remark, line
-            return None if repeats else line
+            return None if repeats or line.startswith(_NO_LOGS) else line
         if not self._is_new and self._was_heard(moment):
             return None
         self._is_new = True

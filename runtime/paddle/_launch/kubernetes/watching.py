@@ -16,9 +16,9 @@ from typing import Any
 from paddle._launch.kubernetes import names
 from paddle._launch.plan import role_name
 
-_HOPELESS = frozenset(
-    {"InvalidImageName", "ErrImageNeverPull", "ImagePullBackOff", "CreateContainerConfigError"}
-)
+_HOPELESS = frozenset({"InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError"})
+_PULLS = frozenset({"ErrImagePull", "ImagePullBackOff"})
+_NO_IMAGE = ("manifest unknown", "name unknown", "does not exist", ": not found")  # as registries say it
 _UNSTARTED = frozenset({"RunContainerError", "StartError", "ContainerCannotRun", "CreateContainerError"})
 _NO_PROGRAM = ("executable file not found", "no such file or directory")
 _BACK_OFF = "CrashLoopBackOff"
@@ -130,7 +130,8 @@ def _trouble(status: Mapping[str, Any], container: Mapping[str, Any]) -> tuple[s
         found = latest  # which is tried again and again
     reason, message = found.get("reason", ""), found.get("message", "")
     if reason not in _ORDINARY:
-        is_hopeless = reason in _UNSTARTED and any(sign in message.lower() for sign in _NO_PROGRAM)
+        signs = _NO_PROGRAM if reason in _UNSTARTED else _NO_IMAGE if reason in _PULLS else ()
+        is_hopeless = any(sign in message.lower() for sign in signs)
         return _said(reason, message), is_hopeless or reason in _HOPELESS
     if status.get("phase") == "Failed":
         return _said(status.get("reason", "Failed"), status.get("message", "")), False
