@@ -12,12 +12,12 @@ from .drawn import ROOT
 ENGLISH, CHINESE = (
     (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("kubernetes", "kubernetes_cn")
 )
-OF_OTHERS = {"dry", "follow", "wait", "role", "name"}  # kubectl's, fab's and a pod's
+OF_OTHERS = {"dry", "follow", "wait", "role", "name", "selector"}  # kubectl's, fab's and a pod's
 
 
 def test_both_have_the_same_commands_in_the_same_order() -> None:
     commands = re.findall(r"^ *```bash\n.*?^ *```", ENGLISH, re.MULTILINE | re.DOTALL)
-    assert len(commands) == 7
+    assert len(commands) == 8
     assert commands == re.findall(r"^ *```bash\n.*?^ *```", CHINESE, re.MULTILINE | re.DOTALL)
 
 

@@ -112,7 +112,9 @@ def test_ctrl_c_leaves_nothing_when_the_launcher_returns(training: Training) -> 
     assert "stopped by SIGINT" in output
     assert not training.left()
     assert not [name for name in training.one_node.containers() if training.space in name]
-    assert (job.package / "log").is_dir()
+    logs = trainer_logs(job.package)
+    assert len(logs) == 3
+    assert all("[" in text for text in logs), "what each had printed when it was stopped"
 
 
 def test_the_status_of_a_trainer_that_fails_is_the_launchers_and_nothing_is_left(training: Training) -> None:

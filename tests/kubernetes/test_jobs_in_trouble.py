@@ -13,6 +13,8 @@ from tests.kubernetes.test_jobs import hanging, locally, names_of, trainer_logs
 from tests.kubernetes.training import PATIENCE_S, Training
 from tests.waiting import until
 
+RESTORED = "goes on from version"  # a snapshot's
+
 
 def test_a_job_is_seen_read_collected_and_stopped_from_another_shell(training: Training) -> None:
     job = hanging(training)
@@ -61,8 +63,15 @@ def test_a_pserver_that_is_deleted_comes_back_from_its_snapshot(training: Traini
     ended = costs_of(package)
     assert len(ended) == 3
     assert ended == costs_of(locally(package, tmp_path / "alone"))
-    assert "snapshot" in "".join(path.read_text() for path in package.glob("log/*/server.log")) + output
+    assert f"{victim.partition('-')[2]}: its pod is gone, and another takes its place" in output
+    assert RESTORED in said_by(package, 0), "the new pod begins from what the volume has"
+    assert RESTORED not in said_by(package, 1)
     assert not training.left()
+
+
+def said_by(package: Path, node: int) -> str:
+    """All that a parameter server has said."""
+    return "".join(path.read_text() for path in sorted(package.glob(f"log/node-{node}/*")))
 
 
 def costs_of(workspace: Path) -> list[list[float]]:
@@ -80,7 +89,8 @@ def test_what_keeps_pods_from_running_is_told_in_the_clusters_words(training: Tr
     job = training.start(package, "--image=no-such-image:1")
     status, _, errors = job.end()
     assert status
-    assert "no-such-image:1" in errors
+    assert "the image no-such-image:1 could not be pulled" in errors
+    assert "5 pods wait" in errors
     assert not training.left()
 
 

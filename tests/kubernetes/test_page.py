@@ -79,7 +79,7 @@ def test_the_image_of_the_page_is_made_as_the_one_that_tests_have() -> None:
 
 
 def test_what_would_be_made_is_shown_and_the_server_takes_it(typist: Typist) -> None:
-    _, look, ask, *_ = typed("Step by step")
+    _, look, _, ask, *_ = typed("Step by step")
     shown = typist.type(look)
     assert shown.returncode == 0
     assert "kind: StatefulSet" in shown.stdout
@@ -89,8 +89,25 @@ def test_what_would_be_made_is_shown_and_the_server_takes_it(typist: Typist) -> 
     assert not typist.training.left()
 
 
+def test_logs_and_model_of_a_job_that_was_made_by_hand_are_got(typist: Typist) -> None:
+    _, look, get, *_ = typed("Step by step")
+    made = typist.type(look.rstrip() + " --kubernetes_version=1.20").stdout
+    typist.training.create(made)
+    (job,) = set(re.findall(r"app\.kubernetes\.io/instance: (\S+)", made))
+    names = until(lambda: _trainers(typist), "three trainers", PATIENCE_S)
+    for name in names:
+        typist.training.wait_for_log(name, "ended with status 0\n")
+    find, *others = get.strip().splitlines()
+    assert names[0] in typist.type(find.replace("instance=JOB", f"instance={job}")).stdout
+    texts = [typist.type(command.replace("POD", names[0])) for command in others]
+    assert [done.returncode for done in texts] == [0, 0, 0]
+    assert "Test cost" in texts[0].stdout
+    assert "Test cost" in (typist.folder / "log" / "train.log").read_text()
+    assert list((typist.folder / "output").glob("pass-*/params.tar"))
+
+
 def test_the_job_of_the_page_trains_and_brings_logs_and_model(typist: Typist) -> None:
-    _, _, _, train, _ = typed("Step by step")
+    *_, train, _ = typed("Step by step")
     done = typist.type(train.rstrip() + SMALL)
     assert done.returncode == 0
     assert "2 pservers and 3 trainers on 5 Kubernetes nodes" in done.stdout

@@ -99,10 +99,11 @@ class Training:
         """Run kubectl in the namespace; gives what it prints."""
         return self.one_node.kubectl(*words, space=self.space, **how)
 
-    def shell(self, command: str) -> None:
-        """Run a command as a page shows it, in the project's folder."""
+    def shell(self, command: str) -> str:
+        """Run a command as a page shows it, in the project's folder; gives what it prints."""
         words = ("/bin/sh", "-euc", command)
-        self.one_node.run(*words, cwd=ROOT, space=self.space, user="launcher", timeout_s=PATIENCE_S)
+        how: dict[str, Any] = {"space": self.space, "user": "launcher", "timeout_s": PATIENCE_S}
+        return str(self.one_node.run(*words, cwd=ROOT, **how).stdout)
 
     def create(self, text: str) -> None:
         """Create what a file describes."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from tests.fresh import ROOT
 from tests.waiting import until
 
 from .cluster import StandIn
@@ -16,6 +20,7 @@ __all__ = ["cluster", "package"]  # fixtures
 
 pytestmark = pytest.mark.cluster
 
+PAGE = (ROOT / "docs" / "kubernetes.md").read_text(encoding="utf-8")
 ONE_FAILS = """
         if rank == 1 and drawn.rand() < 0.1:
             print("gives up", flush=True)
@@ -83,3 +88,34 @@ def test_ctrl_c_ends_a_launch_that_waits_for_pods(cluster: StandIn, package: Pat
     assert ended(process)[0] == 130
     assert "FailedCreate: exceeded quota: team" in told
     assert cluster.named() == set()
+
+
+def test_what_the_page_says_can_stand_in_conf_py_is_read_there(cluster: StandIn, package: Path) -> None:
+    said = {
+        "PLATFORM": "kubernetes",
+        "KUBERNETES_IMAGE": "far/paddle:2",
+        "PSERVER_NUM": 1,
+        "TRAINER_NUM": 2,
+        "KUBERNETES_NAMESPACE": "training",
+        "KUBERNETES_CONTEXT": "far",
+    }
+    (line,) = [line for line in PAGE.splitlines() if "can stand in `conf.py`" in line]
+    assert set(re.findall(r"`([A-Z_]+)(?: = \"kubernetes\")?`", line)) == said.keys()
+    conf = package.parent / "conf.py"
+    conf.write_text("".join(f"{name} = {value!r}\n" for name, value in said.items()))
+    asked, kubectl = package.parent / "asked", cluster.folder / "bin" / "kubectl"
+    kubectl.write_text(kubectl.read_text().replace("exec", f'echo "$1 $2" >>{asked}\nexec', 1))
+    command = (sys.executable, ROOT / "paddle.py", f"--conf={conf}", "-p", package)
+    done = subprocess.run(
+        command, env=cluster.environ, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "1 pserver and 2 trainers on 3 Kubernetes nodes" in done.stdout
+    assert "trained" in log(package, 2)
+    assert {line for line in asked.read_text().splitlines() if line.startswith("--")} == {
+        "--context=far --namespace=training"
+    }
+    planned = subprocess.run(
+        (*command, "--dry_run"), env=cluster.environ, capture_output=True, text=True, check=True
+    )
+    assert planned.stdout.count("image: far/paddle:2\n") == 2, "of pservers, and of trainers"

@@ -56,7 +56,7 @@ def needed(words: Sequence[str], given: str = "") -> set[Right]:
             return _each(plain[0].split(","), "get" if plain[1:] else "list")
         case "logs":
             return _each(["pods"], "get" if plain else "list") | {("", "pods/log", "get")}
-        case "exec":
+        case "exec" | "cp":
             return _each(["pods"], "get") | {("", "pods/exec", "get"), ("", "pods/exec", "create")}
         case "wait":
             return _each([plain[0].partition("/")[0]], *_WAITING)
