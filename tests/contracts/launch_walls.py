@@ -61,7 +61,7 @@ LAUNCH = (
         f"settings, workspace}} {FLAGS}",
         "msgspec os pathlib",
     ),
-    Row("_launch.kubernetes.names"),
+    Row("_launch.kubernetes.names", "", "secrets"),
     Row("_launch.kubernetes.quantities"),
     Row("_launch.kubernetes.pods", f"_launch.{{kubernetes.quantities, settings}} {FLAGS}", "msgspec pathlib"),
     Row("_launch.kubernetes.package", "_launch.{errors, machines.shards, workspace}", "gzip pathlib tarfile"),
@@ -78,8 +78,13 @@ LAUNCH = (
     ),
     Row(
         "_launch.kubernetes.kubectl",
-        "_launch.{agent.role, errors, kubernetes.pods} _visible",
-        "os signal subprocess",
+        "_launch.{agent.role, errors} _visible",
+        "os shlex signal subprocess",
+    ),
+    Row(
+        "_launch.kubernetes.whereabouts",
+        "_launch.kubernetes.kubectl _launch.{errors, plan}",
+        "msgspec pathlib",
     ),
     Row("_launch.kubernetes.advice"),
     Row("_launch.kubernetes.watching", "_launch.{kubernetes.names, plan}"),
@@ -97,6 +102,11 @@ LAUNCH = (
         "select subprocess tempfile",
     ),
     Row("_launch.kubernetes.removal", "_launch.{errors, kubernetes.kubectl, kubernetes.names, plan}", "time"),
+    Row(
+        "_launch.kubernetes.sweeping",
+        "_launch.{errors, kubernetes.kubectl, kubernetes.removal, plan}",
+        "os pathlib subprocess sys",
+    ),
     Row(
         "_launch.kubernetes.after",
         "_launch.kubernetes.{inside.telling, kubectl, names, removal, watching} _launch.{errors, plan}",

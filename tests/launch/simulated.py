@@ -12,7 +12,7 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
-from paddle._launch.backends import Post
+from paddle._launch.backends import Post, Say, unheard
 from paddle._launch.events import Answered, NodeEnded, NodeFailed, RoleExited, RoleJoined, RoleReady
 from paddle._launch.news import Collected, Progress
 from paddle._launch.phases import Phase
@@ -205,10 +205,11 @@ class SimulatedCrew:
 
     def hurry(self) -> None: ...
 
-    def close(self) -> None:
+    def close(self, say: Say = unheard) -> str:
         self.is_closed = True
         for node in self.nodes:
             node.let_go()
+        return ""
 
 
 class PromptKeeper(Keeper):

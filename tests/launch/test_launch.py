@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from paddle._launch.backends import Post
+from paddle._launch.backends import Post, Say, unheard
 from paddle._launch.events import Answered, NodeEnded, NodeFailed, RoleExited, RoleJoined, RoleReady
 from paddle._launch.launch import Launch
 from paddle._launch.news import Changed, Restarted, Said
@@ -69,8 +69,8 @@ class Ready:
     def withdraw(self, nodes: Iterable[int]) -> None:
         self.withdrawn = list(nodes)
 
-    def close(self) -> None:
-        pass
+    def close(self, say: Say = unheard) -> str:
+        return ""
 
 
 class Silent:
@@ -242,8 +242,9 @@ class Lost(Ready):
             Lost.late(NodeFailed(0, "and late"))
         super().step(node, phase)
 
-    def close(self) -> None:
+    def close(self, say: Say = unheard) -> str:
         self._closed.append(self._life)
+        return ""
 
 
 def test_of_a_life_that_is_over_nothing_is_heard_and_its_nodes_are_let_go(tmp_path, monkeypatch) -> None:

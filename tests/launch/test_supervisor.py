@@ -246,6 +246,25 @@ def test_the_first_signal_lets_collecting_go_on_and_the_second_ends_it() -> None
     assert (supervisor.phase, supervisor.exit_status) == (Phase.END, 130)
 
 
+@pytest.mark.parametrize("phase", [Phase.REACH, Phase.DELIVER, Phase.TRAIN, Phase.COLLECT])
+def test_where_limits_say_so_the_second_signal_ends_a_launch_wherever_it_is(phase: Phase) -> None:
+    supervisor = led_to(phase, Limits(most_signals=2))
+    supervisor.handle(Signalled(signal.SIGINT), 2.0)
+    assert not supervisor.is_hurried
+    assert supervisor.phase is not Phase.END
+    assert supervisor.handle(Signalled(signal.SIGTERM), 2.1) == []
+    assert supervisor.is_hurried
+    assert (supervisor.phase, supervisor.exit_status) == (Phase.END, 130)
+
+
+def test_a_terminal_that_is_gone_says_so_twice_and_hurries_nobody() -> None:
+    supervisor = led_to(Phase.TRAIN, Limits(most_signals=2))
+    supervisor.handle(Signalled(signal.SIGHUP), 2.0)
+    supervisor.handle(Signalled(signal.SIGHUP), 2.1)
+    assert supervisor.phase is Phase.KILL
+    assert not supervisor.is_hurried
+
+
 def test_logs_are_collected_only_where_an_agent_was_up() -> None:
     supervisor = led_to(Phase.OPEN)
     supervisor.handle(Answered(0, Phase.OPEN), 1.0)

@@ -20,7 +20,8 @@ from paddle._launch.sending import Sending
 
 _MEANT = 25  # reports that a cost is the mean of: they come five times a second at most
 _SINGLY = 4  # trainers that a plain line shows one by one
-_ORDINARY = ("waits", "starts", "serves", "trains")
+GOES_ON = ("starts", "serves", "trains")
+_ORDINARY = ("waits", *GOES_ON)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,7 @@ from paddle._launch.jobs.naming import Naming
 from paddle._launch.jobs.register import register
 from paddle._launch.jobs.resumption import again, resumed
 from paddle._launch.jobs.shared import SharedScreen
+from paddle._launch.kubernetes import names, whereabouts
 from paddle._launch.launch import Launch
 from paddle._launch.logs import LAUNCHER
 from paddle._launch.news import Bulletin, Ended, Failed, Planned, PlannedNode, Said
@@ -87,7 +88,7 @@ def _run(argv: Sequence[str], runtime: Path) -> int:
         given, home = resumed(given, earlier), earlier.record.plan.home
     conf = Path(str(given.values.get("conf", runtime.parent / "conf.py")))
     settings = settle(conf, os.environ, given.values)
-    describe = partial(job.describe, settings, given, cwd=_here(), home=home)
+    describe = partial(job.describe, settings, given, cwd=_here(), home=home, letters=names.letters())
     spec = describe(datetime.now())
     for notice in spec.notices:
         _complain(f"paddle.py: {notice}")
@@ -101,7 +102,8 @@ def _run(argv: Sequence[str], runtime: Path) -> int:
     claim, naming, tenancy = Claim(), Naming(Index()), Tenancy()
     is_free = claim.take if settings.hosts[0].is_local else naming.is_free
     try:
-        launch = _housed(_plan(describe(datetime.now(), is_free=is_free), runtime), tenancy)
+        planned = _plan(describe(datetime.now(), is_free=is_free), runtime)
+        launch = _housed(whereabouts.settled(planned, os.environ), tenancy)
         side = background.split(launch.home / "log" / LAUNCHER) if settings["detach"] else None
         if isinstance(side, background.Foreground):
             return _leave(side, launch, settings["format"])
@@ -214,14 +216,22 @@ def _carry_out(
     shown.tell(_planned(launch))
     for line in plan.describe(launch):
         shown.say(line)
-    status = running.run()
+
+    def explain() -> None:
+        if failed := explanation.failure(running, has_pods=launch.pods is not None):
+            shown.tell(failed)
+            _explain(failed, launch, running.unfit)
+
+    has_pods = launch.pods is not None  # which take long to go: who waits for that knows why
+    status = running.run(explain) if has_pods else running.run()
+    if running.left:
+        _complain(f"paddle.py: {running.left}")
     if shown.is_gone:
         _complain("paddle.py: nobody reads what it prints any more, so the job was stopped. A file would do.")
-    if failed := explanation.failure(running, has_pods=launch.pods is not None):
-        shown.tell(failed)
-        _explain(failed, launch, running.unfit)
+    if not has_pods:
+        explain()
     if (
-        launch.pods is None
+        not has_pods
         and running.has_trained
         and (go_on := again(launch, status, is_registered=desk is not None))
     ):
@@ -245,7 +255,7 @@ def _planned(launch: plan.LaunchPlan) -> Planned:
 def _ended(launch: plan.LaunchPlan, status: int, curve: Path | None, running: Launch) -> Ended:
     log = str(launch.home / "log") if running.has_started else ""
     model = str(launch.home / "output") if (launch.saver, "output") in running.collected else ""
-    return Ended(status, log, str(curve or ""), model)
+    return Ended(status, log, str(curve or ""), model, running.left)
 
 
 def _explain(failed: Failed, launch: plan.LaunchPlan, unfit: Mapping[int, str]) -> None:

@@ -68,9 +68,11 @@ def describe(
     cwd: Path,
     is_free: Callable[[Path], bool] | None = None,
     home: Path | None = None,
+    letters: str = "",
 ) -> JobSpec:
     """Describe the job that ``given`` asks for. ``is_free`` is asked, last of all, for a JOB folder.
-    ``home``: where results come, if that is not the workspace given."""
+    ``home``: where results come, if that is not the workspace given. ``letters``: drawn by chance, to tell
+    pods from those of who launches elsewhere in the same second."""
     _check_platform(settings)
     _check_enough(settings)
     package, deployed = (_folder(settings, name, cwd) for name in ("job_dispatch_package", "job_workspace"))
@@ -91,7 +93,10 @@ def describe(
     if is_free or not settings["job_prepare"]:  # else the folder may be yet to be made
         _check_shards(settings, content)
     home = _writable(home or package or (deployed if is_local else None) or cwd)
-    name = _free_name(root, now, is_free if is_free and package else _looks_free, settings)
+    form = "JOB%Y%m%d%H%M%S"
+    if settings.hosts[0].is_pod:  # whose names are small, and many users' in one namespace
+        form = "-".join(filter(None, ["job%Y%m%d%H%M%S", letters]))
+    name = _free_name(root, now, is_free if is_free and package else _looks_free, form)
     asked = pods.of(settings, str(deployed or "")) if settings.hosts[0].is_pod else None
     return JobSpec(
         name=name,
@@ -293,9 +298,8 @@ def _idle(settings: Settings) -> Iterator[str]:
         )
 
 
-def _free_name(root: Path, now: datetime, is_free: Callable[[Path], bool], settings: Settings) -> str:
+def _free_name(root: Path, now: datetime, is_free: Callable[[Path], bool], form: str) -> str:
     """Name the job after the time, or the next second that is free if another job began in this one."""
-    form = "job%Y%m%d%H%M%S" if settings.hosts[0].is_pod else "JOB%Y%m%d%H%M%S"  # hosts' names are small
     while not is_free(root / (name := now.strftime(form))):
         now += timedelta(seconds=1)
     return name

@@ -68,26 +68,38 @@ class Launch:
             lives=Lives(plan.max_restart, keeps_snapshots=plan.snapshots is not None),
         )
         self.collected: set[tuple[int, str]] = set()  # of which node which folder is where the user looks
+        self.left = ""  # what of it is still there, in words, and how it is taken away
+        self._is_given_up = False  # who is at the terminal waits for nothing more
         self._uncollected: list[int] = []  # nodes whose logs are to be fetched
         self._is_unread = False
         self._ticked = self._clock()
         self._keeper = Keeper(plan)
         self._narrator = Narrator(plan, screen, self._keeper, self._supervisor, self._ticked)
 
-    def run(self) -> int:
-        """Run the job to its end; gives the exit status."""
+    def run(self, explain: Callable[[], None] = lambda: None) -> int:
+        """Run the job to its end; gives the exit status. ``explain``: says why it failed, before what it has
+        left is taken away."""
         with _signals_to(self.ask):
             try:
                 self._act(self._supervisor.begin(self._clock()))
                 while self._supervisor.phase is not Phase.END:
                     self._turn()
+                explain()
             finally:
                 with _signals_to(self._hurry):
-                    self._inbox.close()
-                    self._withdraw()
-                    self._carrier.close()
+                    self._leave()
                 self._screen.close()
-        return self._supervisor.exit_status
+        return self._supervisor.exit_status or (1 if self.left else 0)
+
+    def _leave(self) -> None:
+        """Let go of everything."""
+        self._inbox.close()
+        if self._supervisor.is_hurried:
+            self._give_up()
+        self._withdraw()
+        self.left = self._carrier.close(self._screen.say)
+        if not self.left:
+            self._narrator.tell_gone()
 
     def _turn(self) -> None:
         """Take what came in, or nothing for a while, and look at the clock."""
@@ -113,7 +125,11 @@ class Launch:
     def _hurry(self, told: Event | News) -> None:
         """Nothing is left to decide: who asks once more wants the prompt."""
         if isinstance(told, Signalled):
-            self._carrier.hurry()
+            self._give_up()
+
+    def _give_up(self) -> None:
+        self._is_given_up = True
+        self._carrier.hurry()
 
     def ask(self, event: Event | News) -> None:
         """Have the launch take an event from elsewhere, before all that waits. Any thread may ask, and a
@@ -151,6 +167,8 @@ class Launch:
 
     def draw_curve(self) -> Path | None:
         """Draw the loss curve; gives the file that shows it, None when nothing was reported."""
+        if self._is_given_up and self._plan.pods is not None:
+            return None
         drawn = self._keeper.finish(_DRAWING_S)
         self._narrator.pass_on()
         return drawn
@@ -259,6 +277,7 @@ def _limits(plan: LaunchPlan) -> Limits:
         stop_s=15.0,
         kill_s=10.0,
         silence_s=float("inf"),
+        most_signals=2,  # nothing has to be killed: it is taken away
     )
 
 

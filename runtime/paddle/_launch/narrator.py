@@ -12,7 +12,7 @@ import textwrap
 from functools import partial
 
 from paddle._launch import logs
-from paddle._launch.board import Board, rows_of
+from paddle._launch.board import GOES_ON, Board, rows_of
 from paddle._launch.cause import Cause
 from paddle._launch.kubernetes import names
 from paddle._launch.news import (
@@ -33,7 +33,6 @@ from paddle._launch.screens.screen import Screen
 from paddle._launch.supervisor import Supervisor
 from paddle._visible import visible
 
-_GOES_ON = ("starts", "serves", "trains")
 _MOST_OF_CLUSTERS = 120  # letters of what a cluster says
 _WHAT_THEN = {Phase.COLLECT: "; what is being collected still arrives", Phase.END: ""}
 
@@ -47,6 +46,7 @@ class Narrator:
         self._plan, self._screen, self._keeper, self._supervisor = plan, screen, keeper, supervisor
         self._board = Board(rows_of(plan))
         self._tails = logs.Tails(names.OWN if plan.pods is not None else "")
+        self._printed: set[str] = set()  # who has begun, where only the engine knows when
         self._together: set[str] = set()  # who starts again with the whole job: no line for each
         self._took: list[str] = []  # of each phase that is over, in words
         self._began = self._since = self._training_since = now
@@ -66,6 +66,7 @@ class Narrator:
         is_kept = self._supervisor.phase < Phase.COLLECT  # what is collected takes the place of what arrived
         match news:
             case Printed(role, lines):
+                self._printed.add(role)
                 self._tails.add(role, lines)
                 if is_kept:
                     self._keeper.add(role, lines)
@@ -130,8 +131,6 @@ class Narrator:
                 self._screen.say(f"pservers ready after {took:.1f} s; starting {trainers}")
             case Phase.FINISH:
                 self._finish(took)
-            case Phase.END if self._plan.pods is not None:
-                self._tell_stopped()
             case Phase.COLLECT if Phase.SERVE in self._supervisor.history:
                 self._screen.say("collecting results")
             case Phase.KILL:
@@ -150,11 +149,13 @@ class Narrator:
         if not self._supervisor.has_met:
             self._screen.say("no trainer has spoken to the pservers: stopping them")
 
-    def _tell_stopped(self) -> None:
-        """What Kubernetes took away with its pod, of which no end was heard, goes on no more."""
-        for row in self._board.rows():
-            if row.state in _GOES_ON:
-                self._tell(Changed(row.role, "stopped"))
+    def tell_gone(self) -> None:
+        """Nothing of the launch is left. What went with its pod, of which no end was heard, goes on no more;
+        whose pod never began waits as before."""
+        for row in self._board.rows() if self._plan.pods is not None else ():
+            if row.state in GOES_ON:
+                is_begun = row.state != "starts" or row.role in self._printed
+                self._tell(Changed(row.role, "stopped" if is_begun else "waits"))
 
     def _tell_first_step(self, now: float) -> None:
         took, in_all = now - self._training_since, now - self._began

@@ -153,12 +153,14 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The launch is over. ``log``, ``curve`` and ``model``: where these are, empty where there are none."""
+    """The launch is over. ``log``, ``curve`` and ``model``: where these are, empty where there are none.
+    ``left``: what of it is still there, in words, and how it is taken away."""
 
     status: int
     log: str
     curve: str
     model: str
+    left: str = ""
 
 
 Bulletin = News | Planned | Entered | Changed | Said | Failed | Ended

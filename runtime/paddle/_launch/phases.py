@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from math import inf
 
 
 class Phase(IntEnum):
@@ -27,7 +28,8 @@ class Phase(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How long things may take, in seconds. Stopping and killing together stay below five."""
+    """How long things may take, in seconds. Stopping and killing together stay below five. ``most_signals``:
+    as many of INT and TERM end a launch, wherever it is."""
 
     reach_s: float = 60.0
     open_s: float = 30.0
@@ -39,6 +41,7 @@ class Limits:
     kill_s: float = 1.5
     silence_s: float = 15.0
     return_s: float = 60.0  # for a node that was lost to answer again
+    most_signals: float = inf
 
     def of(self, phase: Phase) -> float | None:
         """The longest that ``phase`` may last; None where only the user can judge."""

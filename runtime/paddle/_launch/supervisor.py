@@ -18,6 +18,7 @@ Rules:
     which nothing was heard for too long; a phase that takes longer than its limit.
 5.  INT, TERM and HUP lead to STOP. In STOP they lead to KILL, and after that to END. In COLLECT the first one
     only decides the status, if nothing has: what is nearly there is not given up for one keystroke too many.
+    Where ``most_signals`` came, INT and TERM lead to END at once.
 6.  STOP tells every node to stop, whatever it is doing, and KILL those that have not ended in time. One that
     outlives KILL is given up, so that the launcher always ends.
 7.  COLLECT fetches the logs of every node whose agent was up, whatever happened there.
@@ -46,7 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from signal import SIGTERM, Signals
+from signal import SIGHUP, SIGTERM, Signals
 
 from paddle._launch.actions import Action, BeginAgain, Foretell, Kill, StartRole, Step, Stop, Tell
 from paddle._launch.again.absent import Absent
@@ -87,7 +88,7 @@ class Supervisor:
         min_trainers: int = 0,
         lives: Lives | None = None,
     ) -> None:
-        self.phase = Phase.REACH
+        self.phase, self._since = Phase.REACH, 0.0
         self.history: list[Phase] = []  # every phase that was entered, however shortly it lasted
         self.cause: Cause | None = None
         self._nodes = tuple(nodes)
@@ -95,19 +96,17 @@ class Supervisor:
         self._node_of = self._pservers | self._trainers
         self._limits = limits or Limits()
         self._restarts, self._min_trainers = restarts or Restarts(), min_trainers
-        self._lives = lives or Lives()
+        self._lives, self._absent = lives or Lives(), Absent()
         self._blame = Blame(self._node_of)
         self.spared: dict[str, int] = {}  # how those ended that the job goes on without (rule 12)
         self.has_met = False  # whether any trainer has come to a pserver
-        self._since = 0.0
         self._waiting: set[int | str] = set()  # for whom the phase lasts: nodes or roles
         self._up: set[int] = set()
         self.unfit: dict[int, str] = {}  # nodes that cannot be used, and why
         self._over: set[int | str] = set()  # nodes and roles that have ended
         self._heard: dict[int, float] = {}
-        self._is_collecting_on = False  # after a signal
-        self._is_forced = False  # those whom REST waits for were killed
-        self._absent = Absent()
+        self._is_collecting_on = self._is_forced = False  # after a signal; who is not at rest was killed
+        self.is_hurried, self._signals = False, 0
 
     @property
     def exit_status(self) -> int:
@@ -214,15 +213,16 @@ class Supervisor:
         return self._enter(Phase.STOP, now) if self.phase < Phase.STOP else []
 
     def _signalled(self, signum: int, now: float) -> list[Action]:
-        before = self.phase
-        text = f"stopped by {Signals(signum).name}"
-        actions = self._fail(Cause(status=128 + signum, text=text, signum=signum), now)
+        before, self._signals = self.phase, self._signals + (signum != SIGHUP)  # which comes twice
+        self.is_hurried = self._signals >= self._limits.most_signals
+        cause = Cause(status=128 + signum, text=f"stopped by {Signals(signum).name}", signum=signum)
+        actions = self._fail(cause, now)
         if before < Phase.STOP or before is Phase.END:
             return actions
-        if before is Phase.COLLECT and not self._is_collecting_on:
+        if before is Phase.COLLECT and not (self._is_collecting_on or self.is_hurried):
             self._is_collecting_on = True
             return []
-        return self._enter(Phase.KILL if before is Phase.STOP else Phase.END, now)
+        return self._enter(Phase.KILL if before is Phase.STOP and not self.is_hurried else Phase.END, now)
 
     def _asked_to_stop(self, asked: StopAsked, now: float) -> list[Action]:
         """Rule 10."""

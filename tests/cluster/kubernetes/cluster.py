@@ -55,6 +55,18 @@ class StandIn:
         }
         self.environ.pop("PYTEST_CURRENT_TEST", None)
 
+        self.is_at("stand-in", "training")
+
+    def is_at(self, context: str, namespace: str) -> None:
+        """What kubectl has from now on, for who gives it none."""
+        known = [{"name": name, "context": {"namespace": namespace}} for name in {context, "far"}]
+        (self.folder / "config").write_text(json.dumps({"current-context": context, "contexts": known}))
+
+    def places(self) -> set[str]:
+        """The contexts and namespaces in which it was asked anything."""
+        said = (line.split(" ", 1) for line in (self.folder / "places").read_text().splitlines())
+        return {place for asked, place in said if asked != "config"}
+
     def calls(self) -> list[list[str]]:
         """What kubectl was asked, without context and namespace."""
         path = self.folder / "calls"
@@ -69,8 +81,22 @@ class StandIn:
         return [json.loads(path.read_text()) for path in sorted(self.objects.glob(f"{kind}.*"))]
 
     def says(self, **what: str) -> None:
-        """What kubectl refuses, by the first word of what it is asked: with which words."""
+        """What kubectl refuses, by the first words of what it is asked: with which words."""
         (self.folder / "refuses").write_text(json.dumps(what))
+
+    def fails(self, asked: str, said: str, times: int = 1) -> None:
+        """So often it refuses what begins with these words."""
+        failure = {"asked": asked, "said": said, "times": times}
+        (self.folder / f"fails.{asked.replace(' ', '-')}").write_text(json.dumps(failure))
+
+    def hangs(self, asked: str) -> None:
+        """It never ends when it is asked what begins with these words."""
+        (self.folder / f"hangs.{asked.replace(' ', '-')}").write_text(asked)
+
+    def answers(self) -> None:
+        """It hangs no more."""
+        for path in self.folder.glob("hangs.*"):
+            path.unlink()
 
     def pods_wait(self, reason: str, message: str) -> None:
         """No pod runs, since."""

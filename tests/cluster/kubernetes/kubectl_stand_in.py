@@ -31,11 +31,16 @@ OBJECTS, PODS = FOLDER / "objects", FOLDER / "pods"
 def main() -> int:
     with (FOLDER / "calls").open("a") as calls:
         calls.write(json.dumps(WORDS) + "\n")
-    refused = FOLDER / "refuses"
-    if refused.exists() and (words := json.loads(refused.read_text()).get(WORDS[0])):
+    places = [word for word in sys.argv[2:] if re.match(r"--(context|namespace)=", word)]
+    with (FOLDER / "places").open("a") as file:
+        file.write(f"{WORDS[0]} {' '.join(places)}\n")
+    if words := refused():
         print(words, file=sys.stderr)
         return 1
+    if any(asked().startswith(path.read_text()) for path in FOLDER.glob("hangs.*")):
+        signal.pause()
     return {
+        "config": lambda: print((FOLDER / "config").read_text()),
         "version": version,
         "auth": lambda: print("yes"),
         "create": create,
@@ -44,6 +49,23 @@ def main() -> int:
         "exec": execute,
         "delete": delete,
     }[WORDS[0]]() or 0
+
+
+def asked() -> str:
+    """What it is asked, as one text."""
+    return " ".join(WORDS)
+
+
+def refused() -> str:
+    """With which words it refuses that; empty where it does not, or did so often enough."""
+    told = FOLDER / "refuses"
+    every = json.loads(told.read_text()) if told.exists() else {}
+    for path in FOLDER.glob("fails.*"):
+        failure = json.loads(path.read_text())
+        if asked().startswith(failure["asked"]) and failure["times"]:
+            path.write_text(json.dumps({**failure, "times": failure["times"] - 1}))
+            return str(failure["said"])
+    return next((said for words, said in every.items() if asked().startswith(words)), "")
 
 
 def version() -> None:

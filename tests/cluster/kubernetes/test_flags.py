@@ -32,6 +32,11 @@ print("parts", *sorted(os.listdir("train_data_dir")), flush=True)
 """
 
 
+def dry(cluster: StandIn, package: Path) -> str:
+    """What a dry run of one launch prints."""
+    return ended(start(cluster, package, "--dry_run"))[1]
+
+
 def test_a_detached_launch_returns_and_its_job_is_followed_and_stopped(
     cluster: StandIn, package: Path
 ) -> None:
@@ -77,6 +82,27 @@ def test_why_pods_are_not_made_is_told_in_the_clusters_words(cluster: StandIn, p
     assert "its pod was not made: FailedCreate: pods is forbidden: exceeded quota: team" in errors
     assert "job" in output
     assert cluster.named() == set()
+
+
+def test_without_the_right_to_read_events_it_waits_as_long_and_says_what_it_cannot_say(
+    cluster: StandIn, package: Path
+) -> None:
+    cluster.makes_no_pods("exceeded quota: team")
+    cluster.says(**{"get events": "Error from server (Forbidden): events is forbidden: User may not"})
+    status, output, errors = ended(start(cluster, package, "--connect_timeout=4"))
+    assert status == 1
+    assert output.count("why pods are not made cannot be asked") == 1
+    assert "its pod was not started, and the cluster does not say why" in errors
+    assert "--connect_timeout gives it longer" in errors
+    assert cluster.named() == set()
+
+
+def test_two_launches_in_one_second_have_two_names(cluster: StandIn, package: Path) -> None:
+    names = {
+        word for _ in range(2) for word in re.findall(r"name: (job[-\w]+)$", dry(cluster, package), re.M)
+    }
+    heads = {name.rpartition("-")[2] for name in names if re.fullmatch(r"job\d{14}-[a-z2-9]{6}", name)}
+    assert len(heads) == 2
 
 
 def test_ctrl_c_ends_a_launch_that_waits_for_pods(cluster: StandIn, package: Path) -> None:

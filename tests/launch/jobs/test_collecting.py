@@ -57,8 +57,8 @@ class _Talkative:
             self._post(Collected(node, "log"))
             self._post(Answered(node, phase))
 
-    def close(self) -> None:
-        pass
+    def close(self) -> str:
+        return ""
 
 
 def test_a_node_says_nothing_to_the_terminal(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def needed(words: Sequence[str], given: str = "") -> set[Right]:
     verb, *rest = words[: words.index("--")] if "--" in words else words
     plain, flags = _parted(rest)
     match verb:
-        case "version" | "auth":
+        case "version" | "auth" | "config":
             return set()
         case "create" if "-f" not in flags:
             return _each([plain[0]], "create")

@@ -39,7 +39,8 @@ class Scripted:
         self._post(NodeEnded(node, "killed"))  # what it said before is still read
 
     def hurry(self) -> None: ...
-    def close(self) -> None: ...
+    def close(self) -> str:
+        return ""
 
 
 def run(

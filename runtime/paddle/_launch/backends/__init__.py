@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from paddle._launch.remote import Remote
 
 Post = Callable[[Event | News], None]
+Say = Callable[[str], None]
+
+
+def unheard(text: str) -> None:
+    """Say it to nobody."""
 
 
 class Carrier(Protocol):
@@ -49,8 +54,9 @@ class Carrier(Protocol):
         """Let ``withdraw`` and ``close`` wait no longer; may be called by a signal meanwhile."""
         ...
 
-    def close(self) -> None:
-        """Let go of every node. What still runs there ends by itself, without its leash."""
+    def close(self, say: Say = unheard) -> str:
+        """Let go of every node. What still runs there ends by itself, without its leash, or is taken away:
+        ``say`` hears how far that is. Gives what is left for the user to take away, in words; mostly none."""
         ...
 
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from threading import Event
 from types import MappingProxyType
 
-from paddle._launch.backends import Post
+from paddle._launch.backends import Post, Say, unheard
 from paddle._launch.backends.node import Machine, Node
 from paddle._launch.phases import Phase
 from paddle._launch.plan import LaunchPlan, NodePlan
@@ -57,8 +57,9 @@ class Crew:
     def withdraw(self, nodes: Iterable[int]) -> None:
         self._await([self._nodes[node].withdraw() for node in nodes], _WITHDRAWAL_S)
 
-    def close(self) -> None:
+    def close(self, say: Say = unheard) -> str:
         self._await([node.close() for node in self._nodes.values()], _GOODBYE_S)
+        return ""
 
     def hurry(self) -> None:
         self._is_hurried = True

@@ -13,24 +13,24 @@ brings parameter servers back. Guarantee, by seven rules:
 5. A container that ends without its role having said how is the role's end, however soon another one is begun
    in its place; a parameter server's that has served and keeps snapshots is followed on.
 6. Stopping ends roles and leaves pods, so that results can be collected; letting go takes away all that this
-   launch has made, and waits until it is gone.
+   launch has made, or perhaps has, and waits until it is gone, or says what is left. Who is hurried waits for
+   nothing: no kubectl goes on, and what is there is taken away by another process (sweeping.py).
 7. Who only collects takes nothing away.
 """
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from paddle._launch.backends import Post
+from paddle._launch.backends import Post, Say, unheard
 from paddle._launch.backends.pod import Pod
 from paddle._launch.errors import LaunchError, NodeError
 from paddle._launch.events import Answered, NodeFailed
-from paddle._launch.kubernetes import names, pods, removal, watching, whole
-from paddle._launch.kubernetes.kubectl import Kubectl
+from paddle._launch.kubernetes import names, pods, removal, sweeping, watching, whole
+from paddle._launch.kubernetes.kubectl import Kubectl, Refused
 from paddle._launch.kubernetes.waits import Waits, listed
 from paddle._launch.kubernetes.watching import PodState
 from paddle._launch.news import Told
@@ -41,6 +41,8 @@ from paddle._visible import visible
 
 _LOOK_S = 1.0
 _GONE_S = 90.0
+_MAKING_S = 5.0  # for what is being made when all is to go
+_ASKED_S = 45.0  # for the first answer: sooner than the phase is over
 _UNSAID = "its pod was not started, and the cluster does not say why"
 
 
@@ -50,7 +52,7 @@ class PodCrew:
     def __init__(self, plan: LaunchPlan, post: Post) -> None:
         assert plan.pods is not None
         self._plan, self._post = plan, post
-        self._kubectl = Kubectl(plan.pods)
+        self._kubectl, self._remover = Kubectl(plan.pods), Kubectl(plan.pods)
         turn = Turn(plan.home)
         self._pods = {node.node: Pod(plan, node, self._kubectl, post, turn) for node in plan.nodes}
         self._by_role = {node.roles[0].name: self._pods[node.node] for node in plan.nodes}
@@ -91,18 +93,43 @@ class PodCrew:
 
     def hurry(self) -> None:
         self._is_hurried = True
+        self._kubectl.abandon()
+        self._remover.abandon()
 
-    def close(self) -> None:
+    def close(self, say: Say = unheard) -> str:
         self._is_left.set()
         for pod in self._pods.values():
             pod.leave()
-        with self._making:  # else what is just being made would stay
-            if not self._has_made:
-                return
+        self._end_making(say)
+        if not self._has_made:
+            return ""
+        name = self._plan.name
+        if not self._is_hurried:
+            say(f"taking {name} away")
         try:
-            removal.remove(self._kubectl, self._plan.name, _GONE_S, lambda: self._is_hurried)
-        except NodeError as error:  # nobody takes news any more
-            print(visible(f"{error} {removal.by_hand(self._plan)}"), file=sys.stderr, flush=True)
+            for line in removal.remove(self._remover, name, _GONE_S, lambda: self._is_hurried):
+                say(visible(line))
+        except NodeError as error:
+            trouble = str(error)
+        else:
+            return ""
+        if self._is_hurried:
+            is_begun = sweeping.begin(self._plan)
+            how = "it is being taken away in the background" if is_begun else "nobody takes it away"
+            trouble = f"it was not waited for that {name} is gone: {how}."
+        return f"{trouble} What may be left of {name} in the cluster: {removal.by_hand(self._plan)}"
+
+    def _end_making(self, say: Say) -> None:
+        """Else what is just being made would stay; a kubectl that hangs is not waited for."""
+        end = time.monotonic() + _MAKING_S
+        while not (is_over := self._making.acquire(timeout=_LOOK_S / 10)):
+            if self._is_hurried or time.monotonic() > end:
+                break
+        if not is_over and not self._is_hurried:
+            say(f"kubectl still makes {self._plan.name}, and is ended")
+        self._kubectl.abandon()
+        if is_over or self._making.acquire(timeout=_LOOK_S):
+            self._making.release()
 
     def _once(self, phase: Phase, do: Callable[[], None], node: int) -> None:
         """All pods are one cluster's: what is asked of each is done once, when it was asked of all."""
@@ -125,7 +152,7 @@ class PodCrew:
 
     def _reach(self) -> None:
         """Rule 1."""
-        said = self._kubectl.read("version")
+        said = self._kubectl.read("version", within_s=_ASKED_S)
         self._version = str(said.get("serverVersion", {}).get("gitVersion", ""))
         pods.number(self._version)
         for what in (("statefulsets.apps",), ("jobs.batch",), ("pods", "--subresource=exec")):
@@ -137,8 +164,12 @@ class PodCrew:
         with self._making:
             if self._is_left.is_set():
                 return
-            self._kubectl.ask("create", "-f", "-", given=whole.written([first]))
-            self._has_made = True
+            self._has_made = True  # unless it is refused: who is not answered knows nothing
+            try:
+                self._kubectl.ask("create", "-f", "-", given=whole.written([first]))
+            except Refused:
+                self._has_made = False
+                raise
             self._kubectl.ask("create", "-f", "-", given=whole.written(others), within_s=300.0)
 
     def _watch(self) -> None:
@@ -187,9 +218,7 @@ class PodCrew:
         """Rule 4."""
         past = time.monotonic() - self._began
         if len(states) < len(self._pods) and past > 2 * _LOOK_S:
-            for maker, why in watching.warnings(self._kubectl.read("get", "events"), self._plan.name):
-                self._tell_once(f"{maker}: {why}")
-                self._refused[maker] = why
+            self._explain_missing()
         now = {role: states.get(role) for role in waiting}
         self._waits.count(now)
         final = [role for role, state in now.items() if self._waits.is_final(role, state)]
@@ -201,6 +230,17 @@ class PodCrew:
         late = "" if final else ". --connect_timeout gives it longer"
         why = (self._waits.why(first, now[first]) or self._why_none(first)) + late
         waiting[first].fail(f"after {past:.0f} s {listed(self._waits.with_same(first, now))}: {why}")
+
+    def _explain_missing(self) -> None:
+        """Ask why pods are not made. Who may not read events waits as long, and is told less."""
+        try:
+            events = self._kubectl.read("get", "events")
+        except NodeError as error:
+            self._tell_once(f"why pods are not made cannot be asked: {error}")
+            return
+        for maker, why in watching.warnings(events, self._plan.name):
+            self._tell_once(f"{maker}: {why}")
+            self._refused[maker] = why
 
     def _deadline(self) -> str:
         return f". It may take {self._plan.ready_timeout_s:.0f} s in all (--connect_timeout)"

@@ -130,6 +130,7 @@ class Desk:
             log=ended.log if ended else "",
             curve=ended.curve if ended else "",
             model=ended.model if ended else "",
+            left=ended.left if ended else "",
         )
 
     def _keep(self) -> None:

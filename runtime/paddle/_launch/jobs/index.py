@@ -52,7 +52,7 @@ class Job:
     def standing(self) -> Standing:
         """Whether it goes on, now."""
         state = self.state
-        if state is not None and state.exit_status is not None:
+        if state is not None and state.is_over:
             return Standing.ENDED
         launcher = self.record.launcher
         if not launcher.is_of_here:
@@ -60,8 +60,7 @@ class Job:
         if launcher.lives:
             return Standing.RUNS
         state = self.state  # it may have written its end meanwhile
-        is_over = state is not None and state.exit_status is not None
-        return Standing.ENDED if is_over else Standing.LOST
+        return Standing.ENDED if state is not None and state.is_over else Standing.LOST
 
     @property
     def goes_on(self) -> bool:

@@ -79,6 +79,8 @@ def headline(seen: Look) -> str:
             how = f"runs, phase {phase}, process {record.launcher.pid}"
         case Standing.ENDED:
             how = f"ended with status {state.exit_status if state else '?'}"
+        case Standing.LOST if state and state.left:
+            how = f"ended with status {state.exit_status}, and is not taken away"
         case Standing.LOST:
             how = (
                 f"lost in phase {phase}: its launcher, process {record.launcher.pid}, is gone without a word"
@@ -109,6 +111,8 @@ def in_words(seen: Look, width: int | None = None) -> Iterator[str]:
         yield f"  {visible(state.failed.text)}"
         if state.failed.lines:
             yield f"  its last lines: fab logs --job={record.id} --role={state.failed.role} --tail=20"
+    if state.left:
+        yield f"  {visible(state.left)}"
     yield from (f"  {line}" for line in _places(seen))
     if seen.standing is Standing.LOST and record.plan.pods is not None:
         yield from (f"  {line}" for line in after.standing(record.plan))

@@ -48,7 +48,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
     """How a launch stands. ``since``: when its phase began, seconds since 1970. ``exit_status``: None while
-    it runs; ``waiting``: for whom the others wait, in words."""
+    it runs; ``waiting``: for whom the others wait, in words. ``left``: what its launcher left behind, in
+    words; while that is there it is not over."""
 
     phase: str
     since: float
@@ -59,6 +60,12 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     log: str = ""
     curve: str = ""
     model: str = ""
+    left: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing of it goes on."""
+        return self.exit_status is not None and not self.left
 
 
 def write_record(folder: Path, record: Record) -> None:

@@ -11,10 +11,12 @@ import contextlib
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import msgspec
 
 from paddle._launch.agent.stragglers import until
+from paddle._launch.board import GOES_ON
 from paddle._launch.errors import JobError
 from paddle._launch.jobs import remnants
 from paddle._launch.jobs.caller import Caller, NoAnswer
@@ -35,7 +37,10 @@ def stop(job: Job, *, grace_s: float | None, kill: bool, by: str) -> Iterator[st
             yield f"{record.name} has ended already, with status {state.exit_status if state else '?'}"
         case Standing.LOST:
             whose = "its agents end it" if record.plan.pods is None else "its pods go on"
-            yield f"{record.name} has lost its launcher, process {record.launcher.pid}: {whose}"
+            if (state := job.state) is not None and state.left:
+                yield f"{record.name} has ended with status {state.exit_status}, and was not taken away"
+            else:
+                yield f"{record.name} has lost its launcher, process {record.launcher.pid}: {whose}"
             yield from _end_left(record)
             _note_end(job)
         case Standing.ELSEWHERE:
@@ -65,6 +70,8 @@ def _ask(job: Job, *, grace_s: float | None, kill: bool, by: str) -> Iterator[st
         )
     state = job.state
     status = state.exit_status if state else None
+    if state and state.left:
+        raise JobError(f"{record.name} has ended with status {status}. {state.left}")
     yield f"stopped {record.name}: it ended with status {status}; logs in {record.plan.home / 'log'}"
 
 
@@ -101,8 +108,11 @@ def _without_answer(job: Job, trouble: str, *, kill: bool) -> Iterator[str]:
 def _note_end(job: Job) -> None:
     """Of a job that needs no launcher nobody else could say that it is over."""
     if job.record.plan.pods is not None and (state := job.state) is not None:
+        status = 128 + signal.SIGTERM if state.exit_status is None else state.exit_status
+        rows = tuple(replace(row, state="stopped") if row.state in GOES_ON else row for row in state.rows)
         with contextlib.suppress(OSError):
-            write_state(job.folder, msgspec.structs.replace(state, exit_status=128 + signal.SIGTERM))
+            over = msgspec.structs.replace(state, exit_status=status, rows=rows, left="")
+            write_state(job.folder, over)
 
 
 def _end_left(record: Record) -> Iterator[str]:

@@ -8,6 +8,7 @@
     manifests.py   all objects of a job
     whole.py       the same, with secrets and package of a launch
     kubectl.py     the only way to a cluster
+    whereabouts.py in which namespace of which cluster a job is
     watching.py    how pods stand
     parting.py     how long they may be gone
     waits.py       for what those wait that do not run yet
@@ -16,6 +17,7 @@
     heard.py       how much of that has been heard
     line.py        programs in them, by exec
     removal.py     the end of all of it
+    sweeping.py    the same, behind a launcher that does not wait
     after.py       a job whose launcher is gone
     inside         what runs in a pod: `paddle pod`
 

@@ -15,8 +15,8 @@ _ADVICE = (  # what stands in what it says, in small letters: what to do
     ("errimageneverpull", "bring it to each machine, or give --image_pull_policy=IfNotPresent"),
     (
         "imagepull",
-        "is --image what its registry has? One that asks for a login needs --image_pull_secret=NAME, of a "
-        "Secret that is there (kubectl create secret docker-registry NAME ...)",
+        "is --image what its registry has? One that asks for a login needs --image_pull_secret=NAME, a "
+        "Secret of the job's namespace (kubectl create secret docker-registry NAME ... makes one)",
     ),
     ("executable file not found", "--node_python=PATH names the Python of the image"),
     ("no such file or directory", "--node_python=PATH names the Python of the image"),

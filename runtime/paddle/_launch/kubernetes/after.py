@@ -38,7 +38,7 @@ def standing(plan: LaunchPlan) -> Iterator[str]:
 def end(plan: LaunchPlan) -> Iterator[str]:
     """Take all of it away; gives what happens, in lines."""
     try:
-        removal.remove(_kubectl(plan), plan.name, _GONE_S, lambda: False)
+        yield from removal.remove(_kubectl(plan), plan.name, _GONE_S, lambda: False)
     except NodeError as error:
         raise JobError(f"{error} {removal.by_hand(plan)}") from error
     yield f"nothing of {plan.name} is in the cluster any more"

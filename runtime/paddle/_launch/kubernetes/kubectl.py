@@ -2,32 +2,38 @@
 
 It must never know a job. Guarantee: what it cannot do is a ``NodeError`` of one paragraph, which says what
 was asked, what kubectl says, and what to do; a terminal's Ctrl+C is for this process to answer, not
-kubectl's; and no kubectl outlives the thread that waits for it.
+kubectl's; no kubectl outlives the thread that waits for it; and once it is abandoned nobody waits for one.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shlex
 import signal
 import subprocess
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from paddle._launch.agent.role import die_with_parent
 from paddle._launch.errors import NodeError
-from paddle._launch.kubernetes.pods import Pods
 from paddle._visible import visible
 
 _PROGRAM = "kubectl"
 _REQUEST_S = 20
 _SHOWN = 600  # letters of what it says
-_IS_IT_THERE = "Does the cluster run, and is it the one that `kubectl config current-context` names?"
+_IS_IT_THERE = "Does the cluster run? `{kubectl} cluster-info` asks the one that is meant."
+_REFUSALS = ("already exists", "forbidden", "unauthorized", "not found", "(invalid)", "no match")
+_IS_SILENT = (
+    "What it waits for is seen by typing it: for a login, perhaps, or a cluster that does not answer "
+    "(`{kubectl} cluster-info`). Then try again."
+)
 _ADVICE = {  # what stands in what it says, in small letters: what to do
     "already exists": "Another job has that name; start this one again, and it has another.",
     "exceeded quota": "End another job there, or ask who runs the cluster for more.",
     "forbidden": "Ask who runs the cluster for the rights in cluster/kubernetes/role.yaml.",
     "unauthorized": "Log in to the cluster again, as its manual says.",
-    "namespaces": "Make the namespace (kubectl create namespace NAME), or name another: --namespace=NAME.",
+    "namespaces": "Make the namespace ({kubectl} create namespace NAME), or name another: --namespace=NAME.",
     "does not exist": "`kubectl config get-contexts` shows those there are: --context=NAME.",
     "no context": "`kubectl config get-contexts` shows those there are: --context=NAME.",
     "refused": _IS_IT_THERE,
@@ -36,14 +42,33 @@ _ADVICE = {  # what stands in what it says, in small letters: what to do
 }
 
 
-class Kubectl:
-    """Calls it, for what ``asked`` says of context and namespace. ``space``: the latter, for people."""
+class Place(Protocol):
+    """Where it is asked: see Pods."""
 
-    def __init__(self, asked: Pods) -> None:
+    @property
+    def context(self) -> str: ...
+
+    @property
+    def namespace(self) -> str: ...
+
+
+class Refused(NodeError):
+    """What was asked was not done: the cluster says why."""
+
+
+class Kubectl:
+    """Calls it, for what ``asked`` says of context and namespace. ``space``: the latter, for people;
+    ``typed``: how a call begins that does the same by hand."""
+
+    def __init__(self, asked: Place) -> None:
         self.space = f"namespace {asked.namespace}" if asked.namespace else "kubectl's namespace"
         self._words = [_PROGRAM]
         self._words += [f"--context={asked.context}"] if asked.context else []
+        self.typed_anywhere = shlex.join(self._words)
         self._words += [f"--namespace={asked.namespace}"] if asked.namespace else []
+        self.typed = shlex.join(self._words)
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._is_abandoned = False
 
     def ask(self, *words: str, given: str | None = None, within_s: float = 60.0) -> str:
         """Have something done, and give what it prints. ``given``: its standard input."""
@@ -52,16 +77,26 @@ class Kubectl:
         try:
             said, complaint = process.communicate((given or "").encode(), within_s)
         except subprocess.TimeoutExpired:
-            process.kill()
+            _kill(process)
             process.communicate()
-            raise NodeError(f"`{self._named(words)}` did not end within {within_s:.0f} s.") from None
+            advice = _IS_SILENT.format(kubectl=self.typed)
+            raise NodeError(f"`{self._named(words)}` did not end within {within_s:.0f} s. {advice}") from None
+        finally:
+            self._running.discard(process)
+        if self._is_abandoned:
+            raise NodeError(f"`{self._named(words)}` was not waited for.")
         if process.returncode:
-            raise NodeError(self._refusal(words, complaint.decode(errors="replace") or said.decode()))
+            raise self._refusal(words, complaint.decode(errors="replace") or said.decode())
         return said.decode(errors="replace")
 
-    def read(self, *words: str) -> Any:
+    def abandon(self) -> None:
+        """Kill what runs, and begin nothing any more; from any thread, and by a signal."""
+        self._is_abandoned = True
+        self._end_abandoned()
+
+    def read(self, *words: str, within_s: float = 60.0) -> Any:
         """Have objects shown; gives what they are."""
-        said = self.ask(*words, "-o", "json")
+        said = self.ask(*words, "-o", "json", within_s=within_s)
         try:
             return json.loads(said)
         except ValueError as error:
@@ -81,8 +116,11 @@ class Kubectl:
             if not die_with_parent(parent, signal.SIGTERM):
                 os._exit(1)
 
+        if self._is_abandoned:
+            raise NodeError("kubectl is not asked any more: the launch is over.")
+        self._running.difference_update([each for each in list(self._running) if each.returncode is not None])
         try:
-            return subprocess.Popen(
+            process = subprocess.Popen(
                 command,
                 stdin=stdin,
                 stdout=subprocess.PIPE,
@@ -95,13 +133,30 @@ class Kubectl:
                 f"kubectl cannot be started here: {error.strerror}. Install it (Debian: kubernetes-client), "
                 "or have `--dry_run` print the manifests for a machine that has it."
             ) from error
+        self._running.add(process)
+        self._end_abandoned()
+        return process
+
+    def _end_abandoned(self) -> None:
+        """Also what was begun meanwhile."""
+        for process in list(self._running) if self._is_abandoned else ():
+            _kill(process)
 
     def _named(self, words: tuple[str, ...]) -> str:
         return " ".join([*self._words, *words[:3]])
 
-    def _refusal(self, words: tuple[str, ...], complaint: str) -> str:
+    def _refusal(self, words: tuple[str, ...], complaint: str) -> NodeError:
         said = " ".join(complaint.split())[:_SHOWN]
         small = said.lower()
         advice = next((advice for sign, advice in _ADVICE.items() if sign in small), "")
         stop = "" if said.endswith(".") else "."
-        return f"`{self._named(words)}` failed: {visible(said)}{stop} {advice}".strip()
+        advice = advice.replace("{kubectl}", self.typed_anywhere)
+        text = f"`{self._named(words)}` failed: {visible(said)}{stop} {advice}".strip()
+        return Refused(text) if any(sign in small for sign in _REFUSALS) else NodeError(text)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """With what it has begun itself, which would hold its pipes; it leads a session of its own."""
+    if process.returncode is None:  # else its number may be another's
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)

@@ -5,12 +5,20 @@ It must never know a cluster. Guarantee: whoever knows a job's name knows these,
 
 from __future__ import annotations
 
+import secrets
+
 LONGEST_JOB = 40  # letters: what is made of it stays within the 63 that a label or a host's name may have
 _APP = "app.kubernetes.io"
 STOP = ".job.stop"  # in the workspace of a pod: who makes it asks that the role be ended, and the pod stay
 OWN = "paddle pod: "  # before what a pod says of itself, in its log
 COMPONENT = f"{_APP}/component"
 INSTANCE = f"{_APP}/instance"
+_LETTERS, _MANY = "bcdfghjklmnpqrstvwxz2456789", 6  # of which no words are made, and 387 million names
+
+
+def letters() -> str:
+    """Drawn by chance, for a job's name: a namespace is many users', who see each other's jobs nowhere."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(_MANY))
 
 
 def group(job: str, kind: str) -> str:

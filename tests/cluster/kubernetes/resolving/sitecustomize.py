@@ -10,7 +10,7 @@ _NETWORKS = {"pserver": _FIRST, "trainer": _FIRST + 1}
 
 
 def _found(host, *more, **named):
-    pod = re.fullmatch(r"(\w+)-(pserver|trainer)-(\d+)\.\1", str(host))
+    pod = re.fullmatch(r"([-\w]+)-(pserver|trainer)-(\d+)\.\1", str(host))
     return _ask(f"127.0.{_NETWORKS[pod[2]]}.{int(pod[3]) + 1}" if pod else host, *more, **named)
 
 
