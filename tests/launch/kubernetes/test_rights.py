@@ -12,7 +12,7 @@ from paddle._launch.backends import pods
 from paddle._launch.backends.pods import PodCrew
 from paddle._launch.errors import NodeError
 from paddle._launch.events import Answered, NodeEnded, NodeFailed
-from paddle._launch.kubernetes import after, kubectl, removal, whole
+from paddle._launch.kubernetes import after, kubectl, removal, whereabouts, whole
 from paddle._launch.kubernetes.kubectl import Kubectl
 from paddle._launch.phases import Phase
 from paddle._launch.plan import LaunchPlan
@@ -36,7 +36,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[Call]:
         made.append((words, given or ""))
         return ""
 
-    def read(self: Kubectl, *words: str) -> Any:
+    def read(self: Kubectl, *words: str, within_s: float = 0.0) -> Any:
         made.append((words, ""))
         return {"items": [pod("pserver", "job1-pserver-0", state={"running": {}})]}
 
@@ -95,7 +95,7 @@ def test_what_is_granted_is_what_launches_and_our_pages_ask_for(
     flags = ("--pserver_num=1", "--trainer_num=2", "--snapshot_dir=snapshots")
     launch = planned(workspace(tmp_path / "package"), *flags)
     monkeypatch.setattr(pods, "_LOOK_S", 0.01)
-    of_a_launch(launch, calls)
+    of_a_launch(whereabouts.settled(launch, {}), calls)
     assert list(after.standing(launch))
     assert list(after.printed(launch))
     assert list(after.end(launch))
@@ -107,6 +107,6 @@ def test_what_is_granted_is_what_launches_and_our_pages_ask_for(
 
 def test_what_a_user_is_told_to_type_is_granted(tmp_path: Path) -> None:
     told = removal.by_hand(planned(workspace(tmp_path / "package"), "--namespace=training"))
-    (words,) = commands(told.removeprefix("By hand: "))
-    assert words[:3] == ["-n", "training", "delete"]
-    assert needed(words[2:]) <= granted()
+    (words,) = commands(told.partition("By hand: ")[2])
+    assert words[:2] == ["--namespace=training", "delete"]
+    assert needed(words[1:]) <= granted()

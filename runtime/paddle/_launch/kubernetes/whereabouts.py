@@ -27,7 +27,8 @@ def settled(launch: LaunchPlan, environ: Mapping[str, str], account: Path = _ACC
     asked = launch.pods
     if asked is None:
         return launch
-    view = Kubectl(asked).read("config", "view", within_s=_LOOK_S)
+    kubectl = Kubectl(asked)
+    view = kubectl.read("config", "view", within_s=_LOOK_S)
     context = asked.context or view.get("current-context") or ""
     namespace = asked.namespace or _namespace(view, context, environ, account)
     return msgspec.structs.replace(
