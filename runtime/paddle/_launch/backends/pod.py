@@ -24,7 +24,7 @@ from paddle._launch.events import Event, NodeEnded, NodeFailed, RoleExited, Role
 from paddle._launch.kubernetes import advice, names
 from paddle._launch.kubernetes.following import Following
 from paddle._launch.kubernetes.inside.telling import text_of
-from paddle._launch.kubernetes.kubectl import Kubectl
+from paddle._launch.kubernetes.kubectl import Kubectl, typed
 from paddle._launch.kubernetes.line import PodLine
 from paddle._launch.kubernetes.parting import Parting
 from paddle._launch.kubernetes.watching import PodState
@@ -61,7 +61,7 @@ class Pod:
         self._turn = turn
         self.role = plan.roles[0].name
         self._kind = plan.roles[0].kind
-        self._parting = Parting(self._kind)
+        self._parting = Parting(self._kind, typed(launch.pods) if launch.pods else "")
         self._lock = threading.Lock()
         self._held: list[Event] | None = []  # None once the role was to be started
         self._state: PodState | None = None

@@ -56,17 +56,25 @@ class Refused(NodeError):
     """What was asked was not done: the cluster says why."""
 
 
+def typed(asked: Place) -> str:
+    """How a call begins that means the same place, by hand."""
+    return shlex.join(_words(asked))
+
+
+def _words(asked: Place) -> list[str]:
+    given = {"context": asked.context, "namespace": asked.namespace}
+    return [_PROGRAM, *(f"--{name}={value}" for name, value in given.items() if value)]
+
+
 class Kubectl:
     """Calls it, for what ``asked`` says of context and namespace. ``space``: the latter, for people;
-    ``typed``: how a call begins that does the same by hand."""
+    ``typed_anywhere``: how a call begins that means the same cluster, by hand."""
 
     def __init__(self, asked: Place) -> None:
         self.space = f"namespace {asked.namespace}" if asked.namespace else "kubectl's namespace"
-        self._words = [_PROGRAM]
-        self._words += [f"--context={asked.context}"] if asked.context else []
-        self.typed_anywhere = shlex.join(self._words)
-        self._words += [f"--namespace={asked.namespace}"] if asked.namespace else []
-        self.typed = shlex.join(self._words)
+        self._words = _words(asked)
+        here = [word for word in self._words if not word.startswith("--namespace=")]
+        self.typed_anywhere = shlex.join(here)
         self._running: set[subprocess.Popen[bytes]] = set()
         self._is_abandoned = False
 
@@ -79,7 +87,7 @@ class Kubectl:
         except subprocess.TimeoutExpired:
             _kill(process)
             process.communicate()
-            advice = _IS_SILENT.format(kubectl=self.typed)
+            advice = _IS_SILENT.format(kubectl=self.typed_anywhere)
             raise NodeError(f"`{self._named(words)}` did not end within {within_s:.0f} s. {advice}") from None
         finally:
             self._running.discard(process)

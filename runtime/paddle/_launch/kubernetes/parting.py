@@ -16,14 +16,14 @@ from paddle._launch.kubernetes.watching import PodState
 GONE_S: Mapping[str, float] = {"trainer": 15.0, "pserver": 120.0}
 GOING_S: Mapping[str, float] = {"trainer": 60.0, "pserver": 300.0}
 _TOLD_S: Mapping[str, float] = {"gone": 5.0, "going": 30.0}
-_FORCE = "kubectl delete pod {name} --grace-period=0 --force"
+_FORCE = "{kubectl} delete pod {name} --grace-period=0 --force"
 
 
 class Parting:
-    """Of a pod of ``kind``."""
+    """Of a pod of ``kind``. ``typed``: how a call of kubectl begins that means its namespace."""
 
-    def __init__(self, kind: str) -> None:
-        self._kind = kind
+    def __init__(self, kind: str, typed: str = "kubectl") -> None:
+        self._kind, self._typed = kind, typed
         self._how, self._since = "", 0.0  # "gone" or "going"
         self._is_told = False
 
@@ -54,9 +54,10 @@ class Parting:
         limit = GOING_S[self._kind]
         if past > limit:
             return "", f"its pod {name} was to end and did not within {limit:.0f} s: its machine may be lost"
+        force = _FORCE.format(kubectl=self._typed, name=name)
         what = (
             f"its pod {name} is to end and has not for {past:.0f} s; its machine may be lost. Where it is, "
-            f"`{_FORCE.format(name=name)}` lets another take its place. It may take {limit:.0f} s in all"
+            f"`{force}` lets another take its place. It may take {limit:.0f} s in all"
         )
         return self._once(what if self._kind == "pserver" and past > _TOLD_S["going"] else ""), ""
 

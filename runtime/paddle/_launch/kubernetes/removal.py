@@ -12,7 +12,7 @@ from functools import partial
 
 from paddle._launch.errors import NodeError
 from paddle._launch.kubernetes import names
-from paddle._launch.kubernetes.kubectl import Kubectl, Refused
+from paddle._launch.kubernetes.kubectl import Kubectl, Refused, typed
 from paddle._launch.plan import LaunchPlan
 
 # In this order: who makes pods goes before pods do, and the claims of volumes when nobody uses them.
@@ -81,8 +81,8 @@ def by_hand(launch: LaunchPlan) -> str:
     """How a user takes away what is left: by the record of the launch, or without."""
     assert launch.pods is not None
     what = f"{_MAKERS},pods,{_REST} -l {names.chosen(launch.name)}"
-    typed = f"{Kubectl(launch.pods).typed} delete --wait=false {what}"
-    return f"`fab stop --job={launch.name}` takes it away. By hand: {typed}"
+    call = f"{typed(launch.pods)} delete --wait=false {what}"
+    return f"`fab stop --job={launch.name}` takes it away. By hand: {call}"
 
 
 def _left(kubectl: Kubectl, job: str) -> str:
