@@ -216,7 +216,16 @@ TABLE = (
     Row("_program.running.places", "_absent _program.{errors, upstream_flags}"),
     Row("_program.running.tape", "_program.{description, errors, lowering, running}", "numpy"),
     Row("_program.running.taken", "_program.{description, errors, lowering, running}", "numpy"),
-    Row("_program.running.course", "_program.{description, lowering, moving.turns, running}", "contextlib"),
+    Row(
+        "_program.running.course",
+        "_program.{description, lowering, moving.turns, running, upstream_flags}",
+        "contextlib",
+    ),
+    Row(
+        "_program.running.finite",
+        "_engine.{program, rows} _program.{description, errors, lowering.value, running}",
+        "numpy",
+    ),
     Row(
         "_program.running.sized_run",
         "_engine.{plans.room, program} _program.{description, errors, lowering, moving.turns, running}",
@@ -224,7 +233,7 @@ TABLE = (
     ),
     Row(
         "_program.running.segment_run",
-        "_engine.{errors, executor, program} _program.{errors, lowering, moving, running}",
+        "_engine.{errors, executor, program} _program.{errors, lowering, moving, running, upstream_flags}",
         "numpy",
     ),
     Row(

@@ -21,7 +21,7 @@ from paddle._engine.ahead import Ahead, ahead_of
 from paddle._engine.arena import Arena
 from paddle._engine.exchange import Stepping, SteppingAhead, StepReport
 from paddle._engine.initial import generator_for
-from paddle._engine.plan import Plan, make_plan
+from paddle._engine.plan import Look, Plan, make_plan
 from paddle._engine.plans.room import ROOM, Kept
 from paddle._engine.profile import current
 from paddle._engine.program import Operator, Program, Shape, Variable
@@ -105,6 +105,7 @@ class Executor:
         seed: int = 0,
         step: int | None = None,
         place: tuple[int, int] = (0, 0),
+        look: Look | None = None,
     ) -> list[np.ndarray]:
         """Run the main block once and return copies of the fetched variables, gradients of tables dense.
 
@@ -113,6 +114,7 @@ class Executor:
         if None; ``rate``: see Stepping.step. ``seed``: of all randomness, together with ``step``, if None
         how often this executor ran this program before. ``place``: of this part in its batch, where that is
         run in parts (team.py): its number, and the samples before it.
+        ``look``: is shown what each operator has written, as soon as it has, if that is fetched or stays.
         """
         known = self._programs.setdefault(program, _Known())
         program, feed = known.rest(program, feed)
@@ -125,7 +127,7 @@ class Executor:
         is_one_more = len(known.plans) > max(count, PLANS_PER_PROGRAM)
         with np.errstate(all="ignore"), ROOM.growing(self._in_arena) if is_one_more else _NOTHING:
             # a cost that is inf or NaN says it all; a plan takes part of its memory when it is first run
-            fetched = plan(feed) if profile is None else profile.run(plan, feed)
+            fetched = plan(feed, look) if profile is None or look else profile.run(plan, feed)
         known.runs += 1
         self._report = run.report or self._report
         return fetched

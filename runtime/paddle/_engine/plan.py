@@ -11,9 +11,10 @@ with them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -31,6 +32,9 @@ from paddle._engine.program import Form, Operator, Program, Shape
 from paddle._engine.registry import Run, Step, Value
 from paddle._engine.rows import SparseRows
 from paddle._engine.scope import Scope
+
+Look: TypeAlias = Callable[[Mapping[str, Value]], None]
+"""Looks at what an operator has written, by variable."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -59,8 +63,8 @@ class Plan:
     layout: Layout
     setting: Setting
 
-    def __call__(self, feed: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-        """Run once. ``self.run`` says with which exchange, seed, step and samples."""
+    def __call__(self, feed: Mapping[str, np.ndarray], look: Look | None = None) -> list[np.ndarray]:
+        """Run once. ``self.run`` says with which exchange, seed, step and samples. ``look``: see Executor."""
         self._feed(feed)
         for check in self.checks:
             check()
@@ -70,7 +74,7 @@ class Plan:
             self._look_up()
         operator = None
         try:
-            for step, operator in self.steps:  # noqa: B007 (the except clause reads it)
+            for step, operator in self.steps if look is None else self._watched(look):  # noqa: B007 (the except clause reads it)
                 step()
         except Exception as error:
             error.add_note(f"in operator {operator}")
@@ -78,6 +82,14 @@ class Plan:
         for last in self.lasts:
             last()
         return [value.to_dense() if isinstance(value, SparseRows) else value.copy() for value in self.fetches]
+
+    def _watched(self, look: Look) -> Iterator[tuple[Step, Operator]]:
+        """The steps, and behind those of each operator a look at what it has written."""
+        for place, (step, operator) in enumerate(self.steps):
+            yield step, operator
+            if place + 1 == len(self.steps) or self.steps[place + 1][1] is not operator:
+                values = self.layout.values
+                yield partial(look, {n: values[n] for n in operator.writes() if n in values}), operator
 
     def _look_up(self) -> None:
         source = self.run.exchange or self.scope

@@ -4,6 +4,7 @@ ProgramError (a Complaint)
 ├── BadArgument       a layer, optimizer or option was given what it cannot take
 ├── BadProgram        an operator cannot be what it was written as; names it and its line
 ├── BadFeed           a run was fed, or asked for, what the program does not have
+├── NotFinite         an operator gave NaN or Inf, which FLAGS_check_nan_inf forbids
 ├── NotInitialized    a variable that outlives a step has no value yet
 └── BadFile           a file is not what it has to be; names file, variable and shapes
     └── MissingFile   it is not there
@@ -32,6 +33,10 @@ class BadProgram(ProgramError, ValueError):
 
 class BadFeed(ProgramError, ValueError):
     """A run was fed what does not fit, or asked for what is not there."""
+
+
+class NotFinite(ProgramError, FloatingPointError):
+    """An operator gave what is no number, or is without bound."""
 
 
 class NotInitialized(ProgramError, RuntimeError):

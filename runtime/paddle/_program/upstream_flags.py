@@ -8,17 +8,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from paddle._program.errors import BadArgument
 
+CHECK_FINITE = "FLAGS_check_nan_inf"
 MERGED = "FLAGS_communicator_max_merge_var_num"
 _set: dict[str, Any] = {}
+_WORDS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False, "none": False}
 
 
 def set_flags(flags: Mapping[str, Any]) -> None:
     """As ``fluid.set_flags``."""
+    if CHECK_FINITE in flags:
+        _truth(CHECK_FINITE, str(flags[CHECK_FINITE]))
     _set.update(flags)
+    checks_finite.cache_clear()
+
+
+@cache
+def checks_finite() -> bool:
+    """Whether what operators give is searched for NaN and Inf: FLAGS_check_nan_inf. The environment is asked
+    once, for this is asked for each piece of each step."""
+    return _truth(CHECK_FINITE, told(CHECK_FINITE) or "0")
 
 
 def told(name: str) -> str | None:
@@ -47,6 +60,12 @@ def cpu_count() -> int:
 def merged_steps(otherwise: int, said: str | None = None) -> int:
     """Of how many steps a trainer merges gradients, where nobody waits. ``said``: what the program says."""
     return _count(MERGED, said or told(MERGED) or str(otherwise), "of how many steps gradients are merged")
+
+
+def _truth(name: str, said: str) -> bool:
+    if said.lower() not in _WORDS:
+        raise BadArgument(f"{name} is {said!r}: it is 1 or 0")
+    return _WORDS[said.lower()]
 
 
 def _count(name: str, said: str, what: str) -> int:

@@ -152,8 +152,8 @@ def dtype_is_floating(dtype: Any) -> bool:
 
 
 def set_flags(flags: Mapping[str, Any]) -> None:
-    """Set flags of upstream's, over what the environment says of them. FLAGS_rpc_deadline and
-    FLAGS_communicator_max_merge_var_num are heeded; others are what ``get_flags`` says."""
+    """Set flags of upstream's, over what the environment says of them. Heeded are FLAGS_rpc_deadline,
+    FLAGS_communicator_max_merge_var_num and FLAGS_check_nan_inf; others are what ``get_flags`` says."""
     if not isinstance(flags, Mapping):
         raise TypeError(f"set_flags takes a dict of names to values, and not {flags!r}")
     upstream_flags.set_flags(flags)

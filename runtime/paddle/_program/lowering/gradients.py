@@ -58,6 +58,17 @@ def lower_gradients(low: Lowering, given: Pass, call: int, again: bool) -> None:
             gradient = low.builder.op("fill_any_like", {"value": 0.0}, X=like)
             low.stopped.add(gradient.name)
         low.env[name] = Value(gradient)
+    _note(low, given, found, suffix)
+
+
+def _note(low: Lowering, given: Pass, found: dict[str, EngineVariable], suffix: str) -> None:
+    """Have each gradient that is computed be known as what the operator gave that the pass has for it."""
+    writers = {name: op for op in given.ops for name in op.output_arg_names}
+    for name, base in given.gradients.items():
+        source = low.env[base].variable.name if base in low.env else base
+        made = found.get(source) or low.builder.program.main.variables.get(source + GRAD + suffix)
+        if made is not None and name in writers:
+            low.note(writers[name], name, made)
 
 
 def _at_once(

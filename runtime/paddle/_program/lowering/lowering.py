@@ -30,7 +30,7 @@ from paddle._program.lowering.gradients import FLAT, lower_gradients
 from paddle._program.lowering.op_rows import has_row, row
 from paddle._program.lowering.passes import passes, taken_again, through_host
 from paddle._program.lowering.updates import UPDATES
-from paddle._program.lowering.value import LOD, Lowered, Need, Value
+from paddle._program.lowering.value import LOD, Given, Lowered, Need, Value
 
 _STAND_INS = (5040, 10080)
 """Sizes that can be parted in many ways, for those that nobody knows yet."""
@@ -69,6 +69,7 @@ class Lowering:
         self._sparse: frozenset[str] | None = None
         self._open: frozenset[str] = frozenset()
         self._calls = 0
+        self.given: dict[str, Given] = {}
 
     # What rows use.
 
@@ -119,10 +120,16 @@ class Lowering:
         variable = self._own(name, variable, described)
         found = self._runs_of_first(op, variable) if runs is None else tuple(runs)
         self.env[name] = Value(variable, found)
+        if not self.infers:
+            self.note(op, name, variable)
         if described is not None and described.stop_gradient and not isinstance(described, Parameter):
             self.stopped.add(variable.name)
         if self.infers and described is not None:
             _describe(described, variable, len(found), dtype)
+
+    def note(self, op: Operator, name: str, variable: EngineVariable) -> None:
+        """Remember that an operator gave a variable, what it stands for."""
+        self.given.setdefault(variable.name, Given(op.type, op.where, name))
 
     def value(self, name: str) -> Value:
         """What a name stands for; one that nothing here has written comes from outside."""
@@ -197,7 +204,9 @@ class Lowering:
         """What was lowered, and what the names asked for stand for."""
         fetches = {name: self.value(name) for name in names}
         reads = [parameter.name for parameter in self.builder.program.parameters()]
-        return Lowered(self.builder.program, self.needs, fetches, reads, self.updates, self._lines)
+        return Lowered(
+            self.builder.program, self.needs, fetches, reads, self.updates, self._lines, self.given
+        )
 
     def inside(self, block: Block, builder: Builder, around: Callable[[str], Value]) -> Lowering:
         """What lowers operators of a block within into another builder; ``around`` gives what they read that

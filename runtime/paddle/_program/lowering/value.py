@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from paddle._engine.program import Program as EngineProgram
 from paddle._engine.program import Variable as EngineVariable
@@ -29,10 +30,19 @@ class Need:
     persistable: bool
 
 
+class Given(NamedTuple):
+    """What an operator gave: its type, where it was written, and the name of the variable."""
+
+    type: str
+    where: str
+    name: str
+
+
 @dataclass(slots=True)
 class Lowered:
     """One engine program. ``fetches``: what names stand for at its end. ``reads``: the parameters it
     computes with, which lie in the scope. ``updates``: optimizer operators that its exchange stands for.
+    ``given``: what operators of the program gave, by the engine's variables.
     ``lines``: by the engine variables that an operator writes, or is the first to read, what it is and where
     it was written."""
 
@@ -42,6 +52,7 @@ class Lowered:
     reads: list[str]
     updates: list[Operator] = field(default_factory=list)
     lines: dict[str, str] = field(default_factory=dict)
+    given: dict[str, Given] = field(default_factory=dict)
 
 
 MOST_RANKS = 8

@@ -20,11 +20,13 @@ from paddle._program.lowering.segments import Piece, Stage, stages
 from paddle._program.lowering.taped import Taped
 from paddle._program.lowering.updates import is_update
 from paddle._program.moving.turns import Lock
+from paddle._program.running.finite import check_given, check_gradients
 from paddle._program.running.host import Host
 from paddle._program.running.scope import Scope
 from paddle._program.running.sized_run import Runner
 from paddle._program.running.taken import Taken, Told, go_back
 from paddle._program.running.tape import Tape
+from paddle._program.upstream_flags import checks_finite
 
 Values = MutableMapping[str, Any]
 _Stage = Taken | Taped | int
@@ -78,7 +80,10 @@ class Course:
             if isinstance(stage, Taken):
                 stage(block, values, told)
             elif isinstance(stage, Taped):
-                go_back(stage, Host(block, self._scope, values, told.seed, told.step), told)
+                host = Host(block, self._scope, values, told.seed, told.step)
+                go_back(stage, host, told)
+                if checks_finite():
+                    check_gradients(host, stage.wanted)
             else:
                 self._on_host(block, block.ops[stage], values, told)
 
@@ -99,6 +104,8 @@ class Course:
                 rule(host, op)
             else:
                 told.tape.does(op, host, rule)
+            if checks_finite():
+                check_given(host, op, op.output_arg_names)
         except Exception as error:
             error.add_note(f"in operator {op.type!r}, written at {op.where}")
             raise

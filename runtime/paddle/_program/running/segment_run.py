@@ -16,13 +16,15 @@ from paddle._engine.executor import Executor as EngineExecutor
 from paddle._engine.program import Shape
 from paddle._program.errors import BadFeed, NotInitialized, explained
 from paddle._program.lowering.segments import Segment
-from paddle._program.lowering.value import LOD, Need
+from paddle._program.lowering.value import LOD, Given, Need
 from paddle._program.moving.keeping import Keeper, keeper_of
 from paddle._program.moving.several import Several
 from paddle._program.moving.turns import InTurn, Lock
+from paddle._program.running.finite import Finite, check_moved
 from paddle._program.running.lod_tensor import LoDTensor
 from paddle._program.running.open_table import table_of
 from paddle._program.running.scope import Scope
+from paddle._program.upstream_flags import checks_finite
 
 Values = MutableMapping[str, Any]
 
@@ -44,7 +46,8 @@ class SegmentRun:
         lowered = segment.lowered
         self._program, self._needs, self._reads = lowered.program, list(lowered.needs.values()), lowered.reads
         self._tables = {each.name for each in lowered.program.parameters() if each.spec.is_open}
-        self._outlives, self._lines = outlives, lowered.lines
+        self._outlives, self._lines, self._given = outlives, lowered.lines, lowered.given
+        self._moves = [Given(op.type, op.where, op.input("Param")[0]) for op in lowered.updates]
         self._kept = [(name, lowered.fetches[name]) for name in segment.keeps]
         self._fetch = [v.name for _, value in self._kept for v in (value.variable, *value.runs)]
         self._idle = _idle_offsets(lowered.program, self._needs)
@@ -75,12 +78,18 @@ class SegmentRun:
                 feed[need.name] = self._of_rank(need.name, feed[need.name])
         assert self._runner is not None
         rate = rates[0] if rates else None
+        run, fetch, look = self._runner.run, self._fetch, None
+        if checks_finite():
+            look = Finite(self._given, self._program, feed)
+            fetch = [*fetch, *look.watched]
         try:
-            found = self._runner.run(
-                self._program, feed, self._fetch, samples=samples, rate=rate, seed=seed, step=step
+            found = run(
+                self._program, feed, fetch, samples=samples, rate=rate, seed=seed, step=step, look=look
             )
         except (FeedError, ShapeError) as error:
             raise explained(error, self._lines) from error
+        if look is not None and self._carrier is None:
+            check_moved(self._scope, self._moves)
         at = 0
         for name, value in self._kept:
             array: Any = found[at]
