@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from paddle._launch.backends.pods import PodCrew
+from paddle._launch.errors import NodeError
+from paddle._launch.events import NodeFailed
+from paddle._launch.kubernetes.kubectl import Kubectl
 from paddle._launch.kubernetes.waits import MOST_PULLS, Waits
 from paddle._launch.kubernetes.watching import PodState, states
 
+from .jobs import planned, workspace
+from .test_crashes import of_kind
 from .test_watching import pod
 
 UNTIL = ". It may take 600 s in all (--connect_timeout)"
@@ -115,3 +122,29 @@ def test_a_pod_that_is_not_there_waits_for_nothing_that_is_known() -> None:
     assert look(waits, None, None, None) == []
     assert (waits.is_final("pserver-0", None), waits.why("pserver-0", None)) == (False, "")
     assert waits.with_same("pserver-0", dict.fromkeys(ROLES)) == list(ROLES)
+
+
+def test_a_pod_that_takes_anothers_place_late_in_a_job_has_the_whole_time_to_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Kubectl, "begin", no_cluster)
+    monkeypatch.setattr(Kubectl, "read", no_cluster)
+    posted: list[object] = []
+    now = [0.0]
+    launch = planned(workspace(tmp_path / "package"), "--connect_timeout=60")
+    crew = PodCrew(launch, posted.append, lambda: now[0])
+    begun = {role: stand(role, {"running": {}}) for role in ROLES[:2]}
+    pending = {**begun, "pserver-0": stand("pserver-0", CREATING, created="2")}
+    crew.start("pserver-0")
+    for now[0], seen in ((1.0, begun), (3600.0, begun), (3601.0, pending), (3660.0, pending)):
+        crew._take(seen)
+    assert not of_kind(posted, NodeFailed)
+    now[0] = 3662.0
+    crew._take(pending)
+    (failed,) = of_kind(posted, NodeFailed)
+    assert "after 61 s pserver-0 waits" in failed.text
+    crew.close()
+
+
+def no_cluster(*_: object, **__: object) -> None:
+    raise NodeError("there is no cluster")

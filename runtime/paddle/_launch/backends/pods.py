@@ -49,9 +49,9 @@ _UNSAID = "its pod was not started, and the cluster does not say why"
 class PodCrew:
     """See the module's text."""
 
-    def __init__(self, plan: LaunchPlan, post: Post) -> None:
+    def __init__(self, plan: LaunchPlan, post: Post, clock: Callable[[], float] = time.monotonic) -> None:
         assert plan.pods is not None
-        self._plan, self._post = plan, post
+        self._plan, self._post, self._clock = plan, post, clock
         self._kubectl, self._remover = Kubectl(plan.pods), Kubectl(plan.pods)
         turn = Turn(plan.home)
         self._pods = {node.node: Pod(plan, node, self._kubectl, post, turn) for node in plan.nodes}
@@ -65,6 +65,7 @@ class PodCrew:
         self._waits = Waits(plan.pods.image)
         self._refused: dict[str, str] = {}  # why pods could not be made, by who was to make them
         self._began = 0.0
+        self._waiting: dict[str, float] = {}  # who does, and since when
 
     def step(self, node: int, phase: Phase) -> None:
         match phase:
@@ -196,6 +197,8 @@ class PodCrew:
         waiting = {role: pod for role, pod in self._by_role.items() if not pod.has_begun}
         if waiting:
             self._tell_waiting(waiting, states)
+        else:
+            self._waiting = {}
 
     def _why_not_again(self, roles: list[str]) -> dict[str, str]:
         """Of these, whose pods are gone, those that their Job makes no other for, and why."""
@@ -216,20 +219,27 @@ class PodCrew:
 
     def _tell_waiting(self, waiting: dict[str, Pod], states: dict[str, PodState]) -> None:
         """Rule 4."""
-        past = time.monotonic() - self._began
-        if len(states) < len(self._pods) and past > 2 * _LOOK_S:
+        past = self._waited(waiting)
+        if len(states) < len(self._pods) and max(past.values()) > 2 * _LOOK_S:
             self._explain_missing()
         now = {role: states.get(role) for role in waiting}
         self._waits.count(now)
         final = [role for role, state in now.items() if self._waits.is_final(role, state)]
-        if not final and past <= self._plan.ready_timeout_s:
+        late = [role for role in now if past[role] > self._plan.ready_timeout_s]
+        if not (final or late):
             for text in self._waits.look(now, self._deadline()):
                 self._tell_once(text)
             return
-        first = (final or list(now))[0]
-        late = "" if final else ". --connect_timeout gives it longer"
-        why = (self._waits.why(first, now[first]) or self._why_none(first)) + late
-        waiting[first].fail(f"after {past:.0f} s {listed(self._waits.with_same(first, now))}: {why}")
+        first = (final or late)[0]
+        longer = "" if final else ". --connect_timeout gives it longer"
+        why = (self._waits.why(first, now[first]) or self._why_none(first)) + longer
+        waiting[first].fail(f"after {past[first]:.0f} s {listed(self._waits.with_same(first, now))}: {why}")
+
+    def _waited(self, waiting: Iterable[str]) -> dict[str, float]:
+        """How long each has waited now: so does a pod that takes another's place in the midst of a job."""
+        now = self._clock()
+        self._waiting = {role: self._waiting.get(role, now) for role in waiting}
+        return {role: now - since for role, since in self._waiting.items()}
 
     def _explain_missing(self) -> None:
         """Ask why pods are not made. Who may not read events waits as long, and is told less."""
