@@ -11,6 +11,7 @@ from paddle._engine.protobuf import Field, Message
 
 __all__ = [
     "BilinearInterpConfig",
+    "BlockExpandConfig",
     "ClipConfig",
     "ConvConfig",
     "EvaluatorConfig",
@@ -114,6 +115,24 @@ class BilinearInterpConfig(Message):
     }
 
 
+class BlockExpandConfig(Message):
+    """How a block moves over an image, each of whose places becomes an element of a sequence."""
+
+    FIELDS = {  # noqa: RUF012
+        "channels": Field(1, "uint64"),
+        "stride_x": Field(2, "uint64"),
+        "stride_y": Field(3, "uint64"),
+        "padding_x": Field(4, "uint64"),
+        "padding_y": Field(5, "uint64"),
+        "block_x": Field(6, "uint64"),
+        "block_y": Field(7, "uint64"),
+        "output_x": Field(8, "uint64"),
+        "output_y": Field(9, "uint64"),
+        "img_size_x": Field(10, "uint64"),
+        "img_size_y": Field(11, "uint64"),
+    }
+
+
 class MaxOutConfig(Message):
     """Of how many channels the greatest is taken."""
 
@@ -201,6 +220,7 @@ class LayerInputConfig(Message):
         "pool_conf": Field(4, PoolConfig),
         "norm_conf": Field(5, NormConfig),
         "proj_conf": Field(6, ProjectionConfig),
+        "block_expand_conf": Field(7, BlockExpandConfig),
         "image_conf": Field(8, ImageConfig),
         "input_layer_argument": Field(9, "string"),
         "bilinear_interp_conf": Field(10, BilinearInterpConfig),

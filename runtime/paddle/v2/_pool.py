@@ -98,7 +98,8 @@ class Pool(Mapping[str, np.ndarray]):
                 raise ValueError(
                     f"the network has a parameter {config.name!r}, and these Parameters have "
                     f"{', '.join(self._configs) or 'none'}: make them of all its layers, the "
-                    "extra ones too, with paddle.parameters.create([...])"
+                    "extra ones too, with paddle.parameters.create([...]). (Layers that a "
+                    "program writes twice have two names: name them, or their param_attr and bias_attr)"
                 )
             if self.shape(config.name) != tuple(config.dims):
                 raise ValueError(

@@ -63,6 +63,10 @@ class Layer:
         self.group: Group | None = None  # the one that it is, as a whole
         self.holds_ids = False  # it stands for another layer, which gives ids
 
+    def is_written_now(self) -> None:
+        """Stand behind all layers that were written before now, as one that is complete only now."""
+        self.number = next(_numbers)
+
     @property
     def name(self) -> str:
         """Its name, by which feeding, evaluators and saved networks know it."""

@@ -40,6 +40,10 @@ class SequenceType:
     SUB_SEQUENCE = 2
 
 
+ANY_INTEGER = 1 << 63
+"""The ``dim`` of integers that count as numbers and name nothing, so that none of them is too great."""
+
+
 class DataType:
     """How an element is written."""
 
@@ -67,7 +71,8 @@ class InputType:
 
     def __str__(self) -> str:
         kind = ("dense_vector", "sparse_binary_vector", "sparse_float_vector", "integer_value")[self.type]
-        return f"{kind}{('', '_sequence', '_sub_sequence')[self.seq_type]}({self.dim})"
+        width = "" if self.dim == ANY_INTEGER else f"({self.dim})"
+        return f"{kind}{('', '_sequence', '_sub_sequence')[self.seq_type]}{width}"
 
 
 def dense_vector(dim: int, seq_type: int = SequenceType.NO_SEQUENCE) -> InputType:

@@ -35,7 +35,7 @@ class Inference:
     ) -> None:
         if output_layer is not None:
             topology = Topology(output_layer)
-            config, types = topology.proto(), dict(topology.data_type())
+            config, types = topology.proto(), dict(topology.fed_type())
         elif fileobj is not None:
             config, types = read_for_inference(fileobj)
         else:

@@ -7,6 +7,7 @@ data layers, which is the order in which a reader yields their slots unless ``fe
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, count
 from typing import IO
 
@@ -14,7 +15,7 @@ import msgspec
 
 from paddle.v2._config import EvaluatorConfig, LayerConfig, ModelConfig, ParameterConfig, SubModelConfig
 from paddle.v2.config_base import Initializer, Layer
-from paddle.v2.data_type import InputType
+from paddle.v2.data_type import ANY_INTEGER, DataType, InputType
 
 __all__ = ["Topology"]
 
@@ -52,6 +53,30 @@ class Topology:
         return [
             (layer.name, layer.data_type) for layer in self._layers.values() if layer.data_type is not None
         ]
+
+    def fed_type(self) -> list[tuple[str, InputType]]:
+        """The same as rows are read: integers that only count as numbers are not held below a width."""
+        places = [(each.name, layer.layer_type, place) for layer, place, each in self._readings()]
+        places += [
+            (name, evaluator.type, place)
+            for evaluator in self._config.evaluators
+            for place, name in enumerate(evaluator.input_layers)
+        ]
+        named = {name for name, *how in places if tuple(how) not in _COUNTED}
+        counted = {name for name, *_ in places} - named
+        return [
+            (
+                name,
+                replace(type, dim=ANY_INTEGER) if type.type == DataType.Index and name in counted else type,
+            )
+            for name, type in self.data_type()
+        ]
+
+    def _readings(self) -> Iterator[tuple[Layer, int, Layer]]:
+        """Each layer with each that it reads, and at which place."""
+        for layer in self._layers.values():
+            for place, parent in enumerate(layer.parents):
+                yield layer, place, parent
 
     def use_sparse_updater(self) -> bool:
         """Whether a parameter is updated row by row."""
@@ -122,6 +147,10 @@ def read_for_inference(stream: IO[bytes]) -> tuple[ModelConfig, dict[str, InputT
         raise ValueError(f"this is no network saved by Topology.serialize_for_inference ({error})") from None
     types = {name: InputType(*numbers) for name, numbers in content.data_type}
     return ModelConfig.FromString(content.protobin), types
+
+
+_COUNTED = {("rank-cost", 2), ("pnpair", 1), ("pnpair", 2)}
+"""Where integers count as numbers, by what reads them and at which place: who comes first, whose it is."""
 
 
 class _Saved(msgspec.Struct):

@@ -128,7 +128,7 @@ class SGD:
             raise TypeError("the reader of train() is a callable that returns an iterator over batches")
         if not callable(handler):
             raise TypeError("the event_handler of train() is a callable that takes an event")
-        feeder = DataFeeder(self._topology.data_type(), feeding)
+        feeder = DataFeeder(self._topology.fed_type(), feeding)
         exchange = self._exchange or self._start()
         try:
             self._training.resume()
@@ -142,7 +142,7 @@ class SGD:
 
     def test(self, reader: Reader, feeding: Feeding = None) -> event.TestResult:
         """Compute cost and metrics over the batches that ``reader()`` yields; nothing is learned."""
-        feeder = DataFeeder(self._topology.data_type(), feeding)
+        feeder = DataFeeder(self._topology.fed_type(), feeding)
         total = self._training.test((feeder(batch), len(batch)) for batch in reader())
         if not total.samples:
             raise ValueError("the reader given to test() yielded no batch")

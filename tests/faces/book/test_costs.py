@@ -49,15 +49,38 @@ def test_costs_of_rows_are_what_numpy_says() -> None:
     assert found == pytest.approx(normed.mean(), rel=1e-5)
 
 
-@pytest.mark.parametrize("is_dense", [True, False])
-def test_a_rank_costs_what_its_sigmoid_does(is_dense) -> None:
-    type = data.dense_vector(1) if is_dense else data.integer_value(2)
-    label = SIDE[:, None].astype(float) if is_dense else SIDE
+@pytest.mark.parametrize(
+    "type", [data.dense_vector(1), data.integer_value(2), data.integer_value(1)], ids=str
+)
+def test_a_rank_costs_what_its_sigmoid_does(type) -> None:
+    label = SIDE[:, None].astype(float) if type == data.dense_vector(1) else SIDE
     left, right = slot("l", data.dense_vector(1)), slot("r", data.dense_vector(1))
     chance = 1 / (1 + np.exp(OTHER - ONE))[:, 0]
     expected = -np.where(SIDE == 1, np.log(chance), np.log(1 - chance)).mean()
     cost = L.rank_cost(left, right, slot("y", type))
     assert cost_of(cost, ONE, OTHER, label) == pytest.approx(expected, rel=1e-5)
+
+
+def test_integers_that_count_as_numbers_have_no_width_and_those_that_name_a_class_have() -> None:
+    left, right = slot("l", data.dense_vector(1)), slot("r", data.dense_vector(1))
+    side = slot("y", data.integer_value(1))
+    rank = L.rank_cost(left, right, side)
+    with pytest.raises(ValueError, match=r"row 0 of the batch, slot 'y' \(integer_value\): -1 .*0 or more"):
+        cost_of(rank, ONE, OTHER, SIDE * 0 - 1)
+    named = L.sum_cost(L.embedding(side, size=1))
+    with pytest.raises(ValueError, match=r"slot 'y' \(integer_value\(1\)\): 1 .* not from 0 to 0"):
+        cost_of([rank, named], ONE, OTHER, SIDE | 1)
+
+
+def test_a_query_is_any_number() -> None:
+    rank = L.rank_cost(*(slot(name, data.dense_vector(1)) for name in "lr"), slot("y", data.integer_value(1)))
+    left, _, label = rank.parents
+    query = slot("q", data.integer_value(1))
+    paddle.evaluator.pnpair(left, label, query, name="pairs")
+    parameters = paddle.parameters.create(rank)
+    trainer = paddle.trainer.SGD(rank, parameters, paddle.optimizer.Momentum(), extra_layers=query)
+    rows = [([0.3], [0.0], 1, 70), ([0.1], [0.0], 0, 70), ([0.2], [0.0], 0, 7)]
+    assert trainer.test(lambda: iter([rows])).metrics["pairs"] == pytest.approx(1.0)
 
 
 def documents(count):

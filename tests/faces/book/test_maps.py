@@ -43,6 +43,18 @@ def normalized():
     return IMAGES / (1 + 0.5 / 3 * near) ** 0.75
 
 
+def blocks(above, left, places, step, size):
+    """What a block of ``size`` sees of images with zeros around them, an element for each of its places."""
+    padded = np.zeros((3, 4, 20, 20))
+    padded[:, :, above : above + 5, left : left + 6] = IMAGES
+    seen = [
+        padded[:, :, y * step[0] : y * step[0] + size[0], x * step[1] : x * step[1] + size[1]].reshape(3, -1)
+        for y in range(places[0])
+        for x in range(places[1])
+    ]
+    return np.stack(seen, 1)
+
+
 CASES = {
     "img_cmrnorm": (lambda: L.img_cmrnorm(image(), size=3, scale=0.5), normalized()),
     "maxout": (lambda: L.maxout(image(), groups=2), IMAGES.reshape(3, 2, 2, 5, 6).max(2)),
@@ -98,3 +110,21 @@ def test_what_does_not_fit_is_named() -> None:
     ):
         with pytest.raises(ValueError, match=says):
             use()
+
+
+@pytest.mark.parametrize(
+    "given, seen",
+    [
+        ({"block_x": 1, "block_y": 5, "stride_x": 1, "stride_y": 1}, blocks(0, 0, (1, 6), (1, 1), (5, 1))),
+        (
+            {"block_x": 3, "block_y": 2, "stride_x": 2, "stride_y": 3, "padding_x": 2, "padding_y": 1},
+            blocks(1, 2, (3, 5), (3, 2), (2, 3)),
+        ),
+    ],
+    ids=["columns", "with zeros, beyond the image"],
+)
+def test_an_image_becomes_a_sequence_of_what_a_block_sees(given, seen) -> None:
+    sequence = L.block_expand(image(), **given)
+    np.testing.assert_allclose(said(sequence), seen.reshape(-1, seen.shape[2]), rtol=1e-5)
+    greatest = L.pooling(L.block_expand(image(), **given), pooling_type=paddle.pooling.Max())
+    np.testing.assert_allclose(said(greatest), seen.max(1), rtol=1e-5)

@@ -221,3 +221,20 @@ def test_numbers_of_any_kind_make_the_same_optimizer(number):
             regularization=[paddle.optimizer.L2Regularization(0.25)],
         ).update
     )
+
+
+def test_a_layer_is_written_inside_the_block_of_a_mixed_layer():
+    def network(x):
+        with paddle.layer.mixed(size=4) as mixed:
+            inner = paddle.layer.fc(input=x, size=4, act=paddle.activation.Linear(), name="inner")
+            mixed += paddle.layer.identity_projection(input=inner)
+        return mixed
+
+    plain = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(4))
+    found = paddle.topology.Topology(network(plain)).proto()
+    assert [each.type for each in found.layers] == ["data", "fc", "mixed"]
+    parameters = paddle.parameters.create(network(plain))
+    parameters["_inner.w0"] = [[2.0 * (row == column) for column in range(4)] for row in range(4)]
+    rows = [([1.0, 2.0, 3.0, 4.0],)]
+    given = paddle.infer(output_layer=network(plain), parameters=parameters, input=rows)
+    assert given.tolist() == [[2.0, 4.0, 6.0, 8.0]]

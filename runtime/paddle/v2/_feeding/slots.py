@@ -17,7 +17,7 @@ import numpy as np
 from paddle._engine.errors import FeedError
 from paddle.v2._feeding.flat import floats, integers, joined, vectors
 from paddle.v2._lowering.output import AMOUNTS, STARTS
-from paddle.v2.data_type import DataType, InputType
+from paddle.v2.data_type import ANY_INTEGER, DataType, InputType
 
 Column = Sequence[Any] | np.ndarray
 
@@ -75,7 +75,9 @@ def _why_no_id(type: InputType, value: Any) -> str | None:
     number = np.ravel(value)[0]
     if not isinstance(number, numbers.Integral | np.bool_):
         return f"an integer is needed, not {_kind(number)}"
-    return None if 0 <= int(number) < type.dim else f"it is not from 0 to {type.dim - 1}"
+    if 0 <= int(number) < type.dim:
+        return None
+    return "it is not 0 or more" if type.dim == ANY_INTEGER else f"it is not from 0 to {type.dim - 1}"
 
 
 def _dense(name: str, type: InputType, column: Column) -> np.ndarray:

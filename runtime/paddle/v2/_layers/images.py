@@ -112,12 +112,12 @@ def _filter(
         padding=zeros[0],
         groups=groups,
         filter_channels=channels // groups,
-        output_x=_places(name, width, window[0], step[0], zeros[0], ceil=False),
+        output_x=places(name, width, window[0], step[0], zeros[0], ceil=False),
         img_size=width,
         filter_size_y=window[1],
         padding_y=zeros[1],
         stride_y=step[1],
-        output_y=_places(name, height, window[1], step[1], zeros[1], ceil=False),
+        output_y=places(name, height, window[1], step[1], zeros[1], ceil=False),
         img_size_y=height,
     )
 
@@ -174,12 +174,12 @@ def _pool(
         channels=channels,
         size_x=window[0],
         stride=step[0],
-        output_x=_places(name, width, window[0], step[0], zeros[0], ceil=ceil),
+        output_x=places(name, width, window[0], step[0], zeros[0], ceil=ceil),
         img_size=width,
         padding=zeros[0],
         size_y=window[1],
         stride_y=step[1],
-        output_y=_places(name, height, window[1], step[1], zeros[1], ceil=ceil),
+        output_y=places(name, height, window[1], step[1], zeros[1], ceil=ceil),
         img_size_y=height,
         padding_y=zeros[1],
     )
@@ -251,7 +251,7 @@ def _both(name: str, x: Side, y: int | None) -> tuple[int, int]:
     return int(x), int(x if y is None else y)
 
 
-def _places(name: str, size: int, window: int, step: int, zeros: int, *, ceil: bool) -> int:
+def places(name: str, size: int, window: int, step: int, zeros: int, *, ceil: bool) -> int:
     """How many places a window takes along a side."""
     room = size + 2 * zeros - window
     if room < 0 or step < 1:

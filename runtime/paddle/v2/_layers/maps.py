@@ -1,4 +1,4 @@
-"""Layers over the channels of images: normalized, the greatest taken, cut, framed, turned or made larger.
+"""Layers over the channels of images: normalized, the greatest taken, cut, framed, turned, read or enlarged.
 
 They must never know how they are computed. Guarantee: sizes of images follow from layer to layer as in the
 original.
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from paddle.v2._config import (
     BilinearInterpConfig,
+    BlockExpandConfig,
     ImageConfig,
     LayerInputConfig,
     MaxOutConfig,
@@ -18,12 +19,12 @@ from paddle.v2._config import (
     SppConfig,
 )
 from paddle.v2._draft import Draft, dense, listed
-from paddle.v2._layers.images import image_of
+from paddle.v2._layers.images import image_of, places
 from paddle.v2.attr import ExtraLayerAttribute
 from paddle.v2.config_base import Layer, default_name
 from paddle.v2.pooling import Avg, BasePoolingType, Max
 
-__all__ = ["bilinear_interp", "crop", "img_cmrnorm", "maxout", "pad", "rotate", "spp"]
+__all__ = ["bilinear_interp", "block_expand", "crop", "img_cmrnorm", "maxout", "pad", "rotate", "spp"]
 
 Extra = ExtraLayerAttribute | None
 Image = tuple[int, int, int]
@@ -177,6 +178,43 @@ def bilinear_interp(
         image_conf=_configured(image), out_size_x=out_size_x, out_size_y=out_size_y
     )
     return _done(draft, (image[0], out_size_y, out_size_x))
+
+
+def block_expand(
+    input: Layer,
+    block_x: int = 0,
+    block_y: int = 0,
+    stride_x: int = 0,
+    stride_y: int = 0,
+    padding_x: int = 0,
+    padding_y: int = 0,
+    num_channels: int | None = None,
+    name: str | None = None,
+    layer_attr: Extra = None,
+) -> Layer:
+    """A sequence of what a block sees of an image that it moves over, from left to right and downwards.
+
+    An element is the pixels of its first channel, row by row, then those of the next. ``padding_x`` and
+    ``padding_y``: so many zeros are around the image. A last place may stick out, into zeros.
+    """
+    name = name or default_name("block_expand_layer")
+    source, (channels, height, width) = _seen(name, input, num_channels)
+    draft = Draft("blockexpand", name, size=channels * block_x * block_y, layer_attr=layer_attr)
+    draft.read(source)
+    _first(draft).block_expand_conf = BlockExpandConfig(
+        channels=channels,
+        stride_x=stride_x,
+        stride_y=stride_y,
+        padding_x=padding_x,
+        padding_y=padding_y,
+        block_x=block_x,
+        block_y=block_y,
+        output_x=places(name, width, block_x, stride_x, padding_x, ceil=True),
+        output_y=places(name, height, block_y, stride_y, padding_y, ceil=True),
+        img_size_x=width,
+        img_size_y=height,
+    )
+    return draft.done()
 
 
 def rotate(input: Layer, height: int, width: int, name: str | None = None, layer_attr: Extra = None) -> Layer:

@@ -227,6 +227,7 @@ class MixedLayer(Layer):
         self._add_operators()
         self._draft.bias(self._bias_attr, by_default=False)
         self._draft.fill(self)
+        self.is_written_now()  # behind those that were written inside its block
 
     def _add_operators(self) -> None:
         """The first layer of an operator stands in its place among the inputs, the others behind them all."""

@@ -91,11 +91,28 @@ def context(net: Network, each: LayerInputConfig, reader: str) -> Variable:
     return net.builder.op("sequence_window_padded", attrs, X=source, Offsets=offsets, Padding=padding)
 
 
+def _blocks(net: Network, layer: LayerConfig) -> Output:
+    """Windows of images; behind an image are as many zeros as its last place needs."""
+    conf = layer.inputs[0].block_expand_conf
+    shape = (-1, conf.channels, conf.img_size_y, conf.img_size_x)
+    image = net.builder.op("reshape", {"shape": shape}, X=net.value(layer.inputs[0].input_layer_name))
+    below = (conf.output_y - 1) * conf.stride_y + conf.block_y - conf.img_size_y - conf.padding_y
+    behind = (conf.output_x - 1) * conf.stride_x + conf.block_x - conf.img_size_x - conf.padding_x
+    attrs = {
+        "kernels": (conf.block_y, conf.block_x),
+        "strides": (conf.stride_y, conf.stride_x),
+        "paddings": (conf.padding_y, conf.padding_x, below, behind),
+    }
+    made = net.builder.ops("image_windows", attrs, X=image)
+    return Output(made["Out"], runs=(made["Offsets"],))
+
+
 SEQUENCE_RULES: Mapping[str, Callable[[Network, LayerConfig], Output]] = {
     "max": _pooled,
     "average": _pooled,
     "seqlastins": _end,
     "expand": _expand,
     "seqconcat": _concat,
+    "blockexpand": _blocks,
 }
 """What gets bias, activation and so on from the network as other layers do."""
