@@ -7,7 +7,7 @@ from typing import Any
 
 from paddle._program.description.variable import Variable
 from paddle._program.writing.layer_helper import LayerHelper
-from paddle.fluid.layers.appending import appended
+from paddle.fluid.layers.appending import appended, size_of
 from paddle.fluid.layers.io import data as _data
 from paddle.fluid.layers.kinds import taking
 
@@ -43,7 +43,8 @@ def embedding(
 
 
 @taking
-def one_hot(input: Variable, depth: int, allow_out_of_range: bool = False) -> Variable:
+def one_hot(input: Variable, depth: int | Variable, allow_out_of_range: bool = False) -> Variable:
     """1 in the place that an integer names, along a new last axis."""
-    attrs = {"depth": int(depth), "allow_out_of_range": allow_out_of_range}
-    return appended("one_hot_v2", {"X": input}, attrs, dtype="float32")
+    told, size = size_of(depth, "depth_tensor")
+    attrs = {"depth": size, "allow_out_of_range": allow_out_of_range}
+    return appended("one_hot_v2", {"X": input, **told}, attrs, dtype="float32")

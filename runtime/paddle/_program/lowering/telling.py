@@ -28,6 +28,7 @@ SLOTS = frozenset(
         *("StartsTensor", "StartsTensorList", "EndsTensor", "EndsTensorList", "StridesTensor"),
         *("StridesTensorList", "OffsetsTensor", "Offsets", "SectionsTensorList", "MaxLenTensor"),
         *("expand_times_tensor", "ExpandTimes", "repeat_times_tensor", "RepeatTimes", "depth_tensor", "K"),
+        *("AxisTensor", "AxesTensor", "AxesTensorList", "Paddings"),
     }
 )
 """Input slots that say sizes, or places to cut at."""

@@ -13,7 +13,7 @@ from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import lowers
-from paddle._program.ops.sizes import Size, anything, in_sizes, known_sizes, sizes_given
+from paddle._program.ops.sizes import Size, anything, in_sizes, known_size, known_sizes, sizes_given
 
 
 def axes_of(given: int | Sequence[int]) -> tuple[int, ...]:
@@ -69,8 +69,12 @@ def _squeeze(low: Lowering, op: Operator) -> None:
 
 @lowers("unsqueeze", "unsqueeze2", axes=())
 def _unsqueeze(low: Lowering, op: Operator) -> None:
-    x = low.input(op, "X").variable
-    _give_kept(low, op, low.op("unsqueeze", {"axes": axes_of(op.attr("axes"))}, X=x))
+    x, axes = low.input(op, "X").variable, sizes_given(low, op, "axes", "AxesTensorList", "AxesTensor")
+    known = known_sizes(low, op, "axes", "AxesTensorList", "AxesTensor")
+    if known is None:
+        low.give(op, "Out", anything(low, (-1,) * (len(x.shape) + len(axes)), x.dtype), ())
+    else:
+        _give_kept(low, op, low.op("unsqueeze", {"axes": known}, X=x))
 
 
 @lowers("flatten", "flatten2", axis=1)
@@ -97,18 +101,20 @@ def _transpose(low: Lowering, op: Operator) -> None:
 
 @lowers("concat", axis=0)
 def _concat(low: Lowering, op: Operator) -> None:
-    given, axis = low.inputs(op, "X"), int(op.attr("axis"))
-    parts = [each.variable for each in given]
+    axis, parts = known_size(low, op, "axis", "AxisTensor"), [each.variable for each in low.inputs(op, "X")]
+    if axis is None:
+        low.give(op, "Out", anything(low, (-1,) * len(parts[0].shape), parts[0].dtype), ())
+        return
     out = parts[0] if len(parts) == 1 else low.op("concat", {"axis": axis % len(parts[0].shape)}, X=parts)
     low.give(op, "Out", out, None if axis % len(parts[0].shape) else ())
 
 
 @lowers("split", axis=0, num=0, sections=())
 def _split(low: Lowering, op: Operator) -> None:
-    x, axis = low.input(op, "X").variable, int(op.attr("axis")) % len(low.input(op, "X").variable.shape)
-    known = known_sizes(low, op, "sections", "SectionsTensorList")
-    if known is None:
-        shape = (*x.shape[:axis], -1, *x.shape[axis + 1 :])
+    x, told = low.input(op, "X").variable, known_size(low, op, "axis", "AxisTensor")
+    known, axis = known_sizes(low, op, "sections", "SectionsTensorList"), (told or 0) % len(x.shape)
+    if known is None or told is None:
+        shape = (*x.shape[:axis], -1, *x.shape[axis + 1 :]) if told is not None else (-1,) * len(x.shape)
         for index in range(len(op.output("Out"))):
             low.give(op, "Out", anything(low, shape, x.dtype), (), index=index)
         return
@@ -301,8 +307,13 @@ def _pad_like(low: Lowering, op: Operator) -> None:
 @lowers("pad2d", paddings=(0, 0, 0, 0), mode="constant", pad_value=0.0, data_format="NCHW")
 def _pad2d(low: Lowering, op: Operator) -> None:
     x, mode = low.input(op, "X").variable, op.attr("mode")
-    top, bottom, left, right = axes_of(op.attr("paddings"))
     first = 2 if op.attr("data_format") == "NCHW" else 1
+    told = known_sizes(low, op, "paddings", "", "Paddings")
+    if told is None:
+        shape = tuple(-1 if axis in (first, first + 1) else size for axis, size in enumerate(x.shape))
+        low.give(op, "Out", anything(low, shape, x.dtype))
+        return
+    top, bottom, left, right = told
     sides = {first: (top, bottom), first + 1: (left, right)}
     if mode == "constant":
         around = tuple(sides.get(axis, (0, 0)) for axis in range(4))

@@ -45,14 +45,16 @@ def autoincreased_step_counter(counter_name: str | None = None, begin: int = 1, 
     return counter
 
 
-def noam_decay(d_model: float, warmup_steps: float, learning_rate: float | Variable = 1.0) -> Variable:
+def noam_decay(
+    d_model: float | Variable, warmup_steps: float | Variable, learning_rate: float | Variable = 1.0
+) -> Variable:
     """It rises for ``warmup_steps`` and falls with the root of the step then (Attention is all you need)."""
     with default_main_program()._lr_schedule_guard():
         step = _step(1)
-        rise = _scaled(step, float(warmup_steps) ** -1.5)
+        rise = _times(step, _power(warmup_steps, -1.5))
         fall = _two("elementwise_pow", step, _constant(-0.5))
         least = _two("elementwise_min", fall, rise)
-        return _times(_times(least, float(d_model) ** -0.5), learning_rate)
+        return _times(_times(least, _power(d_model, -0.5)), learning_rate)
 
 
 def exponential_decay(
@@ -172,6 +174,12 @@ def _below(step: Variable, boundary: float) -> Variable:
     helper.append_op("less_than", inputs={"X": [step], "Y": [_constant(boundary)]}, outputs={"Out": [found]})
     attrs = {"in_dtype": int(VarType.BOOL), "out_dtype": int(VarType.FP32)}
     return _made("cast", {"X": [found]}, attrs)
+
+
+def _power(value: Any, power: float) -> Any:
+    if isinstance(value, Variable):
+        return _two("elementwise_pow", value, _constant(power))
+    return float(value) ** power
 
 
 def _times(value: Variable, factor: Any) -> Variable:

@@ -43,9 +43,9 @@ __all__ = [
 
 def _numbers(name: str, given: Any) -> list[int]:
     """Sizes or places, which must be numbers."""
-    if isinstance(given, Variable) or any(isinstance(each, Variable) for each in given):
+    if any(isinstance(each, Variable) for each in given):
         raise BadArgument(
-            f"{name} that are computed are not in this release: give numbers, of which one may be -1"
+            f"{name} are numbers, or one Variable that says all, and no list that holds Variables"
         )
     return [int(each) for each in given]
 
@@ -79,10 +79,11 @@ def squeeze(input: Variable, axes: Sequence[int], name: str | None = None) -> Va
     return appended("squeeze2", {"X": input}, {"axes": list(axes)}, name=name)
 
 
-def unsqueeze(input: Variable, axes: int | Sequence[int], name: str | None = None) -> Variable:
+def unsqueeze(input: Variable, axes: int | Sequence[int] | Variable, name: str | None = None) -> Variable:
     """With axes of size 1 put in where they will stand."""
-    told = [axes] if isinstance(axes, int) else _numbers("unsqueeze: axes", axes)
-    return appended("unsqueeze2", {"X": input}, {"axes": told}, name=name)
+    given = [axes] if isinstance(axes, int) else axes
+    told, places = sizes_of(given, whole="AxesTensor", each="AxesTensorList")
+    return appended("unsqueeze2", {"X": input, **told}, {"axes": places}, name=name)
 
 
 def flatten(x: Variable, axis: int = 1, name: str | None = None) -> Variable:
@@ -96,16 +97,20 @@ def transpose(x: Variable, perm: Sequence[int], name: str | None = None) -> Vari
 
 
 def split(
-    input: Variable, num_or_sections: int | Sequence[int], dim: int = -1, name: str | None = None
+    input: Variable,
+    num_or_sections: int | Sequence[int],
+    dim: int | Variable = -1,
+    name: str | None = None,
 ) -> list[Variable]:
     """Equal parts along an axis, or parts of the sizes that are told."""
     equal = isinstance(num_or_sections, int)
     count = num_or_sections if equal else len(num_or_sections)
     told, sections = ({}, []) if equal else sizes_of(num_or_sections, whole="", each="SectionsTensorList")
+    along, axis = size_of(dim, "AxisTensor")
     helper = LayerHelper("split", name=name)
     outs = [helper.create_variable_for_type_inference(input.dtype) for _ in range(count)]
-    attrs = {"num": count if equal else 0, "sections": sections, "axis": dim}
-    helper.append_op("split", {"X": [input], **told}, {"Out": outs}, attrs)
+    attrs = {"num": count if equal else 0, "sections": sections, "axis": axis}
+    helper.append_op("split", {"X": [input], **told, **along}, {"Out": outs}, attrs)
     return outs
 
 
@@ -171,16 +176,17 @@ def pad(x: Variable, paddings: Sequence[int], pad_value: float = 0.0, name: str 
 
 def pad2d(
     input: Variable,
-    paddings: Sequence[int] = (0, 0, 0, 0),
+    paddings: Sequence[int] | Variable = (0, 0, 0, 0),
     mode: str = "constant",
     pad_value: float = 0.0,
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Variable:
     """Images with a margin: top, bottom, left, right."""
-    told = _numbers("pad2d: paddings", paddings)
-    attrs = {"paddings": told, "mode": mode, "pad_value": float(pad_value), "data_format": data_format}
-    return appended("pad2d", {"X": input}, attrs, name=name)
+    given = paddings if isinstance(paddings, Variable) else _numbers("pad2d: paddings", paddings)
+    told, sizes = sizes_of(given, whole="Paddings", each="")
+    attrs = {"paddings": sizes, "mode": mode, "pad_value": float(pad_value), "data_format": data_format}
+    return appended("pad2d", {"X": input, **told}, attrs, name=name)
 
 
 def crop(

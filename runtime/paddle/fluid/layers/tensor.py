@@ -15,7 +15,7 @@ from paddle._program.writing.initializer import Constant, Initializer
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle._program.writing.param_attr import ParamAttr
 from paddle.fluid._listed import of_layers
-from paddle.fluid.layers.appending import appended, several, sizes_of
+from paddle.fluid.layers.appending import appended, several, size_of, sizes_of
 
 __all__ = [
     "argmax",
@@ -90,10 +90,11 @@ def cast(x: Variable, dtype: Any) -> Variable:
     return appended("cast", {"X": x}, attrs, dtype=dtype)
 
 
-def concat(input: Sequence[Variable], axis: int = 0, name: str | None = None) -> Variable:
+def concat(input: Sequence[Variable], axis: int | Variable = 0, name: str | None = None) -> Variable:
     """Variables one behind the other along an axis."""
     given = [input] if isinstance(input, Variable) else list(input)
-    return appended("concat", {"X": given}, {"axis": axis}, name=name)
+    told, place = size_of(axis, "AxisTensor")
+    return appended("concat", {"X": given, **told}, {"axis": place}, name=name)
 
 
 def sums(input: Variable | Sequence[Variable], out: Variable | None = None) -> Variable:

@@ -40,7 +40,10 @@ NO_NUMBERS: list[Case] = [
     ("fc: size is a whole number, not '3'", lambda f, i: layers.fc(f, "3")),
     ("fc: size is a whole number, not 2.5", lambda f, i: layers.fc(f, 2.5)),
     ("fc: size is a whole number, not the Variable 'i'", lambda f, i: layers.fc(f, i)),
-    ("one_hot: depth is a whole number, not '3'", lambda f, i: fluid.one_hot(i, depth="3")),
+    (
+        "one_hot: depth is a whole number or a Variable of the program, not '3'",
+        lambda f, i: fluid.one_hot(i, depth="3"),
+    ),
     ("clip: min is a number, not 'low'", lambda f, i: layers.clip(f, "low", 1)),
     ("dropout: dropout_prob is a number, not \\[0.5\\]", lambda f, i: layers.dropout(f, [0.5])),
     ("reduce_sum: keep_dim is True or False, not 'yes'", lambda f, i: layers.reduce_sum(f, keep_dim="yes")),
