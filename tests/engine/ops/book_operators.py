@@ -11,6 +11,7 @@ from ..passes.case import Case
 RNG = np.random.default_rng(11)
 X, Y = RNG.normal(size=(5, 4)), RNG.normal(size=(5, 4))
 LABEL = RNG.integers(0, 4, size=(5, 1))
+ONLY = np.zeros((3, 1), np.int64)
 OFFSETS = np.array([0, 2, 2, 5])  # the second sequence is empty
 RUNS = [range(2), range(0), range(2, 5)]
 CHAIN = RNG.normal(size=(6, 4))
@@ -186,4 +187,5 @@ BOOK_OTHERS = [
     Case("differs", {"X": LABEL, "Y": SIDES}, lambda: (LABEL != SIDES).astype(float)),
     Case("sampling_id", {"X": np.eye(4)}, lambda: np.arange(4)[:, None]),
     Case("sample_classes", {"Label": LABEL}, lambda: LABEL, {**EVEN, "num_neg_samples": 0}),
+    Case("sample_apart", {"Label": ONLY}, lambda: [[0, 0]] * 3, {"num_classes": 1, "num_samples": 1}),
 ]
