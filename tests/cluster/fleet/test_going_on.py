@@ -43,7 +43,7 @@ def dispatched(package: Path, hosts: int, ports_num: int, *words: str) -> np.nda
     return np.array([losses(log) for log in logs]).mean(axis=0)
 
 
-@pytest.mark.parametrize(("hosts", "ports_num"), [(1, 3), (2, 2)])
+@pytest.mark.parametrize(("hosts", "ports_num"), [(1, 3), pytest.param(2, 2, marks=pytest.mark.thorough)])
 def test_it_goes_on_as_one_process_would_have_on_other_servers(
     tmp_path: Path, hosts: int, ports_num: int
 ) -> None:

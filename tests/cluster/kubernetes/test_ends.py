@@ -81,7 +81,7 @@ def test_ctrl_c_twice_returns_and_all_is_taken_away_behind_it(cluster: StandIn, 
     until(lambda: not cluster.named(), "the end of all of it", PATIENCE_S)
 
 
-@pytest.mark.parametrize("asked", ["exec", "delete"])
+@pytest.mark.parametrize("asked", ["exec", pytest.param("delete", marks=pytest.mark.thorough)])
 def test_ctrl_c_twice_returns_though_kubectl_hangs_and_fab_stop_ends_the_job(
     cluster: StandIn, package: Path, asked: str
 ) -> None:
