@@ -17,7 +17,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-_FIRST_S, _LAST_S, _HURRIED_S = 1.5, 10.0, 3.0
+_FIRST_S, _LAST_S, _HURRIED_S = 5.0, 10.0, 3.0
 
 
 class Heralding:
