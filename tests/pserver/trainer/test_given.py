@@ -132,12 +132,14 @@ def test_a_job_whose_numbers_are_not_finite_is_refused_before_it_trains(
 
 def test_rows_that_stand_in_order_are_sent_from_where_they_are() -> None:
     in_order, repeated = rows(1, 2, 4), rows(2, 1, 2)
-    assert given.merged({"t": in_order}, MODEL[1]).values is in_order.values
-    found = given.merged({"t": repeated}, MODEL[1])
+    assert given.merged({"t": in_order}, MODEL[1], given=True).values is in_order.values
+    kept = given.merged({"t": in_order}, MODEL[1])  # for it may have to be told again
+    assert not np.shares_memory(kept.values, in_order.values)
+    found = given.merged({"t": repeated}, MODEL[1], given=True)
     assert found.ids.tolist() == [1, 2]
     assert found.values.tolist() == [[1, 1], [2, 2]]
     strided = SparseRows(np.arange(5)[::2], np.ones((3, 4), np.float32)[:, ::2], 5)
-    found = given.merged({"t": strided}, MODEL[1])
+    found = given.merged({"t": strided}, MODEL[1], given=True)
     assert found.ids.flags.c_contiguous
     assert found.values.flags.c_contiguous
     assert found.ids.tolist() == [0, 2, 4]

@@ -153,12 +153,20 @@ def rows(gradients: Gradients, parameter: ParameterSpec) -> SparseRows:
     return gradient
 
 
-def merged(gradients: Gradients, parameter: ParameterSpec) -> SparseRows:
-    """The same with each id once, ascending, and each a row of the parameter; not copied where it is so
-    already, and lies as it is sent."""
+def all_merged(
+    gradients: Gradients, parameters: Sequence[ParameterSpec], *, given: bool
+) -> list[tuple[str, SparseRows]]:
+    """Those of all ``parameters``, by their names; see :func:`merged`."""
+    return [(each.name, merged(gradients, each, given=given)) for each in parameters]
+
+
+def merged(gradients: Gradients, parameter: ParameterSpec, *, given: bool = False) -> SparseRows:
+    """The same with each id once, ascending, and each a row of the parameter. A copy, for it may have to be
+    told again when its arrays hold the next step; but where they are ``given`` away, and lie as they
+    are sent already."""
     gradient = rows(gradients, parameter)
     lies = gradient.ids.flags.c_contiguous and gradient.values.flags.c_contiguous
-    if not (lies and ascends(gradient.ids)):
+    if not (given and lies and ascends(gradient.ids)):
         gradient = gradient.merged()
     found, height = gradient.ids, gradient.height
     if height != OPEN and len(found) and not 0 <= found[0] <= found[-1] < height:

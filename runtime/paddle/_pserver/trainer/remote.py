@@ -126,7 +126,7 @@ class RemoteExchange:
         given.check_values(values, parameters)
         self._name(parameters, update.mode)
         self._update = update
-        self._is_in_step = update.mode.is_in_step
+        self._is_in_step, self._gives = update.mode.is_in_step, update.mode.is_local
         self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters if not p.is_open}
         try:
             check_ports(parameters, dense=len(self._dense), sparse=len(self._sparse))
@@ -248,7 +248,7 @@ class RemoteExchange:
         self.settle()
         given.check_names(gradients, self._names)
         samples = given.count(samples, "samples")
-        encoder, merged = self._encoder, [(p.name, given.merged(gradients, p)) for p in self._sparse_ones]
+        encoder, merged = self._encoder, given.all_merged(gradients, self._sparse_ones, given=self._gives)
         dense = self._handed.coded(gradients)
         rows = {name: encoder.rows(part) for name, part in merged}
         self._steps, self._pace = self._steps + 1, self._pace + 1
