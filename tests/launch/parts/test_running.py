@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 from paddle._launch.backends import Post
-from paddle._launch.events import Answered, Event, Heard, NodeEnded, RoleExited, RoleJoined
+from paddle._launch.events import Answered, Event, Heard, JobBroke, NodeEnded, RoleExited, RoleJoined
 from paddle._launch.news import Printed, Waiting
 from paddle._launch.parts.running import Running
 from paddle._launch.phases import Limits, Phase
@@ -70,6 +70,22 @@ def test_servers_are_started_first_and_stopped_when_all_trainers_have_ended() ->
     assert carrier.started == ["pserver-0", "trainer-0", "trainer-1"]
     assert (status, running.cause, carrier.stopped) == (0, None, 1)
     assert Phase.FINISH in phases
+
+
+@pytest.mark.parametrize(
+    ("culprits", "follows", "elsewhere"),
+    [
+        ((), True, []),  # it fell because of another, of which this server has not heard
+        (("trainer-9",), False, ["trainer-9"]),
+        (("trainer-0",), False, []),
+    ],
+)
+def test_whether_what_failed_here_follows_from_another_machine(culprits, follows, elsewhere) -> None:
+    plan = planned("--server_num=1 --worker_num=2")
+    told = JobBroke("pserver-0", culprits, "trainer 0 failed: TrainerLost")
+    running, _, status, _ = run(plan, "trainer-1", told, RoleExited("trainer-0", 1))
+    assert status == 1
+    assert (running.follows, [*running.blamed_elsewhere]) == (follows, elsewhere)
 
 
 def test_a_server_that_ends_well_before_its_trainers_is_no_failure() -> None:

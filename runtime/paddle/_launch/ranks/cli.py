@@ -144,7 +144,8 @@ def _let_others_leave_first(cause: Cause, running: Running) -> None:
     is_own = cause.signum is not None or cause.status > _SIGNALLED or bool(cause.detail)
     if not is_own:
         with contextlib.suppress(signals.Stopped):
-            time.sleep(_TO_THE_CULPRIT_S if running.blamed_elsewhere else _DEFERENCE_S)
+            is_elsewhere = running.blamed_elsewhere or running.follows
+            time.sleep(_TO_THE_CULPRIT_S if is_elsewhere else _DEFERENCE_S)
 
 
 def _explain(cause: Cause, running: Running, launch: LaunchPlan, say: Callable[[str], None]) -> None:
