@@ -1,14 +1,15 @@
-# Sourced by run.sh and test.sh from the project's root: makes .venv if there is none, installs what the project needs
+# Sourced by scripts that have gone to the project's root: makes .venv if there is none, installs what the project needs
 # into it (again only after pyproject.toml changed) and sets $python. $extras names the extras to install.
 
 # What is started with & has interrupts ignored, which a shell cannot change for itself; any Python can.
 hear_interrupts() {
     case $(grep SigIgn "/proc/$$/status" 2>/dev/null) in *[2367abef]) ;; *) return 0 ;; esac
+    case $0 in /*) script=$0 ;; *) script=${OLDPWD:-.}/$0 ;; esac # it came to the root from where it was started
     for any in .venv/bin/python ${PYTHON:-} python3 python; do
-        [ -f "${0##*/}" ] && command -v "$any" >/dev/null || continue
+        [ -f "$script" ] && command -v "$any" >/dev/null || continue
         exec "$any" -I -S -c 'import os, signal, sys
 for number in signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ: signal.signal(number, signal.SIG_DFL)
-os.execv("/bin/sh", ["sh"] + sys.argv[1:])' "${0##*/}" "$@"
+os.execv("/bin/sh", ["sh"] + sys.argv[1:])' "$script" "$@"
     done
 }
 

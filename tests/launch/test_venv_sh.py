@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -63,9 +64,9 @@ class Machine:
         (self.path / name).write_text(f"#!/bin/sh\n{python}\n")
         (self.path / name).chmod(0o755)
 
-    def start(self, **how: object) -> subprocess.Popen[str]:
+    def start(self, *argv: str, **how: object) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            ["sh", "run.sh"],
+            ["sh", *(argv or ["run.sh"])],
             cwd=self.project,
             env=self.environ,
             stdin=subprocess.DEVNULL,
@@ -75,9 +76,9 @@ class Machine:
             **how,  # type: ignore[call-overload]
         )
 
-    def run(self, **how: object) -> tuple[int, str, str]:
+    def run(self, *argv: str, **how: object) -> tuple[int, str, str]:
         """Run a script that needs .venv; gives status, output and errors."""
-        running = self.start(**how)
+        running = self.start(*argv, **how)
         output, errors = running.communicate(timeout=PATIENCE_S)
         return running.returncode, output, errors
 
@@ -188,6 +189,18 @@ def test_a_signal_ends_a_step_with_all_it_started_and_the_next_start_begins_anew
     assert (status, errors) == (0, "")
     assert output.startswith("making .venv")
     assert machine.is_finished
+
+
+@pytest.mark.parametrize("folder", [".", "cluster"])
+def test_what_is_started_behind_an_ampersand_goes_on_as_what_it_is(machine, folder) -> None:
+    machine.has(NEW.replace("{venv}", MAKES))
+    (machine.project / "cluster").mkdir()
+    deeper = SCRIPT.replace('"$0")"', '"$0")/.."') + 'echo "of the cluster: $*"\n'
+    (machine.project / "cluster" / "run.sh").write_text(deeper)
+    ignoring = partial(signal.signal, signal.SIGINT, signal.SIG_IGN)
+    status, output, errors = machine.run(f"{folder}/run.sh", "a b", "c", preexec_fn=ignoring)
+    assert (status, errors) == (0, "")
+    assert ("of the cluster: a b c" in output) == (folder == "cluster")
 
 
 def test_a_killed_shell_takes_its_step_along(machine) -> None:

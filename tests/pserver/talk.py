@@ -189,8 +189,15 @@ class Talk:
         self._passes[trainer] = pass_id + 1
         return self.ask(trainer, EndPass(pass_id))
 
-    def goodbye(self, trainer: int, failure: str | None = None, *, follows: bool = False) -> list[Reply]:
-        return self.ask(trainer, Goodbye(failure, follows))
+    def goodbye(
+        self,
+        trainer: int,
+        failure: str | None = None,
+        *,
+        follows: bool = False,
+        culprits: tuple[int, ...] = (),
+    ) -> list[Reply]:
+        return self.ask(trainer, Goodbye(failure, follows, culprits))
 
     @property
     def w(self) -> list[float]:

@@ -143,6 +143,27 @@ def test_who_waits_at_one_shard_hears_of_another_that_a_trainer_failed(start_pse
         pservers.train(good, bad)
 
 
+def test_a_shard_hears_who_failed_from_whoever_heard_it_at_another(start_pservers: Start) -> None:
+    """Trainer 1 is slow to tell the second shard, and trainer 0 is there before it."""
+    pservers = start_pservers(ports_num=2, num_gradient_servers=2)
+    _, second = (hub.shard for hub in pservers.hubs)
+
+    def good(exchange: RemoteExchange) -> None:
+        start(exchange)
+        with pytest.raises(TrainerLost, match="no way there"):
+            exchange.step(ONES, 1)
+        exchange.close("it follows")
+
+    def bad(exchange: RemoteExchange) -> None:
+        start(exchange)
+        exchange._dense[0].line.say_goodbye(Goodbye("no way there"))
+        until(lambda: pservers.call(lambda: second.broken is not None), "the second shard to hear of it")
+
+    pservers.train(good, bad)
+    assert second.broken is not None
+    assert (second.broken.culprits, second.broken.is_own) == ((1,), False)
+
+
 def test_who_waits_at_one_shard_hears_of_a_failure_behind_an_answer_of_another(start_pservers: Start) -> None:
     """Trainer 1 sends nothing more to the first shard. The second one has answered trainer 0, which reads the
     first one's answer first."""

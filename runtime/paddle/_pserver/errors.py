@@ -58,6 +58,7 @@ class PserverError(ExchangeError):
     """Base of all errors of the parameter server. The class name is the error's code on the wire."""
 
     exit_status = 1
+    culprits: tuple[int, ...] = ()  # the trainers because of which, where that is known
 
 
 class FrameError(PserverError):
@@ -156,6 +157,10 @@ def rate_mismatch(
 
 class TrainerLost(PserverError):
     """A barrier cannot be met: the text names who is missing."""
+
+    def __init__(self, text: str, culprits: tuple[int, ...] = ()) -> None:
+        super().__init__(text)
+        self.culprits = culprits
 
 
 class ShardUnreachable(PserverError):

@@ -73,19 +73,22 @@ def test_servers_are_started_first_and_stopped_when_all_trainers_have_ended() ->
 
 
 @pytest.mark.parametrize(
-    ("culprits", "follows", "elsewhere"),
+    ("culprits", "follows", "is_blamed", "elsewhere"),
     [
-        ((), True, []),  # it fell because of another, of which this server has not heard
-        (("trainer-9",), False, ["trainer-9"]),
-        (("trainer-0",), False, []),
+        ((), True, False, []),  # it fell because of another, of which this server has not heard
+        (("trainer-9",), False, False, ["trainer-9"]),
+        (("trainer-0",), False, True, []),
     ],
 )
-def test_whether_what_failed_here_follows_from_another_machine(culprits, follows, elsewhere) -> None:
+def test_whether_what_failed_here_follows_from_another_machine(
+    culprits, follows, is_blamed, elsewhere
+) -> None:
     plan = planned("--server_num=1 --worker_num=2")
     told = JobBroke("pserver-0", culprits, "trainer 0 failed: TrainerLost")
     running, _, status, _ = run(plan, "trainer-1", told, RoleExited("trainer-0", 1))
     assert status == 1
-    assert (running.follows, [*running.blamed_elsewhere]) == (follows, elsewhere)
+    told_of = running.follows, running.is_blamed, [*running.blamed_elsewhere]
+    assert told_of == (follows, is_blamed, elsewhere)
 
 
 def test_a_server_that_ends_well_before_its_trainers_is_no_failure() -> None:

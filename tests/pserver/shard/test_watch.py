@@ -81,6 +81,11 @@ def test_a_trainer_that_failed_because_of_another_shard_is_not_named(told: Told)
     assert told.look()[-1] == ("broken", False)
 
 
+def test_who_broke_another_shard_is_named_by_a_trainer_that_has_heard_of_it(told: Told) -> None:
+    told.talk.goodbye(0, "TrainerLost: trainer 1 failed", follows=True, culprits=(1, 7))
+    assert told.look()[-1] == ("broken", 1, False)
+
+
 def test_for_whom_the_others_wait_is_told_every_second_and_who_never_came_in_the_end(told: Told) -> None:
     told.talk.push(0, G)
     told.talk.wait(3.0)

@@ -73,7 +73,8 @@ class Running:
         self._counts_as_ready = (*trainers, *(() if say_when else self._servers))
         self._tails = logs.Tails()
         self.blamed_elsewhere: dict[str, str] = {}  # roles of other machines that broke the job, and how
-        self.follows = False  # a server here knows of a failure, but not yet whose it is
+        self.is_blamed = False  # a role of this machine
+        self.follows = False  # a server here knows of a failure, and not whose it is
         self._ticked = self._clock()
         self._told = Waiting((), 0.0)
 
@@ -126,6 +127,7 @@ class Running:
                 if isinstance(message, JobBroke):
                     strangers = set(message.culprits) - self._own
                     self.blamed_elsewhere |= dict.fromkeys(strangers, message.reason)
+                    self.is_blamed |= len(strangers) < len(message.culprits)
                     self.follows |= not message.culprits
                 self._decide(message)
         if self._clock() - self._ticked >= _TICK_S:

@@ -141,8 +141,9 @@ def _ignore(_: Phase) -> None:
 def _let_others_leave_first(cause: Cause, running: Running) -> None:
     """The engine's status is that of the rank that leaves first: it should be the one that broke the job. It
     then stops all others, so nobody waits for long."""
-    is_own = cause.signum is not None or cause.status > _SIGNALLED or bool(cause.detail)
-    if not is_own:
+    is_blamed = running.is_blamed and not running.blamed_elsewhere
+    is_killed = cause.signum is not None or cause.status > _SIGNALLED
+    if not (is_blamed or is_killed or cause.detail):
         with contextlib.suppress(signals.Stopped):
             is_elsewhere = running.blamed_elsewhere or running.follows
             time.sleep(_TO_THE_CULPRIT_S if is_elsewhere else _DEFERENCE_S)

@@ -19,7 +19,7 @@ from paddle._pserver.errors import BadMessage, PserverError
 from paddle._pserver.options import Role
 from paddle._pserver.protocol.wire import WireSpec
 
-PROTOCOL = 9
+PROTOCOL = 10
 """Raised when a message changes its meaning; both sides must agree."""
 
 LONGEST_TEXT = 1 << 14
@@ -255,10 +255,12 @@ class Goodbye(msgspec.Struct, frozen=True, array_like=True):
     """The trainer leaves; ``failure`` says why when it could not finish. Answer: Answer; where snapshots are
     kept and it could finish, once one lasts that holds all it has told.
 
-    ``follows``: it failed because the job was broken already, or another shard was out of reach."""
+    ``follows``: it failed because the job was broken already, or another shard was out of reach.
+    ``culprits``: the trainers that broke it, where it has heard of that."""
 
     failure: str | None = None
     follows: bool = False
+    culprits: tuple[Count, ...] = ()
 
 
 class Fallen(msgspec.Struct, frozen=True, array_like=True):
@@ -350,15 +352,17 @@ class Sign(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Failure(msgspec.Struct, frozen=True, array_like=True):
-    """The answer is an error: ``code`` is the name of its class in errors.py."""
+    """The answer is an error: ``code`` is the name of its class in errors.py. ``culprits``: the trainers
+    because of which, where that is known."""
 
     code: str
     text: str
+    culprits: tuple[Count, ...] = ()
 
 
 def failure(error: PserverError) -> Failure:
     """An error as it is told to the other side."""
-    return Failure(type(error).__name__, str(error)[:LONGEST_TEXT])
+    return Failure(type(error).__name__, str(error)[:LONGEST_TEXT], error.culprits)
 
 
 _Asked = (

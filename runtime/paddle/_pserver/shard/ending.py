@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from paddle._pserver.errors import TrainerLost
 from paddle._pserver.shard.clocks import Clocks
 from paddle._pserver.shard.roster import Roster, Standing
 
@@ -25,13 +26,17 @@ class Broken:
     """Why a job cannot go on, and since when.
 
     ``culprits``: the trainers that failed, or that others waited for in vain. ``is_own``: this side broke it.
-    Neither: a trainer failed because of another shard, and that one knows why.
+    Neither: a trainer failed because another shard is out of reach.
     """
 
     reason: str
     since: float
     culprits: tuple[int, ...] = ()
     is_own: bool = False
+
+    def error(self) -> TrainerLost:
+        """What trainers are told of it."""
+        return TrainerLost(self.reason, self.culprits)
 
 
 def outcome(

@@ -167,6 +167,10 @@ class Roster:
         self.unheard.clear()
         self.present = frozenset(range(len(self.trainers)))
 
+    def known(self, ids: Iterable[int]) -> tuple[int, ...]:
+        """Those of ``ids`` that are trainers of this job."""
+        return tuple(id for id in ids if id < len(self.trainers))
+
     def lose(self, trainer: Trainer, now: float, *, forget: bool) -> None:
         """Its connection broke. ``forget``: it has done nothing yet, so that another may take its place."""
         state = Standing.EXPECTED if forget else Standing.LOST

@@ -270,7 +270,7 @@ class Shard:
         if isinstance(message, Goodbye):
             return self._goodbye(trainer, message)
         if self.broken is not None:
-            raise TrainerLost(self.broken.reason)
+            raise self.broken.error()
         if trainer.id in self.barrier:
             raise BadMessage(f"{type(message).__name__} came before the last question was answered")
         if isinstance(message, Declare):
@@ -294,7 +294,7 @@ class Shard:
         if self.roster.of(session) is not None:
             raise BadMessage(f"{type(message).__name__} came from a trainer")
         if self.broken is not None:
-            raise TrainerLost(self.broken.reason)
+            raise self.broken.error()
         can = self.ready and self._resuming.is_kept and not self.arrivals.may_be_new_job
         peer = self._peers.get(session, "this process")
         self._demand.hear(session, message, peer, self._now, can=can)
@@ -302,7 +302,7 @@ class Shard:
     def _hello(self, session: int, hello: Hello) -> None:
         admission.check(hello, self.options)
         if self.broken is not None:
-            raise TrainerLost(self.broken.reason)
+            raise self.broken.error()
         if self.roster.of(session) is not None:
             raise BadMessage("Hello came twice")
         peer = self._peers.get(session, "this process")
@@ -338,7 +338,7 @@ class Shard:
             return
         self.roster.leave(trainer, self._now)
         if goodbye.failure is not None:
-            culprits = () if goodbye.follows else (trainer.id,)
+            culprits = self.roster.known(goodbye.culprits) if goodbye.follows else (trainer.id,)
             reason = f"trainer {trainer.id} at {trainer.peer} failed: {paragraph(goodbye.failure)}"
             self._go_on_without([trainer.id], reason, *culprits)
         elif trainer.id == 0 and not self.ready:
@@ -366,8 +366,8 @@ class Shard:
         self.broken = Broken(reason, self._now, culprits, is_own)
         self._outbox.note(f"the job is broken: {reason}", logging.ERROR)
         for id in self.roster.ids(Standing.JOINED):  # also those that ask nothing: they may be computing
-            self._outbox.tell(id, failure(TrainerLost(reason)))
-        self._demand.broken(TrainerLost(reason))
+            self._outbox.tell(id, failure(self.broken.error()))
+        self._demand.broken(self.broken.error())
 
     def _conclude(self) -> None:
         """Rule 9."""

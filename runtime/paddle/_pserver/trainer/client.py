@@ -389,6 +389,7 @@ class Client:
 
     def _failed(self, failure: Failure) -> PserverError:
         error = error_named(paragraph(failure.code), f"{self.what}: {paragraph(failure.text)}")
+        error.culprits = failure.culprits
         if not isinstance(error, NotCounted):
             self.failure = error
         return error

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paddle._pserver.errors import FORSAKEN, Stale, told
+from paddle._pserver.errors import FORSAKEN, PserverError, Stale, told
 from paddle._pserver.protocol.messages import Goodbye
 from paddle._pserver.trainer.line import Line
 
@@ -18,8 +18,10 @@ def leave(lines: Sequence[Line], failure: str | None) -> None:
     failures = [line.failure for line in lines]
     failure = failure or next((told(error) for error in failures if error is not None), None)
     follows = failure is not None and any(isinstance(error, FORSAKEN) for error in failures)
+    heard = [error for error in failures if isinstance(error, PserverError)]
+    culprits = sorted({culprit for error in heard for culprit in error.culprits})
     is_replaced = any(isinstance(error, Stale) for error in failures)
     for line in () if is_replaced else lines:
-        line.say_goodbye(Goodbye(failure, follows))
+        line.say_goodbye(Goodbye(failure, follows, tuple(culprits)))
     for line in lines:
         line.part()
