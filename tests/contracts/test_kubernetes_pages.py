@@ -17,7 +17,7 @@ OF_OTHERS = {"dry", "follow", "wait", "role", "name", "selector"}  # kubectl's, 
 
 def test_both_have_the_same_commands_in_the_same_order() -> None:
     commands = re.findall(r"^ *```bash\n.*?^ *```", ENGLISH, re.MULTILINE | re.DOTALL)
-    assert len(commands) == 8
+    assert len(commands) == 9
     assert commands == re.findall(r"^ *```bash\n.*?^ *```", CHINESE, re.MULTILINE | re.DOTALL)
 
 

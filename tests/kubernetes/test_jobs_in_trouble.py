@@ -63,7 +63,7 @@ def test_a_pserver_that_is_deleted_comes_back_from_its_snapshot(training: Traini
     ended = costs_of(package)
     assert len(ended) == 3
     assert ended == costs_of(locally(package, tmp_path / "alone"))
-    assert f"{victim.partition('-')[2]}: its pod is gone, and another takes its place" in output
+    assert f"pserver-{victim.rpartition('-')[2]}: its pod is gone, and another takes its place" in output
     assert RESTORED in said_by(package, 0), "the new pod begins from what the volume has"
     assert RESTORED not in said_by(package, 1)
     assert not training.left()

@@ -79,7 +79,7 @@ def test_the_image_of_the_page_is_made_as_the_one_that_tests_have() -> None:
 
 
 def test_what_would_be_made_is_shown_and_the_server_takes_it(typist: Typist) -> None:
-    _, look, _, ask, *_ = typed("Step by step")
+    _, look, _, _, ask, *_ = typed("Step by step")
     shown = typist.type(look)
     assert shown.returncode == 0
     assert "kind: StatefulSet" in shown.stdout
@@ -90,7 +90,8 @@ def test_what_would_be_made_is_shown_and_the_server_takes_it(typist: Typist) -> 
 
 
 def test_logs_and_model_of_a_job_that_was_made_by_hand_are_got(typist: Typist) -> None:
-    _, look, get, *_ = typed("Step by step")
+    _, look, prepare, get, *_ = typed("Step by step")
+    assert typist.type(prepare).returncode == 0
     made = typist.type(look.rstrip() + " --kubernetes_version=1.20").stdout
     typist.training.create(made)
     (job,) = set(re.findall(r"app\.kubernetes\.io/instance: (\S+)", made))

@@ -121,8 +121,12 @@ class Training:
         return [name for name in names if not any(usual in name for usual in OF_A_NAMESPACE)]
 
     def wait_for_log(self, pod: str, words: str) -> None:
-        """Wait until a pod has printed words."""
-        until(lambda: words in self._log(pod), f"{words!r} of {pod}", PATIENCE_S)
+        """Wait until a pod has printed words; else tell what it has."""
+        try:
+            until(lambda: words in self._log(pod), f"{words!r} of {pod}", PATIENCE_S)
+        except AssertionError:
+            print(self._log(pod))
+            raise
 
     def _log(self, pod: str) -> str:
         return self.kubectl("logs", pod, check=False)

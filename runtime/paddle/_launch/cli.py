@@ -95,7 +95,7 @@ def _run(argv: Sequence[str], runtime: Path) -> int:
     prepare.check(spec)
     wanted = reading.pattern(settings["grep_logs"], "--grep_logs")
     if settings["dry_run"]:
-        return _dry_run(_plan(spec, runtime), settings["format"])
+        return _dry_run(_plan(spec, runtime), spec)
     if settings["job_prepare"]:
         _announce(settings["format"], f"preparing: {settings['job_prepare']} in {spec.home}")
     prepare.run(spec, python=sys.executable, runtime=runtime)
@@ -132,13 +132,18 @@ def _kept(desk: Desk | None) -> Iterator[None]:
                 desk.close()
 
 
-def _dry_run(launch: plan.LaunchPlan, form: str) -> int:
+def _dry_run(launch: plan.LaunchPlan, spec: job.JobSpec) -> int:
     if launch.pods is not None:
         from paddle._launch.kubernetes import whole  # which takes a moment to load
 
+        if launch.prepare:
+            _complain(
+                f"paddle.py: {launch.prepare[-1]} has not run, and the package in this text is as it is now. "
+                f"Before it is made from: {prepare.by_hand(spec)}"
+            )
         return _print(whole.text(launch).rstrip())
     lines = [*plan.describe(launch), "a dry run: nothing was started or changed"]
-    if form == "json":
+    if spec.settings["format"] == "json":
         lines = [_as_json(_planned(launch)), *(_as_json(Said(line)) for line in lines)]
     return _print("\n".join(lines))
 

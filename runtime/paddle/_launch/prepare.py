@@ -48,7 +48,7 @@ def run(spec: JobSpec, *, python: str, runtime: Path) -> None:
     if not command:
         return
     script = command[-1]
-    environ = {**os.environ, "SPLIT_COUNT": str(len(spec.settings.places.trainers))}
+    environ = {**os.environ, "SPLIT_COUNT": _parts(spec)}
     environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(runtime), environ.get("PYTHONPATH"))))
     signals = heard()
     held = signal.pthread_sigmask(signal.SIG_BLOCK, (*signals, signal.SIGCHLD))
@@ -60,12 +60,21 @@ def run(spec: JobSpec, *, python: str, runtime: Path) -> None:
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, held)
     if status:
-        by_hand = f"cd {shlex.quote(str(spec.home))} && SPLIT_COUNT={environ['SPLIT_COUNT']} python {script}"
         raise PreparationFailed(
             f"{script} ended with status {status}, so nothing was sent or started. What it printed is above. "
-            f"By hand: {by_hand}",
+            f"By hand: {by_hand(spec)}",
             status,
         )
+
+
+def by_hand(spec: JobSpec) -> str:
+    """How a user prepares the package."""
+    folder, script = shlex.quote(str(spec.home)), shlex.quote(str(spec.settings["job_prepare"]))
+    return f"cd {folder} && SPLIT_COUNT={_parts(spec)} python {script}"
+
+
+def _parts(spec: JobSpec) -> str:
+    return str(len(spec.settings.places.trainers))
 
 
 def _start(

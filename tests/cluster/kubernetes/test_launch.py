@@ -240,6 +240,14 @@ def test_a_dry_run_asks_no_cluster(cluster: StandIn, package: Path) -> None:
     assert cluster.calls() == []
 
 
+def test_a_dry_run_says_that_the_package_is_not_prepared(cluster: StandIn, package: Path) -> None:
+    (package / "make.py").write_text("raise SystemExit('this runs')\n")
+    status, output, errors = ended(start(cluster, package, "--dry_run", "--job_prepare=make.py"))
+    assert (status, "kind: StatefulSet" in output) == (0, True)
+    assert "make.py has not run, and the package in this text is as it is now" in errors
+    assert f"cd {package} && SPLIT_COUNT=2 python make.py" in errors
+
+
 def test_without_kubectl_it_is_said_what_is_missing(cluster: StandIn, package: Path) -> None:
     cluster.environ["PATH"] = str(package)
     status, _, errors = ended(start(cluster, package))
