@@ -1,4 +1,4 @@
-"""What shards hear of a trainer that fails, and trainers of each other through them, on real loopback sockets."""
+"""What shards hear of a trainer that fails, and other trainers through them, on real loopback sockets."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from paddle._engine.exchange import Exchange
 from paddle._pserver.errors import TrainerLost
 from paddle._pserver.protocol.messages import Goodbye
 from paddle._pserver.trainer.remote import RemoteExchange
