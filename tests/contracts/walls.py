@@ -46,7 +46,7 @@ TABLE = (
     Row("_visible"),
     Row("version", "__init__"),
     Row("_blas", "", "ctypes pathlib"),
-    Row("_exits", "", "sys threading"),
+    Row("_exits", "", "ctypes gc sys threading"),
     Row("_goodbye", "_engine.exchange _exits", "sys weakref"),
     # The faces.
     Row(
@@ -269,7 +269,7 @@ TABLE = (
     ),
     Row(  # the one door to the parameter server
         "_program.carrier",
-        "_absent _goodbye _reported _engine.{errors, exchange} "
+        "_absent _exits _goodbye _reported _engine.{errors, exchange} "
         "_program.{errors, told_to_stop, upstream_flags} "
         "_launch.{environ, infolog, nics} "
         "_pserver.options _pserver.protocol.wire _pserver.service.endpoint "
@@ -313,7 +313,7 @@ TABLE = (
     Row(
         "_herald",
         "_launch.environ _pserver.{errors, protocol.messages, trainer.fallen} _visible",
-        "os sys threading",
+        "os sys",
     ),
     Row("_warm", "_data.{lines, slot} _engine.rows v2", "numpy"),
     *LAUNCH,

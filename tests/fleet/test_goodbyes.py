@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -18,7 +19,16 @@ def end(endpoints: Endpoints, does: str, id: int = 0) -> int:
     return ended(worker(",".join(endpoints.names), does, id, endpoints.trainers))
 
 
-@pytest.mark.parametrize("how", ["leave(7)", "leave('no more data')", "raise ValueError('no')"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "leave(7)",
+        "leave('no more data')",
+        "raise SystemExit(7)",
+        "exit(7)",
+        "raise ValueError('no')",
+    ],
+)
 def test_an_end_with_an_error_between_two_runs_is_no_orderly_one(how: str) -> None:
     endpoints = Endpoints(1)
     assert end(endpoints, f"train(); {how}") != 0
@@ -31,6 +41,9 @@ def test_an_end_with_an_error_between_two_runs_is_no_orderly_one(how: str) -> No
     [
         "leave(0)",
         "leave(None)",
+        "raise SystemExit(0)",
+        "raise SystemExit",
+        "\ntry:\n    raise SystemExit(7)\nexcept SystemExit as error:\n    assert error.code == 7",
         "\ntry:\n    leave(7)\nexcept SystemExit:\n    pass",
         "\ntry:\n    leave(7)\nexcept SystemExit as error:\n    kept = error",
     ],
@@ -48,6 +61,17 @@ def test_a_worker_that_holds_no_values_is_not_waited_for(does: str) -> None:
     began = time.monotonic()
     assert endpoints.outcomes() == [True, True]
     assert time.monotonic() - began < TIMEOUT_S
+
+
+@pytest.mark.parametrize("how", ["leave(7)", "raise SystemExit(7)", "raise ValueError('no')"])
+def test_of_a_worker_that_ends_with_an_error_before_its_first_step_servers_say_why_and_wait(
+    how: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    endpoints = Endpoints(1, 2)
+    assert end(endpoints, f"fleet.init_worker(); {how}", 1) != 0
+    assert re.search(r"trainer 1 at .* could not start: \w+: (7|no)$", caplog.text, re.MULTILINE)
+    assert [end(endpoints, "train()"), end(endpoints, "fleet.init_worker()", 1)] == [0, 0]
+    assert endpoints.outcomes() == [True]
 
 
 def test_a_worker_0_that_holds_no_values_ends_the_job_and_is_named() -> None:

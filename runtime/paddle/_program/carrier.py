@@ -21,6 +21,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from paddle import _exits
 from paddle._engine.exchange import ModeSpec, SteppingAhead
 from paddle._goodbye import Goodbye, uncaught
 from paddle._program.errors import BadArgument
@@ -102,27 +103,34 @@ class Carrier:
         for _, goodbye in self._exchanges.values():
             goodbye.succeeded()
 
-    def decline(self, groups: Iterable[Sequence[ParameterSpec]], within_s: float | None = None) -> None:
+    def decline(
+        self,
+        groups: Iterable[Sequence[ParameterSpec]],
+        within_s: float | None = None,
+        failure: str | None = None,
+    ) -> None:
         """Say goodbye to servers that have never heard of this trainer, and would wait for it. ``groups``:
-        the parameters that it has no part in; ``within_s``: how long servers are waited for."""
+        the parameters that it has no part in; ``within_s``: how long servers are waited for; ``failure``: the
+        error because of which it has none."""
         if not self.is_known:
             self.is_known = True
             for number, parameters in enumerate(groups):
-                _to_servers(self.cluster, number, within_s).decline(parameters)
+                _to_servers(self.cluster, number, within_s).decline(parameters, failure)
 
     def decline_at_end(self, groups: Callable[[], Iterable[Sequence[ParameterSpec]]]) -> None:
-        """The same when the process ends, unless it does by an error. Idempotent."""
+        """The same when the process ends, with the error by which it does. Idempotent."""
         from paddle._engine.errors import ExchangeError
 
         own = os.getpid()
 
         def decline() -> None:
-            if os.getpid() == own and uncaught() is None:
+            if os.getpid() == own:
                 with suppress(ExchangeError):
-                    self.decline(groups(), _WORD_S)
+                    self.decline(groups(), _WORD_S, uncaught())
 
         if not self._declines:
             self._declines = True
+            _exits.listen()
             atexit.register(decline)
 
     def close(self) -> None:

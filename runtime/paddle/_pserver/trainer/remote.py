@@ -161,11 +161,11 @@ class RemoteExchange:
             shard.line.declare(Declare(self._parameters, update, shard.index, shard.count, self._wire))
         return [shard.line.hear_declared() for shard in self._shards]
 
-    def decline(self, parameters: Sequence[ParameterSpec]) -> None:
+    def decline(self, parameters: Sequence[ParameterSpec], failure: str | None = None) -> None:
         """Say goodbye in a job in which this trainer has had no part: else it would be waited for."""
         self._name(parameters, ModeSpec())
         self._meet(self._connect_timeout_s)
-        self.close()
+        self.close(failure)
 
     def _name(self, parameters: Sequence[ParameterSpec], mode: ModeSpec) -> None:
         self._parameters, self._names = tuple(parameters), {p.name for p in parameters}
