@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from paddle._pserver.trust.auth import Token
     from paddle._pserver.trust.tls import Certificate
 
-PORT_IN_USE = 98  # the number of EADDRINUSE
 _INTERRUPTED = 130
 _STANDARD_ERROR = 2
 
@@ -214,7 +213,7 @@ def _options(values: Mapping[str, Any], addresses: tuple[str, ...]) -> ServerOpt
 
 
 def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
-    from paddle._pserver.errors import PortInUse, PserverError
+    from paddle._pserver.errors import PserverError
     from paddle._pserver.service.service import serve
 
     options = _options(values, addresses)
@@ -226,7 +225,7 @@ def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
         return serve(options, announce, Reported("paddle pserver"), token, certificate)
     except PserverError as error:
         print(visible(f"paddle pserver: {error}"), file=sys.stderr)
-        return PORT_IN_USE if isinstance(error, PortInUse) else error.exit_status
+        return error.exit_status
 
 
 def _make_folders(folder: str, own: Sequence[str]) -> None:
@@ -335,7 +334,7 @@ def _master(arguments: Sequence[str]) -> int:
 
 
 def _hand_out(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
-    from paddle._pserver.errors import PortInUse, PserverError
+    from paddle._pserver.errors import PserverError
     from paddle._pserver.tasks.service import MasterOptions, QueueOptions, serve
 
     options = MasterOptions(
@@ -353,7 +352,7 @@ def _hand_out(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
         return serve(options, partial(_announce_master, has_token=token is not None), token)
     except PserverError as error:
         print(f"paddle master: {error}", file=sys.stderr)
-        return PORT_IN_USE if isinstance(error, PortInUse) else error.exit_status
+        return error.exit_status
 
 
 def _announce_master(places: list[tuple[str, int]], *, has_token: bool) -> None:

@@ -33,7 +33,7 @@ PserverError                  an ExchangeError: the engine's callers see these
 ├── CannotExport              a Complaint: what no file of a model can hold
 ├── NoSnapshot                one that was asked for cannot be taken, or not now
 ├── SnapshotsInUse            a Complaint: another pserver has the folder
-├── PortInUse                 another process has the port; the text names it
+├── PortInUse                 a Complaint: another process has the port; the text names it
 ├── NotOurs                   a Complaint: an address or port that this process may not listen on
 ├── BadTokenFile              a Complaint: a file from which no token comes
 ├── BadTlsFile                a Complaint: a file from which no certificate or key comes
@@ -219,8 +219,10 @@ class SnapshotsInUse(Complaint, PserverError):
     """Another pserver has the folder of snapshots."""
 
 
-class PortInUse(PserverError):
+class PortInUse(Complaint, PserverError):
     """Another process has the port."""
+
+    exit_status = 98  # the number of EADDRINUSE
 
 
 class NotOurs(Complaint, PserverError):

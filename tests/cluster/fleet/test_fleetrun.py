@@ -1,7 +1,9 @@
 """`python -m paddle.distributed.launch`, as a user types it: what it starts, and how it ends."""
 
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +30,24 @@ while not len([name for name in os.listdir() if name.endswith(".started")]) == 1
 if place["PADDLE_TRAINER_ID"] == "1":
     print("about to end")
     sys.exit(int(sys.argv[1]))
+"""
+
+
+SERVER = """
+import paddle
+import paddle.distributed.fleet as fleet
+
+paddle.enable_static()
+fleet.init()
+x = paddle.static.data(name="x", shape=[None, 2], dtype="float32")
+loss = paddle.mean(paddle.static.nn.fc(x, 1))
+strategy = fleet.DistributedStrategy()
+strategy.a_sync = True
+fleet.distributed_optimizer(paddle.optimizer.SGD(0.1), strategy).minimize(loss)
+if fleet.is_server():
+    fleet.init_server()
+    fleet.run_server()
+fleet.init_worker()
 """
 
 
@@ -94,6 +114,23 @@ def test_who_ends_the_launcher_ends_every_process(folder, signum) -> None:
     job.communicate(timeout=30)
     assert job.returncode == (-signum if signum == signal.SIGKILL else 128 + signum)
     until(lambda: all(map(is_gone, pids(folder))), "no process is left")
+
+
+def test_a_port_that_is_taken_is_told_in_one_line_with_who_has_it(folder) -> None:
+    (folder / "train.py").write_text(SERVER)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        lists = [f"--servers=127.0.0.1:{port}", f"--workers=127.0.0.1:{port + 1}"]
+        done = subprocess.run(
+            [sys.executable, "-m", "paddle.distributed.launch", *lists, "train.py"],
+            cwd=folder,
+            env=environment(),
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 98
+    told = f"port {port} of 127.0.0.1 is in use by process {os.getpid()} "
+    assert re.search(rf"its last lines:\n  \| train.py:14: {re.escape(told)}.*\n[^|]*$", done.stderr, re.I)
 
 
 def test_a_process_that_a_platform_has_placed_runs_the_program_itself(folder) -> None:
