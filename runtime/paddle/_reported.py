@@ -33,13 +33,15 @@ class Reported:
         """See Watcher."""
         return reporter().barred(shard, ever, until_pass_ends, left)
 
-    def broken(self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
+    def broken(
+        self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool, other: str = ""
+    ) -> None:
         """See Watcher."""
         text = f"{shard}: the job is broken: {reason}"
         self._unsaid = self._unsaid or text
         if not self._raises:
             self.say()
-        reporter().broken(text, trainers, is_own=is_own)
+        reporter().broken(text, trainers, is_own=is_own, other=other)
 
     def say(self) -> None:
         """Tell the user why the job broke, if it did, and nobody has."""

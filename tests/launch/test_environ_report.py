@@ -54,7 +54,7 @@ def test_events_are_one_object_a_line(pipe: tuple[int, int]) -> None:
         {"report": "message", "text": "waiting\nfor pserver"},
         {"report": "joined"},
         {"report": "waiting", "trainers": [1], "seconds": 5.0},
-        {"report": "broken", "reason": "trainer 1 failed", "trainers": [1], "is_own": False},
+        {"report": "broken", "reason": "trainer 1 failed", "trainers": [1], "is_own": False, "other": ""},
     ]
 
 
@@ -102,10 +102,17 @@ def test_a_reader_that_hangs_delays_nothing_and_gets_whole_lines(pipe: tuple[int
 
 @pytest.mark.parametrize("letter", ["\N{GRINNING FACE}", "\0", "\udcff", "x"])
 def test_the_longest_message_fits_one_write_of_a_pipe(letter: str, pipe: tuple[int, int]) -> None:
-    Reporter(pipe[1]).message(letter * 10_000)
-    line = os.read(pipe[0], 1 << 20)
+    reporter, long = Reporter(pipe[1]), letter * 10_000
+    reporter.message(long)
+    assert one_write(pipe[0])["report"] == "message"
+    reporter.broken(long, (), is_own=False, other=long)
+    assert one_write(pipe[0])["report"] == "broken"
+
+
+def one_write(reader: int) -> dict[str, object]:
+    line = os.read(reader, 1 << 20)
     assert len(line) <= 4096
-    assert json.loads(line)["report"] == "message"
+    return json.loads(line)
 
 
 def test_the_descriptor_and_its_name_go_to_no_other_program(pipe: tuple[int, int]) -> None:

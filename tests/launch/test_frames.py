@@ -17,7 +17,8 @@ from paddle._launch.phases import Phase
 
 ROLES = {"pserver-1", "trainer-1", "t", "p"}
 WAITS = {"report": "waiting", "trainers": [0, 1], "seconds": 5}
-BROKEN = {"report": "broken", "reason": "why", "trainers": [1], "is_own": False}
+BROKEN = {"report": "broken", "reason": "why", "trainers": [1], "is_own": False, "other": ""}
+ANOTHER = {**BROKEN, "trainers": [], "other": "pserver-9"}
 PROGRESS = {"report": "progress", "pass_id": 1, "batch_id": 2, "cost": 3, "samples_per_s": 4.5}
 FRAMES = [
     ({"event": "up"}, Answered(1, Phase.OPEN)),
@@ -31,6 +32,7 @@ FRAMES = [
     ({"event": "report", "role": "p", "report": WAITS}, Waiting(("trainer-0", "trainer-1"), 5)),
     ({"event": "report", "role": "p", "report": BROKEN}, JobBroke("p", ("trainer-1",), "why")),
     ({"event": "report", "role": "p", "report": {**BROKEN, "is_own": True}}, JobBroke("p", ("p",), "why")),
+    ({"event": "report", "role": "p", "report": ANOTHER}, JobBroke("p", ("pserver-9",), "why")),
     ({"event": "lines", "role": "trainer-1", "lines": ["a", "b"]}, Printed("trainer-1", ("a", "b"))),
     ({"event": "exit", "role": "trainer-1", "status": -9}, RoleExited("trainer-1", -9)),
     ({"event": "trouble", "text": "disk"}, Told("node 1", "disk")),

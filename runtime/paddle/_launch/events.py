@@ -38,7 +38,7 @@ class RoleJoined:
 
 @dataclass(frozen=True, slots=True)
 class JobBroke:
-    """A pserver says that the job broke: by which roles, itself perhaps, as far as it knows."""
+    """A pserver says that the job broke: by which roles, itself perhaps, or what else, as far as it knows."""
 
     role: str
     culprits: tuple[str, ...]

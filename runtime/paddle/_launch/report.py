@@ -25,6 +25,7 @@ from functools import cache
 
 _VARIABLE = "PADDLE_REPORT_FD"
 _LONGEST_TEXT = 640  # at six bytes each, a line stays below the 4096 that a pipe takes whole or not at all
+_LONGEST_NAME = 16
 _BETWEEN_PROGRESS_S = 0.2
 
 
@@ -73,9 +74,10 @@ class Reporter:
         whose = {"ever": list(ever), "until_pass_ends": list(until_pass_ends), "left": list(left)}
         return self._tell({"report": "barred", "shard": shard, **whose})
 
-    def broken(self, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
-        """Tell that the job broke: by these trainers, by this pserver, or by neither, as far as it knows."""
-        who = {"trainers": list(trainers), "is_own": is_own}
+    def broken(self, reason: str, trainers: Sequence[int], *, is_own: bool, other: str = "") -> None:
+        """Tell that the job broke: by these trainers, by this pserver, by ``other`` of another machine, or by
+        none of them, as far as it knows."""
+        who = {"trainers": list(trainers), "is_own": is_own, "other": other[:_LONGEST_NAME]}
         self._tell({"report": "broken", "reason": reason[:_LONGEST_TEXT], **who})
 
     def _tell(self, event: dict[str, object]) -> bool:

@@ -25,8 +25,11 @@ class Watcher(Protocol):
         pass ends, or because they have said goodbye. Told of all, by every process of the shard first of all
         and whenever they are others; again while there are any, or ``False`` said that it was not heard."""
 
-    def broken(self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
-        """A shard's job broke: by what these trainers did, or did not do; or by the shard's own doing."""
+    def broken(
+        self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool, other: str = ""
+    ) -> None:
+        """A shard's job broke: by what these trainers did, or did not do; by the shard's own doing; or by
+        that of another process of the job, by its name."""
 
     def restarted(self, shard: str, how: str) -> None:
         """A shard's process was killed and is started again; ``how`` it ended."""
@@ -47,7 +50,9 @@ class Unwatched:
         """See :class:`Watcher`."""
         return True
 
-    def broken(self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool) -> None:
+    def broken(
+        self, shard: str, reason: str, trainers: Sequence[int], *, is_own: bool, other: str = ""
+    ) -> None:
         """See :class:`Watcher`."""
 
     def restarted(self, shard: str, how: str) -> None:

@@ -3,12 +3,15 @@
 Two addresses of this machine are the machines; each has a folder of its own, and a copy of the job's token.
 """
 
+import os
 import re
 import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -35,11 +38,15 @@ def machines(tmp_path: Path) -> dict[str, Path]:
     return folders
 
 
-def begun(machines: dict[str, Path], *words: str) -> list[subprocess.Popen[str]]:
-    """The same command on each machine."""
-    port = free_port(HOSTS)
-    endpoints = [",".join(f"{host}:{port + more}" for host in HOSTS) for more in range(2)]
-    lists = [f"--servers={endpoints[0]}", f"--workers={endpoints[1]}"]
+def begun(
+    machines: dict[str, Path], *words: str, servers: Sequence[str] = HOSTS, port: int = 0
+) -> list[subprocess.Popen[str]]:
+    """The same command on each machine. ``port``: of the servers."""
+    port = port or free_port(HOSTS)
+    lists = [
+        f"--servers={','.join(f'{host}:{port}' for host in servers)}",
+        f"--workers={','.join(f'{host}:{port + 1}' for host in HOSTS)}",
+    ]
     return [
         subprocess.Popen(
             [sys.executable, "-m", "paddle.distributed.launch", *lists, "train.py", *words],
@@ -105,7 +112,7 @@ _KILLED = "os.kill(os.getpid(), 9)"
             "trainer-1 ended .* 127.0.0.2: ValueError: no part-7",
         ),
         (_KILLED, "step 10", 137, "trainer-1 was killed by SIGKILL at 127.0.0.2"),
-        ("raise SystemExit(7)", "step 10", 7, "trainer-1 ended with status 7 at 127.0.0.2"),
+        ("os._exit(7)", "step 10", 7, "trainer-1 ended with status 7 at 127.0.0.2"),
     ],
 )
 def test_of_a_worker_that_cannot_say_so_its_launcher_tells_the_servers_of_both(
@@ -133,14 +140,35 @@ def test_who_ends_the_job_on_one_machine_ends_it_on_the_other(
     assert re.search(r"(ToldToStop: |told to stop )by SIGTERM", said), said
 
 
-def test_ctrl_c_on_one_before_its_worker_has_met_a_server_ends_the_other(machines: dict[str, Path]) -> None:
-    how = "import time; print('here', flush=True); time.sleep(600)"
-    first, second = begun(machines, "--ends_badly=1", f"--how={how}", "--before=init_worker")
+_HANGS = "import time; print('here', flush=True); time.sleep(600)"
+
+
+@pytest.mark.parametrize(
+    ("signum", "how"), [(signal.SIGINT, "stopped by SIGINT"), (signal.SIGKILL, "killed")]
+)
+def test_who_ends_a_launcher_whose_worker_has_met_no_server_ends_the_other_machine_too(
+    machines: dict[str, Path], signum: signal.Signals, how: str
+) -> None:
+    """All servers are on the other one, so nothing that this one ran can have told them."""
+    words = "--ends_badly=1", f"--how={_HANGS}", "--before=init_worker"
+    first, second = begun(machines, *words, servers=HOSTS[:1])
     of_first, of_second = machines.values()
     listens = of_first / "log" / "serverlog.0"
     until(lambda: listens.exists() and "listens on" in listens.read_text(), "the other's server listens")
     until(lambda: "here" in log_of(of_second), "its worker is on its way")
-    second.send_signal(signal.SIGINT)
+    second.send_signal(signum)
     said, _ = outputs_of([first, second])
-    assert (first.returncode, second.returncode) == (1, 128 + signal.SIGINT)
-    assert "the job is broken: the launcher at 127.0.0.2 was stopped by SIGINT" in said
+    assert (first.returncode, second.returncode) == (1, -9 if signum == signal.SIGKILL else 128 + signum)
+    assert f"a launcher, on another machine, broke the job: pserver at {HOSTS[0]}:" in said
+    assert f"the job is broken: the launcher at 127.0.0.2 was {how}" in said
+
+
+def test_a_server_that_fails_is_named_by_the_other_machine_before_its_own(machines: dict[str, Path]) -> None:
+    port = free_port(HOSTS)
+    with socket.create_server((HOSTS[1], port)):
+        jobs = begun(machines, port=port)
+        said, of_culprit = outputs_of(jobs)
+    assert [job.returncode for job in jobs] == [1, 98], said + of_culprit
+    told = f"pserver-1 ended with status 98 at {HOSTS[1]}: train.py:.* in use by process {os.getpid()} "
+    assert re.search(f"launch: pserver-1, on another machine, broke the job: .*{told}", said), said
+    assert "pserver-0" not in said

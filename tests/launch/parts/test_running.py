@@ -77,6 +77,7 @@ def test_servers_are_started_first_and_stopped_when_all_trainers_have_ended() ->
     [
         ((), True, False, []),  # it fell because of another, of which this server has not heard
         (("trainer-9",), False, False, ["trainer-9"]),
+        (("pserver-9",), False, False, ["pserver-9"]),
         (("trainer-0",), False, True, []),
     ],
 )

@@ -109,8 +109,15 @@ def _known(role: str, report: object) -> Event | News:
             "left": [*left],
         }:
             return Barred(role, shard, _trainers(ever), _trainers(until), _trainers(left))
-        case {"report": "broken", "reason": str(reason), "trainers": [*ids], "is_own": bool(is_own)}:
-            return JobBroke(role, (role,) if is_own else _trainers(ids), reason)
+        case {
+            "report": "broken",
+            "reason": str(reason),
+            "trainers": [*ids],
+            "is_own": bool(is_own),
+            "other": str(other),
+        }:
+            others = (other,) if other else ()
+            return JobBroke(role, (role,) if is_own else _trainers(ids) or others, reason)
         case {
             "report": "progress",
             "pass_id": int(pass_id),

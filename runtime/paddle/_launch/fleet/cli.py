@@ -80,8 +80,9 @@ def _run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         premises.empty_logs(launch, folder / asked.log_dir)
         if placed.is_whole:
             return _carry_out(launch, Limits(), None)
-        herald = Heralding(sys.executable, RUNTIME, placed.servers, folder, environ)
-        return _carry_out(launch, _PATIENT, herald)
+        here = launch.nodes[0].address
+        with Heralding(sys.executable, RUNTIME, placed.servers, here, folder, environ) as herald:
+            return _carry_out(launch, _PATIENT, herald)
 
 
 def _carry_out(launch: LaunchPlan, limits: Limits, herald: Heralding | None) -> int:
@@ -99,8 +100,6 @@ def _carry_out(launch: LaunchPlan, limits: Limits, herald: Heralding | None) -> 
     running = Running(launch, carrier, enter, _say, limits)
     status = running.run()
     _explain(running, launch)
-    if herald is not None:
-        herald.finish()
     if running.cause is None:
         _say(_FINISHED)
     return status
@@ -125,7 +124,8 @@ def _herald(herald: Heralding, running: Running, launch: LaunchPlan) -> None:
         return
     lines = running.last_lines(role.name) if cause.status < _SIGNALLED else ()
     text = ": ".join([f"{cause.text} at {here}", *lines[-1:]])
-    herald.tell(text, role.rank if role.kind == "trainer" else None, has_met=running.has_met)
+    fallen = (role.rank, "") if role.kind == "trainer" else (None, role.name)
+    herald.tell(text, *fallen, has_met=running.has_met)
 
 
 def _explain(running: Running, launch: LaunchPlan) -> None:

@@ -19,7 +19,7 @@ from paddle._pserver.errors import BadMessage, PserverError
 from paddle._pserver.options import Role
 from paddle._pserver.protocol.wire import WireSpec
 
-PROTOCOL = 10
+PROTOCOL = 11
 """Raised when a message changes its meaning; both sides must agree."""
 
 LONGEST_TEXT = 1 << 14
@@ -265,10 +265,12 @@ class Goodbye(msgspec.Struct, frozen=True, array_like=True):
 
 class Fallen(msgspec.Struct, frozen=True, array_like=True):
     """Somebody who is no trainer, and runs processes of the job, says that one has ended badly, and that none
-    takes its place. ``text``: how; ``trainer``: which one it was, where it was one. Answer: Answer."""
+    takes its place. ``text``: how; ``trainer``: which one it was, where it was one; ``other``: what else it
+    was, by its name. Answer: Answer."""
 
     text: Annotated[str, msgspec.Meta(max_length=LONGEST_TEXT)]
     trainer: Count | None = None
+    other: Annotated[str, msgspec.Meta(max_length=LONGEST_TEXT)] = ""
 
 
 class Welcome(msgspec.Struct, frozen=True, array_like=True):

@@ -182,7 +182,8 @@ class _Served:
         culprits = (fallen.trainer,) if is_known and fallen.trainer is not None else ()
         reason = paragraph(fallen.text)
         self._fallen = Outcome(1, f"the job is broken: {reason}")
-        self._ground.watcher.broken(f"pserver at {self._where}", reason, culprits, is_own=False)
+        other = paragraph(fallen.other)
+        self._ground.watcher.broken(f"pserver at {self._where}", reason, culprits, is_own=False, other=other)
         _end(self._hubs.values(), reason, *culprits)
 
     async def _outcome(self) -> Outcome:
