@@ -269,9 +269,9 @@ class LocalExchange:
         return averages | self._cut(self._tables.averages())
 
     def close(self, failure: str | None = None) -> None:
-        """See Exchange. One that was never started has nobody to say goodbye to."""
+        """See Exchange. One that was never started has nobody to say goodbye to; that it failed is no news."""
         if not self._closed and self._update is not None:
-            self._ask(Goodbye(failure))
+            self._shard.handle(_SESSION, Goodbye(failure), now=0.0)
         self._closed = True
 
     def _ask(self, message: Request, gradient: Gradient = NOTHING) -> Answer:
