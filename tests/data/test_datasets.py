@@ -145,20 +145,25 @@ class Worker:
     def __init__(self, index: int) -> None:
         self.index, self.util = index, self
 
+    def worker_index(self) -> int:
+        return self.index
+
     def worker_num(self) -> int:
         return 2
 
     def all_to_all(self, parts: list[bytes], comm_world: str) -> list[bytes]:
         self.said[self.index] = parts
         self.met.wait(10)
-        return [self.said[other][self.index] for other in range(2)]
+        heard = [self.said[other][self.index] for other in range(2)]
+        self.met.wait(10)
+        return heard
 
 
-def test_workers_give_each_other_their_samples(files: list[str]) -> None:
+def test_workers_give_each_other_their_samples_so_that_each_has_as_many(files: list[str]) -> None:
     held: dict[int, list[int]] = {}
 
     def work(index: int) -> None:
-        dataset = made(InMemoryDataset, files[index : index + 1])
+        dataset = made(InMemoryDataset, files[2 * index : 2 * index + 2])
         assert isinstance(dataset, InMemoryDataset)
         dataset.load_into_memory()
         dataset.global_shuffle(Worker(index))
@@ -169,8 +174,9 @@ def test_workers_give_each_other_their_samples(files: list[str]) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(held[0] + held[1]) == list(range(20))
-    assert any(n >= 10 for n in held[0])
+    assert sorted(held[0] + held[1]) == list(range(30))
+    assert [len(held[0]), len(held[1])] == [15, 15]
+    assert any(n >= 20 for n in held[0])
 
 
 def test_fluids_setters_say_the_same(files: list[str], tmp_path: Path) -> None:

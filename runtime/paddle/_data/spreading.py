@@ -1,7 +1,8 @@
 """Samples among trainers: each goes to a trainer that chance says.
 
 It must never know how trainers speak: ``fleet.util.all_to_all`` does. Guarantee: every sample is then held
-by one trainer, as it was.
+by one trainer, as it was, and no trainer holds two more than another: where trainers wait for each other in
+each step, they need as many batches.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ def spread(held: Records, fleet: Any) -> Records:
     exchange = None if workers == 1 else getattr(fleet.util, "all_to_all", None)
     if exchange is None:
         return held
-    goes_to = np.random.randint(0, workers, len(held))
-    parts = [_packed(held.take(np.flatnonzero(goes_to == worker))) for worker in range(workers)]
-    received = exchange(parts, "worker")
-    if received is None:  # they do not speak
+    told = exchange([np.int64(len(held)).tobytes()] * workers, "worker")
+    if told is None:  # they do not speak
         return held
-    return joined(held.slots, [_unpacked(held, part) for part in received])
+    before = sum(int(np.frombuffer(each, np.int64)[0]) for each in told[: fleet.worker_index()])
+    goes_to = np.random.permutation(np.arange(before, before + len(held)) % workers)
+    parts = [_packed(held.take(np.flatnonzero(goes_to == worker))) for worker in range(workers)]
+    return joined(held.slots, [_unpacked(held, part) for part in exchange(parts, "worker")])
 
 
 def _packed(records: Records) -> bytes:
