@@ -39,6 +39,13 @@ def trains(cluster: StandIn, package: Path) -> subprocess.Popen[str]:
     return process
 
 
+def hangs_while_objects_are_made(cluster: StandIn, package: Path) -> subprocess.Popen[str]:
+    cluster.hangs("create -f")
+    process = start(cluster, package)
+    until(lambda: any(call[0] == "create" for call in cluster.calls()), "what makes objects", PATIENCE_S)
+    return process
+
+
 def test_a_call_that_gets_no_answer_at_the_end_is_made_again(cluster: StandIn, package: Path) -> None:
     cluster.fails("delete statefulsets", SILENT, times=2)
     cluster.fails("get pods,", SILENT)
@@ -100,9 +107,7 @@ def test_ctrl_c_twice_returns_though_kubectl_hangs_and_fab_stop_ends_the_job(
 def test_ctrl_c_twice_returns_though_kubectl_hangs_while_objects_are_made(
     cluster: StandIn, package: Path
 ) -> None:
-    cluster.hangs("create -f")
-    process = start(cluster, package)
-    until(lambda: any(call[0] == "create" for call in cluster.calls()), "what makes objects", PATIENCE_S)
+    process = hangs_while_objects_are_made(cluster, package)
     took, status, _, errors = interrupted(process)
     assert status == 130
     assert took < PROMPT_S
@@ -112,9 +117,7 @@ def test_ctrl_c_twice_returns_though_kubectl_hangs_while_objects_are_made(
 def test_ctrl_c_once_ends_a_kubectl_that_hangs_while_objects_are_made(
     cluster: StandIn, package: Path
 ) -> None:
-    cluster.hangs("create -f")
-    process = start(cluster, package)
-    until(lambda: any(call[0] == "create" for call in cluster.calls()), "what makes objects", PATIENCE_S)
+    process = hangs_while_objects_are_made(cluster, package)
     process.send_signal(signal.SIGINT)
     status, output, errors = ended(process)
     assert (status, errors) == (130, "")
