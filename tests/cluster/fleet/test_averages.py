@@ -1,4 +1,4 @@
-"""ModelAverage in a job of fleet: of what servers keep, and of what the program keeps, a batch norm's means."""
+"""ModelAverage in a job of fleet: of what servers keep, and of what the program keeps."""
 
 import json
 import subprocess

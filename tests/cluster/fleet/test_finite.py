@@ -1,4 +1,4 @@
-"""FLAGS_check_nan_inf in a job of fleet: whoever meets a NaN or Inf ends the job, and all know where it was."""
+"""FLAGS_check_nan_inf in a job of fleet: who meets a NaN or Inf ends the job, and all know where."""
 
 import re
 import subprocess

@@ -269,7 +269,7 @@ class LocalExchange:
         return averages | self._cut(self._tables.averages())
 
     def close(self, failure: str | None = None) -> None:
-        """See Exchange. One that was never started has nobody to say goodbye to; that it failed is no news."""
+        """See Exchange. One that was never started has nobody to say goodbye to; a failure is no news."""
         if not self._closed and self._update is not None:
             self._shard.handle(_SESSION, Goodbye(failure), now=0.0)
         self._closed = True
