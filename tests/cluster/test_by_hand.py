@@ -51,11 +51,14 @@ def costs(output: str) -> list[float]:
     return [float(cost) for cost in re.findall(r"Pass \d+ cost ([0-9.]+)", output)]
 
 
-@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize(
-    ("trainers", "hosts"),
-    [(1, ["127.0.0.1"]), (3, ["127.0.0.1", "127.0.0.2"])],
-    ids=["1x1", "3x2"],
+    ("trainers", "hosts", "sparse"),
+    [
+        pytest.param(1, ["127.0.0.1"], False, id="1x1-dense"),
+        pytest.param(1, ["127.0.0.1"], True, id="1x1-sparse", marks=pytest.mark.thorough),
+        pytest.param(3, ["127.0.0.1", "127.0.0.2"], False, id="3x2-dense", marks=pytest.mark.thorough),
+        pytest.param(3, ["127.0.0.1", "127.0.0.2"], True, id="3x2-sparse"),
+    ],
 )
 def test_trainers_configured_by_environment_learn_and_end_equal(tmp_path, trainers, hosts, sparse) -> None:
     env = {"PADDLE_INIT_USE_GPU": "False", "PADDLE_INIT_TRAINER_COUNT": "1", "PADDLE_INIT_PORTS_NUM": "1"}

@@ -19,7 +19,7 @@ from tests.waiting import until
 pytestmark = pytest.mark.cluster
 
 PATIENCE_S = 60.0
-NOT_IN_STEP = ["is_async=True", "staleness=2", "num_batches_per_send_parameter=2, is_async=True"]
+ASYNC, STALE, AVERAGED = "is_async=True", "staleness=2", "num_batches_per_send_parameter=2, is_async=True"
 
 # Words of its own for each trainer. It says where it is by files, and waits where the test has put a file. It
 # saves the model of each pass, or is killed before it could.
@@ -120,7 +120,9 @@ def model(path: Path) -> dict[str, bytes]:
         return {name: file.extractfile(name).read() for name in file.getnames()}  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("mode", NOT_IN_STEP)
+@pytest.mark.parametrize(
+    "mode", [ASYNC, *(pytest.param(mode, marks=pytest.mark.thorough) for mode in (STALE, AVERAGED))]
+)
 def test_a_trainer_that_comes_late_joins_and_all_end_with_one_model(
     begin: Callable[..., Job], mode: str
 ) -> None:
@@ -133,7 +135,9 @@ def test_a_trainer_that_comes_late_joins_and_all_end_with_one_model(
     assert cost(outputs[0]) < 1.2, "of words that only the late one has seen, half of it: ln(5) = 1.6"
 
 
-@pytest.mark.parametrize("mode", NOT_IN_STEP)
+@pytest.mark.parametrize(
+    "mode", [STALE, *(pytest.param(mode, marks=pytest.mark.thorough) for mode in (ASYNC, AVERAGED))]
+)
 def test_a_killed_trainer_is_replaced_in_the_midst_of_a_pass_where_none_waits_for_a_step(
     begin: Callable[..., Job], mode: str
 ) -> None:

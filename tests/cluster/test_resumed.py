@@ -127,7 +127,12 @@ def kill_the_launcher(job: Job) -> int:
 
 
 @pytest.mark.parametrize(
-    ("strike", "is_inside"), [(interrupt, True), (kill_a_pserver, False), (kill_the_launcher, True)]
+    ("strike", "is_inside"),
+    [
+        pytest.param(interrupt, True, marks=pytest.mark.thorough),
+        pytest.param(kill_a_pserver, False, marks=pytest.mark.thorough),
+        (kill_the_launcher, True),
+    ],
 )
 def test_the_next_job_goes_on_from_the_snapshots_of_one_that_was_killed(
     tmp_path: Path, start: Callable[..., Job], strike: Callable[[Job], int], is_inside: bool

@@ -229,11 +229,11 @@ def ended(job: Launched, *signals: int) -> str:
 @pytest.mark.parametrize(
     ("held", "signum"),
     [
-        (loading, signal.SIGINT),
+        pytest.param(loading, signal.SIGINT, marks=pytest.mark.thorough),
         (reaching, signal.SIGINT),
         (sending, signal.SIGHUP),
-        (opening, signal.SIGTERM),
-        (serving, signal.SIGHUP),
+        pytest.param(opening, signal.SIGTERM, marks=pytest.mark.thorough),
+        pytest.param(serving, signal.SIGHUP, marks=pytest.mark.thorough),
         (training, signal.SIGINT),
         (hanging, signal.SIGTERM),
         (finishing, signal.SIGTERM),
@@ -349,7 +349,15 @@ def test_at_a_terminal(lab, tmp_path, screen, how) -> None:
     assert how == "closed" or screen.is_as_before()
 
 
-@pytest.mark.parametrize("held", [reaching, sending, opening, serving, training, collecting])
+@pytest.mark.parametrize(
+    "held",
+    [
+        sending,
+        training,
+        collecting,
+        *(pytest.param(held, marks=pytest.mark.thorough) for held in (reaching, opening, serving)),
+    ],
+)
 def test_a_killed_launcher_leaves_nothing_running(lab, tmp_path, held: Held) -> None:
     with held(lab, tmp_path) as job:
         job.process.kill()

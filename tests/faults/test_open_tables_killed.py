@@ -19,7 +19,7 @@ SPARSE = 2  # its number among the shards
 SHRINKS = 3
 
 
-@pytest.mark.parametrize("entry", ["always", "count"])
+@pytest.mark.parametrize("entry", [pytest.param("always", marks=pytest.mark.thorough), "count"])
 @pytest.mark.parametrize("when", [0, 2, 3, 4, 5])
 def test_a_killed_shard_of_open_tables_comes_back_and_no_bit_is_different(
     tmp_path: Path, when: int, entry: str

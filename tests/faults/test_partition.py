@@ -208,7 +208,9 @@ def job(folder: Path, made: Networks, patience_s: float) -> Iterator[Job]:
             process.wait()
 
 
-@pytest.mark.parametrize("how", ["cable", pytest.param("firewall", marks=HAS_NFT)])
+@pytest.mark.parametrize(
+    "how", [pytest.param("cable", marks=pytest.mark.thorough), pytest.param("firewall", marks=HAS_NFT)]
+)
 def test_one_that_sees_one_pserver_only_gives_up_at_its_deadline_and_nobody_sees_half_a_step(
     tmp_path: Path, how: str
 ) -> None:

@@ -23,7 +23,15 @@ from .pservers import STEPS, TRAINERS, Job, pservers
 pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
 
-@pytest.mark.parametrize(("shard", "when"), [(0, 0), (2, 1), (0, 4), (0, 5), (2, 6), (2, 11)])
+@pytest.mark.parametrize(
+    ("shard", "when"),
+    [
+        (0, 0),
+        (0, 5),
+        (2, 11),
+        *(pytest.param(*at, marks=pytest.mark.thorough) for at in [(2, 1), (0, 4), (2, 6)]),
+    ],
+)
 def test_a_killed_shard_comes_back_and_no_bit_is_different(tmp_path: Path, when: int, shard: int) -> None:
     spec = update("momentum")
     with pservers(tmp_path / "kept") as job:

@@ -170,8 +170,11 @@ def test_the_status_of_the_rank_that_fails_is_that_of_mpirun(mpi, cluster) -> No
 
 @pytest.mark.parametrize(
     "signals",
-    [[signal.SIGINT], [signal.SIGINT, signal.SIGINT], [signal.SIGKILL]],
-    ids=["INT", "twice", "KILL"],
+    [
+        pytest.param([signal.SIGINT], id="INT"),
+        pytest.param([signal.SIGINT, signal.SIGINT], id="twice", marks=pytest.mark.thorough),
+        pytest.param([signal.SIGKILL], id="KILL"),
+    ],
 )
 def test_nothing_is_left_where_mpirun_ends(mpi, cluster, signals) -> None:
     process = mpi.start("--map-by", "node", f"{FOLDER}/start_mpi_train.sh", "train.py", "hang")
