@@ -45,7 +45,7 @@ class StandIn:
         self.objects.mkdir(parents=True)
         own = folder / "bin"
         own.mkdir()
-        (own / "kubectl").write_text(f'#!/bin/sh\nexec {sys.executable} {PROGRAM} {folder} "$@"\n')
+        (own / "kubectl").write_text(f'#!/bin/sh\nexec {sys.executable} -I -S {PROGRAM} {folder} "$@"\n')
         (own / "kubectl").chmod(0o755)
         self.environ = {
             **os.environ,

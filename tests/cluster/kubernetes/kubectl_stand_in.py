@@ -13,6 +13,7 @@ import os
 import re
 import select
 import signal
+import site
 import subprocess
 import sys
 import threading
@@ -20,8 +21,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 FOLDER = Path(sys.argv[1])
 WORDS = [word for word in sys.argv[2:] if not re.match(r"--(context|namespace|request-timeout)=", word)]
@@ -73,6 +72,9 @@ def version() -> None:
 
 
 def create() -> None:
+    site.main()  # it starts without, as what is asked often is nothing of packages
+    import yaml
+
     for made in yaml.safe_load_all(sys.stdin):
         path = OBJECTS / f"{made['kind'].lower()}.{made['metadata']['name']}"
         with path.open("x") as file:

@@ -46,6 +46,7 @@ def hangs_while_objects_are_made(cluster: StandIn, package: Path) -> subprocess.
     return process
 
 
+@pytest.mark.thorough
 def test_a_call_that_gets_no_answer_at_the_end_is_made_again(cluster: StandIn, package: Path) -> None:
     cluster.fails("delete statefulsets", SILENT, times=2)
     cluster.fails("get pods,", SILENT)
@@ -104,6 +105,7 @@ def test_ctrl_c_twice_returns_though_kubectl_hangs_and_fab_stop_ends_the_job(
     assert "ended with status 130" in fab(cluster, package, "status").stdout
 
 
+@pytest.mark.thorough
 def test_ctrl_c_twice_returns_though_kubectl_hangs_while_objects_are_made(
     cluster: StandIn, package: Path
 ) -> None:
@@ -139,6 +141,7 @@ def test_why_a_job_failed_is_said_before_it_is_taken_away(cluster: StandIn, pack
     assert ended(process)[0] == 7
 
 
+@pytest.mark.thorough
 def test_a_pod_that_never_began_is_not_said_to_be_stopped(cluster: StandIn, package: Path) -> None:
     cluster.makes_no_pods("exceeded quota: team")
     process = start(cluster, package)

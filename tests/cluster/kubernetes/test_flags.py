@@ -84,6 +84,7 @@ def test_why_pods_are_not_made_is_told_in_the_clusters_words(cluster: StandIn, p
     assert cluster.named() == set()
 
 
+@pytest.mark.thorough
 def test_without_the_right_to_read_events_it_waits_as_long_and_says_what_it_cannot_say(
     cluster: StandIn, package: Path
 ) -> None:
@@ -97,6 +98,7 @@ def test_without_the_right_to_read_events_it_waits_as_long_and_says_what_it_cann
     assert cluster.named() == set()
 
 
+@pytest.mark.thorough
 def test_two_launches_in_one_second_have_two_names(cluster: StandIn, package: Path) -> None:
     names = {
         word for _ in range(2) for word in re.findall(r"name: (job[-\w]+)$", dry(cluster, package), re.M)
@@ -116,6 +118,7 @@ def test_ctrl_c_ends_a_launch_that_waits_for_pods(cluster: StandIn, package: Pat
     assert cluster.named() == set()
 
 
+@pytest.mark.thorough
 def test_what_the_page_says_can_stand_in_conf_py_is_read_there(cluster: StandIn, package: Path) -> None:
     said = {
         "PLATFORM": "kubernetes",

@@ -215,7 +215,13 @@ def test_an_image_that_is_not_there_ends_the_launch(cluster: StandIn, package: P
     assert cluster.named() == set()
 
 
-@pytest.mark.parametrize("state", [{"waiting": {"reason": "CrashLoopBackOff"}}, {"running": {}}])
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"waiting": {"reason": "CrashLoopBackOff"}},
+        pytest.param({"running": {}}, marks=pytest.mark.thorough),
+    ],
+)
 def test_a_parameter_server_whose_container_is_killed_ends_the_job_with_its_reason_and_last_lines(
     cluster: StandIn, package: Path, state: dict[str, Any]
 ) -> None:

@@ -78,6 +78,7 @@ def test_a_parameter_server_whose_process_alone_is_killed_goes_on_from_its_snaps
     assert len(seen) == 1
 
 
+@pytest.mark.thorough
 def test_without_snapshots_it_ends_the_job_and_its_logs_come(
     cluster: StandIn, package: Path, gate: Path
 ) -> None:

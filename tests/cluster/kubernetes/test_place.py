@@ -17,6 +17,7 @@ __all__ = ["cluster", "package"]  # fixtures
 pytestmark = pytest.mark.cluster
 
 
+@pytest.mark.thorough
 def test_who_has_kubectl_look_elsewhere_meanwhile_changes_nothing_for_a_job(
     cluster: StandIn, package: Path
 ) -> None:
