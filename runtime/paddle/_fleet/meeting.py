@@ -182,7 +182,7 @@ def _token() -> Any:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    print(f"{text}\n", end="", file=sys.stderr, flush=True)  # at once: worlds are met by threads of their own
 
 
 def _own_address(place: Place) -> str:

@@ -167,6 +167,11 @@ def test_a_job_goes_on_without_its_launcher_and_is_seen_read_collected_and_stopp
     assert "pserver-0" in seen
     assert "Running" in seen
     assert "trained" in fab(cluster, package, "logs", "--role=trainer-1").stdout
+    followed = fab(cluster, package, "logs", "--role=trainer-1", "--follow").stdout
+    assert "trained" in followed
+    assert re.search(
+        r"`kubectl --context=stand-in --namespace=training logs --follow \S+-trainer-1` shows", followed
+    )
     collected = fab(cluster, package, "collect")
     assert (collected.returncode, "output" in collected.stdout) == (0, True)
     assert (package / "output" / "model").is_file()
@@ -181,6 +186,8 @@ def test_a_job_goes_on_without_its_launcher_and_is_seen_read_collected_and_stopp
         ({"version": "The connection to the server localhost:8080 was refused"}, "Does the cluster run"),
         ({"version": 'error: context "far" does not exist'}, "get-contexts"),
         ({"auth": "failed: no"}, "role.yaml"),
+        ({"auth can-i get pods --subresource=log": "failed: no"}, "this user may not get pods/log in"),
+        ({"auth can-i list pods": "failed: no"}, "this user may not list pods in namespace training"),
         ({"create": 'Error from server (AlreadyExists): services "job" already exists'}, "has that name"),
         ({"create": 'namespaces "nowhere" not found'}, "--namespace=NAME"),
         (

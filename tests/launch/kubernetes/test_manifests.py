@@ -142,7 +142,8 @@ def test_pods_may_do_nothing_but_their_work(folder: Path) -> None:
 
 
 def test_the_key_comes_to_parameter_servers_alone(folder: Path) -> None:
-    servers, trainers = templates(whole.objects(planned(folder)))
+    objects = whole.objects(planned(folder))
+    servers, trainers = templates(objects)
     key = {"secret": {"name": f"{JOB}-certificate"}}
     of = [
         [
@@ -154,6 +155,10 @@ def test_the_key_comes_to_parameter_servers_alone(folder: Path) -> None:
     ]
     assert key in of[0]
     assert key not in of[1]
+    assert {made["metadata"]["name"]: set(made["stringData"]) for made in of_kind(objects, "Secret")} == {
+        f"{JOB}-trust": {"token", "tls_ca"},
+        f"{JOB}-certificate": {"tls_cert", "tls_key"},
+    }
 
 
 def test_no_secret_is_outside_of_secrets(folder: Path) -> None:

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import cast
 
 import pytest
 
 from paddle._launch.errors import NodeError
-from paddle._launch.kubernetes import removal
+from paddle._launch.kubernetes import removal, whole
 from paddle._launch.kubernetes.kubectl import Kubectl, Refused
+
+from .jobs import planned, workspace
 
 JOB = "job20261122120000-abcdef"
 SILENT = NodeError("no answer.")
 
 
 class Scripted:
-    """Answers as it is told, once each, and then that nothing is left; ``asked``: the verbs."""
+    """Answers as it is told, once each, and then that nothing is left; ``asked``: the verbs;
+    ``deleted``: what was to go, as kubectl names it."""
 
     def __init__(self, **answers: list[str | NodeError]) -> None:
         self.asked: list[str] = []
+        self.deleted: list[str] = []
         self._answers = answers
 
     def ask(self, verb: str, *words: str) -> str:
         self.asked.append(verb)
+        if verb == "delete":
+            self.deleted += words[0].split(",")
         answers = self._answers.get(verb, [])
         answer = answers.pop(0) if answers else ""
         if isinstance(answer, NodeError):
@@ -73,3 +80,13 @@ def test_patience_ends() -> None:
 def test_who_is_hurried_does_not_wait() -> None:
     with pytest.raises(NodeError, match="on their way out"):
         taken(Scripted(get=["pod/a"] * 9), is_hurried=lambda: True)
+
+
+def test_whatever_is_made_is_taken_away(tmp_path: Path) -> None:
+    made = whole.objects(planned(workspace(tmp_path / "job"), "--snapshot_dir=snapshots"), "v1.37.0")
+    kinds = {f"{each['kind'].lower()}s" for each in made}
+    kubectl = Scripted()
+    taken(kubectl)
+    assert "poddisruptionbudgets" in kinds
+    # A StatefulSet makes pods and claims, a Job pods: neither takes them with it at once, or at all.
+    assert sorted(kubectl.deleted) == sorted(kinds | {"pods", "persistentvolumeclaims"})

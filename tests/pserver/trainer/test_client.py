@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -269,6 +271,33 @@ def test_connecting_waits_for_a_pserver_and_says_so_then_gives_up(monkeypatch: p
     with pytest.raises(ShardUnreachable, match=rf"no pserver answers at 127\.0\.0\.1:{port} since"):
         start(alone(port, connect_timeout_s=0.4, notice=notices.append))
     assert f"waiting for pserver 127.0.0.1:{port} since 0 s" in notices
+
+
+class Parts(io.StringIO):
+    """Standard error that is not buffered: each of ``written`` is there at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: list[str] = []
+
+    def write(self, text: str) -> int:
+        self.written.append(text)
+        return len(text)
+
+
+def test_each_notice_is_a_line_whichever_other_shard_has_one_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddle._pserver.trainer.approach._FIRST_NOTICE_S", 0.1)
+    monkeypatch.setattr("paddle._pserver.trainer.approach._RETRY_S", 0.01)
+    parts = Parts()
+    monkeypatch.setattr(sys, "stderr", parts)
+    listener = listen("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    listener.close()
+    with pytest.raises(ShardUnreachable):
+        start(alone(port, connect_timeout_s=0.4))
+    said = [part for part in parts.written if part]
+    assert said
+    assert all(part.startswith("waiting for pserver ") and part.endswith("\n") for part in said)
 
 
 @pytest.mark.parametrize("insists", [False, True])

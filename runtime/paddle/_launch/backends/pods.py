@@ -43,6 +43,7 @@ _LOOK_S = 1.0
 _GONE_S = 90.0
 _MAKING_S = 5.0  # for what is being made when all is to go
 _ASKED_S = 45.0  # for the first answer: sooner than the phase is over
+_GOES_ON = "The job goes on meanwhile, and how it stands is asked again."
 _UNSAID = "its pod was not started, and the cluster does not say why"
 
 
@@ -159,6 +160,7 @@ class PodCrew:
         for what in (("statefulsets.apps",), ("jobs.batch",), ("pods", "--subresource=exec")):
             removal.check_may(self._kubectl, "create", *what)
         removal.check_may(self._kubectl, "get", "pods", "--subresource=log")
+        removal.check_may(self._kubectl, "list", "pods")
 
     def _make(self) -> None:
         first, *others = whole.objects(self._plan, self._version)
@@ -183,7 +185,7 @@ class PodCrew:
                 listed = self._kubectl.read("get", "pods", "-l", names.chosen(self._plan.name))
                 self._take(watching.states(listed))
             except NodeError as error:  # the engine keeps the job, whether it answers or not
-                self._tell_once(str(error))
+                self._tell_once(f"{error} {_GOES_ON}")
             except Exception as error:  # whatever it is, nobody is to wait for this launch for ever
                 self._post(NodeFailed(0, f"{type(error).__name__}: {error}"))
                 return

@@ -1,7 +1,8 @@
 """What `fab logs` shows: what the roles of a job print, merged, each line with its role and address.
 
 It must never change anything. Of a job that runs the lines come from its launch, in the order in which it
-heard them, and go on as long as it is followed; of others from their files, role by role.
+heard them, and go on as long as it is followed; of others from their files, role by role. Of a job on
+Kubernetes that has lost its launcher they come from its pods, as far as they are printed.
 
 Guarantee: lines are those of this job, never of another one whose results have come to the same place since.
 """
@@ -75,6 +76,8 @@ def lines(job: Job, wanted: Choice, *, follow: bool) -> Iterator[RoleLine]:
         yield from _of_launch(job, wanted, follow=follow)
     elif job.standing is Standing.LOST and job.record.plan.pods is not None:
         yield from _of_pods(job, wanted)
+        if follow:
+            yield RoleLine("", after.how_to_follow(job.record.plan, wanted.role))
     else:
         yield from _of_files(job, wanted)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from paddle._launch.errors import JobError, NodeError
 from paddle._launch.kubernetes import names, removal, watching
 from paddle._launch.kubernetes.inside.telling import text_of
-from paddle._launch.kubernetes.kubectl import Kubectl
+from paddle._launch.kubernetes.kubectl import Kubectl, typed
 from paddle._launch.kubernetes.watching import PodState
 from paddle._launch.plan import LaunchPlan
 
@@ -55,6 +55,19 @@ def printed(plan: LaunchPlan) -> Iterator[tuple[str, list[str]]]:
                 yield role.name, [text for text, is_report in told if not is_report]
     except NodeError as error:
         raise JobError(str(error)) from error
+
+
+def how_to_follow(plan: LaunchPlan, role: str) -> str:
+    """Say that nobody follows what is printed, and how a user does, of a ``role`` or of all trainers."""
+    assert plan.pods is not None
+    try:
+        found = _states(plan).get(role) if role else None
+    except NodeError as error:
+        raise JobError(str(error)) from error
+    trainers = f"--selector={names.INSTANCE}={plan.name},{names.COMPONENT}=trainer"
+    which = found.name if found else f"{trainers} --max-log-requests={len(plan.roles('trainer'))}"
+    call = f"{typed(plan.pods)} logs --follow {which}"
+    return f"... the launcher of {plan.name} is gone, and with it who follows: `{call}` shows what is to come"
 
 
 def _kubectl(plan: LaunchPlan) -> Kubectl:

@@ -55,7 +55,7 @@ _WORD_S = 0.5  # for a last word to pservers, which may not be there
 
 
 def _print(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    print(f"{text}\n", end="", file=sys.stderr, flush=True)  # at once: several shards have words at one time
 
 
 class RemoteExchange:
