@@ -17,6 +17,7 @@ from .ops.book_operators import BOOK, BOOK_OTHERS
 from .ops.dense_operators import DENSE, DENSE_OTHERS
 from .ops.image_operators import PICTURES, PICTURES_WRONG
 from .ops.sequence_operators import SEQUENCE_OTHERS, SEQUENCES
+from .ops.tally_operators import TALLIES, TALLIES_WRONG
 from .passes.case import Case
 from .passes.fused_cases import FUSED, FUSED_WRONG
 
@@ -258,6 +259,7 @@ DIFFERENTIABLE = [
     *SEQUENCES,
     *DENSE,
     *PICTURES,
+    *TALLIES,
 ]
 
 OTHERS = [
@@ -362,6 +364,7 @@ def test_dropout_upscaled_in_training_keeps_the_mean() -> None:
 WRONG = [
     *FUSED_WRONG,
     *PICTURES_WRONG,
+    *TALLIES_WRONG,
     ("mul", {"X": X, "Y": Y}, {}, "4 columns and Y has 5 rows"),
     ("mul", {"X": X[0], "Y": Y}, {}, "must be a matrix"),
     ("elementwise_add", {"X": X, "Y": Y[:, :3]}, {}, "does not broadcast"),

@@ -40,6 +40,7 @@ from paddle._engine.ops import (
     table,
     tag_measures,
     tags,
+    tallies,
 )
 from paddle._engine.registry import Row
 
@@ -77,6 +78,7 @@ ROWS: tuple[Row, ...] = (
     *repeating.ROWS,
     *placing.ROWS,
     *ranking.ROWS,
+    *tallies.ROWS,
     *arrays.ROWS,
     *exchange.ROWS,
 )
