@@ -240,7 +240,10 @@ DIFFERENTIABLE = [
         {"X": IMAGES, **CHANNELS},
         lambda: normalized(IMAGES, IMAGES.mean((0, 2, 3)), IMAGES.var((0, 2, 3))),
     ),
-    Case("batch_norm", {"X": X, **CHANNELS}, lambda: normalized(X, X.mean(0), X.var(0))),
+    *(
+        Case(type, {"X": X, **CHANNELS, **more}, lambda: normalized(X, X.mean(0), X.var(0)))
+        for type, more in {"batch_norm": {}, "batch_norm_told": {"Momentum": np.array([0.3])}}.items()
+    ),
     Case(
         "batch_norm",
         {"X": X, **CHANNELS},

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from numbers import Number
 from typing import Any
 
+from paddle._program.description.dtypes import is_float
+from paddle._program.description.variable import Variable
 from paddle.tensor._append import append, axes_of, variable_of
 
 __all__ = [
@@ -85,7 +87,6 @@ ceil = _unary("ceil", "x rounded up")
 cos = _unary("cos", "Cosine")
 cosh = _unary("cosh", "Hyperbolic cosine")
 erf = _unary("erf", "The error function")
-exp = _unary("exp", "e ** x")
 floor = _unary("floor", "x rounded down")
 log = _unary("log", "Natural logarithm")
 log2 = _unary("log2", "Logarithm to the base 2")
@@ -101,6 +102,14 @@ sqrt = _unary("sqrt", "Square root")
 square = _unary("square", "x * x")
 tan = _unary("tan", "Tangent")
 tanh = _unary("tanh", "Hyperbolic tangent")
+
+
+def exp(x: Any, name: str | None = None) -> Any:
+    """e ** x, element by element: a floating number of a whole one, too."""
+    from paddle.tensor.manipulation import cast
+
+    is_whole = isinstance(x, Variable) and not is_float(x.dtype)
+    return append("exp", {"X": cast(x, "float32") if is_whole else x}, name=name)
 
 
 def neg(x: Any, name: str | None = None) -> Any:

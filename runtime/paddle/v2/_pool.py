@@ -25,7 +25,8 @@ from paddle.v2.config_base import Initializer
 @dataclass(frozen=True, eq=False)
 class Keeper:
     """Who trains parameters: in ``arrays``, of which ``fetch`` brings all rows up to date, and ``averages``
-    gives those over the last steps. ``settle`` waits until a step that is under way is over.
+    gives those over the last steps. ``settle`` waits until a step that is under way is over; ``gradient``
+    gives that of the last batch.
 
     A ``remote`` one mirrors what others own, so it does not take values in.
     """
@@ -35,6 +36,7 @@ class Keeper:
     averages: Callable[[], Mapping[str, np.ndarray]]
     remote: bool
     settle: Callable[[], object] = lambda: None
+    gradient: Callable[[str], np.ndarray] | None = None
 
 
 class Pool(Mapping[str, np.ndarray]):
@@ -90,6 +92,13 @@ class Pool(Mapping[str, np.ndarray]):
         for keeper in dict.fromkeys(each for each in behind if each is not None):
             keeper.fetch()
         return [self[name] for name in listed]
+
+    def gradient(self, name: str) -> np.ndarray:
+        """The gradient of a parameter for the last batch that was trained on, 0 where nobody trains it."""
+        shape, keeper = self.shape(name), self._keepers.get(name)
+        if keeper is None or keeper.gradient is None:
+            return np.zeros(shape, np.float32)
+        return keeper.gradient(name)
 
     def check(self, configs: Iterable[ParameterConfig]) -> None:
         """Raise where a network's parameters are not those of this pool."""

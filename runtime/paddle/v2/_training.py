@@ -8,7 +8,7 @@ from the seed, the pass and the batch's place in it, also in a process that bega
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from paddle._engine.pruning import MASK, append_pruning, mask_of, pruned
 from paddle._engine.team import Team
 from paddle.v2._feeding.parts import parts
 from paddle.v2._lowering.network import Network
+from paddle.v2._machine import GradientMachine
 from paddle.v2._pool import Keeper, Pool
 from paddle.v2._tally import Meter, Tally, meters, tally, variables
 from paddle.v2.topology import Topology
@@ -45,6 +46,7 @@ class Training:
         self._ratios = net.sparsity_ratios()
         pairs = append_pruning(net.program, append_backward(net.program, objective), self._ratios)
         append_exchange(net.program, pairs)
+        self.machine = GradientMachine(net, pairs, pool, threads)
         self._trained = [parameter.spec for parameter, _ in pairs]
         self._program = net.program
         self._keeper: Keeper | None = None
@@ -60,7 +62,8 @@ class Training:
         arrays = exchange.start(self._trained, self._update, values)
         self._pool.scope.bind({name + MASK: mask_of(arrays[name], ratio) for name, ratio in ratios.items()})
         settle = exchange.settle if isinstance(exchange, Overlapping) else lambda: None
-        self._keeper = Keeper(arrays, exchange.fetch, exchange.averages, remote, settle)
+        gradient = self.machine._gradient
+        self._keeper = Keeper(arrays, exchange.fetch, exchange.averages, remote, settle, gradient)
         self._pool.follow(self._keeper)
         given = (exchange, exchange.room(), names)
         scope = self._pool.scope
@@ -92,7 +95,8 @@ class Training:
         """Compute the gradients of a batch and learn from them."""
         self.resume()
         self._steps += 1
-        return self._run(self._runner, self._program, feed, samples)
+        looked = self.machine._begin(feed, samples, {"seed": self._pass_seed, "step": self._steps})
+        return self._run(self._runner, self._program, feed, samples, looked)
 
     def test(self, batches: Iterable[tuple[Feed, int]]) -> Tally:
         """Compute cost and metrics of batches, each with its number of samples, as a test does."""
@@ -109,15 +113,27 @@ class Training:
         for name in self._names:
             self._pool[name]
 
-    def _run(self, runner: Executor | Team, program: Program, feed: Feed, samples: int) -> Tally:
-        wanted = [self._cost, *variables(self._meters)]
+    def _run(
+        self,
+        runner: Executor | Team,
+        program: Program,
+        feed: Feed,
+        samples: int,
+        looked: Sequence[Variable] = (),
+    ) -> Tally:
+        wanted = [*looked, self._cost, *variables(self._meters)]
         drawn = {"seed": self._pass_seed, "step": self._steps}
         if isinstance(runner, Executor):
-            cost, *values = runner.run(program, feed, wanted, samples=samples, **drawn)
-            return tally(self._meters, samples, cost, values)
-        cut, total = parts(feed, samples, runner.count), Tally()
-        for part, (cost, *values) in zip(cut, runner.run(program, cut, wanted, **drawn), strict=True):
-            total.add(tally(self._meters, part.samples, cost, values))
+            cut, found = [samples], [runner.run(program, feed, wanted, samples=samples, **drawn)]
+        else:
+            several = parts(feed, samples, runner.count)
+            cut, found = [each.samples for each in several], runner.run(program, several, wanted, **drawn)
+        if looked:
+            self.machine._end([each[: len(looked)] for each in found])
+        total = Tally()
+        for size, each in zip(cut, found, strict=True):
+            cost, *values = each[len(looked) :]
+            total.add(tally(self._meters, size, cost, values))
         return total
 
 

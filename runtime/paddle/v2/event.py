@@ -5,26 +5,19 @@
     EndPass
 
 Of what a process before this one has trained there is the last EndPass only. They must never know the
-trainer. Guarantee: an event does not change after it was handed out.
+trainer. Guarantee: an event does not change after it was handed out; but ``gm``, its gradient machine, speaks
+of the last batch that was trained on (_machine.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from paddle._absent import NotInThisRelease
 
 __all__ = ["BeginIteration", "BeginPass", "EndForwardBackward", "EndIteration", "EndPass", "TestResult"]
-
-
-class _WithMachine:
-    @property
-    def gm(self) -> object:
-        """Not in this release."""
-        raise NotInThisRelease(
-            "event.gm is not in this release: what a layer gives is computed by paddle.infer"
-        )
 
 
 class _WithEvaluator:
@@ -50,7 +43,7 @@ class BeginIteration:
 
 
 @dataclass(frozen=True)
-class EndForwardBackward(_WithMachine):
+class EndForwardBackward:
     """The gradients of a batch were computed, and learned from: parameters are those of the next batch.
 
     The original has this event between the two.
@@ -58,20 +51,22 @@ class EndForwardBackward(_WithMachine):
 
     pass_id: int
     batch_id: int
+    gm: Any = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
-class EndIteration(_WithMachine, _WithEvaluator):
+class EndIteration(_WithEvaluator):
     """A batch has ended. ``cost``, per sample, and ``metrics``, by evaluator name, are this batch's."""
 
     pass_id: int
     batch_id: int
     cost: float
     metrics: Mapping[str, float] = field(default_factory=dict)
+    gm: Any = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
-class EndPass(_WithMachine, _WithEvaluator):
+class EndPass(_WithEvaluator):
     """A pass has ended. ``metrics``: of the whole pass, by evaluator name.
 
     A handler may see one of these twice: a process that was started again begins with that of the last pass
@@ -80,6 +75,7 @@ class EndPass(_WithMachine, _WithEvaluator):
 
     pass_id: int
     metrics: Mapping[str, float] = field(default_factory=dict)
+    gm: Any = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from typing import IO, Any
 
 import numpy as np
 
-from paddle._absent import NotInThisRelease
 from paddle._engine.checkpoint import parameter_tar
 from paddle.v2 import _flags
 from paddle.v2._config import ParameterConfig
@@ -80,10 +79,9 @@ class Parameters:
     __setitem__ = set
 
     def get_grad(self, key: str) -> np.ndarray:
-        """Not in this release."""
-        raise NotInThisRelease(
-            "Parameters.get_grad is not in this release: gradients are not kept after a step"
-        )
+        """A copy of a parameter's gradient, in its shape, for the last batch that was trained on, summed over
+        its samples. 0 before the first batch, and of a parameter that nobody trains."""
+        return self._pool.gradient(key)
 
     def serialize(self, name: str, f: IO[bytes]) -> None:
         """Write one parameter's header and values."""

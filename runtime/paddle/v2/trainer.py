@@ -182,7 +182,11 @@ class SGD:
         self._passed_over, self._passes = self._passed_over - begin, self._passes + begin
         is_of_this_call = begin and not self._passed_over
         if is_of_this_call and not self._batches_over:  # else the values are not those of its end any more
-            handler(event.EndPass(begin - 1, dict.fromkeys(self._training.metrics, math.nan)))
+            handler(
+                event.EndPass(
+                    begin - 1, dict.fromkeys(self._training.metrics, math.nan), self._training.machine
+                )
+            )
         return begin
 
     def _succeeded(self) -> None:
@@ -213,6 +217,7 @@ class SGD:
         exchange.begin_pass(self._passes)
         over, self._batches_over = self._batches_over, 0
         self._training.begin_pass(self._passes, over)
+        gm = self._training.machine
         kind = SourceAhead if self._reads_ahead else Source
         with kind(reader, feeder, time.perf_counter, over) as source:
             for batch_id, batch in enumerate(iter(source.next, None), over):
@@ -221,17 +226,17 @@ class SGD:
                 source.begin_turn()
                 tally = self._training.step(feed, batch.samples)
                 source.end_turn()
-                handler(event.EndForwardBackward(pass_id, batch_id))
+                handler(event.EndForwardBackward(pass_id, batch_id, gm))
                 progress.batch(batch_id, tally)
                 self._divergence.look(pass_id, batch_id, tally.cost)
-                handler(event.EndIteration(pass_id, batch_id, tally.cost, tally.metrics))
+                handler(event.EndIteration(pass_id, batch_id, tally.cost, tally.metrics, gm))
         self._reads_ahead = self._may_read_ahead and source.pace.is_worth_a_thread
         exchange.end_pass(self._passes)
         self._passes += 1
         if not progress.total.samples and not over:
             self._warn_of_no_batch(pass_id)
         progress.end()
-        handler(event.EndPass(pass_id, progress.total.metrics))
+        handler(event.EndPass(pass_id, progress.total.metrics, gm))
 
 
 def _local() -> Exchange:

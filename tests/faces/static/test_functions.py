@@ -173,6 +173,11 @@ def test_of_two_tensors(name):
     assert not sizes
 
 
+def test_exp_of_whole_numbers_is_not_whole():
+    _, found = computed([L], paddle.exp)
+    assert found == pytest.approx(np.exp(L), rel=1e-5)
+
+
 OF_LABELS = {
     "cross_entropy": (
         lambda a, y: F.cross_entropy(a, y),

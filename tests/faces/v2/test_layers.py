@@ -15,6 +15,10 @@ def ids(name="i", size=7):
     return paddle.layer.data(name=name, type=paddle.data_type.integer_value(size))
 
 
+def rows(size):
+    return paddle.layer.data(name="x", type=paddle.data_type.dense_vector_sequence(size))
+
+
 def parameters_of(layer):
     return {config.name: config for config in paddle.layer.parse_network(layer).parameters}
 
@@ -267,7 +271,10 @@ def test_what_does_not_fit_is_refused_where_it_is_written(write, error):
         write()
 
 
-@pytest.mark.parametrize("type", ["data", "maxid", "slope_intercept", "square_error", "sum_cost"])
+DROP_NOTHING = ["data", "maxid", "slope_intercept", "square_error", "sum_cost"]
+
+
+@pytest.mark.parametrize("type", [*DROP_NOTHING, "lstmemory", "gated_recurrent", "recurrent"])
 def test_a_layer_that_does_not_drop_says_so(type):
     drop = paddle.attr.Extra(drop_rate=0.5)
     layer = paddle.layer
@@ -277,6 +284,9 @@ def test_a_layer_that_does_not_drop_says_so(type):
         "slope_intercept": lambda: layer.slope_intercept(input=dense(), name="l", layer_attr=drop),
         "square_error": lambda: layer.mse_cost(input=dense(), label=dense("y"), name="l", layer_attr=drop),
         "sum_cost": lambda: layer.sum_cost(input=dense(), name="l", layer_attr=drop),
+        "lstmemory": lambda: layer.lstmemory(input=rows(4), name="l", layer_attr=drop),
+        "gated_recurrent": lambda: layer.grumemory(input=rows(3), name="l", layer_attr=drop),
+        "recurrent": lambda: layer.recurrent(input=rows(4), name="l", layer_attr=drop),
     }
     with pytest.raises(ValueError, match=f"layer 'l': a layer of type '{type}' does not support drop_rate"):
         write[type]()

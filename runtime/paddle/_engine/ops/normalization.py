@@ -2,7 +2,8 @@
 
 Sources of the semantics: v2's ``batch_norm`` and fluid's operator of that name. X is (samples, channels) or
 has places behind; Mean and Variance are parameters that nobody trains: a step in training moves them towards
-those of its batch, and a test uses them. Fluid's ``layer_norm`` and its kin are made of ``standardize``.
+those of its batch, by a momentum that an attribute tells or, of ``batch_norm_told``, a variable, and a test
+uses them. Fluid's ``layer_norm`` and its kin are made of ``standardize``.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ def _shape(forms: Forms) -> Mapping[str, Form]:
             raise ShapeError(
                 f"{slot} {list(forms[slot].shape)} has no number for each of {x.shape[1]} channels"
             )
+    if "Momentum" in forms.slots and forms["Momentum"].shape != (1,):
+        raise ShapeError(f"Momentum is one number, got {list(forms['Momentum'].shape)}")
     each = replace(x, shape=(forms["Scale"].shape[-1],))
     return {"Out": x, "SavedMean": each, "SavedInverse": each}
 
@@ -61,9 +64,11 @@ def _normalize(call: Call) -> Steps:
         call.scratch["b"],
     )
 
+    momentum = call.get("Momentum", np.array([attrs["momentum"]])).reshape(-1)
+
     def keep() -> None:
         for kept, new in ((kept_mean, mean), (kept_variance, inverse)):
-            kept += (new - kept) * (1 - attrs["momentum"])
+            kept += (new - kept) * (1 - momentum)
 
     def prepare() -> None:
         np.divide(1, np.sqrt(inverse + attrs["epsilon"]), inverse)
@@ -151,10 +156,10 @@ def _standardize_gradient(call: Call) -> Steps:
     yield partial(np.divide, dx, inverse, dx)
 
 
-ROWS = (
-    Row(
-        type="batch_norm",
-        inputs=("X", "Scale", "Bias", "Mean", "Variance"),
+def _row(type: str, *more: str) -> Row:
+    return Row(
+        type=type,
+        inputs=("X", "Scale", "Bias", "Mean", "Variance", *more),
         outputs=("Out", "SavedMean", "SavedInverse"),
         attrs={"epsilon": 1e-5, "momentum": 0.9, "is_test": False, "use_global_stats": False},
         changes=lambda attrs: () if _is_kept(attrs) else ("Mean", "Variance"),
@@ -166,7 +171,12 @@ ROWS = (
             of=("X", "Scale", "Bias"),
             needs=("X", "Scale", "SavedMean", "SavedInverse"),
         ),
-    ),
+    )
+
+
+ROWS = (
+    _row("batch_norm"),
+    _row("batch_norm_told", "Momentum"),
     Row(
         type="standardize",
         outputs=("Out", "Mean", "Variance"),

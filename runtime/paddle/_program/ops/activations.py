@@ -7,6 +7,7 @@ from math import log
 from typing import Any
 
 from paddle._engine.program import Variable as EngineVariable
+from paddle._program.description.dtypes import VarType
 from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
@@ -60,12 +61,24 @@ _ENGINES: Mapping[str, Mapping[str, Any]] = {
     "thresholded_relu": {"threshold": 1.0},
 }
 """Operators that the engine has under the same name, and their attributes."""
+_WHOLE = frozenset({"abs", "pow", "square"})
+"""Those that give whole numbers of whole numbers. Others compute with floats, and ``exp`` leaves off what is
+behind the point, as the original's do."""
 
 
 def _same(attrs: Mapping[str, Any]) -> Callable[[Lowering, Operator], None]:
     def lower(low: Lowering, op: Operator) -> None:
-        told = {name: op.attr(name) for name in attrs}
-        low.give(op, "Out", low.op(op.type, told, X=as_float(low, low.input(op, "X").variable)))
+        told, x = {name: op.attr(name) for name in attrs}, low.input(op, "X").variable
+        is_whole = x.dtype == "int64" and low.described(op, "X").dtype != VarType.BOOL
+        if is_whole and op.type == "pow":
+            told["factor"] = int(told["factor"])
+        if is_whole and op.type in _WHOLE and told.get("factor", 0) >= 0:
+            low.give(op, "Out", low.op(op.type, told, X=x))
+            return
+        out = low.op(op.type, told, X=as_float(low, x))
+        if is_whole and op.type in (*_WHOLE, "exp"):
+            out = low.op("cast", {"dtype": "int64"}, X=out)
+        low.give(op, "Out", out)
 
     return lower
 

@@ -9,8 +9,12 @@ from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import lowers
+from paddle._program.ops.arithmetic import as_float
 from paddle._program.ops.layouts import as_told, channels_first, is_last
 from paddle._program.ops.sizes import in_shape
+
+_MOMENTUM = ("MomentumTensor", "MomemtumTensor")
+"""The slot of a momentum that is a variable, and as 1.8 spells it."""
 
 
 @lowers(
@@ -41,7 +45,13 @@ def _batch_norm(low: Lowering, op: Operator) -> None:
     }
     weights = {slot: low.input(op, slot).variable for slot in ("Scale", "Bias")}
     kept = {slot: low.parameter(op, slot) for slot in ("Mean", "Variance")}
-    found = low.builder.ops("batch_norm", told, X=x, **weights, **kept)
+    by = [low.input(op, slot).variable for slot in _MOMENTUM if low.has(op, slot) and not low.again]
+    if by:
+        found = low.builder.ops(
+            "batch_norm_told", told, X=x, **weights, **kept, Momentum=as_float(low, by[0])
+        )
+    else:
+        found = low.builder.ops("batch_norm", told, X=x, **weights, **kept)
     low.give(op, "Y", found["Out"] if x is whole else in_shape(low, found["Out"], whole.shape, whole))
     low.give(op, "SavedMean", found["SavedMean"], ())
     low.give(op, "SavedVariance", found["SavedInverse"], ())

@@ -18,8 +18,8 @@ from paddle._program.lowering.op_rows import lowers
     sync_stats=False,
 )
 def _data_norm(low: Lowering, op: Operator) -> None:
-    """By counts that are parameters as any others: what moves them is an optimizer, here as upstream's does on
-    processors, by how many samples there were, their sum, and the squares about the mean."""
+    """By counts that are parameters as any others. An optimizer moves them, as upstream's does on processors,
+    by how many samples there were, their sum, and the squares about the mean."""
     x = low.input(op, "X").variable
     if len(x.shape) != 2:
         raise BadProgram(f"operator 'data_norm' takes (samples, columns), not {list(x.shape)}")
@@ -46,7 +46,9 @@ def _cvm(low: Lowering, op: Operator) -> None:
     """Rows of a sequence have the counts of their sequence."""
     x, counts = low.input(op, "X"), low.input(op, "CVM").variable
     if len(x.runs) > 1:
-        raise BadProgram(f"operator 'cvm': {op.input('X')[0]!r} has sequences of sequences, and takes one level")
+        raise BadProgram(
+            f"operator 'cvm': {op.input('X')[0]!r} has sequences of sequences, and takes one level"
+        )
     if x.runs:
         counts = low.op("sequence_expand", X=counts, Offsets=x.runs[0], Like=x.variable)
     low.give(op, "Y", low.op("cvm", {"is_kept": bool(op.attr("use_cvm"))}, X=x.variable, Counts=counts))

@@ -54,7 +54,14 @@ def gradients(
 ) -> list[Variable | None]:
     """The gradients of ``targets``, each times its ``target_gradients`` (1 by default), by ``inputs``."""
     targets, inputs = _variables("targets", targets), _variables("inputs", inputs)
-    given = _several(target_gradients) if target_gradients is not None else [None] * len(targets)
+    if not targets:
+        raise BadArgument("gradients: targets is a Variable of the program or several, and there is none")
+    given: list[Variable | None] = [None] * len(targets)
+    if target_gradients is not None:
+        given = [
+            None if each is None else _variables("target_gradients", each)[0]
+            for each in _several(target_gradients)
+        ]
     if len(given) != len(targets):
         raise BadArgument(f"there are {len(targets)} targets and {len(given)} target_gradients")
     block = targets[0].block.program.global_block()

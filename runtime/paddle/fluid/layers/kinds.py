@@ -30,8 +30,9 @@ _NUMBERS_OF_INPUT = """
     sequence_reshape sequence_scatter sequence_slice shape strided_slice sums
     """
 _FLOATS_OF_INPUT = """
-    accuracy auc batch_norm bpr_loss conv2d conv2d_transpose cross_entropy crf_decoding dice_loss dynamic_gru
-    continuous_value_model data_norm dynamic_lstm dynamic_lstmp fc group_norm gru_unit hsigmoid huber_loss im2sequence instance_norm layer_norm
+    accuracy auc batch_norm bpr_loss continuous_value_model conv2d
+    conv2d_transpose cross_entropy crf_decoding data_norm dice_loss dynamic_gru
+    dynamic_lstm dynamic_lstmp fc group_norm gru_unit hsigmoid huber_loss im2sequence instance_norm layer_norm
     linear_chain_crf log_loss lrn mse_loss nce row_conv sequence_conv sequence_first_step sequence_last_step
     sequence_pool sequence_softmax softmax square_error_cost uniform_random_batch_size_like warpctc
     """

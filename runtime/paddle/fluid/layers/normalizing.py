@@ -18,7 +18,7 @@ def batch_norm(
     input: Variable,
     act: str | None = None,
     is_test: bool = False,
-    momentum: float = 0.9,
+    momentum: float | Variable = 0.9,
     epsilon: float = 1e-05,
     param_attr: Any = None,
     bias_attr: Any = None,
@@ -32,7 +32,7 @@ def batch_norm(
     **others: Any,
 ) -> Variable:
     """Each channel less its mean over the batch, over its deviation, times a scale and plus a bias. A test
-    takes the moving mean and variance, which training moves."""
+    takes the moving mean and variance, which training moves by ``momentum``, a number or a variable."""
     check_known("batch_norm", others, "fuse_with_relu use_mkldnn")
     helper = LayerHelper("batch_norm", param_attr=param_attr, bias_attr=bias_attr, act=act, name=name)
     channels = [input.shape[1] if data_layout == "NCHW" else input.shape[-1]]
@@ -47,7 +47,6 @@ def batch_norm(
     out = helper.create_variable_for_type_inference(input.dtype)
     saved = [helper.create_variable_for_type_inference(input.dtype, stop_gradient=True) for _ in range(2)]
     attrs = {
-        "momentum": momentum,
         "epsilon": epsilon,
         "is_test": is_test,
         "data_layout": data_layout,
@@ -60,7 +59,11 @@ def batch_norm(
         "SavedMean": [saved[0]],
         "SavedVariance": [saved[1]],
     }
-    inputs = {"X": input, **weights, "Mean": kept["Mean"], "Variance": kept["Variance"]}
+    inputs = {"X": input, **weights, **kept}
+    if isinstance(momentum, Variable):
+        inputs["MomentumTensor"] = momentum
+    else:
+        attrs["momentum"] = momentum
     helper.append_op("batch_norm", inputs, outputs, attrs)
     return helper.append_activation(out)
 

@@ -1,4 +1,4 @@
-"""Layers of click-through programs: columns normalized by what was counted, and counts of shows and clicks."""
+"""Layers of click-through programs: columns normalized by counts, and counts of shows and clicks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from paddle.fluid.layers.appending import appended
 
 __all__ = ["continuous_value_model", "data_norm"]
 
-_COUNTS = (("batch_size", "BatchSize", 1e4), ("batch_sum", "BatchSum", 0.0)) + (
+_COUNTS = (
+    ("batch_size", "BatchSize", 1e4),
+    ("batch_sum", "BatchSum", 0.0),
     ("batch_square_sum", "BatchSquareSum", 1e4),
 )
 _WEIGHTS = (("scale_w", "scale_w", 1.0), ("bias", "bias", 0.0))
@@ -36,8 +38,8 @@ def data_norm(
     summary_decay_rate: float = 0.9999999,
     enable_scale_and_shift: bool = False,
 ) -> Variable:
-    """Each column less its mean, over its deviation, both of counts that outlive a step: how many samples there
-    were, their sum, and their squares about the mean.
+    """Each column less its mean, over its deviation, both of counts that outlive a step: how many samples
+    there were, their sum, and their squares about the mean.
 
     The counts are trainable parameters, ``<name>.batch_size``, ``.batch_sum`` and ``.batch_square_sum``, that
     an optimizer moves by those of a batch. ``param_attr``: what they, and ``scale_w`` and ``bias``, begin as.
@@ -74,6 +76,6 @@ def data_norm(
 
 
 def continuous_value_model(input: Variable, cvm: Variable, use_cvm: bool = True) -> Variable:
-    """The first two columns, shows and clicks, as log(shows + 1) and log(clicks + 1) - log(shows + 1), or without
-    them where not ``use_cvm``. Back through them goes ``cvm``, (samples, 2), as it is."""
+    """The first two columns, shows and clicks, as log(shows + 1) and log(clicks + 1) - log(shows + 1), or
+    without them where not ``use_cvm``. Back through them goes ``cvm``, (samples, 2), as it is."""
     return appended("cvm", {"X": input, "CVM": cvm}, {"use_cvm": use_cvm}, out="Y")
