@@ -66,6 +66,7 @@ def test_the_gradient_is_the_slope_of_the_program(name: str) -> None:
     loss = layers.mean(layers.fc(CASES[name](x), 1, bias_attr=False))
     (slopes,) = fluid.gradients([loss], [x])
     exe = fluid.Executor()
+    fluid.default_startup_program().random_seed = 3  # no relu near its bend
     exe.run(fluid.default_startup_program())
     feed = {key: NUMBERS[key] for key in NUMBERS if fluid.default_main_program().global_block().has_var(key)}
 

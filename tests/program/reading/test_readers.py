@@ -49,6 +49,20 @@ def runs(loader: Any, fetch: list[Any]) -> list[list[Any]]:
     return found
 
 
+def test_the_run_that_finds_no_batch_is_counted_by_schedules() -> None:
+    """As PaddlePaddle 1.8.5 does: its counter is moved before the reader is asked."""
+    loader = DataLoader.from_generator(data(), capacity=2, iterable=False)
+    loader.set_sample_generator(numbers(4), batch_size=2)
+    rate = fluid.layers.exponential_decay(0.8, 1, 0.5)
+    later = fluid.layers.create_global_var([1], 0.0, "float32", persistable=True)
+    fluid.layers.increment(later)
+    fluid.Executor().run(fluid.default_startup_program())
+    first, second = (runs(loader, [rate, later]) for _ in range(2))
+    assert first == [[[pytest.approx(0.8 / 2**step)], [step + 1.0]] for step in (0, 1)]
+    # two runs without a batch between the passes; what counts behind the reader has not seen them
+    assert second == [[[pytest.approx(0.8 / 2**step)], [step - 1.0]] for step in (4, 5)]
+
+
 @pytest.mark.parametrize("kind", ["sample", "sample_list", "batch"])
 def test_a_pass_is_all_batches_and_then_eof(kind: str) -> None:
     x, y = data()

@@ -16,6 +16,7 @@ from paddle._program.reading.reader import Reader, named
 
 if TYPE_CHECKING:
     from paddle._program.description.program import Program
+    from paddle._program.running.scope import Scope
 
 READ = "read"
 
@@ -49,6 +50,18 @@ def turn(reads: tuple[Read, ...], values: dict[str, Any]) -> Iterator[None]:
     finally:
         for reader in taken:
             reader.computed()
+
+
+def count_unread(program: Program, scope: Scope) -> None:
+    """Count a run that found no batch, by what counts steps before anything is read: a schedule's counter,
+    which the original's executor has moved when its reader says that a pass is over."""
+    for op in program.global_block().ops:
+        if op.type == READ:
+            return
+        held = scope.find_var(op.output("Out")[0]) if op.type == "increment" else None
+        if held is not None and held.is_initialized():
+            array = held.get_tensor().array()
+            array += array.dtype.type(op.attr("step"))
 
 
 def _held(name: str) -> Reader:

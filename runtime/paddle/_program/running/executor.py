@@ -29,7 +29,7 @@ from paddle._program.lowering.updates import is_update
 from paddle._program.moving.turns import Lock
 from paddle._program.reading.end import EOFException
 from paddle._program.reading.training import FetchHandler, Watch, train
-from paddle._program.reading.turns import Read, reads_of, turn
+from paddle._program.reading.turns import Read, count_unread, reads_of, turn
 from paddle._program.running.course import Course
 from paddle._program.running.fetched import Fetched
 from paddle._program.running.lod_tensor import LoDTensor
@@ -104,8 +104,13 @@ class Executor:
             known = self._programs[program] = _Known(program._version, reads_of(program), runs)
         if not known.reads:
             return self._computed(program, known, values, names, scope, return_numpy)
-        with turn(known.reads, values):
-            return self._computed(program, known, values, names, scope, return_numpy)
+        try:
+            with turn(known.reads, values):
+                return self._computed(program, known, values, names, scope, return_numpy)
+        except EOFException:
+            if program._carrier is None:  # servers count steps that were taken
+                count_unread(program, scope)
+            raise
 
     def _computed(
         self,

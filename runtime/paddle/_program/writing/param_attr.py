@@ -91,7 +91,7 @@ def normalized_weights(
     """The weights: an output of operators on the parameters ``NAME_v``, a direction, and ``NAME_g``."""
     name = attr.name or unique_name.generate(f"{helper.name}.w")
     parts = {}
-    for part in ("v", "g"):
+    for part in ("g", "v"):
         own = ParamAttr()
         vars(own).update({trait: value for trait, value in vars(attr).items() if trait != "dim"})
         own.name = f"{name}_{part}"

@@ -35,18 +35,20 @@ class Wanted:
     """What a layer wants beside its signature. ``dtypes``: of arguments that are variables, or name a dtype;
     ``axes``: how many a variable has, at the least and the most; ``alike``: arguments with as many axes;
     ``positive``: arguments that are 1 or more; ``within``: an argument that is an axis of another, or of so
-    many more."""
+    many more; ``fits``: refuses arguments, defaults among them, that do not fit each other."""
 
     dtypes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     axes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     alike: Sequence[str] = ()
     positive: Collection[str] = ()
     within: tuple[str, str, int] | None = None
+    fits: Callable[[str, Mapping[str, Any]], None] | None = None
 
 
 def checked(layer: Layer, wanted: Wanted = Wanted()) -> Layer:
     """The same layer, whose arguments are checked."""
     known, name = signature(layer), layer.__qualname__.removesuffix(".__init__")
+    defaults = {each.name: each.default for each in known.parameters.values()}
     checks = {each.name: _Check(name, each, wanted) for each in known.parameters.values()}
 
     @wraps(layer)
@@ -61,9 +63,15 @@ def checked(layer: Layer, wanted: Wanted = Wanted()) -> Layer:
         _check_alike(name, {each: bound.arguments.get(each) for each in wanted.alike})
         if wanted.within is not None:
             _check_within(name, wanted.within, bound.arguments)
+        if wanted.fits is not None and all(map(_is_shaped, bound.arguments.values())):
+            wanted.fits(name, {**defaults, **bound.arguments})
         return layer(*bound.args, **bound.kwargs)
 
     return cast("Layer", call)
+
+
+def _is_shaped(value: Any) -> bool:
+    return not isinstance(value, Variable) or value.has_shape
 
 
 class _Check:

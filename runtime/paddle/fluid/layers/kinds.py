@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from paddle._program.writing.taking import Wanted, checked
+from paddle.fluid.layers.fitting import FITS
 
 Layer = TypeVar("Layer", bound=Callable[..., Any])
 FLOATS = ("float16", "float32", "float64")
@@ -155,5 +156,6 @@ def taking(layer: Layer) -> Layer:
         _ALIKE.get(name, ()),
         _POSITIVE,
         _WITHIN.get(name),
+        FITS.get(name),
     )
     return checked(layer, wanted)

@@ -60,7 +60,7 @@ NO_NUMBERS: list[Case] = [
     ("case: pred_fn_pairs holds pairs .a bool Variable, a", lambda f, i: layers.case([(f, 3)])),
     ("switch_case: branch_fns is a list of pairs", lambda f, i: layers.switch_case(i, 3)),
     ("concat: axis is one of 2 axes, not -7", lambda f, i: layers.concat([f, f], axis=-7)),
-    ("elementwise_add: axis is an axis of x", lambda f, i: layers.elementwise_add(f, f, axis=-7)),
+    ("elementwise_add: axis -7 is none of 2 axes", lambda f, i: layers.elementwise_add(f, f, axis=-7)),
     ("label_smooth: epsilon is a share", lambda f, i: layers.label_smooth(f, epsilon=2.5)),
     ("slice: starts are 1 numbers, one for each of axes", lambda f, i: layers.slice(f, [1], [0, 1], [2])),
     ("pad: paddings are 4 numbers, two for each axis", lambda f, i: layers.pad(f, [1, 1])),
