@@ -46,12 +46,8 @@ def batch_norm(
         kept[slot].stop_gradient = True
     out = helper.create_variable_for_type_inference(input.dtype)
     saved = [helper.create_variable_for_type_inference(input.dtype, stop_gradient=True) for _ in range(2)]
-    attrs = {
-        "epsilon": epsilon,
-        "is_test": is_test,
-        "data_layout": data_layout,
-        "use_global_stats": use_global_stats,
-    }
+    attrs: dict[str, Any] = {"epsilon": epsilon, "is_test": is_test, "data_layout": data_layout}
+    attrs["use_global_stats"] = use_global_stats
     outputs = {
         "Y": [out],
         "MeanOut": [kept["Mean"]],

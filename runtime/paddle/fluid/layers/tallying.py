@@ -63,11 +63,9 @@ def data_norm(
         slot: parameter(suffix, default) for suffix, slot, default in _WEIGHTS if enable_scale_and_shift
     }
     counts = {slot: parameter(suffix, default) for suffix, slot, default in _COUNTS}
-    found = {
-        slot: helper.create_variable_for_type_inference(input.dtype, stop_gradient=True)
-        for slot in ("Means", "Scales")
-    }
-    out = input if in_place else helper.create_variable_for_type_inference(input.dtype)
+    new = helper.create_variable_for_type_inference
+    found = {slot: new(input.dtype, stop_gradient=True) for slot in ("Means", "Scales")}
+    out = input if in_place else new(input.dtype)
     attrs = {"epsilon": epsilon, "sync_stats": sync_stats, "summary_decay_rate": summary_decay_rate}
     attrs |= {"slot_dim": slot_dim} if slot_dim > 0 else {}
     attrs |= {"enable_scale_and_shift": True} if enable_scale_and_shift else {}
