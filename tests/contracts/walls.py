@@ -59,7 +59,7 @@ TABLE = (
     Row("v2.__init__", "_absent v2._flags", "importlib"),
     Row("v2._flags", "_blas _complaint _launch.{environ, infolog} _profiling v2._program_log", "os sys"),
     Row("v2.master", "_pserver.tasks.{client, errors, handshake} _data.turn", "os"),
-    Row("v2.parameters", "v2 _absent _engine.checkpoint", "numpy"),
+    Row("v2.parameters", "v2 _engine.checkpoint", "numpy"),
     Row("v2.plot", "", "importlib matplotlib os"),
     Row(
         "v2.trainer",

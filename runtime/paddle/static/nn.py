@@ -15,7 +15,8 @@ from paddle._public_names import missing
 
 _OF_FLUID = frozenset(
     """
-    batch_norm bilinear_tensor_product case cond conv2d conv2d_transpose crf_decoding
+    batch_norm bilinear_tensor_product case cond conv2d conv2d_transpose conv3d
+    conv3d_transpose crf_decoding
     data_norm group_norm instance_norm layer_norm nce prelu py_func row_conv sequence_concat
     sequence_conv sequence_enumerate sequence_expand sequence_expand_as sequence_first_step
     sequence_last_step sequence_pad sequence_pool sequence_reshape sequence_reverse sequence_scatter

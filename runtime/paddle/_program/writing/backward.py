@@ -39,8 +39,9 @@ def append_backward(
     block = loss.block.program.global_block()
     stopped = _names(no_grad_set)
     parameters = [each for each in _parameters(block, parameter_list) if each.name not in stopped]
-    found = _Walk(block, [loss.name], stopped, {each.name for each in parameters})
-    if not found.path and parameters:
+    wanted = {each.name for each in parameters}
+    found = _Walk(block, [loss.name], stopped, wanted | (_open_data(block) - stopped))
+    if wanted and wanted.isdisjoint(found.reached):
         raise BadProgram(
             f"the loss {loss.name!r} depends on no parameter that can be trained: there is nothing to learn"
         )
@@ -208,6 +209,12 @@ def _parameters(block: Block, given: Sequence[Any] | None) -> list[Parameter]:
     wanted = block.all_parameters() if names is None else [block.var(name) for name in names]
     learns = (each for each in wanted if isinstance(each, Parameter) and each.trainable)
     return [each for each in learns if not each.stop_gradient]
+
+
+def _open_data(block: Block) -> set[str]:
+    """Data of which a program has said that it has a gradient."""
+    data = (each for each in block.vars.values() if each.is_data and not each.stop_gradient)
+    return {each.name for each in data if each.has_dtype and is_float(each.dtype)}
 
 
 def _names(given: Collection[Any] | None) -> set[str]:

@@ -13,24 +13,25 @@ from paddle._program.errors import BadArgument
 
 
 def paddings_of(layer: str, given: Any, data_format: str = "NCHW") -> tuple[list[int], str]:
-    """Two numbers, for each axis, or four, above, below, left and right; and the way they are found.
+    """Two numbers, for each axis, or four, above, below, left and right; and the way they are found. Of a
+    volume ("NCDHW", "NDHWC") three or six.
 
     ``given``: a number, two, four, a pair for each axis of the image or for all four axes, "SAME" or "VALID".
     """
+    axes = len(data_format) - 2
     if isinstance(given, str):
         if given.upper() not in ("SAME", "VALID"):
             raise BadArgument(f"{layer}: padding is numbers, 'SAME' or 'VALID', not {given!r}")
-        return [0, 0], given.upper()
-    numbers: list[Any] = [given, given] if isinstance(given, Integral) else _listed(given)
+        return [0] * axes, given.upper()
+    numbers: list[Any] = [given] * axes if isinstance(given, Integral) else _listed(given)
     if numbers and all(isinstance(each, list | tuple) for each in numbers):
         numbers = [side for pair in _of_image(layer, numbers, data_format) for side in pair]
-    if len(numbers) not in (2, 4) or not all(isinstance(each, Integral) for each in numbers):
-        raise BadArgument(
-            f"{layer}: padding is one number, two, or four (above, below, left and right), not {given!r}"
-        )
+    if len(numbers) not in (axes, 2 * axes) or not all(isinstance(each, Integral) for each in numbers):
+        known = "two, or four (above" if axes == 2 else "three, or six (before, behind, above"
+        raise BadArgument(f"{layer}: padding is one number, {known}, below, left and right), not {given!r}")
     sides = [int(each) for each in numbers]
-    if len(sides) == 4 and sides[0] == sides[1] and sides[2] == sides[3]:
-        sides = [sides[0], sides[2]]
+    if len(sides) == 2 * axes and sides[::2] == sides[1::2]:
+        sides = sides[::2]
     return sides, "EXPLICIT"
 
 
@@ -39,12 +40,13 @@ def _listed(given: Any) -> list[Any]:
 
 
 def _of_image(layer: str, pairs: list[Sequence[int]], data_format: str) -> list[Sequence[int]]:
-    """Those of height and width."""
-    if len(pairs) != 4:
+    """Those of height and width, and of the depth."""
+    axes = len(data_format) - 2
+    if len(pairs) != axes + 2:
         return pairs
-    at = 1 if data_format == "NHWC" else 2
-    if any(side for pair in pairs[:at] + pairs[at + 2 :] for side in pair):
+    at = 1 if data_format.endswith("C") else 2
+    if any(side for pair in pairs[:at] + pairs[at + axes :] for side in pair):
         raise BadArgument(
             f"{layer}: samples and channels are not padded: {pairs} says more than zeros of them"
         )
-    return pairs[at : at + 2]
+    return pairs[at : at + axes]

@@ -27,12 +27,12 @@ _NUMBERS_OF_X = """
     sequence_expand sequence_expand_as sequence_pad sequence_reverse sequence_unpad square sum transpose
     """
 _NUMBERS_OF_INPUT = """
-    adaptive_pool2d pad2d reduce_max reduce_mean reduce_min reduce_prod reduce_sum sequence_concat
-    sequence_reshape sequence_scatter sequence_slice shape strided_slice sums
+    adaptive_pool2d adaptive_pool3d pad2d reduce_max reduce_mean reduce_min reduce_prod reduce_sum
+    sequence_concat sequence_reshape sequence_scatter sequence_slice shape strided_slice sums
     """
 _FLOATS_OF_INPUT = """
     accuracy auc batch_norm bpr_loss continuous_value_model conv2d
-    conv2d_transpose cross_entropy crf_decoding data_norm dice_loss dynamic_gru
+    conv2d_transpose conv3d conv3d_transpose cross_entropy crf_decoding data_norm dice_loss dynamic_gru
     dynamic_lstm dynamic_lstmp fc group_norm gru_unit hsigmoid huber_loss im2sequence instance_norm layer_norm
     linear_chain_crf log_loss lrn mse_loss nce row_conv sequence_conv sequence_first_step sequence_last_step
     sequence_pool sequence_softmax softmax square_error_cost uniform_random_batch_size_like warpctc
@@ -103,6 +103,7 @@ _FAMILIES: tuple[tuple[tuple[str, ...], str, str], ...] = (
 _AXES: tuple[tuple[tuple[int, int], str, str], ...] = (
     ((4, 4), "x", "maxout pixel_shuffle shuffle_channel"),
     ((4, 4), "input", "conv2d conv2d_transpose im2sequence pad2d"),
+    ((5, 5), "input", "adaptive_pool3d conv3d conv3d_transpose pool3d"),
     ((2, 2), "x y", "bilinear_tensor_product"),
     ((2, 2), "input", "dynamic_gru dynamic_lstm dynamic_lstmp gru_unit row_conv sequence_conv"),
     ((2, 2), "hidden", "gru_unit"),

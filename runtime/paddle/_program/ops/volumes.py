@@ -1,0 +1,214 @@
+"""Rows of volumes, (samples, channels, depth, height, width): convolutions and pooling, made of images'.
+
+A convolution is one of images whose channels are those of the planes that a window sees; pooling goes over
+planes first, and over the depth then. It must never know a kernel. Guarantee: sizes that are
+open are those of a run; of equal voxels the first is a window's maximum, as in the original.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paddle._engine.ops.around import SAME, Sides, around
+from paddle._engine.program import Variable as EngineVariable
+from paddle._program.description.operator import Operator
+from paddle._program.errors import BadProgram
+from paddle._program.lowering.lowering import Lowering
+from paddle._program.lowering.op_rows import lowers
+from paddle._program.ops.layouts import as_told, channels_first
+
+_MOVING: dict[str, Any] = {
+    "strides": (1, 1, 1),
+    "paddings": (0, 0, 0),
+    "padding_algorithm": "EXPLICIT",
+    "data_format": "NCDHW",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """How a window moves along the depth: of ``size``, by ``step``, with zeros before and behind, the planes
+    that it sees ``apart``; and ``planes``, the attributes of what is done in each plane."""
+
+    size: int
+    step: int
+    zeros: Sides
+    apart: int
+    planes: dict[str, Any]
+
+    @property
+    def reach(self) -> int:
+        """How many planes lie from the first to the last that it sees."""
+        return (self.size - 1) * self.apart + 1
+
+
+def _volume(low: Lowering, op: Operator, slot: str) -> EngineVariable:
+    x = channels_first(low, op, low.input(op, slot).variable)
+    if len(x.shape) != 5 or -1 in x.shape[1:]:
+        raise BadProgram(
+            f"operator {op.type!r} takes volumes (samples, channels, depth, height, width) of known sizes, "
+            f"not {list(x.shape)}"
+        )
+    return x
+
+
+def _three(op: Operator, name: str) -> tuple[int, int, int]:
+    given = op.attr(name)
+    sides = (given,) * 3 if isinstance(given, int) else tuple(int(each) for each in given)
+    if len(sides) != 3:
+        raise BadProgram(f"operator {op.type!r}: {name} are three numbers, not {list(sides)}")
+    return sides
+
+
+def _moving(op: Operator, depth: int, window: Sequence[int], apart: Sequence[int] = (1, 1, 1)) -> Moving:
+    steps, way, given = _three(op, "strides"), op.attr("padding_algorithm"), op.attr("paddings")
+    if way == SAME:  # of neighbours, whatever dilations are told, as of images
+        zeros, _ = around((depth, depth), (window[0],) * 2, (steps[0],) * 2, SAME)
+        return Moving(window[0], steps[0], zeros, 1, {"strides": steps[1:], "paddings": SAME})
+    sides = [0] * 6 if way == "VALID" else [given] * 6 if isinstance(given, int) else [int(n) for n in given]
+    if len(sides) == 3:
+        sides = [side for side in sides for _ in range(2)]
+    if len(sides) != 6:
+        raise BadProgram(f"operator {op.type!r}: paddings are three numbers or six, not {sides}")
+    planes = {"strides": steps[1:], "paddings": tuple(sides[2:])}
+    return Moving(window[0], steps[0], (sides[0], sides[1]), apart[0], planes)
+
+
+def _convolving(op: Operator, depth: int, window: Sequence[int]) -> Moving:
+    apart = _three(op, "dilations")
+    moving = _moving(op, depth, window, apart)
+    moving.planes["groups"] = op.attr("groups") or 1
+    moving.planes["dilations"] = (1, 1) if moving.planes["paddings"] == SAME else apart[1:]
+    return moving
+
+
+def _padded(low: Lowering, x: EngineVariable, axis: int, zeros: Sides) -> EngineVariable:
+    if not any(zeros):
+        return x
+    paddings = tuple(zeros if each == axis else (0, 0) for each in range(len(x.shape)))
+    return low.op("pad", {"paddings": paddings}, X=x)
+
+
+def _cut(low: Lowering, x: EngineVariable, axis: int, start: int, end: int, step: int = 1) -> EngineVariable:
+    told = {"axes": (axis,), "starts": (start,), "ends": (end,), "steps": (step,)}
+    return low.op("slice", told, X=x)
+
+
+@lowers("conv3d", dilations=(1, 1, 1), groups=1, use_cudnn=True, **_MOVING)
+def _conv3d(low: Lowering, op: Operator) -> None:
+    x, filters = _volume(low, op, "Input"), low.input(op, "Filter").variable
+    _, channels, depth, height, width = x.shape
+    count, part, *window = filters.shape
+    moving = _convolving(op, depth, window)
+    places = (depth + sum(moving.zeros) - moving.reach) // moving.step + 1
+    if places < 1 or channels != part * moving.planes["groups"]:
+        raise BadProgram(
+            f"operator 'conv3d': filters {list(filters.shape)} in {moving.planes['groups']} groups, with "
+            f"{moving.zeros} zeros before and behind, do not fit {list(x.shape)}"
+        )
+    x, last = _padded(low, x, 2, moving.zeros), moving.step * (places - 1) + 1
+    starts = [number * moving.apart for number in range(moving.size)]
+    seen = [_cut(low, x, 2, start, start + last, moving.step) for start in starts]
+    beside = low.op("concat", {"axis": 2}, X=[low.op("unsqueeze", {"axes": (2,)}, X=each) for each in seen])
+    turned = low.op("transpose", {"axis": (0, 3, 1, 2, 4, 5)}, X=beside)
+    images = low.op("reshape", {"shape": (-1, channels * moving.size, height, width)}, X=turned)
+    flat = low.op("reshape", {"shape": (count, part * moving.size, *window[1:])}, X=filters)
+    out = low.op("conv2d", moving.planes, X=images, Filter=flat)
+    out = low.op("reshape", {"shape": (-1, places, *out.shape[1:])}, X=out)
+    low.give(op, "Output", as_told(low, op, low.op("transpose", {"axis": (0, 2, 1, 3, 4)}, X=out)))
+
+
+@lowers("conv3d_transpose", dilations=(1, 1, 1), groups=1, output_size=(), use_cudnn=True, **_MOVING)
+def _conv3d_transpose(low: Lowering, op: Operator) -> None:
+    x, filters = _volume(low, op, "Input"), low.input(op, "Filter").variable
+    _, channels, depth, height, width = x.shape
+    _, part, *window = filters.shape
+    moving, wanted = _convolving(op, depth, window), tuple(op.attr("output_size") or ())
+    moving.planes["output_size"] = wanted[1:]
+    turned = low.op("transpose", {"axis": (0, 2, 1, 3, 4)}, X=x)
+    images = low.op("reshape", {"shape": (-1, channels, height, width)}, X=turned)
+    flat = low.op("reshape", {"shape": (channels, part * moving.size, *window[1:])}, X=filters)
+    out = low.op("conv2d_transpose", moving.planes, X=images, Filter=flat)
+    count, sides = part * moving.planes["groups"], out.shape[2:]
+    out = low.op("reshape", {"shape": (-1, depth, count, moving.size, *sides)}, X=out)
+    out = low.op("transpose", {"axis": (0, 2, 3, 1, 4, 5)}, X=out)
+    whole = _overlapped(low, out, moving)
+    least = (depth - 1) * moving.step + moving.reach - sum(moving.zeros)
+    size = wanted[0] if wanted else least
+    if not least <= size < least + moving.step:
+        raise BadProgram(
+            f"operator 'conv3d_transpose': output_size {list(wanted)}: {size} is not one of the depths from "
+            f"{least} on that fit"
+        )
+    whole = _cut(low, whole, 2, moving.zeros[0], moving.zeros[0] + size)
+    low.give(op, "Output", as_told(low, op, whole))
+
+
+def _overlapped(low: Lowering, out: EngineVariable, moving: Moving) -> EngineVariable:
+    """What each plane gives to those that it lies over, added up: (samples, filters, window, depth, ...)."""
+    _, count, _, depth, *sides = out.shape
+    parts = []
+    for number in range(moving.size):
+        each = low.op("squeeze", {"axes": (2,)}, X=_cut(low, out, 2, number, number + 1))
+        apart = _padded(low, low.op("unsqueeze", {"axes": (3,)}, X=each), 3, (0, moving.step - 1))
+        each = low.op("reshape", {"shape": (-1, count, depth * moving.step, *sides)}, X=apart)
+        before = number * moving.apart
+        parts.append(_padded(low, each, 2, (before, moving.reach - 1 - before)))
+    return low.op("sum", X=parts)
+
+
+@lowers(
+    "pool3d",
+    pooling_type="max",
+    ksize=(1, 1, 1),
+    global_pooling=False,
+    ceil_mode=False,
+    exclusive=True,
+    adaptive=False,
+    use_cudnn=True,
+    **_MOVING,
+)
+def _pool3d(low: Lowering, op: Operator) -> None:
+    x, how, window = _volume(low, op, "X"), op.attr("pooling_type"), _three(op, "ksize")
+    if how not in ("max", "avg"):
+        raise BadProgram(f"operator 'pool3d': pooling_type is 'max' or 'avg', not {how!r}")
+    if op.attr("global_pooling"):
+        low.give(op, "Out", as_told(low, op, _in_parts(low, x, how, (1, 1, 1))))
+        return
+    if op.attr("adaptive"):
+        low.give(op, "Out", as_told(low, op, _in_parts(low, x, how, window)))
+        return
+    moving = _moving(op, x.shape[2], window)
+    told: dict[str, Any] = {"ceil_mode": bool(op.attr("ceil_mode"))}
+    told |= {} if how == "max" else {"exclusive": bool(op.attr("exclusive"))}
+    type = "max_pool2d" if how == "max" else "average_pool2d"
+    planes = {**told, **moving.planes, "ksize": window[1:]}
+    along = {"ksize": (moving.size, 1), "strides": (moving.step, 1), "paddings": (*moving.zeros, 0, 0)}
+    out = _by_axes(low, x, (type, planes), (type, {**told, **along}))
+    low.give(op, "Out", as_told(low, op, out))
+
+
+def _in_parts(low: Lowering, x: EngineVariable, how: str, wanted: tuple[int, int, int]) -> EngineVariable:
+    """So many parts of the depth, the height and the width, each pooled."""
+
+    def parted(size: tuple[int, int]) -> tuple[str, dict[str, Any]]:
+        if how == "max":
+            return "adaptive_max_pool2d", {"size": size}
+        return "bilinear_interp", {"size": size, "method": "average"}
+
+    return _by_axes(low, x, parted(wanted[1:]), parted((wanted[0], wanted[1] * wanted[2])))
+
+
+def _by_axes(
+    low: Lowering, x: EngineVariable, planes: tuple[str, Any], along: tuple[str, Any]
+) -> EngineVariable:
+    """Operators of images: one over each plane, and one over the depth, where a line is all of a plane."""
+    _, channels, depth, *sides = x.shape
+    flat = low.op("reshape", {"shape": (-1, channels * depth, *sides)}, X=x)
+    inner = low.op(planes[0], planes[1], X=flat)
+    tall, wide = inner.shape[2:]
+    lines = low.op("reshape", {"shape": (-1, channels, depth, tall * wide)}, X=inner)
+    out = low.op(along[0], along[1], X=lines)
+    return low.op("reshape", {"shape": (-1, channels, out.shape[2], tall, wide)}, X=out)
