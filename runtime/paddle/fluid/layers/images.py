@@ -70,7 +70,9 @@ def conv2d(
     """What ``num_filters`` filters see of each window, with a bias for each filter."""
     arguments = {"input": input, "param_attr": param_attr, "bias_attr": bias_attr, "act": act, "name": name}
     channels = _channels("conv2d", input, data_format)
-    helper, parts = LayerHelper("conv2d", **arguments), groups or 1
+    is_deep = channels == groups and num_filters % channels == 0 and not use_cudnn
+    type, parts = "depthwise_conv2d" if is_deep else "conv2d", groups or 1
+    helper = LayerHelper(type, **arguments)
     if channels % parts or num_filters % parts:
         raise BadArgument(
             f"conv2d: {channels} channels and {num_filters} filters are not {parts} equal groups"
@@ -83,8 +85,6 @@ def conv2d(
     around = _padding("conv2d", padding, data_format)
     attrs = {"strides": _pair(stride), "dilations": _pair(dilation), "groups": parts, **around}
     out = helper.create_variable_for_type_inference(input.dtype)
-    is_deep = channels == parts and num_filters % channels == 0 and parts > 1
-    type = "depthwise_conv2d" if is_deep and not use_cudnn else "conv2d"
     attrs |= {"data_format": data_format, "use_cudnn": use_cudnn}
     helper.append_op(type, {"Input": [input], "Filter": [weights]}, {"Output": [out]}, attrs)
     return _biased(helper, out, data_format)
@@ -109,8 +109,10 @@ def conv2d_transpose(
     """Each pixel times a filter, added up where the filters overlap; the filter's size follows from
     ``output_size`` where only that is told."""
     arguments = {"input": input, "param_attr": param_attr, "bias_attr": bias_attr, "act": act, "name": name}
-    helper, parts = LayerHelper("conv2d_transpose", **arguments), groups or 1
     channels, first = _channels("conv2d_transpose", input, data_format), 2 if data_format == "NCHW" else 1
+    is_deep = channels == groups == num_filters and not use_cudnn
+    type, parts = "depthwise_conv2d_transpose" if is_deep else "conv2d_transpose", groups or 1
+    helper = LayerHelper(type, **arguments)
     around = _padding("conv2d_transpose", padding, data_format)
     moving = {"strides": _pair(stride), "dilations": _pair(dilation), **around}
     wanted = [] if output_size is None else _pair(output_size)
@@ -127,7 +129,7 @@ def conv2d_transpose(
     weights = helper.create_parameter(helper.param_attr, shape, input.dtype)
     attrs = {**moving, "groups": parts, "output_size": wanted, "data_format": data_format}
     out = helper.create_variable_for_type_inference(input.dtype)
-    helper.append_op("conv2d_transpose", {"Input": [input], "Filter": [weights]}, {"Output": [out]}, attrs)
+    helper.append_op(type, {"Input": [input], "Filter": [weights]}, {"Output": [out]}, attrs)
     return _biased(helper, out, data_format)
 
 

@@ -18,9 +18,9 @@ def accuracy(
     total: Variable | None = None,
 ) -> Variable:
     """The share of samples whose label is among the ``k`` greatest of their row."""
-    helper = LayerHelper("accuracy")
-    best = helper.create_variable_for_type_inference(input.dtype)
-    indices = helper.create_variable_for_type_inference("int64")
+    helper, first = LayerHelper("accuracy"), LayerHelper("top_k")
+    best = first.create_variable_for_type_inference(input.dtype)
+    indices = first.create_variable_for_type_inference("int64")
     helper.append_op("top_k", {"X": [input]}, {"Out": [best], "Indices": [indices]}, {"k": k})
     share = helper.create_variable_for_type_inference("float32")
     correct = helper.create_variable_for_type_inference("int32") if correct is None else correct

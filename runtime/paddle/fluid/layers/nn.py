@@ -87,7 +87,9 @@ def embedding(
         "remote_prefetch": is_sparse and not is_distributed,
         "padding_idx": padding,
     }
-    return appended("lookup_table", {"W": table, "Ids": input}, attrs, dtype=dtype)
+    out = helper.create_variable_for_type_inference(dtype)
+    helper.append_op("lookup_table", {"W": table, "Ids": input}, {"Out": [out]}, attrs)
+    return out
 
 
 def softmax(

@@ -44,8 +44,8 @@ def batch_norm(
         )
         kept[slot] = helper.create_parameter(attr, channels, input.dtype)
         kept[slot].stop_gradient = True
-    out = helper.create_variable_for_type_inference(input.dtype)
     saved = [helper.create_variable_for_type_inference(input.dtype, stop_gradient=True) for _ in range(2)]
+    out = helper.create_variable_for_type_inference(input.dtype)
     attrs: dict[str, Any] = {"epsilon": epsilon, "is_test": is_test, "data_layout": data_layout}
     attrs["use_global_stats"] = use_global_stats
     outputs = {
@@ -81,10 +81,10 @@ def _each(
     helper: LayerHelper, type: str, input: Variable, weights: dict[str, Any], attrs: dict[str, Any]
 ) -> Variable:
     slots = ("SavedMean", "SavedVariance") if type == "instance_norm" else ("Mean", "Variance")
-    out = helper.create_variable_for_type_inference(input.dtype)
     found = {
         slot: helper.create_variable_for_type_inference(input.dtype, stop_gradient=True) for slot in slots
     }
+    out = helper.create_variable_for_type_inference(input.dtype)
     helper.append_op(type, {"X": input, **weights}, {"Y": out, **found}, attrs)
     return helper.append_activation(out)
 
