@@ -61,7 +61,7 @@ PROGRAMS: dict[str, tuple[Callable[[Any], Any], str]] = {
         "'sqrt_grad' .*'elementwise_mul.*@GRAD' Inf: 4 of 4",
     ),
     "of an update": (lambda x: x * _weight(1.0) * 1e37, "'sgd' .*'w' Inf: 2 of 2"),
-    "of rows": (lambda x: layers.sqrt(_table(x)), "'sqrt_grad' .*'lookup_table.*@GRAD' Inf: 8 of 8"),
+    "of rows": (lambda x: layers.sqrt(_table(x)), "'sqrt_grad' .*'embedding.*@GRAD' Inf: 8 of 8"),
     "in a loop": (_loop, "'elementwise_mul' .*Inf: 1 of 1"),
 }
 
