@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paddle._engine.ops.around import SAME, Sides, around
 from paddle._engine.program import Variable as EngineVariable
 from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
@@ -19,6 +18,8 @@ from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import lowers
 from paddle._program.ops.layouts import as_told, channels_first
 
+Sides = tuple[int, int]
+SAME = "SAME"
 _MOVING: dict[str, Any] = {
     "strides": (1, 1, 1),
     "paddings": (0, 0, 0),
@@ -65,7 +66,8 @@ def _three(op: Operator, name: str) -> tuple[int, int, int]:
 def _moving(op: Operator, depth: int, window: Sequence[int], apart: Sequence[int] = (1, 1, 1)) -> Moving:
     steps, way, given = _three(op, "strides"), op.attr("padding_algorithm"), op.attr("paddings")
     if way == SAME:  # of neighbours, whatever dilations are told, as of images
-        zeros, _ = around((depth, depth), (window[0],) * 2, (steps[0],) * 2, SAME)
+        missing = max((-(-depth // steps[0]) - 1) * steps[0] + window[0] - depth, 0)
+        zeros = missing // 2, missing - missing // 2
         return Moving(window[0], steps[0], zeros, 1, {"strides": steps[1:], "paddings": SAME})
     sides = [0] * 6 if way == "VALID" else [given] * 6 if isinstance(given, int) else [int(n) for n in given]
     if len(sides) == 3:
