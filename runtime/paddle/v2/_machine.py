@@ -52,7 +52,7 @@ class GradientMachine:
         self, net: Network, pairs: Sequence[tuple[Parameter, Variable]], pool: Pool, threads: int
     ) -> None:
         self._threads = threads
-        self._names = [parameter.name for parameter in net.program.parameters()]
+        self._names = [each.name for each in net.program.parameters() if each.name in pool]  # and no masks
         self._outputs = net.outputs
         self._program, self._pool = net.program, pool
         self._gradients = {parameter.name: gradient for parameter, gradient in pairs}
