@@ -166,7 +166,9 @@ def test_a_job_goes_on_without_its_launcher_and_is_seen_read_collected_and_stopp
     seen = fab(cluster, package, "status").stdout
     assert "pserver-0" in seen
     assert "Running" in seen
-    assert "trained" in fab(cluster, package, "logs", "--role=trainer-1").stdout
+    read = fab(cluster, package, "logs", "--role=trainer-1").stdout
+    assert "trained" in read
+    assert '"event"' not in read, "reports are for launchers alone"
     followed = fab(cluster, package, "logs", "--role=trainer-1", "--follow").stdout
     assert "trained" in followed
     assert re.search(
