@@ -3,7 +3,7 @@
 It must never know how a file comes from a node, nor decide when.
 
 Guarantee: what is collected replaces what an earlier job left under the same name, whole or not at all, and
-the earlier job's model is kept beside it. What cannot be collected is told, and stays where it is.
+the earlier job's model is kept beside it. What cannot be collected is told, and what becomes of it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ TAIL = 20
 LAUNCHER = "launcher.log"  # of one that went into the background (jobs/background.py)
 _Tell = Callable[[str], None]
 Fetch = Callable[[Path, Path], bool]  # a node's folder, to a place here that is made; False: it has none
+_STAYS = "It can be read where it is."
 _PART, _OLD, _PREVIOUS = ".{}.part", ".{}.old", "{}.previous"
 # In the log folder of a workspace that is its own home:
 _MODEL_OF = ".model"  # of which workspace the model is that was collected last
@@ -73,19 +74,30 @@ def clear(home: Path, id: str) -> Path:
 
 
 def collect(
-    workspace: Path, home: Path, node: int, tell: _Tell, fetch: Fetch | None = None, saver: int = 0
+    workspace: Path,
+    home: Path,
+    node: int,
+    tell: _Tell,
+    fetch: Fetch | None = None,
+    saver: int = 0,
+    else_: str = _STAYS,
 ) -> tuple[str, ...]:
     """Bring a node's logs, and the output of the one that is ``saver``, to where the user looks; gives which
     are there now.
 
     ``fetch``: how folders come from the node; None where they are copied, within this machine.
+    ``else_``: what becomes of a folder that cannot be brought.
     """
     log, output = workspace / "log", workspace / "output"
     is_home = fetch is None and workspace.resolve() == home.resolve()
     fetch = fetch or partial(_copied, tell=tell, leave_out=_NOT_OF_NODES if is_home else None)
-    there = ["log"] if _replace(log, home / "log" / f"node-{node}", tell, fetch) else []
+
+    def complain(text: str) -> None:
+        tell(f"{text} {else_}")
+
+    there = ["log"] if _replace(log, home / "log" / f"node-{node}", complain, fetch) else []
     if node == saver:
-        is_there = output.is_dir() if is_home else _replace_model(workspace, home, tell, fetch)
+        is_there = output.is_dir() if is_home else _replace_model(workspace, home, complain, fetch)
         there += ["output"] if is_there else []
     return tuple(there)
 
@@ -124,7 +136,7 @@ def _replace(source: Path, place: Path, tell: _Tell, fetch: Fetch, *, keeps_prev
         is_there = True
     except (OSError, shutil.Error, DeliveryError) as error:
         _remove(part)
-        tell(f"cannot collect {source} to {place}: {_why(error)}. It can be read where it is.")
+        tell(f"cannot collect {source} to {place}: {_why(error)}.")
     _remove(old)
     return is_there
 

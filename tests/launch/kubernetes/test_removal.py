@@ -70,6 +70,13 @@ def test_a_refusal_is_not_asked_again() -> None:
     assert kubectl.asked == ["delete"]
 
 
+def test_who_may_not_delete_pods_waits_until_the_cluster_does() -> None:
+    kubectl = Scripted(delete=["", Refused("forbidden."), ""], get=["pod/a"])
+    assert taken(kubectl) == ["forbidden. They go behind what made them, later."]
+    assert "secrets" in kubectl.deleted
+    assert kubectl.asked == ["delete"] * 3 + ["get"] * 2
+
+
 def test_patience_ends() -> None:
     with pytest.raises(NodeError, match="no answer"):
         taken(Scripted(delete=[SILENT] * 9), patience_s=-1.0)

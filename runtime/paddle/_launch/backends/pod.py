@@ -42,6 +42,7 @@ _SAME = "its container {how}; Kubernetes begins it again, and it goes on from it
 _TAKEN_AWAY = "its pod was taken away, and another cannot take up the pass that it was in the midst of"
 _MOST_VAIN = 3  # containers that end one after another before they serve
 _NO_SNAPSHOTS = ", without --snapshot_dir with nothing to go on from"
+_GOES = "It goes with its pod."
 
 
 class Pod:
@@ -178,7 +179,7 @@ class Pod:
         home, saver = self._launch.home, self._launch.saver
         fetch = partial(self._fetch, PodLine(self._kubectl, self._state.name), tell)
         with self._turn.taken(tell):
-            there = logs.collect(self._plan.workspace, home, self._plan.node, tell, fetch, saver)
+            there = logs.collect(self._plan.workspace, home, self._plan.node, tell, fetch, saver, _GOES)
         for folder in there:
             self._post(Collected(self._plan.node, folder))
 

@@ -33,6 +33,7 @@ def standing(plan: LaunchPlan) -> Iterator[str]:
         for role in plan.roles(kind):
             state = states.get(role.name)
             yield f"  {role.name:<12} {_said(state) if state else 'no pod'}"
+    yield "`fab logs` shows how far they are; once they are done, `fab collect` and then `fab stop` end it"
 
 
 def end(plan: LaunchPlan) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 It must never know how a launch stands. Guarantee: what is gone is gone when this returns, unless it says what
 is left. A call that gets no answer is made again, until the patience is over; what is refused is not.
+Who may not delete pods waits until the cluster does.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from paddle._launch.kubernetes.kubectl import Kubectl, Refused, typed
 from paddle._launch.plan import LaunchPlan
 
 # In this order: who makes pods goes before pods do, and the claims of volumes when nobody uses them.
-_MAKERS = "statefulsets,jobs"
+_MAKERS, _PODS = "statefulsets,jobs", "pods"
 _REST = "services,configmaps,secrets,persistentvolumeclaims,poddisruptionbudgets"
 _LOOK_S = 0.3
 _AGAIN_S = 1.0
@@ -35,8 +36,13 @@ def remove(kubectl: Kubectl, job: str, patience_s: float, is_hurried: Callable[[
     def is_over() -> bool:
         return is_hurried() or time.monotonic() > end
 
-    for what in (_MAKERS, "pods", _REST):
-        yield from _insisting(partial(kubectl.ask, "delete", what, *how), is_over)
+    for what in (_MAKERS, _PODS, _REST):
+        try:
+            yield from _insisting(partial(kubectl.ask, "delete", what, *how), is_over)
+        except Refused as error:
+            if what != _PODS:
+                raise
+            yield f"{error} They go behind what made them, later."
     while left := (yield from _insisting(partial(_left, kubectl, job), is_over)).split():
         if is_over():
             raise NodeError(f"{_some(left)} of {job} are still on their way out.")
@@ -80,13 +86,15 @@ def check_may(kubectl: Kubectl, verb: str, *what: str) -> None:
 def by_hand(launch: LaunchPlan) -> str:
     """How a user takes away what is left: by the record of the launch, or without."""
     assert launch.pods is not None
-    what = f"{_MAKERS},pods,{_REST} -l {names.chosen(launch.name)}"
+    what = f"{_MAKERS},{_PODS},{_REST} -l {names.chosen(launch.name)}"
     call = f"{typed(launch.pods)} delete --wait=false {what}"
     return f"`fab stop --job={launch.name}` takes it away. By hand: {call}"
 
 
 def _left(kubectl: Kubectl, job: str) -> str:
-    return kubectl.ask("get", f"pods,{_MAKERS},persistentvolumeclaims", "-l", names.chosen(job), "-o", "name")
+    return kubectl.ask(
+        "get", f"{_PODS},{_MAKERS},persistentvolumeclaims", "-l", names.chosen(job), "-o", "name"
+    )
 
 
 def _some(left: list[str]) -> str:
