@@ -48,6 +48,7 @@ def test_later_names_of_trainers_are_known() -> None:
         ("--servers=a:0 --worker_num=1 t.py", "'a:0' is not host:port"),
         ("--servers=a:70000 --worker_num=1 t.py", "'a:70000' is not host:port"),
         ("--servers=a:x --worker_num=1 t.py", "'a:x' is not host:port"),
+        ("--servers=127.0.0.1:1:2 --worker_num=1 t.py", "'127.0.0.1:1:2' is not host:port"),
         ("--servers=a:1,a:1 --worker_num=1 t.py", "a:1 stands twice"),
         ("--servers=a:1 --workers=a:1 t.py", "a:1 stands twice"),
         ("--server_num=-1 --worker_num=1 t.py", "'-1' is not a whole number from 0"),

@@ -90,7 +90,8 @@ def _endpoint(entry: str, flag: str, port: int | None = None) -> str:
     host, colon, text = entry.rpartition(":")
     if not colon and port is not None:
         return f"{entry}:{port}"
-    if not (colon and host and text.isdecimal() and 1 <= int(text) <= _LAST_PORT):
+    is_host = bool(host) and (":" not in host or host.startswith("["))
+    if not (colon and is_host and text.isdecimal() and 1 <= int(text) <= _LAST_PORT):
         raise UsageError(
             f"--{flag}: {entry!r} is not host:port with a port from 1 to {_LAST_PORT}, such as 10.0.0.1:6170."
         )
