@@ -45,9 +45,8 @@ class Heralding:
         self._until = 0.0
 
     def __enter__(self) -> Self:
-        with suppress(
-            OSError
-        ):  # there is no room for another process: they wait until their patience is over
+        # Where there is no room for another process, they wait until their patience is over.
+        with suppress(OSError):
             self._process = subprocess.Popen(
                 self._argv,
                 stdin=subprocess.PIPE,
