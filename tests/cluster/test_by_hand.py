@@ -54,7 +54,7 @@ def costs(output: str) -> list[float]:
 @pytest.mark.parametrize(
     ("trainers", "hosts", "sparse"),
     [
-        pytest.param(1, ["127.0.0.1"], False, id="1x1-dense"),
+        pytest.param(1, ["127.0.0.1"], False, id="1x1-dense", marks=pytest.mark.thorough),
         pytest.param(1, ["127.0.0.1"], True, id="1x1-sparse", marks=pytest.mark.thorough),
         pytest.param(3, ["127.0.0.1", "127.0.0.2"], False, id="3x2-dense", marks=pytest.mark.thorough),
         pytest.param(3, ["127.0.0.1", "127.0.0.2"], True, id="3x2-sparse"),

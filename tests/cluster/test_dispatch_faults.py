@@ -15,6 +15,7 @@ import pytest
 from tests.cluster.over_ssh import ROOT_DIR, Job, all_gone, jobs
 from tests.lab.cluster import HEAD, Cluster
 from tests.launch.receiving import tree
+from tests.marks import on_demand
 from tests.pretenders import ENDS, PSERVER
 from tests.waiting import until
 
@@ -160,7 +161,9 @@ def reboot(lab: Cluster) -> None:
 
 
 @pytest.mark.parametrize(
-    ("harm", "mend"), [(cut, plug), (freeze, thaw), (power_off, reboot)], ids=["cut", "frozen", "off"]
+    ("harm", "mend"),
+    [on_demand(cut, plug), (freeze, thaw), on_demand(power_off, reboot)],
+    ids=["cut", "frozen", "off"],
 )
 def test_a_node_that_falls_silent_is_named_and_the_next_launch_sends_it_only_the_rest(
     head, cluster, harm, mend

@@ -33,7 +33,7 @@ RULES = {
         gradient_clipping_threshold=0.5, **common)""",
 }
 
-OFTEN = ("sparse momentum", "schedule and clipping")
+OFTEN = ("sparse momentum",)
 """Every rule is held to its formula, parts of a table to the whole, in tests/engine/rules/test_rules.py."""
 
 TRAIN = """

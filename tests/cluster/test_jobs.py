@@ -293,6 +293,7 @@ def words(job: Job) -> list[str]:
     return [line.text for line in reading.lines(job, wanted, follow=False)]
 
 
+@pytest.mark.thorough
 def test_two_jobs_of_one_package_have_a_place_each_for_their_results(shell: Shell) -> None:
     package = shell.folder / "package"
     first, second = shell.detached("package"), shell.detached("package")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.cluster.by_hand import NETWORK, assert_same, run_job
+from tests.marks import on_demand
 
 pytestmark = pytest.mark.cluster
 
@@ -19,6 +20,9 @@ V2 = {
     "elastic average": """num_batches_per_send_parameter=2,
         center_parameter_update_method="elastic_average", delta_add_rate=1.5""",
 }
+
+OFTEN = ("bounded staleness", "average", "elastic average")
+"""The others are asked of programs of the documents, and of whole jobs."""
 
 # A word has its vector in a sparse table; each trainer has words of its own.
 TRAIN = """
@@ -104,8 +108,13 @@ def train(folder: Path, text: str) -> list[list[float]]:
     ]
 
 
+def told(text: str, name: str) -> object:
+    """The text of a job, and how often it is asked."""
+    return (pytest.param if name in OFTEN else on_demand)(text, id=name)
+
+
 @pytest.mark.parametrize("text", [
-    *(pytest.param(TRAIN.replace("MODE", options), id=name) for name, options in V2.items()),
+    *(told(TRAIN.replace("MODE", options), name) for name, options in V2.items()),
     *(pytest.param(PLAIN.replace("MODE", options), id=name) for name, options in PLAIN_MODES.items()),
 ])  # fmt: skip
 def test_two_trainers_with_two_pservers_learn_what_each_knows_half_of(tmp_path: Path, text: str) -> None:

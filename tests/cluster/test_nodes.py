@@ -213,6 +213,7 @@ def test_unknown_hosts_become_known_after_a_yes_at_a_terminal(stranger: Head) ->
     assert stranger.home.known_hosts.read_text() == known, "what is known is not added again"
 
 
+@pytest.mark.thorough
 def test_a_host_whose_key_changed_is_never_taken_for_the_same(stranger: Head) -> None:
     assert stranger.fab("trust", "--yes").returncode == 0
     known = stranger.home.known_hosts.read_text()

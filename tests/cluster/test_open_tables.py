@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.cluster.test_modes import train
+from tests.marks import on_demand
 
 pytestmark = pytest.mark.cluster
 
@@ -102,7 +103,10 @@ MODES = [
 ]
 
 
-@pytest.mark.parametrize("mode", MODES)
+OFTEN = (MODES[0], MODES[4])
+
+
+@pytest.mark.parametrize("mode", [mode if mode in OFTEN else on_demand(mode) for mode in MODES])
 def test_trainers_learn_from_ids_that_no_dictionary_has(tmp_path: Path, mode: str) -> None:
     for costs in train(tmp_path, TRAIN.replace("MODE", mode)):
         assert costs[-1] < 0.3 * costs[0], costs

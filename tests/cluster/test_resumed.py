@@ -202,6 +202,7 @@ def test_what_cannot_be_gone_on_from_is_refused_with_the_reason(
     assert (status, "there is no job JOB1 of this user" in output, name in output) == (1, True, True)
 
 
+@pytest.mark.thorough
 def test_the_next_job_has_more_pservers_once_the_snapshots_are_cut_for_them(
     tmp_path: Path, start: Callable[..., Job]
 ) -> None:

@@ -117,6 +117,7 @@ def test_a_node_that_dies_ends_the_job_and_is_named(launch, make_lab, tmp_path) 
         job.clean_up()
 
 
+@pytest.mark.thorough
 def test_a_node_that_dies_once_all_trainers_have_ended_well_costs_its_logs_alone(make_lab, tmp_path) -> None:
     lab = make_lab(2)
     job = Job(lab, tmp_path, train=LEAVES_A_MODEL, pserver=NEVER_ENDS, before=SOON_OVER)

@@ -108,6 +108,7 @@ def running(cluster: Cluster) -> set[tuple[str, int, int]]:
     return {(node, one.pid, one.started) for node, one in found}
 
 
+@pytest.mark.thorough
 def test_of_two_jobs_and_a_stranger_of_the_same_name_the_one_that_is_named_is_stopped(
     head: Head, cluster: Cluster
 ) -> None:

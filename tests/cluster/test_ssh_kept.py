@@ -131,6 +131,7 @@ def model(lab: Cluster) -> dict[str, np.ndarray]:
     return dict(np.load(BytesIO((place(lab, "n1") / "after.npz").read_bytes())))
 
 
+@pytest.mark.thorough
 def test_a_job_of_parted_data_survives_its_pservers_and_itself_to_the_bits_of_one_that_was_left_alone(
     launch, cluster, package
 ) -> None:

@@ -186,6 +186,7 @@ def used(job: Job) -> dict[str, int]:
     }
 
 
+@pytest.mark.thorough
 def test_of_sixteen_nodes_nobody_waits_for_another_but_to_be_changed(launch, make_lab, tmp_path) -> None:
     """One does not answer for a while, and then one is slow."""
     lab = make_lab(16)

@@ -79,6 +79,7 @@ def real() -> tuple[np.ndarray, np.ndarray]:
     return images.reshape(count, 28, 28), labels
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("data", [generated, real])
 def test_two_trainers_learn_in_other_numbers_what_they_learn_in_float32(tmp_path: Path, data) -> None:
     images, labels = data()

@@ -21,6 +21,7 @@ from tests.faults.random_faults.ending import wrong
 from tests.faults.random_faults.job import TRAINERS, Job
 from tests.faults.random_faults.scenario import ModeName, Scenario
 from tests.faults.toxic import Harm, Links
+from tests.marks import on_demand
 from tests.waiting import until
 
 pytestmark = [pytest.mark.faults, pytest.mark.patient]
@@ -88,7 +89,7 @@ def test_delays_that_differ_and_resets_at_any_byte_change_no_bit(tmp_path: Path)
         assert sum(link.done["reset"] for link in links) > len(links)
 
 
-@pytest.mark.parametrize("way", ["up", "down"])
+@pytest.mark.parametrize("way", ["up", on_demand("down")])
 def test_a_flipped_bit_is_found_and_counted_and_what_it_was_in_is_sent_again(
     tmp_path: Path, way: str
 ) -> None:

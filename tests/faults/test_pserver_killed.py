@@ -15,6 +15,7 @@ import pytest
 from paddle._engine.exchange import ModeSpec
 from paddle._pserver.errors import PserverError
 from paddle._pserver.protocol.wire import wire_of
+from tests.marks import on_demand
 from tests.pserver.test_equality import assert_same, locally, update
 from tests.waiting import until
 
@@ -46,7 +47,7 @@ def test_a_killed_shard_comes_back_and_no_bit_is_different(tmp_path: Path, when:
     assert_same(first, locally(spec, TRAINERS, STEPS))
 
 
-@pytest.mark.parametrize("wire", ["float16", "topk"])
+@pytest.mark.parametrize("wire", [on_demand("float16"), "topk"])
 def test_a_killed_shard_is_told_the_same_again_in_whatever_numbers(tmp_path: Path, wire: str) -> None:
     """A residual knows of steps, not of sendings: what is told again is what was told."""
     spec, numbers = update("momentum"), wire_of(wire, 0.02)
@@ -116,7 +117,7 @@ def test_asynchronous_training_goes_on_from_the_snapshot(tmp_path: Path) -> None
     assert_same(first, second)
 
 
-@pytest.mark.parametrize("journal_bytes", [3 * 50_000, 1])  # of the latter one push is too much
+@pytest.mark.parametrize("journal_bytes", [3 * 50_000, on_demand(1)])  # of the latter one push is too much
 def test_a_journal_that_is_full_asks_for_a_snapshot(tmp_path: Path, journal_bytes: int) -> None:
     spec, told = update("momentum"), list[dict[str, int]]()
     with pservers(tmp_path / "kept", "--snapshot_period=1000") as job:

@@ -12,6 +12,7 @@ import pytest
 from paddle._engine.exchange import ModeSpec
 from paddle._pserver.trainer.remote import RemoteExchange
 from paddle._pserver.trainer.trainer_modes import in_mode
+from tests.marks import on_demand
 from tests.pserver.test_equality import assert_same, trainer, update
 
 from .pservers import STEPS, TRAINERS, Job, pservers
@@ -38,7 +39,9 @@ def train(
     return job.run(*map(in_its_mode, range(TRAINERS)))
 
 
-@pytest.mark.parametrize(("asked", "times"), [("ask_changes", 1), ("hear_count", 1), ("hear_count", 2)])
+@pytest.mark.parametrize(
+    ("asked", "times"), [on_demand("ask_changes", 1), on_demand("hear_count", 1), ("hear_count", 2)]
+)
 def test_a_trainer_that_hears_of_changed_rows_goes_on_when_the_shard_is_killed_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, times: int
 ) -> None:

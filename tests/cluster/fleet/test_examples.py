@@ -60,6 +60,7 @@ def test_workers_measure_together_and_what_they_save_measures_the_same_on_other_
     assert [measures(log, "Global") for log in again] == of_all
 
 
+@pytest.mark.thorough
 def test_threads_train_on_every_line_of_their_files_once(folder: Path) -> None:
     for log in launched(folder, 1, "train_files.py"):
         passes = re.findall(r"^pass (\d): (\d+) samples, area (\S+)$", log, re.MULTILINE)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.by_hand import environment
+from tests.marks import on_demand
 
 pytestmark = pytest.mark.cluster
 
@@ -49,7 +50,7 @@ SQRT = "sqrt", "0", "'sqrt_grad' .* gave variable 'elementwise_mul.tmp_0@GRAD' I
 
 
 @pytest.mark.parametrize(
-    ("mode", "kind", "factor", "gave"), [("sync", *SQRT), ("async", *LOG), ("geo", *LOG)]
+    ("mode", "kind", "factor", "gave"), [("sync", *SQRT), on_demand("async", *LOG), on_demand("geo", *LOG)]
 )
 def test_the_worker_that_meets_it_ends_the_job_with_operator_variable_and_line(
     mode: str, kind: str, factor: str, gave: str, tmp_path: Path

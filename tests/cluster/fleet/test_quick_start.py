@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from tests.cluster.by_hand import environment, free_port
+from tests.marks import on_demand
 
 pytestmark = pytest.mark.cluster
 
@@ -96,7 +97,7 @@ def values(path: Path, shape: tuple[int, int]) -> np.ndarray:
     return np.frombuffer(path.read_bytes()[-4 * shape[0] * shape[1] :], "<f4").reshape(shape)
 
 
-@pytest.mark.parametrize("mode", ["async", "geo"])
+@pytest.mark.parametrize("mode", [on_demand("async"), "geo"])
 def test_out_of_step_the_quick_start_reaches_the_loss_of_one_process(
     mode: str, alone: Learned, tmp_path: Path
 ) -> None:

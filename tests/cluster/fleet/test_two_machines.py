@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from tests.cluster.by_hand import HOSTS, environment, free_port, outputs_of
+from tests.marks import on_demand
 from tests.waiting import until
 
 pytestmark = pytest.mark.cluster
@@ -111,8 +112,8 @@ _KILLED = "os.kill(os.getpid(), 9)"
             1,
             "trainer-1 ended .* 127.0.0.2: ValueError: no part-7",
         ),
-        (_KILLED, "step 10", 137, "trainer-1 was killed by SIGKILL at 127.0.0.2"),
-        ("os._exit(7)", "step 10", 7, "trainer-1 ended with status 7 at 127.0.0.2"),
+        on_demand(_KILLED, "step 10", 137, "trainer-1 was killed by SIGKILL at 127.0.0.2"),
+        on_demand("os._exit(7)", "step 10", 7, "trainer-1 ended with status 7 at 127.0.0.2"),
     ],
 )
 def test_of_a_worker_that_cannot_say_so_its_launcher_tells_the_servers_of_both(
@@ -126,7 +127,7 @@ def test_of_a_worker_that_cannot_say_so_its_launcher_tells_the_servers_of_both(
     assert "SIGTERM" not in said
 
 
-@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("signum", [on_demand(signal.SIGINT), signal.SIGKILL])
 def test_who_ends_the_job_on_one_machine_ends_it_on_the_other(
     machines: dict[str, Path], signum: signal.Signals
 ) -> None:
@@ -144,7 +145,7 @@ _HANGS = "import time; print('here', flush=True); time.sleep(600)"
 
 
 @pytest.mark.parametrize(
-    ("signum", "how"), [(signal.SIGINT, "stopped by SIGINT"), (signal.SIGKILL, "killed")]
+    ("signum", "how"), [on_demand(signal.SIGINT, "stopped by SIGINT"), (signal.SIGKILL, "killed")]
 )
 def test_who_ends_a_launcher_whose_worker_has_met_no_server_ends_the_other_machine_too(
     machines: dict[str, Path], signum: signal.Signals, how: str

@@ -116,6 +116,7 @@ def test_ctrl_c_twice_returns_though_kubectl_hangs_while_objects_are_made(
     assert "What may be left of job2" in errors
 
 
+@pytest.mark.thorough
 def test_ctrl_c_once_ends_a_kubectl_that_hangs_while_objects_are_made(
     cluster: StandIn, package: Path
 ) -> None:
@@ -128,6 +129,7 @@ def test_ctrl_c_once_ends_a_kubectl_that_hangs_while_objects_are_made(
     assert any(call[0] == "delete" for call in cluster.calls())
 
 
+@pytest.mark.thorough
 def test_why_a_job_failed_is_said_before_it_is_taken_away(cluster: StandIn, package: Path) -> None:
     (package / "train.py").write_text(FAILS)
     cluster.hangs("delete")
@@ -155,6 +157,7 @@ def test_a_pod_that_never_began_is_not_said_to_be_stopped(cluster: StandIn, pack
     assert " stopped " not in seen.replace("stopped by", "")
 
 
+@pytest.mark.thorough
 def test_what_fab_stop_ends_without_a_launcher_is_said_to_be_stopped(cluster: StandIn, package: Path) -> None:
     process = trains(cluster, package)
     process.kill()

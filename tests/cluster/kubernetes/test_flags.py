@@ -37,6 +37,7 @@ def dry(cluster: StandIn, package: Path) -> str:
     return ended(start(cluster, package, "--dry_run"))[1]
 
 
+@pytest.mark.thorough
 def test_a_detached_launch_returns_and_its_job_is_followed_and_stopped(
     cluster: StandIn, package: Path
 ) -> None:
@@ -64,6 +65,7 @@ def test_a_job_with_min_trainers_goes_on_without_the_trainer_that_fails(
     assert cluster.named() == set()
 
 
+@pytest.mark.thorough
 def test_each_pod_has_its_own_part_of_the_data(cluster: StandIn, package: Path) -> None:
     (package / "train_data_dir").mkdir()
     for number in range(4):

@@ -270,6 +270,7 @@ def test_without_kubectl_it_is_said_what_is_missing(cluster: StandIn, package: P
     assert "kubectl cannot be started here" in errors
 
 
+@pytest.mark.thorough
 def test_a_job_that_runs_is_told_to_programs(cluster: StandIn, package: Path) -> None:
     process = start(cluster, package, "--format=json")
     status, output, _ = ended(process)

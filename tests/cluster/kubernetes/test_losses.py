@@ -105,6 +105,7 @@ def test_a_trainer_whose_pod_vanishes_with_its_job_ends_the_job(
     assert cluster.named() == set()
 
 
+@pytest.mark.thorough
 def test_with_min_trainers_the_others_go_on(cluster: StandIn, package: Path, gate: Path) -> None:
     process = at_the_gate(cluster, package, gate, "--min_trainers=1", "--barrier_timeout=2")
     cluster.loses("trainer", 1)

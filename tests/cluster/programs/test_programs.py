@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.marks import on_demand
+
 from tests.cluster.by_hand import outputs_of_all_well, run_job, trainer
 from tests.cluster.programs import data_sets
 
@@ -19,6 +21,7 @@ PROGRAMS = {
     "digits": (r"Label of the first image is: 0", "params_pass_3-{}.tar", 0.5),
     "clicks": (r"clicks expected", "clicks-{}.tar", 0.9),
 }
+OFTEN = ("word2vec", "clicks")
 LEARNED = 0.01  # a cost that is as low after one pass has nowhere to fall
 
 
@@ -44,7 +47,7 @@ def parameters(path: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("trainers", [0, 2], ids=["alone", "2x2"])
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", [name if name in OFTEN else on_demand(name) for name in PROGRAMS])
 def test_a_program_learns_saves_and_infers(tmp_path: Path, home: Path, name: str, trainers: int) -> None:
     last, saved, falls_to = PROGRAMS[name]
     for output in run(tmp_path, home, name, trainers):

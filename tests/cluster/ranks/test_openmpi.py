@@ -152,7 +152,7 @@ def test_the_command_of_the_document_trains_whatever_machines_it_fills_first(mpi
     assert output.count("of 3 trainers and ") == 3
     crowded = "3 ranks are on 2 of 3 machines" in output  # as it is where machines have two cores
     assert crowded == (output.count("of 3 trainers and 2 pservers") == 3)
-    assert not mpi.left()
+    until(lambda: not mpi.left(), "the end of what is on its way out", PROMISED_S)
     places = [cluster.path(node, FOLDER) for node in cluster.nodes]
     digests = [word2vec.learned(log.read_text()) for place in places for log in place.glob("logs/train*.log")]
     assert digests == [word2vec.locally(tmp_path / "here", package)] * word2vec.NODES
@@ -173,7 +173,7 @@ def test_the_status_of_the_rank_that_fails_is_that_of_mpirun(mpi, cluster) -> No
     [
         pytest.param([signal.SIGINT], id="INT"),
         pytest.param([signal.SIGINT, signal.SIGINT], id="twice", marks=pytest.mark.thorough),
-        pytest.param([signal.SIGKILL], id="KILL"),
+        pytest.param([signal.SIGKILL], id="KILL", marks=pytest.mark.thorough),
     ],
 )
 def test_nothing_is_left_where_mpirun_ends(mpi, cluster, signals) -> None:
@@ -222,6 +222,7 @@ def trainers(cluster: Cluster) -> list[tuple[str, int]]:
     return sorted((node, each.pid) for node, each in found if each.argv[-2:] == ("train.py", "hang"))
 
 
+@pytest.mark.thorough
 def test_a_file_of_machines_may_say_all_that_mpirun_reads_in_it(mpi, cluster) -> None:
     text = (
         "# the rack\n\n10.77.0.1 slots=1 max_slots=1 # first\n  root@10.77.0.2   slots = 1\n"

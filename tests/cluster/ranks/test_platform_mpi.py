@@ -79,6 +79,7 @@ def test_ctrl_c_stops_every_process_and_collects(launch) -> None:
     until(lambda: not Path(f"/proc/{mpirun}").exists(), "the end of mpirun")
 
 
+@pytest.mark.thorough
 def test_ctrl_c_twice_kills_what_does_not_end(launch, cluster) -> None:
     job = launch(train=STUBBORN)
     job.wait_until_trained()
@@ -109,6 +110,7 @@ def test_a_node_that_is_cut_off_is_named_and_nothing_goes_on_there(launch, clust
     assert "could be collected" in output or "not collected" in output
 
 
+@pytest.mark.thorough
 def test_two_jobs_on_the_same_nodes_need_ports_of_their_own(launch, cluster) -> None:
     first = launch(pserver=None, train=HANGS)
     first.wait_for("starting 3 trainers")

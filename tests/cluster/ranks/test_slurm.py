@@ -68,6 +68,7 @@ def test_a_batch_script_trains_on_all_nodes_as_one_machine_does(slurm, cluster, 
     assert [word2vec.learned(log.read_text()) for log in logs] == [alone] * word2vec.NODES
 
 
+@pytest.mark.thorough
 def test_the_status_of_a_rank_that_fails_is_that_of_the_job(slurm, cluster) -> None:
     assert over(slurm, cluster, submitted(slurm, "train.py", "1")) == "FAILED 7:0"
     names = ("pserver", "train.py")
