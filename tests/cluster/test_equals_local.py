@@ -126,6 +126,7 @@ def test_sync_2x2_equals_the_local_run_on_the_concatenated_batches(tmp_path: Pat
         assert moved > 1e-4, f"{name} has not learned"
 
 
+@pytest.mark.thorough  # of one process they are asked in tests/faces/v2
 def test_sync_equals_local_where_a_parameter_is_pruned_and_errors_are_clipped(tmp_path: Path) -> None:
     """Trainer 1 would begin with other values: what is pruned is what trainer 0's say."""
     assert HIDDEN in TRAIN

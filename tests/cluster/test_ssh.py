@@ -176,6 +176,7 @@ def is_interrupted(job: Job, cluster: Cluster) -> None:
         assert not list(cluster.path(node, ROOT_DIR).glob("JOB*/.job.*")), "the token is gone"
 
 
+@pytest.mark.thorough  # on containers it is asked in every run: cluster/compose/test.sh
 def test_word2vec_on_machines_ends_when_interrupted_and_else_equals_that_on_embedded_nodes(
     launch, cluster, tmp_path
 ) -> None:
