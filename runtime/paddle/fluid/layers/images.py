@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 from paddle._program.description.dtypes import VarType
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
-from paddle._program.writing.initializer import Normal
 from paddle._program.writing.layer_helper import LayerHelper
-from paddle._program.writing.paddings import paddings_of
 from paddle.fluid.layers.appending import appended, several, sizes_of
+from paddle.fluid.layers.windows import (
+    Sides,
+    around,
+    channel_axis,
+    check_moving,
+    check_pooling,
+    convolved,
+    convolved_back,
+)
 
 __all__ = [
     "adaptive_pool2d",
@@ -26,29 +32,11 @@ __all__ = [
     "resize_nearest",
 ]
 
-Sides = int | Sequence[int]
+_FORMATS = ("NCHW", "NHWC")
 
 
 def _pair(given: Sides) -> list[int]:
     return [given, given] if isinstance(given, int) else [int(each) for each in given]
-
-
-def _channels(layer: str, input: Variable, data_format: str) -> int:
-    """How many channels an image has."""
-    if data_format not in ("NCHW", "NHWC"):
-        raise BadArgument(f"{layer}: data_format is 'NCHW' or 'NHWC', not {data_format!r}")
-    return int(input.shape[1 if data_format == "NCHW" else 3])
-
-
-def _biased(helper: LayerHelper, out: Variable, data_format: str) -> Variable:
-    axis = 1 if data_format == "NCHW" else 3
-    return helper.append_activation(helper.append_bias_op(out, dim_start=axis, dim_end=axis + 1))
-
-
-def _padding(layer: str, given: Any, data_format: str) -> dict[str, Any]:
-    """Numbers of pixels, or the name of a way to find them."""
-    sides, way = paddings_of(layer, given, data_format)
-    return {"paddings": sides, "padding_algorithm": way}
 
 
 def conv2d(
@@ -69,25 +57,14 @@ def conv2d(
 ) -> Variable:
     """What ``num_filters`` filters see of each window, with a bias for each filter."""
     arguments = {"input": input, "param_attr": param_attr, "bias_attr": bias_attr, "act": act, "name": name}
-    channels = _channels("conv2d", input, data_format)
-    is_deep = channels == groups and num_filters % channels == 0 and not use_cudnn
-    type, parts = "depthwise_conv2d" if is_deep else "conv2d", groups or 1
-    helper = LayerHelper(type, **arguments)
-    if channels % parts or num_filters % parts:
-        raise BadArgument(
-            f"conv2d: {channels} channels and {num_filters} filters are not {parts} equal groups"
-        )
-    window = _pair(filter_size)
-    # as many numbers as reach one output, whatever the group
-    spread = Normal(0.0, (2.0 / (prod(window) * channels)) ** 0.5, 0)
-    shape = [num_filters, channels // parts, *window]
-    weights = helper.create_parameter(helper.param_attr, shape, input.dtype, default_initializer=spread)
-    around = _padding("conv2d", padding, data_format)
-    attrs = {"strides": _pair(stride), "dilations": _pair(dilation), "groups": parts, **around}
-    out = helper.create_variable_for_type_inference(input.dtype)
+    axis = channel_axis("conv2d", data_format, *_FORMATS)
+    is_deep = not use_cudnn and input.shape[axis] == groups and num_filters % groups == 0
+    type = "depthwise_conv2d" if is_deep else "conv2d"
+    attrs = {"strides": _pair(stride), "dilations": _pair(dilation), "groups": groups or 1}
+    attrs |= around("conv2d", padding, data_format)
     attrs |= {"data_format": data_format, "use_cudnn": use_cudnn}
-    helper.append_op(type, {"Input": [input], "Filter": [weights]}, {"Output": [out]}, attrs)
-    return _biased(helper, out, data_format)
+    helper = LayerHelper(type, **arguments)
+    return convolved(helper, type, input, axis, num_filters, _pair(filter_size), attrs)
 
 
 def conv2d_transpose(
@@ -109,28 +86,15 @@ def conv2d_transpose(
     """Each pixel times a filter, added up where the filters overlap; the filter's size follows from
     ``output_size`` where only that is told."""
     arguments = {"input": input, "param_attr": param_attr, "bias_attr": bias_attr, "act": act, "name": name}
-    channels, first = _channels("conv2d_transpose", input, data_format), 2 if data_format == "NCHW" else 1
-    is_deep = channels == groups == num_filters and not use_cudnn
-    type, parts = "depthwise_conv2d_transpose" if is_deep else "conv2d_transpose", groups or 1
+    axis = channel_axis("conv2d_transpose", data_format, *_FORMATS)
+    is_deep = not use_cudnn and input.shape[axis] == groups == num_filters
+    type = "depthwise_conv2d_transpose" if is_deep else "conv2d_transpose"
+    attrs = {"strides": _pair(stride), "dilations": _pair(dilation)}
+    attrs |= {**around("conv2d_transpose", padding, data_format), "groups": groups or 1}
+    attrs |= {"output_size": [] if output_size is None else _pair(output_size), "data_format": data_format}
     helper = LayerHelper(type, **arguments)
-    around = _padding("conv2d_transpose", padding, data_format)
-    moving = {"strides": _pair(stride), "dilations": _pair(dilation), **around}
-    wanted = [] if output_size is None else _pair(output_size)
-    if filter_size is None:
-        if not wanted:
-            raise BadArgument("conv2d_transpose: tell output_size or filter_size")
-        known, zeros = input.shape[first : first + 2], moving["paddings"]
-        both = [sum(zeros[:2]), sum(zeros[2:])] if len(zeros) == 4 else [2 * each for each in zeros]
-        sides = zip(wanted, known, moving["strides"], both, moving["dilations"], strict=True)
-        window = [(out - (size - 1) * step + pads - 1) // apart + 1 for out, size, step, pads, apart in sides]
-    else:
-        window = _pair(filter_size)
-    shape = [channels, num_filters // parts, *window]
-    weights = helper.create_parameter(helper.param_attr, shape, input.dtype)
-    attrs = {**moving, "groups": parts, "output_size": wanted, "data_format": data_format}
-    out = helper.create_variable_for_type_inference(input.dtype)
-    helper.append_op(type, {"Input": [input], "Filter": [weights]}, {"Output": [out]}, attrs)
-    return _biased(helper, out, data_format)
+    window = None if filter_size is None else _pair(filter_size)
+    return convolved_back(helper, type, input, axis, num_filters, window, attrs)
 
 
 def pool2d(
@@ -148,21 +112,14 @@ def pool2d(
     use_mkldnn: bool = False,
 ) -> Variable:
     """The greatest or the mean of each window, or of the whole image."""
-    if pool_size == -1 and not global_pooling:
-        raise BadArgument("pool2d: pool_size is told unless global_pooling")
-    if pool_type not in ("max", "avg"):
-        raise BadArgument(f"pool2d: pool_type is 'max' or 'avg', not {pool_type!r}")
-    if ceil_mode and isinstance(pool_padding, str) and pool_padding.upper() == "VALID":
-        raise BadArgument(
-            "pool2d: ceil_mode has windows stick out, which the padding 'VALID' does not: tell one"
-        )
-    _channels("pool2d", input, data_format)
+    check_moving("pool2d", pool_size, pool_type, pool_padding, global_pooling, ceil_mode)
+    channel_axis("pool2d", data_format, *_FORMATS)
     attrs = {
         "pooling_type": pool_type,
         "ksize": _pair(pool_size),
         "global_pooling": global_pooling,
         "strides": _pair(pool_stride),
-        **_padding("pool2d", pool_padding, data_format),
+        **around("pool2d", pool_padding, data_format),
         "use_cudnn": use_cudnn,
         "ceil_mode": ceil_mode,
         "exclusive": exclusive,
@@ -180,8 +137,7 @@ def adaptive_pool2d(
 ) -> Variable | tuple[Variable, Variable]:
     """The greatest or the mean of each of so many parts of an image; with ``require_index`` also which pixel
     of its channel the greatest is."""
-    if pool_type not in ("max", "avg"):
-        raise BadArgument(f"adaptive_pool2d: pool_type is 'max' or 'avg', not {pool_type!r}")
+    check_pooling("adaptive_pool2d", pool_type)
     attrs = {"pooling_type": pool_type, "ksize": _pair(pool_size), "adaptive": True}
     if pool_type == "max":
         outs = {"Out": None, "Mask": VarType.INT32}
@@ -203,7 +159,7 @@ def lrn(
     data_format: str = "NCHW",
 ) -> Variable:
     """Each channel less where those near by are large."""
-    _channels("lrn", input, data_format)
+    channel_axis("lrn", data_format, *_FORMATS)
     attrs = {"n": n, "k": k, "alpha": alpha, "beta": beta, "data_format": data_format}
     return appended("lrn", {"X": input}, attrs, name=name)
 
@@ -245,7 +201,7 @@ def image_resize(
         "align_mode": align_mode,
         "data_layout": data_format,
     }
-    _channels("image_resize", input, data_format)
+    channel_axis("image_resize", data_format, *_FORMATS)
     return appended(types[resample], {"X": input, **inputs}, attrs, name=name)
 
 
