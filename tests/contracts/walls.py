@@ -299,6 +299,7 @@ TABLE = (
     Row("_data.settings", "_data _absent", "glob"),
     # What one step computes.
     Row("_engine", "_engine", "numpy"),
+    Row("_engine.arena", "", "contextlib mmap numpy"),
     Row("_engine.blas", "", "ctypes numpy"),
     Row("_engine.profile", "_engine.{plan, program, registry}", "numpy threading time weakref"),
     Row("_engine.{meeting, share}", "_engine", "numpy threading"),

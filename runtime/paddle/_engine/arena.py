@@ -1,38 +1,53 @@
 """An arena: the memory in which the arrays of an executor's plans lie, where memory.py puts them.
 
-It must never know what lies there. Guarantee: it begins where the widest vector registers like it, and plans
-that follow each other work in the same memory, as long as it is large enough.
+It must never know what lies there. Guarantees: it begins where the widest vector registers like it; plans
+that follow each other work in the same memory, as long as it is large enough; and what it has outgrown takes
+no memory any more, whoever still holds arrays there, as an exchange does with the rows of the last step.
 """
 
 from __future__ import annotations
 
+import mmap
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from paddle._engine.memory import ALIGNMENT
-
 LEAST = 1 << 16
 _GROWTH = 1.25
 """Batches of sequences are hardly ever of one length: a little larger, and the next ones fit as well."""
+
+_HUGE = 1 << 22
+"""From so many bytes on large pages are asked for, as numpy does."""
 
 
 class Arena:
     """``memory``: uint8, all that there is; another array once it has grown. ``keep``: see registry.Run."""
 
     def __init__(self) -> None:
-        self.memory = _aligned(LEAST)
+        self._pages = _pages(LEAST)
+        self.memory: np.ndarray = np.frombuffer(self._pages, np.uint8)
         self.keep: dict[str, Any] = {}
 
     def room(self, size: int) -> np.ndarray:
-        """``size`` bytes from its beginning, uint8: whatever was there may be overwritten."""
+        """``size`` bytes from its beginning, uint8: whatever was there may be overwritten, and is lost where
+        there were less."""
         if size > len(self.memory):
-            is_first = len(self.memory) == LEAST
-            self.memory = _aligned(size if is_first else max(size, int(len(self.memory) * _GROWTH)))
+            outgrown, is_first = self._pages, len(self.memory) == LEAST
+            self._pages = _pages(size if is_first else max(size, int(len(self.memory) * _GROWTH)))
+            self.memory = np.frombuffer(self._pages, np.uint8)
+            with suppress(OSError):  # of pages that are locked: they go with the last array there
+                outgrown.madvise(mmap.MADV_DONTNEED)
         return self.memory[:size]
 
 
-def _aligned(size: int) -> np.ndarray:
-    raw = np.empty(size + ALIGNMENT, np.uint8)
-    start = -raw.ctypes.data % ALIGNMENT
-    return raw[start : start + size]
+def _pages(size: int) -> mmap.mmap:
+    """Memory that begins with a page; none of it is taken before it is written."""
+    try:
+        pages = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError:
+        raise MemoryError(f"there is no memory for {size} bytes in which a program computes") from None
+    if size >= _HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # the machine has none
+            pages.madvise(mmap.MADV_HUGEPAGE)
+    return pages
