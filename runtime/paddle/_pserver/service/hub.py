@@ -217,6 +217,7 @@ class Hub:
             error = str(failure) or "no memory"
         except Exception as failure:
             return self.failed(failure)
+        del state, read  # the next one may be cut as soon as this one is over, and its memory is needed then
         try:
             self._do(self.shard.saved(error, now=self._clock.now()))
         except Exception as failure:
