@@ -18,6 +18,8 @@ from pathlib import Path
 from types import TracebackType
 
 _OURS = os.path.dirname(__file__) + os.sep  # noqa: PTH120  code objects hold their file's name as text
+_PYTHONS = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120
+_INSTALLED = os.path.join(_PYTHONS, "site-packages") + os.sep  # noqa: PTH118
 _Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
 
 
@@ -57,11 +59,11 @@ def _paragraph(error: Complaint, trace: TracebackType | None) -> str:
 
 
 def _place(trace: TracebackType | None) -> str:
-    """The last line of the program, not of this package, that led to the error."""
+    """The last line of the program, not of this package or of Python's own, that led to the error."""
     file, number = "", 0
     while trace:
         name = trace.tb_frame.f_code.co_filename
-        if not name.startswith((_OURS, "<frozen ")):
+        if _is_the_programs(name):
             file, number = name, trace.tb_lineno
         trace = trace.tb_next
     if not file:
@@ -69,3 +71,8 @@ def _place(trace: TracebackType | None) -> str:
     with suppress(ValueError, OSError):  # it is elsewhere, or there is no current folder any more
         file = str(Path(file).relative_to(Path.cwd()))
     return f"{file}:{number}: "
+
+
+def _is_the_programs(file: str) -> bool:
+    is_pythons = file.startswith(_PYTHONS) and not file.startswith(_INSTALLED)
+    return not (is_pythons or file.startswith((_OURS, "<frozen ")))

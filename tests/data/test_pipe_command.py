@@ -15,6 +15,8 @@ import pytest
 
 from paddle._data.command import CommandFailed, pieces
 
+RUNTIME = {"PYTHONPATH": str(Path(__file__).resolve().parents[2] / "runtime"), "PATH": os.defpath}
+
 
 @pytest.fixture
 def file(tmp_path: Path) -> str:
@@ -65,11 +67,35 @@ def test_python_is_this_one_and_finds_paddle(file: str) -> None:
 
 
 def test_a_command_that_fails_says_what_it_said(file: str, capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(CommandFailed, match=r"ended with status 3 on .*part-0(.|\n)*no such table") as error:
-        list(pieces(file, "cat; echo no such table >&2; exit 3"))
-    assert "`cat; echo no such table >&2; exit 3`" in str(error.value)
+    with pytest.raises(CommandFailed, match=r"ended with status 3 on .*part-0; .* no such table") as error:
+        list(pieces(file, "cat; printf 'looks\\nno such table\\n\\n' >&2; exit 3"))
+    assert "`cat; printf 'looks" in str(error.value) and "looks; " not in str(error.value)
+    assert capfd.readouterr().err == "looks\nno such table\n\n"
     with pytest.raises(CommandFailed, match="killed by SIGTERM"):
         list(pieces(file, "kill -TERM $$"))
+
+
+@pytest.mark.parametrize("way", ["QueueDataset", "InMemoryDataset"])
+def test_what_is_wrong_with_data_is_told_in_one_line_of_the_program(way: str, tmp_path: Path) -> None:
+    load = "dataset.load_into_memory()" if way == "InMemoryDataset" else "[*dataset.streams(2)[0]]"
+    program = (
+        f"import sys, paddle\npaddle.enable_static()\ndataset = paddle.distributed.{way}()\n"
+        "dataset.init(use_var=[paddle.static.data('x', [None, 1])], pipe_command=sys.argv[1])\n"
+        f"dataset.set_filelist(['part-0'])\npaddle.static.Executor()\n{load}\n"
+    )
+    (tmp_path / "train.py").write_text(program)
+
+    def said(command: str) -> str:
+        train = [sys.executable, "train.py", command]
+        done = subprocess.run(train, cwd=tmp_path, env=RUNTIME, capture_output=True, text=True)
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+        assert done.stderr.startswith("train.py:7: "), done.stderr
+        return done.stderr
+
+    assert "part-0 of" in said("cat") and "part-0 of" in said("sort")
+    (tmp_path / "part-0").write_text("1 5\n")
+    assert "`exit 3`, ended with status 3 on part-0; it said nothing on stderr" in said("exit 3")
+    assert "part-0, line 1: slot x" in said("echo 1 y")
 
 
 def test_a_command_whose_reader_leaves_is_gone_with_all_it_started(file: str, tmp_path: Path) -> None:

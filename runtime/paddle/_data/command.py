@@ -4,11 +4,11 @@ Rules:
 1.  The command is a shell's, as upstream's ``pipe_command``; the file is its stdin, unpacked where its name
     ends with .gz, and stdout is what is read. ``cat`` is the file itself: no process is started for it.
 2.  ``python`` is the interpreter that runs the program, and finds the paddle that the program imports.
-3.  What it writes on stderr goes to ours as it comes; the last of it is kept for who asks why it failed.
+3.  What it writes on stderr goes to ours as it comes; its last line is kept for who asks why it failed.
 4.  It and all that it starts are one process group, with a leash in it: a process that waits for ours to be
     gone. The group is killed when reading ends in whatever way, and by the leash where we were killed.
 
-It must never know what the text means. Guarantee: the text comes whole, or CommandFailed says what happened.
+It must never know what the text means. Guarantee: the text comes whole, or a complaint says what happened.
 """
 
 from __future__ import annotations
@@ -24,27 +24,40 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import IO, cast
 
+from paddle._complaint import Complaint
+
 PIECE_BYTES = 1 << 20
 WORTH_BYTES = 1 << 17
 """So much is read at a time, at least: what is read costs a few calls apiece."""
 _KEPT_BYTES = 4000
+_SHOWN = 500
 _LEASHED = '(cat "/dev/fd/$1"; kill -9 0) </dev/null >/dev/null 2>&1 & exec sh -c "$0"'
 """Some shells know no descriptor above 9, but for their names."""
 
 
-class CommandFailed(RuntimeError):
+class CommandFailed(Complaint, RuntimeError):
     """A pipe_command did not end well."""
+
+    exit_status = 1  # the program asked for nothing wrong: another try may do
+
+
+class NoSuchFile(Complaint, FileNotFoundError):
+    """A file of a dataset is not there."""
+
+    exit_status = 1
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 def pieces(path: str, command: str) -> Generator[bytes, None, None]:
-    """The text of a file as pieces that end with a line; the last may lack its end. Raises OSError where
-    there is no such file, and CommandFailed."""
-    if command.strip() in ("", "cat"):
-        with closing(_opened(path)) as file:
+    """The text of a file as pieces that end with a line; the last may lack its end. Raises NoSuchFile,
+    another OSError of a file that cannot be read, and CommandFailed."""
+    is_itself = command.strip() in ("", "cat")
+    with closing(_opened(path, is_itself)) as file:
+        if is_itself:
             yield from _by_lines(file)
-        return
-    with open(path, "rb") as file:  # noqa: PTH123  a path may be anything that open takes
-        if path.endswith(".gz"):
+        elif path.endswith(".gz"):
             yield from _unpacked(file, path, command)
         else:
             yield from _through(file, path, command)
@@ -60,10 +73,15 @@ def _unpacked(file: IO[bytes], path: str, command: str) -> Iterator[bytes]:
         raise CommandFailed(f"gzip cannot unpack {path}: it ended with status {unpack.returncode}")
 
 
-def _opened(path: str) -> IO[bytes]:
-    if path.endswith(".gz"):
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    return open(path, "rb", buffering=0)  # noqa: PTH123
+def _opened(path: str, unpacks: bool) -> IO[bytes]:
+    try:
+        if unpacks and path.endswith(".gz"):
+            return cast(IO[bytes], gzip.open(path, "rb"))
+        return open(path, "rb", buffering=0)  # noqa: PTH123  a path may be anything that open takes
+    except FileNotFoundError:
+        where = "" if Path(path).is_absolute() else f" of {Path.cwd()}"
+        said = f"the filelist of a dataset names {path}{where}, and there is no such file"
+        raise NoSuchFile(said) from None
 
 
 def _through(file: IO[bytes], path: str, command: str) -> Iterator[bytes]:
@@ -136,7 +154,7 @@ def _environ() -> dict[str, str]:
 
 def _why(path: str, command: str, status: int, said: bytes) -> str:
     ended = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
-    told = said.decode("utf-8", "replace").strip()
-    return f"the pipe_command of a dataset, `{command}`, {ended} on {path}; try `{command} < {path}`. " + (
-        f"The last it said on stderr:\n{told}" if told else "It said nothing on stderr."
-    )
+    lines = said.decode("utf-8", "replace").split("\n")
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    told = f"the last it said on stderr is: {last[-_SHOWN:]}" if last else "it said nothing on stderr"
+    return f"the pipe_command of a dataset, `{command}`, {ended} on {path}; {told}; try `{command} < {path}`"

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from paddle._complaint import Complaint
 from paddle._data.records import Column, Records, joined
 from paddle._data.slot import Slot
 
@@ -22,8 +23,10 @@ _log = logging.getLogger("paddle.dataset")
 _SHOWN = 80
 
 
-class BadLine(ValueError):
+class BadLine(Complaint, ValueError):
     """A line is not what its slots say."""
+
+    exit_status = 1  # the data's fault, and not the program's
 
 
 @dataclass(slots=True)
