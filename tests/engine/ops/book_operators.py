@@ -75,10 +75,11 @@ def alignments(is_last_blank: bool) -> np.ndarray:
     return np.array(costs)[:, None]
 
 
-def noise_contrast(chances: tuple[float, ...]) -> np.ndarray:
-    b = 3 * np.array(chances)[SAMPLES]
+def noise_contrast(chances: tuple[float, ...], labels: int = 1) -> np.ndarray:
+    b = (4 - labels) * np.array(chances)[SAMPLES]
     hits = POSITIVE / (POSITIVE + b)
-    return -np.log(hits[:, :1]) - np.log(1 - hits[:, 1:]).sum(1, keepdims=True)
+    own, others = np.log(hits[:, :labels]), np.log(1 - hits[:, labels:])
+    return -(own.sum(1, keepdims=True) + others.sum(1, keepdims=True))
 
 
 def turns() -> np.ndarray:
@@ -172,6 +173,12 @@ BOOK = [
         lambda: noise_contrast(UNEVEN),
         {**EVEN, "distribution": UNEVEN},
     ),
+    Case(
+        "nce_cost",
+        {"X": POSITIVE, "Samples": SAMPLES},
+        lambda: noise_contrast(UNEVEN, 2),
+        {**EVEN, "distribution": UNEVEN, "labels": 2},
+    ),
     Case("path_cost", {"X": PATHS, "Label": LEAVES}, turns, {"num_classes": 5}),
     Case("lambda_rank", RANKED, shares_of_gain, has_slope=False),
 ]
@@ -187,5 +194,6 @@ BOOK_OTHERS = [
     Case("differs", {"X": LABEL, "Y": SIDES}, lambda: (LABEL != SIDES).astype(float)),
     Case("sampling_id", {"X": np.eye(4)}, lambda: np.arange(4)[:, None]),
     Case("sample_classes", {"Label": LABEL}, lambda: LABEL, {**EVEN, "num_neg_samples": 0}),
+    Case("sample_classes", {"Label": SAMPLES}, lambda: SAMPLES, {**EVEN, "num_neg_samples": 0}),
     Case("sample_apart", {"Label": ONLY}, lambda: [[0, 0]] * 3, {"num_classes": 1, "num_samples": 1}),
 ]

@@ -123,24 +123,54 @@ def test_an_alignment_is_read_without_repetitions_and_blanks() -> None:
     assert (found.lod(), np.array(found).ravel().tolist()) == ([[0, 1, 1, 3]], [1, 2, 2])
 
 
-@pytest.mark.parametrize("sampler", ["uniform", "log_uniform", "custom_dist"])
-def test_a_label_is_told_from_drawn_classes(sampler) -> None:
-    x, label = layers.data("x", [3]), layers.data("label", [1], dtype="int64")
-    shares = [0.1, 0.2, 0.3, 0.4] if sampler == "custom_dist" else None
-    cost = layers.nce(x, label, 4, num_neg_samples=2, sampler=sampler, custom_dist=shares)
+SAMPLERS = {
+    "uniform": np.full(4, 0.25),
+    "log_uniform": np.log(np.arange(2, 6) / np.arange(1, 5)) / np.log(4),
+    "custom_dist": np.array([0.1, 0.2, 0.3, 0.4]),
+}
+
+
+@pytest.mark.parametrize("labels", [1, 2])
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_labels_are_told_from_drawn_classes(sampler: str, labels: int) -> None:
+    """Held to 1.8.5's, whose costs of the classes that it drew are these to seven digits."""
+    x, label = layers.data("x", [3]), layers.data("label", [labels], dtype="int64")
+    weight, shares = layers.data("weight", [1]), SAMPLERS[sampler]
+    told = {"sampler": sampler, "custom_dist": shares.tolist() if sampler == "custom_dist" else None}
+    x.stop_gradient = False
+    cost = layers.nce(x, label, 4, weight, num_neg_samples=2, **told)
+    (slope,) = fluid.gradients(layers.reduce_sum(cost), [x])
     block = fluid.default_main_program().global_block()
     op = next(op for op in block.ops if op.type == "nce")
     drawn, scores = (block.var(op.output(slot)[0]) for slot in ("SampleLabels", "SampleLogits"))
-    found, classes, scored = run(cost, drawn, scores, x=X[:4], label=TAGS[:4])
+    right, weights_of = np.concatenate([TAGS[:4], TAGS[1:5]], 1)[:, :labels], np.array([[1], [2], [0.5], [1]])
+    feed = {"x": X[:4], "label": right, "weight": weights_of.astype(np.float32)}
+    found, classes, scored, slopes = run(cost, drawn, scores, slope, **feed)
     weights = np.array(fluid.global_scope().find_var("nce_0.w_0").get_tensor())
-    np.testing.assert_array_equal(classes[:, :1], TAGS[:4])
+    np.testing.assert_array_equal(classes[:, :labels], right)
+    assert classes.shape == (4, labels + 2)
     given = 1 / (1 + np.exp(-np.einsum("nd,nkd->nk", X[:4], weights[classes])))
     np.testing.assert_allclose(scored, given, rtol=1e-4)
-    by = {"uniform": np.full(4, 0.25), "log_uniform": np.log(np.arange(2, 6) / np.arange(1, 5)) / np.log(5)}
-    chance = 2 * by.get(sampler, np.array([0.1, 0.2, 0.3, 0.4]))[classes]
-    right = -np.log(given[:, 0] / (given[:, 0] + chance[:, 0]))
-    others = -np.log(chance[:, 1:] / (given[:, 1:] + chance[:, 1:])).sum(1)
-    np.testing.assert_allclose(found[:, 0], (right + others) / 3, rtol=1e-4)
+    chance, is_own = 2 * shares[classes], np.arange(labels + 2) < labels
+    costs = -np.log(np.where(is_own, given, chance) / (given + chance))
+    np.testing.assert_allclose(found, weights_of * costs.sum(1, keepdims=True) / 3, rtol=1e-4)
+    by_score = np.where(is_own, -chance, given) * (1 - given) / (given + chance)
+    by_x = np.einsum("nk,nkd->nd", weights_of * by_score / 3, weights[classes])
+    np.testing.assert_allclose(slopes, by_x, rtol=1e-3, atol=1e-6)
+
+
+def test_the_last_class_is_never_drawn_log_uniformly() -> None:
+    """As 1.8.5 has it: 0.43, 0.25, 0.18, 0.14 and 0 of five classes."""
+    x, label = layers.data("x", [3]), layers.data("label", [1], dtype="int64")
+    layers.nce(x, label, 5, num_neg_samples=20_000, sampler="log_uniform")
+    block = fluid.default_main_program().global_block()
+    op = next(op for op in block.ops if op.type == "nce")
+    (classes,) = run(block.var(op.output("SampleLabels")[0]), x=X[:1], label=TAGS[:1])
+    shares = np.bincount(classes[0, 1:], minlength=5) / 20_000
+    expected = [*np.log(np.arange(2, 6) / np.arange(1, 5)) / np.log(5), 0]
+    np.testing.assert_allclose(shares, expected, atol=0.015)
+    with pytest.raises(ValueError, match="2 classes or more, not 1"):
+        layers.nce(x, label, 1, sampler="log_uniform")
 
 
 @pytest.mark.parametrize("is_sparse", [False, True])

@@ -1,8 +1,8 @@
 """Costs over so many classes that only some of them are computed.
 
-``nce_cost`` tells the label from classes that were drawn (sampling.py, ``sample_classes``): column 0 of slots
-X and Samples is the label's. ``class_path`` and ``path_cost`` put the classes at the leaves of a binary tree:
-a label costs what the turns on its path do, each a sigmoid of its own.
+``nce_cost`` tells labels from classes that were drawn (sampling.py, ``sample_classes``): the first ``labels``
+columns of slots X and Samples are the labels'. ``class_path`` and ``path_cost`` put the classes at the leaves
+of a binary tree: a label costs what the turns on its path do, each a sigmoid of its own.
 
 Sources of the semantics: v2's ``nce`` and ``hsigmoid``. Class c is at leaf c + classes of a tree whose root
 is 1 and where 2i and 2i + 1 are below i; node i has row i - 1 of the weights. In the original a label whose
@@ -27,9 +27,10 @@ _EDGE = 40.0
 
 
 def _nce_shape(forms: Forms) -> Mapping[str, Form]:
-    x, samples = shapes.matrix(forms, "X"), shapes.integers(forms, "Samples")
-    if not all(map(shapes.agree, x.shape, samples.shape)) or x.shape[1] < 2:
-        raise ShapeError(f"X has the shape {list(x.shape)}, Samples {list(samples.shape)}")
+    x, samples, labels = shapes.matrix(forms, "X"), shapes.integers(forms, "Samples"), forms.attrs["labels"]
+    if not all(map(shapes.agree, x.shape, samples.shape)) or x.shape[1] <= labels:
+        shown = f"X has the shape {list(x.shape)}, Samples {list(samples.shape)}"
+        raise ShapeError(f"{shown}, of which {labels} columns are labels'")
     return {"Out": shapes.per_sample(x)}
 
 
@@ -38,7 +39,7 @@ class _Chances:
 
     def __init__(self, call: Call) -> None:
         self._samples, attrs = call["Samples"], call.attrs
-        drawn = self._samples.shape[1] - 1
+        drawn = self._samples.shape[1] - attrs["labels"]
         each = attrs["distribution"] or [1 / attrs["num_classes"]] * attrs["num_classes"]
         self._of_class = drawn * np.asarray(each, call["X"].dtype)
         self.values = np.empty_like(call["X"])
@@ -48,21 +49,22 @@ class _Chances:
 
 
 def _nce(call: Call) -> Steps:
-    """log(1 + b / x) of the label's x, and log(1 + x / b) of all others; b is its chance."""
+    """log(1 + b / x) of a label's x, and log(1 + x / b) of all others; b is its chance."""
     x, chances, costs = call["X"], _Chances(call), np.empty_like(call["X"])
+    labels = costs[:, : call.attrs["labels"]]
     yield chances.find
     yield partial(np.divide, x, chances.values, costs)
-    yield partial(np.reciprocal, costs[:, :1], costs[:, :1])
+    yield partial(np.reciprocal, labels, labels)
     yield partial(np.log1p, costs, costs)
     yield partial(np.add.reduce, costs, axis=1, out=call["Out"], keepdims=True)
 
 
 def _nce_gradient(call: Call) -> Steps:
-    """1 / (x + b), and of the label -b / x of that."""
-    x, dx, chances = call["X"], call["X@GRAD"], _Chances(call)
+    """1 / (x + b), and of a label -b / x of that."""
+    x, dx, chances, own = call["X"], call["X@GRAD"], _Chances(call), slice(call.attrs["labels"])
 
     def turn() -> None:
-        dx[:, :1] *= -chances.values[:, :1] / x[:, :1]
+        dx[:, own] *= -chances.values[:, own] / x[:, own]
 
     yield chances.find
     yield partial(np.add, x, chances.values, dx)
@@ -150,7 +152,7 @@ ROWS = (
     Row(
         type="nce_cost",
         inputs=("X", "Samples"),
-        attrs={"num_classes": REQUIRED, "distribution": ()},
+        attrs={"num_classes": REQUIRED, "distribution": (), "labels": 1},
         shape=_nce_shape,
         forward=Kernel(_nce),
         gradient=Gradient(_nce_gradient, needs=("X", "Samples")),

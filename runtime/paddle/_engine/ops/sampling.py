@@ -63,25 +63,27 @@ def _sampling_id(call: Call) -> Steps:
 
 
 def _classes_shape(forms: Forms) -> Mapping[str, Form]:
-    label, attrs = shapes.integers(forms, "Label"), forms.attrs
-    shapes.column(forms, "Label", label.shape[0])
+    shapes.integers(forms, "Label")
+    label, attrs = shapes.matrix(forms, "Label"), forms.attrs
     if attrs["distribution"] and len(attrs["distribution"]) != attrs["num_classes"]:
         raise ShapeError(f"{len(attrs['distribution'])} probabilities for {attrs['num_classes']} classes")
-    return {"Out": Form((label.shape[0], 1 + attrs["num_neg_samples"]), "int64")}
+    return {"Out": Form((label.shape[0], label.shape[1] + attrs["num_neg_samples"]), "int64")}
 
 
 def _sample_classes(call: Call) -> Steps:
-    """Each row is a label and, behind it, other classes, drawn anew in each run: any, or by distribution."""
+    """Each row is its labels and, behind them, classes that are drawn anew in each run: any, or by
+    distribution."""
     label, out, attrs = call["Label"], call["Out"], call.attrs
-    stream, last = _Stream(call, (len(out), out.shape[1] - 1)), attrs["num_classes"] - 1
+    many, last = label.shape[1], attrs["num_classes"] - 1
+    stream = _Stream(call, (len(out), out.shape[1] - many))
     ends = np.cumsum(attrs["distribution"]) if attrs["distribution"] else None
 
     def draw() -> None:
         numbers = stream.numbers()
         ids = numbers * (last + 1) if ends is None else np.searchsorted(ends, numbers * ends[-1], "right")
-        np.minimum(ids.astype(np.int64), last, out=out[:, 1:])
+        np.minimum(ids.astype(np.int64), last, out=out[:, many:])
 
-    yield partial(np.copyto, out[:, :1], label)
+    yield partial(np.copyto, out[:, :many], label)
     yield draw
 
 

@@ -47,13 +47,18 @@ def _bias(low: Lowering, op: Operator) -> EngineVariable | None:
 
 
 def _distribution(op: Operator) -> tuple[float, ...]:
-    """How probable it is that each class is drawn; empty where all are equally so."""
+    """How probable each class is taken to be; empty where all are equally so."""
     classes, sampler = op.attr("num_total_classes"), op.attr("sampler")
     if sampler == _UNIFORM:
         return ()
     if sampler == _CUSTOM:
         return tuple(float(each) for each in op.attr("custom_dist"))
-    return tuple(log((k + 2) / (k + 1)) / log(classes + 1) for k in range(classes))
+    return tuple(log((k + 2) / (k + 1)) / log(classes) for k in range(classes))
+
+
+def _drawn(op: Operator, expected: tuple[float, ...]) -> tuple[float, ...]:
+    """By what classes are drawn. log_uniform never draws the last one, as upstream's does not."""
+    return (*expected[:-1], 0.0) if op.attr("sampler") == _LOG_UNIFORM else expected
 
 
 _NCE = {
@@ -69,17 +74,12 @@ _NCE = {
 @lowers("nce", **_NCE)
 def _nce(low: Lowering, op: Operator) -> None:
     x, label = low.input(op, "Input").variable, low.input(op, "Label").variable
-    if label.shape[1:] != (1,):
-        raise NotInThisRelease(
-            f"nce with several labels of a sample (label has the shape {list(label.shape)}) is not in this "
-            "release: one label for each"
-        )
-    classes = {"num_classes": op.attr("num_total_classes"), "distribution": _distribution(op)}
-    samples = low.op(
-        "sample_classes", {**classes, "num_neg_samples": op.attr("num_neg_samples")}, Label=label
-    )
+    classes, drawn, expected = op.attr("num_total_classes"), op.attr("num_neg_samples"), _distribution(op)
+    draws = {"num_classes": classes, "num_neg_samples": drawn, "distribution": _drawn(op, expected)}
+    samples = low.op("sample_classes", draws, Label=label)
     scores = low.op("sigmoid", X=_scores(low, x, low.input(op, "Weight").variable, _bias(low, op), samples))
-    cost = low.op("nce_cost", classes, X=scores, Samples=samples)
+    told = {"num_classes": classes, "distribution": expected, "labels": label.shape[1]}
+    cost = low.op("nce_cost", told, X=scores, Samples=samples)
     if low.has(op, "SampleWeight"):
         weight = low.op("reshape", {"shape": (-1, 1)}, X=low.input(op, "SampleWeight").variable)
         cost = low.op("elementwise_mul", X=cost, Y=weight)

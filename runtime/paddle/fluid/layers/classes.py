@@ -37,7 +37,8 @@ def nce(
     seed: int = 0,
     is_sparse: bool = False,
 ) -> Variable:
-    """What it costs to tell each label from ``num_neg_samples`` classes that are drawn, over their number.
+    """What it costs to tell each label from ``num_neg_samples`` classes that are drawn, over their number and
+    one. A row of ``label`` is a sample's label, or several.
 
     ``sampler``: classes are drawn uniformly, the more often the smaller their number is (log_uniform), or by
     ``custom_dist``, their probabilities.
@@ -46,6 +47,8 @@ def nce(
         raise BadArgument(f"nce draws classes by one of {', '.join(_SAMPLERS)}, not {sampler!r}")
     if sampler == "custom_dist" and (custom_dist is None or len(custom_dist) != num_total_classes):
         raise BadArgument(f"nce: custom_dist holds the probability of each of {num_total_classes} classes")
+    if sampler == "log_uniform" and num_total_classes < 2:
+        raise BadArgument(f"nce: log_uniform draws of 2 classes or more, not {num_total_classes}")
     helper = LayerHelper("nce", input=input, param_attr=param_attr, bias_attr=bias_attr, name=name)
     dtype, drawn = helper.input_dtype(), _USUAL if num_neg_samples is None else int(num_neg_samples)
     inputs: dict[str, Any] = {"Input": input, "Label": label, "SampleWeight": sample_weight}
