@@ -29,7 +29,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,8 +46,7 @@ Clock = Callable[[], float]
 _log = logging.getLogger("paddle.trainer")
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(NamedTuple):
     """So many ``samples``, and their arrays or why there are none."""
 
     samples: int

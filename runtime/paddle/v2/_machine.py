@@ -12,8 +12,7 @@ than ``_MOST`` bytes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -35,8 +34,7 @@ _MOST = 1 << 28
 """Bytes of parameters that are copied, so that a trainer's first batch can be computed again from them."""
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """What was trained on last, and what was drawn then."""
 
     feed: Feed

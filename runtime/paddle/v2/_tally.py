@@ -42,13 +42,16 @@ class Tally:
     @property
     def metrics(self) -> dict[str, float]:
         """Each metric by name."""
+        if not self.measures:
+            return {}
         said = {name: measure.said() for name, measure in self.measures.items()}
         return {name + ending: value for name, each in said.items() for ending, value in each.items()}
 
 
-def tally(found: Sequence[Meter], samples: int, cost: np.ndarray, values: Sequence[np.ndarray]) -> Tally:
+def tally(found: Sequence[Meter], samples: int, values: Sequence[np.ndarray]) -> Tally:
     """The tally of one run that fetched the cost and then :func:`variables`."""
-    left = iter(values)
+    cost, *read = values
+    left = iter(read)
     measures = {meter.name: meter.measure([next(left) for _ in meter.reads], samples) for meter in found}
     return Tally(samples, float(cost[0]), measures)
 

@@ -40,7 +40,8 @@ class Training:
         self._seed, self._pass_seed, self._steps = seed, seed, 0
         net = Network(topology.proto(), dict(topology.data_type()))
         self._meters: list[Meter] = meters(net)
-        self._cost, objective = _costs(net)
+        cost, objective = _costs(net)
+        self._wanted = [cost, *variables(self._meters)]
         self._test_program: Program = net.program.clone(for_test=True)
         self._names = [parameter.name for parameter in net.program.parameters()]
         self._ratios = net.sparsity_ratios()
@@ -121,19 +122,18 @@ class Training:
         samples: int,
         looked: Sequence[Variable] = (),
     ) -> Tally:
-        wanted = [*looked, self._cost, *variables(self._meters)]
-        drawn = {"seed": self._pass_seed, "step": self._steps}
+        wanted, behind = [*looked, *self._wanted], len(looked)
+        seed, step = self._pass_seed, self._steps
         if isinstance(runner, Executor):
-            cut, found = [samples], [runner.run(program, feed, wanted, samples=samples, **drawn)]
+            found = [runner.run(program, feed, wanted, samples=samples, seed=seed, step=step)]
+            total = tally(self._meters, samples, found[0][behind:])
         else:
-            several = parts(feed, samples, runner.count)
-            cut, found = [each.samples for each in several], runner.run(program, several, wanted, **drawn)
+            total, several = Tally(), parts(feed, samples, runner.count)
+            found = runner.run(program, several, wanted, seed=seed, step=step)
+            for part, each in zip(several, found, strict=True):
+                total.add(tally(self._meters, part.samples, each[behind:]))
         if looked:
-            self.machine._end([each[: len(looked)] for each in found])
-        total = Tally()
-        for size, each in zip(cut, found, strict=True):
-            cost, *values = each[len(looked) :]
-            total.add(tally(self._meters, size, cost, values))
+            self.machine._end([each[:behind] for each in found])
         return total
 
 

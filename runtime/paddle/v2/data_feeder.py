@@ -15,12 +15,13 @@ import numpy as np
 from paddle._engine.errors import FeedError
 from paddle.v2._feeding.flat import table
 from paddle.v2._feeding.packing import arrays
-from paddle.v2._feeding.slots import shown
+from paddle.v2._feeding.slots import maker, shown
 from paddle.v2.data_type import DataType, InputType, SequenceType
 
 __all__ = ["DataFeeder"]
 
 Row = Sequence[Any]
+_LISTS = {list, tuple}
 
 
 class DataFeeder:
@@ -41,6 +42,7 @@ class DataFeeder:
     ) -> None:
         self._types = dict(data_types)
         self._places = _places(list(self._types), feeding)
+        self._slots = [(name, type, self._places[name], maker(type)) for name, type in self._types.items()]
         # None where rows are no lists: they are seen as a whole by numbers only.
         numbers = [place for place in self._places.values() if isinstance(place, int)]
         self._last = max(numbers, default=-1) if len(numbers) == len(self._places) else None
@@ -64,9 +66,12 @@ class DataFeeder:
             raise FeedError("a reader yielded a batch without rows")
         columns = self._columns(rows)
         fed: dict[str, np.ndarray] = {}
-        for name in self._types:
-            column = self._column(rows, name) if columns is None else columns[self._places[name]]
-            fed |= arrays(name, self._types[name], column)
+        for name, type, place, made in self._slots:
+            column = self._column(rows, name) if columns is None else columns[place]
+            if made is not None:
+                fed[name] = made(name, type, column)
+            else:
+                fed |= arrays(name, type, column)
         return fed
 
     convert = __call__
@@ -80,9 +85,13 @@ class DataFeeder:
             return np.ascontiguousarray(ids.T) if ids.shape[1] > last else None
         if isinstance(rows, np.ndarray):
             return rows.swapaxes(0, 1) if rows.ndim > 1 and rows.shape[1] > last else None
-        if set(map(type, rows)) <= {list, tuple} and len(lengths := set(map(len, rows))) == 1:
-            return list(zip(*rows, strict=True)) if lengths.pop() > last else None
-        return None
+        if not set(map(type, rows)) <= _LISTS:
+            return None
+        try:
+            columns = list(zip(*rows, strict=True))
+        except ValueError:  # they are of several lengths
+            return None
+        return columns if len(columns) > last else None
 
     def _column(self, rows: Sequence[Row], name: str) -> Sequence[Any]:
         """One slot of all rows."""

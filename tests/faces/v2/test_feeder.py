@@ -120,6 +120,8 @@ def test_rows_of_equal_size_and_unequal_length_do_not_make_up_for_each_other():
         DataFeeder(MIXED)([([1, 2], 0), ([1, 2, 3, 4], 0)])
     with pytest.raises(FeedError, match=r"row 1 of the batch, slot 'x'.*: 4 values, where 3 are needed"):
         DataFeeder(MIXED)([(np.ones(3), 0), (np.ones(4), 0), (np.ones(2), 0)])
+    with pytest.raises(FeedError, match=r"row 0 of the batch, slot 'x'.*: 3 values, where 6 are needed"):
+        DataFeeder([("x", data_type.dense_array(6))])([(np.ones((3, 1)),), (np.ones((3, 3)),)])
 
 
 def test_rows_may_be_named():

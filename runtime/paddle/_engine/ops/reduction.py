@@ -46,6 +46,9 @@ def _mean_shape(forms: Forms) -> Mapping[str, Form]:
 def _sum(call: Call) -> Steps:
     x = call["X"]
     axes = _axes(call.attrs.get("dim"), x.ndim)
+    if len(axes) == x.ndim and x.flags.c_contiguous:  # the same sum, and half of the time where x is small
+        yield partial(np.add.reduce, x.reshape(-1), 0, None, call["Out"].reshape(()))
+        return
     kept = call["Out"].reshape(_kept(x.shape, axes))
     yield partial(np.add.reduce, x, axis=axes, out=kept, keepdims=True)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Collection, Sequence
 from itertools import chain
-from math import prod
 from operator import attrgetter
 from typing import Any
 
@@ -84,11 +83,10 @@ def joined(parts: Sequence[Any]) -> Sequence[Any] | np.ndarray:
 
 
 def _stacked(arrays: Sequence[np.ndarray], width: int) -> np.ndarray | None:
-    shapes = set(map(_shape, arrays))
-    if len(shapes) != 1 or prod(shape := shapes.pop()) != width or not shape:
-        return None
     try:
-        flat = np.concatenate(arrays, axis=None, dtype=np.float32, casting="same_kind")
-    except TypeError:  # of objects or texts
+        if len(set(map(len, arrays))) != 1:
+            return None
+        made = np.concatenate(arrays, dtype=np.float32, casting="same_kind")
+    except (TypeError, ValueError):  # of objects or texts; numbers alone; of unequal shapes
         return None
-    return flat.reshape(len(arrays), width)
+    return made.reshape(len(arrays), width) if made.size == len(arrays) * width else None

@@ -17,11 +17,21 @@ import numpy as np
 from paddle._engine.errors import FeedError
 from paddle.v2._feeding.flat import floats, integers, joined, vectors
 from paddle.v2._lowering.output import AMOUNTS, STARTS
-from paddle.v2.data_type import ANY_INTEGER, DataType, InputType
+from paddle.v2.data_type import ANY_INTEGER, DataType, InputType, SequenceType
 
 Column = Sequence[Any] | np.ndarray
 
 _A_TUPLE = "does the reader yield a tuple for each sample, such as (vector,) or (vector, label)?"
+
+
+Maker = Callable[[str, InputType, Column], np.ndarray]
+
+
+def maker(type: InputType) -> Maker | None:
+    """What makes the array of a slot that is fed one only; None where it is fed several."""
+    if type.seq_type != SequenceType.NO_SEQUENCE:
+        return None
+    return {DataType.Index: _ids, DataType.Dense: _dense}.get(type.type)
 
 
 def arrays(name: str, type: InputType, column: Column) -> Mapping[str, np.ndarray]:
