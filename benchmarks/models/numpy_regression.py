@@ -25,7 +25,7 @@ class Regression:
         np.dot(features, self._w, out=error)
         error += self._b
         error -= price
-        cost = float(np.multiply(error, error, out=self._square).mean())
+        cost = float(np.multiply(error, error, out=self._square).sum()) / len(error)
         error *= 2 * self._rate
         np.dot(features.T, error, out=self._dw)
         self._w -= self._dw

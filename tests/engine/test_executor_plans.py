@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
+from paddle._engine.arena import LEAST
 from paddle._engine.builder import Builder
-from paddle._engine.errors import ShapeError
+from paddle._engine.errors import FeedError, ShapeError
 from paddle._engine.executor import PLANS_PER_PROGRAM
 from paddle._engine.plans import room
+from paddle._engine.plans.room import Kept
 
 from .jobs import IDS, Job, embedded, linear
 
@@ -100,3 +105,54 @@ class TestPlans:
         job.scope.bind({"w": np.zeros((3, 1), np.float32)})
         with pytest.raises(ShapeError, match=r"float32\[2, 1\] in the program, float32\[3, 1\] in the scope"):
             job.run({"x": np.ones((2, 2)), "y": np.ones((2, 1))})
+
+
+def _batch(size: int) -> dict[str, np.ndarray]:
+    return {"x": np.ones((size, 2), np.float32), "y": np.ones((size, 1), np.float32)}
+
+
+class TestTheSameAgain:
+    """Most runs are asked what the one before them was, and are not looked up then."""
+
+    def test_no_plan_is_looked_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        job, asked, real = linear(), [], Kept.get
+        monkeypatch.setattr(Kept, "get", lambda kept, key: asked.append(key) or real(kept, key))
+        for _ in range(3):
+            job.run(_batch(4))
+            job.run(dict(reversed(_batch(4).items())))
+        assert len(asked) == 1
+
+    def test_whatever_is_asked_otherwise_is_seen(self) -> None:
+        job = linear()
+        costs = job.program.main.operators[-2].outputs
+        assert costs
+        for _ in range(2):
+            assert job.run(_batch(4))[0].shape == (1,)
+        assert job.run(_batch(4), [job.loss, "w@GRAD"])[1].shape == (2, 1)
+        assert job.run(_batch(3), ["x"])[0].shape == (3, 2)
+        assert job.run(_batch(3) | {"x": np.full((3, 2), 5.0)}, ["x"])[0].sum() == 30
+        assert job.run({name: array.tolist() for name, array in _batch(3).items()}, ["x"])[0].sum() == 6
+
+    def test_a_feed_that_lacks_something_or_has_too_much_is_refused_as_at_first(self) -> None:
+        job = linear()
+        wrong = {"x": _batch(4)["x"]}, _batch(4) | {"z": np.ones(3)}, {"x": _batch(4)["x"], "z": np.ones(3)}
+        said = []
+        for _ in range(2):
+            for feed in wrong:
+                with pytest.raises(FeedError) as told:
+                    job.run(feed)
+                said.append(str(told.value))
+            job.run(_batch(4))
+            job.run(_batch(4))
+        assert said[:3] == said[3:] and len(set(said)) > 1
+
+    def test_plans_that_an_arena_has_outgrown_do_not_stay(self) -> None:
+        job = linear()
+        job.run(_batch(4))
+        (plan,) = next(iter(job.executor._programs.values())).plans
+        outgrown = weakref.ref(plan)
+        del plan
+        job.executor.run(job.test, _batch(LEAST), [job.loss])
+        gc.collect()
+        assert outgrown() is None
+        assert job.run(_batch(4))[0].shape == (1,)

@@ -52,6 +52,27 @@ def initialize(program: Program, scope: Scope, seed: int) -> None:
             scope.bind({parameter.name: np.ascontiguousarray(value, np.float32).reshape(parameter.shape)})
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the last run of a program was asked: most are asked the same, and to see that costs less than to
+    look their plan up."""
+
+    operators: int
+    shapes: Mapping[str, Shape]
+    names: Sequence[str]
+    plan: Plan
+
+    def is_asked(self, operators: int, feed: Mapping[str, np.ndarray], names: Sequence[str]) -> bool:
+        """Whether this run is asked just that."""
+        if operators != self.operators or names != self.names or len(feed) != len(self.shapes):
+            return False
+        for name, shape in self.shapes.items():
+            value = feed.get(name)
+            if not isinstance(value, np.ndarray) or value.shape != shape:
+                return False
+        return True
+
+
 @dataclass(slots=True)
 class _Known:
     """What an executor remembers of one program."""
@@ -61,6 +82,7 @@ class _Known:
     runs: int = 0
     ahead: Ahead | None = None
     operators: int = -1
+    asked: _Asked | None = None
 
     def rest(
         self, program: Program, feed: Mapping[str, np.ndarray]
@@ -116,18 +138,19 @@ class Executor:
         run in parts (team.py): its number, and the samples before it.
         ``look``: is shown what each operator has written, as soon as it has, if that is fetched or stays.
         """
-        known = self._programs.setdefault(program, _Known())
+        known = self._programs.get(program) or self._programs.setdefault(program, _Known())
         program, feed = known.rest(program, feed)
         count, plan = len(known.plans), self._plan(known, program, feed, fetch)
-        run, profile = plan.run, current()
+        run = plan.run
         run.report = None
         run.seed, run.step = seed, known.runs if step is None else step
         run.samples, run.rate = _batch_size(feed) if samples is None else samples, rate
         run.part, run.before = place
-        is_one_more = len(known.plans) > max(count, PLANS_PER_PROGRAM)
-        with np.errstate(all="ignore"), ROOM.growing(self._in_arena) if is_one_more else _NOTHING:
-            # a cost that is inf or NaN says it all; a plan takes part of its memory when it is first run
-            fetched = plan(feed, look) if profile is None or look else profile.run(plan, feed)
+        if count < len(known.plans) > PLANS_PER_PROGRAM:
+            with ROOM.growing(self._in_arena):  # a plan takes part of its memory when it is first run
+                fetched = _run(plan, feed, look)
+        else:
+            fetched = _run(plan, feed, look)
         known.runs += 1
         self._report = run.report or self._report
         return fetched
@@ -138,7 +161,7 @@ class Executor:
         """What ``run`` would do, without doing it; see plan_text.py."""
         from paddle._engine.plan_text import plan_text  # for people: no run needs it
 
-        known = self._programs.setdefault(program, _Known())
+        known = self._programs.get(program) or self._programs.setdefault(program, _Known())
         program, feed = known.rest(program, feed)
         return plan_text(program, self._plan(known, program, feed, fetch))
 
@@ -152,25 +175,30 @@ class Executor:
     def _plan(
         self, known: _Known, program: Program, feed: Mapping[str, np.ndarray], fetch: Sequence[str | Variable]
     ) -> Plan:
-        shapes: dict[str, Shape] = {
-            name: value.shape if isinstance(value, np.ndarray) else np.shape(value)
-            for name, value in feed.items()
-        }
-        names = tuple([each if isinstance(each, str) else each.name for each in fetch])
-        key = (len(program.main.operators), tuple(shapes.items()), names)
+        names = [each if isinstance(each, str) else each.name for each in fetch]
+        operators, asked = known.operators, known.asked
+        if asked is not None and asked.is_asked(operators, feed, names) and self._is_valid(asked.plan):
+            return asked.plan
+        shapes: dict[str, Shape] = {name: np.shape(value) for name, value in feed.items()}
+        key = (operators, tuple(shapes.items()), tuple(names))
         plan = known.plans.get(key)
-        if plan is not None and self._is_valid(plan):
-            return plan
-        is_void, memory = plan is not None, self._arena.memory
+        if plan is None or not self._is_valid(plan):
+            is_void, memory = plan is not None, self._arena.memory
+            plan = self._made(known, program, shapes, names)
+            if is_void or plan.memory is not memory:
+                self._forget_void_plans()
+            if _watcher is not None:
+                _watcher(program, plan)
+            known.plans.put(key, plan)
+        known.asked = _Asked(operators, shapes, names, plan)
+        return plan
+
+    def _made(
+        self, known: _Known, program: Program, shapes: Mapping[str, Shape], names: Sequence[str]
+    ) -> Plan:
         given = (self._gradients, self._room, self._exchange, self._kept, self._arena, known.improved)
         with ROOM.growing(self._in_arena) if len(known.plans) >= PLANS_PER_PROGRAM else _NOTHING:
-            plan = make_plan(program, shapes, names, self._scope, *given)
-        if is_void or plan.memory is not memory:
-            self._forget_void_plans()
-        if _watcher is not None:
-            _watcher(program, plan)
-        known.plans.put(key, plan)
-        return plan
+            return make_plan(program, shapes, names, self._scope, *given)
 
     def _in_arena(self) -> int:
         return len(self._arena.memory)
@@ -182,6 +210,14 @@ class Executor:
         """Those of an arena or of arrays that were replaced, which they would keep from being given back."""
         for known in self._programs.values():
             known.plans.keep(self._is_valid)
+            if known.asked is not None and not self._is_valid(known.asked.plan):
+                known.asked = None
+
+
+@np.errstate(all="ignore")  # a cost that is inf or NaN says it all
+def _run(plan: Plan, feed: Mapping[str, np.ndarray], look: Look | None) -> list[np.ndarray]:
+    profile = current()
+    return plan(feed, look) if profile is None or look else profile.run(plan, feed)
 
 
 def _batch_size(feed: Mapping[str, np.ndarray]) -> int:

@@ -100,7 +100,7 @@ class Plan:
     def _feed(self, feed: Mapping[str, np.ndarray]) -> None:
         for name, buffer in self.feeds.items():
             try:
-                np.copyto(buffer, feed[name], casting="same_kind")
+                np.copyto(buffer, feed[name])
             except TypeError:
                 given = np.asarray(feed[name]).dtype
                 said = f"data {name!r} is {buffer.dtype}, the feed gives {given}: convert it"

@@ -148,6 +148,9 @@ FORMULAS = [
 DENSE = [
     *FORMULAS,
     Case("elementwise_add", {"X": COLUMN, "Y": ROW}, lambda: COLUMN + ROW),
+    Case("elementwise_add", {"X": X, "Y": ROW[0, :1]}, lambda: X + ROW[0, 0]),
+    Case("elementwise_add", {"X": ROW[0], "Y": COLUMN[:1]}, lambda: ROW + COLUMN[0, 0]),
+    Case("elementwise_max", {"X": X, "Y": ROW[0, :1]}, lambda: np.maximum(X, ROW[0, 0])),
     Case("elementwise_sub", {"X": ROW, "Y": X}, lambda: ROW - X),
     Case("elementwise_mul", {"X": ROW[0], "Y": X}, lambda: ROW * X),
     Case("elementwise_div", {"X": COLUMN, "Y": POSITIVE}, lambda: COLUMN / POSITIVE),

@@ -30,7 +30,8 @@ def _shape(forms: Forms) -> Mapping[str, Form]:
 
 def _binary(ufunc: np.ufunc) -> Kernel:
     def bind(call: Call) -> Steps:
-        yield partial(ufunc, call["X"], call["Y"], out=call["Out"])
+        y = call["Y"]
+        yield partial(ufunc, call["X"], y if y.size != 1 else y.reshape(()), out=call["Out"])
 
     return Kernel(bind, in_place={"Out": "X"})
 

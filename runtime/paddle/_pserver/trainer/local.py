@@ -50,6 +50,7 @@ class LocalExchange:
 
     def __init__(self) -> None:
         self._shard = Shard(ShardOptions())
+        self._declared: Tables | None = None
         self._parameters: Sequence[ParameterSpec] = ()
         self._names: Set[str] = frozenset()
         self._update: UpdateSpec | None = None
@@ -90,6 +91,7 @@ class LocalExchange:
         self._ask(Hello(PROTOCOL, 0, 1, "dense"))
         # One trainer: there is nobody to wait for, and none whose commits make a gradient old.
         self._ask(Declare(self._parameters, replace(update, mode=ModeSpec()), 0, 1))
+        self._declared = self._shard.tables
         arrays = self._arrays()
         for name, array in arrays.items():
             array[...] = values[name]
@@ -104,8 +106,8 @@ class LocalExchange:
 
     @property
     def _tables(self) -> Tables:
-        assert self._shard.tables is not None  # Declare was answered
-        return self._shard.tables
+        assert self._declared is not None  # Declare was answered
+        return self._declared
 
     def _arrays(self) -> dict[str, np.ndarray]:
         arrays = {name: table.values for name, table in self._tables.packed.items()}
@@ -172,7 +174,7 @@ class LocalExchange:
 
     def step(self, gradients: given.Gradients, samples: int, *, rate: float | None = None) -> StepReport:
         """See Exchange."""
-        rate = given.rate(rate)
+        rate = None if rate is None else given.rate(rate)
         gradient, count = self._gradient(gradients), given.count(samples, "samples")
         if self._tables.open or self._closed:
             push = Push(self._steps + 1, self._pass_id, count, shrink=self._shrink, rate=rate)
@@ -186,12 +188,12 @@ class LocalExchange:
     def _apply(self, gradient: Gradient, samples: int, rate: float | None) -> None:
         """What the shard does with the push of a trainer that nobody waits for, and that waits for nobody:
         of a small model all the rest would be most of a step."""
-        for table, rows in zip(self._tables.rows.values(), gradient.rows, strict=True):
+        tables, clocks = self._tables, self._shard.clocks
+        for table, rows in zip(tables.rows.values(), gradient.rows, strict=True):
             table.check(rows.ids)
-        clocks = self._shard.clocks
         clocks.admit(0, self._steps + 1)
         clocks.apply(samples, self._pass_id)
-        self._tables.apply(
+        tables.apply(
             (gradient,), samples=clocks.samples, passes=clocks.passes_over, step=clocks.version, rate=rate
         )
         clocks.decide(0, dropped=False)
