@@ -119,6 +119,7 @@ TABLE = (
         "nn",
         "nn _absent _public_names _mode _program.{description, files.state_dict, writing} tensor",
     ),
+    Row("nn.functional.conv", "_program.{errors, writing} tensor"),
     Row("nn.__init__", "_public_names", "importlib"),
     Row("nn.functional.__init__", "_public_names nn.functional"),
     Row("nn.layer.pooling", "nn", "inspect"),

@@ -19,7 +19,7 @@ _HOMES = {
     "layer.basics": "CosineSimilarity Dropout Dropout2D Embedding Flatten Identity Linear Pad1D Pad2D",
     "layer.cells": "GRUCell LSTMCell RNNCellBase SimpleRNNCell",
     "layer.container": "LayerDict LayerList ParameterList Sequential",
-    "layer.conv": "Conv1D Conv2D Conv2DTranspose",
+    "layer.conv": "Conv1D Conv2D Conv2DTranspose Conv3D Conv3DTranspose",
     "layer.layers": "Layer",
     "layer.loss": """
         BCELoss BCEWithLogitsLoss CrossEntropyLoss HSigmoidLoss KLDivLoss L1Loss MSELoss
@@ -30,8 +30,8 @@ _HOMES = {
         SyncBatchNorm
         """,
     "layer.pooling": """
-        AdaptiveAvgPool1D AdaptiveAvgPool2D AdaptiveMaxPool1D AdaptiveMaxPool2D AvgPool1D AvgPool2D
-        MaxPool1D MaxPool2D
+        AdaptiveAvgPool1D AdaptiveAvgPool2D AdaptiveAvgPool3D AdaptiveMaxPool1D AdaptiveMaxPool2D
+        AdaptiveMaxPool3D AvgPool1D AvgPool2D AvgPool3D MaxPool1D MaxPool2D MaxPool3D
         """,
     "layer.rnn": "GRU LSTM RNN BiRNN SimpleRNN",
     "layer.transformer": "MultiHeadAttention TransformerEncoder TransformerEncoderLayer",

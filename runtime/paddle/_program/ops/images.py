@@ -69,12 +69,13 @@ def _conv2d(low: Lowering, op: Operator) -> None:
     dilations=(1, 1),
     groups=1,
     output_size=(),
+    output_padding=(),
     use_cudnn=True,
     **_MOVING,
 )
 def _conv2d_transpose(low: Lowering, op: Operator) -> None:
-    told, size = _convolving(op), op.attr("output_size")
-    told["output_size"] = _pair(size) if size else ()
+    sizes = {name: op.attr(name) for name in ("output_size", "output_padding")}
+    told = {**_convolving(op), **{name: _pair(size) if size else () for name, size in sizes.items()}}
     x, filters = channels_first(low, op, low.input(op, "Input").variable), low.input(op, "Filter").variable
     low.give(op, "Output", as_told(low, op, low.op("conv2d_transpose", told, X=x, Filter=filters)))
 

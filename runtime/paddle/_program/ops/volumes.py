@@ -122,13 +122,22 @@ def _conv3d(low: Lowering, op: Operator) -> None:
     low.give(op, "Output", as_told(low, op, low.op("transpose", {"axis": (0, 2, 1, 3, 4)}, X=out)))
 
 
-@lowers("conv3d_transpose", dilations=(1, 1, 1), groups=1, output_size=(), use_cudnn=True, **_MOVING)
+@lowers(
+    "conv3d_transpose",
+    dilations=(1, 1, 1),
+    groups=1,
+    output_size=(),
+    output_padding=(),
+    use_cudnn=True,
+    **_MOVING,
+)
 def _conv3d_transpose(low: Lowering, op: Operator) -> None:
     x, filters = _volume(low, op, "Input"), low.input(op, "Filter").variable
     _, channels, depth, height, width = x.shape
     _, part, *window = filters.shape
     moving, wanted = _convolving(op, depth, window), tuple(op.attr("output_size") or ())
-    moving.planes["output_size"] = wanted[1:]
+    more = tuple(op.attr("output_padding") or (0, 0, 0))
+    moving.planes.update(output_size=wanted[1:], output_padding=more[1:])
     turned = low.op("transpose", {"axis": (0, 2, 1, 3, 4)}, X=x)
     images = low.op("reshape", {"shape": (-1, channels, height, width)}, X=turned)
     flat = low.op("reshape", {"shape": (channels, part * moving.size, *window[1:])}, X=filters)
@@ -138,11 +147,11 @@ def _conv3d_transpose(low: Lowering, op: Operator) -> None:
     out = low.op("transpose", {"axis": (0, 2, 3, 1, 4, 5)}, X=out)
     whole = _overlapped(low, out, moving)
     least = (depth - 1) * moving.step + moving.reach - sum(moving.zeros)
-    size = wanted[0] if wanted else least
+    size = wanted[0] if wanted else least + more[0]
     if not least <= size < least + moving.step:
         raise BadProgram(
-            f"operator 'conv3d_transpose': output_size {list(wanted)}: {size} is not one of the depths from "
-            f"{least} on that fit"
+            f"operator 'conv3d_transpose': output_size {list(wanted or more)}: {size} is not one of the "
+            f"depths from {least} on that fit"
         )
     whole = _cut(low, whole, 2, moving.zeros[0], moving.zeros[0] + size)
     low.give(op, "Output", as_told(low, op, whole))

@@ -8,16 +8,62 @@ from __future__ import annotations
 
 from typing import Any
 
+from paddle._program.errors import BadArgument
 from paddle._program.writing.paddings import paddings_of
 from paddle.tensor._append import append
 from paddle.tensor.manipulation import squeeze, unsqueeze
 
-__all__ = ["conv1d", "conv2d", "conv2d_transpose"]
+__all__ = ["conv1d", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"]
+
+_FIRST = {2: "NCHW", 3: "NCDHW"}
 
 
-def pair(value: Any) -> list[int]:
-    """Two numbers, from one or two."""
-    return [int(one) for one in value] if isinstance(value, (list, tuple)) else [int(value)] * 2
+def sides(value: Any, axes: int = 2) -> list[int]:
+    """A number for each axis, from one or from these."""
+    return [int(one) for one in value] if isinstance(value, (list, tuple)) else [int(value)] * axes
+
+
+def axes_of(function: str, data_format: str, axes: int) -> int:
+    """Where the channels are; refuses what is no format of images, or of volumes."""
+    first = _FIRST[axes]
+    last = f"{first[0]}{first[2:]}C"
+    if data_format not in (first, last):
+        raise BadArgument(f"{function}: data_format is {first!r} or {last!r}, not {data_format!r}")
+    return 1 if data_format == first else -1
+
+
+def _convolved(
+    type: str, x: Any, weight: Any, bias: Any, padding: Any, told: dict[str, Any], name: str | None
+) -> Any:
+    """Append a convolution over two axes or three. ``told``: its attributes but for the padding."""
+    axes = int(type[4])
+    channels = axes_of(type, told["data_format"], axes)
+    around, algorithm = paddings_of(type, padding, told["data_format"])
+    whole = ("groups", "data_format")
+    attrs = {key: value if key in whole or value == [] else sides(value, axes) for key, value in told.items()}
+    attrs |= {"paddings": around, "padding_algorithm": algorithm}
+    found = append(type, {"Input": x, "Filter": weight}, attrs, outputs=("Output",), name=name)
+    if bias is None:
+        return found
+    return append("elementwise_add", {"X": found, "Y": bias}, {"axis": channels})
+
+
+def _convolved_back(
+    type: str,
+    x: Any,
+    weight: Any,
+    bias: Any,
+    padding: Any,
+    told: dict[str, Any],
+    output_size: Any,
+    output_padding: Any,
+    name: str | None,
+) -> Any:
+    more = [] if output_padding in (0, None) else output_padding
+    if output_size is not None and more and any(sides(more)):
+        raise BadArgument(f"{type}: tell output_size or output_padding, not both")
+    told |= {"output_size": [] if output_size is None else output_size, "output_padding": more}
+    return _convolved(type, x, weight, bias, padding, told, name)
 
 
 def conv2d(
@@ -32,18 +78,25 @@ def conv2d(
     name: str | None = None,
 ) -> Any:
     """``x`` (n, channels, height, width) with ``weight`` (filters, channels / groups, height, width)."""
-    sizes, algorithm = paddings_of("conv2d", padding, data_format)
-    attrs = {
-        "strides": pair(stride),
-        "paddings": sizes,
-        "padding_algorithm": algorithm,
-        "dilations": pair(dilation),
-        "groups": groups,
-        "data_format": data_format,
-    }
-    inputs = {"Input": x, "Filter": weight}
-    found = append("conv2d", inputs, attrs, outputs=("Output",), name=name)
-    return _biased(found, bias, data_format)
+    told = {"strides": stride, "dilations": dilation, "groups": groups, "data_format": data_format}
+    return _convolved("conv2d", x, weight, bias, padding, told, name)
+
+
+def conv3d(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    data_format: str = "NCDHW",
+    name: str | None = None,
+) -> Any:
+    """``x`` (n, channels, depth, height, width) with ``weight`` (filters, channels / groups, depth, height,
+    width)."""
+    told = {"strides": stride, "dilations": dilation, "groups": groups, "data_format": data_format}
+    return _convolved("conv3d", x, weight, bias, padding, told, name)
 
 
 def conv2d_transpose(
@@ -60,20 +113,29 @@ def conv2d_transpose(
     name: str | None = None,
 ) -> Any:
     """What ``conv2d`` with ``weight`` (channels, filters / groups, height, width) has as its gradient."""
-    sizes, algorithm = paddings_of("conv2d_transpose", padding, data_format)
-    attrs = {
-        "strides": pair(stride),
-        "paddings": sizes,
-        "padding_algorithm": algorithm,
-        "dilations": pair(dilation),
-        "groups": groups,
-        "output_size": [] if output_size is None else pair(output_size),
-        "output_padding": pair(output_padding),
-        "data_format": data_format,
-    }
-    inputs = {"Input": x, "Filter": weight}
-    found = append("conv2d_transpose", inputs, attrs, outputs=("Output",), name=name)
-    return _biased(found, bias, data_format)
+    told = {"strides": stride, "dilations": dilation, "groups": groups, "data_format": data_format}
+    type = "conv2d_transpose"
+    return _convolved_back(type, x, weight, bias, padding, told, output_size, output_padding, name)
+
+
+def conv3d_transpose(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+    output_size: Any = None,
+    data_format: str = "NCDHW",
+    name: str | None = None,
+) -> Any:
+    """What ``conv3d`` with ``weight`` (channels, filters / groups, depth, height, width) has as its
+    gradient."""
+    told = {"strides": stride, "dilations": dilation, "groups": groups, "data_format": data_format}
+    type = "conv3d_transpose"
+    return _convolved_back(type, x, weight, bias, padding, told, output_size, output_padding, name)
 
 
 def conv1d(
@@ -108,10 +170,3 @@ def conv1d(
 
 def _one(value: Any) -> int:
     return int(value[0]) if isinstance(value, (list, tuple)) else int(value)
-
-
-def _biased(found: Any, bias: Any, data_format: str) -> Any:
-    if bias is None:
-        return found
-    axis = 1 if data_format == "NCHW" else -1
-    return append("elementwise_add", {"X": found, "Y": bias}, {"axis": axis})

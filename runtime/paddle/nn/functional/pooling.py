@@ -6,16 +6,18 @@ axis is one of two axes, the second of size 1.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from paddle._program.writing.paddings import paddings_of
-from paddle.nn.functional.conv import pair
+from paddle.nn.functional.conv import axes_of, sides
 from paddle.tensor._append import append
 from paddle.tensor.manipulation import squeeze, unsqueeze
 
 __all__ = [
-    *("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d"),
-    *("avg_pool1d", "avg_pool2d", "max_pool1d", "max_pool2d"),
+    *("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"),
+    *("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d"),
+    *("avg_pool1d", "avg_pool2d", "avg_pool3d", "max_pool1d", "max_pool2d", "max_pool3d"),
 ]
 
 
@@ -29,15 +31,18 @@ def _pooled(
     ceil: bool = False,
     exclusive: bool = True,
     adaptive: bool = False,
+    axes: int = 2,
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Any:
-    sizes, algorithm = paddings_of(f"{kind}_pool2d", padding, data_format)
+    """Append pooling over two axes or three."""
+    axes_of(f"{kind}_pool{axes}d", data_format, axes)
+    sizes, algorithm = paddings_of(f"{kind}_pool{axes}d", padding, data_format)
     attrs = {
         "pooling_type": kind,
-        "ksize": pair(size),
+        "ksize": sides(size, axes),
         "global_pooling": False,
-        "strides": pair(size if stride is None else stride),
+        "strides": sides(size if stride is None else stride, axes),
         "paddings": sizes,
         "padding_algorithm": algorithm,
         "use_cudnn": True,
@@ -46,7 +51,17 @@ def _pooled(
         "adaptive": adaptive,
         "data_format": data_format,
     }
-    return append("pool2d", {"X": x}, attrs, name=name)
+    return append(f"pool{axes}d", {"X": x}, attrs, name=name)
+
+
+def _adapted(kind: str, x: Any, size: Any, axes: int, data_format: str, name: str | None) -> Any:
+    """Pooling into so many parts of each axis; None has as many as the axis."""
+    first = 2 if axes_of(f"adaptive_{kind}_pool{axes}d", data_format, axes) == 1 else 1
+    told = list(size) if isinstance(size, (list, tuple)) else [size] * axes
+    known = x.shape[first : first + axes]
+    wanted = [own if each is None else each for each, own in zip(told, known, strict=True)]
+    told_as = {"adaptive": True, "axes": axes, "data_format": data_format, "name": name}
+    return _pooled(kind, x, wanted, 1, 0, **told_as)
 
 
 def max_pool2d(
@@ -76,28 +91,67 @@ def avg_pool2d(
     name: str | None = None,
 ) -> Any:
     """The mean of each window, without what is padded where ``exclusive``."""
-    return _pooled(
-        "avg",
-        x,
-        kernel_size,
-        stride,
-        padding,
-        ceil=ceil_mode,
-        exclusive=exclusive,
-        data_format=data_format,
-        name=name,
-    )
+    told = {"ceil": ceil_mode, "exclusive": exclusive, "data_format": data_format, "name": name}
+    return _divided(_pooled("avg", x, kernel_size, stride, padding, **told), kernel_size, 2, divisor_override)
+
+
+def max_pool3d(
+    x: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    return_mask: bool = False,
+    ceil_mode: bool = False,
+    data_format: str = "NCDHW",
+    name: str | None = None,
+) -> Any:
+    """The largest of each window of volumes."""
+    _no_mask(return_mask)
+    told = {"ceil": ceil_mode, "axes": 3, "data_format": data_format, "name": name}
+    return _pooled("max", x, kernel_size, stride, padding, **told)
+
+
+def avg_pool3d(
+    x: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    exclusive: bool = True,
+    divisor_override: Any = None,
+    data_format: str = "NCDHW",
+    name: str | None = None,
+) -> Any:
+    """The mean of each window of volumes, without what is padded where ``exclusive``."""
+    told = {"ceil": ceil_mode, "exclusive": exclusive, "axes": 3, "data_format": data_format, "name": name}
+    return _divided(_pooled("avg", x, kernel_size, stride, padding, **told), kernel_size, 3, divisor_override)
+
+
+def _divided(mean: Any, kernel_size: Any, axes: int, divisor: Any) -> Any:
+    """A mean made the sum over ``divisor``: times the window's size, as upstream's, whatever is padded."""
+    return mean if divisor is None else mean * (prod(sides(kernel_size, axes)) / float(divisor))
 
 
 def adaptive_avg_pool2d(x: Any, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> Any:
     """Means of windows that make ``output_size`` of them."""
-    return _pooled("avg", x, output_size, 1, 0, adaptive=True, data_format=data_format, name=name)
+    return _adapted("avg", x, output_size, 2, data_format, name)
 
 
 def adaptive_max_pool2d(x: Any, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
     """The largest of windows that make ``output_size`` of them."""
     _no_mask(return_mask)
-    return _pooled("max", x, output_size, 1, 0, adaptive=True, name=name)
+    return _adapted("max", x, output_size, 2, "NCHW", name)
+
+
+def adaptive_avg_pool3d(x: Any, output_size: Any, data_format: str = "NCDHW", name: str | None = None) -> Any:
+    """Means of windows of volumes that make ``output_size`` of them."""
+    return _adapted("avg", x, output_size, 3, data_format, name)
+
+
+def adaptive_max_pool3d(x: Any, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
+    """The largest of windows of volumes that make ``output_size`` of them."""
+    _no_mask(return_mask)
+    return _adapted("max", x, output_size, 3, "NCDHW", name)
 
 
 def _flat(kind: str, x: Any, size: Any, stride: Any, padding: Any, name: str | None, **options: Any) -> Any:

@@ -10,10 +10,12 @@ from math import prod, sqrt
 from typing import Any
 
 from paddle.nn import functional
-from paddle.nn.functional.conv import pair
+from paddle.nn.functional.conv import sides
 from paddle.nn.layer.layers import Layer
 
-__all__ = ["Conv1D", "Conv2D", "Conv2DTranspose"]
+__all__ = ["Conv1D", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose"]
+
+_FORMATS = {1: "NCL", 2: "NCHW", 3: "NCDHW"}
 
 
 class _Conv(Layer):
@@ -41,7 +43,7 @@ class _Conv(Layer):
             from paddle._absent import NotInThisRelease
 
             raise NotInThisRelease(f"padding_mode {padding_mode!r} is not in this release: there is 'zeros'")
-        size = pair(kernel_size)[: self._axes]
+        size = sides(kernel_size, self._axes)
         channels = (
             (in_channels, out_channels // groups)
             if self._transposed
@@ -58,7 +60,7 @@ class _Conv(Layer):
             "padding": padding,
             "dilation": dilation,
             "groups": groups,
-            "data_format": data_format or ("NCL" if self._axes == 1 else "NCHW"),
+            "data_format": data_format or _FORMATS[self._axes],
             **others,
         }
 
@@ -80,10 +82,14 @@ class Conv1D(_Conv):
     _axes = 1
 
 
-class Conv2DTranspose(_Conv):
-    """See ``functional.conv2d_transpose``."""
+class Conv3D(_Conv):
+    """See ``functional.conv3d``."""
 
-    _function = "conv2d_transpose"
+    _function = "conv3d"
+    _axes = 3
+
+
+class _Transposed(_Conv):
     _transposed = True
 
     def __init__(
@@ -98,7 +104,7 @@ class Conv2DTranspose(_Conv):
         groups: int = 1,
         weight_attr: Any = None,
         bias_attr: Any = None,
-        data_format: str = "NCHW",
+        data_format: str = "",
     ) -> None:
         super().__init__(
             in_channels,
@@ -118,6 +124,19 @@ class Conv2DTranspose(_Conv):
     def forward(self, x: Any, output_size: Any = None) -> Any:
         """Append the convolution."""
         return super().forward(x, output_size=output_size)
+
+
+class Conv2DTranspose(_Transposed):
+    """See ``functional.conv2d_transpose``."""
+
+    _function = "conv2d_transpose"
+
+
+class Conv3DTranspose(_Transposed):
+    """See ``functional.conv3d_transpose``."""
+
+    _function = "conv3d_transpose"
+    _axes = 3
 
 
 def _he(fan_in: int) -> Any:

@@ -13,8 +13,9 @@ from paddle.nn import functional
 from paddle.nn.layer.layers import Layer
 
 __all__ = [
-    *("AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveMaxPool1D", "AdaptiveMaxPool2D"),
-    *("AvgPool1D", "AvgPool2D", "MaxPool1D", "MaxPool2D"),
+    *("AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveAvgPool3D"),
+    *("AdaptiveMaxPool1D", "AdaptiveMaxPool2D", "AdaptiveMaxPool3D"),
+    *("AvgPool1D", "AvgPool2D", "AvgPool3D", "MaxPool1D", "MaxPool2D", "MaxPool3D"),
 ]
 
 
@@ -77,3 +78,27 @@ class AdaptiveMaxPool1D(_Pool):
     """See ``functional.adaptive_max_pool1d``, whose arguments but the first it takes."""
 
     _function = "adaptive_max_pool1d"
+
+
+class MaxPool3D(_Pool):
+    """See ``functional.max_pool3d``, whose arguments but the first it takes."""
+
+    _function = "max_pool3d"
+
+
+class AvgPool3D(_Pool):
+    """See ``functional.avg_pool3d``, whose arguments but the first it takes."""
+
+    _function = "avg_pool3d"
+
+
+class AdaptiveAvgPool3D(_Pool):
+    """See ``functional.adaptive_avg_pool3d``, whose arguments but the first it takes."""
+
+    _function = "adaptive_avg_pool3d"
+
+
+class AdaptiveMaxPool3D(_Pool):
+    """See ``functional.adaptive_max_pool3d``, whose arguments but the first it takes."""
+
+    _function = "adaptive_max_pool3d"

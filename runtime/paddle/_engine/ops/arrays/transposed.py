@@ -37,14 +37,16 @@ def _shape(forms: Forms) -> Mapping[str, Form]:
 
 
 def _wanted(least: list[int], attrs: Mapping[str, object]) -> tuple[int, ...]:
-    """The size of Out, which steps of more than one leave open."""
-    told, strides = attrs["output_size"], attrs["strides"]
-    if not told:
-        return tuple(least)
+    """The size of Out, which steps of more than one leave open: the least that fits, or so much more."""
+    more, strides = attrs["output_padding"] or (0, 0), attrs["strides"]
+    told = attrs["output_size"] or [
+        at if at == -1 else at + each
+        for at, each in zip(least, more, strict=True)  # type: ignore[call-overload]
+    ]
     sides = zip(told, least, strides, strict=True)  # type: ignore[call-overload]
     if wrong := [(size, at) for size, at, step in sides if at != -1 and not at <= size < at + step]:
         raise ShapeError(
-            f"output_size {told}: {wrong[0][0]} is not one of those from {wrong[0][1]} on that fit"
+            f"output_size {list(told)}: {wrong[0][0]} is not one of those from {wrong[0][1]} on that fit"  # type: ignore[call-overload]
         )
     return tuple(told)  # type: ignore[arg-type]
 
@@ -97,7 +99,10 @@ ROWS = (
     Row(
         type="conv2d_transpose",
         inputs=("X", "Filter"),
-        attrs={"strides": (1, 1), "paddings": (0, 0), "dilations": (1, 1), "groups": 1, "output_size": ()},
+        attrs={
+            **{"strides": (1, 1), "paddings": (0, 0), "dilations": (1, 1), "groups": 1},
+            **{"output_size": (), "output_padding": ()},
+        },
         shape=_shape,
         forward=Kernel(_convolve, _scratch),
         gradient=Gradient(_gradient, _scratch, of=("X", "Filter"), needs=("X", "Filter")),
