@@ -14,29 +14,56 @@ from paddle._engine.kernels.kernel import kernel
 
 Array = np.ndarray
 Frame = tuple[int, int, int, int, int, int, int, int, int, int]
+Pair = tuple[int, int]
+Three = tuple[int, int, int]
+
+Unsigned = np.uint64
 
 
 @kernel
-def unfold(image: Array, frame: Frame, out: Array) -> None:
-    """``out`` (channels * window, places): at each place what it sees of ``image`` (channels, h, w).
+def unfold(images: Array, frame: Frame, line: int, seen: Array) -> None:
+    """``seen`` (channels * window, n, places): what windows see of ``images`` (n, channels, h, w) in some
+    lines of places, the first of them ``line``; a row for each number of a window, image beside image."""
+    size, columns = images.shape[1] * images.shape[2] * images.shape[3], frame[7]
+    count, lines = seen.shape[1], seen.shape[2] // columns
+    pixels, numbers = images.reshape(-1), seen.reshape(-1)
+    apart = Unsigned(frame[2] * images.shape[3]), Unsigned(frame[3]), Unsigned(columns)
+    for k in range(seen.shape[0]):
+        top, bottom, first, end, at = _in_sight(images, frame, line, lines, k)
+        if bottom - top < lines or end - first < columns:
+            seen[k] = 0
+        box = Unsigned(bottom - top), Unsigned(end - first)
+        for i in range(count):
+            place = ((k * count + i) * lines + top) * columns + first
+            _copy(pixels, Unsigned(i * size + at), numbers, Unsigned(place), box, apart)
 
-    Single numbers, in loops whose bounds are known before: slices would be made anew for every line.
-    """
-    tall, wide, down, across, above, left, rows, columns, lower, later = frame
-    for k in range(out.shape[0]):
-        plane, y, x = k // (tall * wide), k // wide % tall * lower - above, k % wide * later - left
-        first, end = _inside(image.shape[2], x, across, columns)
-        top, bottom = _inside(image.shape[1], y, down, rows)
-        out[k, : top * columns] = 0
-        out[k, bottom * columns :] = 0
-        for i in range(top, bottom):
-            at, line = i * down + y, i * columns
-            for j in range(first):
-                out[k, line + j] = 0
-            for j in range(first, end):
-                out[k, line + j] = image[plane, at, j * across + x]
-            for j in range(end, columns):
-                out[k, line + j] = 0
+
+@kernel
+def fold(seen: Array, frame: Frame, line: int, images: Array) -> None:
+    """The gradient of ``unfold``: everything is added to where in ``images`` it was seen."""
+    size, columns = images.shape[1] * images.shape[2] * images.shape[3], frame[7]
+    count, lines = seen.shape[1], seen.shape[2] // columns
+    pixels, numbers = images.reshape(-1), seen.reshape(-1)
+    apart = Unsigned(frame[2] * images.shape[3]), Unsigned(frame[3]), Unsigned(columns)
+    for k in range(seen.shape[0]):
+        top, bottom, first, end, at = _in_sight(images, frame, line, lines, k)
+        box = Unsigned(bottom - top), Unsigned(end - first)
+        for i in range(count):
+            place = ((k * count + i) * lines + top) * columns + first
+            _add(pixels, Unsigned(i * size + at), numbers, Unsigned(place), box, apart)
+
+
+@kernel
+def _in_sight(images: Array, frame: Frame, line: int, lines: int, k: int) -> tuple[int, int, int, int, int]:
+    """In which of the lines, and columns, number ``k`` of a window is a pixel of the image; and which one in
+    the first of these."""
+    tall, wide, down, across, above, left, _, columns, lower, later = frame
+    _, _, height, width = images.shape
+    y, x = k // wide % tall * lower - above + line * down, k % wide * later - left
+    top, bottom = _inside(height, y, down, lines)
+    first, end = _inside(width, x, across, columns)
+    at = (k // (tall * wide) * height + y + top * down) * width + x + first * across
+    return top, bottom, first, end, at
 
 
 @kernel
@@ -48,18 +75,31 @@ def _inside(size: int, start: int, step: int, count: int) -> tuple[int, int]:
 
 
 @kernel
-def fold(columns_seen: Array, frame: Frame, image: Array) -> None:
-    """The gradient of ``unfold``: everything is added to where in ``image`` it was seen."""
-    tall, wide, down, across, above, left, rows, columns, lower, later = frame
-    image[:] = 0
-    for k in range(columns_seen.shape[0]):
-        plane, y, x = k // (tall * wide), k // wide % tall * lower - above, k % wide * later - left
-        first, end = _inside(image.shape[2], x, across, columns)
-        top, bottom = _inside(image.shape[1], y, down, rows)
-        for i in range(top, bottom):
-            at, line = i * down + y, i * columns
-            for j in range(first, end):
-                image[plane, at, j * across + x] += columns_seen[k, line + j]
+def _copy(pixels: Array, at: int, numbers: Array, place: int, box: Pair, apart: Three) -> None:
+    """Numbers of lines and columns without a sign: of others the compiler looks first whether they count from
+    the end, one by one. ``apart``: lines of pixels, pixels of a line, and lines of places."""
+    (lines, columns), (down, across, wide) = box, apart
+    if across == Unsigned(1):
+        for i in range(lines):
+            for j in range(columns):
+                numbers[place + i * wide + j] = pixels[at + i * down + j]
+    else:
+        for i in range(lines):
+            for j in range(columns):
+                numbers[place + i * wide + j] = pixels[at + i * down + j * across]
+
+
+@kernel
+def _add(pixels: Array, at: int, numbers: Array, place: int, box: Pair, apart: Three) -> None:
+    (lines, columns), (down, across, wide) = box, apart
+    if across == Unsigned(1):
+        for i in range(lines):
+            for j in range(columns):
+                pixels[at + i * down + j] += numbers[place + i * wide + j]
+    else:
+        for i in range(lines):
+            for j in range(columns):
+                pixels[at + i * down + j * across] += numbers[place + i * wide + j]
 
 
 @kernel
@@ -68,10 +108,58 @@ def pool_max(planes: Array, frame: Frame, out: Array, places: Array) -> None:
 
     ``places``, int32, is where in the plane it stands first; where the window sees nothing, -1 and ``out`` 0.
     """
+    tall, wide, down, across, above, left = frame[:6]
+    _, height, width = planes.shape
+    pixels, inside = planes.reshape(-1), _inside(width - wide + 1, -left, across, out.shape[2])
     for p in range(out.shape[0]):
         for i in range(out.shape[1]):
-            for j in range(out.shape[2]):
+            y = i * down - above
+            first, end = inside if 0 <= y <= height - tall else (0, 0)
+            at = y * width + first * across - left
+            best, place, seen = (
+                out[p, i, first:end],
+                places[p, i, first:end],
+                pixels[p * height * width + at :],
+            )
+            if first < end:
+                _greatest_in_line(seen, width, tall, wide, across, at, best, place)
+            for j in range(first):
                 places[p, i, j], out[p, i, j] = _greatest(planes[p], *_seen(planes[p], frame, i, j))
+            for j in range(end, out.shape[2]):
+                places[p, i, j], out[p, i, j] = _greatest(planes[p], *_seen(planes[p], frame, i, j))
+
+
+@kernel
+def _greatest_in_line(
+    pixels: Array, width: int, tall: int, wide: int, across: int, at: int, best: Array, place: Array
+) -> None:
+    """``best`` and ``place`` of windows side by side, of which the first begins with the first of ``pixels``.
+
+    The windows of most programs get loops of their own, whose bounds the compiler knows.
+    """
+    if (tall, wide, across) == (2, 2, 2):
+        _greatest_side_by_side(pixels, width, 2, 2, 2, at, best, place)
+    elif (tall, wide, across) == (3, 3, 2):
+        _greatest_side_by_side(pixels, width, 3, 3, 2, at, best, place)
+    else:
+        _greatest_side_by_side(pixels, width, tall, wide, across, at, best, place)
+
+
+@kernel(inline="always")
+def _greatest_side_by_side(
+    pixels: Array, width: int, tall: int, wide: int, across: int, at: int, best: Array, place: Array
+) -> None:
+    """No pixel is jumped over: which of two is greater is nothing that a processor could foresee."""
+    for j in range(best.shape[0]):
+        start = Unsigned(j) * Unsigned(across)
+        greatest, where = pixels[start], np.int32(start)
+        for k in range(tall):
+            for m in range(wide):
+                here = start + Unsigned(k) * Unsigned(width) + Unsigned(m)
+                is_greater = (not pixels[here] <= greatest) & (greatest == greatest)
+                greatest = pixels[here] if is_greater else greatest
+                where = np.int32(here) if is_greater else where
+        best[j], place[j] = greatest, where + np.int32(at)
 
 
 @kernel

@@ -17,11 +17,11 @@ import numpy as np
 from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
 from paddle._engine.ops.around import Sides, around
+from paddle._engine.ops.convolution import Convolution, Frame, scratch
 from paddle._engine.program import Form
 from paddle._engine.registry import REQUIRED, Call, Forms, Gradient, Kernel, Row, Steps
 
 Pair = tuple[int, int]
-Frame = tuple[int, int, int, int, int, int, int, int, int, int]
 
 
 def _places(size: int, window: int, step: int, zeros: Sides, *, ceil: bool = False) -> int:
@@ -44,7 +44,7 @@ def image_form(forms: Forms, slot: str = "X") -> Form:
 
 
 def frame_of(call: Call, window: Pair, image: np.ndarray, out: np.ndarray) -> Frame:
-    """See kernels/images.py."""
+    """How the window of a call moves: see kernels/images.py."""
     down, across = call.attrs["strides"]
     (above, _), (left, _) = around(image.shape[2:], window, (down, across), call.attrs["paddings"])
     return (
@@ -72,78 +72,30 @@ def _conv_shape(forms: Forms) -> Mapping[str, Form]:
 
 
 def _conv_scratch(forms: Forms) -> Mapping[str, Form]:
-    """What the windows see of one group of one image."""
-    _, depth, tall, wide = forms["Filter"].shape
-    seen = "Out@GRAD" if "Out@GRAD" in forms.slots else None
-    rows, columns = (forms[seen] if seen else _conv_shape(forms)["Out"]).shape[2:]
-    form = Form((depth * tall * wide, rows * columns), forms["X"].dtype)
-    again = replace(
-        forms["Filter"], shape=(forms["Filter"].shape[0] // forms.attrs["groups"], depth * tall * wide)
-    )
-    return {"seen": form, "weights": again}
+    return scratch(forms["X"], forms["Filter"], _conv_shape(forms)["Out"], forms.attrs["groups"])
 
 
-class Groups:
-    """A convolution as products of matrices, one for each group of each image."""
+def _gradient_scratch(forms: Forms) -> Mapping[str, Form]:
+    return scratch(forms["X"], forms["Filter"], forms["Out@GRAD"], forms.attrs["groups"], weighs=True)
 
-    def __init__(self, call: Call, out: np.ndarray) -> None:
-        filters, groups = call["Filter"], call.attrs["groups"]
-        self.frame = frame_of(call, (filters.shape[2], filters.shape[3]), call["X"], out)
-        self.seen, self.groups = call.scratch["seen"], groups
-        self.weights = filters.reshape(groups, len(filters) // groups, -1)
 
-    def parts(self, images: np.ndarray) -> np.ndarray:
-        """(samples, groups, channels of a group, height, width)."""
-        return images.reshape(len(images), self.groups, -1, *images.shape[2:])
-
-    def planes(self, images: np.ndarray) -> np.ndarray:
-        """(samples, groups, filters of a group, places)."""
-        return images.reshape(len(images), self.groups, self.weights.shape[1], -1)
+def convolution(call: Call, images: np.ndarray, planes: np.ndarray) -> Convolution:
+    """By the filters and the attributes of a call."""
+    filters, groups = call["Filter"], call.attrs["groups"]
+    frame = frame_of(call, (filters.shape[2], filters.shape[3]), images, planes)
+    return Convolution(images, filters, planes, groups, frame, call.scratch)
 
 
 def _conv(call: Call) -> Steps:
-    from paddle._engine.kernels.images import unfold  # loads numba
-
-    work = Groups(call, call["Out"])
-    parts, out, frame, seen = work.parts(call["X"]), work.planes(call["Out"]), work.frame, work.seen
-
-    def convolve() -> None:
-        for image, planes in zip(parts, out, strict=True):
-            for part, weights, plane in zip(image, work.weights, planes, strict=True):
-                unfold(part, frame, seen)
-                np.matmul(weights, seen, plane)
-
-    yield convolve
+    yield convolution(call, call["X"], call["Out"]).convolve
 
 
 def _conv_gradient(call: Call) -> Steps:
-    from paddle._engine.kernels.images import fold, unfold  # loads numba
-
     grad = call["Out@GRAD"]
-    work, again = Groups(call, grad), call.scratch["weights"]
-    parts, given, frame, seen = work.parts(call["X"]), work.planes(grad), work.frame, work.seen
     if "Filter@GRAD" in call:
-        dweights = call["Filter@GRAD"].reshape(work.weights.shape)
-
-        def sum_up() -> None:
-            dweights.fill(0)
-            for image, planes in zip(parts, given, strict=True):
-                for part, plane, dweight in zip(image, planes, dweights, strict=True):
-                    unfold(part, frame, seen)
-                    np.matmul(plane, seen.T, again)
-                    np.add(dweight, again, dweight)
-
-        yield sum_up
+        yield partial(convolution(call, call["X"], grad).weigh, call["Filter@GRAD"])
     if "X@GRAD" in call:
-        back = work.parts(call["X@GRAD"])
-
-        def give_back() -> None:
-            for image, planes in zip(back, given, strict=True):
-                for part, weights, plane in zip(image, work.weights, planes, strict=True):
-                    np.matmul(weights.T, plane, seen)
-                    fold(seen, frame, part)
-
-        yield give_back
+        yield convolution(call, call["X@GRAD"], grad).give_back
 
 
 def _pool_shape(forms: Forms) -> Mapping[str, Form]:
@@ -222,7 +174,7 @@ ROWS = (
         attrs={"strides": (1, 1), "paddings": (0, 0), "dilations": (1, 1), "groups": 1},
         shape=_conv_shape,
         forward=Kernel(_conv, _conv_scratch),
-        gradient=Gradient(_conv_gradient, _conv_scratch, of=("X", "Filter"), needs=("X", "Filter")),
+        gradient=Gradient(_conv_gradient, _gradient_scratch, of=("X", "Filter"), needs=("X", "Filter")),
     ),
     Row(
         type="max_pool2d",

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-
-import numpy as np
+from functools import partial
 
 from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
 from paddle._engine.ops.around import around
-from paddle._engine.ops.image import Groups, image_form
+from paddle._engine.ops.convolution import scratch
+from paddle._engine.ops.image import convolution, image_form
 from paddle._engine.program import Form
 from paddle._engine.registry import Call, Forms, Gradient, Kernel, Row, Steps
 
@@ -52,47 +52,23 @@ def _wanted(least: list[int], attrs: Mapping[str, object]) -> tuple[int, ...]:
 
 
 def _scratch(forms: Forms) -> Mapping[str, Form]:
-    count, depth, tall, wide = forms["Filter"].shape
-    x = forms["X"]
-    seen = Form((depth * tall * wide, x.shape[2] * x.shape[3]), x.dtype)
-    again = Form((count // forms.attrs["groups"], depth * tall * wide), x.dtype)
-    return {"seen": seen, "weights": again}
+    return scratch(_shape(forms)["Out"], forms["Filter"], forms["X"], forms.attrs["groups"])
+
+
+def _gradient_scratch(forms: Forms) -> Mapping[str, Form]:
+    return scratch(forms["Out@GRAD"], forms["Filter"], forms["X"], forms.attrs["groups"], weighs=True)
 
 
 def _convolve(call: Call) -> Steps:
-    from paddle._engine.kernels.images import fold  # loads numba
-
-    work = Groups(call, call["X"])
-    parts, out, frame, seen = work.planes(call["X"]), work.parts(call["Out"]), work.frame, work.seen
-
-    def convolve() -> None:
-        for planes, image in zip(parts, out, strict=True):
-            for plane, weights, part in zip(planes, work.weights, image, strict=True):
-                np.matmul(weights.T, plane, seen)
-                fold(seen, frame, part)
-
-    yield convolve
+    yield convolution(call, call["Out"], call["X"]).give_back
 
 
 def _gradient(call: Call) -> Steps:
-    from paddle._engine.kernels.images import unfold  # loads numba
-
-    x, grad = call["X"], call["Out@GRAD"]
-    work, again = Groups(call, x), call.scratch["weights"]
-    given, parts, frame, seen = work.parts(grad), work.planes(x), work.frame, work.seen
-    dfilter = call.get("Filter@GRAD", np.empty_like(call["Filter"])).reshape(work.weights.shape)
-    dx = work.planes(call.get("X@GRAD", np.empty_like(x)))
-
-    def give_back() -> None:
-        dfilter.fill(0)
-        for images, planes, back in zip(given, parts, dx, strict=True):
-            for k, (image, plane) in enumerate(zip(images, planes, strict=True)):
-                unfold(image, frame, seen)
-                np.matmul(work.weights[k], seen, back[k])
-                np.matmul(plane, seen.T, again)
-                np.add(dfilter[k], again, dfilter[k])
-
-    yield give_back
+    grad = call["Out@GRAD"]
+    if "Filter@GRAD" in call:
+        yield partial(convolution(call, grad, call["X"]).weigh, call["Filter@GRAD"])
+    if "X@GRAD" in call:
+        yield convolution(call, grad, call["X@GRAD"]).convolve
 
 
 ROWS = (
@@ -105,6 +81,6 @@ ROWS = (
         },
         shape=_shape,
         forward=Kernel(_convolve, _scratch),
-        gradient=Gradient(_gradient, _scratch, of=("X", "Filter"), needs=("X", "Filter")),
+        gradient=Gradient(_gradient, _gradient_scratch, of=("X", "Filter"), needs=("X", "Filter")),
     ),
 )
