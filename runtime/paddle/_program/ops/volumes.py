@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from paddle._engine.program import Variable as EngineVariable
+from paddle._program.description.dtypes import VarType
 from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
@@ -197,29 +199,80 @@ def _pool3d(low: Lowering, op: Operator) -> None:
     type = "max_pool2d" if how == "max" else "average_pool2d"
     planes = {**told, **moving.planes, "ksize": window[1:]}
     along = {"ksize": (moving.size, 1), "strides": (moving.step, 1), "paddings": (*moving.zeros, 0, 0)}
-    out = _by_axes(low, x, (type, planes), (type, {**told, **along}))
+    out = _by_axes(low, x, (type, planes), (type, {**told, **along})).out
     low.give(op, "Out", as_told(low, op, out))
+
+
+@lowers(
+    "max_pool3d_with_index",
+    ksize=(1, 1, 1),
+    strides=(1, 1, 1),
+    paddings=(0, 0, 0),
+    global_pooling=False,
+    adaptive=False,
+    pooling_type="max",
+)
+def _pool_with_index(low: Lowering, op: Operator) -> None:
+    """The greatest of each window, and which voxel of its channel that is, counted along rows and planes."""
+    x, window = low.input(op, "X").variable, _three(op, "ksize")
+    if op.attr("global_pooling") or op.attr("adaptive"):
+        wanted = (1, 1, 1) if op.attr("global_pooling") else window
+        passes = _parted("max", wanted[1:]), _parted("max", (wanted[0], wanted[1] * wanted[2]))
+    else:
+        (deep, *steps), (before, *zeros) = _three(op, "strides"), _three(op, "paddings")
+        planes = {"ksize": window[1:], "strides": tuple(steps), "paddings": tuple(zeros)}
+        along = {"ksize": (window[0], 1), "strides": (deep, 1), "paddings": (before, 0)}
+        passes = ("max_pool2d", planes), ("max_pool2d", along)
+    made = _by_axes(low, x, *passes)
+    low.give(op, "Out", made.out)
+    low.give(op, "Mask", _places(low, made, x.shape), dtype=VarType.INT32)
+
+
+def _places(low: Lowering, made: Pooled, shape: Sequence[int]) -> EngineVariable:
+    """Which voxels of their channels the maxima are: of a plane's pixel, behind all planes before it."""
+    assert made.in_planes is not None and made.along is not None
+    _, channels, depth, height, width = shape
+    before = tuple(number * height * width for number in range(depth))
+    told = {"shape": (1, 1, depth, 1), "values": before, "dtype": "int64"}
+    lines = (-1, channels, depth, made.along.shape[3])
+    pixels = low.op("cast", {"dtype": "int64"}, X=low.op("reshape", {"shape": lines}, X=made.in_planes))
+    voxels = low.op("elementwise_add", X=pixels, Y=low.op("assign_value", told))
+    flat = low.op("reshape", {"shape": (-1, prod(lines[2:]))}, X=voxels)
+    chosen = low.op("cast", {"dtype": "int64"}, X=made.along)
+    chosen = low.op("reshape", {"shape": (-1, prod(made.along.shape[2:]))}, X=chosen)
+    found = low.op("index_sample", X=flat, Index=chosen)
+    return low.op("reshape", {"shape": (-1, *made.out.shape[1:])}, X=found)
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """``out``, and of maxima the places that each pass took them from, in a plane and along the depth."""
+
+    out: EngineVariable
+    in_planes: EngineVariable | None
+    along: EngineVariable | None
 
 
 def _in_parts(low: Lowering, x: EngineVariable, how: str, wanted: tuple[int, int, int]) -> EngineVariable:
     """So many parts of the depth, the height and the width, each pooled."""
-
-    def parted(size: tuple[int, int]) -> tuple[str, dict[str, Any]]:
-        if how == "max":
-            return "adaptive_max_pool2d", {"size": size}
-        return "bilinear_interp", {"size": size, "method": "average"}
-
-    return _by_axes(low, x, parted(wanted[1:]), parted((wanted[0], wanted[1] * wanted[2])))
+    passes = _parted(how, wanted[1:]), _parted(how, (wanted[0], wanted[1] * wanted[2]))
+    return _by_axes(low, x, *passes).out
 
 
-def _by_axes(
-    low: Lowering, x: EngineVariable, planes: tuple[str, Any], along: tuple[str, Any]
-) -> EngineVariable:
+def _parted(how: str, size: tuple[int, ...]) -> tuple[str, dict[str, Any]]:
+    if how == "max":
+        return "adaptive_max_pool2d", {"size": size}
+    return "bilinear_interp", {"size": size, "method": "average"}
+
+
+def _by_axes(low: Lowering, x: EngineVariable, planes: tuple[str, Any], along: tuple[str, Any]) -> Pooled:
     """Operators of images: one over each plane, and one over the depth, where a line is all of a plane."""
     _, channels, depth, *sides = x.shape
     flat = low.op("reshape", {"shape": (-1, channels * depth, *sides)}, X=x)
-    inner = low.op(planes[0], planes[1], X=flat)
-    tall, wide = inner.shape[2:]
-    lines = low.op("reshape", {"shape": (-1, channels, depth, tall * wide)}, X=inner)
-    out = low.op(along[0], along[1], X=lines)
-    return low.op("reshape", {"shape": (-1, channels, out.shape[2], tall, wide)}, X=out)
+    inner = low.builder.ops(planes[0], planes[1], X=flat)
+    tall, wide = inner["Out"].shape[2:]
+    lines = low.op("reshape", {"shape": (-1, channels, depth, tall * wide)}, X=inner["Out"])
+    outer = low.builder.ops(along[0], along[1], X=lines)
+    shape = (-1, channels, outer["Out"].shape[2], tall, wide)
+    out = low.op("reshape", {"shape": shape}, X=outer["Out"])
+    return Pooled(out, inner.get("Places"), outer.get("Places"))

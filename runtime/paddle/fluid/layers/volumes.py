@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle._absent import NotInThisRelease
+from paddle._program.description.dtypes import VarType
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.layer_helper import LayerHelper
-from paddle.fluid.layers.appending import appended
+from paddle.fluid.layers.appending import appended, several
 from paddle.fluid.layers.windows import (
     Sides,
     around,
@@ -135,16 +135,17 @@ def adaptive_pool3d(
     pool_type: str = "max",
     require_index: bool = False,
     name: str | None = None,
-) -> Variable:
-    """The greatest or the mean of each of so many parts of a volume."""
+) -> Variable | tuple[Variable, Variable]:
+    """The greatest or the mean of each of so many parts of a volume; with ``require_index`` also which voxel
+    of its channel the greatest is."""
     check_pooling("adaptive_pool3d", pool_type)
-    if require_index and pool_type == "avg":
-        raise BadArgument("adaptive_pool3d: a mean stands at no index: require_index is of pool_type 'max'")
-    if require_index:
-        raise NotInThisRelease(
-            "adaptive_pool3d(require_index=True) is not in this release: the maxima alone are"
-        )
     size = _three("adaptive_pool3d", "pool_size", pool_size)
-    return appended(
-        "pool3d", {"X": input}, {"pooling_type": pool_type, "ksize": size, "adaptive": True}, name=name
-    )
+    attrs = {"pooling_type": pool_type, "ksize": size, "adaptive": True}
+    if pool_type == "max":
+        outs = {"Out": None, "Mask": VarType.INT32}
+        out, mask = several("max_pool3d_with_index", {"X": input}, outs, attrs, name)
+        mask.stop_gradient = True
+        return (out, mask) if require_index else out
+    if require_index:
+        raise BadArgument("adaptive_pool3d: a mean stands at no index: require_index is of pool_type 'max'")
+    return appended("pool3d", {"X": input}, attrs, name=name)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import paddle.fluid as fluid
-from paddle._absent import NotInThisRelease
 
 from ..numeric import assert_gradients
 
@@ -110,6 +109,52 @@ def test_parts_and_wholes_are_pooled(kind: str, of: Any) -> None:
         np.testing.assert_allclose(found[:, :, i, j, k], of(cut, axis=(2, 3, 4)), rtol=1e-5)
 
 
+def _weighed(array: np.ndarray) -> float:
+    return float((array * np.cos(np.arange(array.size)).reshape(array.shape)).sum())
+
+
+@pytest.mark.parametrize(
+    ("size", "shape", "sums"),
+    [
+        ((2, 3, 4), (2, 3, 2, 3, 4), (-0.28199, 70.728, -16.37492)),
+        ((1, 1, 1), (2, 3, 1, 1, 1), (-0.16844, 6.087, 2.10674)),
+        (3, (2, 3, 3, 3, 3), (-0.38654, 234.835, -3.37255)),
+        ((5, 6, 7), (2, 3, 5, 6, 7), (7.66125, 130.47, -5.55477)),
+    ],
+)
+def test_maxima_and_which_voxels_they_are_as_the_original_has_them(
+    size: Any, shape: tuple[int, ...], sums: tuple[float, ...]
+) -> None:
+    """Against numbers of 1.8.5, of voxels (many are equal) and of the slope of the cubes of maxima."""
+    given = (np.arange(2 * 3 * 5 * 6 * 7) % 13 / 7.0 - 1).astype(np.float32).reshape(2, 3, 5, 6, 7)
+    x = fluid.data("x", [None, *given.shape[1:]])
+    x.stop_gradient = False
+    out, voxels = layers.adaptive_pool3d(x, size, require_index=True)
+    (slope,) = fluid.gradients([layers.reduce_sum(out * out * out)], [x])
+    assert fluid.default_main_program().global_block().ops[0].type == "max_pool3d_with_index"
+    exe = fluid.Executor()
+    found = exe.run(feed={"x": given}, fetch_list=[out, voxels, slope])
+    assert found[0].shape == found[1].shape == shape and found[1].dtype == np.int32
+    np.testing.assert_allclose([_weighed(each) for each in found], sums, rtol=1e-4, atol=1e-3)
+    picked = np.take_along_axis(given.reshape(2, 3, -1), found[1].reshape(2, 3, -1).astype(np.int64), 2)
+    np.testing.assert_array_equal(picked, found[0].reshape(2, 3, -1))
+
+
+@pytest.mark.parametrize("is_global", [False, True])
+def test_a_program_may_ask_which_voxels_of_windows_are_the_greatest(is_global: bool) -> None:
+    """No layer of 1.8 writes the operator so; programs that were saved may hold it."""
+    x, block = volume(), fluid.default_main_program().global_block()
+    out, voxels = block.create_var("out", dtype="float32"), block.create_var("voxels", dtype="int32")
+    told = {"ksize": WINDOW, "strides": STEPS, "paddings": ZEROS, "global_pooling": is_global}
+    block.append_op("max_pool3d_with_index", {"X": x}, {"Out": out, "Mask": voxels}, told)
+    greatest, where = fluid.Executor().run(feed={"x": X}, fetch_list=[out, voxels])
+    whole = X.max((2, 3, 4), keepdims=True)
+    expected = whole if is_global else windows(lambda cut: cut.max((2, 3, 4)), -np.inf)
+    np.testing.assert_allclose(greatest, expected, rtol=1e-6)
+    picked = np.take_along_axis(X.reshape(2, 4, -1), where.reshape(2, 4, -1).astype(np.int64), 2)
+    np.testing.assert_array_equal(picked, greatest.reshape(2, 4, -1))
+
+
 def test_a_transpose_gives_each_voxel_to_all_that_it_is_seen_from() -> None:
     told: Any = {"stride": (2, 1, 3), "padding": (1, 0, 1), "dilation": (1, 2, 1), "bias_attr": False}
     out = layers.conv3d_transpose(volume(), 3, filter_size=(2, 2, 3), param_attr="w", **told)
@@ -206,5 +251,3 @@ def test_data_that_is_said_to_have_a_gradient_has_one() -> None:
 def test_what_is_no_volume_is_refused(write: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         write(volume())
-    with pytest.raises(NotInThisRelease, match="require_index"):
-        layers.adaptive_pool3d(volume(), 2, require_index=True)
