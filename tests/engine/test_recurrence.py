@@ -186,10 +186,11 @@ def test_gradients_are_the_same_where_no_operator_is_known_to_work_row_by_row(
 
 
 def fused_and_written(type: str, is_reverse: bool) -> tuple[Program, Variable, Variable]:
-    """A layer of the engine, and the same as a step, of the same parameters."""
+    """A layer of the engine, and the same as a step, of the same parameters, one of them before it."""
     builder = Builder()
     gates = {"lstm": 4, "gru": 3}[type]
-    x, offsets = builder.data("x", (-1, gates * 3)), builder.data("offsets", (-1,), "int64")
+    given, offsets = builder.data("x", (-1, gates * 3)), builder.data("offsets", (-1,), "int64")
+    x = builder.op("elementwise_mul", X=given, Y=builder.parameter("scale", (1, gates * 3), Normal(1, 0.5)))
     shapes = {"w": (3, gates * 3), "b": (1, gates * 3)} | ({"peep": (1, 9)} if type == "lstm" else {})
     own = {name: builder.parameter(name, shape, Normal(0, 0.5)) for name, shape in shapes.items()}
     bias = builder.op("concat", X=[own["b"], own["peep"]]) if type == "lstm" else own["b"]
@@ -224,7 +225,10 @@ def test_a_layer_written_as_a_step_is_the_fused_one(type: str, is_reverse: bool)
         scope = Scope()
         initialize(own, scope, seed=3)
         feed = {"x": x, "offsets": OFFSETS}
-        found.append(Executor(scope).run(own, feed, [output, *(gradient for _, gradient in pairs)]))
+        executor = Executor(scope)
+        found.append(executor.run(own, feed, [output, *(gradient for _, gradient in pairs)]))
+        laid = executor.plan_text(own, feed, [gradient for _, gradient in pairs])
+        assert (f"over {type}" in laid) == (output is fused), "what reaches the gates lies over these"
     for one, other in zip(*found, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 

@@ -128,7 +128,7 @@ def _lstm_gradient(call: Call) -> Steps:
     yield pass_time
     yield from _outside(call, time, dgates)
     if "Weight@GRAD" in call:
-        yield from _through_weight(call, time, dgates)
+        yield from _through_weight(call, time, dgates, given)
     if "Bias@GRAD" in call:
         former, dbias = call.scratch["former"], call["Bias@GRAD"].reshape(7, -1)
         h = out.shape[1]
@@ -140,14 +140,15 @@ def _lstm_gradient(call: Call) -> Steps:
 
 
 def _outside(call: Call, time: Timeline, dgates: np.ndarray) -> Steps:
-    """The gradient of X: that of what reached the gates, row by row."""
+    """The gradient of X: that of what reached the gates, row by row. It may be where these were: after time
+    was passed nobody reads them."""
     if "X@GRAD" in call:
         yield partial(call["X@GRAD"].__setitem__, time.rows, dgates)
 
 
-def _through_weight(call: Call, time: Timeline, dgates: np.ndarray) -> Steps:
-    """The gradient of what multiplied the former hidden values."""
-    hidden, former = call.scratch["hidden"], call.scratch["former"]
+def _through_weight(call: Call, time: Timeline, dgates: np.ndarray, hidden: np.ndarray) -> Steps:
+    """The gradient of what multiplied the former hidden values. ``hidden``: where there is room for these."""
+    former = call.scratch["former"]
     yield partial(np.take, call["Out"], time.rows, 0, hidden, "clip")
     yield partial(time.former, hidden, former)
     yield partial(np.matmul, former.T, dgates, call["Weight@GRAD"])
@@ -259,9 +260,10 @@ ROWS = (
             _lstm_gradient,
             _scratch(
                 "Out",
-                {"given": 1, "hidden": 1, "former": 1, "dgates": 4},
+                {"given": 1, "former": 1, "dgates": 4},
                 {"carried": 1, "back": 1, "nothing": 1},
             ),
+            in_place={"X@GRAD": "Gates"},
             of=("X", "Weight", "Bias"),
             needs=("Weight", "Bias", "Offsets", "Out", "Gates", "States", "Bent"),
         ),
@@ -277,6 +279,7 @@ ROWS = (
         gradient=Gradient(
             _gru_gradient,
             _scratch("Out", {"given": 1, "hidden": 1, "former": 1, "dgates": 3}, {"back": 1, "at_kept": 1}),
+            in_place={"X@GRAD": "Gates"},
             of=("X", "Weight", "Bias"),
             needs=("Weight", "Offsets", "Out", "Gates", "Kept"),
         ),
