@@ -15,6 +15,7 @@ from paddle._engine.passes.finality import finish_gradients_early
 from paddle._engine.passes.fuse import fuse_softmax_cost
 from paddle._engine.passes.lookups import fuse_lookups
 from paddle._engine.passes.pooled import fuse_pooled_lookups
+from paddle._engine.passes.pooling import pool_first
 from paddle._engine.passes.prune import prune
 from paddle._engine.passes.setting import Setting
 from paddle._engine.program import Operator
@@ -24,6 +25,7 @@ Pass = Callable[[Sequence[Operator], Setting], list[Operator]]
 PASSES: Mapping[str, Pass] = {
     "leave out what nothing depends on": lambda operators, setting: prune(operators, setting.keep),
     "softmax + its cost": lambda operators, setting: fuse_softmax_cost(operators, setting.keep),
+    "maximum before bias + relu": pool_first,
     "bias + activation, bias + softmax + its cost": fuse_bias,
     "lookups + concat": fuse_lookups,
     "lookup + pooling": fuse_pooled_lookups,
