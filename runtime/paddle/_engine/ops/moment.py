@@ -105,7 +105,7 @@ def _gru_gradient(call: Call) -> Steps:
         yield partial(np.matmul, former.T, dgates[:, : 2 * h], at_gates)
         yield partial(np.matmul, kept.T, dgates[:, 2 * h :], at_candidate)
     if "Bias@GRAD" in call:
-        yield partial(np.add.reduce, dgates, axis=0, out=call["Bias@GRAD"].reshape(-1))
+        yield shapes.sum_into(dgates, call["Bias@GRAD"])
 
 
 def _through_gates(call: Call, grad: np.ndarray, dgates: np.ndarray) -> Steps:

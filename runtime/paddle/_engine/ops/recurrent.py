@@ -132,7 +132,7 @@ def _lstm_gradient(call: Call) -> Steps:
     if "Bias@GRAD" in call:
         former, dbias = call.scratch["former"], call["Bias@GRAD"].reshape(7, -1)
         h = out.shape[1]
-        yield partial(np.add.reduce, dgates, axis=0, out=dbias[:4].reshape(-1))
+        yield shapes.sum_into(dgates, dbias[:4].reshape(-1))
         yield partial(time.former, states, former)
         yield partial(np.einsum, "ij,ij->j", dgates[:, h : 2 * h], former, out=dbias[4])
         yield partial(np.einsum, "ij,ij->j", dgates[:, 2 * h : 3 * h], former, out=dbias[5])
@@ -230,7 +230,7 @@ def _gru_gradient(call: Call) -> Steps:
         yield partial(np.matmul, former.T, dgates[:, : 2 * h], at_gates)
         yield partial(np.matmul, kept.T, dgates[:, 2 * h :], at_candidate)
     if "Bias@GRAD" in call:
-        yield partial(np.add.reduce, dgates, axis=0, out=call["Bias@GRAD"].reshape(-1))
+        yield shapes.sum_into(dgates, call["Bias@GRAD"].reshape(-1))
 
 
 def _scratch(of: str, rows: Mapping[str, int], sequences: Mapping[str, int]) -> Scratch:
