@@ -19,7 +19,7 @@ from paddle._engine.exchange import RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.executor import Executor, initialize
 from paddle._engine.program import Program, Variable
 from paddle._engine.scope import Scope
-from paddle._engine.team import Part, Team
+from paddle._engine.teams.team import Part, Team
 from paddle._pserver.trainer.local import LocalExchange
 
 

@@ -1,15 +1,19 @@
 """The runner on a tiny benchmark whose contenders are real processes; nothing depends on time."""
 
+import itertools
 import json
 import os
 import subprocess
 import sys
+import threading
+import time
 from functools import partial
 from types import ModuleType
 
 import pytest
 
 from benchmarks import __main__ as runner
+from benchmarks import worker
 from benchmarks.benchmark import Benchmark, Case, Contender
 from benchmarks.contest import Pace, hold
 from benchmarks.environment import contender_environment, pins
@@ -253,3 +257,23 @@ def test_what_is_made_ready_before_each_unit_is_not_timed() -> None:
     work = Work(partial(pass_s, 1.0), 0.0, ready=partial(pass_s, 100.0, "ready"), beside=lambda: clock[0])
     assert _timed(work, 3)["cpu_s"] == pytest.approx(1.0, abs=0.5)
     assert told == ["ready", 1] * 3
+
+
+def test_a_turn_ends_when_no_thread_spins_on():
+    ends = time.monotonic() + 0.05
+
+    def spin() -> None:
+        while time.monotonic() < ends:
+            pass
+
+    def work(count: int) -> None:
+        threading.Thread(target=spin, daemon=True).start()
+
+    found = _timed(Work(work, answer=None), 1)
+    assert time.monotonic() >= ends and found["wall_s"] < 0.05
+
+
+def test_a_process_that_never_rests_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(worker.time, "process_time", itertools.count().__next__)
+    monkeypatch.setattr(worker, "_RESTLESS_S", 0.01)
+    worker._come_to_rest()

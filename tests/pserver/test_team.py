@@ -8,7 +8,7 @@ import pytest
 from paddle._engine.exchange import Exchange
 from paddle._engine.executor import initialize
 from paddle._engine.scope import Scope
-from paddle._engine.team import Part, Team
+from paddle._engine.teams.team import Part, Team
 from paddle._pserver.trainer.local import LocalExchange
 
 from .conftest import Start, update

@@ -27,7 +27,8 @@ _COUNT, _NUMBER, _ARRAY = ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
 def add_product(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> Step:
     """What does ``out += factor * (x.T @ y)``, on these arrays, whenever it is called with a factor.
 
-    All C-contiguous float32: x (n, height), y (n, width), out (height, width).
+    All float32: x (n, height), y (n, width), out (height, width), C-contiguous but for x, which may be
+    some columns of a larger matrix.
     """
     product = sgemm()
     return apart(x, y, out) if product is None else _Product(product, x, y, out)
@@ -52,12 +53,13 @@ class _Product:
         self._held = x, y, out
         self._factor = _NUMBER(0.0)
         (depth, height), width = x.shape, y.shape[1]
+        stride = max(x.strides[0] // x.itemsize, height, 1)
         self._call = product
         self._arguments = (
             *(ctypes.c_int(word) for word in (_ROW_MAJOR, _TRANSPOSED, _AS_IT_IS)),
             *(_COUNT(size) for size in (height, width, depth)),
             self._factor,
-            *(_ARRAY(x.ctypes.data), _COUNT(height), _ARRAY(y.ctypes.data), _COUNT(width)),
+            *(_ARRAY(x.ctypes.data), _COUNT(stride), _ARRAY(y.ctypes.data), _COUNT(width)),
             _NUMBER(1.0),
             *(_ARRAY(out.ctypes.data), _COUNT(width)),
         )

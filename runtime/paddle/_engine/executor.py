@@ -26,6 +26,7 @@ from paddle._engine.plans.room import ROOM, Kept
 from paddle._engine.profile import current
 from paddle._engine.program import Operator, Program, Shape, Variable
 from paddle._engine.scope import Scope
+from paddle._engine.teams.joint import Joining
 
 PLANS_PER_PROGRAM = 16
 """So many are kept of each program in any case, and more while there is room (room.py)."""
@@ -55,16 +56,16 @@ def initialize(program: Program, scope: Scope, seed: int) -> None:
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """What the last run of a program was asked: most are asked the same, and to see that costs less than to
-    look their plan up."""
+    look their plan up. ``state``: how many operators there were, and in a team how many parts and samples."""
 
-    operators: int
+    state: object
     shapes: Mapping[str, Shape]
     names: Sequence[str]
     plan: Plan
 
-    def is_asked(self, operators: int, feed: Mapping[str, np.ndarray], names: Sequence[str]) -> bool:
+    def is_asked(self, state: object, feed: Mapping[str, np.ndarray], names: Sequence[str]) -> bool:
         """Whether this run is asked just that."""
-        if operators != self.operators or names != self.names or len(feed) != len(self.shapes):
+        if state != self.state or names != self.names or len(feed) != len(self.shapes):
             return False
         for name, shape in self.shapes.items():
             value = feed.get(name)
@@ -111,6 +112,7 @@ class Executor:
         self._report: StepReport | None = None
         self._scope = scope
         self._exchange = exchange
+        self._joining = exchange if isinstance(exchange, Joining) else None
         self._programs: WeakKeyDictionary[Program, _Known] = WeakKeyDictionary()
         self._room, self._kept = room or {}, kept
         self._gradients: dict[str, np.ndarray] = {}
@@ -176,11 +178,12 @@ class Executor:
         self, known: _Known, program: Program, feed: Mapping[str, np.ndarray], fetch: Sequence[str | Variable]
     ) -> Plan:
         names = [each if isinstance(each, str) else each.name for each in fetch]
-        operators, asked = known.operators, known.asked
-        if asked is not None and asked.is_asked(operators, feed, names) and self._is_valid(asked.plan):
+        team, asked = self._joining, known.asked
+        state = known.operators if team is None else (known.operators, team.count, team.samples)
+        if asked is not None and asked.is_asked(state, feed, names) and self._is_valid(asked.plan):
             return asked.plan
         shapes: dict[str, Shape] = {name: np.shape(value) for name, value in feed.items()}
-        key = (operators, tuple(shapes.items()), tuple(names))
+        key = (state, tuple(shapes.items()), tuple(names))
         plan = known.plans.get(key)
         if plan is None or not self._is_valid(plan):
             is_void, memory = plan is not None, self._arena.memory
@@ -190,7 +193,7 @@ class Executor:
             if _watcher is not None:
                 _watcher(program, plan)
             known.plans.put(key, plan)
-        known.asked = _Asked(operators, shapes, names, plan)
+        known.asked = _Asked(state, shapes, names, plan)
         return plan
 
     def _made(

@@ -32,6 +32,7 @@ from paddle._engine.program import Form, Operator, Program, Shape
 from paddle._engine.registry import Run, Step, Value
 from paddle._engine.rows import SparseRows
 from paddle._engine.scope import Scope
+from paddle._engine.teams.joint import Joining
 
 Look: TypeAlias = Callable[[Mapping[str, Value]], None]
 """Looks at what an operator has written, by variable."""
@@ -125,9 +126,8 @@ def make_plan(
     ``improved``: what passes have made of this program before, which sizes have no part in."""
     for name in (*feed_shapes, *fetch):
         program.variable(name)
-    lent = exchange.lent() if isinstance(exchange, Lending) else {}
-    setting = Setting(frozenset(fetch), program.main.variables, lent)
-    improved, state = {} if improved is None else improved, (len(program.main.operators), setting.keep)
+    setting, improved = _setting(program, fetch, exchange), {} if improved is None else improved
+    state = len(program.main.operators), setting.keep, frozenset(setting.joint)
     if state not in improved:
         improved[state] = improve(program.main.operators, setting)
     operators = improved[state]
@@ -157,6 +157,13 @@ def make_plan(
         layout=layout,
         setting=setting,
     )
+
+
+def _setting(program: Program, fetch: Sequence[str], exchange: Stepping | None) -> Setting:
+    lent = exchange.lent() if isinstance(exchange, Lending) else {}
+    shapes = {each.name: each.shape for each in program.parameters()}
+    joint = exchange.joint(shapes) if isinstance(exchange, Joining) else {}
+    return Setting(frozenset(fetch), program.main.variables, lent, joint)
 
 
 def _joined(ids: Sequence[np.ndarray]) -> np.ndarray:

@@ -11,7 +11,7 @@ than ``_MOST`` bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -21,7 +21,7 @@ from paddle._engine import registry
 from paddle._engine.executor import Executor
 from paddle._engine.program import Block, Operator, Parameter, Program, Variable
 from paddle._engine.scope import Scope
-from paddle._engine.team import Team
+from paddle._engine.teams.team import Team
 from paddle.v2._feeding.parts import parts
 from paddle.v2._lowering.network import Network
 from paddle.v2._lowering.output import Output
@@ -140,14 +140,25 @@ class GradientMachine:
 
     def _end(self, shares: Sequence[Sequence[np.ndarray]]) -> None:
         """A step has ended, and each part of its batch gave these."""
-        self._found = self._joined(self._kept, shares)
+        summed = {v.name for name, v in self._gradients.items() if not self._is_table(name)}
+        self._found = self._joined(self._kept, shares, summed)
 
-    def _joined(self, names: Iterable[str], shares: Sequence[Sequence[np.ndarray]]) -> dict[str, np.ndarray]:
-        """Of the whole batch what each part gave."""
+    def _joined(
+        self,
+        names: Iterable[str],
+        shares: Sequence[Sequence[np.ndarray]],
+        summed: Collection[str] = (),
+    ) -> dict[str, np.ndarray]:
+        """Of the whole batch what each part gave. ``summed``: gradients that the first part gave of the whole
+        batch (Team.run)."""
         gradients = {variable.name for variable in self._gradients.values()}
         found = dict(zip(names, zip(*shares, strict=True), strict=True))
         return {
-            name: np.sum(each, axis=0) if name in gradients else np.concatenate(each)
+            name: each[0]
+            if name in summed
+            else np.sum(each, axis=0)
+            if name in gradients
+            else np.concatenate(each)
             for name, each in found.items()
         }
 

@@ -17,7 +17,7 @@ from paddle._engine.exchange import Exchange, Overlapping, UpdateSpec
 from paddle._engine.executor import Executor
 from paddle._engine.program import Program, Variable
 from paddle._engine.pruning import MASK, append_pruning, mask_of, pruned
-from paddle._engine.team import Team
+from paddle._engine.teams.team import Team
 from paddle.v2._feeding.parts import parts
 from paddle.v2._lowering.network import Network
 from paddle.v2._machine import GradientMachine

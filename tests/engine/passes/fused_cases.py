@@ -57,6 +57,7 @@ FUSED = [
         for bias in (BIAS, BIAS[0])
     ],
     Case("bias_softmax_cost", {"X": X, "Bias": BIAS, "Label": LABEL}, cost),
+    Case("joint_mul", {"X": X, "Y": TABLE[:4]}, lambda: X @ TABLE[:4]),  # alone: by a team, see test_joint.py
 ]
 
 FUSED_WRONG: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [

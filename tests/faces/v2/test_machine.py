@@ -66,7 +66,8 @@ def test_who_looks_changes_nothing() -> None:
         np.testing.assert_array_equal(first[name], second[name])
 
 
-def test_a_gradient_is_what_a_step_moves_by() -> None:
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_gradient_is_what_a_step_moves_by(count: int) -> None:
     before: dict[str, np.ndarray] = {}
     asked = []
 
@@ -81,7 +82,7 @@ def test_a_gradient_is_what_a_step_moves_by() -> None:
                 np.testing.assert_allclose(moved, -0.1 * slope, rtol=1e-3, atol=1e-6)
                 asked.append(name)
 
-    trained(handler)
+    trained(handler, count)
     assert len(asked) == 18
 
 

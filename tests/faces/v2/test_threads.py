@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import paddle.v2 as paddle
-from paddle._engine.team import Part
+from paddle._engine.teams import share
+from paddle._engine.teams.team import Part
 from paddle.v2._feeding.parts import parts
 
 RNG = np.random.default_rng(11)
@@ -115,6 +116,12 @@ def test_several_threads_learn_what_one_does(network, threads):
     for (cost, metrics), (by_one, metrics_by_one) in zip(costs, expected_costs, strict=True):
         assert cost == pytest.approx(by_one, rel=1e-5) and metrics == pytest.approx(metrics_by_one)
     assert tested.cost == pytest.approx(expected_test.cost, rel=1e-5)
+
+
+@pytest.mark.parametrize("network", [dense_with_dropout, sparse_rows, sequences, recurrent_groups])
+def test_large_products_are_computed_by_all_threads_together(network, monkeypatch):
+    monkeypatch.setattr(share, "pays", lambda shape, samples: len(shape) == 2)
+    test_several_threads_learn_what_one_does(network, 3)
 
 
 def test_several_threads_learn_the_same_bits_each_time():

@@ -1,4 +1,8 @@
-"""Matrix products. ``dot`` is ``matmul`` of two matrices, and asks fewer questions before it begins."""
+"""Matrix products; that with a parameter which all threads of a team compute together (joint.py), too.
+
+No face writes ``joint_mul``: a pass makes it (passes/joint.py), and where no team runs it, it is ``mul``.
+``dot`` is ``matmul`` of two matrices, and asks fewer questions before it begins.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,12 @@ from functools import partial
 
 import numpy as np
 
+from paddle._engine.blas import Step, add_product
 from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
 from paddle._engine.program import Form
 from paddle._engine.registry import Call, Forms, Gradient, Kernel, Row, Steps
+from paddle._engine.teams.joint import Joining, Joint, span
 
 
 def _mul_shape(forms: Forms) -> Mapping[str, Form]:
@@ -121,6 +127,76 @@ def _product(a: np.ndarray, b: np.ndarray, out: np.ndarray, alpha: float) -> Ste
         yield partial(np.multiply, out, alpha, out)
 
 
+def _joint(call: Call) -> Steps:
+    share = call.run.exchange
+    if not isinstance(share, Joining):
+        yield from _mul(call)
+        return
+    x, y, out = call["X"], call["Y"], call["Out"]
+    joint, width = share.product(call.operator.inputs["Y"][0]), y.shape[1]
+
+    def step() -> None:
+        share.meet(x, lambda parts: joint.gather(parts, width))
+        columns = span(width, share.number, share.count)
+        np.matmul(joint.x, y[:, columns], joint.out[:, columns])
+        share.meet(None, _nothing)
+        np.copyto(out, joint.out[joint.rows[share.number]])
+
+    yield step
+
+
+def _joint_gradient(call: Call) -> Steps:
+    share = call.run.exchange
+    if not isinstance(share, Joining):
+        yield from _mul_gradient(call)
+        return
+    grad, y, multiplier = call["Out@GRAD"], call["Y"], call.attrs["multiplier"]
+    name, change = call.operator.inputs["Y"][0], _Change(call)
+    joint, run = share.product(name), call.run
+
+    def begin(gradients: list[np.ndarray | None]) -> None:
+        joint.gradient = gradients[0]
+        if multiplier is None:
+            share.made(name)
+
+    made = call["Y@GRAD"] if multiplier is None else None
+
+    def step() -> None:
+        rows, own = joint.rows[share.number], span(len(y), share.number, share.count)
+        np.copyto(joint.out[rows], grad)
+        share.meet(made, begin)
+        if "X@GRAD" in call:
+            np.dot(y[own], joint.out.T, joint.turned[own])
+        if joint.gradient is not None:
+            np.matmul(joint.x[:, own].T, joint.out, joint.gradient[own])
+        else:
+            change(joint, own)(-multiplier * (share.rate() if run.rate is None else run.rate))
+        share.meet(None, _nothing)
+        if "X@GRAD" in call:
+            np.copyto(call["X@GRAD"], joint.turned[:, rows].T)
+
+    yield step
+
+
+class _Change:
+    """What moves a thread's rows of the parameter, bound to the arrays of the joint as long as these stay."""
+
+    def __init__(self, call: Call) -> None:
+        self._y = call["Y"]
+        self._seen: tuple[np.ndarray, slice] | None = None
+        self._add: Step | None = None
+
+    def __call__(self, joint: Joint, own: slice) -> Step:
+        if self._add is None or self._seen is None or self._seen[0] is not joint.x or self._seen[1] != own:
+            self._seen = joint.x, own
+            self._add = add_product(joint.x[:, own], joint.out, self._y[own])
+        return self._add
+
+
+def _nothing(brought: object) -> None:
+    pass
+
+
 ROWS = (
     Row(
         type="outer_product",
@@ -143,5 +219,13 @@ ROWS = (
         shape=_matmul_shape,
         forward=Kernel(_matmul),
         gradient=Gradient(_matmul_gradient, of=("X", "Y"), needs=("X", "Y")),
+    ),
+    Row(
+        type="joint_mul",
+        inputs=("X", "Y"),
+        attrs={"multiplier": None},
+        shape=_mul_shape,
+        forward=Kernel(_joint),
+        gradient=Gradient(_joint_gradient, of=("X", "Y"), needs=("X", "Y")),
     ),
 )

@@ -13,6 +13,7 @@ from paddle._engine.passes.bias import fuse_bias
 from paddle._engine.passes.descent import descend
 from paddle._engine.passes.finality import finish_gradients_early
 from paddle._engine.passes.fuse import fuse_softmax_cost
+from paddle._engine.passes.joint import join
 from paddle._engine.passes.lookups import fuse_lookups
 from paddle._engine.passes.pooled import fuse_pooled_lookups
 from paddle._engine.passes.pooling import pool_first
@@ -29,6 +30,7 @@ PASSES: Mapping[str, Pass] = {
     "bias + activation, bias + softmax + its cost": fuse_bias,
     "lookups + concat": fuse_lookups,
     "lookup + pooling": fuse_pooled_lookups,
+    "products of all threads": join,
     "gradients of parameters first": finish_gradients_early,
     "gradient + its subtraction": descend,
 }

@@ -8,11 +8,11 @@ twice otherwise, so values differ in their last bit from those of an exchange th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 from paddle._engine.passes.setting import Setting
-from paddle._engine.passes.uses import Replaced, Uses, replaced_in
+from paddle._engine.passes.uses import Replaced, Uses, replaced_in, without
 from paddle._engine.program import GRAD, Operator
 
 LEAST = 1 << 15
@@ -71,12 +71,5 @@ def _moved(operators: Sequence[Operator], exchange: Operator, descents: Sequence
         for operator in operators
         if id(operator) in gone or id(operator) in behind
     }
-    left = {each.parameter for each in descents}
-    kept = [
-        pair
-        for pair in zip(exchange.inputs["Param"], exchange.inputs["Grad"], strict=True)
-        if pair[0] not in left
-    ]
-    inputs = {"Param": tuple(p for p, _ in kept), "Grad": tuple(g for _, g in kept)}
-    replaced[id(exchange)] = (replace(exchange, inputs=inputs),)
+    replaced[id(exchange)] = (without(exchange, {each.parameter for each in descents}),)
     return replaced_in(operators, replaced)

@@ -6,6 +6,7 @@ It must never know what an operator computes.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from paddle._engine.program import Operator
 
@@ -45,3 +46,10 @@ def replaced_in(operators: Sequence[Operator], replaced: Mapping[int, Sequence[O
     if not replaced:
         return list(operators)
     return [each for operator in operators for each in replaced.get(id(operator), (operator,))]
+
+
+def without(exchange: Operator, parameters: Collection[str]) -> Operator:
+    """An exchange that is told no gradients of these."""
+    pairs = zip(exchange.inputs["Param"], exchange.inputs["Grad"], strict=True)
+    kept = [pair for pair in pairs if pair[0] not in parameters]
+    return replace(exchange, inputs={"Param": tuple(p for p, _ in kept), "Grad": tuple(g for _, g in kept)})

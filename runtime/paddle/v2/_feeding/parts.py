@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from paddle._engine.team import Part
+from paddle._engine.teams.team import Part
 from paddle.v2._lowering.output import AMOUNTS, OFFSETS, OUTER, STARTS
 
 Feed = Mapping[str, np.ndarray]

@@ -3,7 +3,8 @@
 Rules:
 1. The exchange hears of a step once, from the thread of part 0, which leads.
 2. Gradients of a parameter are added up in order of the parts, as soon as all have them, by whoever was last;
-   so equal parts give equal bits. The sum lies where part 0 computed its own.
+   so equal parts give equal bits. The sum lies where part 0 computed its own. What all have computed
+   together (joint.py) lies there as it is.
 3. No part reads a parameter before the leader has settled it.
 
 It must never know a program. Guarantee: the exchange is told what it would be told of the whole batch, but
@@ -13,13 +14,17 @@ for the order in which samples were added up, and that in which rows are listed.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 import numpy as np
 
-from paddle._engine.exchange import Stepping, SteppingAhead, StepReport
-from paddle._engine.meeting import Meeting
+from paddle._engine.exchange import Lending, Stepping, SteppingAhead, StepReport
+from paddle._engine.program import Shape
 from paddle._engine.rows import SparseRows, each_once
+from paddle._engine.teams.joint import Joint, pays
+from paddle._engine.teams.meeting import Meeting
 
 Gradients = Mapping[str, np.ndarray | SparseRows]
 Ids = Mapping[str, np.ndarray]
@@ -34,31 +39,35 @@ class Common:
         self.meeting = Meeting()
         self.exchange = exchange
         self.ahead = exchange if isinstance(exchange, SteppingAhead) else None
-        self._adding = threading.Lock()
-        self.begin(1)
+        self.adding = threading.Lock()
+        self.lent = exchange.lent() if isinstance(exchange, Lending) and self.ahead is None else {}
+        self.products: defaultdict[str, Joint] = defaultdict(Joint)
+        self.begin(1, 0)
 
-    def begin(self, count: int) -> None:
-        """A run of ``count`` parts begins."""
+    def begin(self, count: int, samples: int) -> None:
+        """A run of ``count`` parts and so many samples begins."""
         self.meeting.begin(count)
+        self.samples = samples
+        self.made: set[str] = set()
         self._given: dict[str, dict[int, np.ndarray]] = {}
         self._added: list[tuple[str, np.ndarray]] = []
 
     def add(self, number: int, name: str, gradient: np.ndarray) -> None:
         """Take the gradient of a part; the last one to come adds up those of all."""
-        with self._adding:
+        with self.adding:
             parts = self._given.setdefault(name, {})
             parts[number] = gradient
             is_last = len(parts) == self.meeting.count
         if is_last:
             total = parts[0]
-            for part in range(1, len(parts)):
+            for part in range(1, 1 if name in self.made else len(parts)):
                 np.add(total, parts[part], out=total)
-            with self._adding:
+            with self.adding:
                 self._added.append((name, total))
 
     def give(self) -> None:
         """Give the exchange what has been added up by now."""
-        with self._adding:
+        with self.adding:
             added, self._added = self._added, []
         if self.ahead is not None:
             for name, total in added:
@@ -93,20 +102,60 @@ class Common:
 
 
 class Share:
-    """The :class:`paddle._engine.exchange.SteppingAhead` of part ``number``."""
+    """The :class:`paddle._engine.exchange.SteppingAhead` of part ``number``, and its ``Joining``."""
 
     def __init__(self, number: int, common: Common) -> None:
-        self._number = number
+        self.number = number
         self._common = common
+
+    @property
+    def count(self) -> int:
+        """See Joining."""
+        return self._common.meeting.count
+
+    @property
+    def samples(self) -> int:
+        """See Joining."""
+        return self._common.samples
+
+    def joint(self, parameters: Mapping[str, Shape]) -> Mapping[str, float | None]:
+        """See Joining."""
+        if self.count == 1:
+            return {}
+        lent, samples = self._common.lent, self.samples
+        return {name: lent.get(name) for name, shape in parameters.items() if pays(shape, samples)}
+
+    def product(self, parameter: str) -> Joint:
+        """See Joining."""
+        with self._common.adding:
+            return self._common.products[parameter]
+
+    def meet(self, brought: Any, act: Callable[[list[Any]], object]) -> None:
+        """See Joining."""
+
+        def acted(parts: list[Any]) -> list[None]:
+            act(parts)
+            return [None] * len(parts)
+
+        self._common.meeting.meet(self.number, brought, acted)
+
+    def made(self, parameter: str) -> None:
+        """See Joining."""
+        self._common.made.add(parameter)
+
+    def rate(self) -> float:
+        """See Joining."""
+        assert isinstance(self._common.exchange, Lending)
+        return self._common.exchange.rate(self.samples)
 
     def prefetch(self, rows: Ids) -> None:
         """See Stepping."""
-        self._common.meeting.meet(self._number, rows, self._common.prefetch)
+        self._common.meeting.meet(self.number, rows, self._common.prefetch)
 
     def lookup(self, ids: Ids, *, training: bool) -> Ids:
         """See Stepping."""
         found: Ids = self._common.meeting.meet(
-            self._number, ids, lambda parts: self._common.lookup(parts, training)
+            self.number, ids, lambda parts: self._common.lookup(parts, training)
         )
         return found
 
@@ -114,31 +163,31 @@ class Share:
         """See Stepping."""
         for name, gradient in gradients.items():
             if isinstance(gradient, np.ndarray):
-                self._common.add(self._number, name, gradient)
+                self._common.add(self.number, name, gradient)
         given: Given = (gradients, samples, rate)
-        report: StepReport = self._common.meeting.meet(self._number, given, self._common.commit)
+        report: StepReport = self._common.meeting.meet(self.number, given, self._common.commit)
         return report
 
     def begin_step(self) -> None:
         """See SteppingAhead."""
-        if not self._number and self._common.ahead is not None:
+        if not self.number and self._common.ahead is not None:
             self._common.ahead.begin_step()
 
     def give(self, name: str, gradient: np.ndarray) -> None:
         """See SteppingAhead."""
-        self._common.add(self._number, name, gradient)
-        if not self._number:
+        self._common.add(self.number, name, gradient)
+        if not self.number:
             self._common.give()
 
     def commit(self, gradients: Gradients, samples: int, *, rate: float | None = None) -> None:
         """See SteppingAhead. All that is dense was given."""
         given: Given = (gradients, samples, rate)
-        self._common.meeting.meet(self._number, given, self._common.commit)
+        self._common.meeting.meet(self.number, given, self._common.commit)
 
     def settle(self, names: Collection[str] | None = None) -> StepReport:
         """See SteppingAhead."""
         report, ahead, meeting = StepReport(0), self._common.ahead, self._common.meeting
-        if ahead is not None and not self._number:
+        if ahead is not None and not self.number:
             report = ahead.settle(names)
             meeting.tell(names)
         elif ahead is not None and names is not None:  # of gradients only those of part 0 are ever under way

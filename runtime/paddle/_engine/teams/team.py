@@ -26,10 +26,10 @@ import numpy as np
 from paddle._engine import registry
 from paddle._engine.exchange import Stepping
 from paddle._engine.executor import Executor
-from paddle._engine.meeting import Abandoned
 from paddle._engine.program import Program, Variable
 from paddle._engine.scope import Scope
-from paddle._engine.share import Common, Share
+from paddle._engine.teams.meeting import Abandoned
+from paddle._engine.teams.share import Common, Share
 
 Fetched = list[np.ndarray]
 
@@ -76,13 +76,16 @@ class Team:
         step: int,
         rate: float | None = None,
     ) -> list[Fetched]:
-        """Run the main block once on each part; gives what was fetched of each. See Executor.run."""
+        """Run the main block once on each part; gives what was fetched of each. See Executor.run.
+
+        Of a dense gradient that an exchange is given the first part fetches that of the whole batch.
+        """
         wait(self._at_work)
         changed = self._changed_by(program)
         for view in self._views[: len(parts) - 1]:
             view.copy(changed)
-        self._common.begin(len(parts))
-        befores = list(accumulate((part.samples for part in parts), initial=0))
+        *befores, samples = accumulate((part.samples for part in parts), initial=0)
+        self._common.begin(len(parts), samples)
 
         def compute(number: int) -> Fetched:
             part = parts[number]

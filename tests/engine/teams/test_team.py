@@ -16,10 +16,10 @@ from paddle._engine.executor import Executor, initialize
 from paddle._engine.initial import Constant, Normal
 from paddle._engine.rows import OPEN, SparseRows
 from paddle._engine.scope import Scope
-from paddle._engine.team import Part, Team
+from paddle._engine.teams.team import Part, Team
 
-from .jobs import Job, Recorder, embedded, noisy
-from .test_overlap import Late
+from ..jobs import Job, Recorder, embedded, noisy
+from ..test_overlap import Late
 
 IDS = {
     "left": np.array([[3], [7], [3], [1], [3], [9], [0]]),
