@@ -34,7 +34,7 @@ LAUNCH = (
         f"{SUPERVISOR} _launch.{{machines.awake, backends, inbox, logs, news, plan, signals}}",
         "contextlib queue signal time",
     ),
-    Row("_launch.fleet.heralding", "", STANDARD),
+    Row("_launch.fleet.heralding", "_launch.fleet.cluster _launch.plan", STANDARD),
     Row(
         "_launch.fleet.cli",
         f"_launch.fleet _launch.{{backends, parts, phases, plan, settings}} {FLAGS} _visible",

@@ -27,7 +27,7 @@ PSERVER = (
     # What trainers and shards say to each other.
     Row("_pserver.protocol.{__init__, landing, portion}"),
     Row("_pserver.protocol.ahead", theirs="threading"),  # a lock
-    Row("_pserver.protocol.link", theirs="select socket"),
+    Row("_pserver.protocol.link", theirs="errno os select socket"),
     Row("_pserver.protocol.vigil", theirs="time"),
     Row("_pserver.protocol.wire", "_engine.exchange"),
     Row("_pserver.protocol.messages", f"{WIRE} _engine.exchange", "msgspec"),
@@ -196,6 +196,11 @@ PSERVER = (
         "_pserver.trainer.fallen",
         f"{WIRE} _pserver.trainer.{{client, deadline, places}} _pserver.trust.{{tls, token_file}}",
         "threading",
+    ),
+    Row(
+        "_pserver.trainer.watching",
+        f"{WIRE} _pserver.protocol.link _pserver.trainer.{{approach, deadline, places}} "
+        "_pserver.trust.{tls, token_file}",
     ),
     # Shards as processes, on a network, with a clock.
     Row("_pserver.service.__init__"),

@@ -314,8 +314,8 @@ TABLE = (
     *PSERVER,
     Row(
         "_herald",
-        "_launch.environ _pserver.{errors, protocol.messages, trainer.fallen} _visible",
-        "os sys",
+        "_launch.environ _pserver.{errors, protocol.messages} _pserver.trainer.{fallen, watching} _visible",
+        "os sys threading",
     ),
     Row("_warm", "_data.{lines, slot} _engine.rows v2", "numpy"),
     *LAUNCH,

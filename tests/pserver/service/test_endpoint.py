@@ -12,7 +12,7 @@ import sys
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Thread
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from paddle._pserver.service.endpoint import EndpointOptions, serve
 from paddle._pserver.trainer.fallen import tell
 from paddle._pserver.trainer.local import LocalExchange
 from paddle._pserver.trainer.places import at_endpoints
+from paddle._pserver.trainer.watching import outlives
 from tests.pserver.conftest import MODEL, update, values_of
 from tests.pserver.service.endpoints import TIMEOUT_S, Endpoints
 
@@ -152,6 +153,33 @@ def test_a_job_that_is_broken_is_not_broken_again_by_who_falls_because_of_it() -
 def test_a_server_that_is_not_there_is_not_waited_for_where_trainers_have_met_it() -> None:
     untold = tell(["127.0.0.1:9"], Fallen("it fell"), TIMEOUT_S, lambda text: None, insists=False)
     assert len(untold) == 1 and "127.0.0.1:9" in untold[0]
+
+
+def test_a_machine_that_closes_what_it_is_watched_by_is_not_lost_nor_is_a_server_that_ends() -> None:
+    endpoints = Endpoints(1)
+    will = Fallen("the machine of trainer-1 is lost", 1, silent_s=5)
+    leave = (
+        "import sys, threading, os, time\n"
+        "from paddle._pserver.protocol.messages import Fallen\n"
+        "from paddle._pserver.trainer.watching import outlives\n"
+        "will = Fallen('the machine of trainer-1 is lost', 1, silent_s=5)\n"
+        "threading.Thread(target=outlives, args=(sys.argv[1], will), daemon=True).start()\n"
+        "time.sleep(0.5)\n"
+        "os._exit(9)\n"
+    )
+    lost: list[bool] = []
+    watching = Thread(target=lambda: lost.append(outlives(endpoints.names[0], will)))
+
+    def train(exchange: Any) -> None:
+        watching.start()
+        _train(exchange, 1)
+        assert subprocess.run([sys.executable, "-c", leave, endpoints.names[0]], check=False).returncode == 9
+        exchange.fetch()
+
+    endpoints.train(train)
+    assert endpoints.outcomes() == [True]
+    watching.join(TIMEOUT_S)
+    assert lost == [False]
 
 
 def test_both_shards_are_seen_on_the_one_port() -> None:

@@ -52,6 +52,7 @@ _FINISHING = "all workers exit, going to finish parameter server and heter_worke
 _FINISHED = "all parameter server are killed"
 # Trainers of other machines may not have ended yet; and who fails first says goodbye to their servers.
 _PATIENT = Limits(finish_s=float("inf"), settle_s=5.0)
+_LOST_AFTER = "PADDLE_LOST_AFTER"
 _SIGNALLED = 128  # what a signal killed has nothing more to say
 # With all of these a platform has started this process as one of a job, and told it which.
 _BY_PLATFORM = ("PADDLE_TRAINERS", "POD_IP", "PADDLE_TRAINER_ID", "TRAINER_PORTS_NUM")
@@ -80,8 +81,7 @@ def _run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         premises.empty_logs(launch, folder / asked.log_dir)
         if placed.is_whole:
             return _carry_out(launch, Limits(), None)
-        here = launch.nodes[0].address
-        with Heralding(sys.executable, RUNTIME, placed.servers, here, folder, environ) as herald:
+        with Heralding(sys.executable, RUNTIME, placed, folder, environ, _silent_s(environ)) as herald:
             return _carry_out(launch, _PATIENT, herald)
 
 
@@ -98,11 +98,21 @@ def _carry_out(launch: LaunchPlan, limits: Limits, herald: Heralding | None) -> 
             _herald(herald, running, launch)
 
     running = Running(launch, carrier, enter, _say, limits)
+    if herald is not None:
+        herald.on_lost = running.hear_of
     status = running.run()
     _explain(running, launch)
     if running.cause is None:
         _say(_FINISHED)
     return status
+
+
+def _silent_s(environ: Mapping[str, str]) -> int:
+    """After how long a machine that answers nothing is lost."""
+    text = environ.get(_LOST_AFTER) or "40"
+    if not (text.isdecimal() and 5 <= int(text) <= 86_400):
+        raise UsageError(f"{_LOST_AFTER} is whole seconds, from 5 to 86400, not {text!r}. Unset it for 40.")
+    return int(text)
 
 
 def _tell_begin(kind: str, started: tuple[RolePlan, ...]) -> None:

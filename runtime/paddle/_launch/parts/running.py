@@ -110,6 +110,10 @@ class Running:
         self._urgent.append(event)
         self._inbox.put(Tick())
 
+    def hear_of(self, role: str, reason: str) -> None:
+        """A role of another machine has broken the job; any thread may say so."""
+        self._inbox.put(JobBroke(min(self._own), (role,), reason))  # as if one that is here had said so
+
     def _turn(self) -> None:
         message: Event | News = Tick()
         with contextlib.suppress(Empty):

@@ -8,6 +8,8 @@ On one machine the kernel says at once that a process is gone, and a unix socket
 
 from __future__ import annotations
 
+import errno
+import os
 import select
 import socket
 import struct
@@ -74,6 +76,27 @@ def wait_at_most(sock: socket.socket, timeout_s: float) -> None:
     waits = _TIME.pack(int(timeout_s), max(1, int(timeout_s % 1 * 1e6)))  # nothing would be for ever
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, waits)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, waits)
+
+
+_UNREACHABLE = frozenset({errno.ETIMEDOUT, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EHOSTDOWN})
+
+
+def is_lost(error: BaseException | None) -> bool:
+    """Whether a connection ended since the other side's machine answers no more: not by its closing."""
+    return isinstance(error, OSError) and error.errno in _UNREACHABLE
+
+
+def watch(descriptor: _Described, silent_s: int) -> None:
+    """Have a connection on which nothing is said end when the other side's machine has been silent for so
+    long. That a process there stands still is no silence: its kernel answers."""
+    with socket.socket(fileno=os.dup(descriptor.fileno())) as sock:
+        if sock.family == socket.AF_UNIX:
+            return
+        first = max(1, silent_s // 4)
+        every = max(1, silent_s // 8)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, first)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, every)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, max(1, (silent_s - first) // every))
 
 
 def tune(sock: _Socket) -> None:

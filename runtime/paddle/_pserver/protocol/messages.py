@@ -266,11 +266,13 @@ class Goodbye(msgspec.Struct, frozen=True, array_like=True):
 class Fallen(msgspec.Struct, frozen=True, array_like=True):
     """Somebody who is no trainer, and runs processes of the job, says that one has ended badly, and that none
     takes its place. ``text``: how; ``trainer``: which one it was, where it was one; ``other``: what else it
-    was, by its name. Answer: Answer."""
+    was, by its name. ``silent_s``: it is so once this machine has answered nothing for so long on this
+    connection, and not where that is closed. Answer: Answer."""
 
     text: Annotated[str, msgspec.Meta(max_length=LONGEST_TEXT)]
     trainer: Count | None = None
     other: Annotated[str, msgspec.Meta(max_length=LONGEST_TEXT)] = ""
+    silent_s: Annotated[int, msgspec.Meta(ge=0, le=86_400)] = 0
 
 
 class Welcome(msgspec.Struct, frozen=True, array_like=True):

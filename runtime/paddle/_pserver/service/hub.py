@@ -56,6 +56,7 @@ class Hub:
         self.name = name
         self.damaged_frames = 0
         self.door: Callable[[], Door] = Door  # who came to it; whoever keeps it says so
+        self._wills: dict[int, Fallen] = {}  # what is so when the machine of a session is lost
         self.on_fallen: Callable[[Fallen], None] | None = None  # where whoever runs this shard wants to know
         self._kept = kept
         self._disk_tasks: set[asyncio.Task[None]] = set()
@@ -113,9 +114,13 @@ class Hub:
             session.send(failure(BadMessage("whoever has launched this pserver tells it who has fallen")))
         else:
             session.send(Answer(self.shard.clocks.version))
+            if message.silent_s:
+                self._wills[session.id] = message
+                return session.watch(message.silent_s)
         session.close()
         if self.on_fallen is not None:
             self.on_fallen(message)
+        return None
 
     def damaged(self, session: Session, error: FrameError) -> None:
         """See :class:`paddle._pserver.service.session.Owner`."""
@@ -139,6 +144,9 @@ class Hub:
             self._do(self.shard.lost(session.id, reason, now=self._clock.now()))
         except Exception as error:
             self.failed(error)
+        will = self._wills.pop(session.id, None)
+        if will is not None and session.is_lost and self.on_fallen is not None:
+            self.on_fallen(will)
 
     def report(self) -> Report:
         """All that can be seen now."""

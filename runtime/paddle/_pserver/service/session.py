@@ -63,6 +63,7 @@ class Session(asyncio.BufferedProtocol):
         self._outbox: deque[Iterator[list[memoryview]]] = deque()
         self._paused = self._closing = False
         self._spoke = False
+        self.is_lost = False  # for the other side's machine answers no more
         self._received = self._sent = 0  # bytes
         self._patience = asyncio.get_running_loop().call_later(FIRST_MESSAGE_S, transport.abort)
         sock = transport.get_extra_info("socket")
@@ -113,6 +114,10 @@ class Session(asyncio.BufferedProtocol):
             self._outbox.clear()
             self._closing, self._reader = True, None
             self._transport.abort()
+
+    def watch(self, silent_s: int) -> None:
+        """Be lost when the other side's machine has been silent for so long."""
+        link.watch(self._transport.get_extra_info("socket"), silent_s)
 
     def abort(self) -> None:
         """Close at once."""
@@ -189,6 +194,7 @@ class Session(asyncio.BufferedProtocol):
         """The connection is gone."""
         self._patience.cancel()
         self._outbox.clear()
+        self.is_lost = link.is_lost(exc)
         reason = str(exc) if exc is not None else "it closed the connection"
         if self._reader is not None and not self._reader.idle:
             reason += " in the middle of a message"
