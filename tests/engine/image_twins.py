@@ -82,7 +82,7 @@ def convolved(images: np.ndarray, filters: np.ndarray, frame: Frame, groups: int
     """(samples, filters, rows, columns)."""
     looked = seen(images, frame, 0, frame.rows).reshape(groups, -1, len(images), frame.rows, frame.columns)
     weights = filters.reshape(groups, len(filters) // groups, -1)
-    planes = np.einsum("gfk,gknij->ngfij", weights, looked)
+    planes = np.einsum("gfk,gknij->ngfij", weights, looked, optimize=True)
     return planes.reshape(len(images), len(filters), frame.rows, frame.columns)
 
 
@@ -90,7 +90,7 @@ def weighed(images: np.ndarray, planes: np.ndarray, frame: Frame, groups: int) -
     """The gradient of filters, (filters, channels of a group, height, width)."""
     looked = seen(images, frame, 0, frame.rows).reshape(groups, -1, len(images), frame.rows, frame.columns)
     given = planes.reshape(len(images), groups, -1, frame.rows, frame.columns)
-    found = np.einsum("ngfij,gknij->gfk", given, looked)
+    found = np.einsum("ngfij,gknij->gfk", given, looked, optimize=True)
     return found.reshape(planes.shape[1], images.shape[1] // groups, frame.tall, frame.wide)
 
 
@@ -99,5 +99,5 @@ def given_back(shape: tuple[int, ...], filters: np.ndarray, planes: np.ndarray, 
     groups = shape[1] // filters.shape[1]
     weights = filters.reshape(groups, len(filters) // groups, -1)
     given = planes.reshape(shape[0], groups, -1, frame.rows * frame.columns)
-    looked = np.einsum("gfk,ngfp->gknp", weights, given)
+    looked = np.einsum("gfk,ngfp->gknp", weights, given, optimize=True)
     return folded(looked.reshape(-1, *looked.shape[2:]), np.zeros(shape, planes.dtype), frame, 0)

@@ -61,6 +61,7 @@ SHAPES = {
     "images side by side": Shape((23, 3, 7, 9), 5, (3, 3), paddings=(1, 1)),
     "images side by side, the last ones fewer": Shape((31, 2, 6, 6), 3, (5, 2), strides=(1, 2)),
     "one place of an image": Shape((300, 2, 3, 4), 3, (3, 4)),
+    "more weights than the cache holds": Shape((4, 400, 14, 14), 300, (3, 3)),
     "groups, side by side": Shape((9, 6, 8, 8), 4, (3, 3), groups=2),
     "groups, in lines": Shape((2, 60, 24, 24), 4, (3, 3), groups=2, dilations=(2, 3)),
     "a filter for each channel": Shape((3, 8, 20, 21), 8, (3, 3), strides=(2, 2), paddings=(1, 1), groups=8),

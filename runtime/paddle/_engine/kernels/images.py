@@ -110,51 +110,41 @@ def pool_max(planes: Array, frame: Frame, out: Array, places: Array) -> None:
     """
     tall, wide, down, across, above, left = frame[:6]
     _, height, width = planes.shape
+    is_usual = across == 2 and tall == wide and (tall == 2 or tall == 3)
     pixels, inside = planes.reshape(-1), _inside(width - wide + 1, -left, across, out.shape[2])
     for p in range(out.shape[0]):
         for i in range(out.shape[1]):
             y = i * down - above
-            first, end = inside if 0 <= y <= height - tall else (0, 0)
-            at = y * width + first * across - left
-            best, place, seen = (
-                out[p, i, first:end],
-                places[p, i, first:end],
-                pixels[p * height * width + at :],
-            )
+            first, end = inside if is_usual and 0 <= y <= height - tall else (0, 0)
             if first < end:
-                _greatest_in_line(seen, width, tall, wide, across, at, best, place)
-            for j in range(first):
-                places[p, i, j], out[p, i, j] = _greatest(planes[p], *_seen(planes[p], frame, i, j))
-            for j in range(end, out.shape[2]):
+                at = y * width + first * across - left
+                best, place = out[p, i, first:end], places[p, i, first:end]
+                _greatest_in_line(pixels[p * height * width + at :], width, tall, at, best, place)
+            for k in range(out.shape[2] - end + first):
+                j = k if k < first else k + end - first
                 places[p, i, j], out[p, i, j] = _greatest(planes[p], *_seen(planes[p], frame, i, j))
 
 
 @kernel
-def _greatest_in_line(
-    pixels: Array, width: int, tall: int, wide: int, across: int, at: int, best: Array, place: Array
-) -> None:
-    """``best`` and ``place`` of windows side by side, of which the first begins with the first of ``pixels``.
+def _greatest_in_line(pixels: Array, width: int, tall: int, at: int, best: Array, place: Array) -> None:
+    """``best`` and ``place`` of windows side by side, by steps of 2, of which the first begins ``pixels``.
 
-    The windows of most programs get loops of their own, whose bounds the compiler knows.
+    Each of the windows that most programs have gets loops of its own, whose bounds the compiler knows.
     """
-    if (tall, wide, across) == (2, 2, 2):
-        _greatest_side_by_side(pixels, width, 2, 2, 2, at, best, place)
-    elif (tall, wide, across) == (3, 3, 2):
-        _greatest_side_by_side(pixels, width, 3, 3, 2, at, best, place)
+    if tall == 2:
+        _greatest_side_by_side(pixels, width, 2, at, best, place)
     else:
-        _greatest_side_by_side(pixels, width, tall, wide, across, at, best, place)
+        _greatest_side_by_side(pixels, width, 3, at, best, place)
 
 
 @kernel(inline="always")
-def _greatest_side_by_side(
-    pixels: Array, width: int, tall: int, wide: int, across: int, at: int, best: Array, place: Array
-) -> None:
+def _greatest_side_by_side(pixels: Array, width: int, size: int, at: int, best: Array, place: Array) -> None:
     """No pixel is jumped over: which of two is greater is nothing that a processor could foresee."""
     for j in range(best.shape[0]):
-        start = Unsigned(j) * Unsigned(across)
+        start = Unsigned(j) * Unsigned(2)
         greatest, where = pixels[start], np.int32(start)
-        for k in range(tall):
-            for m in range(wide):
+        for k in range(size):
+            for m in range(size):
                 here = start + Unsigned(k) * Unsigned(width) + Unsigned(m)
                 is_greater = (not pixels[here] <= greatest) & (greatest == greatest)
                 greatest = pixels[here] if is_greater else greatest

@@ -25,7 +25,10 @@ PLACES = 256
 NUMBERS = 2**16
 """So many may be unfolded at once in any case: a quarter of the second cache that most processors have."""
 
-STRIP = 64
+LARGE = 2**20
+"""So many weights are more than the second cache holds."""
+
+STRIP = 32
 """Rows that are transposed together."""
 
 
@@ -133,18 +136,25 @@ class Convolution:
                 np.copyto(portion.wanted, portion.beside)
 
     def weigh(self, out: np.ndarray) -> None:
-        """Make the gradient of the filters of images and the planes' gradient."""
-        total = self._scratch["weights"].reshape(self._turned.shape)
-        more = out.reshape(total.shape)
+        """Make the gradient of the filters of images and the planes' gradient.
+
+        BLAS is faster with the transpose of few numbers; many are out of the cache when they are turned.
+        """
+        again, is_large = self._scratch["weights"], out.size >= LARGE
+        total, more = (out, again) if is_large else (again, out)
+        shape = (self._weights if is_large else self._turned).shape
+        total, more = total.reshape(shape), more.reshape(shape)
         if not self._portions:
             total.fill(0)
         for number, portion in enumerate(self._portions):
             self._look(portion)
             self._take(portion)
-            np.matmul(portion.seen, portion.planes.swapaxes(1, 2), more if number else total)
+            pair = (portion.planes, portion.seen) if is_large else (portion.seen, portion.planes)
+            np.matmul(pair[0], pair[1].swapaxes(1, 2), more if number else total)
             if number:
                 np.add(total, more, total)
-        _turn(total, out.reshape(self._weights.shape))
+        if not is_large:
+            _turn(total, out.reshape(self._weights.shape))
 
     def give_back(self) -> None:
         """Make the gradient of the images of the planes'."""
