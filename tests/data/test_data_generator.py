@@ -58,6 +58,14 @@ def test_a_batch_is_so_many_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [line.split()[1] for line in lines] == ["1", "0", "2"]
 
 
+def test_a_text_in_place_of_a_list_is_its_characters() -> None:
+    assert Texts()._gen_str([("words", ["17", "4"]), ("click", "1")]) == "2 17 4 1 1\n"
+    with pytest.raises(ValueError, match="slot words cannot be empty"):
+        Texts()._gen_str([("words", "")])
+    with pytest.raises(ValueError, match="slot click must be a list, not a str"):
+        Words()._gen_str([("click", "1")])
+
+
 @pytest.mark.parametrize(
     ("sample", "why"),
     [

@@ -41,6 +41,14 @@ def test_an_open_size_is_that_of_the_rows() -> None:
     assert np.array(fed(Slot("x", (-1, 2), np.dtype(np.float32), 0), [[1, 2], [3, 4]])).shape == (1, 2, 2)
 
 
+def test_a_field_may_hold_several_rows() -> None:
+    lengths = Slot("lengths", (), np.dtype(np.int64), 0)
+    assert np.array(fed(lengths, [5, 4, 3])).tolist() == [5, 4, 3]
+    assert np.array(fed(lengths, [5, 4, 3], [1, 2])).tolist() == [5, 4, 3, 1, 2]
+    assert np.array(fed(LABEL, [[1], [2]], [[3], [4]])).tolist() == [[1], [2], [3], [4]]
+    assert np.array(fed(Slot("x", (2,), np.dtype(np.float32), 0), np.ones((3, 2)), [7, 8])).shape == (4, 2)
+
+
 @pytest.mark.parametrize(
     ("slot", "fields", "message"),
     [

@@ -33,6 +33,21 @@ def test_a_tensor_holds_a_copy_of_what_was_set() -> None:
         np.array(LoDTensor())
 
 
+@pytest.mark.parametrize(("dtype", "kind"), [("float32", "float"), ("float64", "double")])
+def test_an_element_is_read_and_put_by_its_place_among_all(dtype: str, kind: str) -> None:
+    tensor = LoDTensor(np.arange(6, dtype=dtype).reshape(2, 3))
+    get, put = (getattr(tensor, f"_{verb}_{kind}_element") for verb in ("get", "set"))
+    assert get(4) == 4.0
+    put(4, 7.5)
+    assert np.array(tensor).tolist() == [[0, 1, 2], [3, 7.5, 5]]
+    for beyond in (6, -1):
+        with pytest.raises(IndexError, match=rf"element {beyond} of a LoDTensor that holds 6: \[2, 3\]"):
+            get(beyond)
+    tensor.set(np.arange(6), None)
+    with pytest.raises(TypeError, match=f"holds int64, and is asked for an element of {dtype}"):
+        get(0)
+
+
 def test_offsets_and_lengths_say_the_same_on_all_levels() -> None:
     tensor = LoDTensor(np.zeros((6, 1)))
     tensor.set_lod([[0, 2, 3], [0, 2, 2, 6]])

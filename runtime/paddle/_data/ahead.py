@@ -111,6 +111,10 @@ class Source:
             raise found.error
         return None
 
+    def waiting(self) -> int:
+        """How many batches are read and not taken."""
+        return int(isinstance(self._next, Batch))
+
     def begin_turn(self) -> None:
         """The step of the last batch begins."""
         self._began_s = self._clock()
@@ -136,7 +140,8 @@ class Source:
             self.pace.reading_s += self._clock() - began_s
         return _End()
 
-    def _made(self, rows: Any) -> Batch:
+    def _made(self, batch: Any) -> Batch:
+        rows = batch if hasattr(batch, "__len__") else list(batch)
         try:
             arrays = self._feeder(rows)
         except Exception as error:
@@ -174,6 +179,13 @@ class SourceAhead(Source):
         if self._next is None:
             self._next = self._read_by_now.get()
         return super().next()
+
+    def waiting(self) -> int:
+        """See Source."""
+        if self._next is None:
+            with suppress(queue.Empty):
+                self._next = self._read_by_now.get_nowait()
+        return super().waiting()
 
     def begin_turn(self) -> None:
         """See Source."""

@@ -78,10 +78,13 @@ class DataGenerator:
 
 
 class MultiSlotStringDataGenerator(DataGenerator):
-    """Samples are ``[(name, ["value", ...]), ...]``, texts that are written as they are: the quick one."""
+    """Samples are ``[(name, ["value", ...]), ...]``, texts that are written as they are: the quick one.
+
+    A text in place of a list stands for its characters, as in upstream: ``("click", "1")`` is one value.
+    """
 
     def _gen_str(self, line: Any) -> str:
-        pairs = _pairs(line)
+        pairs = _pairs(line, (list, tuple, str))
         if self._proto_info is None:
             self._proto_info = [(name, "str") for name, _ in pairs]
         _same_slots(self._proto_info, pairs)
@@ -106,8 +109,8 @@ def _each(samples: Samples) -> Iterable[Sample | None]:
     return samples() if callable(samples) else samples
 
 
-def _pairs(line: Any) -> list[tuple[str, Sequence[Any]]]:
-    """A sample as pairs. Raises ValueError."""
+def _pairs(line: Any, of: tuple[type, ...] = (list, tuple)) -> list[tuple[str, Sequence[Any]]]:
+    """A sample as pairs, whose values are ``of`` such types. Raises ValueError."""
     if isinstance(line, zip):
         line = list(line)
     if not isinstance(line, list | tuple):
@@ -121,7 +124,7 @@ def _pairs(line: Any) -> list[tuple[str, Sequence[Any]]]:
         name, values = item
         if not isinstance(name, str):
             raise ValueError(f"the name of a slot must be a str, and {name!r} is a {type(name).__name__}")
-        if not isinstance(values, list | tuple):
+        if not isinstance(values, of):
             raise ValueError(f"the values of slot {name} must be a list, not a {type(values).__name__}")
         if not values:
             raise ValueError(

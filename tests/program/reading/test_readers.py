@@ -210,3 +210,29 @@ def test_networks_of_one_name_read_of_readers_of_their_own_in_any_scope() -> Non
                 exe.run(program, fetch_list=[y])
     for loader, _, _ in made:
         loader.reset()
+
+
+def test_a_queue_says_how_many_batches_wait() -> None:
+    x, _ = data()
+    mean = fluid.layers.mean(x)
+    loader = DataLoader.from_generator([x], capacity=4, iterable=False)
+    loader.set_batch_generator(lambda: iter([[np.ones((1, 2), np.float32)]] * 3))
+    exe = fluid.Executor()
+    assert loader.queue.size() == 0
+    loader.start()
+    sizes = []
+    with pytest.raises(EOFException):
+        while True:
+            exe.run(fetch_list=[mean])
+            sizes.append(loader.queue.size())
+    assert len(sizes) == 3 and set(sizes) <= {0, 1} and sizes[-1] == 0
+    loader.reset()
+    assert loader.queue.size() == 0
+    assert py_reader(4, [(-1, 1)], ["float32"]).queue.size() == 0
+
+
+def test_the_samples_of_a_batch_may_be_zipped() -> None:
+    loader = DataLoader.from_generator(data(), iterable=True)
+    loader.set_sample_list_generator(lambda: iter([zip(np.ones((2, 2)), [[3], [4]], strict=True)]))
+    ((feed,),) = loader()
+    assert np.array(feed["y"]).tolist() == [[3], [4]]

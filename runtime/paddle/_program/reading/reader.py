@@ -113,6 +113,10 @@ class Reader:
         self._is_computing = True
         return feed
 
+    def size(self) -> int:
+        """How many batches of the pass are read and wait for a run: one at most is read ahead."""
+        return 0 if self._pass is None else self._pass.waiting()
+
     def computed(self) -> None:
         """The run that took the last batch is over."""
         if self._pass is not None and self._is_computing:

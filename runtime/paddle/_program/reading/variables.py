@@ -50,6 +50,11 @@ class ReaderVariable:
         """Its name in the program and in the scope."""
         return self._reader.name
 
+    @property
+    def queue(self) -> Reader:
+        """What holds the batches that are read ahead; its ``size()`` says how many."""
+        return self._reader
+
     def start(self) -> None:
         """Begin a pass."""
         self._reader.start()

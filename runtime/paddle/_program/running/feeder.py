@@ -4,13 +4,15 @@ A sample is a tuple with one field for each variable. Of a variable with LoD lev
 level 1 a list of rows; of level 2 a list of such lists.
 
 It must never know what a program computes. Guarantee: what it gives has the variable's dtype, and as many
-sizes; rows that have another number of them, or are not all alike, get the sizes that are declared. What
-cannot have is refused, naming variable, sample and what was expected.
+sizes; rows that have another number of them, or are not all alike, get the sizes that are declared. A field
+that holds several such rows gives them all. What cannot be had is refused, naming variable, sample and what
+was expected.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from math import prod
@@ -36,13 +38,27 @@ class Slot:
     def tensor(self, fields: Sequence[Any]) -> LoDTensor:
         """The tensor of one field of each sample."""
         if self.lod_level == 0:
-            return LoDTensor(self._rows(fields, range(len(fields))))
+            return LoDTensor(self._several(fields))
         found = _Flat([[] for _ in range(self.lod_level)])
         for number, each in enumerate(fields):
             self._walk(each, 0, number, found)
         tensor = LoDTensor(self._rows(found.rows(), found))
         tensor.set_recursive_sequence_lengths(found.lengths)
         return tensor
+
+    def _several(self, fields: Sequence[Any]) -> Array:
+        """The rows of samples that are no sequences; each sample may hold several, one after another."""
+        try:
+            return self._rows(fields, range(len(fields)))
+        except ValueError:
+            with suppress(TypeError, ValueError, OverflowError, ZeroDivisionError):
+                if -1 not in self.shape:
+                    return np.concatenate([self._whole_rows(each) for each in fields])
+            raise
+
+    def _whole_rows(self, value: Any) -> Array:
+        array = np.asarray(value, self.dtype)
+        return array.reshape(array.size // prod(self.shape), *self.shape)
 
     def _walk(self, value: Any, level: int, number: int, found: _Flat) -> None:
         if not hasattr(value, "__len__"):

@@ -116,8 +116,34 @@ class LoDTensor:
     def _get_dims(self) -> list[int]:
         return self.shape()
 
+    def _get_float_element(self, offset: int) -> float:
+        """The float32 at that place, counted over all rows. TypeError of another dtype, IndexError beyond."""
+        return float(self._element("float32", offset)[offset])
+
+    def _get_double_element(self, offset: int) -> float:
+        """The same of float64."""
+        return float(self._element("float64", offset)[offset])
+
+    def _set_float_element(self, offset: int, value: float) -> None:
+        """Put a float32 at that place."""
+        self._element("float32", offset)[offset] = value
+
+    def _set_double_element(self, offset: int, value: float) -> None:
+        """The same of float64."""
+        self._element("float64", offset)[offset] = value
+
+    def _element(self, dtype: str, offset: int) -> Any:
+        """All values one after another; what is put there is put in the tensor."""
+        array = self.array()
+        if array.dtype != dtype:
+            raise TypeError(f"this LoDTensor holds {array.dtype}, and is asked for an element of {dtype}")
+        if not 0 <= offset < array.size:
+            raise IndexError(f"element {offset} of a LoDTensor that holds {array.size}: {list(array.shape)}")
+        return array.flat
+
     # The names of releases before 0.15.
     get_dims = _get_dims
+    get_float_element, set_float_element = _get_float_element, _set_float_element
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self.array(), dtype)
