@@ -202,3 +202,18 @@ def test_a_team_of_one_is_an_executor() -> None:
         job.program, [Part({"x": X}, 7)], [job.loss], seed=0, step=0
     )
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("exchange_of", [Recorder, Late])
+def test_a_parameter_is_fetched_as_the_step_left_it_by_all_parts(exchange_of: type[Recorder]) -> None:
+    job = deep()
+    team = Team(job.scope, 3, exchange := exchange_of(job.scope))
+    for step in range(5):
+        fetched = team.run(
+            job.program, cut({"x": X}, 3, 3, 1), [job.loss, "first", "third"], seed=0, step=step
+        )
+        if isinstance(exchange, Late):
+            exchange.settle()
+        for name, found in zip(("first", "third"), list(zip(*fetched, strict=True))[1:], strict=True):
+            for each in found:
+                np.testing.assert_array_equal(each, job.scope.get(name))

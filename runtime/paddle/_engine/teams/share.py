@@ -49,6 +49,7 @@ class Common:
         self.meeting.begin(count)
         self.samples = samples
         self.made: set[str] = set()
+        self.left: set[int] = set()
         self._given: dict[str, dict[int, np.ndarray]] = {}
         self._added: list[tuple[str, np.ndarray]] = []
 
@@ -180,19 +181,29 @@ class Share:
             self._common.give()
 
     def commit(self, gradients: Gradients, samples: int, *, rate: float | None = None) -> None:
-        """See SteppingAhead. All that is dense was given."""
+        """See SteppingAhead. All that is dense was given. Others than the leader do not wait for what becomes
+        of it, unless they go on to read a parameter."""
         given: Given = (gradients, samples, rate)
-        self._common.meeting.meet(self.number, given, self._common.commit)
+        self._common.left.add(self.number)
+        self._common.meeting.leave(self.number, given, self._common.commit)
+        if not self.number and self._common.ahead is None:
+            self._common.meeting.tell(self._words(None))
 
     def settle(self, names: Collection[str] | None = None) -> StepReport:
         """See SteppingAhead."""
         report, ahead, meeting = StepReport(0), self._common.ahead, self._common.meeting
         if ahead is not None and not self.number:
             report = ahead.settle(names)
-            meeting.tell(names)
-        elif ahead is not None and names is not None:  # of gradients only those of part 0 are ever under way
-            meeting.hear(names)
+            meeting.tell(self._words(names))
+        elif (ahead is not None or self.number in self._common.left) and names is not None and self.number:
+            # of gradients only those of part 0 are ever under way
+            meeting.hear(self._words(names), *self._words(None))
         return report
+
+    def _words(self, names: Collection[str] | None) -> Collection[str]:
+        """What is told of parameters that are settled, of all if None: before the commit, or behind it."""
+        when = "then" if self.number in self._common.left else "now"
+        return [when] if names is None else [f"{when} {name}" for name in names]
 
 
 def _whole(parts: list[np.ndarray | SparseRows]) -> np.ndarray | SparseRows:

@@ -15,7 +15,6 @@ the exchange must be so linearly, as by a mask.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
@@ -28,6 +27,7 @@ from paddle._engine.exchange import Stepping
 from paddle._engine.executor import Executor
 from paddle._engine.program import Program, Variable
 from paddle._engine.scope import Scope
+from paddle._engine.teams.crew import Crew
 from paddle._engine.teams.meeting import Abandoned
 from paddle._engine.teams.share import Common, Share
 
@@ -62,8 +62,7 @@ class Team:
         leader = Executor(scope, shares[0], room, kept)
         others = zip(self._views, shares[1:], strict=True)
         self._executors = [leader, *(Executor(view, share, None, kept) for view, share in others)]
-        self._pool = ThreadPoolExecutor(max(1, count - 1), thread_name_prefix="part")
-        self._at_work: list[Future[Fetched]] = []
+        self._crew = Crew(count - 1)
         self._changed: WeakKeyDictionary[Program, tuple[int, list[str]]] = WeakKeyDictionary()
 
     def run(
@@ -80,7 +79,7 @@ class Team:
 
         Of a dense gradient that an exchange is given the first part fetches that of the whole batch.
         """
-        wait(self._at_work)
+        self._crew.finish()
         changed = self._changed_by(program)
         for view in self._views[: len(parts) - 1]:
             view.copy(changed)
@@ -97,20 +96,22 @@ class Team:
                 self._common.meeting.abandon()
                 raise
 
-        self._at_work.clear()
         error: BaseException | None = None
+        tasks = [partial(compute, number) for number in range(1, len(parts))]
         try:
-            self._at_work += (self._pool.submit(compute, number) for number in range(1, len(parts)))
+            for number, task in enumerate(tasks):
+                self._crew.start(number, task)
             first = compute(0)
         except BaseException as raised:
             self._common.meeting.abandon()  # also for those whose start was interrupted
             error = raised
-        wait(self._at_work)
-        if (cause := _cause(error, self._at_work)) is not None:
+        done = self._crew.finish()
+        errors = [done[task][1] for task in tasks if task in done]  # none of one that never began
+        if (cause := _cause(error, *errors)) is not None:
             raise cause
         for name in changed:
             self._take_mean(name, parts)
-        return [first, *(future.result() for future in self._at_work)]
+        return [first, *(done[task][0] for task in tasks)]
 
     def _changed_by(self, program: Program) -> list[str]:
         length = len(program.main.operators)
@@ -165,7 +166,7 @@ def _changes(program: Program) -> Iterator[str]:
                 yield from operator.inputs[slot]
 
 
-def _cause(error: BaseException | None, others: Sequence[Future[Fetched]]) -> BaseException | None:
+def _cause(*raised: BaseException | None) -> BaseException | None:
     """Of all errors the first that another part's is not the reason for."""
-    errors = [each for each in (error, *(future.exception() for future in others)) if each is not None]
+    errors = [each for each in raised if each is not None]
     return next((each for each in errors if not isinstance(each, Abandoned)), next(iter(errors), None))
