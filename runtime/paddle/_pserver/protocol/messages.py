@@ -19,7 +19,7 @@ from paddle._pserver.errors import BadMessage, PserverError
 from paddle._pserver.options import Role
 from paddle._pserver.protocol.wire import WireSpec
 
-PROTOCOL = 11
+PROTOCOL = 12
 """Raised when a message changes its meaning; both sides must agree."""
 
 LONGEST_TEXT = 1 << 14
