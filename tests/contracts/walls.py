@@ -260,7 +260,7 @@ TABLE = (
     ),
     Row(
         "_program.files.tables",
-        "_engine.{checkpoint, rows} _program.{description, errors, lowering.updates, running}",
+        "_engine.{checkpoint, errors, rows} _program.{description, errors, lowering.updates, running}",
         "numpy pathlib shutil tempfile",
     ),
     Row(

@@ -22,6 +22,7 @@ from paddle._fleet.older import OlderFleet
 from paddle._fleet.place import Role
 from paddle._fleet.role_makers import UserDefinedRoleMaker
 from paddle._fleet.strategy import DistributedStrategy
+from paddle._program.errors import BadFile
 from paddle._program.files import tables
 from paddle._program.running.open_table import table_of
 from paddle.fluid import contrib, layers, optimizer
@@ -164,6 +165,17 @@ def test_a_folder_that_is_not_there_or_lacks_a_parameter_is_said(tmp_path: Path)
         server.init_server(str(tmp_path))
     with pytest.raises(TypeError, match="dirname"):
         server.init_server(dirname=str(tmp_path))
+
+
+def test_a_table_that_is_not_whole_is_a_bad_file_by_its_name(tmp_path: Path) -> None:
+    own = tmp_path / "emb_txt"
+    own.mkdir()
+    (own / "emb.block0.txt").write_text("4\t1\t0\t1\t0.5,0.5,\n6\t1\t0\t1\t0.5,\n")
+    told = {"worker_endpoints": ["127.0.0.1:1"], "server_endpoints": ["127.0.0.1:2"]}
+    server = Fleet().init(UserDefinedRoleMaker(role=Role.SERVER, current_id=0, **told))
+    network(optimizer.SGD(0.1), server, is_open=True)
+    with pytest.raises(BadFile, match=r"rows in .*emb\.block0\.txt are not all of one width"):
+        server.init_server(str(tmp_path))
 
 
 def test_what_the_optimizer_remembers_of_rows_stands_beside_them_as_the_original_has_it(

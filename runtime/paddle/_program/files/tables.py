@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from paddle._engine.checkpoint import sparse_text
+from paddle._engine.errors import BadModelFile
 from paddle._engine.rows import TableRows
 from paddle._program.description.open_tables import open_tables
 from paddle._program.description.operator import Operator
@@ -56,7 +57,10 @@ def load(
 ) -> tuple[TableRows, int]:
     """The rows of a table that are wanted, and after how many steps they are."""
     op = _update(program, name)
-    ids, columns = sparse_text.read(folder, picks)
+    try:
+        ids, columns = sparse_text.read(folder, picks)
+    except BadModelFile as error:
+        raise BadFile(str(error)) from error
     width = int(program.global_block()._var_recursive(name).shape[1])
     values = columns.get(sparse_text.ROW, np.empty((0, width), np.float32))
     slots = {} if op is None else columns_of(op)
