@@ -89,6 +89,12 @@ TABLE = (
         "ast copy math numpy os pathlib shutil sys warnings",
     ),
     Row(
+        "_fleet.forewarning",
+        "_exits _fleet _goodbye _launch.{environ, errors} _pserver.errors _pserver.protocol.messages "
+        "_pserver.trainer.fallen",
+        "atexit os",
+    ),
+    Row(
         "_fleet.meeting",
         "_absent _fleet _launch.environ _pserver.errors _pserver.parley _pserver.tasks.handshake "
         "_pserver.trust.token_file",

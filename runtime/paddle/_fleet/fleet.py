@@ -27,6 +27,7 @@ from paddle._fleet import modes, saving
 from paddle._fleet.alone import Alone
 from paddle._fleet.commands import are_commands, warn_of_servers_part
 from paddle._fleet.errors import BadRole, BadStrategy, FleetError, TooEarly
+from paddle._fleet.forewarning import tell_if_it_fails
 from paddle._fleet.meeting import Meeting, meeting_of
 from paddle._fleet.optimizer import DistributedOptimizer
 from paddle._fleet.place import Role
@@ -51,6 +52,7 @@ class Fleet:
         self._meeting: Meeting | Alone = Alone()
         self._optimizer: Any = None
         self._programs: list[tuple[Any, Any]] = []
+        self._has_come = False
 
     def init(
         self, role_maker: RoleMakerBase | None = None, is_collective: bool = False, strategy: Any = None
@@ -70,8 +72,10 @@ class Fleet:
         self._leave()
         self._role_maker = role_maker
         self._meet(role_maker)
+        tell_if_it_fails(role_maker.place, self._is_known)
         self._strategy = DistributedStrategy() if strategy is None else strategy
         self._workers, self._seed_dir, self._util, self._programs = None, None, None, []
+        self._has_come = False
         return self
 
     def _leave(self) -> None:
@@ -86,6 +90,11 @@ class Fleet:
         is_job = place.is_distributed and (place.workers > 1 or len(place.servers) > 1)
         found = meeting_of(place, os.environ, role_maker.meets_in) if is_job else None
         self._meeting = role_maker.meeting = found or Alone(place.workers - 1 if is_job else 0)
+
+    def _is_known(self) -> bool:
+        """Whether servers hear of this worker's end anyway."""
+        carrier = None if self._workers is None else self._workers.carrier
+        return self._has_come or (carrier is not None and carrier.has_begun)
 
     @property
     def role_maker(self) -> RoleMakerBase:
@@ -256,6 +265,7 @@ class Fleet:
             met = self._met("init_worker")
             if not met.is_told and place.id == 0 and are_commands(place):
                 warn_of_servers_part()
+            self._has_come = True
             met.begin()
 
     def barrier_worker(self) -> None:

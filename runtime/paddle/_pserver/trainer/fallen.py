@@ -59,6 +59,9 @@ def tell(
         finally:
             client.close()
 
+    if len(endpoints) == 1:  # a process that ends may start no thread
+        say(endpoints[0])
+        return untold
     speaking = [threading.Thread(target=say, args=(each,), daemon=True) for each in endpoints]
     for thread in speaking:
         thread.start()
