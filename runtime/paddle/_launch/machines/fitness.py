@@ -21,7 +21,7 @@ from paddle._launch.workspace import PROGRAM
 
 Subject = Literal["packages", "disk", "network"]
 
-# What the runtime needs on a node; what only launchers need is not among it.
+# What the runtime needs on a node; what only launchers need is not among it, nor what only programs import.
 PACKAGES: Mapping[str, str] = {
     "aiohttp": "3.9",
     "cryptography": "42",
