@@ -52,7 +52,8 @@ class _Lists:
 
 def _shares(count: int) -> np.ndarray:
     """What a gain in each place is worth."""
-    return 1 / np.log(np.arange(2, count + 2))
+    worth: np.ndarray = 1 / np.log(np.arange(2, count + 2))
+    return worth
 
 
 def _rank(call: Call) -> Steps:

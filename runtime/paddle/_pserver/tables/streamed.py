@@ -35,4 +35,5 @@ def whole(array: Array) -> np.ndarray:
     if not isinstance(array, Streamed):
         return array
     flat = np.concatenate([np.empty(0, array.dtype), *(piece.reshape(-1) for piece in array.pieces())])
-    return flat.reshape(array.shape)
+    found: np.ndarray = flat.reshape(array.shape)
+    return found

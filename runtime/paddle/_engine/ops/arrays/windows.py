@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -60,7 +61,8 @@ def _framed(forms: Forms, x: Form) -> Form:
 def _seen(call: Call, framed: Array) -> Array:
     """(n, rows, columns, channels, tall, wide)."""
     (down, across) = call.attrs["strides"]
-    windows = sliding_window_view(framed, call.attrs["kernels"], (2, 3), writeable=True)
+    axes: Any = (2, 3)  # numpy's own types know one axis alone before 2.4
+    windows = sliding_window_view(framed, call.attrs["kernels"], axes, writeable=True)
     found: Array = windows[:, :, ::down, ::across].transpose(0, 2, 3, 1, 4, 5)
     return found
 
