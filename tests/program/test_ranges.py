@@ -46,7 +46,9 @@ def test_numbers_that_fit_are_taken_whatever_their_dtype() -> None:
 
 
 @pytest.mark.parametrize(
-    "field", [np.array([FAR]), [np.array(FAR)], np.int64(FAR)], ids=["array", "list of arrays", "number"]
+    "field",
+    [np.array([FAR]), [np.array(FAR)], np.int64(FAR), np.array([[1], [FAR]])],
+    ids=["array", "list of arrays", "number", "several rows"],
 )
 def test_a_feeder_refuses_them_by_sample(field: Any) -> None:
     with fluid.program_guard(fluid.Program(), fluid.Program()):

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from paddle._program.errors import BadFeed
 from paddle._program.running.lod_tensor import LoDTensor
 from paddle._program.running.ranges import check_range
 
@@ -48,17 +49,28 @@ class Slot:
 
     def _several(self, fields: Sequence[Any]) -> Array:
         """The rows of samples that are no sequences; each sample may hold several, one after another."""
+        numbers = range(len(fields))
         try:
-            return self._rows(fields, range(len(fields)))
+            return self._rows(fields, numbers)
+        except BadFeed:
+            raise  # each field is one row, and holds what the variable does not
         except ValueError:
-            with suppress(TypeError, ValueError, OverflowError, ZeroDivisionError):
-                if -1 not in self.shape:
-                    return np.concatenate([self._whole_rows(each) for each in fields])
-            raise
+            found = self._whole_rows(fields)
+            if found is None:
+                raise
+        if self.dtype.kind in "iu":
+            self._check_ranges(fields, numbers)
+        return found
 
-    def _whole_rows(self, value: Any) -> Array:
-        array = np.asarray(value, self.dtype)
-        return array.reshape(array.size // prod(self.shape), *self.shape)
+    def _whole_rows(self, fields: Sequence[Any]) -> Array | None:
+        """All rows of the fields, if each holds some number of them."""
+        size = prod(self.shape)
+        if size < 1 or -1 in self.shape:
+            return None
+        with suppress(TypeError, ValueError, OverflowError):
+            arrays = [np.asarray(each, self.dtype) for each in fields]
+            return np.concatenate([each.reshape(each.size // size, *self.shape) for each in arrays])
+        return None
 
     def _walk(self, value: Any, level: int, number: int, found: _Flat) -> None:
         if not hasattr(value, "__len__"):
