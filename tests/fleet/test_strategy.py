@@ -148,7 +148,9 @@ def test_auto_takes_geo_where_the_model_fits_and_the_rule_allows_it() -> None:
     assert mode(strategy(auto=True, a_sync=False)) == ("sync", 1, 1)
 
 
-@pytest.mark.parametrize("name", ["amp", "lamb", "sharding", "gradient_merge", "localsgd"])
+@pytest.mark.parametrize(
+    "name", ["amp", "lamb", "sharding", "gradient_merge", "localsgd", "is_with_coordinator"]
+)
 def test_what_would_train_something_else_is_refused_when_it_is_used(name: str) -> None:
     with pytest.raises(NotInThisRelease, match=f"DistributedStrategy.{name} = True"):
         mode(strategy(**{name: True}, a_sync=True))
@@ -177,6 +179,14 @@ def test_fields_of_later_releases_are_kept_while_they_say_nothing() -> None:
     made.trainer_desc_configs = {"dump_fields": ["a"]}
     with pytest.raises(NotInThisRelease, match=r"trainer_desc_configs\['dump_fields'\]"):
         mode(made)
+
+
+def test_geo_is_told_that_nobody_coordinates_it() -> None:
+    """As programs do that are written for federated training too."""
+    made = strategy(a_sync=True, is_with_coordinator=False, is_fl_ps_mode=False, qat=False)
+    made.a_sync_configs = {**made.a_sync_configs, "k_steps": 3}
+    assert mode(made) == ("geo", 3, 1)
+    assert (made.split_data, made.fuse_grad_size_in_num) == (True, 8)
 
 
 def test_what_a_table_is_told_is_taken_where_it_changes_nothing_and_else_refused_by_its_key(

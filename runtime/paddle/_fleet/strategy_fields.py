@@ -36,11 +36,22 @@ FLAGS: Mapping[str, Any] = {
     "heter_ccl_mode": False,
     "without_graph_optimization": False,
     "adam_d2sum": False,
+    "asp": False,
+    "auto_search": False,
+    "fuse_grad_merge": False,
+    "fuse_grad_size_in_num": 8,
+    "is_fl_ps_mode": False,
+    "is_with_coordinator": False,
+    "qat": False,
+    "semi_auto": False,
+    "split_data": True,
+    "tensor_parallel": False,
 }
 # Those that would train something else, and are not built.
 OTHERWISE = (
     *("amp", "localsgd", "dgc", "gradient_merge", "lars", "lamb", "pipeline", "elastic", "adaptive_localsgd"),
-    *("fp16_allreduce", "sharding"),
+    *("fp16_allreduce", "sharding", "asp", "auto_search", "is_fl_ps_mode", "is_with_coordinator", "qat"),
+    *("semi_auto", "tensor_parallel"),
 )
 # Groups that would, where this is set in them.
 UNBUILT = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from paddle._program.description.variable import Variable
 from paddle.tensor._append import append, append_all, append_many, axes_of, sizes_of
 
 __all__ = [
@@ -59,7 +60,18 @@ def reshape(x: Any, shape: Any, name: str | None = None) -> Any:
 def _all_variables(shape: Sequence[Any]) -> list[Any]:
     from paddle.tensor.creation import full
 
-    return [full([1], size, "int32") if isinstance(size, int) else size for size in shape]
+    return [size if isinstance(size, Variable) else full([1], int(size), "int32") for size in shape]
+
+
+def _told(given: Any, *, whole: str, each: str) -> tuple[dict[str, Any], list[int]]:
+    """Sizes or places, numbers or computed: what goes into an operator's slots, and its attribute.
+
+    ``whole``: the slot of a variable that says all; ``each``: that of one variable for each.
+    """
+    if isinstance(given, Variable):
+        return {whole: given}, []
+    sizes, variables = sizes_of(given)
+    return ({each: _all_variables(given)} if variables else {}), sizes
 
 
 def squeeze(x: Any, axis: Any = None, name: str | None = None) -> Any:
@@ -122,23 +134,23 @@ def chunk(x: Any, chunks: int, axis: Any = 0, name: str | None = None) -> list[A
     return split(x, chunks, axis, name)
 
 
-def slice(input: Any, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int]) -> Any:
+def slice(input: Any, axes: Sequence[int], starts: Any, ends: Any) -> Any:
     """From ``starts`` up to ``ends`` along each of ``axes``; below 0 counts from the end."""
-    attrs = {"axes": list(axes), "starts": list(starts), "ends": list(ends)}
-    return append("slice", {"Input": input}, attrs)
+    first, begins = _told(starts, whole="StartsTensor", each="StartsTensorList")
+    last, stops = _told(ends, whole="EndsTensor", each="EndsTensorList")
+    attrs = {"axes": list(axes), "starts": begins, "ends": stops}
+    return append("slice", {"Input": input, **first, **last}, attrs)
 
 
 def strided_slice(
-    x: Any,
-    axes: Sequence[int],
-    starts: Sequence[int],
-    ends: Sequence[int],
-    strides: Sequence[int],
-    name: str | None = None,
+    x: Any, axes: Sequence[int], starts: Any, ends: Any, strides: Any, name: str | None = None
 ) -> Any:
     """As ``slice``, in steps of ``strides``."""
-    attrs = {"axes": list(axes), "starts": list(starts), "ends": list(ends), "strides": list(strides)}
-    return append("strided_slice", {"Input": x}, attrs, name=name)
+    first, begins = _told(starts, whole="StartsTensor", each="StartsTensorList")
+    last, stops = _told(ends, whole="EndsTensor", each="EndsTensorList")
+    apart, steps = _told(strides, whole="StridesTensor", each="StridesTensorList")
+    attrs = {"axes": list(axes), "starts": begins, "ends": stops, "strides": steps}
+    return append("strided_slice", {"Input": x, **first, **last, **apart}, attrs, name=name)
 
 
 def gather(x: Any, index: Any, axis: Any = None, name: str | None = None) -> Any:
@@ -169,14 +181,16 @@ def scatter_nd(index: Any, updates: Any, shape: Any, name: str | None = None) ->
     return scatter_nd_add(zeros(shape, updates.dtype), index, updates, name)
 
 
-def tile(x: Any, repeat_times: Sequence[int], name: str | None = None) -> Any:
-    """``x`` repeated along each axis."""
-    return append("tile", {"X": x}, {"repeat_times": [int(n) for n in repeat_times]}, name=name)
+def tile(x: Any, repeat_times: Any, name: str | None = None) -> Any:
+    """``x`` repeated along each axis, as often as numbers or variables say."""
+    told, times = _told(repeat_times, whole="RepeatTimes", each="repeat_times_tensor")
+    return append("tile", {"X": x, **told}, {"repeat_times": times}, name=name)
 
 
-def expand(x: Any, shape: Sequence[int], name: str | None = None) -> Any:
+def expand(x: Any, shape: Any, name: str | None = None) -> Any:
     """``x`` with axes of size 1, and new ones in front, repeated to ``shape``; -1 leaves an axis as it is."""
-    return append("expand_v2", {"X": x}, {"shape": sizes_of(shape)[0]}, name=name)
+    told, sizes = _told(shape, whole="Shape", each="expand_shapes_tensor")
+    return append("expand_v2", {"X": x, **told}, {"shape": sizes}, name=name)
 
 
 broadcast_to = expand

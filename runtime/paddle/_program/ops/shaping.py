@@ -222,23 +222,31 @@ _FAR = 2**31 - 1
 
 @lowers("expand", expand_times=())
 def _expand(low: Lowering, op: Operator) -> None:
-    _tiled(low, op, known_sizes(low, op, "expand_times", "expand_times_tensor", "ExpandTimes"))
+    _tiled(low, op, ("expand_times", "expand_times_tensor", "ExpandTimes"))
 
 
 @lowers("tile", repeat_times=())
 def _tile(low: Lowering, op: Operator) -> None:
-    times = known_sizes(low, op, "repeat_times", "repeat_times_tensor", "RepeatTimes")
-    rank = len(low.input(op, "X").variable.shape)
-    _tiled(low, op, times and (1,) * (rank - len(times)) + times)
+    _tiled(low, op, ("repeat_times", "repeat_times_tensor", "RepeatTimes"))
 
 
-def _tiled(low: Lowering, op: Operator, times: tuple[int, ...] | None) -> None:
-    x = low.input(op, "X").variable
+def _tiled(low: Lowering, op: Operator, told: tuple[str, str, str]) -> None:
+    x, times = low.input(op, "X").variable, known_sizes(low, op, *told)
     if times is None:
-        low.give(op, "Out", anything(low, (-1,) * len(x.shape), x.dtype), ())
+        low.give(op, "Out", anything(low, _repeated(x.shape, sizes_given(low, op, *told)), x.dtype), ())
         return
+    times = (1,) * (len(x.shape) - len(times)) + times
     keeps = len(times) == len(x.shape) and times[0] == 1
     low.give(op, "Out", low.op("tile", {"times": times}, X=x), None if keeps else ())
+
+
+def _repeated(sizes: Sequence[int], times: Sequence[Size]) -> tuple[int, ...]:
+    """Sizes so many times over: -1 where either is open."""
+    rank = max(len(sizes), len(times))
+    lined = zip(
+        (1,) * (rank - len(sizes)) + tuple(sizes), (1,) * (rank - len(times)) + tuple(times), strict=True
+    )
+    return tuple(size * n if isinstance(n, int) and n >= 0 <= size else -1 for size, n in lined)
 
 
 @lowers("expand_as")
@@ -272,7 +280,9 @@ def _expand_v2(low: Lowering, op: Operator) -> None:
         low.give(op, "Out", low.op("expand", {"shape": wanted}, X=x))
         return
     sizes = sizes_given(low, op, "shape", "expand_shapes_tensor", "Shape")
-    shape = tuple(size if isinstance(size, int) and size >= 0 else -1 for size in sizes)
+    own = (-1,) * (len(sizes) - len(x.shape)) + x.shape
+    pairs = zip(sizes, own, strict=True)
+    shape = tuple((mine if size == -1 else size) if isinstance(size, int) else -1 for size, mine in pairs)
     low.give(op, "Out", anything(low, shape, x.dtype))
 
 
