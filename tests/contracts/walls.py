@@ -267,7 +267,7 @@ TABLE = (
     Row(
         "_program.files.tables",
         "_engine.{checkpoint, errors, rows} _program.{description, errors, lowering.updates, running}",
-        "numpy pathlib shutil tempfile",
+        "errno numpy pathlib tempfile",
     ),
     Row(
         "_program.files.pickles",

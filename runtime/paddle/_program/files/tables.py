@@ -7,9 +7,11 @@ new one is whole; a table is read whole, by however many servers it was written.
 
 from __future__ import annotations
 
-import shutil
+import errno
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +29,8 @@ from paddle._program.running.open_table import OpenTable, table_of
 from paddle._program.running.scope import Scope
 
 _PIECE = 1 << 14
+# What a system may say of a folder that cannot be put where something lies.
+_TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
 
 
 def folder_of(parent: Path, name: str) -> Path:
@@ -154,6 +158,19 @@ def _replace(
         sparse_text.write(
             Path(made), own.name.removesuffix(sparse_text.FOLDER.format(name="")), widths, blocks, pieces
         )
-        if own.exists():
-            own.rename(Path(made) / "before")
-        shutil.move(Path(made) / own.name, own)
+        replace(Path(made) / own.name, own, Path(made))
+
+
+def replace(made: Path, own: Path, aside: Path) -> None:
+    """Put a whole folder where another may lie, which goes ``aside``: workers of one machine that save into
+    the same folder at the same time replace each other's, and the last one's stays."""
+    for place in count():
+        try:
+            made.rename(own)
+        except OSError as error:
+            if error.errno not in _TAKEN:
+                raise
+        else:
+            return
+        with suppress(FileNotFoundError):  # somebody else has just put it aside
+            own.rename(aside / f"before-{place}")
