@@ -23,6 +23,7 @@ LAUNCH = (
     Row("_launch.spillway", "", STANDARD),
     Row("_launch.machines.awake"),
     Row("_launch.fleet.call", FLAGS),
+    Row("_launch.fleet.older", "", "argparse"),
     Row("_launch.fleet.cluster", "_launch.errors _launch.fleet.call", "contextlib socket"),
     Row("_launch.fleet.roles", f"_launch.fleet _launch.{{parts.planning, plan}} {FLAGS}", "pathlib"),
     Row("_launch.parts.planning", "_launch.{plan, settings}", "pathlib"),

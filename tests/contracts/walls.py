@@ -106,6 +106,7 @@ TABLE = (
     Row("distributed.__init__", "_public_names", "importlib"),
     Row("distributed.entry_attr"),
     Row("distributed.{launch, fleet.launch}", "_launch.fleet.cli", "sys"),
+    Row("distributed.launch_ps", "_launch.fleet.{cli, older}", "sys"),
     Row("fluid.transpiler.details", "_absent _program.errors", "socket time"),
     Row("fluid.tests.unittests", "_absent", "numpy"),
     Row("fluid.trainer", "fluid _absent _complaint _program _launch.environ", "numpy os"),
