@@ -60,12 +60,14 @@ def test_the_modes_of_the_transpiler_and_of_strategies_are_one(monkeypatch: pyte
         StrategyFactory.create_half_async_strategy()
 
 
-def test_the_transpilers_geo_is_for_plain_descent() -> None:
-    with fluid.program_guard(fluid.Program(), fluid.Program()), fluid.unique_name.guard():
+def test_the_transpilers_geo_takes_any_rule() -> None:
+    main = fluid.Program()
+    with fluid.program_guard(main, fluid.Program()), fluid.unique_name.guard():
         x = fluid.layers.data(name="x", shape=[2], dtype="float32")
         fluid.optimizer.Adam(0.1).minimize(fluid.layers.mean(fluid.layers.fc(input=x, size=1)))
-        with pytest.raises(ValueError, match="GEO training, which is for the SGD optimizer"):
-            fluid.DistributeTranspiler(config(geo_sgd_mode=True)).transpile(0, pservers="127.0.0.1:6170")
+        transpiler = fluid.DistributeTranspiler(config(geo_sgd_mode=True, geo_sgd_need_push_nums=9))
+        transpiler.transpile(0, pservers="127.0.0.1:6170")
+    assert main._carrier.cluster.mode == told(StrategyFactory.create_geo_strategy(9))
 
 
 def test_a_strategy_begins_with_options_that_programs_set() -> None:
@@ -121,16 +123,6 @@ def test_its_programs_are_those_that_were_minimized() -> None:
     assert made.main_program is main
     assert made.startup_program is startup
     assert made.split_files(["a", "b", "c"]) == ["a", "b"]
-
-
-def test_geo_is_for_plain_descent_here_too() -> None:
-    made = begun()
-    with fluid.program_guard(fluid.Program(), fluid.Program()), fluid.unique_name.guard():
-        x = fluid.layers.data(name="x", shape=[2], dtype="float32")
-        loss = fluid.layers.mean(fluid.layers.fc(input=x, size=1))
-        inner = fluid.optimizer.Adam(learning_rate=0.1)
-        with pytest.raises(ValueError, match="GEO training, which is for the SGD optimizer"):
-            made.distributed_optimizer(inner, StrategyFactory.create_geo_strategy(5)).minimize(loss)
 
 
 def test_what_1_x_had_and_this_has_not_is_said_by_name() -> None:

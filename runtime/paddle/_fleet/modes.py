@@ -5,7 +5,7 @@ Pure; it must never know a process or a connection.
 ===========  =============================  =========================================================
 sync         a_sync False                   a step waits for all trainers and takes their mean
 async        a_sync True, k_steps 0         none waits; gradients of max_merge_var_num steps are summed
-geo          a_sync True, k_steps above 0   trainers update by themselves and meet every k_steps; SGD
+geo          a_sync True, k_steps above 0   trainers update by themselves and meet every k_steps
 ===========  =============================  =========================================================
 
 Guarantee: what would be trained otherwise than it was asked for is refused by name.
@@ -37,7 +37,7 @@ def mode_of(strategy: Any, *, is_sgd: bool, values: int, memory: int) -> ModeSpe
     k_steps = configs["k_steps"]
     if strategy.auto and not strategy._is_told and k_steps < 0:
         k_steps = _AUTO_K_STEPS if is_sgd and values * _BYTES < memory * _SHARE else 0
-        return _free(k_steps, configs["max_merge_var_num"], is_sgd)
+        return _free(k_steps, configs["max_merge_var_num"])
     if k_steps < 0:
         return None
     if not strategy.a_sync:
@@ -47,12 +47,12 @@ def mode_of(strategy: Any, *, is_sgd: bool, values: int, memory: int) -> ModeSpe
                 "which meets every k_steps, or leave k_steps out to train in step"
             )
         return modes.in_step()
-    return _free(k_steps, configs["max_merge_var_num"], is_sgd)
+    return _free(k_steps, configs["max_merge_var_num"])
 
 
-def _free(k_steps: int, merged: int, is_sgd: bool) -> ModeSpec:
+def _free(k_steps: int, merged: int) -> ModeSpec:
     if k_steps > 0:
-        return modes.geo(k_steps, is_sgd=is_sgd, said="a_sync_configs['k_steps']")
+        return modes.geo(k_steps, said="a_sync_configs['k_steps']")
     return modes.out_of_step(merged)
 
 

@@ -43,7 +43,7 @@ class OlderFleet(Fleet):
         return OlderOptimizer(optimizer, strategy, self._placed)
 
     def _mode(self, program: Any) -> ModeSpec:
-        return told(self._strategy, is_sgd=getattr(self._optimizer, "type", "") == "sgd")
+        return told(self._strategy)
 
     def init_server(self, model_dir: str | None = None) -> None:  # type: ignore[override]
         """Prepare to serve. ``model_dir``: what ``save_persistables`` of fleet or of fluid.io wrote, to begin
@@ -84,8 +84,8 @@ class OlderFleet(Fleet):
         return self.role_maker.to_string()
 
 
-def told(strategy: Any, *, is_sgd: bool = True) -> ModeSpec:
-    """The mode that a strategy of 1.x says, for an optimizer that is plain descent or not."""
+def told(strategy: Any) -> ModeSpec:
+    """The mode that a strategy of 1.x says."""
     if strategy is None:
         return modes.in_step()
     own = getattr(strategy, "_mode", None)  # of the transpiler's configuration, and of StrategyFactory
@@ -94,6 +94,6 @@ def told(strategy: Any, *, is_sgd: bool = True) -> ModeSpec:
             "fleet.distributed_optimizer: strategy is one of StrategyFactory.create_*_strategy() or a "
             f"DistributeTranspilerConfig, and not {strategy!r}"
         )
-    found = own(strategy.sync_mode, is_sgd)
+    found = own(strategy.sync_mode)
     assert isinstance(found, ModeSpec)
     return found

@@ -81,7 +81,7 @@ class DistributedStrategy:
         self._execute_strategy = ExecutionStrategy()
         self._build_strategy = BuildStrategy()
 
-    def _mode(self, sync_mode: bool, is_sgd: bool) -> ModeSpec:
+    def _mode(self, sync_mode: bool) -> ModeSpec:
         raise NotImplementedError(type(self).__name__)
 
     def get_program_config(self) -> DistributeTranspilerConfig:
@@ -153,7 +153,7 @@ class SyncStrategy(DistributedStrategy):
 
     sync_mode = True
 
-    def _mode(self, sync_mode: bool, is_sgd: bool) -> ModeSpec:
+    def _mode(self, sync_mode: bool) -> ModeSpec:
         self._program_config._check()
         return modes.in_step()
 
@@ -161,7 +161,7 @@ class SyncStrategy(DistributedStrategy):
 class AsyncStrategy(DistributedStrategy):
     """No trainer waits."""
 
-    def _mode(self, sync_mode: bool, is_sgd: bool) -> ModeSpec:
+    def _mode(self, sync_mode: bool) -> ModeSpec:
         self._program_config._check()
         return modes.out_of_step(self._trainer_runtime_config.merged(1))
 
@@ -170,7 +170,7 @@ class HalfAsyncStrategy(DistributedStrategy):
     """No trainer waits; of one, the gradients of as many steps as CPU_NUM says are merged, or of as many as
     ``max_merge_var_num`` where somebody has said that."""
 
-    def _mode(self, sync_mode: bool, is_sgd: bool) -> ModeSpec:
+    def _mode(self, sync_mode: bool) -> ModeSpec:
         self._program_config._check()
         return modes.out_of_step(self._trainer_runtime_config.merged(cpu_count()))
 
@@ -192,9 +192,9 @@ class GeoStrategy(DistributedStrategy):
         """In how many steps they meet once."""
         return self._program_config.geo_sgd_need_push_nums
 
-    def _mode(self, sync_mode: bool, is_sgd: bool) -> ModeSpec:
+    def _mode(self, sync_mode: bool) -> ModeSpec:
         self._program_config._check()
-        return modes.geo(self.update_frequency, is_sgd=is_sgd, said="GeoStrategy: update_frequency")
+        return modes.geo(self.update_frequency, said="GeoStrategy: update_frequency")
 
 
 class StrategyFactory:

@@ -3,7 +3,7 @@
 ===========  =================================================================================================
 in step      a step waits for all trainers and takes the mean of their gradients
 out of step  none waits, and no gradient is too old; a trainer's own gradients of ``merged`` steps are summed
-geo          trainers update by themselves and meet every ``k_steps``, adding up what they moved; for SGD
+geo          trainers update by themselves and meet every ``k_steps``, adding up what they moved
 ===========  =================================================================================================
 
 It must never know a strategy: faces translate their words. Guarantee: gradients are never discarded, as they
@@ -30,14 +30,8 @@ def out_of_step(merged: int = 1) -> ModeSpec:
     return ModeSpec(name="async", discard_ratio=_NEVER)
 
 
-def geo(k_steps: int, *, is_sgd: bool, said: str) -> ModeSpec:
-    """Trainers meet. ``said``: where the program says ``k_steps``."""
-    if not is_sgd:
-        raise BadArgument(
-            f"{said} = {k_steps} is GEO training, which is for the SGD optimizer: what trainers moved is "
-            "added up, "
-            "and other rules would not mean anything then. Use SGD, or train asynchronously without GEO."
-        )
+def geo(k_steps: int, *, said: str) -> ModeSpec:
+    """Trainers meet, whatever their rule. ``said``: where the program says ``k_steps``."""
     if k_steps < 1:
         raise BadArgument(f"{said} is a number of steps from 1, not {k_steps}")
     return ModeSpec(name="geo", k_steps=k_steps)

@@ -61,10 +61,10 @@ class DistributeTranspilerConfig:
         if idle := [name for name in _IDLE if getattr(self, name)]:
             warnings.warn(f"DistributeTranspilerConfig: {', '.join(idle)} changes nothing here", stacklevel=4)
 
-    def _mode(self, sync_mode: bool, is_sgd: bool) -> ModeSpec:
+    def _mode(self, sync_mode: bool) -> ModeSpec:
         self._check()
         if self.geo_sgd_mode:
-            return modes.geo(int(self.geo_sgd_need_push_nums), is_sgd=is_sgd, said="geo_sgd_need_push_nums")
+            return modes.geo(int(self.geo_sgd_need_push_nums), said="geo_sgd_need_push_nums")
         if sync_mode:
             return modes.in_step()
         return modes.out_of_step(merged_steps(cpu_count()) if self.half_async else 1)

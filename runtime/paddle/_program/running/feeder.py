@@ -69,7 +69,8 @@ class Slot:
             return None
         with suppress(TypeError, ValueError, OverflowError):
             arrays = [np.asarray(each, self.dtype) for each in fields]
-            return np.concatenate([each.reshape(each.size // size, *self.shape) for each in arrays])
+            rows: Array = np.concatenate([each.reshape(each.size // size, *self.shape) for each in arrays])
+            return rows
         return None
 
     def _walk(self, value: Any, level: int, number: int, found: _Flat) -> None:

@@ -75,7 +75,7 @@ class DistributeTranspiler:
             endpoints=tuple(self.pserver_endpoints),
             trainers=trainers,
             trainer_id=trainer_id,
-            mode=config._mode(self.sync_mode, all(op.type == "sgd" for op in moved)),
+            mode=config._mode(self.sync_mode),
         )
         self._served = Served.of(
             self.origin_program,
