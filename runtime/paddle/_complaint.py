@@ -15,11 +15,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 
 _OURS = os.path.dirname(__file__) + os.sep  # noqa: PTH120  code objects hold their file's name as text
 _PYTHONS = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120
 _INSTALLED = os.path.join(_PYTHONS, "site-packages") + os.sep  # noqa: PTH118
+_LIBRARIES = {"aiohttp", "fabric", "invoke", "numba", "numpy"}  # through which this package calls itself, too
 _Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
 
 
@@ -59,12 +60,11 @@ def _paragraph(error: Complaint, trace: TracebackType | None) -> str:
 
 
 def _place(trace: TracebackType | None) -> str:
-    """The last line of the program, not of this package or of Python's own, that led to the error."""
+    """The last line of the program, not of this package, its libraries or Python, that led to the error."""
     file, number = "", 0
     while trace:
-        name = trace.tb_frame.f_code.co_filename
-        if _is_the_programs(name):
-            file, number = name, trace.tb_lineno
+        if _is_the_programs(trace.tb_frame):
+            file, number = trace.tb_frame.f_code.co_filename, trace.tb_lineno
         trace = trace.tb_next
     if not file:
         return ""
@@ -73,6 +73,9 @@ def _place(trace: TracebackType | None) -> str:
     return f"{file}:{number}: "
 
 
-def _is_the_programs(file: str) -> bool:
+def _is_the_programs(frame: FrameType) -> bool:
+    if str(frame.f_globals.get("__name__")).partition(".")[0] in _LIBRARIES:
+        return False
+    file = frame.f_code.co_filename
     is_pythons = file.startswith(_PYTHONS) and not file.startswith(_INSTALLED)
     return not (is_pythons or file.startswith((_OURS, "<frozen ")))

@@ -77,6 +77,19 @@ def test_the_line_is_the_programs_last_on_the_way_to_the_error(tmp_path):
     )
 
 
+def test_a_library_that_this_package_calls_itself_through_is_not_the_program(tmp_path):
+    program = (
+        "import numpy as np\n"
+        "import paddle.fluid as fluid\n"
+        "fluid.set_flags({'FLAGS_check_nan_inf': True})\n"
+        "lost = fluid.layers.log(fluid.layers.data('x', [1]))\n"
+        "lost = [lost, fluid.layers.mean(lost)]\n"
+        "fluid.Executor().run(feed={'x': np.full((2, 1), -1, 'float32')}, fetch_list=lost)\n"
+    )
+    done = run(tmp_path, program)
+    assert (done.returncode, done.stderr[:31]) == (2, "train.py:6: operator 'log' (wri")
+
+
 def test_no_pserver_is_one_paragraph_that_says_where_it_was_looked_for_and_what_to_do(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
