@@ -7,12 +7,12 @@ import pytest
 
 from paddle._engine.autodiff import append_backward, append_exchange
 from paddle._engine.builder import Builder
-from paddle._engine.clipping import Clip, ClipByGlobalNorm, ClipByNorm, ClipByValue, append_clipping
 from paddle._engine.exchange import StepReport
 from paddle._engine.executor import Executor, initialize
 from paddle._engine.initial import Normal
 from paddle._engine.rows import SparseRows
 from paddle._engine.scope import Scope
+from tests.engine.clipping import Clip, ClipByGlobalNorm, ClipByNorm, ClipByValue, append_clipping
 
 IDS = np.array([[3], [1], [3], [0]])
 X = np.random.default_rng(0).standard_normal((4, 5)).astype(np.float32)

@@ -10,7 +10,6 @@ import pytest
 
 from paddle._engine.autodiff import append_backward, append_exchange
 from paddle._engine.builder import Builder
-from paddle._engine.clipping import Clip, append_clipping
 from paddle._engine.exchange import Exchange, ParameterSpec, StepReport
 from paddle._engine.executor import Executor, initialize
 from paddle._engine.initial import Normal
@@ -18,6 +17,7 @@ from paddle._engine.program import Program
 from paddle._engine.scope import Scope
 from paddle._pserver.trainer.local import LocalExchange
 from paddle._pserver.trainer.remote import RemoteExchange
+from tests.engine.clipping import Clip, append_clipping
 
 from .conftest import update
 

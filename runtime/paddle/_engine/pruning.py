@@ -11,11 +11,11 @@ one process, bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
 import numpy as np
 
-from paddle._engine.clipping import Appending, Pairs
+from paddle._engine.appending import Appending
 from paddle._engine.exchange import ParameterSpec
 from paddle._engine.initial import Constant
 from paddle._engine.program import Parameter, Program, Variable
@@ -40,7 +40,9 @@ def pruned(values: np.ndarray, sparsity_ratio: float) -> np.ndarray:
     return np.where(mask_of(values, sparsity_ratio) > 0, values, np.float32(0))
 
 
-def append_pruning(program: Program, pairs: Pairs, which: Container[str]) -> list[tuple[Parameter, Variable]]:
+def append_pruning(
+    program: Program, pairs: Sequence[tuple[Parameter, Variable]], which: Container[str]
+) -> list[tuple[Parameter, Variable]]:
     """Append what prunes the gradients of the parameters ``which``; returns the pairs with these in their
     place. Whoever runs the program binds ``NAME@MASK``."""
     append = Appending(program)

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from paddle._engine.clipping import Clip, ClipByGlobalNorm, ClipByNorm, ClipByValue
 from paddle._engine.exchange import Exchange
 from paddle._pserver.trainer.local import LocalExchange
+from tests.engine.clipping import Clip, ClipByGlobalNorm, ClipByNorm, ClipByValue
 
 from ..conftest import Start
 from ..overlapping import Net, threads
