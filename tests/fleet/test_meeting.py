@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +15,8 @@ from paddle._fleet.place import Place, Role
 from paddle._fleet.role_makers import UserDefinedRoleMaker
 from paddle._fleet.together import UtilBase
 from paddle._pserver.parley.host import Host
+from tests.cluster.by_hand import free_port
+from tests.together import together
 
 SERVERS = ("127.0.0.1:1", "127.0.0.1:2")
 
@@ -26,36 +25,11 @@ def worker(number: int, of: int = 2) -> Place:
     return Place(id=number, workers=of, servers=SERVERS)
 
 
-def together(*calls: Callable[[], Any]) -> list[Any]:
-    """What each of them gives, or its error."""
-    found: list[Any] = [None] * len(calls)
-
-    def do(number: int) -> None:
-        try:
-            found[number] = calls[number]()
-        except Exception as error:
-            found[number] = error
-
-    threads = [threading.Thread(target=do, args=(number,)) for number in range(len(calls))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    return found
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def test_workers_and_servers_meet_at_an_address() -> None:
     environ = {
         "PADDLE_WITH_GLOO": "1",
         "PADDLE_GLOO_RENDEZVOUS": "3",
-        "PADDLE_GLOO_HTTP_ENDPOINT": f"127.0.0.1:{free_port()}",
+        "PADDLE_GLOO_HTTP_ENDPOINT": f"127.0.0.1:{free_port(['127.0.0.1'], 1)}",
     }
     servers = [Place(role=Role.SERVER, id=n, workers=2, servers=SERVERS) for n in range(2)]
     places = [*map(worker, range(2)), *servers]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,6 +18,7 @@ from paddle._pserver.parley.presence import Presence
 from paddle._pserver.parley.speaker import Speaker
 from paddle._pserver.tasks.handshake import Proof
 from paddle._pserver.trust.auth import Token
+from tests.together import together
 from tests.waiting import until
 
 Place = tuple[str, int]
@@ -37,24 +38,6 @@ def line(place: Place, rank: int = 0, token: Token | None = None) -> Line:
 
 def speaker(place: Place, rank: int, size: int = 2, token: Token | None = None, **options: Any) -> Speaker:
     return Speaker(line(place, rank, token), Seat("worker", size, rank), **options)
-
-
-def together(*calls: Callable[[], Any]) -> list[Any]:
-    """What each of them gives, or its error."""
-    found: list[Any] = [None] * len(calls)
-
-    def do(number: int) -> None:
-        try:
-            found[number] = calls[number]()
-        except Exception as error:
-            found[number] = error
-
-    threads = [threading.Thread(target=do, args=(number,)) for number in range(len(calls))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    return found
 
 
 def test_who_never_came_is_named() -> None:
