@@ -24,5 +24,5 @@ stage $python -m mypy
 at_once="-n 2 --dist loadfile --no-loadscope-reorder"
 stage $python -m pytest $at_once tests/contracts tests/data tests/engine tests/faces tests/fleet tests/lab tests/launch tests/program tests/pserver
 stage $python -m pytest $at_once tests/cluster tests/faults -m "(lab or patient or not faults) and not page and not thorough"
-stage $python -m pytest tests/cluster tests/faults -m "faults and not lab and not patient"
+stage $python -m pytest tests/cluster tests/faults -m "faults and not lab and not patient and not thorough"
 [ -n "$(packages_without $of_containers)" ] || stage sh cluster/compose/test.sh

@@ -62,10 +62,16 @@ def need_lab(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.fixture(scope="session")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where nodes of all labs of a test run, whichever worker's, keep compiled kernels."""
+def of_all_workers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that all workers of a test run have in common."""
     own = tmp_path_factory.getbasetemp()
-    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "kernels"
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="session")
+def kernels(of_all_workers: Path) -> Path:
+    """Where nodes of all labs of a test run keep compiled kernels."""
+    folder = of_all_workers / "kernels"
     folder.mkdir(exist_ok=True)
     return folder
 

@@ -7,8 +7,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from tests.lab.cluster import Cluster
 from tests.lab.machine import ROOT
@@ -107,6 +108,21 @@ class Job:
         self.process.kill()
         with contextlib.suppress(ValueError, BrokenPipeError), self.process:
             pass
+
+
+@contextlib.contextmanager
+def launching(lab: Cluster) -> Iterator[Callable[..., Job]]:
+    """Start launchers, as Job does; in the end nothing of any is left, here and on the nodes."""
+    started: list[Job] = []
+
+    def start(*what: Any, **how: Any) -> Job:
+        started.append(Job(*what, **how))
+        return started[-1]
+
+    yield start
+    for job in started:
+        job.clean_up()
+    all_gone(lab)
 
 
 def _entry(folder: Path, pserver: str | None, before: str) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.over_ssh import ROOT_DIR, Job, all_gone, clear, left
+from tests.cluster.over_ssh import ROOT_DIR, Job, clear, launching, left
 from tests.lab.cluster import Cluster
 from tests.lab.partition import dark
 from tests.waiting import until
@@ -72,16 +72,12 @@ def singles(lab: Cluster, node: str) -> list[int]:
 def single(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[..., Job]]:
     """Start a job of pretended pservers and of trainers that only stay."""
     clear(cluster)
-    started: list[Job] = []
+    with launching(cluster) as start:
 
-    def start(*argv: str, folder: str = "job", before: str = "") -> Job:
-        started.append(Job(cluster, tmp_path / folder, *argv, train=SINGLE, conf=CONF, before=before))
-        return started[-1]
+        def stays(*argv: str, folder: str = "job", before: str = "") -> Job:
+            return start(cluster, tmp_path / folder, *argv, train=SINGLE, conf=CONF, before=before)
 
-    yield start
-    for job in started:
-        job.clean_up()
-    all_gone(cluster)
+        yield stays
 
 
 def test_the_third_death_fails_the_job_and_nothing_is_ever_left_of_the_ones_before(single, cluster) -> None:

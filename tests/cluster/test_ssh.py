@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.by_hand import free_port
-from tests.cluster.over_ssh import PROMISED_S, ROOT_DIR, Job, all_gone, clear, jobs, left
+from tests.cluster.over_ssh import PROMISED_S, ROOT_DIR, Job, clear, jobs, launching, left
 from tests.fresh import ROOT
 from tests.lab.cluster import Cluster
 from tests.pretenders import ENDS
@@ -44,16 +44,8 @@ signal.pause()
 def launch(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[..., Job]]:
     """Start a launcher on nodes on which there was none; whatever it leaves is removed in the end."""
     clear(cluster)
-    started: list[Job] = []
-
-    def start(*argv: str | Path, folder: str = "one", **how: object) -> Job:
-        started.append(Job(cluster, tmp_path / folder, *argv, **how))  # type: ignore[arg-type]
-        return started[-1]
-
-    yield start
-    for job in started:
-        job.clean_up()
-    all_gone(cluster)
+    with launching(cluster) as start:
+        yield lambda *argv, folder="one", **how: start(cluster, tmp_path / folder, *argv, **how)
 
 
 def packed(folder: Path) -> Path:

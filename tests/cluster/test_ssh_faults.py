@@ -7,11 +7,12 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.cluster.over_ssh import PROMISED_S, Job, all_gone, clear, left
+from tests.cluster.over_ssh import PROMISED_S, Job, all_gone, clear, launching, left
 from tests.lab.cluster import Cluster
 from tests.pretenders import NEVER_ENDS, RUNAWAY
 from tests.waiting import until
@@ -39,16 +40,8 @@ pathlib.Path("output/pass-00000/done").write_text("")
 def launch(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[..., Job]]:
     """Start a launcher on nodes on which there was none; whatever it leaves is removed in the end."""
     clear(cluster)
-    started: list[Job] = []
-
-    def start(*argv: str | Path, **how: object) -> Job:
-        started.append(Job(cluster, tmp_path, *argv, **how))  # type: ignore[arg-type]
-        return started[-1]
-
-    yield start
-    for job in started:
-        job.clean_up()
-    all_gone(cluster)
+    with launching(cluster) as start:
+        yield partial(start, cluster, tmp_path)
 
 
 def test_a_launcher_that_hangs_lets_go_by_the_lease(launch, cluster) -> None:

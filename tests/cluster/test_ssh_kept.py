@@ -6,6 +6,7 @@ import os
 import re
 import signal
 from collections.abc import Callable, Iterator
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.cluster.by_hand import NETWORK, assert_same
-from tests.cluster.over_ssh import ROOT_DIR, Job, all_gone, jobs, left
+from tests.cluster.over_ssh import ROOT_DIR, Job, jobs, launching, left
 from tests.cluster.test_restarts import most_at_once, ports_to, singles
 from tests.lab.cluster import Cluster
 from tests.lab.partition import dark
@@ -71,16 +72,8 @@ for number in range(6000):
 def launch(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[..., Job]]:
     """Start a launcher on nodes that have no job; whatever it leaves is removed in the end."""
     forget_jobs(cluster)
-    started: list[Job] = []
-
-    def start(*argv: str | Path, **how: object) -> Job:
-        started.append(Job(cluster, tmp_path, *argv, **how))  # type: ignore[arg-type]
-        return started[-1]
-
-    yield start
-    for job in started:
-        job.clean_up()
-    all_gone(cluster)
+    with launching(cluster) as start:
+        yield partial(start, cluster, tmp_path)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from paramiko import HostKeys
 
-from tests.cluster.over_ssh import PROMISED_S, ROOT_DIR, Job, all_gone, clear, left
+from tests.cluster.over_ssh import PROMISED_S, ROOT_DIR, clear, launching, left
 from tests.lab.cluster import Cluster
 from tests.lab.lab import Lab
 from tests.waiting import until
@@ -30,28 +30,24 @@ while True:
 def refused(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[..., str]]:
     """Launch, to be refused; gives what was said, once it is sure that nothing was changed."""
     clear(cluster)
-    started: list[Job] = []
+    with launching(cluster) as start:
 
-    def launch(
-        *argv: str | Path,
-        lab: Cluster = cluster,
-        strangers: object = {},
-        **how: object,
-    ) -> str:
-        started.append(Job(lab, tmp_path, *argv, **how))  # type: ignore[arg-type]
-        status, output, errors = started[-1].end()
-        assert status == 1
-        assert output.endswith("ended with status 1, before any role was started\n")
-        assert "Traceback" not in output + errors
-        for node in lab.names:
-            assert not lab.path(node, ROOT_DIR).exists()
-        until(lambda: left(lab) == strangers, "the end of what nodes were asked with", PROMISED_S)
-        return errors
+        def launch(
+            *argv: str | Path,
+            lab: Cluster = cluster,
+            strangers: object = {},
+            **how: object,
+        ) -> str:
+            status, output, errors = start(lab, tmp_path, *argv, **how).end()
+            assert status == 1
+            assert output.endswith("ended with status 1, before any role was started\n")
+            assert "Traceback" not in output + errors
+            for node in lab.names:
+                assert not lab.path(node, ROOT_DIR).exists()
+            until(lambda: left(lab) == strangers, "the end of what nodes were asked with", PROMISED_S)
+            return errors
 
-    yield launch
-    for job in started:
-        job.clean_up()
-    all_gone(cluster)
+        yield launch
 
 
 def test_a_name_that_nobody_knows(refused) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.over_ssh import ROOT_DIR, Job, all_gone, clear, jobs, left
+from tests.cluster.over_ssh import ROOT_DIR, Job, all_gone, clear, jobs, launching, left
 from tests.lab.cluster import Cluster
 from tests.lab.lab import Lab
 from tests.lab.machine import ROOT
@@ -34,17 +34,12 @@ pathlib.Path("output").mkdir(exist_ok=True)
 def launch(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[..., Job]]:
     """Start a launcher on nodes on which there was none; whatever it leaves is removed in the end."""
     clear(cluster)
-    started: list[Job] = []
+    with launching(cluster) as start:
 
-    def start(*argv: str | Path, lab: Cluster = cluster, **how: object) -> Job:
-        options = {"train": TRAINS, "pserver": ENDS, **how}
-        started.append(Job(lab, tmp_path / "one", *argv, **options))  # type: ignore[arg-type]
-        return started[-1]
+        def trains(*argv: str | Path, lab: Cluster = cluster, **how: object) -> Job:
+            return start(lab, tmp_path / "one", *argv, **{"train": TRAINS, "pserver": ENDS, **how})
 
-    yield start
-    for job in started:
-        job.clean_up()
-    all_gone(cluster)
+        yield trains
 
 
 def trained(job: Job, nodes: int = 3) -> str:

@@ -14,7 +14,7 @@ from tests.waiting import until
 
 from .pservers import STEPS, pservers
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
 
 @pytest.mark.parametrize("killed", [(0,), (0, 1, 2)])

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
 TRAIN = """
 import os, signal, sys

@@ -7,6 +7,7 @@ import signal
 import pytest
 
 from paddle._launch.agent.processes import look_up
+from tests.pretenders import ENDS
 
 pytestmark = pytest.mark.faults
 
@@ -35,7 +36,6 @@ if os.environ["PADDLE_INIT_TRAINER_ID"] == "0":
     pathlib.Path("output/pass-00000").mkdir(parents=True, exist_ok=True)
     pathlib.Path("output/pass-00000/done").write_text("")
 """
-SERVES_ONE_SECOND = "signal.alarm(1)\nsignal.signal(signal.SIGALRM, lambda *_: os._exit(0))\nsignal.pause()\n"
 TAKEN = "import sys\nprint('127.0.0.1:7164 is taken', flush=True)\nsys.exit(98)\n"
 
 
@@ -121,7 +121,7 @@ def test_killing_half_an_agent_ends_the_job_and_is_told(launch, half, words) -> 
 def test_a_job_that_goes_well_leaves_logs_curve_and_model(launch) -> None:
     running = launch(
         train=TRAINS,
-        pserver=launch.READY + SERVES_ONE_SECOND,
+        pserver=ENDS,
         argv=["--words", "a b; exit 3", "--num_passes=1"],
     )
     status, output, errors = failed(running)
@@ -140,7 +140,7 @@ def test_a_job_that_goes_well_leaves_logs_curve_and_model(launch) -> None:
 def test_a_model_that_could_not_be_collected_is_said_to_be_where_it_is(launch, tmp_path) -> None:
     (tmp_path / "package").mkdir()
     (tmp_path / "package" / "output").symlink_to("/proc/self/none")
-    running = launch(train=TRAINS, pserver=launch.READY + SERVES_ONE_SECOND)
+    running = launch(train=TRAINS, pserver=ENDS)
     status, output, _ = failed(running)
     assert status == 0
     *_, last = output.splitlines()
@@ -163,13 +163,11 @@ def test_a_model_of_an_earlier_job_is_not_taken_for_this_ones(launch, tmp_path) 
 
 
 def test_a_deployed_workspace_is_used_without_sending_and_collects_its_own_results(launch) -> None:
-    first = launch(train=TRAINS, pserver=launch.READY + SERVES_ONE_SECOND)
+    first = launch(train=TRAINS, pserver=ENDS)
     assert first.end()[0] == 0
     job = first.node(0).parent
     (job / "node-1" / "mark").write_text("mine")
-    again = launch(
-        train=TRAINS, pserver=launch.READY + SERVES_ONE_SECOND, argv=["-p", "", f"--job_workspace={job}"]
-    )
+    again = launch(train=TRAINS, pserver=ENDS, argv=["-p", "", f"--job_workspace={job}"])
     status, output, _ = failed(again)
     assert status == 0
     assert "sending" not in output

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.conftest import ROOT, Marked
-from tests.pretenders import RUNAWAY
+from tests.pretenders import ENDS, RUNAWAY
 from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.faults
@@ -56,6 +56,7 @@ def test_a_signal_ends_it_and_all_it_started(launch, program, signum, ignored) -
     assert running.jobs() == []
 
 
+@pytest.mark.patient
 def test_a_signal_leaves_it_time_to_tidy_up(launch, program) -> None:
     program.write_text(TIDIES_UP)
     running = launch(argv=[PREPARE])
@@ -73,6 +74,7 @@ def test_it_does_not_outlive_a_killed_launcher(launch, program) -> None:
     running.all_gone(5.0)
 
 
+@pytest.mark.patient
 def test_under_nohup_it_outlives_its_terminal(launch, program) -> None:
     program.write_text(RUNAWAY)
     running = launch(argv=[PREPARE], ignored=[signal.SIGHUP])
@@ -82,9 +84,10 @@ def test_under_nohup_it_outlives_its_terminal(launch, program) -> None:
     assert running.end()[0] == 128 + signal.SIGTERM
 
 
+@pytest.mark.patient
 def test_what_it_makes_for_the_number_of_nodes_is_sent(launch, program) -> None:
     program.write_text(MAKES)
-    running = launch(train=READS, pserver=None, argv=[PREPARE], nodes=3)
+    running = launch(train=READS, pserver=ENDS, argv=[PREPARE], nodes=3)
     status, output, errors = running.end()
     assert (status, errors) == (0, "")
     said = [output.index(words) for words in ("preparing: make/data.py in", "made for 3", "sending the")]
@@ -93,6 +96,7 @@ def test_what_it_makes_for_the_number_of_nodes_is_sent(launch, program) -> None:
         assert (running.package / f"log/node-{node}/train.log").read_text() == "data 3\n"
 
 
+@pytest.mark.patient
 def test_its_failure_ends_the_launch_with_its_status_and_says_how_to_repeat_it(launch, program) -> None:
     program.write_text("raise SystemExit('no data')")
     running = launch(argv=[PREPARE])
@@ -107,6 +111,7 @@ def test_its_failure_ends_the_launch_with_its_status_and_says_how_to_repeat_it(l
     assert running.jobs() == []
 
 
+@pytest.mark.patient
 def test_a_dry_run_plans_it_and_makes_nothing(launch, program) -> None:
     program.write_text(MAKES)
     running = launch(argv=[PREPARE, "--dry_run"], nodes=4)
@@ -117,6 +122,7 @@ def test_a_dry_run_plans_it_and_makes_nothing(launch, program) -> None:
     assert not (running.package / "data").exists()
 
 
+@pytest.mark.patient
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
@@ -150,13 +156,19 @@ class FromTheFirstMoment(Marked):
         self.process = subprocess.Popen(
             [sys.executable, str(ROOT / "paddle.py"), "--dry_run", "-p", str(folder)],
             env={**self.environ, "PYTHONPATH": str(folder)},
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+            preexec_fn=_begin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
 
 
+def _begin() -> None:  # whatever the tests themselves were started with
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.mark.patient
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_is_heard_while_the_launcher_still_loads_itself(tmp_path, signum) -> None:
     running = FromTheFirstMoment(tmp_path, signum)
@@ -165,6 +177,7 @@ def test_a_signal_is_heard_while_the_launcher_still_loads_itself(tmp_path, signu
     assert errors == f"paddle.py: stopped by {signal.Signals(signum).name}\n"
 
 
+@pytest.mark.patient
 def test_a_program_that_imports_paddle_keeps_its_own_signals() -> None:
     done = subprocess.run(
         [sys.executable, "-c", "import signal, paddle; print(signal.pthread_sigmask(signal.SIG_BLOCK, ()))"],

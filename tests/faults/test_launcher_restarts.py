@@ -17,7 +17,7 @@ from tests.cluster.by_hand import NETWORK, assert_same
 from tests.faults.conftest import RunningLauncher
 from tests.waiting import until
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
 PATIENCE_S = 60.0
 SEPARATE = ("--pserver_hosts=2", "--trainer_hosts=0,1", "--ports_num_for_sparse=1")
@@ -252,7 +252,7 @@ def test_out_of_step_a_pserver_and_a_trainer_killed_together_are_started_again_a
 
 
 def test_with_fewer_trainers_than_there_were_a_job_goes_on_where_that_is_allowed(begin) -> None:
-    job = begin("--max_restart=2", "--min_trainers=1", "--barrier_timeout=2", stays="1 3")
+    job = begin("--max_restart=2", "--min_trainers=1", "--barrier_timeout=4", stays="1 3")
     job.is_at(1, "at 1 3")
     job.go_on(0)
     job.kill(1, "train.py")

@@ -19,6 +19,7 @@ descriptor = int(os.environ["PADDLE_REPORT_FD"])
 for batch in range(1000):
     report = {"report": "progress", "pass_id": 0, "batch_id": batch, "cost": 1.0, "samples_per_s": 9}
     os.write(descriptor, json.dumps(report).encode() + bytes([10]))
+    print("batch", batch, flush=True)
     threading.Event().wait(0.1)
 """
 STUBBORN = """
@@ -121,7 +122,7 @@ def test_an_agent_that_hangs_is_killed_from_outside(launch) -> None:
 
 
 def test_a_reader_that_went_away_ends_the_job_as_a_terminal_does(launch) -> None:
-    running = launch(train=REPORTS)
+    running = launch(train=REPORTS, argv=["--show_logs"])
     running.wait_for("trainer-0 pass 0")
     running.process.stdout.close()
     assert running.process.wait(timeout=15) == 128 + signal.SIGHUP

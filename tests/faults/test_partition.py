@@ -22,7 +22,7 @@ from tests.faults.conftest import ROOT
 from tests.faults.random_faults.goal import Goal
 from tests.waiting import until
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
 PORT = 7164  # nobody else is there
 HOSTS = ("10.77.1.2", "10.77.2.2")

@@ -13,7 +13,7 @@ from tests.pserver.test_equality import assert_same, locally, update
 
 from .pservers import STEPS, TRAINERS, Job, pservers
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
 
 def fill(job: Job) -> None:

@@ -18,7 +18,7 @@ from tests.faults.random_faults.run import run
 from tests.faults.random_faults.scenario import MODES, WIRES, ModeName, scenario
 from tests.faults.random_faults.schedule import BETWEEN_PASSES, OUT_OF_STEP, schedule
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
 SECONDS = 6.0  # besides what it takes to start and to end a job
 IN_TIME_S = 4.8  # for what is to happen while it trains

@@ -13,7 +13,7 @@ from paddle._pserver.trainer.remote import RemoteExchange
 from tests.faults.pservers import pservers
 from tests.pserver.conftest import BIAS, TABLE, update, values_of
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
 AT_LEAST = 2
 MODEL = (BIAS, TABLE)

@@ -69,6 +69,7 @@ def showing(token: bytes, places: Iterator[tuple[str, bytes]]) -> list[str]:
     return [place for place, content in places if half in content]
 
 
+@pytest.mark.patient
 def test_the_token_is_in_no_argument_environment_or_log(launch: Callable[..., Any]) -> None:
     launcher = launch(train=TRAIN, pserver=None)
     launcher.wait_until_trained()
@@ -91,6 +92,7 @@ def test_the_token_is_in_no_argument_environment_or_log(launch: Callable[..., An
     assert showing(token, files(launcher.folder)) == [], "not even after the end"
 
 
+@pytest.mark.patient
 def test_the_key_of_a_job_that_encrypts_is_in_no_argument_environment_or_log(
     launch: Callable[..., Any],
 ) -> None:
@@ -124,6 +126,7 @@ def test_the_key_of_a_job_that_encrypts_is_in_no_argument_environment_or_log(
         assert showing(key, files(launcher.folder)) == []
 
 
+@pytest.mark.patient
 def test_a_trainer_from_elsewhere_is_kept_out_of_a_launched_job(launch: Callable[..., Any]) -> None:
     launcher = launch(train=TRAIN, pserver=None)
     launcher.wait_until_trained()
@@ -140,6 +143,7 @@ def _arguments(launcher: Any) -> list[str]:
     return [word for line in launcher.pids().values() if " pserver " in line for word in line.split()]
 
 
+@pytest.mark.patient
 def test_an_agent_writes_the_token_for_its_user_alone_and_over_no_link(agent: Any, tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("mine")

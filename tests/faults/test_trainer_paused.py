@@ -98,6 +98,7 @@ def standing_still(folder: Path, text: str) -> Iterator[Job]:
             process.wait()
 
 
+@pytest.mark.patient
 def test_bounded_staleness_stops_the_other_at_its_bound_and_no_sooner(tmp_path: Path) -> None:
     with standing_still(tmp_path, in_mode('name="ssp", staleness=3')) as job:
         # In this pass trainer 1 has pushed nothing: trainer 0's third push is answered, and the fourth waits.
@@ -109,6 +110,7 @@ def test_bounded_staleness_stops_the_other_at_its_bound_and_no_sooner(tmp_path: 
         assert f"step {STEPS}\n" in job.go_on()[0]
 
 
+@pytest.mark.patient
 @pytest.mark.parametrize(
     ("mode", "dropped"),  # by how many shards, as the trainer was told; and how often, as one of them counts
     [

@@ -142,9 +142,11 @@ def mpi(cluster: Cluster, tmp_path: Path) -> Iterator[Mpi]:
     until(lambda: not made.left(), "the end of all that mpirun had started", PATIENCE_S)
 
 
-def test_the_command_of_the_document_trains_whatever_machines_it_fills_first(mpi, cluster, tmp_path) -> None:
+def test_the_command_of_the_document_trains_whatever_machines_it_fills_first(
+    mpi, cluster, tmp_path, of_all_workers
+) -> None:
     """With two cores a machine, mpirun puts two ranks on the first and none on the last."""
-    package = word2vec.prepared(tmp_path / "package")
+    package = word2vec.prepared(tmp_path / "package", of_all_workers)
     for node in cluster.nodes:
         shutil.copytree(package, cluster.path(node, FOLDER), dirs_exist_ok=True)
     status, output = mpi.run(f"{FOLDER}/start_mpi_train.sh", "train.py", f"--num_passes={word2vec.PASSES}")
@@ -155,7 +157,7 @@ def test_the_command_of_the_document_trains_whatever_machines_it_fills_first(mpi
     until(lambda: not mpi.left(), "the end of what is on its way out", PROMISED_S)
     places = [cluster.path(node, FOLDER) for node in cluster.nodes]
     digests = [word2vec.learned(log.read_text()) for place in places for log in place.glob("logs/train*.log")]
-    assert digests == [word2vec.locally(tmp_path / "here", package)] * word2vec.NODES
+    assert digests == [word2vec.locally(of_all_workers)] * word2vec.NODES
     models = {path.parent.name for path in places[0].glob("output/*/done")}
     assert models == {"pass-00000", "pass-00001"}
 

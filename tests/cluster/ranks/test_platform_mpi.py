@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.over_ssh import PATIENCE_S, PROMISED_S, Job, all_gone, clear
+from tests.cluster.over_ssh import PATIENCE_S, PROMISED_S, Job, all_gone, clear, launching
 from tests.cluster.ranks import word2vec
 from tests.cluster.ranks.test_openmpi import without_open_mpi
 from tests.lab.cluster import Cluster
@@ -33,20 +33,15 @@ HANGS = "import time\nprint('hangs', flush=True)\ntime.sleep(600)\n"
 def launch(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[..., Job]]:
     """Start a launcher that reaches nodes by mpirun; whatever it leaves is removed in the end."""
     clear(cluster)
-    started: list[Job] = []
+    hosts = [f"root@{node.address}" for node in cluster.nodes.values()]
+    environ = {"OMPI_MCA_plm_rsh_agent": f"ssh -F {cluster.home.ssh_config}"}
+    with launching(cluster) as start:
 
-    def start(*argv: str | Path, **how: object) -> Job:
-        hosts = [f"root@{node.address}" for node in cluster.nodes.values()]
-        environ = {"OMPI_MCA_plm_rsh_agent": f"ssh -F {cluster.home.ssh_config}"}
-        how = {"hosts": hosts, "environ": environ, **how}
-        folder = tmp_path / str(how.pop("folder", "job"))
-        started.append(Job(cluster, folder, "--platform=mpi", *argv, **how))  # type: ignore[arg-type]
-        return started[-1]
+        def by_mpirun(*argv: str | Path, folder: str = "job", **how: object) -> Job:
+            how = {"hosts": hosts, "environ": environ, **how}
+            return start(cluster, tmp_path / folder, "--platform=mpi", *argv, **how)
 
-    yield start
-    for job in started:
-        job.clean_up()
-    all_gone(cluster)
+        yield by_mpirun
 
 
 def mpiruns(job: Job) -> list[int]:
@@ -56,9 +51,9 @@ def mpiruns(job: Job) -> list[int]:
     return [pid for pid in found if b"mpirun" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0]]
 
 
-def test_a_job_trains_as_it_does_without_machines(launch, tmp_path) -> None:
-    package = word2vec.prepared(tmp_path / "package")
-    alone = word2vec.locally(tmp_path / "here", package)
+def test_a_job_trains_as_it_does_without_machines(launch, tmp_path, of_all_workers) -> None:
+    package = word2vec.prepared(tmp_path / "package", of_all_workers)
+    alone = word2vec.locally(of_all_workers)
     job = launch(f"--num_passes={word2vec.PASSES}", package=package, pserver=None)
     status, output, errors = job.end(word2vec.PATIENCE_S)
     assert (status, errors) == (0, "")

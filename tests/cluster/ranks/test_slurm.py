@@ -57,14 +57,16 @@ def over(slurm: Slurm, cluster: Cluster, job: str) -> str:
     return state
 
 
-def test_a_batch_script_trains_on_all_nodes_as_one_machine_does(slurm, cluster, tmp_path) -> None:
-    package = word2vec.prepared(tmp_path / "package")
+def test_a_batch_script_trains_on_all_nodes_as_one_machine_does(
+    slurm, cluster, tmp_path, of_all_workers
+) -> None:
+    package = word2vec.prepared(tmp_path / "package", of_all_workers)
     for node in cluster.nodes:
         shutil.copytree(package, cluster.path(node, FOLDER), dirs_exist_ok=True)
     job = submitted(slurm, "train.py", f"--num_passes={word2vec.PASSES}")
     assert over(slurm, cluster, job) == "COMPLETED 0:0"
     logs = [cluster.path(node, FOLDER) / "logs" / node / "train.log" for node in cluster.nodes]
-    alone = word2vec.locally(tmp_path / "here", package)
+    alone = word2vec.locally(of_all_workers)
     assert [word2vec.learned(log.read_text()) for log in logs] == [alone] * word2vec.NODES
 
 
