@@ -52,8 +52,7 @@ class Alone:
             self._is_unsaid = False
             warnings.warn(
                 f"fleet: {call} {what}: gloo is not initialized, the processes of this job do not meet. "
-                "Launch it "
-                "with PADDLE_WITH_GLOO=1 in the environment, or give all role makers "
+                "Launch it with PADDLE_WITH_GLOO=1 in the environment, or give all role makers "
                 "UserDefinedRoleMaker(init_gloo=True, path=FOLDER), a folder that all of them see.",
                 stacklevel=5,
             )

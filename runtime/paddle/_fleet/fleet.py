@@ -190,11 +190,9 @@ class Fleet:
                 self._workers = Workers(self.role_maker.place, mode)
             if mode != self._workers.mode:
                 raise BadStrategy(
-                    f"fleet: a program before this one is trained in the mode {self._workers.mode.name}, and "
-                    "this "
-                    f"one was to be in {mode.name}, by its strategy. The programs of a job have one mode and "
-                    "its "
-                    "numbers: give distributed_optimizer() the same strategy for each"
+                    f"fleet: a program before this one is trained in the mode {self._workers.mode.name}, "
+                    f"and this one was to be in {mode.name}, by its strategy. The programs of a job have "
+                    "one mode and its numbers: give distributed_optimizer() the same strategy for each"
                 )
             program._fleet_opt = ProgramOptions(trainer="DistMultiTrainer", device_worker="DownpourLite")
             self._schedule(program, mode)

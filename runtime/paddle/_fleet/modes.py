@@ -82,6 +82,5 @@ def _check(strategy: Any) -> None:
         if told := [key for key in keys if getattr(strategy, name)[key]]:
             raise NotInThisRelease(
                 f"DistributedStrategy.{name}[{told[0]!r}] is not in this release: nothing is dumped, and "
-                "files are "
-                "read of this machine. Leave it empty."
+                "files are read of this machine. Leave it empty."
             )

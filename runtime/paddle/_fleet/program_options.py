@@ -22,7 +22,6 @@ class ProgramOptions(dict[str, Any]):
         if name in _DUMPED and value:
             raise NotInThisRelease(
                 f"program._fleet_opt[{name!r}] is not in this release: nothing is dumped. Fetch what is "
-                "wanted, by "
-                "fetch_list of Executor.run or of train_from_dataset"
+                "wanted, by fetch_list of Executor.run or of train_from_dataset"
             )
         super().__setitem__(name, value)

@@ -18,9 +18,8 @@ from paddle._pserver.tasks.handshake import Proof, prove
 
 Place = tuple[str, int]
 _WHOSE = (
-    "The place is what PADDLE_GLOO_HTTP_ENDPOINT says, or the file in PADDLE_GLOO_FS_PATH: give each job one "
-    "of "
-    "its own, on a port that nobody else listens on"
+    "The place is what PADDLE_GLOO_HTTP_ENDPOINT says, or the file in PADDLE_GLOO_FS_PATH: give each job "
+    "one of its own, on a port that nobody else listens on"
 )
 
 
@@ -65,10 +64,8 @@ class Line:
         """The error where asking again did not help."""
         return HostUnreachable(
             f"{self._who} found nobody for {waited_s:.0f} s at {self.where} ({error}). Server 0 or worker 0 "
-            "holds "
-            "the place where processes meet (PADDLE_GLOO_HTTP_ENDPOINT, or in PADDLE_GLOO_FS_PATH) while it "
-            "runs: "
-            "look at its log"
+            "holds the place where processes meet (PADDLE_GLOO_HTTP_ENDPOINT, or in PADDLE_GLOO_FS_PATH) "
+            "while it runs: look at its log"
         )
 
     def _asked(self, route: str, message: Any, answer_s: float) -> bytes:
@@ -88,10 +85,8 @@ class Line:
         if response.status in (401, 403):
             raise NotOfThisJob(
                 f"who is at {self.where}, where {self._who} is to meet the others, lets only those in that "
-                "have "
-                "the token of its job, and this process has named none: give PADDLE_TOKEN_FILE to all "
-                "processes "
-                f"of the job. {_WHOSE}"
+                "have the token of its job, and this process has named none: give PADDLE_TOKEN_FILE to all "
+                f"processes of the job. {_WHOSE}"
             )
         if 400 <= response.status < 500:
             raise self._other(f"answers HTTP status {response.status}: {said or 'nothing'}")
@@ -109,14 +104,12 @@ class Line:
             except MasterNotAuthorized as error:
                 raise NotOfThisJob(
                     f"who is at {self.where}, where {self._who} is to meet the others, has not the token of "
-                    "this "
-                    f"job (PADDLE_TOKEN_FILE): give it to all processes of the job. {_WHOSE}"
+                    f"this job (PADDLE_TOKEN_FILE): give it to all processes of the job. {_WHOSE}"
                 ) from error
         return made
 
     def _other(self, what: str) -> NotOfThisJob:
         return NotOfThisJob(
             f"who is at {self.where}, where {self._who} is to meet the others, is no place where processes "
-            "of a "
-            f"job meet: it {what}. {_WHOSE}"
+            f"of a job meet: it {what}. {_WHOSE}"
         )

@@ -116,8 +116,6 @@ class Speaker:
         world = self._seat.world
         return RankMissing(
             f"{self._who} waited for all {self._seat.size} {world}s to meet (the {self._round + 1}. time): "
-            f"{said}. "
-            f"Every {world} has to make the same calls (barrier, all_reduce, metrics...) in the same order; "
-            "look "
-            "at the log of the one named"
+            f"{said}. Every {world} has to make the same calls (barrier, all_reduce, metrics...) in the "
+            "same order; look at the log of the one named"
         )

@@ -7,7 +7,6 @@ from paddle import _absent
 
 def __getattr__(name: str) -> Any:
     raise _absent.AbsentName(
-        f"paddle.fluid.tests.unittests.{name} is not in this release: it is a test of the original's, and no "
-        "part "
-        "of what programs are written with."
+        f"paddle.fluid.tests.unittests.{name} is not in this release: it is a test of the original's, and "
+        "no part of what programs are written with."
     )
