@@ -95,42 +95,59 @@ def stages(
     first, rest = rates_ahead([op for op in block.ops if op.type not in _IGNORED])
     rest, counting = (counted_apart(rest) if counts_apart else None) or (rest, [])
     rates, last = _pieces(first), _pieces(counting)
-    pieces, alone = _in_order(block, rates, rest, last)
-    found: list[Stage] = []
-    before: list[Operator] = []
-    states, recalls = states_of(block), dict[int, tuple[str, ...]]()
-    place_of = {id(op): place for place, op in enumerate(block.ops)}
-    again_taken = taken_again(rest)
-
-    def places(ops: Sequence[Operator]) -> tuple[int, ...]:
-        return tuple(place_of[id(op)] for op in ops)
-
-    for at, piece in enumerate(pieces):
-        if isinstance(piece, Operator):
-            found += places([piece])
-            continue
-        later = {name for each in pieces[at + 1 :] for name in _read_by(each)}
-        if isinstance(piece, Pass):
-            found.append(Taped.of(piece, {*later, *fetched}))
-            continue
-        takes_gradients = any(op.role == BACKWARD for op in piece)
-        again = before if takes_gradients else []
-        made = {name for op in again for name in op.output_arg_names}
-        ours = frozenset(name for name in fed if name not in made)
-        watched = places([op for op in piece if op.type in _SHOWING])
-        ops, wanted = places([*again, *piece]), frozenset({*later, *fetched})
-        own, read = places(piece), first_reads(piece, states)
-        recalled = tuple(recalls.items()) if again else ()
-        tells = tuple(dict.fromkeys(size.key for op in [*again, *piece] for size in told(op)))
-        says = tuple(dict.fromkeys(size for op in piece for size in told(op) if tells_by_value(size)))
-        mine = Piece(ops, own, watched, ours, wanted, read, recalled, tells=tells, says=says)
-        found.append(mine)
-        if at not in alone:
-            recalls |= {own[0]: read} if read else {}
-            before += [op for op in piece if _is_computed_again(op) or id(op) in again_taken]
-    found = _marked(found)
+    parts, alone = _in_order(block, rates, rest, last)
+    staging = _Staging(block, fed, fetched, taken_again(rest))
+    each = enumerate(parts)
+    found = _marked([staging.stage(part, parts[at + 1 :], is_alone=at in alone) for at, part in each])
     behind = len(found) - len(last)
     return found[: len(rates)], found[len(rates) : behind], found[behind:]
+
+
+class _Staging:
+    """Makes a stage of each part, in their order, and remembers what those that take gradients are to compute
+    again. ``taken_again``: ids of operators that are, whatever they do."""
+
+    def __init__(
+        self, block: Block, fed: Collection[str], fetched: Sequence[str], taken_again: Collection[int]
+    ) -> None:
+        self._fed, self._fetched, self._taken_again = fed, fetched, taken_again
+        self._states = states_of(block)
+        self._place_of = {id(op): place for place, op in enumerate(block.ops)}
+        self._before: list[Operator] = []
+        self._recalls: dict[int, tuple[str, ...]] = {}
+
+    def stage(self, part: _Part, later: Sequence[_Part], *, is_alone: bool) -> Stage:
+        """``later``: the parts behind it. ``is_alone``: no gradient goes back through it."""
+        if isinstance(part, Operator):
+            return self._place_of[id(part)]
+        wanted = frozenset(self._fetched).union(*map(_read_by, later))
+        if isinstance(part, Pass):
+            return Taped.of(part, wanted)
+        piece = self._piece(part, wanted)
+        if not is_alone:
+            if piece.states:
+                self._recalls[piece.own[0]] = piece.states
+            self._before += [op for op in part if _is_computed_again(op) or id(op) in self._taken_again]
+        return piece
+
+    def _piece(self, own: Sequence[Operator], wanted: frozenset[str]) -> Piece:
+        again = self._before if any(op.role == BACKWARD for op in own) else []
+        ops = [*again, *own]
+        made = {name for op in again for name in op.output_arg_names}
+        return Piece(
+            ops=self._places(ops),
+            own=self._places(own),
+            watched=self._places([op for op in own if op.type in _SHOWING]),
+            fed=frozenset(name for name in self._fed if name not in made),
+            wanted=wanted,
+            states=first_reads(own, self._states),
+            recalls=tuple(self._recalls.items()) if again else (),
+            tells=tuple(dict.fromkeys(size.key for op in ops for size in told(op))),
+            says=tuple(dict.fromkeys(size for op in own for size in told(op) if tells_by_value(size))),
+        )
+
+    def _places(self, ops: Sequence[Operator]) -> tuple[int, ...]:
+        return tuple(self._place_of[id(op)] for op in ops)
 
 
 def _in_order(
