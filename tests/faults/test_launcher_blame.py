@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-pytestmark = [pytest.mark.faults, pytest.mark.patient]
+pytestmark = pytest.mark.faults
 
 TRAIN = """
 import os, signal, sys
@@ -64,6 +64,7 @@ def test_a_trainer_that_is_killed_while_others_wait_for_it_gives_137(launch) -> 
     assert "trainer-1 was killed by SIGKILL on node 1" in errors
 
 
+@pytest.mark.patient
 def test_a_trainer_that_stands_still_is_waited_for_and_then_named(launch) -> None:
     status, output, errors, _ = broken(launch, "os.kill(os.getpid(), signal.SIGSTOP)", "--barrier_timeout=7")
     assert status == 1
@@ -84,6 +85,7 @@ def test_a_pserver_that_is_killed_is_named_and_none_of_its_victims(launch) -> No
     assert f"its process {max(servers)} was killed by SIGKILL" in errors
 
 
+@pytest.mark.patient
 def test_a_program_that_never_trains_ends_well_and_without_a_pause(launch) -> None:
     running = launch(train="print('hello')", pserver=None)
     status, output, errors = running.end()
