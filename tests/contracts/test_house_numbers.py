@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -50,17 +51,34 @@ def files(*patterns: str) -> list[Path]:
     return sorted({*within, *beside})
 
 
+class Measured(NamedTuple):
+    """A function: how long it is, how deep its blocks lie in each other, and in which line that is."""
+
+    name: str
+    line: int
+    length: int
+    depth: int
+    deepest_line: int
+
+
+class Read(NamedTuple):
+    """What of a file is looked at. (Trees of all files take a gigabyte, through which every later collection
+    of garbage in this process would go.)"""
+
+    says_what_it_is: bool
+    functions: tuple[Measured, ...]
+
+
 @cache
-def parsed(text: str) -> ast.Module:
-    return ast.parse(text)
+def read(text: str) -> Read:
+    tree = ast.parse(text)
+    found = (measured(node) for node in ast.walk(tree) if isinstance(node, Function))
+    return Read(bool(ast.get_docstring(tree)), tuple(found))
 
 
-def functions(tree: ast.AST) -> Iterator[Function]:
-    return (node for node in ast.walk(tree) if isinstance(node, Function))
-
-
-def length(function: Function) -> int:
-    return (function.end_lineno or function.lineno) - function.lineno + 1
+def measured(function: Function) -> Measured:
+    length = (function.end_lineno or function.lineno) - function.lineno + 1
+    return Measured(function.name, function.lineno, length, *deepest(function))
 
 
 def deepest(node: ast.AST, depth: int = 0) -> tuple[int, int]:
@@ -82,7 +100,7 @@ def too_long(where: str, text: str) -> Iterator[str]:
 
 
 def undocumented(where: str, text: str) -> Iterator[str]:
-    if not ast.get_docstring(parsed(text)):
+    if not read(text).says_what_it_is:
         yield f"{where} does not say in a docstring what it is"
 
 
@@ -92,19 +110,18 @@ def misnamed(where: str, text: str) -> Iterator[str]:
 
 
 def too_deep(where: str, text: str) -> Iterator[str]:
-    for function in functions(parsed(text)):
-        depth, line = deepest(function)
-        if depth > MOST_NESTED:
-            yield f"{where}:{line}: {function.name} is nested {depth} deep, {MOST_NESTED} is the most"
+    for one in read(text).functions:
+        if one.depth > MOST_NESTED:
+            yield (
+                f"{where}:{one.deepest_line}: {one.name} is nested {one.depth} deep, "
+                f"{MOST_NESTED} is the most"
+            )
 
 
 def sprawling(where: str, text: str) -> Iterator[str]:
-    for function in functions(parsed(text)):
-        if length(function) > LONGEST_FUNCTION and not where.startswith(AS_USERS_WRITE):
-            yield (
-                f"{where}:{function.lineno}: {function.name} has {length(function)} lines, "
-                f"{LONGEST_FUNCTION} is the most"
-            )
+    for one in read(text).functions:
+        if one.length > LONGEST_FUNCTION and not where.startswith(AS_USERS_WRITE):
+            yield f"{where}:{one.line}: {one.name} has {one.length} lines, {LONGEST_FUNCTION} is the most"
 
 
 def at_home(where: str, text: str) -> Iterator[str]:
@@ -143,8 +160,8 @@ def test_no_text_is_at_home_on_one_machine_only() -> None:
 
 @pytest.mark.parametrize("folder", ["runtime", "tests", "benchmarks"])
 def test_nine_functions_of_ten_are_short(folder: str) -> None:
-    code = [parsed(path.read_text("utf-8")) for path in (ROOT / folder).rglob("*.py")]
-    lengths = sorted(length(function) for tree in code for function in functions(tree))
+    code = [read(path.read_text("utf-8")) for path in (ROOT / folder).rglob("*.py")]
+    lengths = sorted(one.length for each in code for one in each.functions)
     assert lengths[len(lengths) * 9 // 10] <= USUAL_FUNCTION
 
 

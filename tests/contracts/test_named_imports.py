@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import importlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import paddle
@@ -38,6 +39,7 @@ NAMED = {
 """Who, and what it may name; a name stands for all below it."""
 
 
+@cache
 def named() -> dict[str, set[str]]:
     """What each module imports by a text, without ``paddle.``."""
     found = {}
@@ -55,8 +57,9 @@ def texts(tree: ast.Module) -> Iterator[ast.expr]:
     """What is given to ``import_module`` and ``__import__``."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.args:
-            called = ast.unparse(node.func).rpartition(".")[2]
-            if called in ("import_module", "__import__"):
+            called = node.func
+            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+            if name in ("import_module", "__import__"):
                 yield node.args[0]
 
 
