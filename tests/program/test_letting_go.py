@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,15 @@ import paddle.fluid as fluid
 from paddle._program.errors import BadProgram
 
 X = {"x": np.ones((2, 3), np.float32)}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _what_was_there() -> Iterator[None]:
+    """It is not looked through: what other tests of this process have left makes each collection last."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)
