@@ -316,7 +316,7 @@ TABLE = (
     Row("_engine.plans.room", "", "contextlib mmap pathlib random"),
     Row("_engine.kernels", "_engine.kernels", "numpy"),
     Row("_engine.kernels.kernel", theirs="numba pathlib threading"),
-    Row("_engine.kernels.prefetch", theirs="llvmlite numba"),
+    Row("_engine.kernels.{prefetch, tiles}", theirs="llvmlite numba"),
     Row(EXCHANGE, f"{EXCHANGE} _engine.kernels", "numpy"),
     *PSERVER,
     Row(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from paddle._engine.kernels.exponential import logistics, tangents
+from paddle._engine.kernels.exponential import sigmoids, tanhs
 from paddle._engine.kernels.kernel import kernel
 
 Array = np.ndarray
@@ -24,7 +24,7 @@ def open_gates(gates: Array, former: Array, kept: Array) -> None:
     """The two gates' values, in place, and ``kept`` (n, h) = reset * former."""
     h = former.shape[1]
     for i in range(former.shape[0]):
-        logistics(gates[i, : 2 * h], np.float32(1), gates[i, : 2 * h])
+        sigmoids(gates[i, : 2 * h])
         for j in range(h):
             kept[i, j] = gates[i, h + j] * former[i, j]
 
@@ -41,7 +41,7 @@ def close_gates(gates: Array, former: Array, hidden: Array) -> None:
     """The candidate's value, in place, and ``hidden``."""
     h = former.shape[1]
     for i in range(former.shape[0]):
-        tangents(gates[i, 2 * h :], gates[i, 2 * h :])
+        tanhs(gates[i, 2 * h :])
         for j in range(h):
             hidden[i, j] = former[i, j] + gates[i, j] * (gates[i, 2 * h + j] - former[i, j])
 
@@ -61,11 +61,14 @@ def close_gradient(gates: Array, former: Array, given: Array, out: Array) -> Non
     """
     one, h = gates.dtype.type(1), former.shape[1]
     for i in range(former.shape[0]):
+        update, candidate, at_hidden = gates[i, :h], gates[i, 2 * h :], given[i]
+        at_update, at_candidate = out[i, :h], out[i, 2 * h :]
         for j in range(h):
-            update, candidate = gates[i, j], gates[i, 2 * h + j]
-            out[i, j] = given[i, j] * (candidate - former[i, j]) * update * (one - update)
-            out[i, 2 * h + j] = given[i, j] * update * (one - candidate * candidate)
-            given[i, j] *= one - update
+            at_update[j] = at_hidden[j] * (candidate[j] - former[i, j]) * update[j] * (one - update[j])
+        for j in range(h):
+            at_candidate[j] = at_hidden[j] * update[j] * (one - candidate[j] * candidate[j])
+        for j in range(h):
+            at_hidden[j] *= one - update[j]
 
 
 @kernel
@@ -76,7 +79,8 @@ def open_gradient(gates: Array, former: Array, at_kept: Array, out: Array, given
     """
     one, h = gates.dtype.type(1), former.shape[1]
     for i in range(former.shape[0]):
+        reset, at_reset = gates[i, h : 2 * h], out[i, h : 2 * h]
         for j in range(h):
-            reset = gates[i, h + j]
-            out[i, h + j] = at_kept[i, j] * former[i, j] * reset * (one - reset)
-            given[i, j] += at_kept[i, j] * reset
+            at_reset[j] = at_kept[i, j] * former[i, j] * reset[j] * (one - reset[j])
+        for j in range(h):
+            given[i, j] += at_kept[i, j] * reset[j]

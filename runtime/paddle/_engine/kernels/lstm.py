@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from paddle._engine.kernels.exponential import logistics, tangents
+from paddle._engine.kernels.exponential import sigmoid, sigmoids, tanh, tanhs
 from paddle._engine.kernels.kernel import kernel
 
 Array = np.ndarray
@@ -35,19 +35,20 @@ def cell(gates: Array, peep: Array, former: Array, state: Array, bent: Array, hi
             gates[i, 2 * h : 3 * h],
             gates[i, 3 * h :],
         )
-        was, now = former[i], state[i]
+        was, now, tip = former[i], state[i], bent[i]
         for j in range(h):
             enter[j] += peep[0, j] * was[j]
             keep[j] += peep[1, j] * was[j]
-        tangents(candidate, candidate)
-        logistics(gates[i, h : 3 * h], np.float32(1), gates[i, h : 3 * h])
+        tanhs(candidate)
+        sigmoids(gates[i, h : 3 * h])
         for j in range(h):
             now[j] = candidate[j] * enter[j] + was[j] * keep[j]
-            leave[j] += peep[2, j] * now[j]
-        tangents(now, bent[i])
-        logistics(leave, np.float32(1), leave)
         for j in range(h):
-            hidden[i, j] = leave[j] * bent[i, j]
+            tip[j] = tanh(now[j])
+        for j in range(h):
+            leave[j] = sigmoid(leave[j] + peep[2, j] * now[j])
+        for j in range(h):
+            hidden[i, j] = leave[j] * tip[j]
 
 
 def numpy_cell(gates: Array, peep: Array, former: Array, state: Array, bent: Array, hidden: Array) -> None:
@@ -70,7 +71,6 @@ def cell_gradient(
     gates: Array,
     peep: Array,
     former: Array,
-    state: Array,
     bent: Array,
     given: Array,
     carried: Array,
@@ -81,27 +81,34 @@ def cell_gradient(
     ``carried`` (n, h) is the gradient that reaches the state from the next moment; afterwards that which
     goes to the former one.
     """
-    one, h = gates.dtype.type(1), state.shape[1]
-    for i in range(state.shape[0]):
+    one, h = gates.dtype.type(1), given.shape[1]
+    for i in range(given.shape[0]):
+        candidate, enter, keep, leave = (
+            gates[i, :h],
+            gates[i, h : 2 * h],
+            gates[i, 2 * h : 3 * h],
+            gates[i, 3 * h :],
+        )
+        at_candidate, at_enter, at_keep, at_leave = (
+            out[i, :h],
+            out[i, h : 2 * h],
+            out[i, 2 * h : 3 * h],
+            out[i, 3 * h :],
+        )
+        was, tip, at_hidden, at_state = former[i], bent[i], given[i], carried[i]
         for j in range(h):
-            candidate, enter, keep, leave = (
-                gates[i, j],
-                gates[i, h + j],
-                gates[i, 2 * h + j],
-                gates[i, 3 * h + j],
-            )
-            at_leave = given[i, j] * bent[i, j] * leave * (one - leave)
-            at_state = given[i, j] * leave * (one - bent[i, j] * bent[i, j]) + carried[i, j]
-            at_state += at_leave * peep[2, j]
-            at_enter = at_state * candidate * enter * (one - enter)
-            at_keep = at_state * former[i, j] * keep * (one - keep)
-            out[i, j] = at_state * enter * (one - candidate * candidate)
-            out[i, h + j], out[i, 2 * h + j], out[i, 3 * h + j] = at_enter, at_keep, at_leave
-            carried[i, j] = at_state * keep + at_enter * peep[0, j] + at_keep * peep[1, j]
+            at_leave[j] = at_hidden[j] * tip[j] * leave[j] * (one - leave[j])
+        for j in range(h):
+            at_state[j] += at_hidden[j] * leave[j] * (one - tip[j] * tip[j]) + at_leave[j] * peep[2, j]
+        for j in range(h):
+            at_candidate[j] = at_state[j] * enter[j] * (one - candidate[j] * candidate[j])
+        for j in range(h):
+            at_enter[j] = at_state[j] * candidate[j] * enter[j] * (one - enter[j])
+        for j in range(h):
+            at_keep[j] = at_state[j] * was[j] * keep[j] * (one - keep[j])
+        for j in range(h):
+            at_state[j] = at_state[j] * keep[j] + at_enter[j] * peep[0, j] + at_keep[j] * peep[1, j]
 
 
 def _logistic(x: Array) -> None:
-    np.negative(x, x)
-    np.exp(x, x)
-    np.add(x, 1, x)
-    np.reciprocal(x, x)
+    x[...] = 1 / (1 + np.exp(-x))  # not negative(x, x): of some columns numpy 2.3 takes other numbers

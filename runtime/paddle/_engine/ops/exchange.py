@@ -25,6 +25,7 @@ def _exchange(call: Call) -> Steps:
     }
 
     exchange = run.exchange
+    ahead = exchange if isinstance(exchange, SteppingAhead) else None  # to ask takes long: not at every step
 
     def step() -> None:
         if exchange is None:
@@ -32,11 +33,11 @@ def _exchange(call: Call) -> Steps:
         run.report = exchange.step(gradients, run.samples, rate=run.rate)
 
     def commit() -> None:
-        if isinstance(exchange, SteppingAhead):
-            exchange.commit(gradients, run.samples, rate=run.rate)
+        if ahead is not None:
+            ahead.commit(gradients, run.samples, rate=run.rate)
             run.report = PENDING
 
-    yield commit if isinstance(exchange, SteppingAhead) else step
+    yield step if ahead is None else commit
 
 
 ROWS = (

@@ -56,7 +56,7 @@ def _lstm_gradient(call: Call) -> Steps:
     if "X" + KNOWN not in call:
         carried = call.get("State@GRAD", call.scratch["carried"])
         yield partial(np.copyto, carried, call["Next@GRAD"])
-        yield partial(cell_gradient, gates, peep, former, state, bent, call["Out@GRAD"], carried, dgates)
+        yield partial(cell_gradient, gates, peep, former, bent, call["Out@GRAD"], carried, dgates)
     if "Bias@GRAD" in call:
         dpeep = call["Bias@GRAD"].reshape(3, -1)
         for gate, seen, out in ((1, former, dpeep[0]), (2, former, dpeep[1]), (3, state, dpeep[2])):

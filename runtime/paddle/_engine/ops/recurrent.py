@@ -1,4 +1,4 @@
-"""LSTM and GRU over packed sequences: a product of matrices and a fused kernel for each moment.
+"""LSTM and GRU over packed sequences: products with few rows (panels.py) and a fused kernel for each moment.
 
 Slot Offsets says where sequences begin (see sequence.py). X holds for each row what reaches the gates from
 outside; Weight brings what reaches them from the moment before.
@@ -21,6 +21,30 @@ from paddle._engine.program import Form
 from paddle._engine.registry import Call, Forms, Gradient, Kernel, Row, Runs, Steps
 
 Scratch = Callable[[Forms], Mapping[str, Form]]
+
+
+class Factor:
+    """A matrix of every moment, laid out by ``renew`` for all of them; a call is out += x @ matrix.
+
+    ``room``: scratch for its panels. A matrix of few columns, or of another dtype than float32, has none.
+    """
+
+    def __init__(self, matrix: np.ndarray, room: np.ndarray) -> None:
+        self._matrix, self._room = matrix, room
+
+    def renew(self) -> None:
+        from paddle._engine.kernels.panels import lay_out  # loads numba
+
+        if len(self._room):
+            lay_out(self._matrix, self._room)
+
+    def __call__(self, x: np.ndarray, out: np.ndarray) -> None:
+        from paddle._engine.kernels.panels import add_product, numpy_add_product  # loads numba
+
+        if len(self._room):
+            add_product(x, self._room, out)
+        else:
+            numpy_add_product(x, self._matrix, out)
 
 
 class Timeline:
@@ -81,20 +105,19 @@ def _lstm(call: Call) -> Steps:
     x, weight, out, gates = call["X"], call["Weight"], call["Out"], call["Gates"]
     states, bent, bias = call["States"], call["Bent"], call["Bias"].reshape(7, -1)
     cell = lstm.cell if x.dtype == np.float32 else lstm.numpy_cell
-    hidden, reach, nothing = call.scratch["hidden"], call.scratch["reach"], call.scratch["nothing"]
-    time = Timeline(call, len(x))
+    hidden, nothing = call.scratch["hidden"], call.scratch["nothing"]
+    time, reach = Timeline(call, len(x)), Factor(weight, call.scratch["weight"])
 
     def pass_time() -> None:
         nothing.fill(0)
         for now, earlier in time:
-            count = now.stop - now.start
-            former = states[earlier] if earlier.stop > earlier.start else nothing[:count]
-            if earlier.stop > earlier.start:
-                np.matmul(hidden[earlier], weight, reach[:count])
-                np.add(gates[now], reach[:count], gates[now])
+            former = states[earlier] if earlier.stop else nothing[: now.stop - now.start]
+            if earlier.stop:
+                reach(hidden[earlier], gates[now])
             cell(gates[now], bias[4:], former, states[now], bent[now], hidden[now])
         out[time.rows] = hidden
 
+    yield reach.renew
     yield time.renew
     yield partial(np.take, x, time.rows, 0, gates, "clip")
     yield partial(np.add, gates, bias[:4].reshape(-1), gates)
@@ -105,24 +128,23 @@ def _lstm_gradient(call: Call) -> Steps:
     from paddle._engine.kernels.lstm import cell_gradient  # loads numba
 
     weight, out, gates, states, bent = (call[slot] for slot in ("Weight", "Out", "Gates", "States", "Bent"))
-    given, carried, back, nothing, dgates = (
-        call.scratch[name] for name in ("given", "carried", "back", "nothing", "dgates")
+    given, carried, nothing, dgates = (
+        call.scratch[name] for name in ("given", "carried", "nothing", "dgates")
     )
     peep, time = call["Bias"].reshape(7, -1)[4:], Timeline(call, len(out))
+    back = Factor(weight.T, call.scratch["turned"])
 
     def pass_time() -> None:
         nothing.fill(0)
         carried.fill(0)
-        back.fill(0)
         for now, earlier in time.backwards():
             count = now.stop - now.start
-            former = states[earlier] if earlier.stop > earlier.start else nothing[:count]
-            np.add(given[now], back[:count], given[now])
-            cell_gradient(
-                gates[now], peep, former, states[now], bent[now], given[now], carried[:count], dgates[now]
-            )
-            np.matmul(dgates[now], weight.T, back[:count])
+            former = states[earlier] if earlier.stop else nothing[:count]
+            cell_gradient(gates[now], peep, former, bent[now], given[now], carried[:count], dgates[now])
+            if earlier.stop:
+                back(dgates[now], given[earlier])
 
+    yield back.renew
     yield time.renew
     yield partial(np.take, call["Out@GRAD"], time.rows, 0, given, "clip")
     yield pass_time
@@ -174,24 +196,24 @@ def _gru(call: Call) -> Steps:
     is_single = x.dtype == np.float32
     open_gates = gru.open_gates if is_single else gru.numpy_open_gates
     close_gates = gru.close_gates if is_single else gru.numpy_close_gates
-    hidden, reach, state, nothing = (call.scratch[name] for name in ("hidden", "reach", "state", "nothing"))
-    time = Timeline(call, len(x))
+    hidden, nothing = call.scratch["hidden"], call.scratch["nothing"]
+    time, reach = Timeline(call, len(x)), Factor(to_gates, call.scratch["to_gates"])
+    reach_candidate = Factor(to_candidate, call.scratch["to_candidate"])
 
     def pass_time() -> None:
         nothing.fill(0)
         for now, earlier in time:
-            count, is_first = now.stop - now.start, earlier.stop == earlier.start
-            former = nothing[:count] if is_first else hidden[earlier]
-            if not is_first:
-                np.matmul(former, to_gates, reach[:count])
-                np.add(gates[now, : 2 * h], reach[:count], gates[now, : 2 * h])
+            former = hidden[earlier] if earlier.stop else nothing[: now.stop - now.start]
+            if earlier.stop:
+                reach(former, gates[now, : 2 * h])
             open_gates(gates[now], former, kept[now])
-            if not is_first:
-                np.matmul(kept[now], to_candidate, state[:count])
-                np.add(gates[now, 2 * h :], state[:count], gates[now, 2 * h :])
+            if earlier.stop:
+                reach_candidate(kept[now], gates[now, 2 * h :])
             close_gates(gates[now], former, hidden[now])
         out[time.rows] = hidden
 
+    yield reach.renew
+    yield reach_candidate.renew
     yield time.renew
     yield partial(np.take, x, time.rows, 0, gates, "clip")
     yield partial(np.add, gates, call["Bias"].reshape(-1), gates)
@@ -203,22 +225,25 @@ def _gru_gradient(call: Call) -> Steps:
 
     out, gates, kept = call["Out"], call["Gates"], call["Kept"]
     (to_gates, to_candidate), h = halves(call["Weight"]), out.shape[1]
-    hidden, former, given, dgates, back, at_kept = (
-        call.scratch[name] for name in ("hidden", "former", "given", "dgates", "back", "at_kept")
+    hidden, former, given, dgates, at_kept = (
+        call.scratch[name] for name in ("hidden", "former", "given", "dgates", "at_kept")
     )
-    time = Timeline(call, len(out))
+    time, back = Timeline(call, len(out)), Factor(to_gates.T, call.scratch["from_gates"])
+    back_to_kept = Factor(to_candidate.T, call.scratch["from_candidate"])
 
     def pass_time() -> None:
-        back.fill(0)
-        for now, _ in time.backwards():
+        for now, earlier in time.backwards():
             count = now.stop - now.start
-            np.add(given[now], back[:count], given[now])
             close_gradient(gates[now], former[now], given[now], dgates[now])
-            np.matmul(dgates[now, 2 * h :], to_candidate.T, at_kept[:count])
+            at_kept[:count] = 0
+            back_to_kept(dgates[now, 2 * h :], at_kept[:count])
             open_gradient(gates[now], former[now], at_kept[:count], dgates[now], given[now])
-            np.matmul(dgates[now, : 2 * h], to_gates.T, back[:count])
-            np.add(back[:count], given[now], back[:count])
+            if earlier.stop:
+                np.add(given[earlier], given[now], given[earlier])
+                back(dgates[now, : 2 * h], given[earlier])
 
+    yield back.renew
+    yield back_to_kept.renew
     yield time.renew
     yield partial(np.take, out, time.rows, 0, hidden, "clip")
     yield partial(time.former, hidden, former)
@@ -233,14 +258,21 @@ def _gru_gradient(call: Call) -> Steps:
         yield shapes.sum_into(dgates, call["Bias@GRAD"].reshape(-1))
 
 
-def _scratch(of: str, rows: Mapping[str, int], sequences: Mapping[str, int]) -> Scratch:
-    """Arrays with a row for each one in slot ``of``, or for each sequence, as many states wide as is said."""
+def _scratch(
+    of: str, rows: Mapping[str, int], sequences: Mapping[str, int], factors: Mapping[str, tuple[int, int]]
+) -> Scratch:
+    """Arrays with a row for each one in slot ``of``, or for each sequence, as many states wide as is said;
+    and room for factors that are as many high and wide."""
 
     def forms(forms: Forms) -> Mapping[str, Form]:
+        from paddle._engine.kernels.panels import panels  # loads numba
+
         length, h, dtype = forms[of].shape[0], forms["Weight"].shape[0], forms[of].dtype
         count = forms["Offsets"].shape[0] - 1
         long = {name: Form((length, width * h), dtype) for name, width in rows.items()}
-        return long | {name: Form((count, width * h), dtype) for name, width in sequences.items()}
+        short = {name: Form((count, width * h), dtype) for name, width in sequences.items()}
+        laid_out = {name: panels(height * h, width * h, dtype) for name, (height, width) in factors.items()}
+        return long | short | {name: Form(shape, dtype) for name, shape in laid_out.items()}
 
     return forms
 
@@ -255,13 +287,14 @@ ROWS = (
         outputs=("Out", "Gates", "States", "Bent"),
         attrs={"is_reverse": False},
         shape=_lstm_shape,
-        forward=Kernel(_lstm, _scratch("X", {"hidden": 1}, {"nothing": 1, "reach": 4})),
+        forward=Kernel(_lstm, _scratch("X", {"hidden": 1}, {"nothing": 1}, {"weight": (1, 4)})),
         gradient=Gradient(
             _lstm_gradient,
             _scratch(
                 "Out",
                 {"given": 1, "former": 1, "dgates": 4},
-                {"carried": 1, "back": 1, "nothing": 1},
+                {"carried": 1, "nothing": 1},
+                {"turned": (4, 1)},
             ),
             in_place={"X@GRAD": "Gates"},
             of=("X", "Weight", "Bias"),
@@ -275,10 +308,18 @@ ROWS = (
         outputs=("Out", "Gates", "Kept"),
         attrs={"is_reverse": False},
         shape=_gru_shape,
-        forward=Kernel(_gru, _scratch("X", {"hidden": 1}, {"state": 1, "nothing": 1, "reach": 2})),
+        forward=Kernel(
+            _gru,
+            _scratch("X", {"hidden": 1}, {"nothing": 1}, {"to_gates": (1, 2), "to_candidate": (1, 1)}),
+        ),
         gradient=Gradient(
             _gru_gradient,
-            _scratch("Out", {"given": 1, "hidden": 1, "former": 1, "dgates": 3}, {"back": 1, "at_kept": 1}),
+            _scratch(
+                "Out",
+                {"given": 1, "hidden": 1, "former": 1, "dgates": 3},
+                {"at_kept": 1},
+                {"from_gates": (2, 1), "from_candidate": (1, 1)},
+            ),
             in_place={"X@GRAD": "Gates"},
             of=("X", "Weight", "Bias"),
             needs=("Weight", "Offsets", "Out", "Gates", "Kept"),
