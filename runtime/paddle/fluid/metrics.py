@@ -13,7 +13,7 @@ from warnings import warn
 import numpy as np
 
 from paddle._absent import NotInThisRelease
-from paddle._engine.area import area
+from paddle._engine.auc import area_under_curve
 
 __all__ = [
     "Accuracy",
@@ -272,7 +272,7 @@ class Auc(MetricBase):
 
     def eval(self) -> float:
         """The area, 0.0 while there are only labels of one kind."""
-        return area(self._positive, self._negative)
+        return area_under_curve(self._positive, self._negative)
 
 
 def _said_and_right(preds: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle._engine.area import area
+from paddle._engine.auc import area_under_curve
 from paddle.metric._metric import Metric, array_of
 
 
@@ -46,7 +46,7 @@ class Auc(Metric):
 
     def accumulate(self) -> float:
         """The measure of all batches so far."""
-        return area(self._stat_pos, self._stat_neg)
+        return area_under_curve(self._stat_pos, self._stat_neg)
 
     def name(self) -> str:
         """Its name."""

@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 
-from paddle._engine.area import area
+from paddle._engine.auc import area_under_curve
 from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
 from paddle._engine.program import Form
@@ -146,7 +146,7 @@ def _auc(call: Call) -> Steps:
         buckets = np.clip(np.nan_to_num(scores) * last, 0, last).astype(np.int64)
         positive.add(buckets[label != 0])
         negative.add(buckets[label == 0])
-        out[0] = area(positive.totals, negative.totals)
+        out[0] = area_under_curve(positive.totals, negative.totals)
 
     yield count
 

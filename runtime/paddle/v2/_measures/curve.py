@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paddle._engine.area import area
+from paddle._engine.auc import area_under_curve
 
 _BINS = 2**24
 
@@ -38,7 +38,7 @@ class Curve:
     def said(self) -> Mapping[str, float]:
         """The area; two in one bin count as a half. 0 where a class has no sample."""
         negative, positive = self.weights
-        return {"": area(positive, negative)}
+        return {"": area_under_curve(positive, negative)}
 
 
 def _counted(places: np.ndarray, weights: np.ndarray) -> Curve:

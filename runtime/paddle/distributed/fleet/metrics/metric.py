@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle._engine.area import area
+from paddle._engine.auc import area_under_curve
 from paddle._program.running.scope import Scope, global_scope
 
 __all__ = ["acc", "auc", "mae", "max", "min", "mse", "rmse", "sum"]
@@ -39,7 +39,7 @@ def auc(stat_pos: Any, stat_neg: Any, scope: Scope | None = None, util: Any = No
     """The area under the ROC curve. ``stat_pos``, ``stat_neg``: how many samples of either kind were
     predicted in each bucket, the lowest first; 0.5 where there are none of one kind."""
     positive, negative = (_buckets(_reduced(each, "sum", scope, util)) for each in (stat_pos, stat_neg))
-    return area(positive, negative, alone=0.5)
+    return area_under_curve(positive, negative, alone=0.5)
 
 
 def mae(abserr: Any, total_ins_num: Any, scope: Scope | None = None, util: Any = None) -> float:

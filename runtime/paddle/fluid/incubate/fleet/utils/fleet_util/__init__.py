@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from paddle import _absent
-from paddle._engine.area import area
+from paddle._engine.auc import area_under_curve
 from paddle._fleet.errors import FleetError
 from paddle._fleet.older import OlderFleet
 from paddle._program.running.scope import global_scope
@@ -100,7 +100,9 @@ class FleetUtil:
             self.rank0_print(f"not found auc bucket: {stat_pos}, {stat_neg}")
             return None
         counts = [np.asarray(each.get_tensor(), np.float64).ravel() for each in held if each is not None]
-        return area(*(np.asarray(self._fleet.util.all_reduce(each)) for each in counts), alone=0.5)
+        return area_under_curve(
+            *(np.asarray(self._fleet.util.all_reduce(each)) for each in counts), alone=0.5
+        )
 
     def print_global_auc(
         self,

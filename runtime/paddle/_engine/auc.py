@@ -1,4 +1,4 @@
-"""The area under a curve of scores: how often a sample of one kind has a higher score than one of another.
+"""AUC: how often a sample of one kind has a higher score than one of another, the area under the ROC curve.
 
 Measures of all generations end in it. It must never know a sample: it is told how many of either kind have a
 score. Guarantee: of samples with one score half of the pairs count.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 
-def area(positive: np.ndarray, negative: np.ndarray, alone: float = 0.0) -> float:
+def area_under_curve(positive: np.ndarray, negative: np.ndarray, alone: float = 0.0) -> float:
     """``positive`` and ``negative``: counts or weights of samples by score, in bins from the lowest to the
     highest. ``alone``: what it is where there are samples of one kind only, or none."""
     below = np.cumsum(negative)
