@@ -109,6 +109,7 @@ def test_a_call_to_a_silent_server_ends_at_its_deadline() -> None:
 
 def test_parting_from_a_server_that_reads_nothing_is_brief(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("paddle._pserver.trainer.client._LAST_WORDS_S", 0.1)
+    monkeypatch.setattr("paddle._pserver.trainer.client._PARTING_S", 0.1)
     with silent(f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {UPGRADE}\r\n\r\n".encode()) as port:
         client = Client("127.0.0.1", port, "shard", call_timeout_s=600, notice=lambda text: None)
         client.connect(Deadline(10))

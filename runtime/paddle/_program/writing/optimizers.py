@@ -1,8 +1,7 @@
 """The optimizers that later generations have, by the names and arguments of fluid 1.8.
 
 Each says which operator it appends for a parameter, with which numbers. What that does, and what it
-remembers, is
-in updates.py. They must never know where parameters live.
+remembers, is in updates.py. They must never know where parameters live.
 
 ``parameter_list``: those to move, all that can be trained if None.
 """

@@ -1,8 +1,7 @@
 """Host: a process of the job in which the others meet, on a thread of its own.
 
     POST /v1/round   what a process tells; answered when all have told, with what they told it, or, when its
-    time
-                     is over, with whom it waits for
+                     time is over, with whom it waits for
     POST /v1/here    it is alive
     POST /v1/leave   it comes no more
     GET  /v1/session where there is a token: the proof of it, for the whole connection

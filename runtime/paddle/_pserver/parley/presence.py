@@ -2,8 +2,7 @@
 
 It speaks on a thread of its own, so that a step that takes an hour is no silence. It must never know what the
 others tell each other. Guarantee: who has begun is heard of well within a lease while it lives and reaches
-the
-place; leaving says so once, shortly.
+the place; leaving says so once, shortly.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@
     )
     probs, ids = paddle.infer(output_layer=words, parameters=parameters, input=rows, field=["prob", "id"])
 
-It must never know how is searched. Guarantee: parameters of the step are those of the group of the same name
-that was trained.
+It must never know how a search is done. Guarantee: parameters of the step are those of the group of the same
+name that was trained.
 """
 
 from __future__ import annotations
