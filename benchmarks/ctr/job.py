@@ -55,7 +55,6 @@ class Job:
             for _ in range(processes):
                 self._meet()
             self.first = self._hear()
-            self.first_step_s = time.perf_counter() - self._began
         except BaseException:
             self.close()
             raise
