@@ -27,6 +27,7 @@ DOCUMENTED = {  # PaddlePaddle's names, which users import
     "runtime/paddle/common_ops_import.py",
     "runtime/paddle/dataset/common.py",
     "runtime/paddle/_program/writing/layer_helper.py",
+    "runtime/paddle/fluid/contrib/utils/hdfs_utils.py",
     "runtime/paddle/fluid/layer_helper.py",
     "runtime/paddle/fluid/layer_helper_base.py",
     "runtime/paddle/fluid/log_helper.py",

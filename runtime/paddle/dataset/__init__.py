@@ -4,9 +4,9 @@ They must never know a layer or a trainer. Guarantee: what a reader yields comes
 documented checksum, unless ``PADDLE_DATASET_LOCAL=1`` says that local files are taken as they are.
 """
 
+from importlib import import_module
 from types import ModuleType
 
-from paddle._absent import AbsentName
 from paddle.dataset import (
     cifar,
     common,
@@ -19,7 +19,10 @@ from paddle.dataset import (
     sentiment,
     uci_housing,
     wmt14,
+    wmt16,
 )
+
+_PICTURES = ("flowers", "image", "voc2012")  # which are loaded when they are asked for
 
 __all__ = [
     "cifar",
@@ -33,15 +36,12 @@ __all__ = [
     "sentiment",
     "uci_housing",
     "wmt14",
+    "wmt16",
+    *_PICTURES,
 ]
-
-_ABSENT = frozenset({"flowers", "voc2012", "wmt16"})
 
 
 def __getattr__(name: str) -> ModuleType:
-    if name in _ABSENT:
-        raise AbsentName(
-            f"paddle.dataset.{name} is not in this release, which has {', '.join(__all__)}: read your files "
-            "with a reader of your own, any callable that returns an iterator over samples"
-        )
+    if name in _PICTURES:
+        return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,7 +10,7 @@ import re
 import string
 import tarfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from paddle.dataset import common
 
@@ -21,7 +21,7 @@ MD5 = "7c2ac02c03563afcf9b574c7e56c153a"
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
-Reader = Callable[[], Iterator[tuple[list[int], int]]]
+Sample = tuple[list[int], int]
 
 
 def build_dict(pattern: re.Pattern[str], cutoff: int) -> dict[str, int]:
@@ -41,13 +41,13 @@ def word_dict(cutoff: int = 150) -> dict[str, int]:
     return build_dict(re.compile(r"aclImdb/((train)|(test))/((pos)|(neg))/.*\.txt$"), cutoff)
 
 
-def train(word_idx: Mapping[str, int]) -> Reader:
-    """Make a reader of (ids of words, 0 for good or 1 for bad) for training."""
+def train(word_idx: Mapping[str, int]) -> _Reviews:
+    """Make a reader of (ids of words, 0 for good or 1 for bad) for training; it may also be iterated over."""
     return _reader("train", word_idx)
 
 
-def test(word_idx: Mapping[str, int]) -> Reader:
-    """Make a reader of (ids of words, 0 for good or 1 for bad) for test."""
+def test(word_idx: Mapping[str, int]) -> _Reviews:
+    """Make a reader of (ids of words, 0 for good or 1 for bad) for test; see :func:`train`."""
     return _reader("test", word_idx)
 
 
@@ -73,19 +73,31 @@ def _reviews(pattern: re.Pattern[str]) -> Iterator[list[str]]:
                 yield text.translate(_NO_PUNCTUATION).lower().split()
 
 
-def _reader(part: str, word_idx: Mapping[str, int]) -> Reader:
-    """It reads the archive when it is first called, and keeps the ids."""
+def _reader(part: str, word_idx: Mapping[str, int]) -> _Reviews:
     common.download(URL, "imdb", MD5)
-    samples: list[tuple[list[int], int]] = []
+    return _Reviews(part, word_idx)
 
-    def reader() -> Iterator[tuple[list[int], int]]:
-        if not samples:
-            unknown = word_idx["<unk>"]
-            for label, folder in enumerate(("pos", "neg")):
-                pattern = re.compile(rf"aclImdb/{part}/{folder}/.*\.txt$")
-                samples.extend(
-                    ([word_idx.get(word, unknown) for word in review], label) for review in _reviews(pattern)
-                )
-        yield from samples
 
-    return reader
+class _Reviews:
+    """A reader that may be iterated over, too: programs of 0.10 have ``train(words)`` return samples, where
+    later ones call what it returns. It reads the archive when samples are first asked for, and keeps them.
+    """
+
+    def __init__(self, part: str, word_idx: Mapping[str, int]) -> None:
+        self._part, self._words = part, word_idx
+        self._samples: list[Sample] = []
+
+    def __call__(self) -> Iterator[Sample]:
+        return iter(self)
+
+    def __iter__(self) -> Iterator[Sample]:
+        if not self._samples:
+            self._samples = list(self._read())
+        yield from self._samples
+
+    def _read(self) -> Iterator[Sample]:
+        unknown = self._words["<unk>"]
+        for label, folder in enumerate(("pos", "neg")):
+            pattern = re.compile(rf"aclImdb/{self._part}/{folder}/.*\.txt$")
+            for review in _reviews(pattern):
+                yield [self._words.get(word, unknown) for word in review], label

@@ -21,7 +21,7 @@ from paddle._program.running.scope import global_scope
 from paddle._program.writing.initializer import Constant
 from paddle._program.writing.layer_helper import LayerHelper
 
-__all__ = ["ChunkEvaluator", "DetectionMAP", "EditDistance", "Evaluator"]
+__all__ = ["Accuracy", "ChunkEvaluator", "DetectionMAP", "EditDistance", "Evaluator"]
 
 
 class Evaluator:
@@ -61,6 +61,31 @@ class Evaluator:
                 f"evaluator state {state.name!r} has no value: run the startup program first"
             )
         return float(np.asarray(found).reshape(-1)[0])
+
+
+class Accuracy(Evaluator):
+    """The share of samples whose label is among the ``k`` greatest of their row; ``metrics``: a batch's."""
+
+    def __init__(self, input: Variable, label: Variable, k: int = 1, **kwargs: Any) -> None:
+        from paddle.fluid import layers
+
+        super().__init__("accuracy", **kwargs)
+        correct, total = (
+            self.helper.create_variable_for_type_inference(VarType.INT32, stop_gradient=True)
+            for _ in range(2)
+        )
+        self.metrics.append(layers.accuracy(input=input, label=label, k=k, correct=correct, total=total))
+        self.total = self._create_state("total", "int64", [1])
+        self.correct = self._create_state("correct", "int64", [1])
+        self._add(self.total, layers.cast(total, "int64"))
+        self._add(self.correct, layers.cast(correct, "int64"))
+
+    def eval(self, executor: Any, eval_program: Any = None) -> np.ndarray:
+        """The share of all samples, an array of one number."""
+        total, correct = (self._value(state) for state in self.states)
+        if not total:
+            raise NotInitialized("fluid.evaluator.Accuracy: no run has had a sample since reset()")
+        return _one(correct / total)
 
 
 class ChunkEvaluator(Evaluator):

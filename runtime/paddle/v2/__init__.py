@@ -9,8 +9,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from paddle import _absent
-
 _MODULES = frozenset(
     {
         *(
@@ -22,6 +20,7 @@ _MODULES = frozenset(
             "dataset",
             "evaluator",
             "event",
+            "fluid",
             "image",
         ),
         *("inference", "layer", "master", "minibatch", "networks", "op", "optimizer", "parameters", "plot"),
@@ -29,7 +28,7 @@ _MODULES = frozenset(
     }
 )
 _FUNCTIONS = {"batch": "minibatch", "infer": "inference"}
-_OF_FLUID = frozenset({"default_main_program", "default_startup_program", "fluid"})
+_OF_FLUID = frozenset({"default_main_program", "default_startup_program"})
 
 __all__ = ["init", *sorted(_FUNCTIONS), *sorted(_MODULES)]
 
@@ -57,7 +56,7 @@ def __getattr__(name: str) -> Any:
         value = globals()[name] = getattr(import_module(f"{__name__}.{_FUNCTIONS[name]}"), name)
         return value
     if name in _OF_FLUID:
-        raise _absent.AbsentName(f"paddle.v2.{name} is not in this release: it is of the fluid generation.")
+        return getattr(import_module("paddle.fluid"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

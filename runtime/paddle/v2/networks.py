@@ -22,8 +22,8 @@ Act = BaseActivation | None
 
 __all__ = [
     *("bidirectional_gru", "bidirectional_lstm", "sequence_conv_pool", "simple_gru2", "simple_lstm"),
-    *("img_conv_bn_pool", "img_conv_group", "simple_img_conv_pool", "small_vgg", "vgg_16_network"),
-    *("text_conv_pool", *_attention.__all__, *_units.__all__),
+    *("img_conv_bn_pool", "img_conv_group", "img_separable_conv", "simple_img_conv_pool", "small_vgg"),
+    *("text_conv_pool", "vgg_16_network", *_attention.__all__, *_units.__all__),
 ]
 
 
@@ -309,6 +309,48 @@ def img_conv_group(
             extra = ExtraLayerAttribute(drop_rate=drop_rate) if drop_rate else None
             found = layer.batch_norm(found, act, layer_attr=extra)
     return layer.img_pool(found, pool_size, pool_type=pool_type, stride=pool_stride)
+
+
+def img_separable_conv(
+    input: Layer,
+    num_channels: int,
+    num_out_channels: int,
+    filter_size: int | Sequence[int],
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    depth_multiplier: int = 1,
+    act: Act = None,
+    bias_attr: Bias = None,
+    param_attr: ParameterAttribute | None = None,
+    shared_bias: bool = True,
+    layer_type: str = "exconv",
+    name: str | None = None,
+) -> Layer:
+    """A convolution of each channel by itself, then one of 1 x 1 that mixes them, and act.
+
+    ``depth_multiplier``: so many filters a channel. ``param_attr`` and ``bias_attr`` are those of both.
+    """
+    name = name or default_name("separable_conv")
+    shared: dict[str, Any] = {
+        "bias_attr": bias_attr,
+        "param_attr": param_attr,
+        "shared_biases": shared_bias,
+        "layer_type": layer_type,
+    }
+    between = num_channels * depth_multiplier
+    each = layer.img_conv(
+        input,
+        filter_size,
+        between,
+        f"{name}_depthwise_conv",
+        num_channels,
+        Linear(),
+        num_channels,
+        stride,
+        padding,
+        **shared,
+    )
+    return layer.img_conv(each, 1, num_out_channels, f"{name}_pointwise_conv", between, act, **shared)
 
 
 def small_vgg(input_image: Layer, num_channels: int, num_classes: int) -> Layer:

@@ -12,7 +12,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from paddle.dataset import cifar, common, conll05, imdb, movielens, mq2007, sentiment, wmt14
+import paddle
+from paddle.dataset import cifar, common, conll05, imdb, movielens, mq2007, sentiment, wmt14, wmt16
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +55,8 @@ def test_reviews_are_words_without_punctuation(home) -> None:
     assert imdb.build_dict(re.compile(r"aclImdb/train/.*\.txt$"), 1) == {"good": 0, "<unk>": 1}
     assert list(imdb.train(words)()) == [([0, 0, 2], 0), ([3], 1)]
     assert list(imdb.test({"good": 1, "<unk>": 0})()) == [([0, 1, 0], 0)]
+    written_for_an_older_release = paddle.batch(lambda: imdb.train(words), 1)
+    assert list(written_for_an_older_release()) == [[([0, 0, 2], 0)], [([3], 1)]]
 
 
 def test_ratings_say_who_gave_them_and_of_what(home) -> None:
@@ -152,6 +155,22 @@ def test_translations_are_numbered_by_the_archives_dictionaries(home) -> None:
     assert wmt14.get_dict(4, reverse=False)[0]["le"] == 3
     with pytest.raises(RuntimeError, match="has no file gen/gen"):
         list(wmt14.gen(4)())
+
+
+def test_captions_are_numbered_by_how_often_words_occur(home) -> None:
+    files = {
+        "wmt16/train": "a dog runs\tein Hund\nno pair\na cat\teine Katze\nthe cat\tdie Katze\n",
+        "wmt16/val": "a bird\tein Vogel\n",
+        "wmt16/test": "the dog\tder Hund\n",
+    }
+    put(home, "wmt16", "wmt16.tar.gz", tarred({name: text.encode() for name, text in files.items()}))
+    assert wmt16.get_dict("en", 6) == {"<s>": 0, "<e>": 1, "<unk>": 2, "a": 3, "cat": 4, "dog": 5}
+    assert wmt16.get_dict("de", 5, reverse=True) == {0: "<s>", 1: "<e>", 2: "<unk>", 3: "Katze", 4: "ein"}
+    assert next(wmt16.train(6, 5)()) == ([0, 3, 5, 2, 1], [0, 4, 2], [4, 2, 1])
+    assert list(wmt16.validation(9, 9)()) == [([0, 3, 2, 1], [0, 4, 2], [4, 2, 1])]
+    assert list(wmt16.test(9, 9, src_lang="de")()) == [([0, 2, 5, 1], [0, 7, 5], [7, 5, 1])]
+    with pytest.raises(ValueError, match="not 'fr'"):
+        wmt16.train(9, 9, "fr")
 
 
 def test_bad_and_good_reviews_take_turns(home) -> None:

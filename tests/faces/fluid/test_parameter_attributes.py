@@ -187,3 +187,10 @@ def test_a_table_without_a_height_has_no_decay_and_says_so() -> None:
         exe = begun(fluid.optimizer.SGD(0.5, regularization=fluid.regularizer.L2Decay(0.2)), loss)
     found = [exe.run(feed={"ids": np.array([[1]])}, fetch_list=[loss])[0] for _ in range(2)]
     np.testing.assert_allclose(np.ravel(found), [1.0, 0.5])
+
+
+@pytest.mark.parametrize("penalty", [fluid.regularizer.L2Decay(0.5), fluid.regularizer.L1Decay(0.5)])
+def test_a_regularizer_in_place_of_an_attribute_is_that_of_the_parameter(penalty: object) -> None:
+    line(penalty, bias_attr=False)
+    (parameter,) = fluid.default_main_program().global_block().all_parameters()
+    assert parameter.regularizer is penalty

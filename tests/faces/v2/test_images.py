@@ -46,6 +46,26 @@ def test_a_convolution_has_a_filter_and_a_bias_of_its_own() -> None:
     np.testing.assert_allclose(found, expected.reshape(3, -1), rtol=1e-4, atol=1e-5)
 
 
+def test_a_separable_convolution_looks_at_channels_one_by_one_and_then_mixes_them() -> None:
+    layer = paddle.networks.img_separable_conv(
+        image(),
+        num_channels=2,
+        num_out_channels=5,
+        filter_size=3,
+        padding=1,
+        depth_multiplier=2,
+        act=paddle.activation.Linear(),
+        bias_attr=False,
+        name="s",
+    )
+    x, found, parameters = shown(layer)
+    each, mixing = parameters["_s_depthwise_conv.w0"], parameters["_s_pointwise_conv.w0"]
+    windows = sliding_window_view(np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1))), (3, 3), (2, 3))
+    between = np.einsum("nchwyx,cmyx->ncmhw", windows, each.reshape(2, 2, 3, 3)).reshape(3, 4, 5, 6)
+    expected = np.einsum("nkhw,fk->nfhw", between, mixing.reshape(5, 4))
+    np.testing.assert_allclose(found, expected.reshape(3, -1), rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize(("is_ceil", "rows", "columns"), [(True, 2, 3), (False, 2, 2)])
 def test_pooling_takes_a_last_place_that_sticks_out_or_not(is_ceil, rows, columns) -> None:
     layer = paddle.layer.img_pool(image(), pool_size=3, stride=2, num_channels=2, ceil_mode=is_ceil)

@@ -72,9 +72,19 @@ def test_aliases_are_the_same_things():
     assert data_type.sparse_vector is data_type.sparse_float_vector
     assert data_type.dense_array(3) == data_type.dense_vector(3)
     assert layer.mse_cost is layer.regression_cost is layer.square_error_cost
+    assert layer.StaticInputV2 is layer.StaticInput and layer.GeneratedInputV2 is layer.GeneratedInput
+    assert layer.huber_cost is layer.huber_classification_cost
     assert paddle.activation.Linear is paddle.activation.Identity
     assert paddle.batch is paddle.minibatch.batch
     assert paddle.infer is paddle.inference.infer
+
+
+def test_noise_contrast_takes_the_one_activation_that_it_has():
+    words = paddle.layer.data(name="words", type=paddle.data_type.dense_vector(3))
+    label = paddle.layer.data(name="label", type=paddle.data_type.integer_value(5))
+    assert paddle.layer.nce(words, label, act=paddle.activation.Sigmoid()).size == 1
+    with pytest.raises(ValueError, match="noise contrast has Sigmoid for its activation"):
+        paddle.layer.nce(words, label, act=paddle.activation.Softmax())
 
 
 def test_layers_without_a_name_are_numbered_by_kind():

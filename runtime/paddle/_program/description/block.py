@@ -77,9 +77,9 @@ class Block:
         """The same, one by one."""
         return (each for each in self.vars.values() if isinstance(each, Parameter))
 
-    def create_var(self, name: str | None = None, **traits: Any) -> Variable:
+    def create_var(self, name: str | None = None, initializer: Any = None, **traits: Any) -> Variable:
         """Declare a variable; one of that name that is there already is returned. That data are declared
-        twice, in two ways, is an error."""
+        twice, in two ways, is an error. ``initializer`` writes its value here."""
         from paddle._program.description import unique_name
 
         name = unique_name.generate("_generated_var") if name is None else name
@@ -88,6 +88,8 @@ class Block:
             self.program._bump()
         elif traits.get("is_data"):
             _check_same(self.vars[name], Variable(self, name, **traits))
+        if initializer is not None:
+            initializer(self.vars[name], self)
         return self.vars[name]
 
     def create_parameter(

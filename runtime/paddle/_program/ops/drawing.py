@@ -149,6 +149,22 @@ def _sampling_id(low: Lowering, op: Operator) -> None:
     low.give(op, "Out", low.op("cast", {"dtype": "int64"}, X=column), dtype=VarType.INT64)
 
 
+@lowers("shuffle_batch", startup_seed=0)
+def _shuffle_batch(low: Lowering, op: Operator) -> None:
+    """Rows in the order of numbers that are drawn for them; all axes but the last are of rows."""
+    x = low.input(op, "X").variable
+    rows = x if len(x.shape) == 2 else low.op("reshape", {"shape": (-1, x.shape[-1])}, X=x)
+    told = {"shape": (-1, 1), "min": 0.0, "max": 1.0, "seed": 0}
+    drawn = low.op("uniform_random_batch_size_like", told, X=rows)
+    ascending = {"axis": 0, "descending": False}
+    order = low.builder.ops("argsort", ascending, X=drawn)["Indices"]
+    line = low.op("reshape", {"shape": (-1,)}, X=order)
+    out = low.op("gather", {"axis": 0}, X=rows, Index=line)
+    low.give(op, "Out", out if rows is x else low.op("reshape", {"shape": x.shape}, X=out))
+    places = low.builder.ops("argsort", {**ascending, "axis": 0}, X=line)["Indices"]
+    low.give(op, "ShuffleIdx", places, (), dtype=VarType.INT64)
+
+
 def _open_line(op: Operator) -> None:
     out = op.block._var_recursive(op.output("Out")[0])
     start = op.block._var_recursive(op.input("Start")[0])

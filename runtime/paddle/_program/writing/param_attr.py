@@ -13,6 +13,7 @@ from paddle._program.description.block import Block
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.initializer import Constant, Initializer
+from paddle._program.writing.regularizer import L2DecayRegularizer
 from paddle._program.writing.taking import checked
 
 
@@ -46,7 +47,7 @@ class ParamAttr:
 
     @staticmethod
     def _to_attr(given: Any) -> Any:
-        """One ParamAttr for what a program gives: nothing, a name, an initializer, True or False."""
+        """One ParamAttr for what a program gives: nothing, a name, an initializer, a regularizer, True or False."""
         if given is None or given is True:
             return ParamAttr()
         if isinstance(given, ParamAttr):
@@ -59,7 +60,7 @@ class ParamAttr:
             return [ParamAttr._to_attr(each) for each in given]
         if isinstance(given, Initializer):
             return ParamAttr(initializer=given)
-        if hasattr(given, "_append_regularization_op") or callable(given):
+        if isinstance(given, L2DecayRegularizer) or callable(given):
             return ParamAttr(regularizer=given)
         raise BadArgument(f"{given!r} is no attribute of a parameter: it is a ParamAttr, a name or False")
 

@@ -10,7 +10,9 @@ from typing import Any
 from paddle import _absent
 from paddle.fluid._listed import LISTED
 
-_MODULES = frozenset({"decoder", "inferencer", "layers", "memory_usage_calc", "op_frequence", "trainer"})
+_MODULES = frozenset(
+    {"decoder", "inferencer", "layers", "memory_usage_calc", "op_frequence", "reader", "trainer", "utils"}
+)
 _MODULE_OF = {
     "memory_usage": "memory_usage_calc",
     "op_freq_statistic": "op_frequence",
@@ -22,6 +24,8 @@ _MODULE_OF = {
         "trainer",
     ),
     "Inferencer": "inferencer",
+    "distributed_batch_reader": "reader",
+    **dict.fromkeys(("HDFSClient", "multi_download", "multi_upload"), "utils"),
     **dict.fromkeys(("BeamSearchDecoder", "InitState", "StateCell", "TrainingDecoder"), "decoder"),
 }
 _QUANTIZED = "numbers of 8 bits are not computed with"
@@ -44,8 +48,6 @@ _ABSENT = {
         ("extend_optimizer", "extend_with_decoupled_weight_decay"),
         "give the optimizer a regularization (fluid.regularizer.L2Decay)",
     ),
-    **dict.fromkeys(("utils", "HDFSClient", "multi_download", "multi_upload"), "files are on this machine"),
-    **dict.fromkeys(("reader", "distributed_batch_reader"), "a reader is split by its trainer_id"),
     **dict.fromkeys(("model_stat", "summary"), "print(program) shows operators and shapes"),
     "optimizer": "fluid.optimizer has them",
 }

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from paddle.v2._draft import Draft, dense, gives_ids, listed
 from paddle.v2._layers.learned import Bias, Extra, Param, each_attribute
-from paddle.v2.activation import Sigmoid
+from paddle.v2.activation import BaseActivation, Sigmoid
 from paddle.v2.config_base import Layer, default_name
 
 __all__ = ["hsigmoid", "nce"]
@@ -27,6 +27,7 @@ def nce(
     name: str | None = None,
     bias_attr: Bias = None,
     layer_attr: Extra = None,
+    act: BaseActivation | None = None,
 ) -> Layer:
     """A cost that tells the label from ``num_neg_samples`` classes drawn for each sample: noise contrast.
 
@@ -34,6 +35,8 @@ def nce(
     are, ``fc`` with Softmax takes the same parameters (weights transposed: ``trans_full_matrix_projection``).
     """
     name = name or default_name("nce_layer")
+    if act is not None and not isinstance(act, Sigmoid):
+        raise ValueError(f"layer {name!r}: noise contrast has Sigmoid for its activation, not {act!r}")
     classes = num_classes or label.size
     draft = Draft("nce", name, size=1, act=Sigmoid(), layer_attr=layer_attr)
     _read(draft, input, param_attr, _label(name, label), classes)

@@ -18,6 +18,7 @@ __all__ = [
     "cross_entropy_cost",
     "cross_entropy_with_selfnorm_cost",
     "huber_classification_cost",
+    "huber_cost",
     "huber_regression_cost",
     "lambda_cost",
     "mse_cost",
@@ -132,6 +133,10 @@ def huber_classification_cost(
     draft.read(dense(name, source))
     draft.read(label)
     return draft.done(coeff=coeff)
+
+
+huber_cost = huber_classification_cost
+"""Its name of before there was ``huber_regression_cost``."""
 
 
 def cross_entropy_with_selfnorm_cost(

@@ -28,7 +28,7 @@ from paddle.v2._scope import Group, writing
 from paddle.v2.attr import ParameterAttribute
 from paddle.v2.config_base import Layer, default_name
 
-__all__ = ["BaseGeneratedInput", "GeneratedInput", "beam_search"]
+__all__ = ["BaseGeneratedInput", "GeneratedInput", "GeneratedInputV2", "StaticInputV2", "beam_search"]
 
 PREDICTED = "__beam_search_predict__"
 
@@ -74,6 +74,9 @@ class GeneratedInput(BaseGeneratedInput):
             )
         return [layer.max_id(first, name=PREDICTED)]
 
+
+GeneratedInputV2, StaticInputV2 = GeneratedInput, StaticInput
+"""The names of both before the release 0.10."""
 
 Input = StaticInput | BaseGeneratedInput
 

@@ -1,8 +1,27 @@
-"""Layers of networks that fluid had under ``contrib``. It must never hold code of its own."""
+"""Layers of networks that fluid had under ``contrib``. They must never compute themselves."""
 
+from __future__ import annotations
+
+from paddle._program.description.variable import Variable
+from paddle._program.writing.layer_helper import LayerHelper
 from paddle._program.writing.sparse_embedding import sparse_embedding
 from paddle.fluid._listed import lacking
 
-__all__ = ["sparse_embedding"]
+__all__ = ["shuffle_batch", "sparse_embedding"]
+
+
+def shuffle_batch(x: Variable, seed: int | Variable | None = None) -> Variable:
+    """The rows of ``x`` in an order that each run draws anew; all axes but the last are of rows.
+
+    Gradients go back to the rows that values came from. ``seed`` changes nothing: what is drawn follows from
+    the program's ``random_seed`` and the step.
+    """
+    helper = LayerHelper("shuffle_batch")
+    out = helper.create_variable_for_type_inference(x.dtype)
+    order = helper.create_variable_for_type_inference("int64", stop_gradient=True)
+    attrs = {"startup_seed": seed} if isinstance(seed, int) else {}
+    helper.append_op("shuffle_batch", {"X": x}, {"Out": out, "ShuffleIdx": order}, attrs)
+    return out
+
 
 __getattr__ = lacking("paddle.fluid.contrib.layers")

@@ -1,0 +1,33 @@
+"""Packages that have two names: what is imported by the one is what is imported by the other."""
+
+import importlib
+
+import pytest
+
+import paddle
+
+MODULES = ["fluid", "fluid.core", "fluid.layers", "fluid.layers.nn", "fluid.contrib.decoder", "fluid.tests"]
+MODULES += ["dataset", "dataset.common", "dataset.mnist", "reader", "reader.creator", "reader.decorator"]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_by_its_name_in_v2_is_the_very_same(name: str) -> None:
+    found = importlib.import_module(f"paddle.v2.{name}")
+    assert found is importlib.import_module(f"paddle.{name}")
+    assert found.__name__ == found.__spec__.name == f"paddle.{name}"
+
+
+def test_what_is_imported_of_one_is_that_of_the_other() -> None:
+    from paddle.v2.fluid.executor import Executor
+
+    from paddle.dataset import image
+    from paddle.v2 import fluid
+
+    assert fluid is paddle.fluid and Executor is paddle.fluid.Executor
+    assert image is paddle.v2.image is paddle.v2.dataset.image
+    assert paddle.v2.default_main_program is paddle.fluid.default_main_program
+
+
+def test_what_neither_has_is_said_by_the_name_that_was_written() -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"^No module named 'paddle\.v2\.fluid\.nowhere'"):
+        importlib.import_module("paddle.v2.fluid.nowhere")
