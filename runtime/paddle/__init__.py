@@ -43,6 +43,7 @@ _LATER = {
         "models for parameter servers are written with paddle.static, paddle.nn and paddle.fluid",
     ),
     "fleet": "it is paddle.distributed.fleet",
+    "proto": "paddle.topology.Topology(layers).proto() is what a network is configured as",
     "trainer_config_helpers": "networks are written in Python programs (paddle.layer)",
 }
 

@@ -18,6 +18,8 @@ KNOWN = [
     "paddle.fleet",
     "paddle.distributed.spawn",
     "paddle.fluid.contrib.slim",
+    "paddle.proto",
+    "paddle.trainer_config_helpers",
 ]
 
 

@@ -25,6 +25,7 @@ def test_what_is_imported_of_one_is_that_of_the_other() -> None:
 
     assert fluid is paddle.fluid and Executor is paddle.fluid.Executor
     assert image is paddle.v2.image is paddle.v2.dataset.image
+    assert paddle.utils.Ploter is paddle.v2.plot.Ploter
     assert paddle.v2.default_main_program is paddle.fluid.default_main_program
 
 

@@ -7,12 +7,14 @@ from typing import Any
 
 from paddle._public_names import missing
 
-__all__ = ["plot", "run_check", "unique_name"]
+__all__ = ["Ploter", "plot", "run_check", "unique_name"]
 
 
 def __getattr__(name: str) -> Any:
     if name in ("plot", "unique_name"):
         return import_module(f"paddle.utils.{name}")
+    if name == "Ploter":
+        return import_module("paddle.utils.plot").Ploter
     if name == "run_check":
         return import_module("paddle.utils.check").run_check
     raise missing(__name__, name)

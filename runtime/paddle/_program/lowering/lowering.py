@@ -231,7 +231,7 @@ class Lowering:
         if self._around is not None:
             return self._around(name)
         if not described.has_shape:
-            raise BadProgram(f"variable {name!r} is read and nothing says its shape")
+            raise BadProgram(f"variable {name!r} is read, and nothing says its shape: feed it, or write it first")
         shape = self._sizes.get(name, described.shape)
         data = self.builder.data(name, shape, engine_dtype(described.dtype))
         levels = described.lod_level
@@ -296,9 +296,11 @@ class Lowering:
 
 
 def infer(op: Operator) -> None:
-    """Say of the variables that an operator writes what they are."""
-
+    """Say of the variables that an operator writes what they are. Of what reads a tensor whose shape a feed
+    will say, nothing is known before."""
     if op.role == BACKWARD or op.type in UPDATES or not has_row(op.type):
+        return
+    if any(_waits_for_a_feed(op.block._find_var_recursive(name)) for name in op.input_arg_names):
         return
     found = row(op.type)
     if found.infer is not None:
@@ -308,6 +310,12 @@ def infer(op: Operator) -> None:
             Lowering(op.block, infers=True).lower_one(op)
         except BadProgram as error:
             _infer_in_two_sizes(op, error)
+
+
+def _waits_for_a_feed(described: Variable | None) -> bool:
+    if described is None or described.has_shape or described.persistable:
+        return False
+    return described.type == VarType.LOD_TENSOR
 
 
 def _infer_in_two_sizes(op: Operator, refusal: BadProgram) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from paddle import _blas, _complaint
 from paddle._program.carrier import close_all
-from paddle._program.description.dtypes import numpy_dtype
+from paddle._program.description.dtypes import VarType, numpy_dtype
 from paddle._program.description.guards import default_main_program
 from paddle._program.description.program import Program
 from paddle._program.description.variable import Variable
@@ -126,6 +126,7 @@ class Executor:
         def make() -> Ready:
             checked(self.place)
             _tell_unknown(program, values)
+            _take_axes(program, values)
             return _prepare(program, list(values), names, scope, self._lock)
 
         ready = ready_of(scope, self, program, (tuple(values), tuple(names)), make)
@@ -233,6 +234,15 @@ def _tell_unknown(program: Program, values: Mapping[str, Any]) -> None:
             f"feed gives {unknown}, which nobody reads: the program has no such variable, or it was pruned",
             stacklevel=6,  # where run() is called
         )
+
+
+def _take_axes(program: Program, values: Mapping[str, Any]) -> None:
+    """A tensor that was declared without a shape has as many axes as what it is fed."""
+    described = program.global_block().vars
+    for name, value in values.items():
+        found = described.get(name)
+        if found is not None and not found.has_shape and found.type == VarType.LOD_TENSOR:
+            found.shape = (-1,) * np.ndim(value)
 
 
 def _tell_rates(program: Program, scope: Scope) -> None:

@@ -1,4 +1,4 @@
-"""Measures that add up in the program itself, as programs before 0.14 have them."""
+"""What programs before 0.14, and tutorials on them, ask of evaluators and blocks; and shuffled rows."""
 
 from __future__ import annotations
 
@@ -64,3 +64,13 @@ def test_rows_of_more_axes_are_shuffled_by_their_last_one() -> None:
     (found,) = fluid.Executor(fluid.CPUPlace()).run(feed={"x": rows}, fetch_list=[shuffled])
     assert found.shape == rows.shape and not np.array_equal(found, rows)
     assert sorted(found.reshape(-1, 3).tolist()) == rows.reshape(-1, 3).tolist()
+
+
+def test_a_tensor_without_a_shape_has_that_of_what_it_is_fed() -> None:
+    a, b = (fluid.layers.create_tensor(dtype="int64", name=name) for name in "ab")
+    total = fluid.layers.sum(x=[a, b])
+    exe = fluid.Executor(fluid.CPUPlace())
+    for feed in ({"a": np.array([3, 2]), "b": np.array([1, 1])}, {"a": np.arange(3), "b": np.arange(3)}):
+        found = exe.run(feed=feed, fetch_list=[a, total])
+        np.testing.assert_array_equal(found[0], feed["a"])
+        np.testing.assert_array_equal(found[1], feed["a"] + feed["b"])
