@@ -23,9 +23,11 @@ NAMED = {
     "__init__": (
         "* _mode _program.description.dtypes _program.running.places device fluid framework tensor v2"
     ),
+    "_aliases": "*",  # the packages of v2 that have another name too
     "_mode": "*",  # modules of tensor, whose functions are methods of variables
     "_program.lowering.op_rows": "_program.ops",  # the families import it
     "_program.ops": "_program.ops",
+    "dataset": "dataset",
     "distributed": "distributed",
     "fluid": "fluid",
     "fluid.core": "_program.reading.end",
@@ -34,7 +36,7 @@ NAMED = {
     "optimizer": "optimizer v2.optimizer",  # one name, two generations: decision 73
     "static": "_program static tensor.creation fluid",  # what did not change since fluid is fluid's very own
     "utils": "utils",
-    "v2": "v2",
+    "v2": "fluid v2",
 }
 """Who, and what it may name; a name stands for all below it."""
 
