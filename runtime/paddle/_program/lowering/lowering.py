@@ -231,7 +231,9 @@ class Lowering:
         if self._around is not None:
             return self._around(name)
         if not described.has_shape:
-            raise BadProgram(f"variable {name!r} is read, and nothing says its shape: feed it, or write it first")
+            raise BadProgram(
+                f"variable {name!r} is read, and nothing says its shape: feed it, or write it first"
+            )
         shape = self._sizes.get(name, described.shape)
         data = self.builder.data(name, shape, engine_dtype(described.dtype))
         levels = described.lod_level

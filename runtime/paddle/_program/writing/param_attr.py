@@ -47,7 +47,7 @@ class ParamAttr:
 
     @staticmethod
     def _to_attr(given: Any) -> Any:
-        """One ParamAttr for what a program gives: nothing, a name, an initializer, a regularizer, True or False."""
+        """One ParamAttr for what a program gives: None, a name, an initializer, a regularizer or a bool."""
         if given is None or given is True:
             return ParamAttr()
         if isinstance(given, ParamAttr):
