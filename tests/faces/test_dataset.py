@@ -14,8 +14,6 @@ from pydoc_data.topics import topics
 import numpy as np
 import pytest
 
-from paddle import dataset
-from paddle._absent import NotInThisRelease
 from paddle.dataset import common, imikolov, mnist, uci_housing
 
 REAL = os.environ.get("PADDLE_DATASET_HOME")  # now: no test sees the variables of whoever runs it
@@ -141,11 +139,6 @@ def test_a_relative_pattern_is_looked_up_from_here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     common.split(lambda: iter("ab"), 1)
     assert list(common.cluster_files_reader("0*.pickle", 1, 0)()) == ["a", "b"]
-
-
-def test_absent_data_sets_are_named():
-    with pytest.raises(NotInThisRelease, match=r"paddle\.dataset\.flowers"):
-        _ = dataset.flowers
 
 
 def test_v2_names_the_very_same_modules():
