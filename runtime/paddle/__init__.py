@@ -65,6 +65,10 @@ def __getattr__(name: str) -> Any:
     if name in _OF_V2:
         value = globals()[name] = getattr(import_module("paddle.v2"), name)
         return value
+    if name.endswith("_") and _homes.HOMES.get(name[:-1], "").startswith("tensor."):
+        in_place_of = import_module("paddle.tensor.in_place").in_place_of
+        value = globals()[name] = in_place_of(name, __getattr__(name[:-1]))
+        return value
     if name in _LATER:
         raise _absent.AbsentName(f"paddle.{name} is not in this release; {_LATER[name]}.")
     raise missing("paddle", name)

@@ -16,10 +16,16 @@ _NAMES = {
     "fluid.framework": "get_flags set_flags",
     "framework": "ParamAttr get_default_dtype seed set_default_dtype",
     "tensor.attribute": "rank shape",
+    "tensor.bits": "bitwise_and bitwise_not bitwise_or bitwise_xor",
     "tensor.creation": """
         arange assign create_parameter diag empty empty_like eye full full_like linspace meshgrid
         ones ones_like tril triu zeros zeros_like
         """,
+    "tensor.formulas": """
+        acosh asinh atanh deg2rad expm1 fmax fmin frac heaviside hypot isclose lerp logaddexp logit
+        nan_to_num rad2deg trunc
+        """,
+    "tensor.letters": "einsum",
     "tensor.linalg": "bmm dist dot matmul mm mv norm",
     "tensor.logic": """
         allclose equal equal_all greater_equal greater_than is_empty is_tensor less_equal less_than
@@ -36,11 +42,19 @@ _NAMES = {
         max maximum min minimum mod multiplex multiply neg pow prod reciprocal remainder round rsqrt
         scale sign sin sinh sqrt square stanh subtract sum tan tanh trace
         """,
+    "tensor.placing": """
+        atleast_1d atleast_2d atleast_3d broadcast_shape broadcast_tensors clone diag_embed is_complex
+        is_floating_point is_integer masked_fill moveaxis repeat_interleave take_along_axis unflatten
+        view view_as
+        """,
     "tensor.random": "bernoulli multinomial normal rand randint randn randperm standard_normal uniform",
     "tensor.search": """
         argmax argmin argsort index_sample index_select masked_select nonzero sort topk where
         """,
     "tensor.stat": "mean numel std var",
+    "tensor.tallies": """
+        addmm amax amin count_nonzero diff inner kthvalue median nanmean nansum outer quantile tensordot
+        """,
 }
 HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 """The module, without ``paddle.``, of every name that ``paddle`` itself has of it."""

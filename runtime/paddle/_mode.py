@@ -25,10 +25,25 @@ def enable_static() -> None:
 
 
 def _method(name: str) -> Callable[..., Any] | None:
-    """The function of tensors that is a method of variables, too."""
+    """The function of tensors that is a method of variables, too; of one with _ at its end that without."""
+    found = _function(name)
+    if found is None and name.endswith("_") and (plain := _function(name[:-1])) is not None:
+        of: Callable[..., Any] = import_module("paddle.tensor.in_place").in_place_of(name, plain)
+        return of
+    return found
+
+
+_METHODS = frozenset({"bernoulli", "diag", "multinomial", "tril", "triu"})
+"""Those that are made of one tensor, among functions that are made of none."""
+
+
+def _function(name: str) -> Callable[..., Any] | None:
     module = _homes.HOMES.get(name, "")
-    if not module.startswith("tensor.") or module in ("tensor.creation", "tensor.random"):
+    if module in ("tensor.creation", "tensor.random") and name not in _METHODS:
         return None
+    if not module.startswith("tensor."):
+        methods = import_module("paddle.tensor.methods")
+        return getattr(methods, name) if name in methods.__all__ else None
     found: Callable[..., Any] = getattr(import_module(f"paddle.{module}"), name)
     return found
 

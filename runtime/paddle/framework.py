@@ -62,3 +62,11 @@ class ParamAttr(_of_programs.ParamAttr):
             do_model_average=do_model_average,
             need_clip=need_clip,
         )
+
+
+def __getattr__(name: str) -> Any:
+    if name == "core":
+        from paddle.fluid import core
+
+        return core
+    raise AttributeError(f"paddle.framework.{name} does not exist", name=name)

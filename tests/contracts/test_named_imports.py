@@ -24,7 +24,7 @@ NAMED = {
         "* _mode _program.description.dtypes _program.running.places device fluid framework tensor v2"
     ),
     "_aliases": "*",  # the packages of v2 that have another name too
-    "_mode": "*",  # modules of tensor, whose functions are methods of variables
+    "_mode": "* tensor",  # modules of tensor, whose functions are methods of variables
     "_program.lowering.op_rows": "_program.ops",  # the families import it
     "_program.ops": "_program.ops",
     "dataset": "dataset",
@@ -34,6 +34,7 @@ NAMED = {
     "metric": "metric",
     "nn": "nn",
     "optimizer": "optimizer v2.optimizer",  # one name, two generations: decision 73
+    "tensor": "*",  # its own modules
     "static": "_program static tensor.creation fluid",  # what did not change since fluid is fluid's very own
     "utils": "utils",
     "v2": "fluid v2",

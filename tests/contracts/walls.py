@@ -108,6 +108,7 @@ TABLE = (
     Row("distributed.__init__", "_public_names", "importlib"),
     Row("distributed.entry_attr"),
     Row("distributed.{launch, fleet.launch}", "_launch.fleet.cli", "sys"),
+    Row("distributed.parallel", "_absent", "os"),
     Row("distributed.launch_ps", "_launch.fleet.{cli, older}", "sys"),
     Row("fluid.transpiler.details", "_absent _program.errors", "socket time"),
     Row("fluid.tests.unittests", "_absent", "numpy"),
@@ -119,19 +120,26 @@ TABLE = (
     Row("_homes"),
     Row("_public_names", "_absent", "sys"),
     Row("_mode", "_absent _homes _program.description.{arithmetic, written}", "importlib"),
+    Row("framework", "_program.{description, writing} fluid.core"),
     Row(
-        "{device, framework, regularizer}",
-        "_absent _public_names _program.{description, running.places, writing}",
+        "{device, regularizer}",
+        "_absent _public_names _program.{running.places, writing}",
     ),
     Row("common_ops_import", "_program.{description, writing} fluid.core"),
-    Row("tensor", "tensor _mode _program.{description, writing} framework", "numpy"),
+    Row("tensor", "tensor _absent _mode _program.{description, writing} framework", "numpy"),
+    Row("tensor.__init__", "_homes", "importlib"),
+    Row(
+        "tensor.methods", "tensor _absent _program.{description, running.lod_tensor, running.scope}", "numpy"
+    ),
     Row(
         "nn",
         "nn _absent _public_names _mode _program.{description, files.state_dict, writing} tensor",
     ),
     Row("nn.functional.conv", "_program.{errors, writing} tensor"),
     Row("nn.__init__", "_public_names", "importlib"),
-    Row("nn.functional.__init__", "_public_names nn.functional"),
+    Row("nn.functional.__init__", "_public_names nn.functional tensor"),
+    Row("nn.layer.__init__", "nn", "importlib"),
+    Row("nn.layer.walk", "fluid.layers.rnn tensor"),
     Row("nn.layer.pooling", "nn", "inspect"),
     Row(
         "static",

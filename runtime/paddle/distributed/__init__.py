@@ -10,18 +10,19 @@ from paddle._public_names import missing
 
 _MODULES = frozenset({"fleet", "launch"})
 _DATASETS = frozenset({"InMemoryDataset", "QueueDataset"})
-_ENTRIES = frozenset({"CountFilterEntry", "ProbabilityEntry"})
+_ENTRIES = frozenset({"CountFilterEntry", "ProbabilityEntry", "ShowClickEntry"})
+_WORKERS = frozenset({"ParallelEnv", "get_rank", "get_world_size"})
 _COLLECTIVE = "training is with parameter servers (paddle.distributed.fleet)"
 _LATER = dict.fromkeys(
     (
-        *("ParallelEnv", "ReduceOp", "all_gather", "all_reduce", "barrier", "broadcast", "get_group"),
-        *("get_rank", "get_world_size", "init_parallel_env", "new_group", "recv", "reduce", "scatter"),
+        *("ReduceOp", "all_gather", "all_reduce", "barrier", "broadcast", "get_group"),
+        *("init_parallel_env", "new_group", "recv", "reduce", "scatter"),
         *("send", "spawn", "split", "wait"),
     ),
     _COLLECTIVE,
 )
 
-__all__ = sorted(_MODULES | _DATASETS | _ENTRIES)
+__all__ = sorted(_MODULES | _DATASETS | _ENTRIES | _WORKERS)
 
 
 def __getattr__(name: str) -> Any:
@@ -31,6 +32,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module("paddle.distributed.fleet.dataset"), name)
     if name in _ENTRIES:
         return getattr(import_module("paddle.distributed.entry_attr"), name)
+    if name in _WORKERS:
+        return getattr(import_module("paddle.distributed.parallel"), name)
     raise missing(__name__, name, _LATER.get(name, ""))
 
 

@@ -1,11 +1,11 @@
-"""Which ids of a table get a row: ``paddle.distributed.CountFilterEntry`` and ``ProbabilityEntry``.
+"""Which ids of a table get a row: ``paddle.distributed.CountFilterEntry`` and its family.
 
 They must never know a table. Guarantee: numbers that cannot be are errors when one is made.
 """
 
 from __future__ import annotations
 
-__all__ = ["CountFilterEntry", "EntryAttr", "ProbabilityEntry"]
+__all__ = ["CountFilterEntry", "EntryAttr", "ProbabilityEntry", "ShowClickEntry"]
 
 
 class EntryAttr:
@@ -39,3 +39,18 @@ class ProbabilityEntry(EntryAttr):
         if not isinstance(probability, float) or not 0 < probability < 1:
             raise ValueError(f"probability must be a float in (0, 1), and not {probability!r}")
         self._number = probability
+
+
+class ShowClickEntry(EntryAttr):
+    """Every id gets a row. ``show_name`` and ``click_name`` are the variables that say how often what a
+    sample tells of was shown and clicked, for accessors that forget rows by these; this release sweeps rows
+    by the sightings it counts itself (``fleet.shrink``)."""
+
+    def __init__(self, show_name: str, click_name: str) -> None:
+        if not isinstance(show_name, str) or not isinstance(click_name, str):
+            raise ValueError("show_name and click_name must be a str")
+        self._show_name, self._click_name = show_name, click_name
+
+    def _to_attr(self) -> str:
+        """As an operator's attribute says it."""
+        return f"show_click_entry:{self._show_name}:{self._click_name}"

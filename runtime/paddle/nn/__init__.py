@@ -12,8 +12,8 @@ from paddle._public_names import missing
 
 _HOMES = {
     "layer.activation": """
-        ELU GELU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Maxout
-        PReLU ReLU ReLU6 SELU Sigmoid Silu Softmax Softplus Softshrink Softsign Swish Tanh
+        CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Maxout
+        Mish PReLU ReLU ReLU6 SELU Sigmoid Silu Softmax Softmax2D Softplus Softshrink Softsign Swish Tanh
         Tanhshrink ThresholdedReLU
         """,
     "layer.basics": "CosineSimilarity Dropout Dropout2D Embedding Flatten Identity Linear Pad1D Pad2D",
@@ -34,6 +34,12 @@ _HOMES = {
         AdaptiveMaxPool3D AvgPool1D AvgPool2D AvgPool3D MaxPool1D MaxPool2D MaxPool3D
         """,
     "layer.rnn": "GRU LSTM RNN BiRNN SimpleRNN",
+    "layer.similarity": """
+        Bilinear ChannelShuffle CosineEmbeddingLoss GaussianNLLLoss HingeEmbeddingLoss
+        MultiLabelSoftMarginLoss MultiMarginLoss PairwiseDistance PixelShuffle PixelUnshuffle PoissonNLLLoss
+        SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss Unflatten Upsample UpsamplingBilinear2D
+        UpsamplingNearest2D ZeroPad2D
+        """,
     "layer.transformer": "MultiHeadAttention TransformerEncoder TransformerEncoderLayer",
     "clip": "ClipGradByGlobalNorm ClipGradByNorm ClipGradByValue",
 }
@@ -44,6 +50,8 @@ __all__ = [*sorted(_MODULES), *sorted(_WHERE)]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "loss":  # what 2.0 had at this place, too
+        return import_module("paddle.nn.layer.loss")
     if name in _MODULES:
         return import_module(f"paddle.nn.{name}")
     if name in _WHERE:

@@ -30,6 +30,7 @@ _HOMES = {
     "fluid": ("BuildStrategy CompiledProgram ExecutionStrategy ParallelExecutor WeightNormParamAttr"),
     "fluid.layers": "Print py_func",
     "static.measures": "accuracy auc",
+    "fluid.contrib.layers": "ctr_metric_bundle",
     "fluid.io": "load load_program_state load_vars save save_vars set_program_state",
     "fluid.optimizer": "ExponentialMovingAverage",
 }
@@ -42,6 +43,8 @@ __all__ = [*sorted(_MODULES), *sorted(_WHERE)]
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"paddle.static.{name}")
+    if name == "io":  # where the original keeps what it saves and loads by
+        return import_module("paddle.fluid.io")
     if name not in _WHERE:
         raise missing(__name__, name)
     try:

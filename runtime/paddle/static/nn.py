@@ -12,11 +12,12 @@ from typing import Any
 
 from paddle import _mode
 from paddle._public_names import missing
+from paddle.tensor.creation import create_parameter
 
 _OF_FLUID = frozenset(
     """
-    batch_norm bilinear_tensor_product case cond conv2d conv2d_transpose conv3d
-    conv3d_transpose crf_decoding
+    StaticRNN batch_norm bilinear_tensor_product case cond continuous_value_model conv2d
+    conv2d_transpose conv3d conv3d_transpose crf_decoding
     data_norm group_norm instance_norm layer_norm nce prelu py_func row_conv sequence_concat
     sequence_conv sequence_enumerate sequence_expand sequence_expand_as sequence_first_step
     sequence_last_step sequence_pad sequence_pool sequence_reshape sequence_reverse sequence_scatter
@@ -24,7 +25,7 @@ _OF_FLUID = frozenset(
     """.split()  # noqa: SIM905  read in columns
 )
 
-__all__ = ["embedding", "fc", "sparse_embedding", *sorted(_OF_FLUID)]
+__all__ = ["create_parameter", "embedding", "fc", "sparse_embedding", *sorted(_OF_FLUID)]
 
 
 def __getattr__(name: str) -> Any:

@@ -116,3 +116,54 @@ def test_an_encoder_learns():
     executor.run(paddle.static.default_startup_program())
     losses = [executor.run(feed={"x": X}, fetch_list=[loss])[0].item() for _ in range(15)]
     assert losses[-1] < losses[0]
+
+
+@pytest.mark.parametrize(
+    ("make", "reads_lengths"),
+    [
+        (lambda: nn.LSTM(4, 3, num_layers=2, direction="bidirect"), True),
+        (lambda: nn.GRU(4, 3, time_major=True), False),
+        (lambda: nn.RNN(nn.LSTMCell(4, 3), is_reverse=True), True),
+        (lambda: nn.BiRNN(nn.GRUCell(4, 3), nn.GRUCell(4, 3)), False),
+        (lambda: nn.RNN(nn.SimpleRNNCell(4, 3)), False),
+    ],
+)
+def test_of_any_number_of_steps_it_is_what_it_is_of_as_many(make, reads_lengths):
+    layer = make()
+    length = paddle.static.data("length", [None], "int64") if reads_lengths else None
+    table = paddle.create_parameter([9, 4], "float32")
+    ids = [paddle.static.data(name, [None, size], "int64") for name, size in (("ids", 5), ("open", None))]
+    found = []
+    for each in ids:
+        rows = paddle.nn.functional.embedding(each, table)  # an axis whose size follows from no value
+        steps = paddle.transpose(rows, [1, 0, 2]) if getattr(layer, "time_major", False) else rows
+        outputs, states = layer(steps, sequence_length=length)
+        ends = [outputs, *(state for state in _flat(states))]
+        cost = paddle.add_n([paddle.sum(paddle.sin(end)) for end in ends])
+        found.append([*ends, *paddle.static.gradients([cost], [table, *layer.parameters()])])
+    fed = np.random.default_rng(2).integers(0, 9, (3, 5))
+    feed = {"ids": fed, "open": fed, **({"length": LENGTHS} if reads_lengths else {})}
+    executor = paddle.static.Executor()
+    executor.run(paddle.static.default_startup_program())
+    values = executor.run(feed=feed, fetch_list=[*found[0], *found[1]])
+    for one, other in zip(values[: len(found[0])], values[len(found[0]) :], strict=True):
+        assert other == pytest.approx(one, abs=1e-5)
+        assert np.abs(one).max() > 0.01
+    shorter = executor.run(feed={**feed, "open": fed[:, :2]}, fetch_list=found[1][0])[0]
+    assert 2 in shorter.shape
+
+
+def _flat(states):
+    return [each for one in states for each in _flat(one)] if isinstance(states, (list, tuple)) else [states]
+
+
+def test_a_cell_is_heard_beyond_the_length_and_a_network_is_not():
+    length = paddle.static.data("length", [None], "int64")
+    x = paddle.static.data("x", [None, 5, 4])
+    (cell, network), _ = run(
+        nn.RNN(nn.GRUCell(4, 6))(x, sequence_length=length)[0],
+        nn.GRU(4, 6)(x, sequence_length=length)[0],
+        length=LENGTHS,
+    )
+    assert cell[1, 2:].any()
+    assert not network[1, 2:].any()

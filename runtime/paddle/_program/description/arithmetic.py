@@ -55,6 +55,12 @@ class Arithmetic:
         attrs = {"in_dtype": int(self.dtype), "out_dtype": int(kind)}
         return _append(self, "cast", {"X": [self]}, attrs, kind)
 
+    @property
+    def T(self) -> Any:  # noqa: N802  Paddle's name
+        """The same with its axes the other way round."""
+        order = list(range(len(self.shape)))[::-1]
+        return _append(self, "transpose2", {"X": [self]}, {"axis": order}, self.dtype)
+
     def __neg__(self) -> Any:
         return _scaled(self, -1.0, 0.0)
 
@@ -145,7 +151,7 @@ def _append(near: Any, type: str, inputs: Mapping[str, Any], attrs: Mapping[str,
 
 
 _OUT = {"stack": "Y"}
-_WITH_SHAPES = frozenset({"squeeze2", "unsqueeze2"})
+_WITH_SHAPES = frozenset({"squeeze2", "transpose2", "unsqueeze2"})
 
 
 def _scaled(x: Any, scale: Any, bias: Any) -> Any:

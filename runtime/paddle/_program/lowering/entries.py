@@ -11,13 +11,16 @@ from paddle._program.errors import BadProgram
 
 
 def entry_of(said: str) -> Entry:
-    """``none``, ``count_filter_entry:5`` or ``probability_entry:0.1``."""
+    """``none``, ``count_filter_entry:5``, ``probability_entry:0.1`` or ``show_click_entry:show:click``."""
     if said == "none":
         return Entry()
     name, _, number = said.partition(":")
+    if name == "show_click_entry":  # says what was shown and clicked, and holds no id back
+        return Entry()
     if name not in ("count_filter_entry", "probability_entry"):
         raise NotInThisRelease(
-            f"entry {said!r} of a table is not in this release: it has CountFilterEntry and ProbabilityEntry"
+            f"entry {said!r} of a table is not in this release: it has CountFilterEntry, "
+            "ProbabilityEntry and ShowClickEntry"
         )
     try:
         return Entry("count" if name == "count_filter_entry" else "probability", float(number))

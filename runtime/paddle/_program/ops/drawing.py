@@ -128,11 +128,30 @@ def _truncated(host: Host, op: Operator) -> None:
     """Nothing farther from the mean than two standard deviations: what is, is drawn again."""
     from paddle._program.ops.filling import drawing
 
-    generator = drawing(host, op)
-    value = generator.standard_normal(tuple(op.attr("shape")), np.float32)
-    while (beyond := np.abs(value) > 2).any():
-        value[beyond] = generator.standard_normal(int(beyond.sum()), np.float32)
-    host.give(op, "Out", value * np.float32(op.attr("std")) + np.float32(op.attr("mean")))
+    value = truncated(drawing(host, op), tuple(op.attr("shape")))
+    value *= np.float32(op.attr("std"))
+    value += np.float32(op.attr("mean"))
+    host.give(op, "Out", value)
+
+
+_AT_ONCE = 1 << 16
+"""So many numbers are looked at while the cache still has them."""
+
+
+def truncated(generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Standard normal numbers that are nowhere beyond 2. What is beyond is drawn again, all that is in order,
+    until nothing is: the numbers do not depend on how many are looked at together."""
+    value = generator.standard_normal(shape, np.float32)
+    flat = value.reshape(-1)
+    parts = [
+        at + np.flatnonzero(np.abs(flat[at : at + _AT_ONCE]) > 2) for at in range(0, flat.size, _AT_ONCE)
+    ]
+    beyond = np.concatenate(parts) if parts else np.empty(0, np.int64)
+    while beyond.size:
+        drawn = generator.standard_normal(beyond.size, np.float32)
+        flat[beyond] = drawn
+        beyond = beyond[np.abs(drawn) > 2]
+    return value
 
 
 @lowers("sampling_id", min=0.0, max=1.0, seed=0)

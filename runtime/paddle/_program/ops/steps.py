@@ -92,13 +92,12 @@ def _static(low: Lowering, op: Operator) -> None:
     if not inputs:
         raise BadProgram(f"StaticRNN takes a step_input, which says how often (written at {op.where})")
     count = inputs[0].variable.shape[0]
-    is_open = count < 0
-    if is_open and not low.infers:
+    if count < 0 and not low.infers:
         raise BadProgram(
             "StaticRNN.step_input takes tensors whose first size, that of moments, is known when it is run: "
             f"use DynamicRNN for sequences (written at {op.where})"
         )
-    count = 1 if is_open else count
+    told, count = count, 1 if low.infers else count  # one moment says what all are like
     states = [low.value(name) for name in op.input("Boots")]
     given: list[list[Any]] = [[] for _ in op.attr("results")]
     moments = range(count - 1, -1, -1) if op.attr("reverse") else range(count)
@@ -113,8 +112,8 @@ def _static(low: Lowering, op: Operator) -> None:
             parts.append(inner.value(name).variable)
     for index, parts in enumerate(given):
         out = _stacked(low, parts[::-1] if op.attr("reverse") else parts)
-        if is_open:
-            out = anything(low, (-1, *out.shape[1:]), out.dtype)
+        if low.infers:
+            out = anything(low, (told, *out.shape[1:]), out.dtype)
         low.give(op, "Out", out, (), index=index)
 
 

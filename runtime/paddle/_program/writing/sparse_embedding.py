@@ -32,12 +32,14 @@ def sparse_embedding(
     The height in ``size`` limits nothing; an initializer that goes by a table's sizes goes by it. As the
     original's it takes the last size of ids for their own where that is 1: the rows of [n, 1] ids are
     [n, width]. ``entry``: which ids get a row, a ``CountFilterEntry`` or ``ProbabilityEntry`` of
-    ``paddle.distributed``; until one has, it reads zeros and learns nothing. ``is_test``: the layer's rows
-    learn nothing; a program without an optimizer makes none anyway.
+    ``paddle.distributed``; until one has, it reads zeros and learns nothing (a
+    ``ShowClickEntry`` lets all in). ``is_test``: the layer's rows learn nothing; a program without an
+    optimizer makes none anyway.
     """
     if entry is not None and not hasattr(entry, "_to_attr"):
         raise BadArgument(
-            f"entry is a CountFilterEntry or a ProbabilityEntry of paddle.distributed, not {entry!r}"
+            "entry is a CountFilterEntry, ProbabilityEntry or ShowClickEntry of paddle.distributed, not "
+            f"{entry!r}"
         )
     sizes = [int(each) for each in size]
     if len(sizes) != 2 or min(sizes) < 1:

@@ -11,6 +11,11 @@ __all__ = [
     "FileInstantDataset",
     "InMemoryDataset",
     "QueueDataset",
+    "TreeIndex",
 ]
 
 BoxPSDataset = absent("paddle.distributed.fleet.BoxPSDataset", "it trains on BoxPS, which is not open")
+TreeIndex = absent(
+    "paddle.distributed.fleet.dataset.TreeIndex",
+    "trees for recommendation are parameters of tdm_child and tdm_sampler here (paddle.fluid.contrib.layers)",
+)

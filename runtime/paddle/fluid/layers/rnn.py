@@ -27,6 +27,8 @@ class _Steps:
         self._inner: Block | None = None
         self._outer: Block | None = None
         self._is_over = False
+        self.is_reverse = False
+        """Whether the last moment comes first."""
         self._steps: dict[str, Variable] = {}
         self._statics: dict[str, Variable] = {}
         self._memories: dict[str, tuple[Variable | None, float]] = {}
@@ -100,6 +102,7 @@ class _Steps:
             "boots": ["" if boot is None else boot.name for boot in boots],
             "starts": [start for _, start in self._memories.values()],
             "results": [each.name for each in self._results],
+            "reverse": self.is_reverse,
         }
         outer.append_op(self.type, inputs=inputs, outputs={"Out": self._given}, attrs=attrs)
 

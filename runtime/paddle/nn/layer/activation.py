@@ -12,13 +12,37 @@ from paddle.nn import functional
 from paddle.nn.layer.layers import Layer
 
 __all__ = [
-    *("ELU", "GELU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid"),
-    *("LogSoftmax", "Maxout", "PReLU", "ReLU", "ReLU6", "SELU", "Sigmoid", "Silu", "Softmax", "Softplus"),
+    *(
+        "CELU",
+        "ELU",
+        "GELU",
+        "GLU",
+        "Hardshrink",
+        "Hardsigmoid",
+        "Hardswish",
+        "Hardtanh",
+        "LeakyReLU",
+        "LogSigmoid",
+    ),
+    *(
+        "LogSoftmax",
+        "Maxout",
+        "Mish",
+        "PReLU",
+        "ReLU",
+        "ReLU6",
+        "SELU",
+        "Sigmoid",
+        "Silu",
+        "Softmax",
+        "Softmax2D",
+        "Softplus",
+    ),
     *("Softshrink", "Softsign", "Swish", "Tanh", "Tanhshrink", "ThresholdedReLU"),
 ]
 
 
-def _layer(name: str, function: str, *arguments: str) -> type[Layer]:
+def layer_of(name: str, function: str, *arguments: str, module: str = __name__) -> type[Layer]:
     """A layer that is a function; ``arguments``: those of the function that the layer takes, in order."""
 
     def made(self: Layer, *values: Any, **named: Any) -> None:
@@ -28,41 +52,55 @@ def _layer(name: str, function: str, *arguments: str) -> type[Layer]:
         if unknown := sorted(set(self._named) - set(arguments)) or len(values) > len(arguments) + 1:
             raise TypeError(f"paddle.nn.{name} takes {', '.join(arguments) or 'no arguments'}, not {unknown}")
 
-    def forward(self: Layer, x: Any) -> Any:
+    def forward(self: Layer, *inputs: Any) -> Any:
         """Append the function."""
-        return getattr(functional, function)(x, **self._named)
+        return getattr(functional, function)(*inputs, **self._named)
 
     says = f"``paddle.nn.functional.{function}`` as a layer."
     return type(Layer)(
         name,
         (Layer,),
-        {"__init__": made, "forward": forward, "__doc__": says, "__module__": __name__},
+        {"__init__": made, "forward": forward, "__doc__": says, "__module__": module},
     )
 
 
-ELU = _layer("ELU", "elu", "alpha")
-GELU = _layer("GELU", "gelu", "approximate")
-Hardshrink = _layer("Hardshrink", "hardshrink", "threshold")
-Hardsigmoid = _layer("Hardsigmoid", "hardsigmoid")
-Hardswish = _layer("Hardswish", "hardswish")
-Hardtanh = _layer("Hardtanh", "hardtanh", "min", "max")
-LeakyReLU = _layer("LeakyReLU", "leaky_relu", "negative_slope")
-LogSigmoid = _layer("LogSigmoid", "log_sigmoid")
-LogSoftmax = _layer("LogSoftmax", "log_softmax", "axis")
-Maxout = _layer("Maxout", "maxout", "groups", "axis")
-ReLU = _layer("ReLU", "relu")
-ReLU6 = _layer("ReLU6", "relu6")
-SELU = _layer("SELU", "selu", "scale", "alpha")
-Sigmoid = _layer("Sigmoid", "sigmoid")
-Silu = _layer("Silu", "silu")
-Softmax = _layer("Softmax", "softmax", "axis")
-Softplus = _layer("Softplus", "softplus", "beta", "threshold")
-Softshrink = _layer("Softshrink", "softshrink", "threshold")
-Softsign = _layer("Softsign", "softsign")
-Swish = _layer("Swish", "swish")
-Tanh = _layer("Tanh", "tanh")
-Tanhshrink = _layer("Tanhshrink", "tanhshrink")
-ThresholdedReLU = _layer("ThresholdedReLU", "thresholded_relu", "threshold")
+CELU = layer_of("CELU", "celu", "alpha")
+ELU = layer_of("ELU", "elu", "alpha")
+GELU = layer_of("GELU", "gelu", "approximate")
+GLU = layer_of("GLU", "glu", "axis")
+Hardshrink = layer_of("Hardshrink", "hardshrink", "threshold")
+Hardsigmoid = layer_of("Hardsigmoid", "hardsigmoid")
+Hardswish = layer_of("Hardswish", "hardswish")
+Hardtanh = layer_of("Hardtanh", "hardtanh", "min", "max")
+LeakyReLU = layer_of("LeakyReLU", "leaky_relu", "negative_slope")
+LogSigmoid = layer_of("LogSigmoid", "log_sigmoid")
+LogSoftmax = layer_of("LogSoftmax", "log_softmax", "axis")
+Maxout = layer_of("Maxout", "maxout", "groups", "axis")
+Mish = layer_of("Mish", "mish")
+ReLU = layer_of("ReLU", "relu")
+ReLU6 = layer_of("ReLU6", "relu6")
+SELU = layer_of("SELU", "selu", "scale", "alpha")
+Sigmoid = layer_of("Sigmoid", "sigmoid")
+Silu = layer_of("Silu", "silu")
+Softmax = layer_of("Softmax", "softmax", "axis")
+Softplus = layer_of("Softplus", "softplus", "beta", "threshold")
+Softshrink = layer_of("Softshrink", "softshrink", "threshold")
+Softsign = layer_of("Softsign", "softsign")
+Swish = layer_of("Swish", "swish")
+Tanh = layer_of("Tanh", "tanh")
+Tanhshrink = layer_of("Tanhshrink", "tanhshrink")
+ThresholdedReLU = layer_of("ThresholdedReLU", "thresholded_relu", "threshold")
+
+
+class Softmax2D(Layer):
+    """Softmax over the channels of images (n, channels, height, width), or (channels, height, width)."""
+
+    def __init__(self, name: str | None = None) -> None:
+        super().__init__()
+
+    def forward(self, x: Any) -> Any:
+        """Append the function."""
+        return functional.softmax(x, axis=-3)
 
 
 class PReLU(Layer):

@@ -1,28 +1,32 @@
 """Recurrent networks: ``paddle.nn.LSTM``, ``GRU``, ``SimpleRNN``, and ``RNN`` over a cell.
 
-They must never know what a cell computes. Guarantee: steps of a sequence beyond its length change no state
-and give zeros. A program has as many copies of a cell as there are steps, so the axis of time has a declared
-size.
+They must never know what a cell computes. Guarantee: steps of a sequence beyond its length change no state;
+of networks they give zeros, of ``RNN`` what the cell gives. Where the axis of time has a declared size a
+program has as many copies of a cell as there are steps; where it has none the cell is written once, and a run
+goes through it for each step that is fed.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from paddle._absent import NotInThisRelease
 from paddle.nn import functional
 from paddle.nn.layer.cells import GRUCell, LSTMCell, SimpleRNNCell
 from paddle.nn.layer.container import LayerList
 from paddle.nn.layer.layers import Layer
+from paddle.nn.layer.walk import Walk
 from paddle.tensor.creation import full
 from paddle.tensor.logic import less_than
-from paddle.tensor.manipulation import cast, concat, reshape, stack, unstack
+from paddle.tensor.manipulation import cast, concat, reshape, stack, transpose, unstack
+from paddle.tensor.math import sum
 
 __all__ = ["GRU", "LSTM", "RNN", "BiRNN", "SimpleRNN"]
 
 
 class RNN(Layer):
     """A cell over all steps of a batch (n, time, size); (time, n, size) where ``time_major``."""
+
+    _zeros = False
 
     def __init__(self, cell: Layer, is_reverse: bool = False, time_major: bool = False) -> None:
         super().__init__()
@@ -36,11 +40,7 @@ class RNN(Layer):
         """Append all steps; gives all outputs, and the states after the last. ``others`` are the cell's."""
         axis = 0 if self.time_major else 1
         if inputs.shape[axis] < 0:
-            raise NotInThisRelease(
-                f"{type(self).__name__} of {inputs.name!r}: its axis of time has no declared size "
-                f"{list(inputs.shape)}, which is not in this release: declare it and pad, or use "
-                "sequences (fluid.layers.dynamic_lstm, dynamic_gru)"
-            )
+            return self._open(inputs, initial_states, sequence_length, others)
         steps = unstack(inputs, axis)
         states = self.cell.get_initial_states(steps[0]) if initial_states is None else initial_states
         outputs: list[Any] = [None] * len(steps)
@@ -49,18 +49,38 @@ class RNN(Layer):
             output, after = self.cell(steps[at], states, **others)
             if sequence_length is not None:
                 there = _there(sequence_length, at)
-                output, after = output * there, _chosen(there, after, states)
+                output, after = output * there if self._zeros else output, _chosen(there, after, states)
             outputs[at], states = output, after
         return stack(outputs, axis), states
+
+    def _open(self, inputs: Any, states: Any, sequence_length: Any, others: Any) -> tuple[Any, Any]:
+        """As many steps as are fed."""
+        batch = transpose(inputs, _SWAPPED) if self.time_major else inputs
+        if states is None:
+            states = self.cell.get_initial_states(sum(batch, 1))
+        walk = Walk(batch, sequence_length, self.is_reverse)
+        outputs, states = walk.along(
+            lambda step, before: self.cell(step, before, **others), states, self._zeros
+        )
+        return transpose(outputs, _SWAPPED) if self.time_major else outputs, states
+
+
+_SWAPPED = [1, 0, 2]
+
+
+class _RNN(RNN):
+    _zeros = True
 
 
 class BiRNN(Layer):
     """Two cells, one over the steps as they come and one from the last to the first."""
 
+    _along: type[RNN] = RNN
+
     def __init__(self, cell_fw: Layer, cell_bw: Layer, time_major: bool = False) -> None:
         super().__init__()
-        self.forwards = RNN(cell_fw, False, time_major)
-        self.backwards = RNN(cell_bw, True, time_major)
+        self.forwards = self._along(cell_fw, False, time_major)
+        self.backwards = self._along(cell_bw, True, time_major)
 
     def forward(
         self, inputs: Any, initial_states: Any = None, sequence_length: Any = None, **others: Any
@@ -70,6 +90,10 @@ class BiRNN(Layer):
         ahead, ahead_states = self.forwards(inputs, first, sequence_length, **others)
         back, back_states = self.backwards(inputs, second, sequence_length, **others)
         return concat([ahead, back], axis=-1), (ahead_states, back_states)
+
+
+class _BiRNN(BiRNN):
+    _along = _RNN
 
 
 class _Stacked(Layer):
@@ -100,9 +124,9 @@ class _Stacked(Layer):
         for width in widths:
             cells = [type(self)._cell(width, hidden_size, **attributes) for _ in range(1 + self._two)]
             if self._two:
-                self.layers.append(BiRNN(*cells, time_major=time_major))
+                self.layers.append(_BiRNN(*cells, time_major=time_major))
             else:
-                self.layers.append(RNN(cells[0], direction == "backward", time_major))
+                self.layers.append(_RNN(cells[0], direction == "backward", time_major))
 
     def forward(
         self, inputs: Any, initial_states: Any = None, sequence_length: Any = None

@@ -9,6 +9,7 @@ from typing import Any
 
 from paddle._program.description.dtypes import VarType
 from paddle._program.description.variable import Variable
+from paddle._program.errors import BadArgument
 from paddle._program.writing.initializer import Constant
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid._listed import lacking
@@ -16,9 +17,16 @@ from paddle.fluid._listed import lacking
 __all__ = ["ctr_metric_bundle"]
 
 
-def ctr_metric_bundle(input: Variable, label: Variable) -> tuple[Variable, ...]:
+def ctr_metric_bundle(
+    input: Variable, label: Variable, ins_tag_weight: Variable | None = None
+) -> tuple[Variable, ...]:
     """What measures of click-through rates are made of, added up over runs: squared errors, absolute errors,
-    probabilities, q values, clicks and samples, a variable of shape [1] each."""
+    probabilities, q values, clicks and samples, a variable of shape [1] each.
+
+    ``ins_tag_weight``: 0 in its first row means that the q values and samples of a run do not count.
+    """
+    if tuple(input.shape) != tuple(label.shape):
+        raise BadArgument(f"input {list(input.shape)} and label {list(label.shape)} are of one shape")
     helper = LayerHelper("ctr_metric_bundle")
     clicks = _cast(helper, label)
     error = _op(helper, "elementwise_sub", {"X": [input], "Y": [clicks]})
@@ -31,6 +39,12 @@ def ctr_metric_bundle(input: Variable, label: Variable) -> tuple[Variable, ...]:
         "pos": clicks,
         "ins": ones,
     }
+    if ins_tag_weight is not None:
+        weight = _cast(helper, ins_tag_weight)
+        told = {"axes": [0], "starts": [0], "ends": [1]}
+        first = _op(helper, "slice", {"Input": [weight]}, told)
+        for name in ("q", "ins"):
+            parts[name] = _op(helper, "elementwise_mul", {"X": [parts[name]], "Y": [first]}, {"axis": -1})
     return tuple(_added_up(helper, name, part) for name, part in parts.items())
 
 

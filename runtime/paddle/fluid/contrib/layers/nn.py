@@ -6,8 +6,9 @@ from paddle._program.description.variable import Variable
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle._program.writing.sparse_embedding import sparse_embedding
 from paddle.fluid._listed import lacking
+from paddle.fluid.contrib.layers.trees import tdm_child, tdm_sampler
 
-__all__ = ["shuffle_batch", "sparse_embedding"]
+__all__ = ["shuffle_batch", "sparse_embedding", "tdm_child", "tdm_sampler"]
 
 
 def shuffle_batch(x: Variable, seed: int | Variable | None = None) -> Variable:

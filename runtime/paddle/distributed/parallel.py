@@ -1,0 +1,55 @@
+"""Which worker of how many this process is: ``paddle.distributed.get_rank`` and ``get_world_size``.
+
+It must never know a server. Guarantee: what the launcher set in the environment, and
+without one worker 0 of 1.
+"""
+
+from __future__ import annotations
+
+import os
+
+from paddle._absent import NotInThisRelease
+
+__all__ = ["ParallelEnv", "get_rank", "get_world_size"]
+
+
+def _number(name: str, otherwise: int) -> int:
+    said = os.environ.get(name) or str(otherwise)
+    try:
+        return int(said)
+    except ValueError:
+        raise ValueError(f"{name} is a whole number, and not {said!r}: the launcher sets it") from None
+
+
+def _of_all(group: object, function: str) -> None:
+    if group is not None:
+        raise NotInThisRelease(
+            f"paddle.distributed.{function} of a group is not in this release: training is with parameter "
+            "servers (paddle.distributed.fleet), whose workers are one group"
+        )
+
+
+def get_rank(group: object = None) -> int:
+    """This worker's number."""
+    _of_all(group, "get_rank")
+    return _number("PADDLE_TRAINER_ID", 0)
+
+
+def get_world_size(group: object = None) -> int:
+    """How many workers there are."""
+    _of_all(group, "get_world_size")
+    return _number("PADDLE_TRAINERS_NUM", 1)
+
+
+class ParallelEnv:
+    """The same, and where workers listen."""
+
+    def __init__(self) -> None:
+        self.rank = self.local_rank = get_rank()
+        self.world_size = self.nranks = get_world_size()
+        self.device_id = 0
+        self.trainer_endpoints = [
+            each for each in os.environ.get("PADDLE_TRAINER_ENDPOINTS", "").split(",") if each
+        ]
+        known = self.rank < len(self.trainer_endpoints)
+        self.current_endpoint = self.trainer_endpoints[self.rank] if known else ""
