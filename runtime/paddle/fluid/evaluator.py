@@ -14,6 +14,8 @@ import numpy as np
 from paddle._absent import absent
 from paddle._program.description import unique_name
 from paddle._program.description.dtypes import VarType
+from paddle._program.description.guards import default_main_program, program_guard
+from paddle._program.description.program import Program
 from paddle._program.description.variable import Variable
 from paddle._program.errors import NotInitialized
 from paddle._program.running.fetched import Fetched
@@ -64,21 +66,31 @@ class Evaluator:
 
 
 class Accuracy(Evaluator):
-    """The share of samples whose label is among the ``k`` greatest of their row; ``metrics``: a batch's."""
+    """The share of samples whose label is among the ``k`` greatest of their row; ``metrics``: a batch's.
 
-    def __init__(self, input: Variable, label: Variable, k: int = 1, **kwargs: Any) -> None:
+    ``main_program`` and ``startup_program`` say to which programs it is added, where not to the default ones.
+    """
+
+    def __init__(
+        self,
+        input: Variable,
+        label: Variable,
+        k: int = 1,
+        main_program: Program | None = None,
+        startup_program: Program | None = None,
+        **kwargs: Any,
+    ) -> None:
         from paddle.fluid import layers
 
         super().__init__("accuracy", **kwargs)
-        correct, total = (
-            self.helper.create_variable_for_type_inference(VarType.INT32, stop_gradient=True)
-            for _ in range(2)
-        )
-        self.metrics.append(layers.accuracy(input=input, label=label, k=k, correct=correct, total=total))
-        self.total = self._create_state("total", "int64", [1])
-        self.correct = self._create_state("correct", "int64", [1])
-        self._add(self.total, layers.cast(total, "int64"))
-        self._add(self.correct, layers.cast(correct, "int64"))
+        with program_guard(main_program or default_main_program(), startup_program):
+            self.total = self._create_state("total", "int64", [1])
+            self.correct = self._create_state("correct", "int64", [1])
+            create = self.helper.create_variable_for_type_inference
+            correct, total = (create(VarType.INT32, stop_gradient=True) for _ in range(2))
+            self.metrics.append(layers.accuracy(input, label, k, correct=correct, total=total))
+            self._add(self.total, layers.cast(total, "int64"))
+            self._add(self.correct, layers.cast(correct, "int64"))
 
     def eval(self, executor: Any, eval_program: Any = None) -> np.ndarray:
         """The share of all samples, an array of one number."""

@@ -28,6 +28,22 @@ def test_an_accuracy_is_of_all_samples_since_it_was_reset() -> None:
         accuracy.eval(exe)
 
 
+def test_an_accuracy_is_added_to_the_program_that_is_told() -> None:
+    scores = fluid.layers.data(name="scores", shape=[3], dtype="float32")
+    label = fluid.layers.data(name="label", shape=[1], dtype="int64")
+    train = fluid.evaluator.Accuracy(input=scores, label=label)
+    test_program = fluid.default_main_program().clone()
+    test = fluid.evaluator.Accuracy(input=scores, label=label, main_program=test_program)
+    pruned = fluid.io.get_inference_program(test.metrics + test.states, main_program=test_program)
+    exe = fluid.Executor(fluid.CPUPlace())
+    exe.run(fluid.default_startup_program())
+    feed = {"scores": np.eye(3, dtype=np.float32), "label": np.array([[0], [1], [0]])}
+    exe.run(pruned, feed=feed, fetch_list=test.metrics)
+    assert test.eval(exe).tolist() == [pytest.approx(2 / 3)]
+    with pytest.raises(NotInitialized, match="no run has had a sample"):
+        train.eval(exe)
+
+
 def test_a_variable_is_given_its_first_value_where_it_is_declared() -> None:
     block = fluid.default_startup_program().global_block()
     traits = {"shape": [2], "dtype": "float32", "persistable": True}
