@@ -220,9 +220,10 @@ def test_a_reset_among_the_initial_values_begins_them_again(start_pservers: Star
 
 
 def test_a_replaced_process_fails_no_job_at_a_shard_that_has_not_met_the_newer_one(
-    start_pservers: Start,
+    start_pservers: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Such a shard was begun again from a snapshot of before, or is met last."""
+    monkeypatch.setattr("paddle._pserver.trainer.client._PARTING_S", 0.1)
     pservers = start_pservers(ports_num=2)
     first, second = (hub.shard for hub in pservers.hubs)
     exchange = pservers.exchange(0)
