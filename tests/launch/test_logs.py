@@ -154,6 +154,17 @@ def test_collecting_again_does_not_cost_the_model_of_the_job_before(workspace, h
     assert (home / "output.previous" / "name").read_text() == "of the job before"
 
 
+@pytest.mark.parametrize("name", [b"caf\xc3\xa9", b"caf\xe9"], ids=["utf-8", "latin-1"])
+def test_a_workspace_below_a_folder_of_any_name_gives_its_model(workspace, home, name) -> None:
+    below = workspace.parent.rename(workspace.parent.with_name(os.fsdecode(name))) / workspace.name
+    logs.clear(home, "new")
+    for progress in ("a little", "all"):
+        (below / "output" / "name").write_text(progress)
+        assert logs.collect(below, home, 0, pytest.fail) == ("log", "output")
+    assert (home / "output" / "name").read_text() == "all"
+    assert (home / "output.previous" / "pass-00009" / "done").read_text() == "old"
+
+
 class CutShort(BaseException):
     """What an end of the process looks like from inside."""
 

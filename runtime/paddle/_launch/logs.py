@@ -106,12 +106,13 @@ def _replace_model(workspace: Path, home: Path, tell: _Tell, fetch: Fetch) -> bo
     """Collect the model. One that was collected from the same job before is no earlier job's, to be kept."""
     mark = home / "log" / _MODEL_OF
     is_again = False
-    with contextlib.suppress(OSError, ValueError):
-        is_again = mark.read_text() == str(workspace)
+    name = os.fsencode(workspace)  # a path may hold any bytes, in any locale
+    with contextlib.suppress(OSError):
+        is_again = mark.read_bytes() == name
     is_there = _replace(workspace / "output", home / "output", tell, fetch, keeps_previous=not is_again)
     if is_there:
         with contextlib.suppress(OSError):  # then one model too many is kept
-            mark.write_text(str(workspace))
+            mark.write_bytes(name)
     return is_there
 
 
