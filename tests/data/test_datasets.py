@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 
 from paddle._absent import NotInThisRelease
+from paddle._complaint import Complaint
 from paddle._data.command import CommandFailed
 from paddle._data.dataset import DatasetBase, InMemoryDataset, QueueDataset
 from paddle._data.lines import BadLine
 from paddle._data.setters import DatasetFactory
+from paddle._data.settings import BadSetting
 
 from .variables import ALL, DENSE, LABEL, WORDS
 
@@ -203,12 +205,16 @@ def test_what_cannot_be_is_said_where_it_is_told(files: list[str], caplog: pytes
     assert [record.getMessage() for record in caplog.records] == [
         "QueueDataset knows no setting bathc_size: it is left out"
     ]
-    with pytest.raises(ValueError, match="set_filelist"):
-        made(QueueDataset, []).streams(1)
-    with pytest.raises(ValueError, match="use_var"):
+    with pytest.raises(BadSetting, match="use_var"):
         made(QueueDataset, files, use_var=[]).streams(1)
     with pytest.raises(TypeError):
         made(QueueDataset, "part-0")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("of", [InMemoryDataset, QueueDataset])
+def test_a_worker_that_got_no_file_is_told_so_in_one_paragraph(of: type[DatasetBase]) -> None:
+    with pytest.raises(Complaint, match=r"no file to read: .* with none. .*get_file_shard.* for each worker"):
+        made(of, []).streams(1) if of is QueueDataset else made(of, []).load_into_memory()
 
 
 def test_an_error_ends_a_pass_for_all_its_threads(files: list[str]) -> None:

@@ -8,10 +8,16 @@ from __future__ import annotations
 import glob
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from paddle._absent import NotInThisRelease
+from paddle._complaint import Complaint
 from paddle._data.slot import Slot, slots_of
+
+
+class BadSetting(Complaint, ValueError):
+    """A dataset was told what cannot be, or too little."""
 
 
 @dataclass(slots=True)
@@ -60,7 +66,7 @@ class Settings:
         for file in files:
             matches = sorted(glob.glob(file)) if "*" in file else [file]  # noqa: PTH207
             if not matches:
-                raise ValueError(f"set_filelist: no file fits {file!r}")
+                raise BadSetting(f"set_filelist: no file fits {file!r} in {Path.cwd()}. Correct the pattern")
             found += matches
         self.files = found
 
@@ -73,13 +79,16 @@ class Settings:
             )
 
     def checked(self) -> Settings:
-        """Itself, when there is something to read. Raises ValueError."""
+        """Itself, when there is something to read. Raises BadSetting."""
         if not self.slots:
-            raise ValueError(
+            raise BadSetting(
                 "a dataset reads nothing before it knows use_var: the variables that a line fills"
             )
         if not self.files:
-            raise ValueError("a dataset reads nothing before it knows its files: set_filelist([...])")
+            raise BadSetting(
+                "a dataset has no file to read: set_filelist was not called, or with none. Where workers share "
+                "files out (fleet.util.get_file_shard) there must be one at least for each worker"
+            )
         return self
 
     def text(self) -> str:
@@ -99,5 +108,5 @@ class Settings:
 
 def _one_or_more(name: str, value: int) -> int:
     if isinstance(value, bool) or int(value) < 1:
-        raise ValueError(f"{name} of a dataset is 1 or more, not {value}")
+        raise BadSetting(f"{name} of a dataset is 1 or more, not {value}")
     return int(value)
