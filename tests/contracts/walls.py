@@ -317,7 +317,7 @@ TABLE = (
     Row("_data.processes", "", "multiprocessing signal traceback"),
     Row("_data.samplers", "_launch.environ", "numpy os"),
     Row("_data.lines", "_complaint _data _engine.kernels.slot_lines", "numpy"),
-    Row("_data.settings", "_data _absent", "glob"),
+    Row("_data.settings", "_complaint _data _absent", "glob"),
     # What one step computes.
     Row("_engine", "_engine", "numpy"),
     Row("_engine.arena", "", "contextlib mmap numpy"),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import glob
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from paddle._absent import NotInThisRelease
@@ -66,7 +65,9 @@ class Settings:
         for file in files:
             matches = sorted(glob.glob(file)) if "*" in file else [file]  # noqa: PTH207
             if not matches:
-                raise BadSetting(f"set_filelist: no file fits {file!r} in {Path.cwd()}. Correct the pattern")
+                raise BadSetting(
+                    f"set_filelist: no file fits {file!r}. Correct the pattern, or make the files first"
+                )
             found += matches
         self.files = found
 
@@ -86,8 +87,8 @@ class Settings:
             )
         if not self.files:
             raise BadSetting(
-                "a dataset has no file to read: set_filelist was not called, or with none. Where workers share "
-                "files out (fleet.util.get_file_shard) there must be one at least for each worker"
+                "a dataset has no file to read: set_filelist was not called, or with none. Where workers "
+                "share files out (fleet.util.get_file_shard) there must be one at least for each worker"
             )
         return self
 

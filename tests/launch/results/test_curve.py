@@ -1,7 +1,6 @@
 """The curve of the cost: a table at once, a picture at the end."""
 
 import math
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 
 from paddle._launch.news import Progress
 from paddle._launch.results import curve as of_curve
+from paddle._launch.results import picture
 from paddle._launch.results.curve import LossCurve, draw_again
 
 
@@ -31,19 +31,37 @@ def test_the_curve_is_a_table_at_once_and_a_picture_at_the_end(tmp_path) -> None
 
 def test_a_cost_that_is_no_number_does_not_end_the_curve() -> None:
     costs = [float("nan"), 4.0, float("inf"), *[2.0] * 57]
-    smooth = of_curve._smooth(costs)  # over three
+    smooth = picture._smooth(costs)  # over three
     assert math.isnan(smooth[0])
     assert smooth[1:] == [4.0, 4.0, 3.0, *[2.0] * 56]
 
 
-def test_without_matplotlib_the_table_is_the_curve(tmp_path, monkeypatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+@pytest.mark.parametrize(
+    ("module", "why"),
+    [
+        (
+            "raise ModuleNotFoundError('none', name='matplotlib')",
+            "matplotlib is not installed here (pip install matplotlib)",
+        ),
+        (
+            "import nothing_of_this_name",
+            "matplotlib cannot be imported: No module named 'nothing_of_this_name'",
+        ),
+        ("raise AttributeError('no _ARRAY_API')", "matplotlib cannot draw it: AttributeError: no _ARRAY_API"),
+        ("import os; os.kill(os.getpid(), 11)", "what draws it ended with signal 11"),
+        ("while True: pass", "matplotlib has not drawn it within 0.5 s"),
+    ],
+    ids=["none", "half", "broken", "crashes", "hangs"],
+)
+def test_without_a_matplotlib_that_works_the_table_is_the_curve(tmp_path, monkeypatch, module, why) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(of_curve, "_PATIENCE_S", 0.5 if "while" in module else 60.0)
+    (tmp_path / "matplotlib.py").write_text(module)
     told: list[str] = []
     curve = LossCurve(tmp_path, told.append)
     curve.add(progress(), 0.0)
     assert curve.draw() == tmp_path / "loss.csv"
-    assert len(told) == 1
-    assert "pip install matplotlib" in told[0]
+    assert told == [f"no loss.png: {why}. Costs are in loss.csv"]
 
 
 def test_a_week_of_reports_is_a_table_that_can_be_read(tmp_path, monkeypatch) -> None:
@@ -118,17 +136,3 @@ def test_a_curve_is_drawn_again_from_its_table_also_where_half_a_line_is_its_las
     assert draw_again(tmp_path / "one", pytest.fail, "JOB1") == first
     assert first.read_bytes() == picture
     assert draw_again(tmp_path, pytest.fail) is None
-
-
-def test_a_matplotlib_that_is_broken_is_told_and_ends_nothing(tmp_path: Path, monkeypatch) -> None:
-    def broken(*_: object) -> bytes:
-        raise AttributeError("_ARRAY_API not found")
-
-    monkeypatch.setattr(of_curve, "_drawn", broken)
-    told: list[str] = []
-    curve = LossCurve(tmp_path, told.append)
-    curve.add(progress(), 0.0)
-    assert curve.draw() == tmp_path / "loss.csv"
-    assert told == [
-        "no loss.png: matplotlib cannot draw it: AttributeError: _ARRAY_API not found. Costs are in loss.csv"
-    ]

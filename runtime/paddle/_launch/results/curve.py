@@ -1,7 +1,8 @@
 """The curve of the cost: ``loss.csv``, written while the job runs, and ``loss.png``, drawn at its end.
 
 It must never know where reports come from. Guarantee: whatever is wrong with the disk or with matplotlib,
-which not everybody has installed, is said once and ends nothing; a picture is there whole or not at all.
+which not everybody has installed, is said once and ends nothing, and holds nothing up for over a minute; a
+picture is there whole or not at all.
 
 A row is kept when a two-thousandth of the time so far has passed since the trainer's last one: half a minute
 of training has all of its reports, a day some ten thousand.
@@ -10,12 +11,13 @@ of training has all of its reports, a day some ten thousand.
 from __future__ import annotations
 
 import csv
-import io
-import logging
+import json
+import os
+import signal
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from itertools import accumulate
-from math import isfinite, nan
 from pathlib import Path
 
 from paddle._launch.news import Progress
@@ -23,9 +25,14 @@ from paddle._launch.news import Progress
 _CSV, _PNG, _PART = "loss.csv", "loss.png", ".loss.png.part"
 _HEADINGS = ("seconds", "trainer", "pass_id", "batch_id", "cost", "samples_per_s")
 _FINE = 2000  # points of the curve in the time so far: dense at first, never too many
-_NAMED = 10  # trainers that have a name and a colour of their own
+_PATIENCE_S = 60.0  # a second on a machine with nothing else to do
+_PICTURE = Path(__file__).with_name("picture.py")
 _Tell = Callable[[str], None]
 _Points = Mapping[str, Sequence[tuple[float, float]]]
+
+
+class _NotDrawn(Exception):
+    """There is no picture; the message says why."""
 
 
 class LossCurve:
@@ -76,11 +83,8 @@ def draw_again(folder: Path, tell: _Tell, title: str = "") -> Path | None:
 def _picture(points: _Points, folder: Path, tell: _Tell, title: str) -> Path:
     try:
         drawn = _drawn(points, title)
-    except ImportError:
-        tell(f"no {_PNG}: matplotlib is not installed here (pip install matplotlib). Costs are in {_CSV}")
-        return folder / _CSV
-    except Exception as error:  # a matplotlib that was built for another numpy, say: the job is over
-        tell(f"no {_PNG}: matplotlib cannot draw it: {type(error).__name__}: {error}. Costs are in {_CSV}")
+    except _NotDrawn as error:  # a matplotlib that was built for another numpy, say: the job is over
+        tell(f"no {_PNG}: {error}. Costs are in {_CSV}")
         return folder / _CSV
     try:
         (folder / _PART).write_bytes(drawn)
@@ -93,39 +97,21 @@ def _picture(points: _Points, folder: Path, tell: _Tell, title: str) -> Path:
 
 
 def _drawn(points: _Points, title: str) -> bytes:
-    from matplotlib.figure import Figure  # a second to import, and not everywhere installed
-
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # that it looks for fonts is no news
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.add_subplot(xlabel="seconds", ylabel="cost", title=title)
-    is_named = len(points) <= _NAMED
-    for number, role in enumerate(sorted(points)):
-        seconds, costs = zip(*points[role], strict=True)
-        name = role if is_named else f"{len(points)} trainers" if number == 0 else None
-        colour, alpha = (None, 1.0) if is_named else ("tab:blue", 0.4)
-        (line,) = axes.plot(seconds, _smooth(costs), label=name, color=colour, alpha=alpha)
-        if is_named:
-            axes.plot(seconds, costs, linewidth=0.7, alpha=0.3, color=line.get_color())
-    if not any(isfinite(cost) for line in points.values() for _, cost in line):
-        axes.text(0.5, 0.5, "no cost was a finite number", ha="center", transform=axes.transAxes)
-    axes.grid(alpha=0.3)
-    axes.legend()
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png", dpi=120)
-    return picture.getvalue()
+    """By a process of its own: what matplotlib is built on may crash, or hang and hear no signal, as OpenBLAS
+    does where there is little memory. Raises _NotDrawn."""
+    told = json.dumps({"title": title, "points": points}).encode()
+    call = [sys.executable, "-P", "-B", str(_PICTURE), str(_PATIENCE_S)]
+    environ = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    try:
+        made = subprocess.run(call, input=told, capture_output=True, env=environ, start_new_session=True)
+    except OSError as error:
+        raise _NotDrawn(f"no process could be started to draw it: {error.strerror}") from error
+    if made.returncode == -signal.SIGALRM:
+        raise _NotDrawn(f"matplotlib has not drawn it within {_PATIENCE_S:g} s")
+    if made.returncode:
+        raise _NotDrawn(made.stderr.decode(errors="replace").strip() or _ended(made.returncode))
+    return made.stdout
 
 
-def _smooth(costs: Sequence[float]) -> list[float]:
-    """A running mean over the last twentieth: the costs of single batches hide where they go.
-
-    A cost that is no number counts for nothing, so the curve goes on behind it.
-    """
-    width = max(1, len(costs) // 20)
-    sums = [0.0, *accumulate(cost if isfinite(cost) else 0.0 for cost in costs)]
-    counts = [0, *accumulate(isfinite(cost) for cost in costs)]
-    spans = [(max(0, end - width), end) for end in range(1, len(sums))]
-    numbers = [counts[end] - counts[start] for start, end in spans]
-    return [
-        (sums[end] - sums[start]) / number if number else nan
-        for (start, end), number in zip(spans, numbers, strict=True)
-    ]
+def _ended(status: int) -> str:
+    return f"what draws it ended with {f'signal {-status}' if status < 0 else f'status {status}'}"
