@@ -20,7 +20,8 @@ from types import FrameType, TracebackType
 _OURS = os.path.dirname(__file__) + os.sep  # noqa: PTH120  code objects hold their file's name as text
 _PYTHONS = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120
 _INSTALLED = os.path.join(_PYTHONS, "site-packages") + os.sep  # noqa: PTH118
-_LIBRARIES = {"aiohttp", "fabric", "invoke", "numba", "numpy"}  # through which this package calls itself, too
+# Through which this package calls itself, too; and itself, whose dataclasses have functions of no file.
+_LIBRARIES = {"aiohttp", "fabric", "invoke", "numba", "numpy", "paddle"}
 _Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
 
 

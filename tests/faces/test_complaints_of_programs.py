@@ -21,6 +21,26 @@ CASES = {
         {},
         "is a Variable of the program",
     ),
+    "feed": (
+        "import paddle.fluid as fluid\nx = fluid.layers.data('x', [2])\n"
+        "fluid.Executor().run(feed={'x': [[1, 2], [3]]}, fetch_list=[x])\n",
+        {},
+        "feed gives 'x' what is no array",
+    ),
+    **{
+        name: (
+            "import paddle.fluid as fluid\nfrom paddle.fluid.layers import data, fc, mean\n"
+            "loss = mean(fc(data('x', [1]), 1))\nfluid.optimizer.SGD(0.1).minimize(loss)\n"
+            f"fluid.DistributeTranspiler().transpile({number}, pservers={servers!r}, trainers=2)\n",
+            {},
+            said,
+        )
+        for name, number, servers, said in (
+            ("endpoint", 0, "127.0.0.1", "'127.0.0.1' is no endpoint of a parameter server"),
+            ("endpoints", 0, "127.0.0.1:6174,127.0.0.1:6174", "named twice"),
+            ("number", 2, "127.0.0.1:6174", "trainer_id is 2"),
+        )
+    },
     "fleet": (
         "import paddle.distributed.fleet as fleet\nfleet.init()\n",
         {"PADDLE_PSERVERS_IP_PORT_LIST": "127.0.0.1:7000"},
@@ -42,4 +62,4 @@ def test_it_is_told_in_one_paragraph_with_the_line_of_the_program(name: str, tmp
     )
     assert done.returncode == 2, done.stderr
     assert said in done.stderr
-    assert "train.py:" in done.stderr and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("train.py:") and done.stderr.count("\n") == 1

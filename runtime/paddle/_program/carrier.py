@@ -54,6 +54,13 @@ class Cluster:
     mode: ModeSpec = field(default_factory=ModeSpec)
 
     def __post_init__(self) -> None:
+        from paddle._engine.errors import ExchangeError
+        from paddle._pserver.trainer.places import at_endpoints
+
+        try:
+            at_endpoints(self.endpoints)
+        except ExchangeError as error:
+            raise BadArgument(str(error)) from error
         if not isinstance(self.trainers, int) or self.trainers < 1:
             raise BadArgument(f"a job has 1 trainer or more, not {self.trainers!r}")
         if not isinstance(self.trainer_id, int) or not 0 <= self.trainer_id < self.trainers:

@@ -306,8 +306,18 @@ def _fed(feed: Any) -> dict[str, Any]:
     for name, value in feed.items():
         key = name if type(name) is str else name.name if isinstance(name, Variable) else str(name)
         is_one = type(value) is np.ndarray or isinstance(value, np.ndarray | LoDTensor)
-        found[key] = value if is_one else np.asarray(value)
+        found[key] = value if is_one else _array(key, value)
     return found
+
+
+def _array(name: str, value: Any) -> Any:
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise BadArgument(
+            f"feed gives {name!r} what is no array, lists of unequal length perhaps ({error}): pad them, or "
+            "feed sequences as fluid.create_lod_tensor(data, lengths, place)"
+        ) from error
 
 
 def _names(fetch_list: Any) -> list[str]:
