@@ -20,7 +20,7 @@ from tests.faults.conftest import ROOT
 from tests.faults.test_partition import Networks, networks
 from tests.waiting import until
 
-pytestmark = [pytest.mark.faults, pytest.mark.thorough]
+pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
 PROGRAM = ROOT / "tests" / "cluster" / "programs" / "language_model.py"
 SERVER, OTHER = "10.77.2.2", "10.77.2.1"
