@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from typing import Any
 
 from paddle._pserver.service.endpoint import EndpointOptions, serve
@@ -54,7 +54,10 @@ class Endpoints:
 
         for id in range(self.trainers):
             threading.Thread(target=run, args=(id,), daemon=True).start()
-        return [result.result(TIMEOUT_S) for result in results]
+        # Who fails first says why, and not the one that waits for it.
+        for result in wait(results, TIMEOUT_S, return_when=FIRST_EXCEPTION).done:
+            result.result()
+        return [result.result(0) for result in results]
 
     def outcomes(self) -> Sequence[bool]:
         """How they ended."""

@@ -10,9 +10,10 @@ import signal
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from threading import Barrier, Thread
+from threading import Barrier, Event, Thread
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from paddle._pserver.trainer.places import at_endpoints
 from paddle._pserver.trainer.watching import outlives
 from tests.pserver.conftest import MODEL, update, values_of
 from tests.pserver.service.endpoints import TIMEOUT_S, Endpoints
+from tests.waiting import until
 
 
 def _gradients(model: Sequence[ParameterSpec], step: int) -> dict[str, np.ndarray | SparseRows]:
@@ -101,6 +103,34 @@ def test_servers_on_which_nothing_lives_count_the_steps_of_the_job_that_goes_on_
 
     endpoints.train(train)
     assert endpoints.outcomes() == [True] * 3
+
+
+def test_a_job_that_goes_on_is_begun_while_a_trainer_has_met_one_server_and_not_the_other() -> None:
+    model = [ParameterSpec(name="w", shape=(4,))]
+    endpoints, is_begun = Endpoints(2, 2), Event()
+
+    def has_met_the_first() -> bool:
+        with urllib.request.urlopen(f"http://{endpoints.names[0]}/v1/status") as answer:
+            return bool(json.load(answer)["trainers"][1]["state"] == "joined")
+
+    def train(exchange: Any) -> int:
+        exchange.go_on_from(Past(steps=9))
+        if exchange._is_first:
+            until(has_met_the_first, "trainer 1 at the first server")
+        else:
+            second = exchange._shards[1].line
+            second.connect = partial(_connect_after, is_begun, second.connect)
+        exchange.start(model, update(), values_of(model, 1))
+        is_begun.set()
+        return int(exchange.step(_gradients(model, 0), samples=8).version)
+
+    assert endpoints.train(train) == [10, 10]
+    assert endpoints.outcomes() == [True] * 2
+
+
+def _connect_after(event: Event, connect: Callable[[Any], None], deadline: Any) -> None:
+    assert event.wait(TIMEOUT_S)
+    connect(deadline)
 
 
 def _fallen(endpoints: Endpoints, text: str, trainer: int | None = None) -> list[str]:

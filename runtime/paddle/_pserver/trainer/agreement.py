@@ -1,7 +1,8 @@
 """Agreement: whether the shards that a trainer meets belong together, and how they come to.
 
 It must never know what a trainer tells them afterwards. Guarantee: where trainers are in step, training
-begins only with shards that have applied the same steps.
+begins only with shards that have applied the same steps. Of those that are not ready that is for the trainer
+to see who begins the model: the others are welcomed one after another, and it may be begun in between.
 """
 
 from __future__ import annotations
@@ -26,8 +27,13 @@ def check_begun(lines: Sequence[Line]) -> None:
         )
 
 
-def agreed(lines: Sequence[Line], *, in_step: bool) -> Sequence[int]:
-    """The versions that ``lines`` are at: in step the same, as far as they can go back to one."""
+def agreed(lines: Sequence[Line], *, in_step: bool, begins: bool) -> Sequence[int]:
+    """The versions that ``lines`` are at: in step the same, as far as they can go back to one. ``begins``:
+    this trainer gives the initial values; for another there are none while some are awaited."""
+    if begins:
+        check_begun(lines)
+    elif not all(line.welcome.ready for line in lines):
+        return ()
     versions: Sequence[int] = [line.welcome.version for line in lines]
     if in_step and len(set(versions)) > 1:
         check_place(lines, versions := go_back(lines, versions))

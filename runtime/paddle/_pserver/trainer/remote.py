@@ -35,7 +35,7 @@ from paddle._pserver.protocol.placement import check_ports
 from paddle._pserver.protocol.wire import WireSpec
 from paddle._pserver.trainer import given, past_told
 from paddle._pserver.trainer.account import Account
-from paddle._pserver.trainer.agreement import agreed, check_begun, check_versions
+from paddle._pserver.trainer.agreement import agreed, check_versions
 from paddle._pserver.trainer.client import Client, Notice
 from paddle._pserver.trainer.flight import Flight
 from paddle._pserver.trainer.greeting import Greeting, Place
@@ -196,13 +196,9 @@ class RemoteExchange:
     def _greet(self) -> None:
         self._meet(self._connect_timeout_s)
         lines = [shard.line for shard in self._shards]
-        # Where nobody waits for anybody only the one that begins the model can tell: to the others, who are
-        # welcomed one after another, it may just have been begun.
-        if self._is_in_step or self._is_first:
-            check_begun(lines)
-        self._pace = max(shard.line.welcome.pace for shard in self._shards)
-        self._check_versions(versions := agreed(lines, in_step=self._is_in_step))
-        if self._is_first and any(versions) and all(shard.line.welcome.ready for shard in self._shards):
+        self._pace = max(line.welcome.pace for line in lines)
+        self._check_versions(versions := agreed(lines, in_step=self._is_in_step, begins=self._is_first))
+        if self._is_first and any(versions) and all(line.welcome.ready for line in lines):
             self._notice(f"training goes on from step {max(versions)}, with the values that pservers have")
 
     def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
