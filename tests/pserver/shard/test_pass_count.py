@@ -62,3 +62,13 @@ def test_a_shard_whose_snapshot_lacks_the_end_of_a_pass_hears_of_it() -> None:
     assert other.shard.clocks.passes_over == 1
     welcome(other, 0, "process 0", Mark(2, 2))
     assert rate(other, pass_id=2) == 0.25
+
+
+@pytest.mark.parametrize("mode", MODES[1:], ids=lambda mode: str(mode.name))
+def test_it_knows_then_what_the_trainer_was_answered_also_where_it_lacks_no_step(mode: ModeSpec) -> None:
+    other = trained(mode, 2).restart()
+    assert welcome(other, 0, "process 0", Mark(2, 2)).settled == Mark(2, 2)
+    assert not any("lost" in note for note in other.notes)
+    other.push(0, ONE, pass_id=2)
+    other.end_pass(0, 2)
+    assert other.shard.clocks.passes == [3]

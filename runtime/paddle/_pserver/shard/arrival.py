@@ -169,7 +169,8 @@ class Arrivals:
         """The same, where what the shard lacks is not sent again."""
         id, answered, clocks = trainer.id, hello.answered, self._clocks
         self._hear_of_passes(trainer, hello)
-        if comes_back and hello.has_begun and answered.pushes <= clocks.decided[id]:
+        has_all = answered.pushes <= clocks.decided[id] and answered.passes <= clocks.passes[id]
+        if comes_back and hello.has_begun and has_all:
             return
         steps = clocks.move(id, answered)
         if not comes_back:  # it joined after the snapshot, if it has done anything
