@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -107,3 +109,18 @@ def test_what_is_kept_for_a_row_does_not_grow_with_the_trainers(mode, each):
             stamps = changes._tables[0]
             kept = (stamps._last, stamps._by, stamps._before)
             assert sum(array.nbytes for array in kept) == each * HELD[0].count
+
+
+@pytest.mark.parametrize("kind", PLACES)
+def test_pushes_that_change_no_row_of_a_table_leave_nothing_behind(kind):
+    changes = Changes(2, PLACES[kind](False), own=False)
+    pushed = [rows(ids_of(0)[:6]), rows([])]
+    changes.add(0, pushed)
+    tracemalloc.start()
+    try:
+        for _ in range(2000):
+            changes.add(0, pushed)
+        grown, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert grown < 50_000

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Protocol
 
 import numpy as np
@@ -114,6 +115,8 @@ class _Stamps:
         self._listed, self._listed_after = 0, first
 
     def add(self, by: int, ids: np.ndarray, now: int) -> None:
+        if not len(ids):
+            return  # it would stay in the list until others push it out
         places = self._rows.of(ids)
         if self._rows.count > len(self._last):
             self._make_room(grown(self._rows.count, len(self._last)))
@@ -133,7 +136,8 @@ class _Stamps:
         if push < self._listed_after:
             places = np.flatnonzero(self._is_after(push, trainer, slice(None)))
         else:
-            listed = [places for number, places in self._list if number > push]
+            newest_first = takewhile(lambda each: each[0] > push, reversed(self._list))
+            listed = [places for _, places in newest_first]
             places = np.unique(np.concatenate(listed)) if listed else np.empty(0, np.int64)
             places = places[self._is_after(push, trainer, places)]
         return self._rows.ids(places)
