@@ -11,10 +11,13 @@ import json
 import os
 import resource
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from benchmarks.cputime import cpu_seconds
 from benchmarks.machine import library_facts
@@ -105,13 +108,24 @@ def _timed(work: Work, count: int) -> dict[str, object]:
 
 def _come_to_rest() -> None:
     """Wait until no thread of this process works any more: OpenMP's spin on behind their last work, some for
-    0.2 s, and would take a core from the contender whose turn is next. Who never rests is not waited for."""
+    0.2 s, and would take a core from the contender whose turn is next. One that could and has no core, on a
+    busy machine, does not rest. Who never rests is not waited for."""
     ends = time.monotonic() + _RESTLESS_S
     while time.monotonic() < ends:
         worked = time.process_time()
         time.sleep(_LOOK_S)
-        if time.process_time() - worked < _LOOK_S / 4:
+        if time.process_time() - worked < _LOOK_S / 4 and not _others_could_run():
             return
+
+
+def _others_could_run() -> bool:
+    """Whether a thread of this process besides the one that asks is on a core, or waits for one."""
+    own = str(threading.get_native_id())
+    for thread in Path("/proc/self/task").iterdir():
+        with suppress(OSError):  # it has ended
+            if thread.name != own and (thread / "stat").read_text().rpartition(")")[2].split()[0] == "R":
+                return True
+    return False
 
 
 def main(module: str) -> None:
