@@ -29,7 +29,7 @@ from paddle._pserver.trainer.remote import RemoteExchange
 from paddle._pserver.trust import handshake
 from tests.waiting import until
 
-from .conftest import DENSE_ONLY, ONES, Pservers, Start, free_ports, start, update
+from .conftest import DENSE_ONLY, ONES, TIMEOUT_S, Pservers, Start, free_ports, start, update
 from .test_equality import assert_same, locally, trainer
 
 
@@ -217,6 +217,33 @@ def test_a_reset_among_the_initial_values_begins_them_again(start_pservers: Star
         return trainer(0, spec)(exchange)
 
     assert_same(pservers.train(run)[0], locally(spec, trainers=1))
+
+
+def test_a_trainer_that_waits_at_one_shard_to_begin_comes_back_to_another(start_pservers: Start) -> None:
+    pservers = start_pservers(ports_num=2, num_gradient_servers=2)
+    other, is_back = pservers.hubs[1].shard, threading.Event()
+
+    def first(exchange: RemoteExchange) -> None:
+        assert is_back.wait(TIMEOUT_S)
+        start(exchange)
+
+    def second(exchange: RemoteExchange) -> None:
+        threading.Thread(target=break_once_declared, args=(exchange,), daemon=True).start()
+        start(exchange)
+
+    def session() -> int | None:
+        place = other.roster.trainers[1]
+        return place.session if place.declared else None
+
+    def break_once_declared(exchange: RemoteExchange) -> None:
+        before = until(session, "it to declare")
+        sock = exchange._shards[1].line.client._socket
+        assert sock is not None
+        sock.shutdown(socket.SHUT_RDWR)
+        until(lambda: session() not in (None, before), "it to come back", TIMEOUT_S)
+        is_back.set()
+
+    pservers.train(first, second)
 
 
 def test_a_replaced_process_fails_no_job_at_a_shard_that_has_not_met_the_newer_one(
