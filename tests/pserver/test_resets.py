@@ -246,6 +246,27 @@ def test_a_trainer_that_waits_at_one_shard_to_begin_comes_back_to_another(start_
     pservers.train(first, second)
 
 
+def test_a_pass_is_over_for_a_trainer_once_one_shard_has_said_so(
+    start_pservers: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[int] = []
+
+    def run(exchange: RemoteExchange) -> None:
+        start(exchange)
+        second = exchange._dense[1]
+        hear = second.hear_values
+
+        def hearing() -> Any:
+            told.append(exchange._place.over)  # which a shard that went back is told
+            return hear()
+
+        monkeypatch.setattr(second, "hear_values", hearing)
+        exchange.end_pass(0)
+
+    start_pservers(ports_num=2).train(run)
+    assert told == [1]
+
+
 def test_a_replaced_process_fails_no_job_at_a_shard_that_has_not_met_the_newer_one(
     start_pservers: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from paddle._engine.exchange import ModeSpec, ScheduleSpec
 from paddle._pserver.options import SnapshotOptions
-from paddle._pserver.protocol.messages import Mark
+from paddle._pserver.protocol.messages import EndPass, Mark
 
 from ..talk import ONE, Talk, update
 from .test_arrival import joined, welcome
@@ -72,3 +72,18 @@ def test_it_knows_then_what_the_trainer_was_answered_also_where_it_lacks_no_step
     other.push(0, ONE, pass_id=2)
     other.end_pass(0, 2)
     assert other.shard.clocks.passes == [3]
+
+
+@pytest.mark.parametrize("mode", MODES[1:], ids=lambda mode: str(mode.name))
+def test_the_end_of_a_pass_that_is_over_counts_for_the_trainer_that_says_it(mode: ModeSpec) -> None:
+    talk = joined(2, spec=replace(update(mode=mode), schedule=BY_PASSES))
+    for trainer in (0, 1):
+        talk.push(trainer, ONE)
+    talk.end_pass(0)
+    talk.lose(0)
+    talk.hello(0, "process 0", Mark(1), over=1, has_begun=True)  # another shard has said so
+    talk.declare(0)
+    assert talk.ask(1, EndPass(0, 1)) != []
+    talk.push(1, ONE, pass_id=1)  # its answer is lost
+    talk.lose(1)
+    assert welcome(talk, 1, "process 1", Mark(1, 1)).settled == Mark(2, 1)

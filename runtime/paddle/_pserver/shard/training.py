@@ -185,7 +185,7 @@ class Training:
             is_over = not is_new and trainer.id in self._roster.present
         else:
             is_over = end.pass_id < over(self._clocks, self._roster)
-            self._clocks.leave_pass(trainer.id, end.pass_id)
+            self._clocks.leave_pass(trainer.id, end.number, end.pass_id)
         if is_over:
             return self._answer(trainer.id, self._tables.values)
         self._pass_id, self._shrink = end.pass_id, max(self._shrink, end.shrink)

@@ -292,6 +292,7 @@ class RemoteExchange:
             shard.line.send(end, asking=f"to end pass {pass_id}")
         for dense in self._dense:
             dense.hear_values()
+            self._place.over = pass_id + 1  # as soon as one has said so, for another may have gone back
         for sparse in self._sparse:
             sparse.hear_done()
         self._place.next_pass = self._place.over = pass_id + 1
