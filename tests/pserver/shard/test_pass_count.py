@@ -8,7 +8,7 @@ import pytest
 
 from paddle._engine.exchange import ModeSpec, ScheduleSpec
 from paddle._pserver.options import SnapshotOptions
-from paddle._pserver.protocol.messages import EndPass, Mark
+from paddle._pserver.protocol.messages import Answer, EndPass, Mark, Welcome
 
 from ..talk import ONE, Talk, update
 from .test_arrival import joined, welcome
@@ -87,3 +87,26 @@ def test_the_end_of_a_pass_that_is_over_counts_for_the_trainer_that_says_it(mode
     talk.push(1, ONE, pass_id=1)  # its answer is lost
     talk.lose(1)
     assert welcome(talk, 1, "process 1", Mark(1, 1)).settled == Mark(2, 1)
+
+
+@pytest.mark.parametrize("mode", MODES[1:], ids=lambda mode: str(mode.name))
+def test_a_trainer_whose_end_of_a_pass_other_shards_have_says_it_again_to_one_that_went_back(
+    mode: ModeSpec,
+) -> None:
+    spec = replace(update(mode=mode), schedule=BY_PASSES)
+    talk = joined(2, spec=spec, snapshots=EACH_STEP, serving="this job")
+    for trainer in (0, 1):
+        talk.push(trainer, ONE)
+    for trainer in (0, 1):
+        talk.end_pass(trainer)
+    talk.push(1, ONE, pass_id=1)
+    other = talk.restart()
+    told = other.hello(1, "process 1", Mark(2, 1), next_pass=2, over=1, has_begun=True)
+    assert isinstance(told[0], Welcome) and told[0].settled == Mark(2, 1)
+    other.declare(1)
+    assert other.ask(1, EndPass(1, 2)) == []
+    welcome(other, 0, "process 0", Mark(1, 1))
+    other.push(0, ONE, pass_id=1)
+    assert isinstance(other.ask(0, EndPass(1, 2))[0], Answer)
+    assert isinstance(other.told(1), Answer)
+    assert other.shard.clocks.passes == [2, 2]

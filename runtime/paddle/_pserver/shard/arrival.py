@@ -170,9 +170,13 @@ class Arrivals:
         id, answered, clocks = trainer.id, hello.answered, self._clocks
         self._hear_of_passes(trainer, hello)
         has_all = answered.pushes <= clocks.decided[id] and answered.passes <= clocks.passes[id]
-        if comes_back and hello.has_begun and has_all:
-            return
-        steps = clocks.move(id, answered)
+        if not (comes_back and hello.has_begun and has_all):
+            self._lose_steps(trainer, answered, comes_back=comes_back)
+        if hello.has_begun and id not in self._roster.present:  # it has said so to others, and says so again
+            clocks.passes[id] = max(clocks.passes[id], answered.passes + 1)
+
+    def _lose_steps(self, trainer: Trainer, answered: Mark, *, comes_back: bool) -> None:
+        id, steps = trainer.id, self._clocks.move(trainer.id, answered)
         if not comes_back:  # it joined after the snapshot, if it has done anything
             steps = answered.pushes
         if steps:

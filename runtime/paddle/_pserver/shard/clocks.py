@@ -77,7 +77,7 @@ class Clocks:
         """The same out of step, where passes are known as the job counts them, whatever of them this shard
         has heard; also of one that is over, the trainer is answered."""
         if pass_id >= self.next_pass[trainer]:
-            self._past(trainer, self.passes[trainer] + 1, pass_id)
+            self._past(trainer, number or self.passes[trainer] + 1, pass_id)
         self.passes[trainer] = max(self.passes[trainer], number)
 
     def _past(self, trainer: int, number: int, pass_id: int) -> None:
