@@ -223,9 +223,7 @@ class Line:
     def _look(self) -> None:
         if self._return is not None and not self._return.thread.is_alive() and self._return.error is None:
             self._return = None
-        has_declared = (
-            self._open is not None or self._start.declare is not None
-        )  # else a welcome may lie here
+        has_declared = self._open is not None or self._start.declare is not None  # else a welcome may come
         if self._return is not None or self._is_leaving or not has_declared:
             return
         if self._broken is None and self._patience.reconnect_timeout_s > 0 and self.client.is_broken():
