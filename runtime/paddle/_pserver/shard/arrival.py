@@ -172,7 +172,8 @@ class Arrivals:
         has_all = answered.pushes <= clocks.decided[id] and answered.passes <= clocks.passes[id]
         if not (comes_back and hello.has_begun and has_all):
             self._lose_steps(trainer, answered, comes_back=comes_back)
-        if hello.has_begun and id not in self._roster.present:  # it has said so to others, and says so again
+        waits = id not in self._roster.present and not trainer.has_left
+        if hello.has_begun and waits:  # it has told others that its pass has ended, and tells it again
             clocks.passes[id] = max(clocks.passes[id], answered.passes + 1)
 
     def _lose_steps(self, trainer: Trainer, answered: Mark, *, comes_back: bool) -> None:
