@@ -326,6 +326,7 @@ TABLE = (
     Row("_engine.teams", "_engine", "numpy queue threading"),
     Row("_engine.teams.crew", "", "queue threading weakref"),
     Row("_engine.checkpoint", "_engine.{checkpoint, errors, protobuf}", "numpy pathlib tarfile zlib"),
+    Row("_engine.checkpoint.row_lines", "_engine.kernels.{row_lines, slot_lines}", "numpy"),
     Row("_engine.plans.room", "", "contextlib mmap pathlib random"),
     Row("_engine.kernels", "_engine.kernels", "numpy"),
     Row("_engine.kernels.kernel", theirs="numba pathlib threading"),

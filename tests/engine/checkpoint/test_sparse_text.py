@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from paddle._engine.checkpoint import sparse_text
+from paddle._engine.errors import BadModelFile
 
 INT64 = st.integers(-(1 << 63), (1 << 63) - 1)
 FLOAT32 = st.floats(width=32, allow_nan=False)
@@ -86,3 +87,25 @@ def test_rows_that_nobody_wants_are_passed_over(tmp_path: Path) -> None:
     found, columns = sparse_text.read(tmp_path / "a_txt", lambda ids: ids % 4 == 1)
     assert sorted(found) == [1, 5, 9]
     np.testing.assert_array_equal(columns["Param"][:, 0], found)
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+@pytest.mark.parametrize("lost", [0, 1, 2])
+def test_a_file_of_rows_that_is_missing_is_named(tmp_path: Path, lost: int, is_told: bool) -> None:
+    """Those of the original do not say how many there are: what remains says it."""
+    ids = np.arange(10)
+    sparse_text.write(tmp_path, "a", {"Param": 1}, 3, [(ids, ids[:, None].astype(np.float32))])
+    for meta in (tmp_path / "a_txt").glob("*.meta"):
+        text = meta.read_text()
+        assert text.endswith("\n#blocks=3\n")
+        meta.write_text(text if is_told else text.replace("#blocks=3\n", ""))
+    for ending in ("txt", "meta"):
+        (tmp_path / "a_txt" / f"a.block{lost}.{ending}").unlink()
+    with pytest.raises(BadModelFile, match=rf"missing, from a\.block{lost}\.txt|has no a\.block{lost}\.txt,"):
+        sparse_text.read(tmp_path / "a_txt")
+
+
+def test_a_folder_without_rows_is_said(tmp_path: Path) -> None:
+    (tmp_path / "a_txt").mkdir()
+    with pytest.raises(BadModelFile, match=r"has no a\.block0\.txt, and files of rows are numbered 0 to 0"):
+        sparse_text.read(tmp_path / "a_txt")

@@ -137,7 +137,8 @@ def test_an_open_table_is_written_by_its_ids(
     for block in range(3):
         meta = (tmp_path / "new" / "t_txt" / f"t.block{block}.meta").read_text()
         lines = (tmp_path / "new" / "t_txt" / f"t.block{block}.txt").read_text().splitlines()
-        assert meta == f"param=t\nshard_id={block}\nrow_names=Param\nrow_dims=3\ncount={len(lines)}\n"
+        said = f"param=t\nshard_id={block}\nrow_names=Param\nrow_dims=3\ncount={len(lines)}\n#blocks=3\n"
+        assert meta == said
         assert {int(line.split("\t")[0]) % 3 for line in lines} == {block}
         assert {tuple(line.split("\t")[1:4]) for line in lines} == {("1", "0", "1")}
 

@@ -16,19 +16,23 @@ of a file lies in memory besides the rows that are wanted.
 
 from __future__ import annotations
 
-import warnings
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 
+from paddle._engine.checkpoint import row_lines
 from paddle._engine.errors import BadModelFile
 
 FOLDER = "{name}_txt"
 ROW = "Param"
-_SEEN = "1\t0\t1"  # rows that are there have entered; how often each was seen nobody counts on
+_SEEN = "\t1\t0\t1\t"  # rows that are there have entered; how often each was seen nobody counts on
+_OF = "#blocks="  # a remark to the original, which does not say how many files a table has
 _AT_ONCE = 1 << 23
+_BLOCK = re.compile(r"\.block(\d+)\.(?:txt|meta)$")
+_APART = "Each server of the original writes its own, on its machine: bring all of them here"
 Columns = Mapping[str, np.ndarray]
 Picks = Callable[[np.ndarray], np.ndarray]
 
@@ -47,25 +51,24 @@ def write(
     counts = [0] * blocks
     with ExitStack() as files:
         texts = [
-            files.enter_context((folder / f"{name}.block{block}.txt").open("x")) for block in range(blocks)
+            files.enter_context((folder / f"{name}.block{block}.txt").open("xb")) for block in range(blocks)
         ]
         for ids, values in pieces:
-            for block, lines in _by_block(ids, values, blocks):
-                texts[block].writelines(lines)
-                counts[block] += len(lines)
+            for block, lines, count in _by_block(ids, values, blocks):
+                texts[block].write(lines)
+                counts[block] += count
     said = f"row_names={','.join(widths)}\nrow_dims={','.join(map(str, widths.values()))}"
     for block, count in enumerate(counts):
-        meta = f"param={name}\nshard_id={block}\n{said}\ncount={count}\n"
+        meta = f"param={name}\nshard_id={block}\n{said}\ncount={count}\n{_OF}{blocks}\n"
         (folder / f"{name}.block{block}.meta").write_text(meta)
 
 
-def _by_block(ids: np.ndarray, values: np.ndarray, blocks: int) -> Iterator[tuple[int, list[str]]]:
+def _by_block(ids: np.ndarray, values: np.ndarray, blocks: int) -> Iterator[tuple[int, bytes, int]]:
     unsigned = ids.astype(np.uint64)
-    line = f"%d\t{_SEEN}\t{'%.9g,' * values.shape[1]}\n"  # nine digits tell every float32 from the next
     for block in range(blocks):
-        mine = np.flatnonzero(unsigned % np.uint64(blocks) == block)
-        rows = zip(unsigned[mine].tolist(), values[mine].tolist(), strict=True)
-        yield block, [line % (id, *row) for id, row in rows]
+        mine = slice(None) if blocks == 1 else np.flatnonzero(unsigned % np.uint64(blocks) == block)
+        own = unsigned[mine]
+        yield block, row_lines.written(own, _SEEN, values[mine]), len(own)
 
 
 def read(folder: Path, picks: Picks | None = None) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -73,8 +76,13 @@ def read(folder: Path, picks: Picks | None = None) -> tuple[np.ndarray, dict[str
     numbers as it has). ``picks``: which ids are wanted, as a mask. Raises BadModelFile."""
     ids: list[np.ndarray] = [np.empty(0, np.int64)]
     columns: dict[str, list[np.ndarray]] = {}
-    for path in sorted(folder.glob("*.block*.txt")):
+    for path, block, blocks in _blocks(folder):
         for found, own in _file(path):
+            if (found.astype(np.uint64) % np.uint64(blocks) != block).any():
+                raise BadModelFile(
+                    f"{path} has rows that lie in other files where there are {blocks} of them: the last are "
+                    f"missing, from {_name(path, blocks)} on. {_APART}"
+                )
             kept = slice(None) if picks is None else np.flatnonzero(picks(found))
             ids.append(found[kept])
             for name, column in own.items():
@@ -88,12 +96,34 @@ def read(folder: Path, picks: Picks | None = None) -> tuple[np.ndarray, dict[str
     return np.concatenate(ids), joined
 
 
+def _blocks(folder: Path) -> list[tuple[Path, int, int]]:
+    """The files of rows, the number of each, and how many there are. Raises BadModelFile where one lacks."""
+    numbered = {int(found[1]): path for path in folder.iterdir() if (found := _BLOCK.search(path.name))}
+    told = [path.read_text().rpartition(_OF)[2].strip() for path in folder.glob("*.block*.meta")]
+    many = max([1, *(number + 1 for number in numbered), *(int(each) for each in told if each.isdigit())])
+    one = next(iter(numbered.values()), folder / f"{folder.name.removesuffix('_txt')}.block0.txt")
+    found = [one.with_name(_name(one, block)) for block in range(many)]
+    if lacking := [path.name for path in found if not path.is_file()]:
+        raise BadModelFile(
+            f"{folder} has no {', '.join(lacking)}, and files of rows are numbered 0 to {many - 1}. {_APART}"
+        )
+    return [(path, block, many) for block, path in enumerate(found)]
+
+
+def _name(beside: Path, block: int) -> str:
+    """Of the file of that number."""
+    return _BLOCK.sub(f".block{block}.txt", beside.name)
+
+
 def _file(path: Path) -> Iterator[tuple[np.ndarray, Columns]]:
     widths, count = _meta(path.with_suffix(".meta"))
     number = 0
     with path.open("rb") as file:
         while lines := file.readlines(_AT_ONCE):
-            ids, values = _rows(path, number, lines)
+            try:
+                ids, values = row_lines.read(lines, str(path), number)
+            except ValueError as error:
+                raise BadModelFile(str(error)) from None
             number += len(lines)
             if widths is None:
                 yield ids, {ROW: values}
@@ -123,36 +153,3 @@ def _meta(path: Path) -> tuple[dict[str, int] | None, int]:
     if ROW not in found or min(dims) < 1:
         raise BadModelFile(f"{path} tells of no column {ROW}, or of one without numbers")
     return found, count
-
-
-def _rows(path: Path, before: int, lines: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
-    """The ids and numbers of some lines, of which so many went before."""
-    heads = [line[: line.find(b"\t")] for line in lines]
-    tails = [line[line.rfind(b"\t") + 1 :].rstrip(b",\r\n") for line in lines]
-    if not all(b"\t" in line for line in lines):
-        raise BadModelFile(_wrong(path, before, lines))
-    commas = {tail.count(b",") for tail in tails}
-    if len(commas) > 1:
-        raise BadModelFile(f"rows in {path} are not all of one width")
-    width = commas.pop() + 1
-    try:
-        ids = np.array([int(head) for head in heads], np.uint64).astype(np.int64)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", DeprecationWarning)  # numbers that do not parse are one
-            values = np.fromstring(b",".join(tails), np.float64, sep=",")
-        return ids, values.reshape(len(lines), width).astype(np.float32)
-    except (ValueError, OverflowError, DeprecationWarning):
-        raise BadModelFile(_wrong(path, before, lines)) from None
-
-
-def _wrong(path: Path, before: int, lines: list[bytes]) -> str:
-    """Which line is to blame."""
-    for number, line in enumerate(lines, before + 1):
-        text = line.decode(errors="replace")
-        id, *_, values = text.split("\t") if "\t" in text else (text, "")
-        try:
-            np.array([int(id)], np.uint64)
-            [float(value) for value in values.strip().rstrip(",").split(",")]
-        except (ValueError, OverflowError):
-            return f"{path}, line {number} is no row of a table: {text[:80]!r}"
-    return f"{path} has lines that are no rows of a table"

@@ -89,7 +89,7 @@ def _floats(text: np.ndarray, at: int, end: int, out: np.ndarray, many: int, ten
     if many > end - at:
         return -1
     for place in range(many):
-        at, value = _float(text, at, end, tens)
+        at, value = read_float(text, at, end, tens)
         if at < 0:
             return -1
         out[place] = value
@@ -129,7 +129,7 @@ def _int(text: np.ndarray, at: int, end: int) -> tuple[int, np.int64]:
 
 
 @kernel
-def _float(text: np.ndarray, at: int, end: int, tens: np.ndarray) -> tuple[int, float]:
+def read_float(text: np.ndarray, at: int, end: int, tens: np.ndarray) -> tuple[int, float]:
     """A number whose power of ten is exact: of up to 15 digits it is the float64 that is nearest, of more, of
     which 18 count, at most the one beside it."""
     at = _past_blanks(text, at, end)
