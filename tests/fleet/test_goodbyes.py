@@ -88,3 +88,18 @@ def test_a_server_says_once_why_its_job_failed(tmp_path: Path) -> None:
     said = serving.communicate(timeout=PATIENCE_S)[1]
     assert serving.returncode == 1
     assert said.count("trainer 0 at 127.0.0.1 (same machine) failed: SystemExit: 7") == 1
+
+
+def test_of_a_worker_that_fails_the_others_say_who_and_why_in_one_line_and_end_with_status_1() -> None:
+    endpoints = Endpoints(1, 2)
+    told = ",".join(endpoints.names)
+    waits = "train()\nwhile True: exe.run(feed=X)"
+    good = worker(told, waits, 0, 2)
+    assert ended(worker(told, "train(); raise KeyError('no such file')", 1, 2)) == 1
+    (said,) = good.communicate(timeout=PATIENCE_S)[1].splitlines()
+    assert re.fullmatch(
+        r"<string>:\d+: \w+ shard at [\d.:]+: trainer 1 at .* failed: KeyError: 'no such file'", said
+    )
+    assert good.returncode == 1
+    with pytest.raises(JobFailed, match="trainer 1 at"):
+        endpoints.outcomes()

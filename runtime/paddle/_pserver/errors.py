@@ -21,10 +21,10 @@ PserverError                  an ExchangeError: the engine's callers see these
 │   └── NotTrusted            the pserver's certificate is not what the trainer trusts
 ├── JobFailed                 a Complaint: a pserver's job did not end well; the text says why
 ├── RateMismatch              trainers in step that tell different learning rates: the job is broken
-├── TrainerLost               a barrier cannot be met: the text names who is missing
-├── ShardUnreachable          no connection, or no answer in time
+├── TrainerLost               a Complaint: a barrier cannot be met; the text names who is missing
+├── ShardUnreachable          a Complaint: no connection, or no answer in time
 │   ├── ConnectionLost        a connection that broke
-│   └── NobodyListens         a Complaint: no pserver was ever there
+│   └── NobodyListens         no pserver was ever there
 ├── NoValidCheckpoint         snapshots are there, and none of them is whole
 ├── NotCounted                rows were asked for that this shard has not counted: it was restarted since
 ├── StateLost                 a Complaint: a pserver was started anew, and keeps no snapshots
@@ -155,26 +155,28 @@ def rate_mismatch(
     )
 
 
-class TrainerLost(PserverError):
+class TrainerLost(Complaint, PserverError):
     """A barrier cannot be met: the text names who is missing."""
+
+    exit_status = 1  # the call was right, here and below
 
     def __init__(self, text: str, culprits: tuple[int, ...] = ()) -> None:
         super().__init__(text)
         self.culprits = culprits
 
 
-class ShardUnreachable(PserverError):
+class ShardUnreachable(Complaint, PserverError):
     """No connection, or no answer in time."""
+
+    exit_status = 1
 
 
 class ConnectionLost(ShardUnreachable):
     """A connection that broke."""
 
 
-class NobodyListens(Complaint, ShardUnreachable):
+class NobodyListens(ShardUnreachable):
     """No connection, in all the time that there was for it."""
-
-    exit_status = 1  # the call may be right, and the pserver not be there yet
 
 
 class NoValidCheckpoint(PserverError):

@@ -11,7 +11,7 @@ import paddle.v2 as paddle
 from paddle._absent import NotInThisRelease
 from paddle._complaint import Complaint
 from paddle._launch.errors import ClusterError, DeliveryError
-from paddle._pserver.errors import ShardUnreachable, SparsePortsMissing, TrainerCountMismatch
+from paddle._pserver.errors import ShardUnreachable, SparsePortsMissing, TrainerCountMismatch, TrainerLost
 
 RUNTIME = Path(__file__).resolve().parents[3] / "runtime"
 START = "import paddle.v2 as paddle\npaddle.init()\n"
@@ -182,7 +182,12 @@ def test_without_a_standard_error_the_status_is_the_same(tmp_path):
 def test_what_a_user_can_mend_is_a_complaint_and_what_failed_is_none():
     kinds = (ClusterError, NotInThisRelease, SparsePortsMissing, TrainerCountMismatch)
     assert [(issubclass(kind, Complaint), kind.exit_status) for kind in kinds] == [(True, 2)] * len(kinds)
-    assert not any(issubclass(kind, Complaint) for kind in (DeliveryError, ShardUnreachable))
+    assert not issubclass(DeliveryError, Complaint)
+
+
+def test_who_follows_others_that_failed_says_so_in_a_paragraph_and_not_that_the_call_was_wrong():
+    kinds = (TrainerLost, ShardUnreachable)
+    assert [(issubclass(kind, Complaint), kind.exit_status) for kind in kinds] == [(True, 1)] * len(kinds)
 
 
 def test_init_leaves_the_hook_of_this_very_process_a_chain(monkeypatch):
