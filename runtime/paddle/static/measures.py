@@ -52,21 +52,22 @@ def auc(
     helper = LayerHelper("auc")
     length = num_thresholds + 1
     ring = [(slide_steps + 1) * length + 1] if slide_steps else [1, length]
-    last = _counted(helper, input, label, curve, num_thresholds, slide_steps, ring)
-    whole = _counted(helper, input, label, curve, num_thresholds, 0, [1, length])
-    return whole[0], last[0], [*last[1], *whole[1]]
+    whole, last = (
+        helper.create_variable_for_type_inference(VarType.FP64, stop_gradient=True) for _ in range(2)
+    )
+    of_last = _counted(helper, last, input, label, curve, num_thresholds, slide_steps, ring)
+    of_all = _counted(helper, whole, input, label, curve, num_thresholds, 0, [1, length])
+    return whole, last, [*of_last, *of_all]
 
 
 def _counted(
-    helper: Any, input: Any, label: Any, curve: str, thresholds: int, steps: int, shape: list[int]
-) -> tuple[Any, list[Any]]:
+    helper: Any, area: Any, input: Any, label: Any, curve: str, thresholds: int, steps: int, shape: list[int]
+) -> list[Any]:
     counts = []
     for _ in range(2):
         made = helper.create_global_variable(persistable=True, dtype=VarType.INT64, shape=shape)
         helper.set_variable_initializer(made, Constant(0.0))
         counts.append(made)
-    area = helper.create_variable_for_type_inference(VarType.FP64)
-    area.stop_gradient = True
     positive, negative = counts
     helper.append_op(
         "auc",
@@ -79,4 +80,4 @@ def _counted(
         outputs={"AUC": [area], "StatPosOut": [positive], "StatNegOut": [negative]},
         attrs={"curve": curve, "num_thresholds": thresholds, "slide_steps": steps},
     )
-    return area, counts
+    return counts

@@ -90,6 +90,7 @@ class Arithmetic:
 
     def __pow__(self, other: Any) -> Any:
         if _is_number(other) and is_float(self.dtype):
+            unique_name.generate(_KEY)  # of the number, which the original makes a variable of
             return _append(self, "pow", {"X": [self]}, {"factor": float(other)}, self.dtype)
         return _binary("elementwise_pow", self, other)
 
@@ -142,16 +143,19 @@ def _is_number(value: Any) -> bool:
 
 def _append(near: Any, type: str, inputs: Mapping[str, Any], attrs: Mapping[str, Any], dtype: Any) -> Any:
     block = near.block.program.current_block()
-    made = block.create_var(unique_name.generate(f"{type}.tmp"), dtype=dtype)
+    key = f"{type}.tmp" if type in _OF_PARTS else _KEY
+    made = block.create_var(unique_name.generate(key), dtype=dtype)
     outputs = {_OUT.get(type, "Out"): [made]}
     if type in _WITH_SHAPES:
-        outputs["XShape"] = [block.create_var(unique_name.generate(f"{type}.tmp"), dtype=dtype)]
+        outputs["XShape"] = [block.create_var(unique_name.generate(key), dtype=dtype)]
     block.append_op(type, inputs=dict(inputs), outputs=outputs, attrs=dict(attrs))
     return made
 
 
 _OUT = {"stack": "Y"}
 _WITH_SHAPES = frozenset({"squeeze2", "transpose2", "unsqueeze2"})
+_OF_PARTS = frozenset({"slice", "strided_slice", *_WITH_SHAPES})
+_KEY = "tmp"  # by which the original counts what arithmetic gives
 
 
 def _scaled(x: Any, scale: Any, bias: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
+from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid.layers.appending import appended
 
 __all__ = [
@@ -167,10 +168,11 @@ def clip_by_norm(x: Variable, max_norm: float, name: str | None = None) -> Varia
 
 def l2_normalize(x: Variable, axis: int, epsilon: float = 1e-12, name: str | None = None) -> Variable:
     """x, of length 1 along an axis."""
-    from paddle.fluid.layers.appending import several
-
+    helper = LayerHelper("l2_normalize", name=name)
+    out, norm = (helper.create_variable_for_type_inference(x.dtype) for _ in range(2))
     attrs = {"axis": 1 if axis is None else axis, "epsilon": epsilon}
-    return several("norm", {"X": x}, {"Out": None, "Norm": None}, attrs, name)[0]
+    helper.append_op("norm", {"X": x}, {"Out": out, "Norm": norm}, attrs)
+    return out
 
 
 def cos_sim(X: Variable, Y: Variable) -> Variable:

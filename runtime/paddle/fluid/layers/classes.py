@@ -10,7 +10,6 @@ from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid.layers.loss import softmax_with_cross_entropy
-from paddle.fluid.layers.sequence_lod import appended
 from paddle.fluid.layers.shaping import one_hot
 
 __all__ = [
@@ -65,7 +64,7 @@ def nce(
         "custom_dist": [float(each) for each in custom_dist or ()],
     }
     helper.append_op("nce", inputs, made, attrs)
-    return appended(helper, "scale", {"X": made["Cost"]}, {"scale": 1.0 / (drawn + 1)})
+    return made["Cost"] / (drawn + 1)
 
 
 def sampled_softmax_with_cross_entropy(

@@ -50,9 +50,8 @@ def auc(
         which: [_count(helper, shape) for _ in ("positive", "negative")]
         for which, shape in {"batch": ring, "all": [1, width]}.items()
     }
-    areas = {}
+    areas = {which: helper.create_variable_for_type_inference("float64") for which in ("all", "batch")}
     for which, steps in (("batch", slide_steps), ("all", 0)):
-        areas[which] = helper.create_variable_for_type_inference("float64")
         positive, negative = counts[which]
         helper.append_op(
             "auc",

@@ -116,7 +116,9 @@ def prelu(x: Variable, mode: str, param_attr: Any = None, name: str | None = Non
     helper = LayerHelper("prelu", param_attr=param_attr, name=name)
     quarter = Constant(0.25)
     alpha = helper.create_parameter(helper.param_attr, shapes[mode], "float32", default_initializer=quarter)
-    return appended("prelu", {"X": x, "Alpha": alpha}, {"mode": mode}, name=name)
+    made = helper.create_variable_for_type_inference(x.dtype)
+    helper.append_op("prelu", {"X": x, "Alpha": alpha}, {"Out": made}, {"mode": mode})
+    return made
 
 
 def label_smooth(
@@ -153,7 +155,9 @@ def bilinear_tensor_product(
     weight = helper.create_parameter(helper.param_attr, [size, x.shape[1], y.shape[1]], x.dtype)
     bias = helper.create_parameter(helper.bias_attr, [1, size], x.dtype, is_bias=True)
     inputs = {"X": x, "Y": y, "Weight": weight, "Bias": bias}
-    return helper.append_activation(appended("bilinear_tensor_product", inputs, name=name))
+    made = helper.create_variable_for_type_inference(x.dtype)
+    helper.append_op("bilinear_tensor_product", inputs, {"Out": made})
+    return helper.append_activation(made)
 
 
 def get_tensor_from_selected_rows(x: Variable, name: str | None = None) -> Variable:

@@ -28,12 +28,12 @@ def linear_chain_crf(
     helper = LayerHelper("linear_chain_crf", input=input, param_attr=param_attr)
     tags = helper.input().shape[-1]
     weights = helper.create_parameter(helper.param_attr, [tags + 2, tags], helper.input_dtype())
-    slots = ("LogLikelihood", "Alpha", "EmissionExps", "TransitionExps")
+    slots = ("Alpha", "EmissionExps", "TransitionExps", "LogLikelihood")
     made = [helper.create_variable_for_type_inference(input.dtype) for _ in slots]
     inputs = {"Emission": input, "Transition": weights, "Label": label, "Length": length}
     outputs = {slot: [each] for slot, each in zip(slots, made, strict=True)}
     helper.append_op("linear_chain_crf", inputs, outputs)
-    return made[0]
+    return made[-1]
 
 
 def crf_decoding(
