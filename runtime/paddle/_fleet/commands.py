@@ -60,25 +60,35 @@ def give(
 
 def warn_of_servers_part() -> None:
     """Tell of a program that says what its servers begin from where no process of this job comes."""
-    path = getattr(sys.modules.get("__main__"), "__file__", None)
-    line = None if path is None else _loading_line(Path(path))
-    if line is not None:
+    found = called_in_main("init_server", is_told=True)
+    if found is not None:
         warnings.warn(
-            f"{path}:{line}: fleet.init_server(folder) is not run in this job, whose servers are `paddle "
+            f"{found}: fleet.init_server(folder) is not run in this job, whose servers are `paddle "
             "pserver`s and no process of this program. To begin from the folder, have workers call it, too, "
             "before fleet.init_worker(): worker 0 gives the servers what it has",
             stacklevel=4,
         )
 
 
-def _loading_line(path: Path) -> int | None:
+def called_in_main(method: str, *, is_told: bool = False) -> str | None:
+    """Where the program, the file that Python runs, calls a method first, with arguments where ``is_told``:
+    its file and line."""
+    path = getattr(sys.modules.get("__main__"), "__file__", None)
+    if path is None:
+        return None
     try:
-        tree = ast.parse(path.read_bytes())
+        tree = ast.parse(Path(path).read_bytes())
     except (OSError, SyntaxError, ValueError):
         return None
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and (node.args or node.keywords))
-    found = (c.lineno for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr == "init_server")
-    return min(found, default=None)
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    lines = [
+        call.lineno
+        for call in calls
+        if isinstance(call.func, ast.Attribute)
+        and call.func.attr == method
+        and (call.args or call.keywords or not is_told)
+    ]
+    return f"{path}:{min(lines)}" if lines else None
 
 
 def _set(scope: Scope, values: Mapping[str, np.ndarray], where: Any) -> None:

@@ -20,27 +20,28 @@ import os
 import warnings
 from typing import Any
 
-from paddle._absent import NotInThisRelease
 from paddle._complaint import tell_uncaught
 from paddle._engine.exchange import ModeSpec
-from paddle._fleet import modes, saving
+from paddle._fleet import modes
 from paddle._fleet.alone import Alone
 from paddle._fleet.commands import are_commands, warn_of_servers_part
 from paddle._fleet.errors import BadRole, BadStrategy, FleetError, TooEarly
+from paddle._fleet.files import Files
 from paddle._fleet.forewarning import tell_if_it_fails
+from paddle._fleet.loading import Hastened, loads_later
 from paddle._fleet.meeting import Meeting, meeting_of
 from paddle._fleet.optimizer import DistributedOptimizer
 from paddle._fleet.place import Role
 from paddle._fleet.program_options import ProgramOptions
 from paddle._fleet.role_makers import PaddleCloudRoleMaker, RoleMakerBase
+from paddle._fleet.saving import warn_of_nothing_loaded
 from paddle._fleet.strategy import DistributedStrategy
 from paddle._fleet.together import UtilBase
-from paddle._fleet.workers import Workers, shrink_here
-from paddle._program.running.executor import Executor
+from paddle._fleet.workers import Workers
 from paddle._program.writing.scheduling import count_for_all, serve_rates
 
 
-class Fleet:
+class Fleet(Files):
     """One process's. The faces have one each for the process."""
 
     def __init__(self) -> None:
@@ -153,11 +154,15 @@ class Fleet:
         """Whether this is a server."""
         return self.role_maker.is_server()
 
+    def is_coordinator(self) -> bool:
+        """Whether it is one of federated learning, which there is none of."""
+        return False
+
     def nranks(self) -> int:
         """How many workers there are."""
         return self.worker_num()
 
-    rank = worker_index
+    rank, world_size, rank_in_node = worker_index, nranks, local_rank
 
     # What is trained.
 
@@ -229,7 +234,7 @@ class Fleet:
         tables in it that are meant. Where servers are commands workers call it, before ``init_worker``."""
         place = self.role_maker.place
         if not place.is_distributed:
-            _warn_of_nothing_loaded(dirname)
+            warn_of_nothing_loaded("init_server", dirname)
             return
         met = self._met("init_server")
         if place.role != Role.SERVER and dirname and not are_commands(place):
@@ -264,7 +269,16 @@ class Fleet:
             if not met.is_told and place.id == 0 and are_commands(place):
                 warn_of_servers_part()
             self._has_come = True
-            met.begin()
+            if place.id == 0 and not met.is_told and loads_later():
+                met.come_later()
+                role_maker = self.role_maker
+                role_maker.meeting = Hastened(role_maker.meeting, met.hasten)
+            else:
+                met.begin()
+
+    def all_reduce(self, input: Any, mode: str = "sum") -> Any:
+        """That of ``util``, over workers."""
+        return self.util.all_reduce(input, mode, "worker")
 
     def barrier_worker(self) -> None:
         """Wait until all workers have come here."""
@@ -274,66 +288,6 @@ class Fleet:
         """Say goodbye to the servers, which end when all have."""
         if self.role_maker.place.is_distributed:
             self._met("stop_worker").end()
-
-    # What is kept.
-
-    def save_persistables(self, executor: Any, dirname: str, main_program: Any = None, mode: int = 0) -> None:
-        """Write all that outlives a run, as the servers have it now. One worker is to call it. ``mode``: 0,
-        all of it."""
-        self._check_saving("save_persistables", executor, mode)
-        saving.save_persistables(executor, dirname, main_program, self._fetched())
-
-    def save_inference_model(
-        self,
-        executor: Any,
-        dirname: str,
-        feeded_var_names: Any,
-        target_vars: Any,
-        main_program: Any = None,
-        export_for_deployment: bool = True,
-        mode: int = 0,
-    ) -> None:
-        """Write what computes ``target_vars`` of what is fed, with the values that the servers have now. One
-        worker is to call it."""
-        self._check_saving("save_inference_model", executor, mode)
-        servers = self._fetched()
-        others = {"export_for_deployment": export_for_deployment}
-        saving.save_inference_model(
-            executor, dirname, feeded_var_names, target_vars, main_program, servers, **others
-        )
-
-    def shrink(self, threshold: int) -> None:
-        """Have tables without a height forget rows that nobody has used in ``threshold`` days; a day ends
-        with each call, and the step that follows it. One worker is to call it."""
-        if self.role_maker.place.is_distributed:
-            self._met("shrink").shrink(threshold)
-        else:
-            shrink_here(threshold)
-
-    def _check_saving(self, what: str, executor: Any, mode: int) -> None:
-        if not isinstance(executor, Executor):
-            raise TypeError(
-                f"fleet.{what}: executor must be as Executor type, paddle.static.Executor(), and not "
-                f"{executor!r}"
-            )
-        place = self.role_maker.place
-        if place.is_distributed and place.role == Role.SERVER:
-            raise BadRole(
-                f"fleet.{what}() is for workers, and this process is a server (fleet.is_worker()): it has a "
-                "part of "
-                "the parameters, and the values of its own startup program. Call it in one worker"
-            )
-        if mode != 0:
-            raise NotInThisRelease(
-                f"mode={mode}, saving what has changed alone, is not in this release: give 0, for all"
-            )
-
-    def _fetched(self) -> int:
-        """Over how many servers tables are spread, of which all values are here now."""
-        if self._workers is None:
-            return 0
-        self._workers.fetch()
-        return self.server_num()
 
     @property
     def util(self) -> Any:
@@ -345,15 +299,6 @@ class Fleet:
 
 def _shown(endpoints: list[str], to_string: bool) -> Any:
     return ",".join(endpoints) if to_string else endpoints
-
-
-def _warn_of_nothing_loaded(dirname: str | None) -> None:
-    if dirname:
-        warnings.warn(
-            f"fleet.init_server({str(dirname)!r}): there is no cluster, so nothing is loaded by it. One "
-            "process loads all by paddle.static.load_vars or fluid.io.load_persistables",
-            stacklevel=3,
-        )
 
 
 def _free_memory() -> int:

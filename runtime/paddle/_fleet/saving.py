@@ -5,6 +5,7 @@ It must never know how values came about. Guarantee: as tables.py of the program
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from paddle._program.files import tables
 from paddle._program.files.inference import save_inference_model as save_model
 from paddle._program.files.variables import is_persistable, program_of, save_vars
 from paddle._program.lowering.lowering import sparse_tables
-from paddle._program.running.scope import global_scope
+from paddle._program.running.scope import global_scope, scope_guard
 
 
 def save_persistables(executor: Any, dirname: str, main_program: Any, servers: int) -> None:
@@ -39,3 +40,38 @@ def save_inference_model(
 def _save_tables(dirname: str, program: Any, spread: frozenset[str], servers: int) -> None:
     for name in sorted(spread):
         tables.save(Path(dirname), program, global_scope(), name, servers)
+
+
+def save_one(dirname: str, program: Any, table: str | None, servers: int) -> None:
+    """Write one table, as ``save_persistables`` does; None: all dense parameters."""
+    if table is None:
+        dense = _dense(program)
+        save_vars(None, dirname, program, predicate=lambda each: each.name in dense)
+    elif servers:
+        _save_tables(dirname, program, frozenset({table}), servers)
+    else:
+        save_vars(None, dirname, program, predicate=lambda each: each.name == table)
+
+
+def save_dense(executor: Any, path: str, scope: Any, program: Any, names: Any) -> None:
+    """Write dense parameters, all or those of ``names``, into one file."""
+    dense = _dense(program) if names is None else {getattr(each, "name", each) for each in names}
+    own = Path(path)
+    with scope_guard(global_scope() if scope is None else scope):
+        save_vars(
+            executor, str(own.parent), program, predicate=lambda each: each.name in dense, filename=own.name
+        )
+
+
+def warn_of_nothing_loaded(what: str, dirname: str | None) -> None:
+    """Tell who loads for a cluster, and is alone."""
+    if dirname:
+        warnings.warn(
+            f"fleet.{what}({str(dirname)!r}): there is no cluster, so nothing is loaded by it. One "
+            "process loads all by paddle.static.load_vars or fluid.io.load_persistables",
+            stacklevel=4,
+        )
+
+
+def _dense(program: Any) -> set[str]:
+    return {each.name for each in program.all_parameters()} - sparse_tables(program)

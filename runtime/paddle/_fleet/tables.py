@@ -31,7 +31,7 @@ def read(dirname: str, names: Any, program: Any, lives: Lives) -> Tables:
     folder = Path(dirname)
     if not folder.is_dir():
         raise FleetError(
-            f"fleet.init_server({dirname!r}): there is no such folder here. Give one that "
+            f"fleet was to begin from {dirname!r}: there is no such folder here. Give one that "
             "fleet.save_persistables wrote, on this machine."
         )
     found = {
@@ -46,11 +46,11 @@ def read(dirname: str, names: Any, program: Any, lives: Lives) -> Tables:
     for name in wanted:
         if name not in found:
             raise FleetError(
-                f"fleet.init_server({dirname!r}): there is no table {name!r} in it; there are "
+                f"fleet was to begin from {dirname!r}: there is no table {name!r} in it; there are "
                 f"{', '.join(found) or 'none'}."
             )
         if not has(name):
-            raise FleetError(f"fleet.init_server({dirname!r}): the program has no table {name!r}.")
+            raise FleetError(f"fleet was to begin from {dirname!r}: the program has no table {name!r}.")
     return {name: tables.load(found[name], program, name, partial(lives, name)) for name in wanted}
 
 
@@ -69,8 +69,9 @@ def read_arrays(
             continue
         if not tensors.path_of(folder, name).is_file():
             raise FleetError(
-                f"fleet.init_server({dirname!r}): there is no parameter {name!r} in it. Give a folder that "
-                "fleet.save_persistables or fluid.io.save_persistables of this program wrote, on this machine"
+                f"fleet was to begin from {dirname!r}: there is no parameter {name!r} in it. Give a folder "
+                "that fleet.save_persistables or fluid.io.save_persistables of this program wrote, on this "
+                "machine"
             )
         kinds = {"": name, **{of: op.input(slot)[0] for slot, of in columns_of(op).items()}}
         found = {kind: _array(folder, each) for kind, each in kinds.items()}

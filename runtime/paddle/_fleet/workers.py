@@ -15,6 +15,7 @@ from paddle._engine.exchange import ModeSpec, ParameterSpec
 from paddle._engine.rows import TableRows
 from paddle._fleet import commands, tables
 from paddle._fleet.errors import TooEarly
+from paddle._fleet.loading import Apart
 from paddle._fleet.place import Place, Role
 from paddle._program.carrier import Carrier, Cluster, serve
 from paddle._program.lowering.lowering import sparse_tables
@@ -36,6 +37,8 @@ class Workers:
         self.mode = mode
         self.is_told = False  # whether the program has said from what servers begin
         self._is_given = False
+        self._comes_later = False
+        self._is_apart = False
         self.carrier: Carrier | None = None
         if place.role == Role.WORKER:
             cluster = Cluster(endpoints=place.servers, trainers=place.workers, trainer_id=place.id, mode=mode)
@@ -51,15 +54,62 @@ class Workers:
     def begin(self) -> bool:
         """Meet the servers with the values that the scope has; False where it has none yet. From now on they
         hear, at the latest when the process ends, that it goes."""
+        self._comes_later = False
         if self.carrier is not None:
             self.carrier.decline_at_end(self._declared)
         scope, is_met = global_scope(), False
+        if self._is_apart:
+            return True
         self._give(scope)
         for group in self._groups():
             if all(_is_there(scope, each) for each in group.parameters):
                 keeper_of(scope, group, self.carrier)
                 is_met = True
         return is_met
+
+    def come_later(self) -> None:
+        """Meet them when something needs them: there is more to load before."""
+        assert self.carrier is not None
+        self._comes_later = True
+        self.carrier.decline_at_end(self._declared)
+
+    def hasten(self) -> None:
+        """Meet them now, if that is still to be done."""
+        if self._comes_later:
+            self.begin()
+
+    def go_on_from(self, dirname: str, names: Any) -> None:
+        """Have servers begin from what a folder has, all of it or these tables (``names``; none: all that is
+        no table). Raises TooEarly where they have begun."""
+        if self.carrier is not None and self.carrier.has_begun:
+            raise TooEarly(
+                f"fleet: servers were to begin from {dirname!r}, and have begun: load before "
+                "fleet.init_worker(), or behind it in the very file that is run, before anything is trained, "
+                "saved or waited for"
+            )
+        if names != []:
+            self.serve_from(dirname, names)
+        if not names:
+            self.serve_arrays_from(dirname)
+        self.hasten()
+
+    def compute_from(self, dirname: str) -> None:
+        """Compute with what a folder has, and train no more."""
+        if not self._is_apart and not self.begin():
+            raise TooEarly(
+                "fleet.load_inference_model() puts values where the startup program has put first ones: "
+                "exe.run(startup_program) comes before it"
+            )
+        scope, self._is_apart = global_scope(), True
+        for key, keeper in [each for each in scope.keepers.items() if each[1].is_remote]:
+            keeper.leave()
+            del scope.keepers[key]
+        for program in self._programs:
+            program._carrier = Apart(self.carrier, dirname)
+            program._bump()
+            rows = tables.read(dirname, None, program, _all)
+            arrays, more = tables.read_arrays(dirname, program, rows, _all)
+            commands.give(scope, program, {**rows, **more}, arrays)
 
     def end(self) -> None:
         """Say goodbye; who was never met hears it, too, or would wait."""
@@ -74,6 +124,9 @@ class Workers:
     def fetch(self) -> None:
         """Have the scope hold what the servers have. Raises TooEarly where it is another scope that has met
         them, for what this one has is not what was learned."""
+        self.hasten()
+        if self._is_apart:
+            return
         for group in self._groups():
             keeper = global_scope().keepers.get(group.key)
             if keeper is not None:
@@ -87,6 +140,7 @@ class Workers:
 
     def shrink(self, threshold: int) -> None:
         """Have open tables forget rows that nobody has used for so many days."""
+        self.hasten()
         for group in self._groups():
             if not any(each.is_open for each in group.parameters):
                 continue
@@ -131,7 +185,7 @@ class Workers:
     def _lives(self, name: str, ids: Any) -> Any:
         """Which rows of a table live on this server; all, where this is none."""
         if self.carrier is not None:
-            return np.ones(len(ids), bool)
+            return _all(name, ids)
         return lives_on(name, ids, self._place.id, len(self._place.servers))
 
     def serve(self) -> None:
@@ -147,6 +201,10 @@ class Workers:
             block = program.global_block()
             moved = [op for op in block.ops if op.type in UPDATES]
             yield from groups(block, moved, sparse_tables(program))
+
+
+def _all(name: str, ids: np.ndarray) -> np.ndarray:
+    return np.ones(len(ids), bool)
 
 
 def _is_there(scope: Any, parameter: ParameterSpec) -> bool:

@@ -102,12 +102,12 @@ def _blocks(folder: Path) -> list[tuple[Path, int, int]]:
     told = [path.read_text().rpartition(_OF)[2].strip() for path in folder.glob("*.block*.meta")]
     many = max([1, *(number + 1 for number in numbered), *(int(each) for each in told if each.isdigit())])
     one = next(iter(numbered.values()), folder / f"{folder.name.removesuffix('_txt')}.block0.txt")
-    found = [one.with_name(_name(one, block)) for block in range(many)]
-    if lacking := [path.name for path in found if not path.is_file()]:
+    paths = [one.with_name(_name(one, block)) for block in range(many)]
+    if lacking := [path.name for path in paths if not path.is_file()]:
         raise BadModelFile(
             f"{folder} has no {', '.join(lacking)}, and files of rows are numbered 0 to {many - 1}. {_APART}"
         )
-    return [(path, block, many) for block, path in enumerate(found)]
+    return [(path, block, many) for block, path in enumerate(paths)]
 
 
 def _name(beside: Path, block: int) -> str:

@@ -71,8 +71,11 @@ def _put_float(value: np.float32, powers: np.ndarray, text: np.ndarray, at: int)
         return at + 1
     digits, power = _shortest(abs(value), powers)
     if power < -4 or power >= DIGITS:
-        return _put_power(power, text, _put_fixed(digits, 0, text, at))
-    return _put_fixed(digits, power, text, at)
+        at = _put_fixed(digits, 0, text, at)
+        at = _put_power(power, text, at)
+    else:
+        at = _put_fixed(digits, power, text, at)
+    return at
 
 
 @kernel
@@ -80,7 +83,7 @@ def _shortest(value: np.float32, powers: np.ndarray) -> tuple[np.int64, int]:
     """The fewest digits, as a number of nine, that are ``value`` when they are read, and the power of ten of
     the first."""
     wide = np.float64(value)
-    power = int(floor(log10(wide)))
+    power = floor(log10(wide))
     scaled = wide * powers[ZERO + DIGITS - 1 - power]
     if scaled >= 999999999.5:
         power += 1
@@ -160,7 +163,8 @@ def _read_row(
     while at < end and 48 <= text[at] <= 57:
         id = id * np.uint64(10) + np.uint64(text[at] - 48)
         at += 1
-    if at == first or at - first > 19 or at == end or text[at] != TAB:  # of more digits it might be too large
+    size = at - first
+    if size == 0 or size > 19 or at >= end or text[at] != TAB:  # of more digits it might be too large
         return False
     ids[row] = np.int64(id)
     at = end

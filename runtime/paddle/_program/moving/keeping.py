@@ -91,6 +91,16 @@ class Keeper:
                 np.copyto(array, held.reshape(array.shape))
         self._bind()
 
+    def leave(self) -> None:
+        """Have the scope's values be its own from now on, as they are."""
+        for name, array in {**self.arrays, **self._slots}.items():
+            self._scope.adopt(name, array.copy())
+        for each in self.group.remembered:
+            if each.name not in self._slots and (held := self._scope.value(each.name)) is not None:
+                self._scope.adopt(each.name, held.copy())
+        for table in self._tables.values():
+            table.source = None
+
     @property
     def has_powers(self) -> bool:
         """Whether a program sees the number of steps, as a power."""

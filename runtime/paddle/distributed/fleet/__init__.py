@@ -14,7 +14,9 @@ _FUNCTIONS = (
     *("init", "is_first_worker", "worker_index", "worker_num", "node_num", "local_rank", "is_worker"),
     *("worker_endpoints", "server_num", "server_index", "server_endpoints", "is_server", "barrier_worker"),
     *("init_worker", "init_server", "run_server", "stop_worker", "distributed_optimizer", "minimize"),
-    *("save_inference_model", "save_persistables", "shrink", "rank", "nranks"),
+    *("save_inference_model", "save_persistables", "shrink", "rank", "nranks", "world_size", "rank_in_node"),
+    *("save", "save_one_table", "save_dense_params", "check_save_pre_patch_done", "all_reduce"),
+    *("load_model", "load_one_table", "load_inference_model", "is_coordinator"),
 )
 _MODULE_OF = {
     "Fleet": "base.fleet_base",
@@ -44,6 +46,14 @@ _LATER = {
     **dict.fromkeys(
         ("CommunicateTopology", "HybridCommunicateGroup"),
         "training is with parameter servers, not collective",
+    ),
+    **dict.fromkeys(
+        ("save_cache_model", "save_cache_table"),
+        "servers hold all rows in memory, so none are apart from others: save_persistables saves all",
+    ),
+    **dict.fromkeys(
+        ("init_coordinator", "make_fl_strategy", "get_fl_client"),
+        "federated learning is not built: workers of a job train one model",
     ),
     "collective_perf": "training is with parameter servers, not collective",
 }
