@@ -193,6 +193,13 @@ def test_fluids_setters_say_the_same(files: list[str], tmp_path: Path) -> None:
     for asked in (dataset.local_shuffle, dataset.global_shuffle):
         with pytest.raises(NotImplementedError, match="use InMemoryDataset"):
             asked()
+    held = DatasetFactory().create_dataset("InMemoryDataset")
+    held.set_feed_type("MultiSlotInMemoryDataFeed")
+    assert not hasattr(held, "set_parse_logkey")
+    with pytest.raises(NotInThisRelease, match="use_var alone, and no page views"):
+        held.set_merge_by_sid(True)
+    with pytest.raises(AttributeError, match="a dataset has no 'set_batchsize'"):
+        held.set_batchsize(1)
     with pytest.raises(ValueError, match="datafeed class Dataset does not exist; there are QueueDataset"):
         DatasetFactory().create_dataset("Dataset")
 

@@ -193,6 +193,15 @@ def test_what_fleet_had_beside_is_said_by_name() -> None:
         import paddle.fluid.incubate.fleet.collective  # noqa: F401
 
 
+def test_words_of_the_calls_of_2_6_are_taken_or_refused_by_name() -> None:
+    worker = Fleet().init(log_level="DEBUG")
+    worker.init_worker([fluid.global_scope()])
+    with pytest.raises(NotImplementedError, match="programs with scopes of their own"):
+        worker.init_worker([fluid.global_scope(), fluid.Scope()])
+    assert (worker.world_size(), worker.rank_in_node(), worker.is_coordinator()) == (1, 0, False)
+    assert worker.all_reduce(np.ones(2)).tolist() == [1.0, 1.0]
+
+
 def test_what_another_scope_trains_is_not_saved_as_it_began(tmp_path: Path) -> None:
     endpoints, strategy, scope = Endpoints(1), DistributedStrategy(), fluid.Scope()
     strategy.a_sync = True

@@ -8,14 +8,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paddle._absent import NotInThisRelease, absent
+from paddle._absent import AbsentName, NotInThisRelease, absent
 from paddle._data import dataset
 
 __all__ = ["DatasetBase", "DatasetFactory", "FileInstantDataset", "InMemoryDataset", "QueueDataset"]
 
 
+_VIEWS = "samples are the slots of use_var alone, and no page views"
+_ABSENT = {
+    **dict.fromkeys(
+        (
+            *("set_parse_logkey", "set_merge_by_sid", "set_enable_pv_merge", "set_current_phase"),
+            *("preprocess_instance", "postprocess_instance", "get_pv_data_size"),
+        ),
+        _VIEWS,
+    ),
+    **dict.fromkeys(
+        ("set_generate_unique_feasigns", "generate_local_tables_unlock"),
+        "servers have the rows of tables, and make them when a batch asks for them",
+    ),
+}
+
+
 class DatasetBase(dataset.DatasetBase):
     """The setters of both."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _ABSENT:
+            raise AbsentName(f"Dataset.{name} is not in this release: {_ABSENT[name]}.")
+        raise AttributeError(f"a dataset has no {name!r}", name=name, obj=self)
 
     def set_batch_size(self, batch_size: int) -> None:
         """Samples in a batch."""
@@ -47,11 +68,11 @@ class DatasetBase(dataset.DatasetBase):
 
     def set_rank_offset(self, rank_offset: str) -> None:
         """Of page views, which samples are not held as."""
-        raise NotInThisRelease("Dataset.set_rank_offset: samples are the slots of use_var alone")
+        raise NotInThisRelease(f"Dataset.set_rank_offset: {_VIEWS}")
 
     def set_pv_batch_size(self, pv_batch_size: int) -> None:
         """Of page views, which samples are not held as."""
-        raise NotInThisRelease("Dataset.set_pv_batch_size: samples are the slots of use_var alone")
+        raise NotInThisRelease(f"Dataset.set_pv_batch_size: {_VIEWS}")
 
     def set_fea_eval(self, record_candidate_size: int, fea_eval: bool = True) -> None:
         """Before ``slots_shuffle``, which draws from all samples, whatever ``record_candidate_size``."""
@@ -64,6 +85,10 @@ class QueueDataset(DatasetBase, dataset.QueueDataset):
 
 class InMemoryDataset(DatasetBase, dataset.InMemoryDataset):
     """See paddle.distributed.InMemoryDataset."""
+
+    def set_feed_type(self, data_feed_type: str) -> None:
+        """Which of upstream's readers reads the lines, which all say the same."""
+        self._own_settings(data_feed_type=data_feed_type)
 
     def set_queue_num(self, queue_num: int) -> None:
         """How upstream's channels are cut; there are none."""

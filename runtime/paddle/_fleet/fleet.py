@@ -20,6 +20,7 @@ import os
 import warnings
 from typing import Any
 
+from paddle._absent import NotInThisRelease
 from paddle._complaint import tell_uncaught
 from paddle._engine.exchange import ModeSpec
 from paddle._fleet import modes
@@ -38,6 +39,7 @@ from paddle._fleet.saving import warn_of_nothing_loaded
 from paddle._fleet.strategy import DistributedStrategy
 from paddle._fleet.together import UtilBase
 from paddle._fleet.workers import Workers
+from paddle._program.running.scope import global_scope
 from paddle._program.writing.scheduling import count_for_all, serve_rates
 
 
@@ -56,9 +58,14 @@ class Fleet(Files):
         self._has_come = False
 
     def init(
-        self, role_maker: RoleMakerBase | None = None, is_collective: bool = False, strategy: Any = None
+        self,
+        role_maker: RoleMakerBase | None = None,
+        is_collective: bool = False,
+        strategy: Any = None,
+        log_level: Any = "INFO",
     ) -> Fleet:
-        """Say who this process is; without a role maker the environment does."""
+        """Say who this process is; without a role maker the environment does. ``log_level`` is of the
+        original's own talk."""
         tell_uncaught()
         if not isinstance(is_collective, bool):
             raise FleetError(f"fleet.init: is_collective is True or False, and not {is_collective!r}")
@@ -261,8 +268,13 @@ class Fleet(Files):
 
     # What workers do.
 
-    def init_worker(self) -> None:
-        """Meet the servers."""
+    def init_worker(self, scopes: Any = None) -> None:
+        """Meet the servers. ``scopes``: that of each program, which is the current one of all here."""
+        if any(each is not global_scope() for each in scopes or ()):
+            raise NotInThisRelease(
+                "fleet.init_worker: programs with scopes of their own are not in this release; one scope for "
+                "all is the current one: call it within paddle.static.scope_guard(scope)"
+            )
         place = self.role_maker.place
         if place.is_distributed:
             met = self._met("init_worker")

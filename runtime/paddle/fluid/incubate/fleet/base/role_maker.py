@@ -12,8 +12,10 @@ from paddle._fleet.role_makers import PaddleCloudRoleMaker, RoleMakerBase
 __all__ = ["PaddleCloudRoleMaker", "Role", "RoleMakerBase", "UserDefinedRoleMaker"]
 
 _LATER = {
-    "MPISymetricRoleMaker": "roles come from the environment (PaddleCloudRoleMaker) or the program",
-    "GeneralRoleMaker": "roles come from the environment (PaddleCloudRoleMaker) or the program",
+    **dict.fromkeys(
+        ("MPIRoleMaker", "MPISymetricRoleMaker", "GeneralRoleMaker"),
+        "roles come from the environment (PaddleCloudRoleMaker) or the program",
+    ),
     "HeterRoleMaker": "all processes compute on the CPU",
     "UserDefinedCollectiveRoleMaker": "training is with parameter servers",
 }
