@@ -99,3 +99,12 @@ def test_machines_share_the_token_that_they_were_given_and_make_none_each() -> N
     assert alone.has_token and alone.roles("trainer")[0].env["PADDLE_TOKEN_FILE"] is None
     assert not one_of_two.has_token
     assert one_of_two.roles("trainer")[0].env["PADDLE_TOKEN_FILE"] == "/shared/token"
+
+
+def test_flags_of_2_6_say_whether_processes_meet_and_where_and_others_change_nothing() -> None:
+    line = "--run_mode=ps --server_num=1 --trainer_num=1 --job_id=mine --log_level=DEBUG"
+    for gloo, environ in (("1", {}), ("0", {"PADDLE_WITH_GLOO": "1"})):
+        plan = planned(f"{line} --with_gloo={gloo} --gloo_port=6767", **environ)
+        for role in plan.nodes[0].roles:
+            assert role.env["PADDLE_WITH_GLOO"] == gloo
+            assert role.env["PADDLE_GLOO_HTTP_ENDPOINT"] == "127.0.0.1:6767"

@@ -31,6 +31,7 @@ class Call:
     workers: tuple[str, ...]
     log_dir: str
     http_port: int
+    with_gloo: str
 
 
 def read(argv: Sequence[str]) -> Call | None:
@@ -82,6 +83,7 @@ def _checked(given: Arguments, program: Sequence[str]) -> Call:
         workers=workers,
         log_dir=str(values["log_dir"]) or ".",
         http_port=int(str(values["http_port"])),
+        with_gloo=str(values["with_gloo"]),
     )
 
 

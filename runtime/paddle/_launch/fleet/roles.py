@@ -53,6 +53,7 @@ class _Writer:
 
     def __init__(self, call: Call, cluster: Cluster, premises: Premises, job: str) -> None:
         self._cluster, self._premises, self._job = cluster, premises, job
+        self._meets = call.with_gloo or premises.environ.get("PADDLE_WITH_GLOO") or "0"
         self._argv = (premises.python, "-u", call.script, *call.arguments)
         self._logs = premises.folder / call.log_dir
 
@@ -92,12 +93,12 @@ class _Writer:
 
     def _words(self) -> dict[str, str | None]:
         """What both kinds are told beside their place."""
-        environ, cluster = self._premises.environ, self._cluster
-        kept = {} if cluster.is_whole else trust(environ)
+        cluster = self._cluster
+        kept = {} if cluster.is_whole else trust(self._premises.environ)
         return {
             **dict.fromkeys(_PROXIES),
             "PADDLE_HETER_TRAINER_IP_PORT_LIST": "",
-            **meeting_words(cluster.gloo, environ.get("PADDLE_WITH_GLOO") or "0"),
+            **meeting_words(cluster.gloo, self._meets),
             "PADDLE_GLOO_FS_PATH": str(self._premises.workspace / "gloo"),
             **kept,
             JOB_VARIABLE: self._job,
