@@ -85,6 +85,12 @@ def test_a_worker_computes_with_one_saved_model_after_another_and_trains_none(sa
         steps(tested, FEEDS[:1], is_open)  # what was overcome ends no job
 
 
+def values() -> dict[str, bytes]:
+    """Of dense parameters, in the current scope."""
+    scope = fluid.global_scope()
+    return {name: np.array(scope.var(name).get_tensor()).tobytes() for name in ("w", "fc_0.b_0")}
+
+
 def test_one_table_and_all_dense_parameters_are_saved_by_number_or_into_one_file(tmp_path: Path) -> None:
     with job(2, adam, is_open=False) as (worker, program):
         worker.init_worker()
@@ -94,15 +100,12 @@ def test_one_table_and_all_dense_parameters_are_saved_by_number_or_into_one_file
         worker.save_dense_params(EXE(), str(tmp_path / "one" / "file"), fluid.global_scope(), program[0])
         with pytest.raises(FleetError, match="there is no table 2; there are 0: emb, 1: all dense"):
             worker.save_one_table(2, str(tmp_path), 0)
-        own = {name: np.array(fluid.global_scope().var(name).get_tensor()) for name in ("w", "fc_0.b_0")}
-        with fluid.scope_guard(fluid.Scope()):
-            for told in (
-                {"dirname": str(tmp_path / "dense")},
-                {"dirname": str(tmp_path / "one"), "filename": "file"},
-            ):
+        own = values()
+        for told in ({"dirname": "dense"}, {"dirname": "one", "filename": "file"}):
+            with fluid.scope_guard(fluid.Scope()):
+                told["dirname"] = str(tmp_path / told["dirname"])
                 fluid.io.load_vars(EXE(), main_program=program[0], vars=list(own), **told)
-                for name, value in own.items():
-                    assert np.array(fluid.global_scope().var(name).get_tensor()).tobytes() == value.tobytes()
+                assert values() == own
     assert {path.name for path in (tmp_path / "table").iterdir()} == {"emb_txt"}
     assert len(list((tmp_path / "table" / "emb_txt").glob("*.txt"))) == 2
 
