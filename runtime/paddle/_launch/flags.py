@@ -279,7 +279,7 @@ FLEET_FLAGS: tuple[Flag, ...] = (
     _fleet("log_dir", "str", "log", "Folder of serverlog.N and workerlog.N; it is made"),
     _fleet("http_port", "int", 0, "Port that PADDLE_GLOO_HTTP_ENDPOINT names (0: a free one)",
            low=0, high=65535, also="gloo_port"),
-    _fleet("with_gloo", "str", "", "1: processes meet there (unset: PADDLE_WITH_GLOO)", choices=("0", "1", "2")),
+    _fleet("with_gloo", "str", "", "1: processes meet (unset: PADDLE_WITH_GLOO)", choices=("0", "1", "2")),
     _row("f", "hint", "job_id", "str", "default", "Name of the job; each has one of its own"),
     _row("f", "hint", "log_level", "str", "INFO", "How much the launcher says"),
     _collective("run_mode", "str", "ps", "How to train: ps, with parameter servers"),
