@@ -276,3 +276,9 @@ def test_a_shard_that_is_there_and_silent_has_no_more_time_than_one_that_is_not_
         line.answer()
     assert wires[1].waited_s == pytest.approx(WAIT_S, abs=2 * IDLE_S)  # type: ignore[attr-defined]
     assert wires[2].told == []
+
+
+def test_a_place_that_is_ahead_of_the_others_says_of_no_pass_that_all_have_ended_it() -> None:
+    place = Place(over=1)  # as shards have told
+    place.begin(2)  # the process before it had ended two, and waited for the others
+    assert (place.next_pass, place.over) == (2, 1)

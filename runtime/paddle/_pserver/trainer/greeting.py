@@ -27,8 +27,8 @@ class Place:
     over: int = 0
 
     def begin(self, next_pass: int) -> None:
-        """It begins with the pass that it was told."""
-        self.next_pass = self.over = next_pass
+        """It begins with the pass that it was told; others may still be in the one before."""
+        self.next_pass = next_pass
         self.has_begun = True
 
 
