@@ -6,9 +6,8 @@ from __future__ import annotations
 from .wall import STANDARD, Row
 
 # What engine and parameter server both speak of: gradients and rules, never a program.
-EXCHANGE = """_engine.{
-    averages, errors, exchange, entry, penalties, rates, row_initial, rows, rules, schedules
-}"""
+UPDATES = "_engine.{averages, exchange, entry, penalties, rates, row_initial, rows, rules, schedules}"
+EXCHANGE = f"{UPDATES} _engine.errors"
 # What trainers and pservers both speak of.
 WIRE = "_pserver.{errors, options} _pserver.protocol.{framing, messages, placement, portion, wire}"
 # A shard: its parts are state machines, driven by whoever has a clock and a network.

@@ -10,7 +10,7 @@ processes or the machine is allowed by name, or in one piece (``STANDARD``) wher
 from __future__ import annotations
 
 from .launch_walls import FLAGS, LAUNCH
-from .pserver_walls import EXCHANGE, PSERVER
+from .pserver_walls import EXCHANGE, PSERVER, UPDATES
 from .wall import STANDARD, Row
 
 TABLE = (
@@ -57,6 +57,7 @@ TABLE = (
         "msgspec numpy",
     ),
     Row("v2.{dataset, fluid, image, reader}", "_aliases"),
+    Row("v2._errors", "_complaint"),
     Row("v2._measures.printers", "v2", "numpy pathlib"),
     Row("v2.__init__", "v2._flags", "importlib"),
     Row("v2._flags", "_blas _complaint _launch.{environ, infolog} _profiling v2._program_log", "os sys"),
@@ -320,6 +321,7 @@ TABLE = (
     Row("_data.settings", "_complaint _data _absent", "glob"),
     # What one step computes.
     Row("_engine", "_engine", "numpy"),
+    Row("_engine.errors", "_complaint"),
     Row("_engine.arena", "", "contextlib mmap numpy"),
     Row("_engine.blas", "", "ctypes numpy"),
     Row("_engine.profile", "_engine.{plan, program, registry}", "numpy threading time weakref"),
@@ -331,7 +333,7 @@ TABLE = (
     Row("_engine.kernels", "_engine.kernels", "numpy"),
     Row("_engine.kernels.kernel", theirs="numba pathlib threading"),
     Row("_engine.kernels.{prefetch, tiles}", theirs="llvmlite numba"),
-    Row(EXCHANGE, f"{EXCHANGE} _engine.kernels", "numpy"),
+    Row(UPDATES, f"{EXCHANGE} _engine.kernels", "numpy"),
     *PSERVER,
     Row(
         "_herald",

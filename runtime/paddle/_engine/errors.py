@@ -1,4 +1,4 @@
-"""What can go wrong in the engine.
+"""What can go wrong in the engine. What a program asked for that cannot be is a complaint as well.
 
 EngineError
 ├── ShapeError            shapes or dtypes of a program or a feed do not fit
@@ -12,12 +12,14 @@ EngineError
 
 from __future__ import annotations
 
+from paddle._complaint import Complaint
+
 
 class EngineError(Exception):
     """Base of all errors of the engine."""
 
 
-class ShapeError(EngineError, ValueError):
+class ShapeError(Complaint, EngineError, ValueError):
     """Shapes or dtypes of a program or a feed do not fit together."""
 
 
@@ -32,15 +34,15 @@ class NotDifferentiable(EngineError):
     """A gradient was asked of something that has none."""
 
 
-class FeedError(EngineError, ValueError):
+class FeedError(Complaint, EngineError, ValueError):
     """A feed or fetch that the program does not have, or a value that it cannot take."""
 
 
-class UnknownName(EngineError, ValueError):
+class UnknownName(Complaint, EngineError, ValueError):
     """An optimizer, schedule or initializer that does not exist; the message lists those that do."""
 
 
-class BadModelFile(EngineError, ValueError):
+class BadModelFile(Complaint, EngineError, ValueError):
     """A file of parameters that is damaged, cut off, or says what cannot be; nothing of it is taken."""
 
 

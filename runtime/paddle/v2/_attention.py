@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from paddle.v2 import layer
+from paddle.v2._errors import WrongCall
 from paddle.v2.activation import BaseActivation, SequenceSoftmax, Tanh
 from paddle.v2.attr import ParameterAttribute
 from paddle.v2.config_base import Layer, default_name
@@ -34,7 +35,7 @@ def simple_attention(
     name = name or default_name("simple_attention")
     size = decoder_state.size
     if encoded_proj.size != size:
-        raise ValueError(f"network {name!r}: encoded_proj has size {encoded_proj.size}, decoder_state {size}")
+        raise WrongCall(f"network {name!r}: encoded_proj has size {encoded_proj.size}, decoder_state {size}")
     asked = layer.mixed(
         size=size,
         input=layer.full_matrix_projection(decoder_state, param_attr=transform_param_attr),
@@ -79,7 +80,7 @@ def multi_head_attention(
     "dot-product attention" and "additive attention"."""
     name = name or default_name("multi_head_attention")
     if attention_type not in KINDS:
-        raise ValueError(f"network {name!r}: attention_type is one of {KINDS}, not {attention_type!r}")
+        raise WrongCall(f"network {name!r}: attention_type is one of {KINDS}, not {attention_type!r}")
     asked = _projected(query, key_proj_size * head_num, f"{name}_query_proj")
     asked = layer.expand(asked, key)
     keys = _projected(key, key_proj_size * head_num, f"{name}_key_proj")

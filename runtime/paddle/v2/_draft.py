@@ -12,6 +12,7 @@ from typing import Any
 
 from paddle._absent import NotInThisRelease
 from paddle.v2._config import LayerConfig, LayerInputConfig, ParameterConfig, ProjectionConfig
+from paddle.v2._errors import WrongCall
 from paddle.v2._scope import Group, current, scoped
 from paddle.v2.activation import BaseActivation
 from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
@@ -35,15 +36,15 @@ class Draft:
         layer_attr: ExtraLayerAttribute | None = None,
     ) -> None:
         if not isinstance(name, str):
-            raise TypeError(f"a layer's name is text, not {name!r}")
+            raise WrongCall(f"a layer's name is text, not {name!r}")
         if act is not None and not isinstance(act, BaseActivation):
-            raise TypeError(
+            raise WrongCall(
                 f"layer {name!r}: act is an activation such as paddle.activation.Relu(), not {act!r}"
             )
         self._act = act
         name, self._home = scoped(name), current()
         if type == "data" and self._home is not None:
-            raise ValueError(f"data layer {name!r} is written inside a recurrent group: write it before that")
+            raise WrongCall(f"data layer {name!r} is written inside a recurrent group: write it before that")
         self.config = LayerConfig(name=name, type=type, active_type=act.name if act else "")
         self.size = _size(name, size)
         if layer_attr is not None and layer_attr.drop_rate:
@@ -103,7 +104,7 @@ class Draft:
     def fill(self, layer: Layer, **values: Any) -> None:
         """Make ``layer``, which is there already, the one that was drafted."""
         if not self.size:
-            raise ValueError(f"layer {self.config.name!r}: its size is 0, a layer has 1 column or more")
+            raise WrongCall(f"layer {self.config.name!r}: its size is 0, a layer has 1 column or more")
         self.config.size = self.size
         for name, value in values.items():
             setattr(self.config, name, value)
@@ -115,18 +116,18 @@ class Draft:
     def _drop(self, rate: float) -> None:
         name, type = self.config.name, self.config.type
         if type not in _WITH_EXTRAS:
-            raise ValueError(
+            raise WrongCall(
                 f"layer {name!r}: a layer of type {type!r} does not support drop_rate: put "
                 "paddle.layer.dropout before or after it"
             )
         if self.config.active_type == "softmax":
-            raise ValueError(f"layer {name!r}: dropout would undo its softmax; drop from the layer before it")
+            raise WrongCall(f"layer {name!r}: dropout would undo its softmax; drop from the layer before it")
         self.config.drop_rate = rate
 
     def _clip_errors(self, threshold: float) -> None:
         name, type = self.config.name, self.config.type
         if type not in _WITH_EXTRAS:
-            raise ValueError(
+            raise WrongCall(
                 f"layer {name!r}: a layer of type {type!r} does not support error_clipping_threshold: give "
                 "it to the layer before"
             )
@@ -156,9 +157,9 @@ def _size(name: str, given: Any) -> int:
     try:
         size = operator.index(given)
     except TypeError:
-        raise TypeError(f"layer {name!r}: its size is an integer, not {given!r}") from None
+        raise WrongCall(f"layer {name!r}: its size is an integer, not {given!r}") from None
     if size < 0:
-        raise ValueError(f"layer {name!r}: its size is {size}, a layer has 1 column or more")
+        raise WrongCall(f"layer {name!r}: its size is {size}, a layer has 1 column or more")
     return size
 
 
@@ -167,9 +168,9 @@ def listed(name: str, given: Any) -> list[Layer]:
     layers = list(given) if isinstance(given, Iterable) else [given]
     for each in layers:
         if not isinstance(each, Layer):
-            raise TypeError(f"layer {name!r}: an input is a layer, not {each!r}")
+            raise WrongCall(f"layer {name!r}: an input is a layer, not {each!r}")
     if not layers:
-        raise ValueError(f"layer {name!r} has no input")
+        raise WrongCall(f"layer {name!r} has no input")
     return layers
 
 
@@ -193,7 +194,7 @@ def is_sparse(layer: Layer) -> bool:
 def dense(name: str, layer: Layer) -> Layer:
     """``layer``, which must give numbers to compute with."""
     if gives_ids(layer):
-        raise ValueError(
+        raise WrongCall(
             f"layer {name!r} computes with numbers and {layer.name!r} gives ids: use paddle.layer.embedding "
             f"to turn them into vectors"
         )

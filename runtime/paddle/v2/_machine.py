@@ -22,6 +22,7 @@ from paddle._engine.executor import Executor
 from paddle._engine.program import Block, Operator, Parameter, Program, Variable
 from paddle._engine.scope import Scope
 from paddle._engine.teams.team import Team
+from paddle.v2._errors import WrongCall
 from paddle.v2._feeding.parts import parts
 from paddle.v2._lowering.network import Network
 from paddle.v2._lowering.output import Output
@@ -85,7 +86,7 @@ class GradientMachine:
         there = {field: variable for field, variable in fields.items() if variable is not None}
         if not there:
             known = ", ".join(each for each, made in self._outputs.items() if made.value or made.id)
-            raise ValueError(
+            raise WrongCall(
                 f"event.gm.getLayerOutputs: no layer {name!r} whose output could be read; there are {known} "
                 "(what is inside of a recurrent group, or is fed sparsely, is not)"
             )
@@ -101,7 +102,7 @@ class GradientMachine:
 
     def _values(self, wanted: Sequence[Variable]) -> Mapping[str, np.ndarray]:
         if self._batch is None:
-            raise ValueError("event.gm has no outputs before the first batch was trained on")
+            raise WrongCall("event.gm has no outputs before the first batch was trained on")
         new = {each.name: each for each in wanted if each.name not in self._found}
         if new:
             self._found |= self._again(self._batch, new)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from paddle._absent import NotInThisRelease
 from paddle._engine.exchange import ModeSpec
+from paddle.v2._errors import WrongCall
 from paddle.v2._numbers import check_number
 
 _METHODS = ("average", "elastic_average")
@@ -28,7 +29,7 @@ def mode(
     gets = _count("num_batches_per_get_parameter", num_batches_per_get_parameter)
     method = center_parameter_update_method or "average"
     if method not in _METHODS:
-        raise ValueError(f"center_parameter_update_method is {' or '.join(_METHODS)}, not {method!r}")
+        raise WrongCall(f"center_parameter_update_method is {' or '.join(_METHODS)}, not {method!r}")
     if gets not in (1, k_steps):
         raise NotInThisRelease(
             f"num_batches_per_get_parameter={gets} is not in this release: parameters are got whenever they "
@@ -45,9 +46,9 @@ def mode(
 
 def _meeting(method: str, k_steps: int, rate: float, is_async: bool, staleness: int | None) -> ModeSpec:
     if staleness is not None:
-        raise ValueError("staleness and num_batches_per_send_parameter do not go together")
+        raise WrongCall("staleness and num_batches_per_send_parameter do not go together")
     if rate <= 0:
-        raise ValueError(f"delta_add_rate is above 0, not {rate!r}")
+        raise WrongCall(f"delta_add_rate is above 0, not {rate!r}")
     return ModeSpec(
         name="average" if method == "average" else "elastic_average",
         k_steps=k_steps,
@@ -61,12 +62,12 @@ def _count(name: str, value: int | None) -> int:
         return 1
     check_number(name, value)
     if value != int(value) or value < 1:
-        raise ValueError(f"{name} is a whole number, 1 or more, not {value!r}")
+        raise WrongCall(f"{name} is a whole number, 1 or more, not {value!r}")
     return int(value)
 
 
 def _bound(staleness: int) -> int:
     check_number("staleness", staleness)
     if staleness != int(staleness) or staleness < 0:
-        raise ValueError(f"staleness is a whole number, 0 or more, not {staleness!r}")
+        raise WrongCall(f"staleness is a whole number, 0 or more, not {staleness!r}")
     return int(staleness)

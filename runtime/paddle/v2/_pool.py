@@ -17,6 +17,7 @@ from paddle._engine.exchange import UpdateSpec
 from paddle._engine.initial import generator_for
 from paddle._engine.scope import Scope
 from paddle.v2._config import ParameterConfig
+from paddle.v2._errors import WrongCall
 from paddle.v2._feeding.slots import shown
 from paddle.v2._lowering.network import initializer
 from paddle.v2.config_base import Initializer
@@ -71,9 +72,7 @@ class Pool(Mapping[str, np.ndarray]):
         try:
             return self._configs[name]
         except KeyError:
-            raise ValueError(
-                f"there is no parameter {name!r}; there are {', '.join(self._configs)}"
-            ) from None
+            raise WrongCall(f"there is no parameter {name!r}; there are {', '.join(self._configs)}") from None
 
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of a parameter."""
@@ -104,14 +103,14 @@ class Pool(Mapping[str, np.ndarray]):
         """Raise where a network's parameters are not those of this pool."""
         for config in configs:
             if config.name not in self._configs:
-                raise ValueError(
+                raise WrongCall(
                     f"the network has a parameter {config.name!r}, and these Parameters have "
                     f"{', '.join(self._configs) or 'none'}: make them of all its layers, the "
                     "extra ones too, with paddle.parameters.create([...]). (Layers that a "
                     "program writes twice have two names: name them, or their param_attr and bias_attr)"
                 )
             if self.shape(config.name) != tuple(config.dims):
-                raise ValueError(
+                raise WrongCall(
                     f"parameter {config.name!r} has shape {tuple(config.dims)} in the network and "
                     f"{self.shape(config.name)} in these Parameters, which are those of another network"
                 )
@@ -125,7 +124,7 @@ class Pool(Mapping[str, np.ndarray]):
             array = None
         if array is None or array.shape != shape:
             found = f"has {array.shape}" if array is not None and array.ndim else f"is {shown(value)}"
-            raise ValueError(f"parameter {name!r} has shape {shape}, the value given {found}")
+            raise WrongCall(f"parameter {name!r} has shape {shape}, the value given {found}")
         if name in self._keepers and self._keepers[name].remote:
             raise RuntimeError(
                 f"parameter {name!r} lives on the parameter servers by now: set it before train()"
@@ -187,7 +186,5 @@ class Pool(Mapping[str, np.ndarray]):
         value = own(name) if own else initializer(config)(shape, generator_for(self._seed, name))
         value = np.ascontiguousarray(value, np.float32)
         if value.shape != shape:
-            raise ValueError(
-                f"the initializer of parameter {name!r} made {value.shape}, its shape is {shape}"
-            )
+            raise WrongCall(f"the initializer of parameter {name!r} made {value.shape}, its shape is {shape}")
         return value

@@ -20,6 +20,7 @@ from paddle.v2._config import (
     ParameterConfig,
     SubModelConfig,
 )
+from paddle.v2._errors import WrongCall
 from paddle.v2.config_base import Initializer, Layer
 
 _open: list[Group] = []
@@ -44,7 +45,7 @@ class Group:
     def adopt(self, layer: Layer) -> None:
         """Take in a layer that was written in this group."""
         if self.layers.setdefault(layer.name, layer) is not layer:
-            raise ValueError(f"two layers of one group are called {layer.name!r}: give one another name")
+            raise WrongCall(f"two layers of one group are called {layer.name!r}: give one another name")
         layer.home = self
 
     def agent(
@@ -91,12 +92,12 @@ class Group:
         if layer.home is home:
             return
         if layer.home is None or (home is not None and layer.home in _parents(home)):
-            raise ValueError(
+            raise WrongCall(
                 f"{reader} reads {layer.name!r}, which stands outside the recurrent group it is in: "
                 "give that to the group as input=[..., paddle.layer.StaticInput(layer)] and take it as an "
                 "argument of step"
             )
-        raise ValueError(
+        raise WrongCall(
             f"{reader} reads {layer.name!r}, which is a layer of the recurrent group {layer.home.name!r}: "
             "outside only what its step returns can be read"
         )
@@ -119,17 +120,17 @@ class Group:
         memory = self.memory_of(agent)
         name = memory.layer_name.removesuffix(f"@{self.name}")
         if not name:
-            raise ValueError(
+            raise WrongCall(
                 f"memory {agent.name!r} has no name: call its set_input with the layer it remembers"
             )
         layer = self.layers.get(memory.layer_name)
         if layer is None:
-            raise ValueError(
+            raise WrongCall(
                 f"memory(name={name!r}): no layer of the group {self.name!r} is called {name!r}; there are "
                 f"{sorted(_short(each) for each in self.layers.values())}"
             )
         if layer.size != agent.size:
-            raise ValueError(
+            raise WrongCall(
                 f"memory(name={name!r}) has size {agent.size}, the layer that it remembers {layer.size}"
             )
         return layer

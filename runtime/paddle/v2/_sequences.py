@@ -10,6 +10,7 @@ from typing import Any
 
 from paddle._absent import NotInThisRelease
 from paddle.v2._draft import Draft, dense, listed
+from paddle.v2._errors import WrongCall
 from paddle.v2.activation import BaseActivation, Identity, Sigmoid, Tanh
 from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
 from paddle.v2.config_base import Layer, default_name
@@ -49,7 +50,7 @@ def pooling(
     pooling_type = Max() if pooling_type is None else pooling_type
     name = name or default_name("seq_pooling")
     if pooling_type.name not in ("max", "average"):
-        raise ValueError(
+        raise WrongCall(
             f"layer {name!r}: a sequence is pooled by Max, Avg, Sum or SquareRootN of paddle.pooling, not by "
             f"{pooling_type!r}"
         )
@@ -120,7 +121,7 @@ def seq_concat(
     """Of each sample the sequence of ``a``, and after it that of ``b``; then act."""
     name = name or default_name("seqconcat")
     if a.size != b.size:
-        raise ValueError(f"layer {name!r} joins sequences of one size, not of {a.size} and {b.size}")
+        raise WrongCall(f"layer {name!r} joins sequences of one size, not of {a.size} and {b.size}")
     draft = Draft("seqconcat", name, size=a.size, act=act or Identity(), layer_attr=layer_attr)
     for each in (a, b):
         draft.read(dense(name, each))
@@ -195,7 +196,7 @@ def _reduced(
     """A layer that gives one row for each sequence."""
     (source,) = listed(name, input)
     if stride != -1 and (stride < 1 or agg_level != AggregateLevel.TO_NO_SEQUENCE):
-        raise ValueError(
+        raise WrongCall(
             f"layer {name!r}: a stride is 1 or more, of sequences that are no sequences of sequences, not "
             f"{stride}"
         )
@@ -207,8 +208,8 @@ def _reduced(
 
 def _check_size(name: str, source: Layer, size: int | None, parts: int) -> None:
     if source.size % parts:
-        raise ValueError(f"layer {name!r}: its input has {source.size} columns, no multiple of {parts}")
+        raise WrongCall(f"layer {name!r}: its input has {source.size} columns, no multiple of {parts}")
     if size is not None and size * parts != source.size:
-        raise ValueError(
+        raise WrongCall(
             f"layer {name!r}: its size is its input's over {parts}, {source.size // parts}, not {size}"
         )

@@ -12,6 +12,7 @@ from typing import Any
 
 from paddle._absent import NotInThisRelease
 from paddle.v2._config import HookConfig, ParameterConfig
+from paddle.v2._errors import WrongCall
 from paddle.v2._numbers import check_bound, check_number, check_share
 from paddle.v2.config_base import Initializer
 
@@ -82,7 +83,7 @@ class ParameterAttribute:
             asked = "sparse_update" if sparse_update else "is_static"
             raise NotInThisRelease(f"update_hooks with {asked}=True is not in this release: give one of them")
         if initializer is not None and not callable(initializer):
-            raise TypeError(
+            raise WrongCall(
                 "initializer must be a callable that takes the parameter's name and returns its value"
             )
         self.name = name
@@ -147,7 +148,7 @@ class ExtraLayerAttribute:
             )
         check_number("drop_rate", drop_rate)
         if drop_rate is not None and not 0 <= drop_rate < 1:
-            raise ValueError(f"drop_rate is a share from 0 to below 1, not {drop_rate!r}")
+            raise WrongCall(f"drop_rate is a share from 0 to below 1, not {drop_rate!r}")
         self.drop_rate = drop_rate or 0.0
         self.error_clipping_threshold = float(error_clipping_threshold or 0.0)
 
@@ -162,9 +163,9 @@ def _hooks(given: object) -> list[HookAttribute]:
     hooks = list(given) if isinstance(given, list | tuple) else [] if given is None else [given]
     for each in hooks:
         if not isinstance(each, HookAttribute):
-            raise TypeError(f"update_hooks is paddle.attr.Hook('pruning', sparsity_ratio=...), not {each!r}")
+            raise WrongCall(f"update_hooks is paddle.attr.Hook('pruning', sparsity_ratio=...), not {each!r}")
     if len(hooks) > 1:
-        raise ValueError("update_hooks has more than one hook, and there is only pruning: give one")
+        raise WrongCall("update_hooks has more than one hook, and there is only pruning: give one")
     return hooks
 
 
@@ -179,12 +180,12 @@ def _start(
         strategy, mean, std = _NORMAL, mean or 0.0, _DEFAULT_STD if std is None else std
     elif low is not None and high is not None:
         if low >= high:
-            raise ValueError(f"initial_min={low} must be below initial_max={high}")
+            raise WrongCall(f"initial_min={low} must be below initial_max={high}")
         strategy, mean, std = _UNIFORM, (high + low) / 2, (high - low) / 2
     elif low is None and high is None:
         return None
     else:
-        raise ValueError("initial_min and initial_max are given together: values between the two are drawn")
+        raise WrongCall("initial_min and initial_max are given together: values between the two are drawn")
     return {
         "initial_mean": mean,
         "initial_std": std,

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.errors import FeedError
+from paddle.v2._errors import WrongCall
 from paddle.v2._feeding.flat import table
 from paddle.v2._feeding.packing import arrays
 from paddle.v2._feeding.slots import maker, shown
@@ -111,7 +112,7 @@ def _places(names: list[str], feeding: Mapping[str, int] | Sequence[str] | None)
     if feeding is None:
         feeding = names
     if isinstance(feeding, str) or not isinstance(feeding, Mapping | Sequence):
-        raise TypeError(f"feeding is a mapping from slot to place, or a list of slots, not {feeding!r}")
+        raise WrongCall(f"feeding is a mapping from slot to place, or a list of slots, not {feeding!r}")
     given = feeding if isinstance(feeding, Mapping) else {name: place for place, name in enumerate(feeding)}
     if missing := [name for name in names if name not in given]:
         raise FeedError(f"feeding {dict(given)} says nothing of the data layers {missing}")

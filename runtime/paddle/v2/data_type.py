@@ -8,6 +8,8 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 
+from paddle.v2._errors import WrongCall
+
 __all__ = [
     "DataType",
     "InputType",
@@ -65,9 +67,9 @@ class InputType:
         try:
             object.__setattr__(self, "dim", operator.index(self.dim))
         except TypeError:
-            raise TypeError(f"{self}: the width of a slot is an integer, not {self.dim!r}") from None
+            raise WrongCall(f"{self}: the width of a slot is an integer, not {self.dim!r}") from None
         if self.dim < 1:
-            raise ValueError(f"{self}: the width of a slot is 1 or more")
+            raise WrongCall(f"{self}: the width of a slot is 1 or more")
 
     def __str__(self) -> str:
         kind = ("dense_vector", "sparse_binary_vector", "sparse_float_vector", "integer_value")[self.type]

@@ -13,6 +13,7 @@ from paddle._absent import NotInThisRelease, absent
 from paddle._engine.chunks import SCHEMES
 from paddle.v2._config import EvaluatorConfig
 from paddle.v2._draft import dense, gives_ids
+from paddle.v2._errors import WrongCall
 from paddle.v2.config_base import Layer, default_name
 
 _LATER = ("detection_map", "gradient_printer")
@@ -93,7 +94,7 @@ def precision_recall(
     _check_layers("precision_recall", [input, label])
     _check_classes("precision_recall", input, label)
     if positive_label is not None and not 0 <= positive_label < input.size:
-        raise ValueError(f"evaluator 'precision_recall': {input!r} has no class {positive_label}")
+        raise WrongCall(f"evaluator 'precision_recall': {input!r} has no class {positive_label}")
     values = {} if positive_label is None else {"positive_label": positive_label}
     _attach("precision_recall", name, [input, label], weight, **values)
 
@@ -121,7 +122,7 @@ def chunk(
     in ``excluded_chunk_types`` do not count.
     """
     if chunk_scheme not in SCHEMES:
-        raise ValueError(f"chunk_scheme is one of {', '.join(SCHEMES)}, not {chunk_scheme!r}")
+        raise WrongCall(f"chunk_scheme is one of {', '.join(SCHEMES)}, not {chunk_scheme!r}")
     _check_layers("chunk", [input, label])
     excluded = list(excluded_chunk_types or ())
     values = {"chunk_scheme": chunk_scheme, "num_chunk_types": num_chunk_types}
@@ -206,7 +207,7 @@ def _attach(
     if type in ("sum", "last-column-sum", "last-column-auc", "classification_error", "precision_recall"):
         dense(f"{type}_evaluator", reads[0])
     if weight is not None and weight.size != 1:
-        raise ValueError(f"evaluator {type!r}: its weight has size {weight.size}, a sample has one weight")
+        raise WrongCall(f"evaluator {type!r}: its weight has size {weight.size}, a sample has one weight")
     name = name or default_name(f"{prefix or type}_evaluator")
     config = EvaluatorConfig(name=name, type=type, input_layers=[each.name for each in reads], **values)
     reads[0].evaluators.append(config)
@@ -215,17 +216,17 @@ def _attach(
 def _check_layers(type: str, reads: Sequence[Layer]) -> None:
     for each in reads:
         if not isinstance(each, Layer):
-            raise TypeError(f"evaluator {type!r} reads layers, not {each!r}")
+            raise WrongCall(f"evaluator {type!r} reads layers, not {each!r}")
 
 
 def _check_classes(type: str, input: Layer, label: Layer) -> None:
     if not gives_ids(label):
-        raise ValueError(
+        raise WrongCall(
             f"evaluator {type!r}: its label is a data layer of type integer_value({input.size}), not "
             f"{label!r}"
         )
     if input.size < label.size:
-        raise ValueError(f"evaluator {type!r}: its input has size {input.size}, its label {label.size}")
+        raise WrongCall(f"evaluator {type!r}: its input has size {input.size}, its label {label.size}")
 
 
 def _listed(input: Layers) -> list[Layer]:

@@ -11,6 +11,7 @@ from typing import IO, Any
 import numpy as np
 
 from paddle._engine.executor import Executor
+from paddle.v2._errors import WrongCall
 from paddle.v2._lowering.network import Network
 from paddle.v2._lowering.output import Output
 from paddle.v2.config_base import Layer
@@ -39,7 +40,7 @@ class Inference:
         elif fileobj is not None:
             config, types = read_for_inference(fileobj)
         else:
-            raise ValueError("Inference needs an output_layer, or a fileobj with a saved network")
+            raise WrongCall("Inference needs an output_layer, or a fileobj with a saved network")
         parameters._pool.check(config.parameters)
         net = Network(config, types)
         self._types = types
@@ -71,7 +72,7 @@ class Inference:
         """Yield the asked fields of all output layers: the first field of each layer, then the second..."""
         fields = [field] if isinstance(field, str) else list(field)
         if unknown := set(fields) - set(_FIELDS):
-            raise ValueError(f"field is {', '.join(_FIELDS)} or a list of these, not {sorted(unknown)}")
+            raise WrongCall(f"field is {', '.join(_FIELDS)} or a list of these, not {sorted(unknown)}")
         for outputs in self.iter_infer(input, feeding):
             yield [_present(each, name) for name in fields for each in outputs]
 
@@ -115,7 +116,7 @@ def _present(output: Mapping[str, Any], field: str) -> np.ndarray:
     found = output[field]
     if found is None:
         there = [name for name in _FIELDS if output[name] is not None]
-        raise ValueError(
+        raise WrongCall(
             f"an output layer has no {field!r}, it has {there}; 'id' and 'prob' are those of max_id"
         )
     return np.asarray(found)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddle._absent import absent
 from paddle.v2._draft import Draft, dense, listed
+from paddle.v2._errors import WrongCall
 from paddle.v2._later import IMAGE_LAYERS, OTHER_LAYERS, SEQUENCE_LAYERS
 from paddle.v2._layers import arithmetic as _arithmetic
 from paddle.v2._layers import classes as _classes
@@ -115,7 +116,7 @@ def data(
 ) -> Layer:
     """A slot of the data that a reader yields, by name."""
     if not isinstance(type, InputType):
-        raise TypeError(f"data layer {name!r}: type is one of paddle.data_type, such as dense_vector(13)")
+        raise WrongCall(f"data layer {name!r}: type is one of paddle.data_type, such as dense_vector(13)")
     draft = Draft("data", name, size=type.dim, layer_attr=layer_attr)
     layer = draft.done(**{key: value for key, value in {"height": height, "width": width}.items() if value})
     layer.data_type = type
@@ -194,7 +195,7 @@ def concat(
     inputs = [input] if isinstance(input, Layer | Projection) else list(input)
     projections = [each for each in inputs if isinstance(each, Projection)]
     if projections and len(projections) < len(inputs):
-        raise TypeError(f"layer {name!r}: concat takes layers or projections, not both at once")
+        raise WrongCall(f"layer {name!r}: concat takes layers or projections, not both at once")
     draft = Draft("concat2" if projections else "concat", name, act=act or Identity(), layer_attr=layer_attr)
     for projection in projections:
         draft.size += projection.add_to(draft, 0)
@@ -216,7 +217,7 @@ def addto(
     name = name or default_name("addto")
     inputs = [dense(name, each) for each in listed(name, input)]
     if len({each.size for each in inputs}) > 1:
-        raise ValueError(f"layer {name!r} adds layers of unequal sizes: {inputs}")
+        raise WrongCall(f"layer {name!r} adds layers of unequal sizes: {inputs}")
     draft = Draft("addto", name, size=inputs[0].size, act=act or Identity(), layer_attr=layer_attr)
     for each in inputs:
         draft.read(each)

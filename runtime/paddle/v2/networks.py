@@ -10,6 +10,7 @@ from typing import Any
 
 from paddle.v2 import _attention, _units, layer
 from paddle.v2._attention import *  # noqa: F403
+from paddle.v2._errors import WrongCall
 from paddle.v2._units import *  # noqa: F403
 from paddle.v2.activation import BaseActivation, Identity, Linear, Relu, Softmax
 from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
@@ -173,7 +174,7 @@ def _both_ways(
         for way in ("fwd_", "bwd_")
     }
     if unknown := [key for key in options if not key.startswith(("fwd_", "bwd_"))]:
-        raise TypeError(f"network {name!r} has no {unknown[0]}")
+        raise WrongCall(f"network {name!r} has no {unknown[0]}")
     forward = one(name=f"{name}_fw", input=input, size=size, **own["fwd_"])
     backward = one(name=f"{name}_bw", input=input, size=size, reverse=True, **own["bwd_"])
     if not return_seq:

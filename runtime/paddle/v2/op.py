@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from paddle.v2 import activation, layer
+from paddle.v2._errors import WrongCall
 from paddle.v2.activation import BaseActivation
 from paddle.v2.config_base import Layer, default_name
 
@@ -45,11 +46,11 @@ def add(first: Layer, second: Any) -> Layer:
     if isinstance(second, numbers.Real):
         return layer.slope_intercept(input=first, intercept=float(second))
     if not isinstance(second, Layer):
-        raise TypeError(f"a layer is added to a layer or a number, not to {second!r}")
+        raise WrongCall(f"a layer is added to a layer or a number, not to {second!r}")
     narrow, wide = sorted((first, second), key=lambda each: each.size)
     if narrow.size != wide.size:
         if narrow.size != 1:
-            raise ValueError(f"layers of one size are added, or one of size 1: {first!r} + {second!r}")
+            raise WrongCall(f"layers of one size are added, or one of size 1: {first!r} + {second!r}")
         first, second = layer.repeat(narrow, wide.size), wide
     return layer.mixed(input=[layer.identity_projection(first), layer.identity_projection(second)])
 
@@ -64,8 +65,8 @@ def multiply(first: Layer, second: Any) -> Layer:
     if isinstance(second, numbers.Real):
         return layer.slope_intercept(input=first, slope=float(second))
     if not isinstance(second, Layer):
-        raise TypeError(f"a layer is multiplied with a number, not with {second!r}")
+        raise WrongCall(f"a layer is multiplied with a number, not with {second!r}")
     weight, other = sorted((first, second), key=lambda each: each.size)
     if weight.size != 1:
-        raise ValueError(f"of two layers that are multiplied one has size 1: {first!r} * {second!r}")
+        raise WrongCall(f"of two layers that are multiplied one has size 1: {first!r} * {second!r}")
     return layer.scaling(other, weight)

@@ -12,6 +12,7 @@ from typing import Any
 from paddle._engine.exchange import AverageSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.rules import rule
 from paddle._engine.schedules import schedule
+from paddle.v2._errors import WrongCall
 from paddle.v2._modes import mode
 from paddle.v2._numbers import check_bound, check_number, check_share
 
@@ -98,7 +99,7 @@ class Optimizer:
         batch_size: int | None = None,
     ) -> None:
         if model_average is not None and not isinstance(model_average, ModelAverage):
-            raise TypeError(f"model_average is a paddle.optimizer.ModelAverage, not {model_average!r}")
+            raise WrongCall(f"model_average is a paddle.optimizer.ModelAverage, not {model_average!r}")
         check_number("learning_rate", learning_rate)
         check_number("learning_rate_decay_a", learning_rate_decay_a)
         check_number("learning_rate_decay_b", learning_rate_decay_b)
@@ -133,7 +134,7 @@ def _l2_rate(regularization: L2Regularization | Sequence[L2Regularization] | Non
         return 0.0
     listed = regularization if isinstance(regularization, Sequence) else [regularization]
     if len(listed) != 1 or not isinstance(listed[0], L2Regularization):
-        raise TypeError(f"regularization is one paddle.optimizer.L2Regularization, not {regularization!r}")
+        raise WrongCall(f"regularization is one paddle.optimizer.L2Regularization, not {regularization!r}")
     return listed[0].rate
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from paddle._engine.checkpoint import parameter_tar
 from paddle.v2 import _flags
 from paddle.v2._config import ParameterConfig
+from paddle.v2._errors import WrongCall
 from paddle.v2._pool import Pool
 from paddle.v2.config_base import Initializer, Layer
 from paddle.v2.topology import Topology
@@ -132,6 +133,6 @@ def _binary(f: Any) -> Any:
         return f
     buffer = getattr(f, "buffer", None)
     if buffer is None:
-        raise TypeError(f"parameters are kept in a binary file, not in {type(f).__name__}: use io.BytesIO")
+        raise WrongCall(f"parameters are kept in a binary file, not in {type(f).__name__}: use io.BytesIO")
     f.flush()
     return buffer

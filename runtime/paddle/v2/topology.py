@@ -14,6 +14,7 @@ from typing import IO
 import msgspec
 
 from paddle.v2._config import EvaluatorConfig, LayerConfig, ModelConfig, ParameterConfig, SubModelConfig
+from paddle.v2._errors import WrongCall
 from paddle.v2.config_base import Initializer, Layer
 from paddle.v2.data_type import ANY_INTEGER, DataType, InputType
 
@@ -132,7 +133,7 @@ class Topology:
                 if known is config and initializer is not None:
                     self.initializers[config.name] = initializer
                 if known.dims != config.dims:
-                    raise ValueError(
+                    raise WrongCall(
                         f"layer {layer.name!r} shares the parameter {config.name!r} as {config.dims}, which "
                         f"another layer made {known.dims}"
                     )
@@ -144,7 +145,7 @@ def read_for_inference(stream: IO[bytes]) -> tuple[ModelConfig, dict[str, InputT
     try:
         content = msgspec.msgpack.decode(stream.read(), type=_Saved)
     except msgspec.MsgspecError as error:
-        raise ValueError(f"this is no network saved by Topology.serialize_for_inference ({error})") from None
+        raise WrongCall(f"this is no network saved by Topology.serialize_for_inference ({error})") from None
     types = {name: InputType(*numbers) for name, numbers in content.data_type}
     return ModelConfig.FromString(content.protobin), types
 
@@ -162,7 +163,7 @@ def _listed(layers: Layers) -> list[Layer]:
     listed = [layers] if isinstance(layers, Layer) else list(layers)
     for layer in listed:
         if not isinstance(layer, Layer):
-            raise ValueError(f"a network is made of layers, {layer!r} is none")
+            raise WrongCall(f"a network is made of layers, {layer!r} is none")
     return listed
 
 
@@ -181,7 +182,7 @@ def _reachable(outputs: Sequence[Layer]) -> dict[str, Layer]:
     by_name: dict[str, Layer] = {}
     for layer in sorted(walk(), key=lambda layer: layer.number):
         if by_name.setdefault(layer.name, layer) is not layer:
-            raise ValueError(
+            raise WrongCall(
                 f"two layers of one network are called {layer.name!r}: give one of them another name"
             )
     return by_name

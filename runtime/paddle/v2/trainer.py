@@ -22,6 +22,7 @@ from paddle._goodbye import Goodbye
 from paddle._launch.environ import reporter
 from paddle.v2 import _flags, event
 from paddle.v2._divergence import Divergence
+from paddle.v2._errors import WrongCall
 from paddle.v2._progress import Progress
 from paddle.v2._training import Training
 from paddle.v2.config_base import Layer
@@ -66,10 +67,10 @@ class SGD:
         use_etcd: bool = True,
     ) -> None:
         if not isinstance(parameters, Parameters):
-            raise TypeError(f"parameters come from paddle.parameters.create(cost), not {parameters!r}")
+            raise WrongCall(f"parameters come from paddle.parameters.create(cost), not {parameters!r}")
         update_equation = getattr(update_equation, "_of_v2", lambda: update_equation)()  # a class of both
         if not isinstance(update_equation, Optimizer):
-            raise TypeError(f"update_equation is one of paddle.optimizer, not {update_equation!r}")
+            raise WrongCall(f"update_equation is one of paddle.optimizer, not {update_equation!r}")
         if pserver_spec is not None:
             raise NotInThisRelease(
                 "pserver_spec is not in this release, which finds parameter servers by the flags pservers "
@@ -125,9 +126,9 @@ class SGD:
         """
         handler = event_handler or (lambda each: None)
         if not callable(reader):
-            raise TypeError("the reader of train() is a callable that returns an iterator over batches")
+            raise WrongCall("the reader of train() is a callable that returns an iterator over batches")
         if not callable(handler):
-            raise TypeError("the event_handler of train() is a callable that takes an event")
+            raise WrongCall("the event_handler of train() is a callable that takes an event")
         feeder = DataFeeder(self._topology.fed_type(), feeding)
         exchange = self._exchange or self._start()
         try:
@@ -145,7 +146,7 @@ class SGD:
         feeder = DataFeeder(self._topology.fed_type(), feeding)
         total = self._training.test((feeder(batch), len(batch)) for batch in reader())
         if not total.samples:
-            raise ValueError("the reader given to test() yielded no batch")
+            raise WrongCall("the reader given to test() yielded no batch")
         self._succeeded()
         return event.TestResult(total.cost, total.metrics)
 

@@ -90,6 +90,28 @@ def test_a_library_that_this_package_calls_itself_through_is_not_the_program(tmp
     assert (done.returncode, done.stderr[:31]) == (2, "train.py:6: operator 'log' (wri")
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("paddle.layer.fc(input=x, size='two')", "layer '__fc_layer_0__': its size is an integer"),
+        (
+            "paddle.infer(output_layer=line, parameters=made, input=[([1.0],)])",
+            "row 0 of the batch, slot 'x' ",
+        ),
+    ],
+    ids=["layer", "row"],
+)
+def test_what_a_layer_or_a_slot_cannot_take_is_one_paragraph(tmp_path, wrong, said):
+    program = START + (
+        "x = paddle.layer.data(name='x', type=paddle.data_type.dense_vector(2))\n"
+        "line = paddle.layer.fc(name='line', input=x, size=1)\n"
+        "made = paddle.parameters.create(line)\n"
+    )
+    done = run(tmp_path, f"{program}{wrong}\n")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith(f"train.py:6: {said}")
+
+
 def test_no_pserver_is_one_paragraph_that_says_where_it_was_looked_for_and_what_to_do(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]

@@ -11,6 +11,7 @@ from typing import Any
 
 from paddle.v2._config import ClipConfig
 from paddle.v2._draft import Draft, dense, gives_ids, listed
+from paddle.v2._errors import WrongCall
 from paddle.v2.activation import BaseActivation, Identity
 from paddle.v2.attr import ExtraLayerAttribute
 from paddle.v2.config_base import Layer, default_name
@@ -53,7 +54,7 @@ def cos_sim(
     """
     name = name or default_name("cos_sim")
     if a.size * size != b.size:
-        raise ValueError(f"layer {name!r} compares {a!r} with {size} of its size, which {b!r} does not have")
+        raise WrongCall(f"layer {name!r} compares {a!r} with {size} of its size, which {b!r} does not have")
     type = "cos" if size == 1 else "cos_vm"
     return _of(type, name, [a, b], size, layer_attr, cos_scale=scale)
 
@@ -65,7 +66,7 @@ def interpolation(
     name = name or default_name("interpolation_layer")
     pair = listed(name, input)
     if len(pair) != 2 or pair[0].size != pair[1].size:
-        raise ValueError(f"layer {name!r} is between two layers of one size, not {pair}")
+        raise WrongCall(f"layer {name!r} is between two layers of one size, not {pair}")
     return _of("interpolation", name, [_one(name, weight), *pair], pair[0].size, layer_attr)
 
 
@@ -118,7 +119,7 @@ def linear_comb(
     name = name or default_name("linear_comb_layer")
     width, rest = divmod(vectors.size, weights.size)
     if rest or size not in (None, width):
-        raise ValueError(f"layer {name!r}: {vectors!r} is not {weights.size} vectors of one size ({size})")
+        raise WrongCall(f"layer {name!r}: {vectors!r} is not {weights.size} vectors of one size ({size})")
     return _of("convex_comb", name, [weights, vectors], width, layer_attr)
 
 
@@ -142,7 +143,7 @@ def clip(input: Layer, min: float, max: float, name: str | None = None) -> Layer
     """The input, held between ``min`` and ``max``."""
     name = name or default_name("clip")
     if not min < max:
-        raise ValueError(f"layer {name!r}: min={min} must be below max={max}")
+        raise WrongCall(f"layer {name!r}: min={min} must be below max={max}")
     (source,) = listed(name, input)
     draft = Draft("clip", name, size=source.size)
     draft.read(dense(name, source))
@@ -161,7 +162,7 @@ def repeat(
     """All columns, ``num_repeats`` times; without ``as_row_vector`` the first so often, then the next."""
     name = name or default_name("repeat_layer")
     if num_repeats < 1:
-        raise ValueError(f"layer {name!r} repeats its input once or more, not {num_repeats} times")
+        raise WrongCall(f"layer {name!r} repeats its input once or more, not {num_repeats} times")
     values = {} if as_row_vector else {"user_arg": "as_col_vec"}
     size = input.size * num_repeats
     return _of("featmap_expand", name, [input], size, layer_attr, act, num_filters=num_repeats, **values)
@@ -182,7 +183,7 @@ def multiplex(input: Sequence[Layer], name: str | None = None, layer_attr: Extra
     name = name or default_name("multiplex_layer")
     which, *others = listed(name, input)
     if len(others) < 2 or not gives_ids(which) or len({each.size for each in others}) > 1:
-        raise ValueError(
+        raise WrongCall(
             f"layer {name!r} takes ids, and then two layers or more of one size: {[which, *others]}"
         )
     draft = Draft("multiplex", name, size=others[0].size, layer_attr=layer_attr)
@@ -216,11 +217,11 @@ def _of(
 def _one(name: str, weight: Layer) -> Layer:
     (layer,) = listed(name, weight)
     if layer.size != 1:
-        raise ValueError(f"layer {name!r}: a row has one weight, and {layer!r} has size {layer.size}")
+        raise WrongCall(f"layer {name!r}: a row has one weight, and {layer!r} has size {layer.size}")
     return layer
 
 
 def _alike(name: str, first: Layer, second: Layer) -> list[Layer]:
     if first.size != second.size:
-        raise ValueError(f"layer {name!r} takes two layers of one size, not {first!r} and {second!r}")
+        raise WrongCall(f"layer {name!r} takes two layers of one size, not {first!r} and {second!r}")
     return [first, second]

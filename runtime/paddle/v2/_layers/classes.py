@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paddle.v2._draft import Draft, dense, gives_ids, listed
+from paddle.v2._errors import WrongCall
 from paddle.v2._layers.learned import Bias, Extra, Param, each_attribute
 from paddle.v2.activation import BaseActivation, Sigmoid
 from paddle.v2.config_base import Layer, default_name
@@ -36,7 +37,7 @@ def nce(
     """
     name = name or default_name("nce_layer")
     if act is not None and not isinstance(act, Sigmoid):
-        raise ValueError(f"layer {name!r}: noise contrast has Sigmoid for its activation, not {act!r}")
+        raise WrongCall(f"layer {name!r}: noise contrast has Sigmoid for its activation, not {act!r}")
     classes = num_classes or label.size
     draft = Draft("nce", name, size=1, act=Sigmoid(), layer_attr=layer_attr)
     _read(draft, input, param_attr, _label(name, label), classes)
@@ -45,7 +46,7 @@ def nce(
     draft.bias(bias_attr, by_default=True, dims=[1, classes])
     distribution = [float(each) for each in neg_distribution or ()]
     if distribution and (len(distribution) != classes or abs(sum(distribution) - 1) > 1e-5):
-        raise ValueError(f"layer {name!r}: neg_distribution is {classes} numbers whose sum is 1")
+        raise WrongCall(f"layer {name!r}: neg_distribution is {classes} numbers whose sum is 1")
     return draft.done(num_classes=classes, num_neg_samples=num_neg_samples, neg_sampling_dist=distribution)
 
 
@@ -62,7 +63,7 @@ def hsigmoid(
     name = name or default_name("hsigmoid")
     classes = num_classes or label.size
     if classes <= 2:
-        raise ValueError(f"layer {name!r}: a tree has more than 2 classes, not {classes}")
+        raise WrongCall(f"layer {name!r}: a tree has more than 2 classes, not {classes}")
     draft = Draft("hsigmoid", name, size=1, layer_attr=layer_attr)
     _read(draft, input, param_attr, _label(name, label), classes - 1)
     draft.bias(bias_attr, by_default=True, dims=[1, classes - 1])
@@ -83,5 +84,5 @@ def _read(
 def _label(name: str, label: Layer) -> Layer:
     (layer,) = listed(name, label)
     if not gives_ids(layer):
-        raise ValueError(f"layer {name!r}: its label is a data layer of type integer_value, not {layer!r}")
+        raise WrongCall(f"layer {name!r}: its label is a data layer of type integer_value, not {layer!r}")
     return layer

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from paddle.v2 import evaluator as _evaluator
 from paddle.v2._draft import Draft, dense, gives_ids, listed
+from paddle.v2._errors import WrongCall
 from paddle.v2.attr import ExtraLayerAttribute
 from paddle.v2.config_base import Layer, default_name
 
@@ -51,7 +52,7 @@ def classification_cost(
     name = name or default_name("cost")
     (source,) = listed(name, input)
     if source.activation is None or source.activation.name != "softmax":
-        raise ValueError(
+        raise WrongCall(
             f"layer {name!r}: classification_cost needs an input with act=Softmax(), not {source!r}"
         )
     layer = _cost("multi-class-cross-entropy", name, source, label, weight, layer_attr, coeff)
@@ -128,7 +129,7 @@ def huber_classification_cost(
     name = name or default_name("huber_classification_cost")
     (source,) = listed(name, input)
     if source.size != 1 or not gives_ids(label):
-        raise ValueError(f"layer {name!r} takes one column and a label of integer_value(2), not {source!r}")
+        raise WrongCall(f"layer {name!r} takes one column and a label of integer_value(2), not {source!r}")
     draft = Draft("huber_classification", name, size=1, layer_attr=layer_attr)
     draft.read(dense(name, source))
     draft.read(label)
@@ -178,7 +179,7 @@ def rank_cost(
         draft.read(dense(name, *listed(name, weight)))
     others = [each for each in (left, right, weight) if each is not None and each.size != 1]
     if others or (label.size != 1 and not gives_ids(label)):
-        raise ValueError(f"layer {name!r} ranks by one column each, not by {others or label!r}")
+        raise WrongCall(f"layer {name!r} ranks by one column each, not by {others or label!r}")
     return draft.done(coeff=coeff)
 
 
@@ -197,12 +198,12 @@ def lambda_cost(
     """
     name = name or default_name("lambda_cost")
     if max_sort_size != -1 and max_sort_size < NDCG_num:
-        raise ValueError(f"layer {name!r}: max_sort_size={max_sort_size} is below NDCG_num={NDCG_num}")
+        raise WrongCall(f"layer {name!r}: max_sort_size={max_sort_size} is below NDCG_num={NDCG_num}")
     draft = Draft("lambda_cost", name, size=1, layer_attr=layer_attr)
     for each in (input, score):
         (source,) = listed(name, each)
         if source.size != 1:
-            raise ValueError(f"layer {name!r} ranks by one column, not by {source!r}")
+            raise WrongCall(f"layer {name!r} ranks by one column, not by {source!r}")
         draft.read(dense(name, source))
     return draft.done(NDCG_num=NDCG_num, max_sort_size=max_sort_size)
 
@@ -230,7 +231,7 @@ def _cost(
         draft.read(label)
     if weight is not None:
         if weight.size != 1:
-            raise ValueError(f"layer {name!r}: its weight has size {weight.size}, a sample has one weight")
+            raise WrongCall(f"layer {name!r}: its weight has size {weight.size}, a sample has one weight")
         draft.read(dense(name, weight))
     return draft.done(coeff=coeff, **values)
 
@@ -239,8 +240,8 @@ def _check_label(type: str, name: str, source: Layer, label: Layer) -> None:
     wants_ids = "class" in type
     if wants_ids != gives_ids(label):
         kind = "integer_value" if wants_ids else "dense_vector"
-        raise ValueError(
+        raise WrongCall(
             f"layer {name!r}: its label is a data layer of type {kind}({source.size}), not {label!r}"
         )
     if source.size != label.size:
-        raise ValueError(f"layer {name!r}: its input has size {source.size}, its label {label.size}")
+        raise WrongCall(f"layer {name!r}: its input has size {source.size}, its label {label.size}")

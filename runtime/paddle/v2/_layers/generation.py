@@ -22,6 +22,7 @@ from typing import Any
 from paddle._absent import NotInThisRelease
 from paddle.v2._config import GeneratorConfig
 from paddle.v2._draft import listed
+from paddle.v2._errors import WrongCall
 from paddle.v2._layers.groups import StaticInput, close, given, memory
 from paddle.v2._layers.moments import eos
 from paddle.v2._scope import Group, writing
@@ -106,9 +107,9 @@ def beam_search(
         warnings.warn(f"beam_search {name!r}: {results} results of a beam of {beam_size}", stacklevel=2)
     generated = [each for each in inputs if isinstance(each, BaseGeneratedInput)]
     if wrong := [each for each in inputs if not isinstance(each, Input)]:
-        raise TypeError(f"beam_search {name!r} sees StaticInput and GeneratedInput, not {wrong[0]!r}")
+        raise WrongCall(f"beam_search {name!r} sees StaticInput and GeneratedInput, not {wrong[0]!r}")
     if len(generated) != 1 or not len(inputs) > 1:
-        raise ValueError(
+        raise WrongCall(
             f"beam_search {name!r} takes one GeneratedInput, and one StaticInput or more: the samples of "
             "which something is to be generated"
         )

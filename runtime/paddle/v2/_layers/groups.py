@@ -17,6 +17,7 @@ from typing import Any
 from paddle._absent import NotInThisRelease
 from paddle.v2._config import LayerConfig, LayerInputConfig, LinkConfig, MemoryConfig
 from paddle.v2._draft import Draft, gives_ids, listed
+from paddle.v2._errors import WrongCall
 from paddle.v2._scope import Group, current, writing
 from paddle.v2.activation import BaseActivation
 from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
@@ -38,7 +39,7 @@ class StaticInput:
     def __init__(self, input: Layer, is_seq: bool = False, size: int | None = None) -> None:
         (self.input,) = listed("StaticInput", input)
         if size is not None and size != input.size:
-            raise ValueError(f"StaticInput: {input!r} has size {input.size}, not {size}")
+            raise WrongCall(f"StaticInput: {input!r} has size {input.size}, not {size}")
 
 
 def SubsequenceInput(input: Layer) -> Layer:  # noqa: N802  the original's name
@@ -75,7 +76,7 @@ def memory(
     if is_seq:
         raise NotInThisRelease(f"memory {own!r}: one of whole sequences is not in this release")
     if sum((boot_layer is not None, bool(boot_bias), boot_with_const_id is not None)) > 1:
-        raise ValueError(f"memory {own!r} begins with a layer, a bias or an id: give one of the three")
+        raise WrongCall(f"memory {own!r} begins with a layer, a bias or an id: give one of the three")
     config = MemoryConfig(link_name=group.within(own))
     if name is not None:
         config.layer_name = group.within(name)
@@ -105,7 +106,7 @@ def get_output(input: Layer, arg_name: str, name: str | None = None, layer_attr:
     name = name or default_name("get_output_layer")
     there = OUTPUTS.get(input.layer_type, ())
     if arg_name not in there:
-        raise ValueError(f"layer {name!r}: {input!r} gives no {arg_name!r} besides; it has {list(there)}")
+        raise WrongCall(f"layer {name!r}: {input!r} gives no {arg_name!r} besides; it has {list(there)}")
     draft = Draft("get_output", name, size=input.size, layer_attr=layer_attr)
     draft.read(input)
     draft.config.inputs[0].input_layer_argument = arg_name
@@ -134,7 +135,7 @@ def recurrent_group(
     group = Group(name or default_name("recurrent_group"), reverse)
     inputs = [input] if isinstance(input, Layer | StaticInput) else list(input)
     if not any(isinstance(each, Layer) for each in inputs):
-        raise ValueError(f"the recurrent group {group.name!r} has no sequence among its inputs: {inputs}")
+        raise WrongCall(f"the recurrent group {group.name!r} has no sequence among its inputs: {inputs}")
     with writing(group):
         made = step(*(given(group, each) for each in inputs))
     outputs = listed(group.name, made)
@@ -147,7 +148,7 @@ def given(group: Group, each: Input) -> Layer:
     if isinstance(each, Layer):
         return group.link(each, gives_ids(each))
     if not isinstance(each, StaticInput):
-        raise TypeError(
+        raise WrongCall(
             f"an input of the recurrent group {group.name!r} is a layer or StaticInput, not {each!r}"
         )
     own = default_name("memory")

@@ -12,6 +12,7 @@ from math import isqrt, prod
 from paddle._absent import NotInThisRelease
 from paddle.v2._config import ConvConfig, ImageConfig, PoolConfig
 from paddle.v2._draft import Draft, dense, listed
+from paddle.v2._errors import WrongCall
 from paddle.v2._layers.projections import Projection
 from paddle.v2.activation import BaseActivation, Relu
 from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
@@ -60,7 +61,7 @@ def img_conv(
     sides = ((filter_size, filter_size_y), (stride, stride_y), (padding, padding_y))
     window = _filter(name, image, groups, *(_both(name, *side) for side in sides))
     if image[0] % groups or num_filters % groups:
-        raise ValueError(f"layer {name!r}: {image[0]} channels and {num_filters} filters in {groups} groups")
+        raise WrongCall(f"layer {name!r}: {image[0]} channels and {num_filters} filters in {groups} groups")
     rows, columns = window.output_y, window.output_x
     draft = Draft("exconv", name, size=num_filters * rows * columns, act=act or Relu(), layer_attr=layer_attr)
     seen = window.filter_size * window.filter_size_y * window.filter_channels
@@ -149,7 +150,7 @@ def img_pool(
     elif isinstance(pool_type, CudnnAvg | CudnnAvgInclPad) or type(pool_type) is Avg:
         kind = "avg-projection"
     else:
-        raise ValueError(f"layer {name!r}: images are pooled by Max or Avg, not {pool_type!r}")
+        raise WrongCall(f"layer {name!r}: images are pooled by Max or Avg, not {pool_type!r}")
     (source,) = listed(name, input)
     image = image_of(name, dense(name, source), num_channels)
     sides = ((pool_size, pool_size_y), (stride, stride_y), (padding, padding_y))
@@ -211,7 +212,7 @@ def batch_norm(
     (source,) = listed(name, input)
     channels = num_channels or source.num_filters or dense(name, source).size
     if source.size % channels:
-        raise ValueError(f"layer {name!r}: {source.size} columns are no {channels} channels")
+        raise WrongCall(f"layer {name!r}: {source.size} columns are no {channels} channels")
     draft = Draft("batch_norm", name, size=source.size, act=act or Relu(), layer_attr=layer_attr)
     draft.read(source, param_attr or ParameterAttribute(initial_mean=1.0, initial_std=0.0), [1, channels])
     for kept in mean_var_names or (None, None):
@@ -230,12 +231,12 @@ def image_of(name: str, source: Layer, num_channels: int | None) -> tuple[int, i
     """Channels, height and width of what a layer gives."""
     channels = num_channels or source.num_filters
     if not channels:
-        raise ValueError(f"layer {name!r}: say how many channels {source!r} has (num_channels)")
+        raise WrongCall(f"layer {name!r}: say how many channels {source!r} has (num_channels)")
     pixels, rest = divmod(source.size, channels)
     width = int(source.config.width) or isqrt(pixels)
     height = int(source.config.height) or pixels // max(width, 1)
     if rest or prod((width, height)) != pixels:
-        raise ValueError(
+        raise WrongCall(
             f"layer {name!r}: {source.size} columns of {source!r} are no {channels} channels of {height} x "
             f"{width} pixels: give its data layer height and width"
         )
@@ -246,7 +247,7 @@ def _both(name: str, x: Side, y: int | None) -> tuple[int, int]:
     """What was given for x and y."""
     if isinstance(x, Sequence):
         if len(x) != 2:
-            raise ValueError(f"layer {name!r}: {x!r} are not two numbers, of x and of y")
+            raise WrongCall(f"layer {name!r}: {x!r} are not two numbers, of x and of y")
         return int(x[0]), int(x[1] if y is None else y)
     return int(x), int(x if y is None else y)
 
@@ -255,5 +256,5 @@ def places(name: str, size: int, window: int, step: int, zeros: int, *, ceil: bo
     """How many places a window takes along a side."""
     room = size + 2 * zeros - window
     if room < 0 or step < 1:
-        raise ValueError(f"layer {name!r}: a window of {window} by steps of {step} fits no {size} pixels")
+        raise WrongCall(f"layer {name!r}: a window of {window} by steps of {step} fits no {size} pixels")
     return (-(-room // step) if ceil else room // step) + 1

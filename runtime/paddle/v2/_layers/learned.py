@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from paddle.v2._config import RowConvConfig
 from paddle.v2._draft import Draft, dense, listed
+from paddle.v2._errors import WrongCall
 from paddle.v2.activation import BaseActivation, Linear
 from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
 from paddle.v2.config_base import Layer, default_name
@@ -70,12 +71,10 @@ def prelu(
     channels = num_channels or source.num_filters
     if channel_shared is not None:
         if not channels:
-            raise ValueError(f"layer {name!r}: say how many channels {source!r} has (num_channels)")
+            raise WrongCall(f"layer {name!r}: say how many channels {source!r} has (num_channels)")
         partial_sum = source.size if channel_shared else source.size // channels
     if partial_sum < 1 or source.size % partial_sum:
-        raise ValueError(
-            f"layer {name!r}: {source.size} columns are no multiple of partial_sum={partial_sum}"
-        )
+        raise WrongCall(f"layer {name!r}: {source.size} columns are no multiple of partial_sum={partial_sum}")
     draft = Draft("prelu", name, size=source.size, layer_attr=layer_attr)
     attr = param_attr or ParameterAttribute(initial_mean=0.25, initial_std=0.0)
     draft.read(dense(name, source), attr, [1, source.size // partial_sum])
@@ -116,7 +115,7 @@ def row_conv(
     """Each element of a sequence and those behind it, ``context_len`` in all, times a weight per column."""
     name = name or default_name("row_conv_layer")
     if context_len < 1:
-        raise ValueError(f"layer {name!r} looks at one element or more, not at {context_len}")
+        raise WrongCall(f"layer {name!r} looks at one element or more, not at {context_len}")
     (source,) = listed(name, input)
     draft = Draft("row_conv", name, size=source.size, act=act or Linear(), layer_attr=layer_attr)
     draft.read(dense(name, source), param_attr, [context_len, source.size])
@@ -130,11 +129,11 @@ def each_attribute(
     """One attribute for each input."""
     if given is None or isinstance(given, ParameterAttribute):
         if given is not None and given.name and len(inputs) > 1:
-            raise ValueError(
+            raise WrongCall(
                 f"layer {name!r} has {len(inputs)} inputs: give param_attr as a list, a name for each (one "
                 "name would make all their weights one)"
             )
         return [given] * len(inputs)
     if len(given) != len(inputs):
-        raise ValueError(f"layer {name!r} has {len(inputs)} inputs and {len(given)} param_attr")
+        raise WrongCall(f"layer {name!r} has {len(inputs)} inputs and {len(given)} param_attr")
     return given

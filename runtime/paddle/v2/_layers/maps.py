@@ -19,6 +19,7 @@ from paddle.v2._config import (
     SppConfig,
 )
 from paddle.v2._draft import Draft, dense, listed
+from paddle.v2._errors import WrongCall
 from paddle.v2._layers.images import image_of, places
 from paddle.v2.attr import ExtraLayerAttribute
 from paddle.v2.config_base import Layer, default_name
@@ -72,7 +73,7 @@ def maxout(
     name = name or default_name("maxout_layer")
     source, (channels, height, width) = _seen(name, input, num_channels)
     if groups < 2 or channels % groups:
-        raise ValueError(f"layer {name!r}: {channels} channels are no multiple of groups={groups}")
+        raise WrongCall(f"layer {name!r}: {channels} channels are no multiple of groups={groups}")
     image = (channels // groups, height, width)
     draft = Draft("maxout", name, size=source.size // groups, layer_attr=layer_attr)
     draft.read(source)
@@ -93,7 +94,7 @@ def pad(
     source, image = _seen(name, input, None)
     around = [tuple(each or (0, 0)) for each in (pad_c, pad_h, pad_w)]
     if any(len(each) != 2 or min(each) < 0 for each in around):
-        raise ValueError(f"layer {name!r}: zeros are (before, behind), not {around}")
+        raise WrongCall(f"layer {name!r}: zeros are (before, behind), not {around}")
     channels, height, width = (size + sum(each) for size, each in zip(image, around, strict=True))
     draft = Draft("pad", name, size=channels * height * width, layer_attr=layer_attr)
     draft.read(source)
@@ -121,13 +122,13 @@ def crop(
     like_what = _seen(name, like[0], None)[1] if like else shape or ()
     wanted = list(like_what)[-(4 - axis) :]
     if len(wanted) != 4 - axis or not 1 <= axis <= 3 or len(offset) not in (1, len(wanted)):
-        raise ValueError(f"layer {name!r}: shape and offset are of the axes from {axis} to 3, not {wanted}")
+        raise WrongCall(f"layer {name!r}: shape and offset are of the axes from {axis} to 3, not {wanted}")
     starts = [0] * (axis - 1) + list(offset) * (len(wanted) // len(offset))
     sizes = [*image[: axis - 1], *wanted]
     if any(
         start < 0 or start + size > whole for start, size, whole in zip(starts, sizes, image, strict=True)
     ):
-        raise ValueError(f"layer {name!r}: no {sizes} from {starts} on can be cut out of {list(image)}")
+        raise WrongCall(f"layer {name!r}: no {sizes} from {starts} on can be cut out of {list(image)}")
     channels, height, width = sizes
     draft = Draft("crop", name, size=channels * height * width, layer_attr=layer_attr)
     for each in (source, *like):
@@ -149,7 +150,7 @@ def spp(
     name = name or default_name("spp")
     source, image = _seen(name, input, num_channels)
     if pyramid_height is None or pyramid_height < 1:
-        raise ValueError(f"layer {name!r}: say how many levels its pyramid has (pyramid_height)")
+        raise WrongCall(f"layer {name!r}: say how many levels its pyramid has (pyramid_height)")
     kind = "avg-projection" if isinstance(pool_type or Max(), Avg) else "max-projection"
     places = (4**pyramid_height - 1) // 3
     draft = Draft("spp", name, size=image[0] * places, layer_attr=layer_attr)
@@ -171,7 +172,7 @@ def bilinear_interp(
     name = name or default_name("bilinear_interp_layer")
     source, image = _seen(name, input, None)
     if not out_size_x or not out_size_y or min(out_size_x, out_size_y) < 1:
-        raise ValueError(f"layer {name!r}: say how large the image becomes (out_size_x, out_size_y)")
+        raise WrongCall(f"layer {name!r}: say how large the image becomes (out_size_x, out_size_y)")
     draft = Draft("bilinear_interp", name, size=image[0] * out_size_y * out_size_x, layer_attr=layer_attr)
     draft.read(source)
     _first(draft).bilinear_interp_conf = BilinearInterpConfig(
@@ -223,7 +224,7 @@ def rotate(input: Layer, height: int, width: int, name: str | None = None, layer
     (source,) = listed(name, input)
     channels, rest = divmod(source.size, height * width)
     if rest:
-        raise ValueError(f"layer {name!r}: {source!r} is no images of {height} x {width} pixels")
+        raise WrongCall(f"layer {name!r}: {source!r} is no images of {height} x {width} pixels")
     draft = Draft("rotate", name, size=source.size, layer_attr=layer_attr)
     draft.read(dense(name, source))
     layer = draft.done(height=height, width=width)

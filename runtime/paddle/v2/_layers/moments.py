@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from paddle.v2._draft import Draft, dense, listed
+from paddle.v2._errors import WrongCall
 from paddle.v2._layers.projections import (
     MixedLayer,
     dotmul_operator,
@@ -110,7 +111,7 @@ def gru_step_naive(
     _check(name, input, output_mem, size, 3)
     h = output_mem.size
     if isinstance(bias_attr, ParameterAttribute) and bias_attr.name:
-        raise ValueError(f"layer {name!r} has three biases: a bias_attr with a name would make them one")
+        raise WrongCall(f"layer {name!r} has three biases: a bias_attr with a name would make them one")
     bias = True if bias_attr is None else bias_attr
 
     def gate(part: int, what: str, seen: Layer, activation: BaseActivation) -> Layer:
@@ -152,9 +153,9 @@ def _sum(
 
 def _check(name: str, input: Layer, former: Layer, size: int | None, gates: int) -> None:
     if input.size != gates * former.size:
-        raise ValueError(
+        raise WrongCall(
             f"layer {name!r}: its input has {input.size} columns, it takes {gates} times those of what it "
             f"remembers, {gates} * {former.size}"
         )
     if size not in (None, former.size):
-        raise ValueError(f"layer {name!r}: what it remembers has size {former.size}, not {size}")
+        raise WrongCall(f"layer {name!r}: what it remembers has size {former.size}, not {size}")

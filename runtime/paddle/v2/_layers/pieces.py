@@ -8,6 +8,7 @@ learned.
 from __future__ import annotations
 
 from paddle.v2._draft import Draft, dense, gives_ids, listed
+from paddle.v2._errors import WrongCall
 from paddle.v2.activation import BaseActivation, Identity
 from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
 from paddle.v2.config_base import Layer, default_name
@@ -27,7 +28,7 @@ def seq_slice(input: Layer, starts: Layer | None, ends: Layer | None, name: str 
     name = name or default_name("seq_slice_layer")
     bounds = [each for each in (starts, ends) if each is not None]
     if not bounds or len({each.size for each in bounds}) > 1:
-        raise ValueError(f"layer {name!r} takes starts or ends, or both, of one size, not {bounds}")
+        raise WrongCall(f"layer {name!r} takes starts or ends, or both, of one size, not {bounds}")
     draft = Draft("seq_slice", name, size=input.size)
     draft.read(dense(name, input))
     for each in bounds:
@@ -49,7 +50,7 @@ def sub_seq(
     draft.read(dense(name, input))
     for each in (offsets, sizes):
         if not gives_ids(each):
-            raise ValueError(
+            raise WrongCall(
                 f"layer {name!r}: offsets and sizes are ids, such as integer_value(8), not {each!r}"
             )
         draft.read(each)
@@ -73,7 +74,7 @@ def kmax_seq_score(input: Layer, name: str | None = None, beam_size: int = 1) ->
     name = name or default_name("kmax_seq_score_layer")
     (scores,) = listed(name, input)
     if scores.size != 1 or beam_size < 1:
-        raise ValueError(f"layer {name!r} takes one score of each element, and 1 or more, not {scores!r}")
+        raise WrongCall(f"layer {name!r} takes one score of each element, and 1 or more, not {scores!r}")
     draft = Draft("kmax_seq_score", name, size=beam_size)
     draft.read(dense(name, scores))
     return draft.done(beam_size=beam_size)

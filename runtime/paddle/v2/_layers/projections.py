@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from paddle.v2._config import OperatorConfig, ProjectionConfig, SliceConfig
 from paddle.v2._draft import dense, gives_ids, listed
+from paddle.v2._errors import WrongCall
 from paddle.v2.attr import ParameterAttribute
 from paddle.v2.config_base import Layer
 
@@ -54,7 +55,7 @@ class Projection:
         """Add it to a layer of this size (0: of its own) and return the size that comes out."""
         size = self.size or size
         if not size:
-            raise ValueError(f"layer {draft.config.name!r}: give the size of its {self.kind} projection")
+            raise WrongCall(f"layer {draft.config.name!r}: give the size of its {self.kind} projection")
         config = ProjectionConfig(
             type=self.kind, input_size=self.origin.size, output_size=size, **self.values
         )
@@ -101,7 +102,7 @@ def _beyond(start: int, length: int) -> int:
 def table_projection(input: Layer, size: int = 0, param_attr: ParameterAttribute | None = None) -> Projection:
     """The row of a table that each integer of the input names."""
     if not gives_ids(input):
-        raise ValueError(f"a table is looked up by a data layer of type integer_value, not by {input!r}")
+        raise WrongCall(f"a table is looked up by a data layer of type integer_value, not by {input!r}")
     return Projection("table", input, size, param_attr)
 
 
@@ -125,7 +126,7 @@ def identity_projection(input: Layer, offset: int | None = None, size: int | Non
         return Projection("identity", input, input.size, None)
     size = size or input.size - offset
     if not 0 <= offset < offset + size <= input.size:
-        raise ValueError(f"{input!r} has no {size} columns from {offset} on")
+        raise WrongCall(f"{input!r} has no {size} columns from {offset} on")
     return Projection("identity_offset", input, size, None, {"offset": offset})
 
 
@@ -138,11 +139,11 @@ def slice_projection(input: Layer, slices: Sequence[tuple[int, int]]) -> Project
     last, columns = 0, []
     for start, end in slices:
         if not last <= start < end or end * pixels > input.size:
-            raise ValueError(f"slices of {input!r} are (start, end), one behind the other, not {slices}")
+            raise WrongCall(f"slices of {input!r} are (start, end), one behind the other, not {slices}")
         columns.append(SliceConfig(start=start * pixels, end=end * pixels))
         last = end
     if not columns:
-        raise ValueError(f"slices of {input!r} are one or more, not {slices}")
+        raise WrongCall(f"slices of {input!r} are one or more, not {slices}")
     return Projection("slice", input, sum(c.end - c.start for c in columns), None, {"slices": columns})
 
 
@@ -179,10 +180,10 @@ def dotmul_operator(
     """``scale`` times the product of two layers, column by column. Older programs call them x and y."""
     given = [older.pop("x", a), older.pop("y", b)]
     if older:
-        raise TypeError(f"dotmul_operator takes a, b and scale, not {sorted(older)}")
+        raise WrongCall(f"dotmul_operator takes a, b and scale, not {sorted(older)}")
     first, second = (dense("dotmul_operator", *listed("dotmul_operator", each)) for each in given)
     if first.size != second.size:
-        raise ValueError(f"dotmul_operator takes two layers of one size, not {first!r} and {second!r}")
+        raise WrongCall(f"dotmul_operator takes two layers of one size, not {first!r} and {second!r}")
     return Operator("dot_mul", [first, second], first.size, {"dotmul_scale": float(scale)})
 
 
@@ -204,7 +205,7 @@ class MixedLayer(Layer):
         if not self._open:
             raise RuntimeError(f"layer {self.name!r}: projections are added inside its `with` block")
         if not isinstance(part, Projection | Operator):
-            raise TypeError(f"layer {self.name!r} adds projections and operators, not {part!r}")
+            raise WrongCall(f"layer {self.name!r} adds projections and operators, not {part!r}")
         self._parts.append(part)
         return self
 
@@ -214,7 +215,7 @@ class MixedLayer(Layer):
             return
         sizes = {size for size in (self._draft.size, *(each.size for each in self._parts)) if size}
         if not self._parts or len(sizes) != 1:
-            raise ValueError(
+            raise WrongCall(
                 f"layer {self.name!r} adds {len(self._parts)} projections of the sizes "
                 f"{sorted(sizes)}: it needs one projection or more, of one size"
             )

@@ -8,6 +8,7 @@ name.
 from __future__ import annotations
 
 from paddle.v2._draft import Draft, dense, gives_ids, listed
+from paddle.v2._errors import WrongCall
 from paddle.v2._layers.learned import Extra, Param
 from paddle.v2.config_base import Layer, default_name
 
@@ -54,7 +55,7 @@ def crf_decoding(
     if label is not None:
         _check(name, source, label, size)
     elif size != source.size:
-        raise ValueError(f"layer {name!r} has size {size}, its input {source.size}")
+        raise WrongCall(f"layer {name!r} has size {size}, its input {source.size}")
     draft = Draft("crf_decoding", name, size=1 if label is not None else source.size, layer_attr=layer_attr)
     draft.read(dense(name, source), param_attr, [source.size + 2, source.size])
     if label is not None:
@@ -105,12 +106,12 @@ def _aligned(
 ) -> Layer:
     (source,), (tags,) = listed(name, input), listed(name, label)
     if not gives_ids(tags):
-        raise ValueError(f"layer {name!r}: its label is a sequence of integers, not {tags!r}")
+        raise WrongCall(f"layer {name!r}: its label is a sequence of integers, not {tags!r}")
     if size not in (None, source.size):
-        raise ValueError(f"layer {name!r} has size {size}, its input {source.size}")
+        raise WrongCall(f"layer {name!r} has size {size}, its input {source.size}")
     blank = source.size - 1 if blank is None else blank
     if not 0 <= blank < source.size:
-        raise ValueError(f"layer {name!r}: its input has no column {blank}, for no tag")
+        raise WrongCall(f"layer {name!r}: its input has no column {blank}, for no tag")
     draft = Draft(type, name, size=1, layer_attr=layer_attr)
     draft.read(dense(name, source))
     draft.read(tags)
@@ -120,6 +121,6 @@ def _aligned(
 def _check(name: str, source: Layer, label: Layer, size: int | None) -> None:
     (tags,) = listed(name, label)
     if not gives_ids(tags):
-        raise ValueError(f"layer {name!r}: its label is a sequence of integers, not {tags!r}")
+        raise WrongCall(f"layer {name!r}: its label is a sequence of integers, not {tags!r}")
     if source.size != tags.size or size not in (None, source.size):
-        raise ValueError(f"layer {name!r} has size {size}, its input {source.size}, its label {tags.size}")
+        raise WrongCall(f"layer {name!r} has size {size}, its input {source.size}, its label {tags.size}")

@@ -15,6 +15,7 @@ from paddle._engine.builder import Builder
 from paddle._engine.initial import Constant, Normal, Uniform
 from paddle._engine.program import Parameter, Program, Variable
 from paddle.v2._config import LayerConfig, ModelConfig, ParameterConfig
+from paddle.v2._errors import WrongCall
 from paddle.v2._lowering.arithmetic import ARITHMETIC_RULES
 from paddle.v2._lowering.costs import COST_RULES, LIMITS, TAG_RULES
 from paddle.v2._lowering.entries import entries_fed, product, spread
@@ -80,21 +81,21 @@ class Network:
         if output.value is None and output.entries is not None:
             output = self.outputs[layer] = replace(output, value=spread(self, output.entries))
         if (found := output.value) is None:
-            raise ValueError(f"layer {layer!r} gives integer ids, where numbers to compute with are needed")
+            raise WrongCall(f"layer {layer!r} gives integer ids, where numbers to compute with are needed")
         return found
 
     def ids(self, layer: str) -> Variable:
         """The integers that the layer of that name gives."""
         found = self.outputs[layer].id
         if found is None:
-            raise ValueError(f"layer {layer!r} gives numbers, where integer ids are needed")
+            raise WrongCall(f"layer {layer!r} gives numbers, where integer ids are needed")
         return found
 
     def runs(self, layer: str, reader: str) -> tuple[Variable, ...]:
         """Which rows of a layer are one sequence, of which ``reader`` needs them."""
         found = self.outputs[layer].runs
         if not found:
-            raise ValueError(
+            raise WrongCall(
                 f"layer {reader!r} works on sequences, and {layer!r} gives none: data layers of sequences "
                 "have a type such as integer_value_sequence"
             )
@@ -176,7 +177,7 @@ class Network:
             value = op("elementwise_add", X=value, Y=self.parameter(layer.bias_parameter_name))
         if layer.active_type == "sequence_softmax":
             if not runs:
-                raise ValueError(f"layer {layer.name!r}: SequenceSoftmax is over the rows of a sequence")
+                raise WrongCall(f"layer {layer.name!r}: SequenceSoftmax is over the rows of a sequence")
             value = op("sequence_softmax", X=value, Offsets=runs[-1])
         elif layer.active_type and layer.type != "nce":  # which has it inside, too
             value = self.activated(layer.name, layer.active_type, value)

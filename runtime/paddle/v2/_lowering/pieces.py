@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from paddle._engine.program import Variable
 from paddle.v2._config import LayerConfig
+from paddle.v2._errors import WrongCall
 from paddle.v2._lowering.output import Output
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def _chosen(net: Network, layer: LayerConfig) -> Output:
     source, chosen = (each.input_layer_name for each in layer.inputs)
     runs = net.runs(source, layer.name)
     if len(runs) < 2:
-        raise ValueError(f"layer {layer.name!r} chooses inner sequences, and {source!r} has none")
+        raise WrongCall(f"layer {layer.name!r} chooses inner sequences, and {source!r} has none")
     made = net.builder.ops("sequence_chosen", Outer=runs[0], Offsets=runs[1], Chosen=net.value(chosen))
     return _picked(net, source, made["Rows"], (made["Kept"], made["Out"]))
 

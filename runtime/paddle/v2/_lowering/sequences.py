@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from paddle._engine.program import Variable
 from paddle.v2._config import LayerConfig, LayerInputConfig
+from paddle.v2._errors import WrongCall
 from paddle.v2._lowering.output import Output
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def _reduced(net: Network, layer: LayerConfig) -> tuple[Variable, Variable, tupl
     runs = net.runs(source, layer.name)
     if layer.seq_pool_stride > 0:
         if len(runs) > 1:
-            raise ValueError(
+            raise WrongCall(
                 f"layer {layer.name!r}: sequences of sequences, as {source!r} has, have no stride"
             )
         attrs = {"stride": layer.seq_pool_stride, "from_end": layer.select_first}
@@ -32,7 +33,7 @@ def _reduced(net: Network, layer: LayerConfig) -> tuple[Variable, Variable, tupl
     if layer.trans_type == "non-seq":
         return net.value(source), merged(net, source, layer.name), ()
     if len(runs) < 2:
-        raise ValueError(
+        raise WrongCall(
             f"layer {layer.name!r}: agg_level=TO_SEQUENCE makes a sequence of one whose elements are "
             f"sequences, and {source!r} gives a plain one"
         )

@@ -12,6 +12,7 @@ from paddle._absent import NotInThisRelease
 from paddle._engine.program import Variable
 from paddle._engine.steps.recurrence import Recurrence
 from paddle.v2._config import MemoryConfig, SubModelConfig
+from paddle.v2._errors import WrongCall
 from paddle.v2._lowering.output import Output
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def _first(net: Network, group: SubModelConfig, config: MemoryConfig) -> Variabl
     """What a memory begins with, a row for each sequence; None if that is zeros."""
     if config.boot_layer_name:
         if net.outputs[config.boot_layer_name].runs:
-            raise ValueError(
+            raise WrongCall(
                 f"memory {config.link_name!r} begins with {config.boot_layer_name!r}, which is a sequence: "
                 "take its first or last element, or pool it"
             )
