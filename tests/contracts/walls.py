@@ -331,7 +331,7 @@ TABLE = (
     Row("_engine.checkpoint.row_lines", "_engine.kernels.{row_lines, slot_lines}", "numpy"),
     Row("_engine.plans.room", "", "contextlib mmap pathlib random"),
     Row("_engine.kernels", "_engine.kernels", "numpy"),
-    Row("_engine.kernels.kernel", theirs="numba pathlib threading"),
+    Row("_engine.kernels.kernel", theirs="numba os pathlib threading"),
     Row("_engine.kernels.{prefetch, tiles}", theirs="llvmlite numba"),
     Row(UPDATES, f"{EXCHANGE} _engine.kernels", "numpy"),
     *PSERVER,

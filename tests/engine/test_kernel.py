@@ -30,6 +30,24 @@ if __name__ == "__main__":
     print(outer(1), sum(outer.stats.cache_hits.values()))
 """
 
+FORKING = """
+import os, signal
+from threading import Thread
+from inner import inner
+from numba.core.compiler_lock import global_compiler_lock
+from outer import outer
+
+Thread(target=outer, args=[1]).start()
+while global_compiler_lock._lock.acquire(blocking=False):
+    global_compiler_lock._lock.release()
+child = os.fork()
+if not child:
+    signal.alarm(20)  # one that waits for ever ends by it
+    print(inner(1.5), end=" ", flush=True)
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+"""
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -40,11 +58,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, **environment: str) -> list[str]:
-    """What ``outer(1)`` is in a new process, and how many kernels it found compiled."""
+def run(folder: Path, program: str = "outer.py", **environment: str) -> list[str]:
+    """What ``outer(1)`` is in a new process, and how many kernels it found compiled; or what else is run."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     done = subprocess.run(
-        [sys.executable, "outer.py"],
+        [sys.executable, program],
         cwd=folder,
         env={**kept, **environment},
         capture_output=True,
@@ -95,3 +113,8 @@ def test_a_kernel_runs_where_its_code_cannot_be_kept(folder: Path) -> None:
     (folder / "outer.py").write_text(begin + OUTER)
     assert run(folder) == ["2", "0"]
     assert run(folder) == ["2", "0"]
+
+
+def test_a_process_that_is_forked_while_a_thread_compiles_compiles_too(folder: Path) -> None:
+    (folder / "forking.py").write_text(FORKING)
+    assert run(folder, "forking.py") == ["2.5", "0"]

@@ -5,11 +5,13 @@ stands. It does not see that another file has changed, whose functions were comp
 such a kernel would go on with the old ones, and with what they took memory to hold. So the code is kept under
 a digest of all kernels' sources. It must never know what a kernel computes.
 
-Guarantee: what runs is what the sources say, all of them; also where a full or failing disk keeps no code.
+Guarantee: what runs is what the sources say, all of them; also where a full or failing disk keeps no code,
+and in a process that is forked while another thread compiles.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
@@ -19,10 +21,17 @@ from threading import Lock
 from typing import Any
 
 from numba import config, njit
+from numba.core.compiler_lock import global_compiler_lock
 
 SOURCES = Path(__file__).parent
 
 _decorating = Lock()
+
+os.register_at_fork(  # a child would wait for ever for a lock that a thread holds which it does not have
+    before=global_compiler_lock.acquire,
+    after_in_parent=global_compiler_lock.release,
+    after_in_child=global_compiler_lock.release,
+)
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
