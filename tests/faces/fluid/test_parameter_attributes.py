@@ -194,3 +194,13 @@ def test_a_regularizer_in_place_of_an_attribute_is_that_of_the_parameter(penalty
     line(penalty, bias_attr=False)
     (parameter,) = fluid.default_main_program().global_block().all_parameters()
     assert parameter.regularizer is penalty
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [({}, []), ({"param_attr": "s"}, ["s"]), ({"param_attr": False, "bias_attr": "b"}, ["b"])],
+)
+def test_normal_groups_have_parameters_only_where_attributes_say_so(given: dict, names: list[str]) -> None:
+    """As in 1.8.5 and 2.6.2; all other normalizations have a scale and a bias unless told."""
+    layers.group_norm(layers.data(name="x", shape=[4, 3, 3]), 2, **given)
+    assert [each.name for each in fluid.default_main_program().all_parameters()] == names

@@ -306,15 +306,18 @@ def test_of_images():
         return (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + 1e-5)
 
     x = paddle.static.data("x", [None, 4, 6, 6])
+    last = paddle.nn.GroupNorm(2, 4, data_format="NHWC")(paddle.transpose(x, [0, 2, 3, 1]))
     found = [
+        paddle.transpose(last, [0, 3, 1, 2]),
         *(paddle.nn.GroupNorm(2, 4)(x), paddle.nn.InstanceNorm2D(4)(x)),
         *(F.interpolate(x, scale_factor=2), F.dropout2d(x, 0.5), F.dropout2d(x, 0.5, training=False)),
     ]
     executor = paddle.static.Executor()
     executor.run(paddle.static.default_startup_program())
-    groups, instances, larger, dropped, whole = executor.run(feed={"x": image}, fetch_list=found)
+    last_groups, groups, instances, larger, dropped, whole = executor.run(feed={"x": image}, fetch_list=found)
     parted = standard(image.reshape(2, 2, 2, 6, 6), (2, 3, 4)).reshape(image.shape)
     assert groups == pytest.approx(parted, abs=1e-4)
+    assert last_groups == pytest.approx(parted, abs=1e-4)
     assert instances == pytest.approx(standard(image, (2, 3)), abs=1e-4)
     assert np.array_equal(larger, image.repeat(2, 2).repeat(2, 3))
     assert np.array_equal(whole, image)

@@ -117,9 +117,10 @@ def group_norm(
     data_layout: str = "NCHW",
     name: str | None = None,
 ) -> Variable:
-    """Each group of channels of each sample."""
+    """Each group of channels of each sample. It has a scale or a bias only where an attribute says so."""
     helper = LayerHelper("group_norm", param_attr=param_attr, bias_attr=bias_attr, act=act, name=name)
-    weights = _weights(helper, [input.shape[1 if data_layout == "NCHW" else -1]], input.dtype)
+    channels = input.shape[1 if data_layout == "NCHW" else -1]
+    weights = _weights(helper, [channels], input.dtype, bool(param_attr), bool(bias_attr))
     attrs = {"epsilon": epsilon, "groups": groups, "data_layout": data_layout}
     return _each(helper, "group_norm", input, weights, attrs)
 

@@ -90,7 +90,8 @@ def group_norm(
     name: str | None = None,
 ) -> Any:
     """Each of ``num_groups`` groups of channels of a sample to mean 0 and variance 1."""
-    attrs = {"epsilon": epsilon, "groups": num_groups, "data_layout": data_format}
+    layout = "NCHW" if data_format[1] == "C" else "NHWC"
+    attrs = {"epsilon": epsilon, "groups": num_groups, "data_layout": layout}
     inputs = {"X": x, "Scale": weight, "Bias": bias}
     return append_all("group_norm", inputs, attrs, outputs=("Y", "Mean", "Variance"), name=name)[0]
 

@@ -167,12 +167,13 @@ class GroupNorm(Layer):
     ) -> None:
         super().__init__()
         self._given = (num_groups, epsilon)
+        self._data_format = data_format
         self.weight = self.create_parameter([num_channels], weight_attr, default_initializer=Constant(1.0))
         self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
 
     def forward(self, input: Any) -> Any:
         """Append the normalization."""
-        return functional.group_norm(input, *self._given, self.weight, self.bias)
+        return functional.group_norm(input, *self._given, self.weight, self.bias, self._data_format)
 
 
 class _InstanceNorm(Layer):
