@@ -45,8 +45,8 @@ _DURATION = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(h|ms|m|s)")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flag:
     """One flag. ``env``: variables that carry it; ``conf``: its name in conf.py; ``short``: its letter;
-    ``also``: another spelling on the command line; ``choices``: the only texts that it takes, where there are
-    any."""
+    ``also``: another spelling on the command line; ``choices``: the only texts that it takes besides its
+    default, where there are any."""
 
     name: str
     kind: Kind
@@ -103,7 +103,7 @@ class Flag:
 
     def _in_range(self, value: Value) -> bool:
         if isinstance(value, str | tuple):
-            return not self.choices or value in self.choices
+            return not self.choices or value in (*self.choices, self.default)
         return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
 
 
