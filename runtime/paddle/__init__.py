@@ -15,7 +15,7 @@ from paddle.batch import batch
 __version__ = "0.1.0"
 
 _MODULES = frozenset(
-    {"dataset", "distributed", "fluid", "io", "metric", "optimizer", "profiler", "reader", "v2", "version"}
+    "compat dataset distributed fluid io metric optimizer profiler reader v2 version".split()  # noqa: SIM905
 )
 _OF_V2 = frozenset(
     {
