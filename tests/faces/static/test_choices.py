@@ -12,6 +12,7 @@ import paddle
 from paddle._absent import NotInThisRelease
 from paddle._program.errors import BadProgram
 from paddle.nn import functional as F  # noqa: N812  as programs call it
+from tests.faces.static.feeding import data, ran
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -23,27 +24,10 @@ WHOLE = RNG.integers(0, 3, (4, 2))
 TIED = np.array([[1.0, 2, 2], [3, 3, 3], [0, 1, 0], [5, 4, 5]])
 
 
-def _run(wanted: list[object], feed: dict[str, np.ndarray]) -> list[np.ndarray]:
-    executor = paddle.static.Executor()
-    executor.run(paddle.static.default_startup_program())
-    return [np.asarray(each) for each in executor.run(feed=feed, fetch_list=wanted)]
-
-
-def _data(given: tuple[np.ndarray, ...], feed: dict[str, np.ndarray]) -> list[object]:
-    found = []
-    for each in given:
-        value = each.astype("float32") if each.dtype == np.float64 else each
-        variable = paddle.static.data(f"x{len(feed)}", [-1, *value.shape[1:]], value.dtype)
-        variable.stop_gradient = value.dtype.kind != "f"
-        feed[variable.name] = value
-        found.append(variable)
-    return found
-
-
 def test_what_is_not_smooth_has_the_values_of_numpy() -> None:
     feed: dict[str, np.ndarray] = {}
     wild = np.array([[np.nan, np.inf, -np.inf], [1.7, -1.7, 0.0]])
-    a, b, u, c, ids, several, tied, strange = _data(
+    a, b, u, c, ids, several, tied, strange = data(
         (A, B, U, C, WHOLE, np.repeat(WHOLE[:, :, None], 3, 2), TIED, wild), feed
     )
     mask = paddle.greater_than(a, b)
@@ -76,7 +60,7 @@ def test_what_is_not_smooth_has_the_values_of_numpy() -> None:
         "of truths": (paddle.bitwise_not(mask), ~(A > B)),
     }
     for (name, (_, expected)), value in zip(
-        pairs.items(), _run([each for each, _ in pairs.values()], feed), strict=True
+        pairs.items(), ran([each for each, _ in pairs.values()], feed), strict=True
     ):
         shaped = value.reshape(np.shape(expected))
         assert np.allclose(shaped, np.asarray(expected), 1e-5, 1e-6, equal_nan=True) or name == "fmax of nan"
@@ -86,9 +70,9 @@ def test_what_is_not_smooth_has_the_values_of_numpy() -> None:
 
 def test_of_equal_ones_each_has_a_share_of_the_slope() -> None:
     feed: dict[str, np.ndarray] = {}
-    (x,) = _data((TIED,), feed)
+    (x,) = data((TIED,), feed)
     (slope,) = paddle.static.gradients([paddle.sum(paddle.amax(x, 1))], [x])
-    (found,) = _run([slope], feed)
+    (found,) = ran([slope], feed)
     shares = (TIED.max(1, keepdims=True) == TIED) / (TIED.max(1, keepdims=True) == TIED).sum(1, keepdims=True)
     assert found == pytest.approx(shares)
 
@@ -96,9 +80,9 @@ def test_of_equal_ones_each_has_a_share_of_the_slope() -> None:
 def test_images_change_places_and_back() -> None:
     images = RNG.normal(size=(2, 8, 2, 3)).astype("float32")
     feed: dict[str, np.ndarray] = {}
-    (x,) = _data((images,), feed)
+    (x,) = data((images,), feed)
     shuffled = F.pixel_shuffle(x, 2)
-    values = _run(
+    values = ran(
         [shuffled, F.pixel_unshuffle(shuffled, 2), F.channel_shuffle(x, 2), F.zeropad2d(x, [1, 0, 0, 2])],
         feed,
     )
@@ -112,15 +96,15 @@ def test_images_change_places_and_back() -> None:
 def test_places_are_drawn_by_their_chances() -> None:
     feed: dict[str, np.ndarray] = {}
     chances = np.array([[0.0, 1, 3, 0], [5, 0, 0, 5]])
-    (x,) = _data((chances,), feed)
+    (x,) = data((chances,), feed)
     again, apart = paddle.multinomial(x, 4000, True), paddle.multinomial(x, 2)
     assert tuple(again.shape) == (-1, 4000)
-    drawn, places = _run([again, apart], feed)
+    drawn, places = ran([again, apart], feed)
     for row, chance in zip(drawn, chances / chances.sum(1, keepdims=True), strict=True):
         assert np.bincount(row, minlength=4) / 4000 == pytest.approx(chance, abs=0.04)
     assert [sorted(row) for row in places.tolist()] == [[1, 2], [0, 3]]
     with pytest.raises(BadProgram, match="3 different places cannot be drawn of 2"):
-        _run([paddle.multinomial(x, 3)], feed)
+        ran([paddle.multinomial(x, 3)], feed)
 
 
 def test_names_with_an_underscore_say_that_nothing_changes_in_its_place() -> None:
@@ -149,7 +133,7 @@ def test_a_variable_is_asked_and_filled() -> None:
     x = paddle.static.data("x", [-1, 3])
     assert (x.dim(), x.ndimension(), x.element_size(), x.is_floating_point()) == (2, 2, 4, True)
     assert x.detach().stop_gradient
-    (count,) = _run([x.size()], {"x": np.zeros((2, 3), "float32")})
+    (count,) = ran([x.size()], {"x": np.zeros((2, 3), "float32")})
     assert count.item() == 6
     for name in ("numpy", "backward", "gradient", "clear_gradient"):
         with pytest.raises(NotInThisRelease, match=rf"'x'\.{name}\(\) computes at once"):
@@ -158,7 +142,7 @@ def test_a_variable_is_asked_and_filled() -> None:
 
 def test_layers_are_their_functions() -> None:
     feed: dict[str, np.ndarray] = {}
-    a, b, c = _data((A, B, U), feed)
+    a, b, c = data((A, B, U), feed)
     nn = paddle.nn
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -170,7 +154,7 @@ def test_layers_are_their_functions() -> None:
             (nn.Unflatten(1, [3, 1])(a), paddle.reshape(a, [-1, 3, 1])),
         ]
     weighed = nn.Bilinear(3, 3, 2)
-    values = _run([each for pair in pairs for each in pair] + [weighed(a, b)], feed)
+    values = ran([each for pair in pairs for each in pair] + [weighed(a, b)], feed)
     for one, other in zip(values[:-1:2], values[1::2], strict=True):
         assert (one == other).all()
     held = paddle.static.global_scope()

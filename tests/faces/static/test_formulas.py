@@ -11,6 +11,7 @@ import pytest
 import paddle
 from paddle._absent import NotInThisRelease
 from paddle.nn import functional as F  # noqa: N812  as programs call it
+from tests.faces.static.feeding import data, ran
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -193,30 +194,13 @@ def _attention(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     return np.einsum("bhqk,bkhd->bqhd", shares, k)
 
 
-def _run(wanted: list[object], feed: dict[str, np.ndarray]) -> list[np.ndarray]:
-    executor = paddle.static.Executor()
-    executor.run(paddle.static.default_startup_program())
-    return [np.asarray(each) for each in executor.run(feed=feed, fetch_list=wanted)]
-
-
-def _data(given: tuple[np.ndarray, ...], feed: dict[str, np.ndarray]) -> list[object]:
-    found = []
-    for each in given:
-        value = each.astype("float32") if each.dtype == np.float64 else each
-        variable = paddle.static.data(f"x{len(feed)}", [-1, *value.shape[1:]], value.dtype)
-        variable.stop_gradient = value.dtype.kind != "f"
-        feed[variable.name] = value
-        found.append(variable)
-    return found
-
-
 def test_values_and_slopes_are_those_of_the_formulas() -> None:
     feed: dict[str, np.ndarray] = {}
-    given = {name: _data(inputs, feed) for name, (_, _, inputs) in SMOOTH.items()}
+    given = {name: data(inputs, feed) for name, (_, _, inputs) in SMOOTH.items()}
     outs = {name: call(*given[name]) for name, (call, _, _) in SMOOTH.items()}
     cost = paddle.add_n([paddle.sum(paddle.sin(each)) for each in outs.values()])
     slopes = paddle.static.gradients([cost], [each for those in given.values() for each in those])
-    values = _run([*outs.values(), *(each for each in slopes if each is not None)], feed)
+    values = ran([*outs.values(), *(each for each in slopes if each is not None)], feed)
     rest = iter(values[len(outs) :])
     behind = iter([0 if each is None else next(rest) for each in slopes])
     for (name, (_, oracle, inputs)), value in zip(SMOOTH.items(), values, strict=False):
@@ -263,11 +247,11 @@ EQUATIONS = {
 
 def test_letters_say_which_products() -> None:
     feed: dict[str, np.ndarray] = {}
-    given = {name: _data(inputs, feed) for name, inputs in EQUATIONS.items()}
+    given = {name: data(inputs, feed) for name, inputs in EQUATIONS.items()}
     outs = [paddle.einsum(name, *inputs) for name, inputs in given.items()]
     cost = paddle.add_n([paddle.sum(paddle.sin(each)) for each in outs])
     slopes = paddle.static.gradients([cost], [each for those in given.values() for each in those])
-    values = _run([*outs, *slopes], feed)
+    values = ran([*outs, *slopes], feed)
     behind = iter(values[len(outs) :])
     for (name, inputs), value in zip(EQUATIONS.items(), values, strict=False):
         expected = np.einsum(name, *inputs)
