@@ -16,7 +16,10 @@ _HOMES = {
         Mish PReLU ReLU ReLU6 SELU Sigmoid Silu Softmax Softmax2D Softplus Softshrink Softsign Swish Tanh
         Tanhshrink ThresholdedReLU
         """,
-    "layer.basics": "CosineSimilarity Dropout Dropout2D Embedding Flatten Identity Linear Pad1D Pad2D",
+    "layer.basics": """
+        Bilinear CosineSimilarity Dropout Dropout2D Embedding Flatten Identity Linear Pad1D Pad2D Unflatten
+        Upsample UpsamplingBilinear2D UpsamplingNearest2D ZeroPad2D
+        """,
     "layer.cells": "GRUCell LSTMCell RNNCellBase SimpleRNNCell",
     "layer.container": "LayerDict LayerList ParameterList Sequential",
     "layer.conv": "Conv1D Conv2D Conv2DTranspose Conv3D Conv3DTranspose",
@@ -34,11 +37,10 @@ _HOMES = {
         AdaptiveMaxPool3D AvgPool1D AvgPool2D AvgPool3D MaxPool1D MaxPool2D MaxPool3D
         """,
     "layer.rnn": "GRU LSTM RNN BiRNN SimpleRNN",
+    "layer.shuffles": "ChannelShuffle PixelShuffle PixelUnshuffle",
     "layer.similarity": """
-        Bilinear ChannelShuffle CosineEmbeddingLoss GaussianNLLLoss HingeEmbeddingLoss
-        MultiLabelSoftMarginLoss MultiMarginLoss PairwiseDistance PixelShuffle PixelUnshuffle PoissonNLLLoss
-        SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss Unflatten Upsample UpsamplingBilinear2D
-        UpsamplingNearest2D ZeroPad2D
+        CosineEmbeddingLoss GaussianNLLLoss HingeEmbeddingLoss MultiLabelSoftMarginLoss MultiMarginLoss
+        PairwiseDistance PoissonNLLLoss SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss
         """,
     "layer.transformer": "MultiHeadAttention TransformerEncoder TransformerEncoderLayer",
     "clip": "ClipGradByGlobalNorm ClipGradByNorm ClipGradByValue",

@@ -11,6 +11,7 @@ from typing import Any
 from paddle._public_names import missing
 from paddle.nn.functional import (
     activation,
+    attention,
     basics,
     conv,
     input,
@@ -22,7 +23,7 @@ from paddle.nn.functional import (
 )
 from paddle.tensor import creation, placing
 
-_MODULES = (activation, basics, conv, input, loss, norm, pooling, shuffles, similarity)
+_MODULES = (activation, attention, basics, conv, input, loss, norm, pooling, shuffles, similarity)
 _HOMES = {name: module for module in _MODULES for name in module.__all__} | {
     "assign": creation,
     "diag_embed": placing,

@@ -9,25 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from paddle.tensor import manipulation, math
 from paddle.tensor._append import append
 from paddle.tensor.math import log, tanh
 
 __all__ = [
-    *("elu", "gelu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "log_sigmoid"),
-    *(
-        "log_softmax",
-        "maxout",
-        "mish",
-        "prelu",
-        "relu",
-        "relu6",
-        "selu",
-        "sigmoid",
-        "silu",
-        "softmax",
-        "softplus",
-    ),
-    *("softshrink", "softsign", "swish", "tanh", "tanhshrink", "thresholded_relu"),
+    *("celu", "elu", "gelu", "glu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu"),
+    *("log_sigmoid", "log_softmax", "maxout", "mish", "prelu", "relu", "relu6", "selu", "sigmoid", "silu"),
+    *("softmax", "softplus", "softshrink", "softsign", "swish", "tanh", "tanhshrink", "thresholded_relu"),
 ]
 
 
@@ -138,3 +127,16 @@ def softshrink(x: Any, threshold: float = 0.5, name: str | None = None) -> Any:
 def thresholded_relu(x: Any, threshold: float = 1.0, name: str | None = None) -> Any:
     """x above ``threshold``, else 0."""
     return append("thresholded_relu", {"X": x}, {"threshold": threshold}, name=name)
+
+
+def celu(x: Any, alpha: float = 1.0, name: str | None = None) -> Any:
+    """x above 0, alpha * (exp(x / alpha) - 1) below."""
+    if alpha == 0:
+        raise ZeroDivisionError("alpha of celu divides x: it is not 0")
+    return math.scale(elu(math.scale(x, 1.0 / alpha), 1.0), float(alpha), name=name)
+
+
+def glu(x: Any, axis: int = -1, name: str | None = None) -> Any:
+    """The first half of x along ``axis`` times the sigmoid of the second."""
+    first, second = manipulation.split(x, 2, axis)
+    return math.multiply(first, sigmoid(second), name)

@@ -14,7 +14,7 @@ from paddle.tensor.linalg import matmul
 
 __all__ = [
     *("cosine_similarity", "dropout", "dropout2d", "interpolate", "label_smooth", "linear", "normalize"),
-    *("pad", "sequence_mask", "upsample"),
+    *("pad", "sequence_mask", "upsample", "zeropad2d"),
 ]
 
 
@@ -158,3 +158,8 @@ def pad(
         around = [0, 0] * (rank - len(spatial) - len(behind) // 2)
         sizes = [*around, *(size for pair in spatial for size in pair), *behind]
     return append("pad", {"X": x}, {"paddings": sizes, "pad_value": float(value)}, name=name)
+
+
+def zeropad2d(x: Any, padding: Any, data_format: str = "NCHW", name: str | None = None) -> Any:
+    """Zeros around images: [left, right, top, bottom]."""
+    return pad(x, padding, "constant", 0.0, data_format, name)

@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 
-def _reduced(loss: Any, reduction: str, name: str | None = None) -> Any:
+def reduced(loss: Any, reduction: str, name: str | None = None) -> Any:
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"reduction is 'mean', 'sum' or 'none', not {reduction!r}")
     if reduction == "none":
@@ -40,12 +40,12 @@ def square_error_cost(input: Any, label: Any) -> Any:
 
 def mse_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
     """(input - label) ** 2."""
-    return _reduced(square_error_cost(input, label), reduction, name)
+    return reduced(square_error_cost(input, label), reduction, name)
 
 
 def l1_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
     """abs(input - label)."""
-    return _reduced(math.abs(math.subtract(input, label)), reduction, name)
+    return reduced(math.abs(math.subtract(input, label)), reduction, name)
 
 
 def smooth_l1_loss(
@@ -54,7 +54,7 @@ def smooth_l1_loss(
     """Huber's: d ** 2 / 2 where d = abs(input - label) is up to ``delta``, else delta * (d - delta / 2)."""
     slots = ("Out", "Residual")
     found = append_all("huber_loss", {"X": input, "Y": label}, {"delta": delta}, outputs=slots)
-    return _reduced(found[0], reduction, name)
+    return reduced(found[0], reduction, name)
 
 
 def softmax_with_cross_entropy(
@@ -108,11 +108,11 @@ def cross_entropy(
         attrs = {"soft_label": soft_label, "ignore_index": ignore_index}
         loss = append("cross_entropy", {"X": input, "Label": whole}, attrs, outputs=("Y",))
     if weight is None and (soft_label or ignore_index < 0):
-        return _reduced(loss, reduction, name)
+        return reduced(loss, reduction, name)
     weights = _weights(weight, whole, ignore_index)
     weighed = math.multiply(loss, weights)
     if reduction != "mean":
-        return _reduced(weighed, reduction, name)
+        return reduced(weighed, reduction, name)
     return math.divide(math.sum(weighed), math.sum(weights), name=name)
 
 
@@ -145,11 +145,11 @@ def nll_loss(
     chosen = math.sum(math.multiply(input, one_hot(reshape(label, [-1]), input.shape[-1])), 1, keepdim=True)
     loss = math.neg(chosen)
     if weight is None and ignore_index < 0:
-        return _reduced(reshape(loss, [-1]) if reduction == "none" else loss, reduction, name)
+        return reduced(reshape(loss, [-1]) if reduction == "none" else loss, reduction, name)
     weights = _weights(weight, column, ignore_index)
     weighed = math.multiply(loss, weights)
     if reduction != "mean":
-        return _reduced(reshape(weighed, [-1]), reduction, name)
+        return reduced(reshape(weighed, [-1]), reduction, name)
     return math.divide(math.sum(weighed), math.sum(weights), name=name)
 
 
@@ -158,7 +158,7 @@ def binary_cross_entropy(
 ) -> Any:
     """-label * log(input) - (1 - label) * log(1 - input), times ``weight``."""
     loss = append("bce_loss", {"X": input, "Label": label})
-    return _reduced(loss if weight is None else math.multiply(loss, weight), reduction, name)
+    return reduced(loss if weight is None else math.multiply(loss, weight), reduction, name)
 
 
 def binary_cross_entropy_with_logits(
@@ -178,7 +178,7 @@ def binary_cross_entropy_with_logits(
     if pos_weight is not None:
         more = math.subtract(pos_weight, variable_of(1.0, pos_weight))
         loss = math.multiply(loss, math.scale(math.multiply(label, more), bias=1.0))
-    return _reduced(loss if weight is None else math.multiply(loss, weight), reduction, name)
+    return reduced(loss if weight is None else math.multiply(loss, weight), reduction, name)
 
 
 def kl_div(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
@@ -192,7 +192,7 @@ def margin_ranking_loss(
 ) -> Any:
     """max(0, -label * (input - other) + margin)."""
     apart = math.multiply(math.neg(label), math.subtract(input, other))
-    return _reduced(append("relu", {"X": math.scale(apart, bias=margin)}), reduction, name)
+    return reduced(append("relu", {"X": math.scale(apart, bias=margin)}), reduction, name)
 
 
 def hsigmoid_loss(

@@ -6,12 +6,12 @@ It must never compute: each function appends operators to the default program. G
 
 from __future__ import annotations
 
-from math import pi
+from math import log, pi
 from typing import Any
 
 from paddle.nn.functional.activation import log_sigmoid, sigmoid
 from paddle.nn.functional.input import one_hot
-from paddle.nn.functional.loss import _reduced, binary_cross_entropy_with_logits, softmax_with_cross_entropy
+from paddle.nn.functional.loss import binary_cross_entropy_with_logits, reduced, softmax_with_cross_entropy
 from paddle.tensor import math
 from paddle.tensor.creation import full_like, zeros_like
 from paddle.tensor.letters import einsum
@@ -53,7 +53,7 @@ def cosine_embedding_loss(
     none = zeros_like(cosine)
     ones = full_like(label, 1.0)
     loss = where(equal(label, ones), near, where(equal(label, math.scale(ones, -1.0)), far, none))
-    return _reduced(loss, reduction, name)
+    return reduced(loss, reduction, name)
 
 
 def triplet_margin_loss(
@@ -95,7 +95,7 @@ def triplet_margin_with_distance_loss(
     near, far = distance(input, positive), distance(input, negative)
     if swap:
         far = math.minimum(far, distance(positive, negative))
-    return _reduced(_above_zero(math.scale(math.subtract(near, far), 1.0, float(margin))), reduction, name)
+    return reduced(_above_zero(math.scale(math.subtract(near, far), 1.0, float(margin))), reduction, name)
 
 
 def hinge_embedding_loss(
@@ -108,13 +108,13 @@ def hinge_embedding_loss(
         where(equal(label, ones), input, none),
         where(equal(label, math.scale(ones, -1.0)), far, none),
     )
-    return _reduced(loss, reduction, name)
+    return reduced(loss, reduction, name)
 
 
 def soft_margin_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
     """log(1 + exp(-label * input))."""
     inner = math.multiply(cast(label, input.dtype), input)
-    return _reduced(math.neg(log_sigmoid(inner)), reduction, name)
+    return reduced(math.neg(log_sigmoid(inner)), reduction, name)
 
 
 def multi_label_soft_margin_loss(
@@ -124,7 +124,7 @@ def multi_label_soft_margin_loss(
     wrong = math.multiply(math.scale(label, -1.0, 1.0), log_sigmoid(math.neg(input)))
     loss = math.neg(math.add(math.multiply(label, log_sigmoid(input)), wrong))
     loss = loss if weight is None else math.multiply(loss, weight)
-    return _reduced(mean(loss, -1), reduction, name)
+    return reduced(mean(loss, -1), reduction, name)
 
 
 def multi_margin_loss(
@@ -145,7 +145,7 @@ def multi_margin_loss(
         its_weight = math.sum(math.multiply(is_it, weight), -1, keepdim=True)
         above = math.multiply(above, its_weight)
     cost = math.multiply(math.pow(_above_zero(above), p), math.scale(is_it, -1.0, 1.0))
-    return _reduced(mean(cost, -1), reduction, name)
+    return reduced(mean(cost, -1), reduction, name)
 
 
 def poisson_nll_loss(
@@ -169,7 +169,7 @@ def poisson_nll_loss(
         rest = math.scale(math.log(math.scale(large, 2 * pi)), 0.5)
         stirling = math.add(math.subtract(math.multiply(large, math.log(large)), large), rest)
         loss = math.add(loss, where(greater_than(label, ones), stirling, zeros_like(label)))
-    return _reduced(loss, reduction, name)
+    return reduced(loss, reduction, name)
 
 
 def gaussian_nll_loss(
@@ -187,11 +187,8 @@ def gaussian_nll_loss(
     raised.stop_gradient = True
     spread = math.add(variance, raised)
     share = math.divide(math.square(math.subtract(input, label)), spread)
-    loss = math.scale(math.add(math.log(spread), share), 0.5, 0.5 * _LOG_2_PI if full else 0.0)
-    return _reduced(loss, reduction, name)
-
-
-_LOG_2_PI = 1.8378770664093453
+    loss = math.scale(math.add(math.log(spread), share), 0.5, 0.5 * log(2 * pi) if full else 0.0)
+    return reduced(loss, reduction, name)
 
 
 def dice_loss(input: Any, label: Any, epsilon: float = 0.00001, name: str | None = None) -> Any:
@@ -237,7 +234,7 @@ def sigmoid_focal_loss(
     right = math.add(math.multiply(chance, label), math.multiply(math.scale(chance, -1.0, 1.0), other))
     weight = math.add(math.scale(label, alpha), math.scale(other, 1 - alpha))
     cost = math.multiply(math.multiply(weight, cost), math.pow(math.scale(right, -1.0, 1.0), gamma))
-    return _reduced(cost if normalizer is None else math.divide(cost, normalizer), reduction, name)
+    return reduced(cost if normalizer is None else math.divide(cost, normalizer), reduction, name)
 
 
 def bilinear(x1: Any, x2: Any, weight: Any, bias: Any = None, name: str | None = None) -> Any:

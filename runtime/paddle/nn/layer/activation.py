@@ -12,33 +12,10 @@ from paddle.nn import functional
 from paddle.nn.layer.layers import Layer
 
 __all__ = [
-    *(
-        "CELU",
-        "ELU",
-        "GELU",
-        "GLU",
-        "Hardshrink",
-        "Hardsigmoid",
-        "Hardswish",
-        "Hardtanh",
-        "LeakyReLU",
-        "LogSigmoid",
-    ),
-    *(
-        "LogSoftmax",
-        "Maxout",
-        "Mish",
-        "PReLU",
-        "ReLU",
-        "ReLU6",
-        "SELU",
-        "Sigmoid",
-        "Silu",
-        "Softmax",
-        "Softmax2D",
-        "Softplus",
-    ),
-    *("Softshrink", "Softsign", "Swish", "Tanh", "Tanhshrink", "ThresholdedReLU"),
+    *("CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU"),
+    *("LogSigmoid", "LogSoftmax", "Maxout", "Mish", "PReLU", "ReLU", "ReLU6", "SELU", "Sigmoid", "Silu"),
+    *("Softmax", "Softmax2D", "Softplus", "Softshrink", "Softsign", "Swish", "Tanh", "Tanhshrink"),
+    *("ThresholdedReLU",),
 ]
 
 
