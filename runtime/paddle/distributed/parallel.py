@@ -1,7 +1,7 @@
 """Which worker of how many this process is: ``paddle.distributed.get_rank`` and ``get_world_size``.
 
-It must never know a server. Guarantee: what the launcher set in the environment, and
-without one worker 0 of 1.
+It must never know a server. Guarantee: it is what the launcher set in the environment, and without a
+launcher worker 0 of 1.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def _of_all(group: object, function: str) -> None:
 
 
 def get_rank(group: object = None) -> int:
-    """This worker's number."""
+    """This worker's number, from 0. Raises ValueError where PADDLE_TRAINER_ID is no number."""
     _of_all(group, "get_rank")
     return _number("PADDLE_TRAINER_ID", 0)
 
 
 def get_world_size(group: object = None) -> int:
-    """How many workers there are."""
+    """How many workers there are. Raises ValueError where PADDLE_TRAINERS_NUM is no number."""
     _of_all(group, "get_world_size")
     return _number("PADDLE_TRAINERS_NUM", 1)
 
