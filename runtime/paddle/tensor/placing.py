@@ -19,17 +19,9 @@ from paddle.tensor.manipulation import slice as part
 from paddle.tensor.search import index_sample, where
 
 __all__ = [
-    *(
-        "atleast_1d",
-        "atleast_2d",
-        "atleast_3d",
-        "broadcast_shape",
-        "broadcast_tensors",
-        "clone",
-        "diag_embed",
-    ),
-    *("is_complex", "is_floating_point", "is_integer", "masked_fill", "moveaxis", "repeat_interleave"),
-    *("take_along_axis", "unflatten", "view", "view_as"),
+    *("atleast_1d", "atleast_2d", "atleast_3d", "broadcast_shape", "broadcast_tensors", "clone"),
+    *("diag_embed", "is_complex", "is_floating_point", "is_integer", "masked_fill", "moveaxis"),
+    *("repeat_interleave", "take_along_axis", "unflatten", "view", "view_as"),
 ]
 
 

@@ -153,15 +153,14 @@ class GradientMachine:
         """Of the whole batch what each part gave. ``summed``: gradients that the first part gave of the whole
         batch (Team.run)."""
         gradients = {variable.name for variable in self._gradients.values()}
-        found = dict(zip(names, zip(*shares, strict=True), strict=True))
-        return {
-            name: each[0]
-            if name in summed
-            else np.sum(each, axis=0)
-            if name in gradients
-            else np.concatenate(each)
-            for name, each in found.items()
-        }
+
+        def whole(name: str, parts: Sequence[np.ndarray]) -> np.ndarray:
+            if name in summed:
+                return parts[0]
+            return np.sum(parts, axis=0) if name in gradients else np.concatenate(parts)
+
+        found = zip(names, zip(*shares, strict=True), strict=True)
+        return {name: whole(name, parts) for name, parts in found}
 
     def _is_table(self, name: str) -> bool:
         return bool(self._pool.config(name).sparse_update)

@@ -180,7 +180,7 @@ def _shuffle_batch(low: Lowering, op: Operator) -> None:
     line = low.op("reshape", {"shape": (-1,)}, X=order)
     out = low.op("gather", {"axis": 0}, X=rows, Index=line)
     low.give(op, "Out", out if rows is x else low.op("reshape", {"shape": x.shape}, X=out))
-    places = low.builder.ops("argsort", {**ascending, "axis": 0}, X=line)["Indices"]
+    places = low.builder.ops("argsort", ascending, X=line)["Indices"]
     low.give(op, "ShuffleIdx", places, (), dtype=VarType.INT64)
 
 
