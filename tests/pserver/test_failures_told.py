@@ -71,15 +71,18 @@ def test_a_shard_hears_who_failed_from_whoever_heard_it_at_another(start_pserver
     """Trainer 1 is slow to tell the second shard, and trainer 0 is there before it."""
     pservers = start_pservers(ports_num=2, num_gradient_servers=2)
     _, second = (hub.shard for hub in pservers.hubs)
+    has_started = threading.Event()
 
     def good(exchange: RemoteExchange) -> None:
         start(exchange)
+        has_started.set()  # one that still starts would hear it there
         with pytest.raises(TrainerLost, match="no way there"):
             exchange.step(ONES, 1)
         exchange.close("it follows")
 
     def bad(exchange: RemoteExchange) -> None:
         start(exchange)
+        assert has_started.wait(TIMEOUT_S)
         exchange._dense[0].line.say_goodbye(Goodbye("no way there"))
         until(lambda: pservers.call(lambda: second.broken is not None), "the second shard to hear of it")
 
