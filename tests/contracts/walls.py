@@ -166,7 +166,7 @@ TABLE = (
     Row("metric.__init__", "_public_names", "importlib"),
     Row("batch"),
     Row("dataset", "dataset _recordio", f"numpy {STANDARD}"),
-    Row("dataset.flowers", "dataset reader", f"numpy {STANDARD}"),
+    Row("dataset.flowers", "_absent dataset reader", f"numpy scipy {STANDARD}"),
     Row("dataset.image", "_absent dataset.common", "PIL numpy pathlib tarfile"),
     Row("dataset.uci_housing", "dataset v2.parameters", "numpy pathlib"),  # for model()
     Row("dataset.wmt14", "dataset v2.parameters", STANDARD),  # for model()

@@ -2,7 +2,8 @@
 
 It must never know where the files are kept (that is ``common``). Guarantee: a kind is a number from 0 to 101;
 samples come in the order of the archive. The part for training is the one that its authors had for test,
-which is six times as large, and the other way round: so the original has it.
+which is six times as large, and the other way round: so the original has it. Kinds and parts lie in files of
+MATLAB, which SciPy reads: it is loaded when it is needed (``pip install scipy``).
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from paddle.dataset import common, matlab
+from paddle._absent import NotInThisRelease
+from paddle.dataset import common
 from paddle.dataset.image import load_image_bytes, simple_transform
 from paddle.reader import map_readers, xmap_readers
 
@@ -76,9 +78,9 @@ def fetch() -> None:
 
 def _reader(part: str, mapper: Mapper, buffered_size: int, use_xmap: bool, cycle: bool) -> Reader:
     archive = common.download(DATA_URL, "flowers", DATA_MD5)
-    kinds = matlab.read(common.download(LABEL_URL, "flowers", LABEL_MD5), "labels")[0]
-    numbers = matlab.read(common.download(SETID_URL, "flowers", SETID_MD5), part)[0]
-    wanted = {f"jpg/image_{number:05d}.jpg": int(kinds[number - 1]) - 1 for number in numbers.astype(int)}
+    kinds = _numbers(common.download(LABEL_URL, "flowers", LABEL_MD5), "labels")
+    numbers = _numbers(common.download(SETID_URL, "flowers", SETID_MD5), part)
+    wanted = {f"jpg/image_{number:05d}.jpg": int(kinds[number - 1]) - 1 for number in numbers}
 
     def samples() -> Iterator[Sample]:
         yield from _read(archive, wanted)
@@ -89,6 +91,17 @@ def _reader(part: str, mapper: Mapper, buffered_size: int, use_xmap: bool, cycle
         return map_readers(mapper, samples)
     threads = int(os.environ.get("CPU_NUM") or os.cpu_count() or 1)
     return xmap_readers(mapper, samples, threads, buffered_size)
+
+
+def _numbers(path: str, name: str) -> np.ndarray:
+    """The row ``name`` of a file of MATLAB, as whole numbers."""
+    try:
+        from scipy.io import loadmat
+    except ImportError:
+        raise NotInThisRelease(
+            f"{path} is read by SciPy, which is not installed here: pip install scipy"
+        ) from None
+    return np.asarray(loadmat(path, variable_names=[name])[name][0]).astype(int)
 
 
 def _read(archive: str, wanted: dict[str, int]) -> Iterator[Sample]:
