@@ -43,10 +43,14 @@ def test_a_batch_of_nothing_is_refused():
         batch(counting(3), 0)
 
 
-@pytest.mark.parametrize("size", [0, -1])
-def test_shuffling_nothing_is_refused(size):
-    with pytest.raises(ValueError, match=f"buf_size must be 1 or more, it is {size}"):
-        reader.shuffle(counting(3), size)
+def test_shuffling_less_than_nothing_is_refused():
+    with pytest.raises(ValueError, match="buf_size must be 0 or more, it is -1"):
+        reader.shuffle(counting(3), -1)
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_samples_stay_in_order_where_none_waits_for_another(size):
+    assert list(reader.shuffle(counting(10), size)()) == list(range(10))
 
 
 def test_map_readers_passes_one_sample_of_each():

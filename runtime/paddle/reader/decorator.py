@@ -49,13 +49,16 @@ def map_readers(func: Callable[..., Any], *readers: Reader) -> Reader:
 
 
 def shuffle(reader: Reader, buf_size: int) -> Reader:
-    """Make a reader that shuffles each ``buf_size`` samples, by the state of the ``random`` module."""
-    if buf_size < 1:
-        raise ValueError(f"shuffle: buf_size must be 1 or more, it is {buf_size}")
+    """Make a reader that shuffles each ``buf_size`` samples, by the state of the ``random`` module.
+
+    With 0 or 1 they stay as they are.
+    """
+    if buf_size < 0:
+        raise ValueError(f"shuffle: buf_size must be 0 or more, it is {buf_size}")
 
     def data_reader() -> Iterator[Any]:
         samples = iter(reader())
-        while chunk := list(itertools.islice(samples, buf_size)):
+        while chunk := list(itertools.islice(samples, max(buf_size, 1))):
             random.shuffle(chunk)
             yield from chunk
 

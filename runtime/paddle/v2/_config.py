@@ -55,6 +55,8 @@ class ConvConfig(Message):
         "stride_y": Field(12, "uint64"),
         "output_y": Field(13, "uint64"),
         "img_size_y": Field(14, "uint64"),
+        "dilation": Field(15, "uint64", 1),
+        "dilation_y": Field(16, "uint64", 1),
     }
 
 

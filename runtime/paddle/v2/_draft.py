@@ -20,7 +20,9 @@ from paddle.v2.config_base import Initializer, Layer
 from paddle.v2.data_type import DataType
 
 _GIVING_IDS = frozenset({"maxid", "sampling_id", "eos_id"})
-_WITH_EXTRAS = frozenset({"addto", "batch_norm", "concat", "concat2", "exconv", "fc", "mixed", "seqconcat"})
+_WITH_EXTRAS = frozenset(
+    {"addto", "batch_norm", "concat", "concat2", "exconv", "exconvt", "fc", "mixed", "seqconcat"}
+)
 
 
 class Draft:

@@ -22,6 +22,7 @@ from paddle.v2._errors import WrongCall
 from paddle.v2._later import IMAGE_LAYERS, OTHER_LAYERS, SEQUENCE_LAYERS
 from paddle.v2._layers import arithmetic as _arithmetic
 from paddle.v2._layers import classes as _classes
+from paddle.v2._layers import convolutions as _convolutions
 from paddle.v2._layers import costs as _costs
 from paddle.v2._layers import generation as _generation
 from paddle.v2._layers import groups as _groups
@@ -33,10 +34,11 @@ from paddle.v2._layers import projections as _projections
 from paddle.v2._layers import tags as _tags
 from paddle.v2._layers.arithmetic import *  # noqa: F403
 from paddle.v2._layers.classes import *  # noqa: F403
+from paddle.v2._layers.convolutions import *  # noqa: F403
 from paddle.v2._layers.costs import *  # noqa: F403
 from paddle.v2._layers.generation import *  # noqa: F403
 from paddle.v2._layers.groups import *  # noqa: F403
-from paddle.v2._layers.images import batch_norm, conv_projection, img_conv, img_pool
+from paddle.v2._layers.images import batch_norm, img_pool
 from paddle.v2._layers.learned import *  # noqa: F403
 from paddle.v2._layers.learned import each_attribute
 from paddle.v2._layers.maps import *  # noqa: F403
@@ -71,7 +73,6 @@ __all__ = [
     "addto",
     "batch_norm",
     "concat",
-    "conv_projection",
     "data",
     "dropout",
     "embedding",
@@ -80,7 +81,6 @@ __all__ = [
     "first_seq",
     "gated_unit",
     "grumemory",
-    "img_conv",
     "img_pool",
     "last_seq",
     "lstmemory",
@@ -92,6 +92,7 @@ __all__ = [
 ]
 __all__ += _arithmetic.__all__
 __all__ += _classes.__all__
+__all__ += _convolutions.__all__
 __all__ += _costs.__all__
 __all__ += _generation.__all__
 __all__ += _groups.__all__

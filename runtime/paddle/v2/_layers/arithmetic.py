@@ -18,6 +18,7 @@ from paddle.v2.config_base import Layer, default_name
 
 __all__ = [
     "clip",
+    "conv_shift",
     "convex_comb",
     "cos_sim",
     "dot_prod",
@@ -110,6 +111,19 @@ def out_prod(input1: Layer, input2: Layer, name: str | None = None, layer_attr: 
     """The product of every column of the first with every one of the second, the first slowest."""
     name = name or default_name("out_prod_layer")
     return _of("out_prod", name, [input1, input2], input1.size * input2.size, layer_attr)
+
+
+def conv_shift(a: Layer, b: Layer, name: str | None = None, layer_attr: Extra = None) -> Layer:
+    """Each column of ``a`` and its neighbours, around the ends, weighed by the columns of ``b``.
+
+    The size of ``b`` is odd: its middle column is of the column itself.
+    """
+    name = name or default_name("conv_shift_layer")
+    if b.size % 2 == 0:
+        raise WrongCall(f"layer {name!r}: {b!r} is of the neighbours on either side and one: its size is odd")
+    if b.size > a.size:
+        raise WrongCall(f"layer {name!r}: {b!r} weighs more columns than {a!r} has")
+    return _of("conv_shift", name, [a, b], a.size, layer_attr)
 
 
 def linear_comb(

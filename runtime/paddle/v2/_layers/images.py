@@ -1,4 +1,4 @@
-"""Layers over images: a row of an image layer is its channels, one after another, each row by row of pixels.
+"""Images: a row of an image layer is its channels, one after another, each row by row of pixels.
 
 They must never know how they are computed. Guarantee: sizes of images follow from layer to layer as in the
 original, where nothing is given: a layer without height and width is square.
@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from math import isqrt, prod
 
 from paddle._absent import NotInThisRelease
-from paddle.v2._config import ConvConfig, ImageConfig, PoolConfig
+from paddle.v2._config import ImageConfig, PoolConfig
 from paddle.v2._draft import Draft, dense, listed
 from paddle.v2._errors import WrongCall
-from paddle.v2._layers.projections import Projection
 from paddle.v2.activation import BaseActivation, Relu
 from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
 from paddle.v2.config_base import Layer, default_name
@@ -23,104 +22,6 @@ Bias = ParameterAttribute | bool | None
 Extra = ExtraLayerAttribute | None
 Side = int | Sequence[int]
 Pair = tuple[int, int]
-
-
-def img_conv(
-    input: Layer,
-    filter_size: Side,
-    num_filters: int,
-    name: str | None = None,
-    num_channels: int | None = None,
-    act: BaseActivation | None = None,
-    groups: int = 1,
-    stride: Side = 1,
-    padding: Side = 0,
-    dilation: Side = 1,
-    bias_attr: Bias = None,
-    param_attr: ParameterAttribute | None = None,
-    shared_biases: bool = True,
-    layer_attr: Extra = None,
-    filter_size_y: int | None = None,
-    stride_y: int | None = None,
-    padding_y: int | None = None,
-    dilation_y: int | None = None,
-    trans: bool = False,
-    layer_type: str | None = None,
-) -> Layer:
-    """A convolution; act is Relu where none is given. Of two numbers the first is of x, across.
-
-    Weights start normal, with a variance of 2 over what a filter of all channels sees.
-    """
-    name = name or default_name("conv")
-    if trans or layer_type not in (None, "exconv", "cudnn_conv"):
-        raise NotInThisRelease(f"layer {name!r}: a transposed convolution is not in this release")
-    if _both(name, dilation, dilation_y) != (1, 1):
-        raise NotInThisRelease(f"layer {name!r}: dilation is not in this release")
-    (source,) = listed(name, input)
-    image = image_of(name, dense(name, source), num_channels)
-    sides = ((filter_size, filter_size_y), (stride, stride_y), (padding, padding_y))
-    window = _filter(name, image, groups, *(_both(name, *side) for side in sides))
-    if image[0] % groups or num_filters % groups:
-        raise WrongCall(f"layer {name!r}: {image[0]} channels and {num_filters} filters in {groups} groups")
-    rows, columns = window.output_y, window.output_x
-    draft = Draft("exconv", name, size=num_filters * rows * columns, act=act or Relu(), layer_attr=layer_attr)
-    seen = window.filter_size * window.filter_size_y * window.filter_channels
-    std = (2.0 / (window.filter_size**2 * image[0])) ** 0.5
-    draft.read(source, param_attr, [1, num_filters * seen], std=std)
-    draft.config.inputs[0].conv_conf = window
-    draft.bias(bias_attr, by_default=True, dims=[num_filters if shared_biases else draft.size, 1])
-    layer = draft.done(num_filters=num_filters, shared_biases=shared_biases, height=rows, width=columns)
-    layer.num_filters = num_filters
-    return layer
-
-
-def conv_projection(
-    input: Layer,
-    filter_size: Side,
-    num_filters: int,
-    num_channels: int | None = None,
-    stride: Side = 1,
-    padding: Side = 0,
-    filter_size_y: int | None = None,
-    stride_y: int | None = None,
-    padding_y: int | None = None,
-    groups: int = 1,
-    param_attr: ParameterAttribute | None = None,
-    trans: bool = False,
-) -> Projection:
-    """A convolution, as a part of a mixed layer or one of those side by side in ``concat``."""
-    name = "conv_projection"
-    if trans:
-        raise NotInThisRelease(f"{name}: a transposed convolution is not in this release")
-    image = image_of(name, dense(name, *listed(name, input)), num_channels)
-    sides = ((filter_size, filter_size_y), (stride, stride_y), (padding, padding_y))
-    window = _filter(name, image, groups, *(_both(name, *side) for side in sides))
-    size = num_filters * window.output_y * window.output_x
-    values = {"conv_conf": window, "num_filters": num_filters}
-    std = (2.0 / (window.filter_size**2 * image[0])) ** 0.5
-    return Projection("conv", input, size, param_attr, values, std)
-
-
-def _filter(
-    name: str, image: tuple[int, int, int], groups: int, window: Pair, step: Pair, zeros: Pair
-) -> ConvConfig:
-    """How a filter moves over an image. Pairs are of x and y."""
-    channels, height, width = image
-    return ConvConfig(
-        filter_size=window[0],
-        channels=channels,
-        stride=step[0],
-        padding=zeros[0],
-        groups=groups,
-        filter_channels=channels // groups,
-        output_x=places(name, width, window[0], step[0], zeros[0], ceil=False),
-        img_size=width,
-        filter_size_y=window[1],
-        padding_y=zeros[1],
-        stride_y=step[1],
-        output_y=places(name, height, window[1], step[1], zeros[1], ceil=False),
-        img_size_y=height,
-    )
 
 
 def img_pool(
@@ -154,7 +55,7 @@ def img_pool(
     (source,) = listed(name, input)
     image = image_of(name, dense(name, source), num_channels)
     sides = ((pool_size, pool_size_y), (stride, stride_y), (padding, padding_y))
-    window = _pool(name, image, *(_both(name, *side) for side in sides), ceil=ceil_mode)
+    window = _pool(name, image, *(both(name, *side) for side in sides), ceil=ceil_mode)
     window.pool_type = kind
     window.exclude_mode = exclude_mode is not False and not isinstance(pool_type, CudnnAvgInclPad)
     rows, columns = window.output_y, window.output_x
@@ -243,7 +144,7 @@ def image_of(name: str, source: Layer, num_channels: int | None) -> tuple[int, i
     return channels, height, width
 
 
-def _both(name: str, x: Side, y: int | None) -> tuple[int, int]:
+def both(name: str, x: Side, y: int | None) -> tuple[int, int]:
     """What was given for x and y."""
     if isinstance(x, Sequence):
         if len(x) != 2:

@@ -21,11 +21,21 @@ from paddle.v2._config import (
 from paddle.v2._draft import Draft, dense, listed
 from paddle.v2._errors import WrongCall
 from paddle.v2._layers.images import image_of, places
-from paddle.v2.attr import ExtraLayerAttribute
+from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
 from paddle.v2.config_base import Layer, default_name
 from paddle.v2.pooling import Avg, BasePoolingType, Max
 
-__all__ = ["bilinear_interp", "block_expand", "crop", "img_cmrnorm", "maxout", "pad", "rotate", "spp"]
+__all__ = [
+    "bilinear_interp",
+    "block_expand",
+    "crop",
+    "cross_channel_norm",
+    "img_cmrnorm",
+    "maxout",
+    "pad",
+    "rotate",
+    "spp",
+]
 
 Extra = ExtraLayerAttribute | None
 Image = tuple[int, int, int]
@@ -60,6 +70,29 @@ def img_cmrnorm(
         img_size_y=height,
     )
     return _done(draft, image)
+
+
+def cross_channel_norm(
+    input: Layer, name: str | None = None, param_attr: ParameterAttribute | None = None
+) -> Layer:
+    """Each pixel over the length of what all channels have there, and each channel times a learned number."""
+    name = name or default_name("cross_channel_norm")
+    source, (channels, height, width) = _seen(name, input, None)
+    draft = Draft("norm", name, size=source.size)
+    draft.read(source, param_attr, [channels, 1])
+    _first(draft).norm_conf = NormConfig(
+        norm_type="cross-channel-norm",
+        channels=channels,
+        size=source.size,
+        scale=0.0,
+        pow=0.0,
+        output_x=width,
+        img_size=width,
+        blocked=False,
+        output_y=height,
+        img_size_y=height,
+    )
+    return _done(draft, (channels, height, width))
 
 
 def maxout(

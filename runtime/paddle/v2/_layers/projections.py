@@ -32,7 +32,8 @@ __all__ = [
 ]
 
 Kind = Literal[
-    "table", "fc", "trans_fc", "identity", "identity_offset", "dot_mul", "scaling", "slice", "context", "conv"
+    *("table", "fc", "trans_fc", "identity", "identity_offset", "dot_mul", "scaling", "slice", "context"),
+    *("conv", "convt"),
 ]
 
 
@@ -70,10 +71,10 @@ class Projection:
         if self.kind == "context":
             beyond = _beyond(config.context_start, config.context_length)
             return [beyond, self.origin.size] if self.attr and beyond else []
-        if self.kind == "conv":
+        if self.kind in ("conv", "convt"):
             window = config.conv_conf
             seen = window.filter_size * window.filter_size_y * window.filter_channels
-            return [1, config.num_filters * seen]
+            return [1, seen * (config.num_filters if self.kind == "conv" else window.channels)]
         shapes = {
             "table": [self.origin.size, size],
             "fc": [self.origin.size, size],

@@ -74,6 +74,24 @@ def _out_prod(net: Network, layer: LayerConfig) -> Variable:
     return _flat(net, net.builder.op("outer_product", X=x, Y=y), layer.size)
 
 
+def _conv_shift(net: Network, layer: LayerConfig) -> Variable:
+    """What lies to the left of the first column is the last, and to the right of the last the first."""
+    (source, weights), op = _values(net, layer), net.builder.op
+    width, beside = source.shape[1], weights.shape[1] // 2
+
+    def columns(of: Variable, start: int, end: int) -> Variable:
+        return op("slice", {"axes": (1,), "starts": (start,), "ends": (end,)}, X=of)
+
+    around = source
+    if beside:
+        around = op("concat", X=[columns(source, width - beside, width), source, columns(source, 0, beside)])
+    seen = (
+        op("elementwise_mul", X=columns(around, at, at + width), Y=columns(weights, at, at + 1))
+        for at in range(weights.shape[1])
+    )
+    return net.summed(list(seen))
+
+
 def _linear_comb(net: Network, layer: LayerConfig) -> Variable:
     (weights, vectors), op = _values(net, layer), net.builder.op
     count = vectors.shape[1] // layer.size
@@ -189,6 +207,7 @@ ARITHMETIC_RULES: Mapping[str, Callable[[Network, LayerConfig], Variable]] = {
     "l2_distance": _l2_distance,
     "dot_prod": _dot_prod,
     "out_prod": _out_prod,
+    "conv_shift": _conv_shift,
     "convex_comb": _linear_comb,
     "slope_intercept": _slope_intercept,
     "clip": _clip,

@@ -10,41 +10,43 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from paddle._engine.program import Variable
-from paddle.v2._config import ConvConfig, LayerConfig, PoolConfig
+from paddle.v2._config import ConvConfig, LayerConfig, PoolConfig, ProjectionConfig
 
 if TYPE_CHECKING:
     from paddle.v2._lowering.network import Network
 
 
 def _seen_by_filters(
-    net: Network, value: Variable, weights: Variable, window: ConvConfig, filters: int
+    net: Network, value: Variable, weights: Variable, window: ConvConfig, filters: int, trans: bool
 ) -> Variable:
     """(n, filters, rows, columns)."""
     op = net.builder.op
-    shape = (filters, window.filter_channels, window.filter_size_y, window.filter_size)
-    image = {"shape": (-1, window.channels, window.img_size_y, window.img_size)}
+    rows = window.channels if trans else filters
+    shape = (rows, window.filter_channels, window.filter_size_y, window.filter_size)
+    sides = (window.output_y, window.output_x) if trans else (window.img_size_y, window.img_size)
     attrs = {
         "strides": (window.stride_y, window.stride),
         "paddings": (window.padding_y, window.padding),
+        "dilations": (window.dilation_y, window.dilation),
         "groups": window.groups,
     }
     kernels = op("reshape", {"shape": shape}, X=weights)
-    return op("conv2d", attrs, X=op("reshape", image, X=value), Filter=kernels)
+    image = op("reshape", {"shape": (-1, window.channels, *sides)}, X=value)
+    return op("conv2d_transpose" if trans else "conv2d", attrs, X=image, Filter=kernels)
 
 
-def convolved(
-    net: Network, value: Variable, weights: Variable, window: ConvConfig, filters: int, size: int
-) -> Variable:
-    """A convolution without a bias, as rows of ``size``."""
-    found = _seen_by_filters(net, value, weights, window, filters)
-    return net.builder.op("reshape", {"shape": (-1, size)}, X=found)
+def convolved(net: Network, value: Variable, weights: Variable, conf: ProjectionConfig) -> Variable:
+    """What a projection gives: a convolution without a bias, as rows."""
+    trans = conf.type == "convt"
+    found = _seen_by_filters(net, value, weights, conf.conv_conf, conf.num_filters, trans)
+    return net.builder.op("reshape", {"shape": (-1, conf.output_size)}, X=found)
 
 
 def _conv(net: Network, layer: LayerConfig) -> Variable:
     (source,), op, filters = layer.inputs, net.builder.op, layer.num_filters
     weights = net.parameter(source.input_parameter_name)
     value = net.value(source.input_layer_name)
-    found = _seen_by_filters(net, value, weights, source.conv_conf, filters)
+    found = _seen_by_filters(net, value, weights, source.conv_conf, filters, layer.type == "exconvt")
     if layer.bias_parameter_name and layer.shared_biases:
         bias = op("reshape", {"shape": (filters, 1, 1)}, X=net.parameter(layer.bias_parameter_name))
         found = op("elementwise_add", X=found, Y=bias)
@@ -103,6 +105,7 @@ def _batch_norm(net: Network, layer: LayerConfig) -> Variable:
 
 IMAGE_RULES: Mapping[str, Callable[[Network, LayerConfig], Variable]] = {
     "exconv": _conv,
+    "exconvt": _conv,
     "pool": _pool,
     "batch_norm": _batch_norm,
 }

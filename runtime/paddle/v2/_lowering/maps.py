@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from paddle.v2._lowering.network import Network
 
 
+_BLACK = 1e-6
+
+
 def _image(net: Network, layer: LayerConfig, channels: int, height: int, width: int) -> Variable:
     value = net.value(layer.inputs[0].input_layer_name)
     return net.builder.op("reshape", {"shape": (-1, channels, height, width)}, X=value)
@@ -32,8 +35,18 @@ def _rows(net: Network, layer: LayerConfig, found: Variable) -> Variable:
 def _norm(net: Network, layer: LayerConfig) -> Variable:
     conf = layer.inputs[0].norm_conf
     image = _image(net, layer, conf.channels, conf.img_size_y, conf.img_size)
+    if conf.norm_type == "cross-channel-norm":
+        return _rows(net, layer, _over_channels(net, layer, image))
     attrs = {"n": conf.size, "alpha": conf.scale, "beta": conf.pow}
     return _rows(net, layer, net.builder.op("lrn", attrs, X=image))
+
+
+def _over_channels(net: Network, layer: LayerConfig, image: Variable) -> Variable:
+    """A little is added to the squares, so that a black pixel is not divided by nothing."""
+    op, scale = net.builder.op, net.parameter(layer.inputs[0].input_parameter_name)
+    squares = op("reduce_sum", {"dim": 1, "keep_dim": True}, X=op("square", X=image))
+    unit = op("elementwise_div", X=image, Y=op("sqrt", X=op("scale", {"bias": _BLACK}, X=squares)))
+    return op("elementwise_mul", X=unit, Y=op("reshape", {"shape": (-1, 1, 1)}, X=scale))
 
 
 def _maxout(net: Network, layer: LayerConfig) -> Variable:

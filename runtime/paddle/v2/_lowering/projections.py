@@ -68,8 +68,8 @@ def _projected(net: Network, each: LayerInputConfig, reader: str) -> Variable:
         return op("mul", X=value, Y=op("transpose", {"axis": (1, 0)}, X=parameter))
     if kind in ("dot_mul", "scaling"):
         return op("elementwise_mul", X=value, Y=parameter)
-    if kind == "conv":
-        return convolved(net, value, parameter, conf.conv_conf, conf.num_filters, conf.output_size)
+    if kind in ("conv", "convt"):
+        return convolved(net, value, parameter, conf)
     raise NotInThisRelease(f"a projection of type {kind!r} is not in this release")
 
 
