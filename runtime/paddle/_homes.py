@@ -15,11 +15,19 @@ _NAMES = {
     "fluid": "core",
     "fluid.framework": "get_flags set_flags",
     "framework": "ParamAttr get_default_dtype seed set_default_dtype",
+    "tensor.accumulation": "cummax cummin cumprod cumulative_trapezoid logcumsumexp trapezoid",
     "tensor.attribute": "rank shape",
     "tensor.bits": "bitwise_and bitwise_not bitwise_or bitwise_xor",
     "tensor.creation": """
-        arange assign create_parameter diag empty empty_like eye full full_like linspace meshgrid
-        ones ones_like tril triu zeros zeros_like
+        arange assign create_parameter diag empty empty_like eye full full_like linspace logspace meshgrid
+        ones ones_like to_tensor tril triu zeros zeros_like
+        """,
+    "tensor.counts": """
+        bincount bucketize histogram mode nanmedian nanquantile searchsorted unique_consecutive
+        """,
+    "tensor.diagonals": "cross diagflat diagonal rot90 tril_indices triu_indices vander",
+    "tensor.edits": """
+        diagonal_scatter index_add index_fill index_put put_along_axis renorm select_scatter
         """,
     "tensor.formulas": """
         acosh asinh atanh deg2rad expm1 fmax fmin frac heaviside hypot isclose lerp logaddexp logit
@@ -42,19 +50,26 @@ _NAMES = {
         max maximum min minimum mod multiplex multiply neg pow prod reciprocal remainder round rsqrt
         scale sign sin sinh sqrt square stanh subtract sum tan tanh trace
         """,
+    "tensor.pieces": "as_strided cdist combinations take unfold vsplit",
     "tensor.placing": """
         atleast_1d atleast_2d atleast_3d broadcast_shape broadcast_tensors clone diag_embed is_complex
         is_floating_point is_integer masked_fill moveaxis repeat_interleave take_along_axis unflatten
         view view_as
         """,
-    "tensor.random": "bernoulli multinomial normal rand randint randn randperm standard_normal uniform",
+    "tensor.random": """
+        bernoulli multinomial normal poisson rand randint randint_like randn randperm standard_normal uniform
+        """,
     "tensor.search": """
         argmax argmin argsort index_sample index_select masked_select nonzero sort topk where
+        """,
+    "tensor.special": """
+        angle atan2 conj digamma erfinv i0 i0e i1 i1e lgamma multigammaln nextafter polygamma real sgn
         """,
     "tensor.stat": "mean numel std var",
     "tensor.tallies": """
         addmm amax amin count_nonzero diff inner kthvalue median nanmean nansum outer quantile tensordot
         """,
+    "tensor.wholes": "frexp gcd lcm ldexp",
 }
 HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 """The module, without ``paddle.``, of every name that ``paddle`` itself has of it."""

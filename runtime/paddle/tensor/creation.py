@@ -24,7 +24,8 @@ __all__ = [
         "eye",
         "full",
     ),
-    *("full_like", "linspace", "meshgrid", "ones", "ones_like", "tril", "triu", "zeros", "zeros_like"),
+    *("full_like", "linspace", "logspace", "meshgrid", "ones", "ones_like", "to_tensor", "tril", "triu"),
+    *("zeros", "zeros_like"),
 ]
 
 
@@ -127,13 +128,39 @@ def linspace(start: float, stop: float, num: int, dtype: Any = None, name: str |
     return _known(np.linspace(start, stop, num, dtype=np.float32), dtype)
 
 
+def logspace(
+    start: float, stop: float, num: int, base: float = 10.0, dtype: Any = None, name: str | None = None
+) -> Any:
+    """``num`` powers of ``base``, from ``start`` to ``stop`` at equal distances."""
+    return _known(np.logspace(start, stop, num, base=base, dtype=np.float32), dtype)
+
+
+def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Any:
+    """A tensor of numbers that are known now, or a copy of one. ``place`` is taken, and changes nothing."""
+    from paddle.tensor.manipulation import cast
+
+    found = assign(data)
+    if dtype is not None and found.dtype != _kind(dtype):
+        found = cast(found, dtype)
+    found.stop_gradient = stop_gradient
+    return found
+
+
 def eye(num_rows: int, num_columns: int | None = None, dtype: Any = None, name: str | None = None) -> Any:
     """1 on the diagonal, 0 elsewhere."""
     return _known(np.eye(num_rows, num_columns, dtype=np.float32), dtype)
 
 
 def diag(x: Any, offset: int = 0, padding_value: float = 0, name: str | None = None) -> Any:
-    """A matrix with this diagonal, or the diagonal of a matrix."""
+    """A matrix with this diagonal, ``padding_value`` elsewhere, or the diagonal of a matrix."""
+    if offset or padding_value or any(size < 0 for size in x.shape):
+        from paddle.tensor import diagonals
+
+        return (
+            diagonals.padded(x, offset, padding_value)
+            if len(x.shape) == 1
+            else diagonals.diagonal(x, offset, name=name)
+        )
     return append("diag_v2", {"X": x}, {"offset": offset, "padding_value": padding_value}, name=name)
 
 

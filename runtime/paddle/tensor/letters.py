@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paddle._absent import NotInThisRelease
+from paddle.tensor.diagonals import diagonal
 from paddle.tensor.linalg import matmul
 from paddle.tensor.manipulation import reshape, squeeze, transpose, unsqueeze
 from paddle.tensor.math import sum
@@ -54,8 +54,7 @@ def einsum(equation: str, *operands: Any) -> Any:
     transposed, ``"...d,d->..."`` takes any axes for three dots. A letter on the right of the arrow stays,
     others are summed over; without an arrow those stay, by the alphabet, that are there once.
 
-    More than two operands are multiplied from the left on. A letter twice in one operand, a diagonal, is not
-    in this release.
+    More than two operands are multiplied from the left on. A letter twice in one operand is its diagonal.
     """
     found, result = _read(equation, operands)
     product = found[0]
@@ -92,11 +91,10 @@ def _lettered(equation: str, letters: str, tensor: Any) -> _Lettered:
         raise ValueError(
             f"einsum: {letters!r} of {equation!r} does not name the axes of {list(tensor.shape)}"
         )
-    if len(set(letters)) < rank:
-        raise NotInThisRelease(
-            f"einsum: a letter twice in one operand, {letters!r} of {equation!r}, is not in this release: "
-            "take the diagonal before it"
-        )
+    while twice := [each for each in letters if letters.count(each) > 1]:
+        first, second = letters.index(twice[0]), letters.rindex(twice[0])
+        tensor = diagonal(tensor, 0, first, second)
+        letters = "".join(each for at, each in enumerate(letters) if at not in (first, second)) + twice[0]
     return _Lettered(tensor, letters)
 
 

@@ -86,15 +86,15 @@ def moveaxis(x: Any, source: Any, destination: Any, name: str | None = None) -> 
     return transpose(x, order, name)
 
 
-def repeat_interleave(x: Any, repeats: int, axis: int | None = None, name: str | None = None) -> Any:
-    """Each element ``repeats`` times, one after another, along ``axis``; of the flat tensor if None."""
-    if not isinstance(repeats, int):
-        raise NotInThisRelease(
-            "repeat_interleave with a tensor of repeats is not in this release: give one number, or gather"
-        )
+def repeat_interleave(x: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Any:
+    """Each element ``repeats`` times, one number or one for each, one after another, along ``axis``; of the
+    flat tensor if None."""
     if axis is None:
         x, axis = flatten(x), 0
     axis %= len(x.shape)
+    if not isinstance(repeats, int):
+        inputs = {"X": x, "RepeatsTensor": repeats}
+        return append("repeat_interleave", inputs, {"dim": axis, "Repeats": 0}, name=name)
     sizes = sizes_of_each(x)
     several = stack([x] * repeats, axis + 1)
     merged = (
@@ -126,16 +126,14 @@ def broadcast_tensors(input: Sequence[Any], name: str | None = None) -> list[Any
 
 
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
-    """Matrices whose main diagonals lie along the last axis of ``input``, which has a declared size."""
+    """Matrices, in the axes ``dim1`` and ``dim2``, with the last axis of ``input`` on a diagonal."""
     from paddle.tensor.creation import eye
 
-    if offset or sorted((dim1 % (len(input.shape) + 1), dim2 % (len(input.shape) + 1))) != [
-        len(input.shape) - 1,
-        len(input.shape),
-    ]:
-        raise NotInThisRelease(
-            "diag_embed beside the main diagonal of the last two axes is not in this release"
-        )
+    rank = len(input.shape)
+    is_plain = not offset and sorted((dim1 % (rank + 1), dim2 % (rank + 1))) == [rank - 1, rank]
+    if not is_plain or input.shape[-1] < 0:
+        told = {"offset": offset, "dim1": dim1, "dim2": dim2}
+        return append("diag_embed", {"Input": input}, told)
     return math.multiply(unsqueeze(input, len(input.shape)), eye(input.shape[-1]))
 
 

@@ -12,8 +12,8 @@ from paddle.tensor._append import append, sizes_of
 from paddle.tensor.math import scale
 
 __all__ = [
-    *("bernoulli", "gaussian", "multinomial", "normal", "rand", "randint", "randn", "randperm"),
-    *("standard_normal", "uniform"),
+    *("bernoulli", "gaussian", "multinomial", "normal", "poisson", "rand", "randint", "randint_like"),
+    *("randn", "randperm", "standard_normal", "uniform"),
 ]
 
 
@@ -22,8 +22,17 @@ def _drawn(type: str, shape: Any, attrs: dict[str, Any], dtype: Any, name: str |
     from paddle.framework import get_default_dtype
 
     kind = of(dtype or get_default_dtype())
-    drawing = {**attrs, "shape": sizes_of(shape)[0], "dtype": kind}
-    return append(type, {}, drawing, dtype=kind, stop_gradient=True, name=name)
+    inputs: dict[str, Any] = {}
+    if not isinstance(shape, (list, tuple)):
+        inputs, sizes = {"ShapeTensor": shape}, []
+    else:
+        sizes, variables = sizes_of(shape)
+        if variables:
+            from paddle.tensor.manipulation import _all_variables
+
+            inputs = {"ShapeTensorList": _all_variables(shape)}
+    drawing = {**attrs, "shape": sizes, "dtype": kind}
+    return append(type, inputs, drawing, dtype=kind, stop_gradient=True, name=name)
 
 
 def uniform(
@@ -90,3 +99,25 @@ def multinomial(x: Any, num_samples: int = 1, replacement: bool = False, name: s
     """Places drawn with the chances that ``x`` is."""
     attrs = {"num_samples": num_samples, "replacement": replacement}
     return append("multinomial", {"X": x}, attrs, dtype="int64", stop_gradient=True, name=name)
+
+
+def poisson(x: Any, name: str | None = None) -> Any:
+    """Numbers of what happens ``x`` times on the average."""
+    return append("poisson", {"X": x}, stop_gradient=True, name=name)
+
+
+def randint_like(
+    x: Any, low: int = 0, high: int | None = None, dtype: Any = None, name: str | None = None
+) -> Any:
+    """Whole numbers from ``low`` up to ``high`` in the shape of x, and of its dtype if ``dtype`` is None."""
+    from paddle.tensor.manipulation import cast
+    from paddle.tensor.placing import sizes_of_each
+
+    first, last = (0, low) if high is None else (low, high)
+    if last <= first:
+        raise ValueError(f"randint_like needs low < high, and they are {first} and {last}")
+    drawn = uniform(sizes_of_each(x), "float32", float(first), float(last))
+    from paddle.tensor.math import floor, minimum
+
+    whole = minimum(floor(drawn), float(last - 1))
+    return cast(whole, x.dtype if dtype is None else dtype)

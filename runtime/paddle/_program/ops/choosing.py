@@ -129,19 +129,27 @@ def _randperm(host: Host, op: Operator) -> None:
 
 
 def _of_values(op: Operator) -> None:
-    source = op.block._var_recursive(op.input("X")[0])
+    source, axis = op.block._var_recursive(op.input("X")[0]), op.attr("axis")
     for slot in op.outputs:
         for name in op.output(slot):
             described = op.block._var_recursive(name)
             described.shape = (-1,)
             described.dtype = source.dtype if slot == "Out" else VarType.INT64
+            if axis and slot == "Out":
+                at = axis[0] % len(source.shape)
+                described.shape = (*source.shape[:at], -1, *source.shape[at + 1 :])
 
 
 @hosts("unique", infer=_of_values, axis=(), return_index=False, return_inverse=False, return_counts=False)
 def _unique(host: Host, op: Operator) -> None:
-    if op.attr("axis"):
-        raise BadProgram("operator 'unique': values along an axis are not in this release")
-    found = np.unique(np.asarray(host.input(op, "X")), True, True, True)
+    axis = op.attr("axis")[0] if op.attr("axis") else None
+    found = np.unique(np.asarray(host.input(op, "X")), True, True, True, axis=axis)
     for slot, value in zip(("Out", "Indices", "Index", "Counts"), found, strict=True):
         if op.outputs.get(slot):
-            host.give(op, slot, value.reshape(-1))
+            host.give(op, slot, value if slot == "Out" else value.reshape(-1))
+
+
+@hosts("poisson", infer=_says("Out", "X", lambda shape: shape))
+def _poisson(host: Host, op: Operator) -> None:
+    means = np.asarray(host.input(op, "X"))
+    host.give(op, "Out", drawing(host, op).poisson(means).astype(means.dtype))

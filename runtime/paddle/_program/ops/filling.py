@@ -50,9 +50,12 @@ def _shape_told(host: Host, op: Operator) -> tuple[int, ...]:
 
 
 def _described(op: Operator) -> None:
+    shape, told = op.attr("shape"), op.inputs.get("ShapeTensor")
+    if told:
+        shape = (-1,) * max(op.block._var_recursive(told[0]).shape[0], 0)
     for name in op.output_arg_names:
         described = op.block._var_recursive(name)
-        described.shape = op.attr("shape")
+        described.shape = shape
         described.dtype = op.attr("dtype")
 
 

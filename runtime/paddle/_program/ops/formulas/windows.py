@@ -1,0 +1,103 @@
+"""Windows of images: each as a column, columns put back, and what is read between pixels.
+
+It must never know an operator's block. Guarantee: what is put back adds up where windows overlap, so each of
+``unfold`` and ``fold`` is the slope of the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from paddle._program.ops.formulas.formula import Attrs, Formula, Shape
+
+
+def _counts(sizes: Sequence[int], told: Attrs) -> list[int]:
+    """How many windows there are along each axis of an image; -1 where its size is open."""
+    pads, found = told["paddings"], []
+    for at, size in enumerate(sizes):
+        reach = told["dilations"][at] * (told["kernel_sizes"][at] - 1) + 1
+        count = (size + pads[at] + pads[at + 2] - reach) // told["strides"][at] + 1
+        if size >= 0 and count < 1:
+            raise ValueError(f"a window of {reach} does not fit in {size} with paddings {list(pads)}")
+        found.append(-1 if size < 0 else count)
+    return found
+
+
+def _parts(told: Attrs, counts: Sequence[int]) -> Any:
+    """For each element of a window, by its number, where in a padded image it lies in all windows."""
+    rows, columns = told["kernel_sizes"]
+    for at in range(rows * columns):
+        starts = (at // columns * told["dilations"][0], at % columns * told["dilations"][1])
+        ends = [
+            start + stride * (count - 1) + 1
+            for start, stride, count in zip(starts, told["strides"], counts, strict=True)
+        ]
+        yield at, *(slice(*each) for each in zip(starts, ends, told["strides"], strict=True))
+
+
+def _unfolded(told: Attrs, x: np.ndarray) -> np.ndarray:
+    top, left, bottom, right = told["paddings"]
+    counts = _counts(x.shape[2:], told)
+    padded = np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)))
+    size = int(np.prod(told["kernel_sizes"]))
+    found = np.empty((*x.shape[:2], size, *counts), x.dtype)
+    for at, rows, columns in _parts(told, counts):
+        found[:, :, at] = padded[:, :, rows, columns]
+    return found.reshape(len(x), x.shape[1] * size, -1)
+
+
+def _folded(told: Attrs, x: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+    top, left, bottom, right = told["paddings"]
+    counts = _counts(sizes, told)
+    size = int(np.prod(told["kernel_sizes"]))
+    if x.shape[1] % size or x.shape[2] != int(np.prod(counts)):
+        raise ValueError(
+            f"{list(x.shape)} is not (n, a multiple of {size}, {int(np.prod(counts))}), which windows of "
+            f"{list(told['kernel_sizes'])} in {list(sizes)} are"
+        )
+    parts = x.reshape(len(x), -1, size, *counts)
+    found = np.zeros((*parts.shape[:2], sizes[0] + top + bottom, sizes[1] + left + right), x.dtype)
+    for at, rows, columns in _parts(told, counts):
+        found[:, :, rows, columns] += parts[:, :, at]
+    return found[:, :, top : top + sizes[0], left : left + sizes[1]]
+
+
+def _unfold_shape(told: Attrs, x: Shape) -> Shape:
+    if len(x) != 4:
+        raise ValueError(f"unfold is of (n, channels, height, width), not {list(x)}")
+    counts = _counts(x[2:], told)
+    size = int(np.prod(told["kernel_sizes"]))
+    return (x[0], x[1] * size if x[1] >= 0 else -1, -1 if -1 in counts else int(np.prod(counts)))
+
+
+def _fold_shape(told: Attrs, x: Shape) -> Shape:
+    if len(x) != 3:
+        raise ValueError(f"fold is of (n, elements of windows, windows), not {list(x)}")
+    return (x[0], x[1] // int(np.prod(told["kernel_sizes"])) if x[1] >= 0 else -1, *told["output_sizes"])
+
+
+_TOLD = {
+    "kernel_sizes": (1, 1),
+    "strides": (1, 1),
+    "paddings": (0, 0, 0, 0),
+    "dilations": (1, 1),
+}
+Formula(
+    "unfold",
+    "X",
+    "Y",
+    _unfolded,
+    lambda told, arrays, outs, came: [_folded(told, came, arrays[0].shape[2:])],
+    _unfold_shape,
+).register(**_TOLD)
+Formula(
+    "fold",
+    "X",
+    "Y",
+    lambda told, x: _folded(told, x, told["output_sizes"]),
+    lambda told, arrays, outs, came: [_unfolded(told, came)],
+    _fold_shape,
+).register(output_sizes=(1, 1), **_TOLD)
