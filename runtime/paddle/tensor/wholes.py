@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from paddle.tensor import math
+from paddle.tensor._append import append
 from paddle.tensor.creation import full_like, ones_like, zeros_like
-from paddle.tensor.logic import equal, not_equal
+from paddle.tensor.logic import equal, less_than
 from paddle.tensor.manipulation import cast
 from paddle.tensor.search import where
 
@@ -19,23 +20,7 @@ __all__ = ["frexp", "gcd", "lcm", "ldexp"]
 
 def gcd(x: Any, y: Any, name: str | None = None) -> Any:
     """The greatest number that divides both; 0 of two zeros."""
-    from paddle.static.nn import while_loop
-
-    like = math.add(zeros_like(x), zeros_like(y))
-    pair = [math.abs(math.add(each, like)) for each in (x, y)]
-    for each in pair:
-        each.stop_gradient = True
-
-    def goes_on(one: Any, other: Any) -> Any:
-        return math.any(not_equal(other, zeros_like(other)))
-
-    def step(one: Any, other: Any) -> list[Any]:
-        ends = equal(other, zeros_like(other))
-        left = math.mod(one, where(ends, ones_like(other), other))
-        return [where(ends, one, other), where(ends, zeros_like(other), left)]
-
-    found = while_loop(goes_on, step, pair)[0]
-    return math.scale(found, 1.0, name=name)
+    return append("gcd", {"x": x, "y": y}, outputs=("out",), stop_gradient=True, name=name)
 
 
 def lcm(x: Any, y: Any, name: str | None = None) -> Any:
@@ -72,6 +57,4 @@ def frexp(x: Any, name: str | None = None) -> tuple[Any, Any]:
 
 def less_than_half(x: Any) -> Any:
     """Whether x is below 0.5."""
-    from paddle.tensor.logic import less_than
-
     return less_than(x, full_like(x, 0.5))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from paddle._program.description.dtypes import VarType, is_float
-from paddle._program.ops.formulas.formula import Attrs, Formula, Shape
+from paddle._program.ops.formulas.formula import Attrs, Formula, Shape, broadcast
 
 
 def _search(told: Attrs, ordered: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -167,3 +167,12 @@ Formula(
     _repeated_back,
     _repeated_shape,
 ).register(dim=0, Repeats=0)
+
+
+Formula(
+    "gcd",
+    "x y",
+    "out",
+    lambda told, x, y: np.gcd(x.astype(np.int64), y.astype(np.int64)),
+    shape=lambda told, x, y: broadcast(x, y),
+).register()
