@@ -28,7 +28,8 @@ _EDGE = 40.0
 
 def _nce_shape(forms: Forms) -> Mapping[str, Form]:
     x, samples, labels = shapes.matrix(forms, "X"), shapes.integers(forms, "Samples"), forms.attrs["labels"]
-    if not all(map(shapes.agree, x.shape, samples.shape)) or x.shape[1] <= labels:
+    alike = len(samples.shape) == 2 and all(map(shapes.agree, x.shape, samples.shape))
+    if not alike or x.shape[1] <= labels:
         shown = f"X has the shape {list(x.shape)}, Samples {list(samples.shape)}"
         raise ShapeError(f"{shown}, of which {labels} columns are labels'")
     return {"Out": shapes.per_sample(x)}

@@ -114,6 +114,13 @@ def _bounded_error(call: Call) -> Steps:
     yield partial(np.clip, call["Out@GRAD"], -bound, bound, out=call["X@GRAD"])
 
 
+def _pruned_shape(forms: Forms) -> Mapping[str, Form]:
+    x, mask = forms["X"].shape, forms["Mask"].shape
+    if len(x) != len(mask) or not all(map(shapes.agree, x, mask)):
+        raise ShapeError(f"Mask {list(mask)} says of no element of X {list(x)} whether it stays")
+    return {"Out": forms["X"]}
+
+
 def _pruned(call: Call) -> Steps:
     x, mask, out = call["X"], call["Mask"], call["Out"]
     goes = np.empty(mask.shape, bool)
@@ -144,7 +151,7 @@ ROWS = (
     Row(
         type="prune",
         inputs=("X", "Mask"),
-        shape=shapes.like_x,
+        shape=_pruned_shape,
         forward=Kernel(_pruned, in_place={"Out": "X"}),
     ),
     Row(type="scale_by", inputs=("X", "Y"), shape=_number_shape, forward=Kernel(_by_number)),

@@ -43,6 +43,8 @@ def _top_k_gradient(call: Call) -> Steps:
 
 def _accuracy_shape(forms: Forms) -> Mapping[str, Form]:
     indices = shapes.integers(forms, "Indices")
+    if len(indices.shape) != 2:
+        raise ShapeError(f"Indices must be a matrix, got shape {list(indices.shape)}")
     shapes.column(forms, "Label", indices.shape[0])
     count = Form((1,), "int64")
     return {"Accuracy": Form((1,), forms["Out"].dtype), "Correct": count, "Total": count}

@@ -26,7 +26,8 @@ def _shape(forms: Forms) -> Mapping[str, Form]:
     if len(x.shape) < 2:
         raise ShapeError(f"X must be [n, channels, ...], got {list(x.shape)}")
     for slot in ("Scale", "Bias", "Mean", "Variance"):
-        if x.shape[1] not in (-1, forms[slot].shape[-1]) or len(forms[slot].shape) > 2:
+        *others, count = forms[slot].shape or (0,)
+        if x.shape[1] not in (-1, count) or others not in ([], [1]):
             raise ShapeError(
                 f"{slot} {list(forms[slot].shape)} has no number for each of {x.shape[1]} channels"
             )

@@ -129,8 +129,9 @@ def _repeat_gradient(call: Call) -> Steps:
 def _multiplex_shape(forms: Forms) -> Mapping[str, Form]:
     parts = forms.all("X")
     shapes.column(forms, "Ids", parts[0].shape[0])
-    if any(len(part.shape) != 2 or part.shape[1] != parts[0].shape[1] for part in parts):
-        raise ShapeError(f"rows are chosen of matrices of one width, not of {[list(p.shape) for p in parts]}")
+    first = parts[0].shape
+    if any(len(each.shape) != 2 or not all(map(shapes.agree, each.shape, first)) for each in parts):
+        raise ShapeError(f"rows are chosen of matrices of one shape, not of {[list(p.shape) for p in parts]}")
     return {"Out": parts[0]}
 
 

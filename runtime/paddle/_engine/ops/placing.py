@@ -22,6 +22,8 @@ def _scatter_shape(forms: Forms) -> Mapping[str, Form]:
     x, ids, updates = shapes.matrix(forms, "X"), shapes.integers(forms, "Ids"), forms["Updates"]
     if not shapes.agree(x.shape[0], count_runs(forms)):
         raise ShapeError(f"X has {x.shape[0]} rows, and there are {count_runs(forms)} sequences of ids")
+    if any(size != 1 for size in (*ids.shape[1:], *updates.shape[1:])):
+        raise ShapeError(f"ids {list(ids.shape)} and updates {list(updates.shape)} are columns")
     if not shapes.agree(ids.shape[0], updates.shape[0]):
         raise ShapeError(f"{ids.shape[0]} ids and {updates.shape[0]} updates: each id has one")
     return {"Out": x}

@@ -89,7 +89,7 @@ def _shape(forms: Forms, gates: int, bias: int) -> tuple[Form, int]:
             f"with a state of {h}, X has {gates * h} columns and Weight has shape {[h, gates * h]}, "
             f"not {x.shape[1]} and {list(weight.shape)}"
         )
-    if forms["Bias"].shape[-1] != bias * h or len(forms["Bias"].shape) != 2:
+    if forms["Bias"].shape != (1, bias * h):
         raise ShapeError(f"Bias must have shape {[1, bias * h]}, got {list(forms['Bias'].shape)}")
     return replace(x, shape=(x.shape[0], h)), h
 

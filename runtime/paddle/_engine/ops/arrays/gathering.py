@@ -88,9 +88,11 @@ def _gather_nd_gradient(call: Call) -> Steps:
 
 def _scatter_shape(forms: Forms) -> Mapping[str, Form]:
     x, index, updates = forms["X"], _flat_index(forms), forms["Updates"]
-    fits = shapes.agree(updates.shape[0], index.shape[0])
-    if len(updates.shape) != len(x.shape) or not fits:
-        raise ShapeError(f"Updates {list(updates.shape)} are no rows for {list(index.shape)} places of X")
+    rows = index.shape[0], *x.shape[1:]
+    if len(updates.shape) != len(x.shape) or not all(map(shapes.agree, updates.shape, rows)):
+        raise ShapeError(
+            f"Updates {list(updates.shape)} are no {list(rows)}: a row of X {list(x.shape)} for each place"
+        )
     return {"Out": x}
 
 
