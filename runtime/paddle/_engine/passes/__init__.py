@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from paddle._engine.passes.bias import fuse_bias
+from paddle._engine.passes.columns import look_up_rows
 from paddle._engine.passes.descent import descend
 from paddle._engine.passes.finality import finish_gradients_early
 from paddle._engine.passes.fuse import fuse_softmax_cost
@@ -28,6 +29,7 @@ PASSES: Mapping[str, Pass] = {
     "softmax + its cost": lambda operators, setting: fuse_softmax_cost(operators, setting.keep),
     "maximum before bias + relu": pool_first,
     "bias + activation, bias + softmax + its cost": fuse_bias,
+    "lookups of columns": look_up_rows,
     "lookups + concat": fuse_lookups,
     "lookup + pooling": fuse_pooled_lookups,
     "products of all threads": join,
