@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 import paddle.v2 as paddle
-from paddle._engine.passes import descent, prune
+from paddle._engine.passes import descent
 from paddle._engine.program import Operator
 
+from ..passes_off import no_passes
 from .small_models import MODELS, rows_of
 
 OPTIMIZERS: dict[str, Callable[[], Any]] = {
@@ -29,15 +30,6 @@ OPTIMIZERS: dict[str, Callable[[], Any]] = {
 SAME_BITS = ("linear_regression", "adagrad")
 """Nothing is fused here but updates, in which no bit differs."""
 STEPS, BATCH = 6, 8
-
-
-@contextmanager
-def no_passes():
-    with (
-        mock.patch("paddle._engine.plan.improve", lambda operators, setting: prune(operators, setting.keep)),
-        mock.patch("paddle._pserver.trainer.local.LocalExchange.room", lambda exchange: {}),
-    ):
-        yield
 
 
 @contextmanager
