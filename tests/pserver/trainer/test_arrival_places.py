@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from paddle._engine.exchange import ModeSpec
-from paddle._pserver.protocol.messages import Answer, Declared, EndPass, Mark, Push, Welcome
+from paddle._pserver.protocol.messages import Answer, Declared, EndPass, Mark, Push, Save, Welcome
 from paddle._pserver.shard.arrival import Barred
 
 from ..shard.test_arrival import KEPT, hello_of, joined, trained, welcome
@@ -141,6 +141,22 @@ def test_in_asynchronous_training_another_process_takes_the_place_and_begins_at_
     assert talk.ask(1, Push(1, 0, 1), ONE) == [Answer(4)]
     assert talk.hello(1, "process 1") == [Fails("BadMessage")]  # it speaks on the new one's connection
     assert talk.ask(8, hello_of(talk, 1, "process 1")) == [Fails("Stale")]
+
+
+def test_a_shard_that_was_started_again_from_before_both_came_hears_from_the_newer_whose_place_it_has() -> None:
+    talk = Talk(2, update(mode=ModeSpec(name="async")), snapshots=KEPT)
+    talk.hello(0, "process 0")
+    talk.declare(0)
+    talk.seed()
+    again = talk.restart()  # trainer 1 came to the others, and was replaced there
+    again.hello(0, "process 0", Mark(1, 0))
+    assert isinstance(again.hello(1, "the newer", Mark(3, 0), before=("process 1",))[0], Welcome)
+    assert again.ask(8, hello_of(again, 1, "process 1")) == [Fails("Stale", "a newer process has")]
+    for trainer in range(2):
+        again.declare(trainer)
+    again.ask(0, Save())
+    later = again.restart()
+    assert later.ask(8, hello_of(later, 1, "process 1")) == [Fails("Stale", "a newer process has")]
 
 
 def test_one_that_is_connected_is_not_replaced() -> None:

@@ -95,7 +95,7 @@ class Arrivals:
         keeps_own = self.is_in_step is True and self.keeps_own
         self._roster.check(*who, is_free=is_free, is_successor=is_successor, keeps_own=keeps_own)
         self.may_be_new_job = self.may_be_new_job and not trainer.incarnation
-        before = self._roster.join(trainer.id, session, peer, hello.incarnation, now)
+        before = self._roster.join(trainer.id, session, peer, hello.incarnation, now, hello.before)
         trainer.has_begun = hello.has_begun
         self._go_on_with(trainer, hello, comes_back=comes_back)
         self._note(f"trainer {trainer.id} {'came back' if comes_back else 'joined'} from {peer}")

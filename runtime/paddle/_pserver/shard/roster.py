@@ -12,14 +12,15 @@ Guarantee: a trainer id is held by at most one connection, and by one process at
 4. A trainer whose connection broke stays in the pass: it still owes its gradients. It may come back on
    another connection: it is known by its incarnation.
 5. Its id is free for another process while it has pushed nothing, or where the mode lets one take its place;
-   that process is in the pass if the one before was, which is refused from then on: it is stale.
+   that process is in the pass if the one before was, which is refused from then on: it is stale. So are those
+   before it, whoever knows of them: a shard that was started again, from before they came, is told by it.
 6. A trainer that is left out is in no pass any more; neither its process nor another may have its id.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from paddle._pserver.errors import DuplicateTrainer, Stale
@@ -136,14 +137,19 @@ class Roster:
             case state:
                 return _HALF if state is Standing.LOST else _BEHIND
 
-    def join(self, id: int, session: int, peer: str, incarnation: str, now: float) -> int | None:
-        """A trainer that was checked is here. Returns the connection that it had until now, if it had one."""
+    def join(
+        self, id: int, session: int, peer: str, incarnation: str, now: float, replaced: Sequence[str] = ()
+    ) -> int | None:
+        """A trainer that was checked is here. Returns the connection that it had until now, if it had one.
+        ``replaced``: the processes whose place it took, as it was told by this shard or another."""
         trainer = self.trainers[id]
         before = trainer.session
         if before is not None:
             del self._sessions[before]
         if not trainer.is_again(incarnation):
             self._retire(trainer, incarnation)
+        unknown = [process for process in replaced if process not in ("", incarnation, *trainer.past)]
+        trainer.past = (*unknown, *trainer.past)[-_PAST:]
         trainer.state, trainer.session, trainer.peer = Standing.JOINED, session, peer
         trainer.declared, trainer.since, trainer.heard = False, now, now
         self._sessions[session] = trainer
