@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddle._launch.dispatch import Dispatch
@@ -320,11 +320,7 @@ NAMES = st.text(
 )
 
 
-@settings(
-    max_examples=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=40)
 @given(
     files=st.dictionaries(
         NAMES.filter(lambda name: name not in (".", "..")), st.binary(max_size=200), max_size=8

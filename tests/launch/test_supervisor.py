@@ -104,9 +104,9 @@ def test_what_broke_first_is_the_cause_where_nobody_says_more() -> None:
     supervisor = led_to(Phase.TRAIN)
     assert supervisor.handle(RoleExited("trainer-1", 7), 2.0) == []
     assert (supervisor.phase, supervisor.cause) == (Phase.SETTLE, None)
-    assert supervisor.handle(Tick(), 3.9) == []
-    assert supervisor.handle(Tick(), 4.1) == [Stop(0, 2.0), Stop(1, 2.0)]
-    supervisor.handle(RoleExited("trainer-0", -15), 4.2)
+    assert supervisor.handle(Tick(), 6.9) == []
+    assert supervisor.handle(Tick(), 7.1) == [Stop(0, 2.0), Stop(1, 2.0)]
+    supervisor.handle(RoleExited("trainer-0", -15), 7.2)
     assert supervisor.exit_status == 7
     assert supervisor.cause
     assert (supervisor.cause.role, supervisor.cause.node) == ("trainer-1", 1)
@@ -119,7 +119,7 @@ def blamed(*events: object) -> tuple[str | None, int, Phase]:
     for event in events:
         supervisor.handle(event, 2.0)
     phase = supervisor.phase
-    supervisor.handle(Tick(), 4.1)
+    supervisor.handle(Tick(), 7.1)
     assert supervisor.cause
     return supervisor.cause.role, supervisor.exit_status, phase
 
@@ -138,10 +138,23 @@ ENDED = [RoleExited(role, 1) for role in PSERVERS]
         [LOST_0, *BROKE_BY_1, FAILED_1],
         [BROKE_BY_1[0], ENDED[0], LOST_0, FAILED_1],
         [JobBroke("pserver-0", (), "trainer 0 failed: TrainerLost"), BROKE_BY_1[1], LOST_0, FAILED_1],
+        [RoleJoined("pserver-0"), LOST_0, FAILED_1, BROKE_BY_1[0]],  # it may be heard after all ends
     ],
 )
 def test_the_trainer_that_a_pserver_names_is_the_cause_in_whatever_order_things_end(order) -> None:
     assert blamed(*order) == ("trainer-1", 7, Phase.STOP)
+
+
+@pytest.mark.parametrize("joined", [True, False])
+def test_where_all_trainers_have_ended_pservers_that_none_has_met_are_not_waited_for(joined: bool) -> None:
+    supervisor = led_to(Phase.TRAIN)
+    supervisor.has_met = joined
+    supervisor.handle(LOST_0, 2.0)
+    supervisor.handle(FAILED_1, 2.0)
+    assert supervisor.phase is (Phase.SETTLE if joined else Phase.STOP)
+    for role in PSERVERS:
+        supervisor.handle(RoleExited(role, 1), 2.0)
+    assert (supervisor.phase, supervisor.exit_status) == (Phase.STOP, 1)
 
 
 def test_a_pserver_that_broke_the_job_itself_is_the_cause() -> None:
@@ -169,7 +182,7 @@ def test_a_trainer_that_is_waited_for_in_vain_is_the_cause_though_it_is_still_th
     supervisor = led_to(Phase.TRAIN)
     supervisor.handle(JobBroke("pserver-0", ("trainer-1",), "gave up after 5 s"), 2.0)
     supervisor.handle(LOST_0, 2.0)
-    supervisor.handle(Tick(), 4.1)
+    supervisor.handle(Tick(), 7.1)
     assert supervisor.cause
     assert supervisor.cause.text == "trainer-1 broke the job"
     assert supervisor.cause.detail == "pserver-0: gave up after 5 s"

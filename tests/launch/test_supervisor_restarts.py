@@ -76,8 +76,8 @@ def test_a_job_that_breaks_meanwhile_starts_nothing_again() -> None:
     supervisor.handle(RoleExited("pserver-1", KILLED), 2.0)
     supervisor.handle(JobBroke("pserver-0", (), "trainer 0 failed: ShardUnreachable"), 2.5)
     assert supervisor.phase is Phase.SETTLE
-    assert supervisor.handle(Tick(), 3.5) == []
-    assert supervisor.handle(Tick(), 4.6) == [Stop(0, 2.0), Stop(1, 2.0)]
+    assert supervisor.handle(Tick(), 6.5) == []
+    assert supervisor.handle(Tick(), 7.6) == [Stop(0, 2.0), Stop(1, 2.0)]
 
 
 def test_a_trainer_that_nobody_can_take_the_place_of_fails_the_job_at_once_and_says_why() -> None:

@@ -82,6 +82,10 @@ class Blame:
             if culprit in self._nodes:
                 self._named.setdefault(culprit, f"{role}: {reason}")
 
+    def has_told(self, role: str) -> bool:
+        """Whether a pserver has said that the job broke."""
+        return role in self._told
+
     @property
     def is_clear(self) -> bool:
         """Whether nothing that may still come would say it better."""

@@ -35,7 +35,7 @@ class Limits:
     open_s: float = 30.0
     serve_s: float = 60.0
     finish_s: float = 10.0
-    settle_s: float = 2.0
+    settle_s: float = 5.0  # who fails says goodbye first, and its process has to end
     grace_s: float = 2.0
     stop_s: float = 3.0
     kill_s: float = 1.5

@@ -25,8 +25,9 @@ Rules:
 8.  The exit status is that of the first cause: of a role its own, 128 + n for signal n, 1 for a node; 0 where
     there was none.
 9.  From TRAIN and FINISH a role's failure leads to STOP through SETTLE, in which the others may end, too, and
-    say why. It lasts until the cause is clear (cause.py), or all trainers have ended, or its limit. Whatever
-    else ends it, the roles' failure came first.
+    say why. It lasts until the cause is clear (cause.py), or nobody is left who may say more, or its limit:
+    all trainers have ended, and pservers, if a trainer ever joined one, have ended or said that the job
+    broke. Whatever else ends it, the roles' failure came first.
 10. Who asks from elsewhere that the job be stopped is obeyed as TERM is, with the grace that was asked for.
     Asking again changes nothing; asking to kill leads to KILL at once, and never further.
 11. In TRAIN and FINISH a role whose end may be made up for (restarts.py) is started again after its pause,
@@ -178,8 +179,7 @@ class Supervisor:
             case Phase.FINISH:
                 self._waiting = {role for role in self._pservers if self.has_met and role not in self._over}
             case Phase.SETTLE:
-                is_clear = self._blame.is_clear
-                self._waiting = {role for role in self._trainers if not is_clear and role not in self._over}
+                self._waiting = self._unsettled()
             case Phase.REST | Phase.STOP:
                 self._is_forced = False
                 if phase is Phase.STOP:
@@ -242,8 +242,14 @@ class Supervisor:
         """Rule 9, with what is known now."""
         if self.phase < Phase.SETTLE:
             return self._enter(Phase.SETTLE, now)
-        is_over = self._blame.is_clear or self._trainers.keys() <= self._over
-        return self._leave(now) if is_over else []
+        return [] if self._unsettled() else self._leave(now)
+
+    def _unsettled(self) -> set[int | str]:
+        """Of whom rule 9 waits for the end, or a word."""
+        if self._blame.is_clear:
+            return set()
+        silent = {role for role in self._pservers if self.has_met and not self._blame.has_told(role)}
+        return {*self._trainers, *silent} - self._over
 
     def _exited(self, role: str, status: int, now: float) -> list[Action]:
         self._over.add(role)

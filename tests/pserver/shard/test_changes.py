@@ -37,7 +37,10 @@ def packed(restored: bool = False) -> list[Places]:
 
 def opened(restored: bool) -> list[Places]:
     """As if the tables had no height, and the same rows."""
-    return [OpenPlaces(np.array(ids_of(index) if restored else [], np.int64)) for index in (0, 1)]
+    return [
+        OpenPlaces(np.array(ids_of(index) if restored else [], np.int64), lambda count, size: None)
+        for index in (0, 1)
+    ]
 
 
 PLACES = {"packed": packed, "open": opened}

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddle._engine.entry import Entry
@@ -20,6 +20,7 @@ from paddle._engine.row_initial import RowInitial
 from paddle._engine.rows import OPEN, SparseRows
 from paddle._pserver.trainer.local import LocalExchange
 from paddle._pserver.trainer.trainer_modes import in_mode
+from tests.examples import one_fixture_for_all
 
 from ..conftest import Start, values_of
 from ..test_equality import MODEL, RULE_SPECS, gradients_of, update
@@ -49,8 +50,6 @@ SPECS = st.builds(
 )
 EVENTS = st.lists(st.integers(0, TRAINERS - 1), min_size=1, max_size=10)
 """Which trainer does its next step."""
-
-quickly = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 class Seen(NamedTuple):
@@ -95,7 +94,7 @@ def too_old(events: Sequence[int]) -> Iterator[bool]:
 
 
 @given(spec=SPECS, mode=st.sampled_from(MODES), events=EVENTS)
-@settings(quickly, max_examples=40)
+@settings(one_fixture_for_all, max_examples=40)
 def test_the_number_of_shards_changes_nothing_that_a_trainer_sees(
     start_pservers: Start, spec: UpdateSpec, mode: ModeSpec, events: list[int]
 ) -> None:
@@ -107,7 +106,7 @@ def test_the_number_of_shards_changes_nothing_that_a_trainer_sees(
 
 
 @given(spec=SPECS, mode=st.sampled_from(ONE_BY_ONE), events=EVENTS)
-@settings(quickly, max_examples=20)
+@settings(one_fixture_for_all, max_examples=20)
 def test_gradients_that_are_applied_alone_do_what_they_do_in_one_process(
     start_pservers: Start, spec: UpdateSpec, mode: ModeSpec, events: list[int]
 ) -> None:
@@ -162,7 +161,7 @@ def course(exchange: Exchange, spec: UpdateSpec, entry: Entry, batches: list[lis
     entry=st.sampled_from(ENTRIES),
     batches=BATCHES,
 )
-@settings(quickly, max_examples=30)
+@settings(one_fixture_for_all, max_examples=30)
 def test_one_process_one_shard_and_many_have_the_same_open_table(
     start_pservers: Start, spec: UpdateSpec, mode: ModeSpec, entry: Entry, batches: list[list[int]]
 ) -> None:

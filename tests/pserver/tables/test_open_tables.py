@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import pytest
 
 from paddle._engine.entry import Entry
 from paddle._engine.errors import ExchangeError
-from paddle._engine.exchange import AverageSpec, Exchange, ParameterSpec, RowsSpec, UpdateSpec
+from paddle._engine.exchange import AverageSpec, Exchange, ModeSpec, ParameterSpec, RowsSpec, UpdateSpec
 from paddle._engine.row_initial import RowInitial
 from paddle._engine.rows import OPEN, SparseRows
 from paddle._pserver.errors import BadMessage
@@ -273,6 +273,23 @@ def test_a_table_that_is_full_breaks_the_job_for_all_and_is_named() -> None:
     assert talk.shard.broken is not None
 
 
+@pytest.mark.parametrize("name", ["geo", "average"])
+def test_what_is_kept_to_tell_trainers_of_changes_is_within_the_room_of_the_rows(name: Any) -> None:
+    spec = update("sgd", mode=ModeSpec(name=name, k_steps=1, is_async=True))
+    talk = Kept(1, spec, memory_limit_bytes=(1 << 20) + SESSION_BYTES).begun()
+    for step in range(1, 11):
+        fresh = rows_of(range(2000 * step, 2000 * step + 2000))
+        *_, reply = talk.ask(0, Push(step, 0, 1, counts=(2000,)), fresh)
+        if not isinstance(reply, Answer):
+            break
+    assert reply == Fails("TableFull", "MiB on this shard to know which rows were changed")
+    assert talk.shard.tables is not None
+    assert talk.shard.tables.room.left_bytes > 0
+    again = Kept(1, spec, memory_limit_bytes=(1 << 20) + SESSION_BYTES).begun()
+    for step in range(1, 6):  # the same ones need no more
+        assert again.ask(0, Push(step, 0, 1, counts=(9000,)), rows_of(range(9000))) == [Answer(step)]
+
+
 def test_more_rows_than_could_ever_be_kept_are_not_received() -> None:
     talk = Kept(memory_limit_bytes=(1 << 20) + SESSION_BYTES).begun()
     inlet = Inlet(talk.shard, session=1)
@@ -291,7 +308,7 @@ def test_an_export_asks_for_no_more_than_an_answer_may_have() -> None:
     assert talk.ask(0, Export("nobody", 1)) == [Fails("BadMessage", "no open table 'nobody'")]
 
 
-def rows_of(ids: list[int]) -> Gradient:
+def rows_of(ids: Sequence[int]) -> Gradient:
     return Gradient([], [Rows(np.array(ids, np.int64), np.ones((len(ids), 3), np.float32))])
 
 

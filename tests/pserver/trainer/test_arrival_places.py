@@ -143,7 +143,9 @@ def test_in_asynchronous_training_another_process_takes_the_place_and_begins_at_
     assert talk.ask(8, hello_of(talk, 1, "process 1")) == [Fails("Stale")]
 
 
-def test_a_shard_that_was_started_again_from_before_both_came_hears_from_the_newer_whose_place_it_has() -> None:
+def test_a_shard_that_was_started_again_from_before_both_came_hears_from_the_newer_whose_place_it_has() -> (
+    None
+):
     talk = Talk(2, update(mode=ModeSpec(name="async")), snapshots=KEPT)
     talk.hello(0, "process 0")
     talk.declare(0)

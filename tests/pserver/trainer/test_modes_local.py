@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddle._engine.exchange import Exchange, ModeSpec, ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
@@ -21,6 +21,7 @@ from paddle._engine.rows import SparseRows
 from paddle._pserver.trainer.local import LocalExchange
 from paddle._pserver.trainer.trainer_modes import in_mode
 from tests.engine.rules.rule_twins import OPTIONS, Twin
+from tests.examples import one_fixture_for_all
 
 from ..conftest import Pservers, Start, values_of
 
@@ -167,7 +168,7 @@ def close(one: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray]) -> Non
     trainers=st.integers(1, 3),
     data=st.data(),
 )
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(one_fixture_for_all, max_examples=40)
 def test_trainers_that_wait_for_nobody_equal_the_simulation_of_every_event(
     start_pservers: Start,
     mode: ModeSpec,
@@ -225,7 +226,7 @@ IN_STEP = st.builds(
     passes=st.lists(st.lists(st.lists(STEPS, max_size=5), min_size=3, max_size=3), min_size=1, max_size=2),
     trainers=st.integers(1, 3),
 )
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(one_fixture_for_all, max_examples=30)
 def test_trainers_that_wait_for_each_other_equal_the_simulation_of_their_meetings(
     start_pservers: Start,
     mode: ModeSpec,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddle._engine.entry import Entry
@@ -21,6 +21,7 @@ from paddle._pserver.errors import Refused
 from paddle._pserver.trainer.local import LocalExchange
 from paddle._pserver.trainer.local_updates import LocalUpdates
 from paddle._pserver.trainer.trainer_modes import in_mode
+from tests.examples import one_fixture_for_all
 
 from ..conftest import Pservers, Start
 from .test_modes_local import NOT_IN_STEP, Step, update
@@ -101,7 +102,7 @@ class Job:
     rule=st.sampled_from(["sgd", "adagrad"]),
     data=st.data(),
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(one_fixture_for_all, max_examples=25)
 def test_trainers_that_wait_for_nobody_see_the_same_rows_bit_for_bit(
     start_pservers: Start, mode: ModeSpec, trainers: int, rule: str, data: st.DataObject
 ) -> None:
@@ -130,7 +131,7 @@ def test_trainers_that_wait_for_nobody_see_the_same_rows_bit_for_bit(
 
 
 @given(mode=IN_STEP, events=st.lists(STEPS, max_size=8))
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(one_fixture_for_all, max_examples=10)
 def test_so_does_one_that_meets_in_step(start_pservers: Start, mode: ModeSpec, events: list[Step]) -> None:
     jobs = [Job(start_pservers(ports_num_for_sparse=1), mode, m, "sgd") for m in (OPEN_MODEL, PACKED_MODEL)]
     for event in events:

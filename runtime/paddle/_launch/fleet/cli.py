@@ -50,8 +50,7 @@ Exit status:
 _NAME = "paddle.distributed.launch"
 _FINISHING = "all workers exit, going to finish parameter server and heter_worker."
 _FINISHED = "all parameter server are killed"
-# Trainers of other machines may not have ended yet; and who fails first says goodbye to their servers.
-_PATIENT = Limits(finish_s=float("inf"), settle_s=5.0)
+_PATIENT = Limits(finish_s=float("inf"))  # trainers of other machines may not have ended yet
 _LOST_AFTER = "PADDLE_LOST_AFTER"
 _SIGNALLED = 128  # what a signal killed has nothing more to say
 # With all of these a platform has started this process as one of a job, and told it which.

@@ -12,7 +12,7 @@ rows.
 
 Guarantee: a row that was changed is in the next telling of each trainer whom it concerns; one that was lost
 on the way is told again. What is kept is a few numbers for each row, of an open table for each that was ever
-changed.
+changed, within the room that open tables have.
 """
 
 from __future__ import annotations
@@ -168,17 +168,25 @@ def changes_of(update: UpdateSpec, tables: Tables, trainers: int, *, restored: b
     to a snapshot, so that any row may be another than they know."""
     if not update.mode.is_local:
         return None
-    rows = [_places(table.held, tables, restored=restored) for table in tables.rows.values()]
+    each = stamp_bytes(update)
+    rows = [_places(table.held, tables, each, restored=restored) for table in tables.rows.values()]
     return Changes(trainers, rows, own=_tells_own(update), restored=restored)
 
 
-def _places(held: RowRange, tables: Tables, *, restored: bool) -> Places:
+def _places(held: RowRange, tables: Tables, each_bytes: int, *, restored: bool) -> Places:
+    """``each_bytes``: what is kept for each of them."""
     if not held.parameter.is_open:
         return PackedPlaces(held)
     from paddle._pserver.tables.open_places import OpenPlaces  # loads numba
 
     table = tables.open_table(held.parameter.name)
-    return OpenPlaces(table.ids() if restored else np.empty(0, np.int64))
+
+    def reserve(count: int, own_bytes: int) -> None:
+        tables.room.take(
+            table.name, own_bytes + each_bytes * grown(0, count), "to know which rows were changed"
+        )
+
+    return OpenPlaces(table.ids() if restored else np.empty(0, np.int64), reserve)
 
 
 def _longer(array: np.ndarray, size: int, filling: int) -> np.ndarray:

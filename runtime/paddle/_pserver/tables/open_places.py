@@ -1,21 +1,27 @@
 """OpenPlaces: numbers for the ids of an open table that somebody has named, 0, 1, 2... as they come.
 
-It must never know what is kept of an id. Guarantee: an id keeps its number.
+It must never know what is kept of an id. Guarantee: an id keeps its number; for what would not fit in the
+shard's room none is given.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from paddle._pserver.memory.pages import Pages
-from paddle._pserver.tables.hash_index import HashIndex
+from paddle._pserver.tables.hash_index import ABSENT, HashIndex
+
+Reserve = Callable[[int, int], None]
+"""Told how many numbers there are to be, and how many bytes these need; raises TableFull."""
 
 
 class OpenPlaces:
-    """``ids``: int64, each once, that have a number from the start."""
+    """``ids``: int64, each once, that have a number from the start. ``reserve``: takes room for all."""
 
-    def __init__(self, ids: np.ndarray) -> None:
-        self._index = HashIndex()
+    def __init__(self, ids: np.ndarray, reserve: Reserve) -> None:
+        self._index, self._reserve = HashIndex(), reserve
         self._ids = Pages(np.int64, 1, len(ids))
         self._name(ids)
 
@@ -25,9 +31,12 @@ class OpenPlaces:
         return self._index.rows
 
     def of(self, ids: np.ndarray) -> np.ndarray:
-        """The numbers of ``ids``, each once; they are given one where they have none."""
-        self._name(ids)
-        return self._index.find(ids)[0]
+        """The numbers of ``ids``, each once; they are given one where they have none. Raises TableFull."""
+        places, absent = self._index.find(ids)
+        if absent:
+            self._name(ids[places == ABSENT])
+            places = self._index.find(ids)[0]
+        return places
 
     def ids(self, places: np.ndarray) -> np.ndarray:
         """The ids of these numbers, ascending."""
@@ -35,7 +44,8 @@ class OpenPlaces:
         return found
 
     def _name(self, ids: np.ndarray) -> None:
-        first = self._index.rows
+        first, more = self._index.rows, len(ids)
+        self._reserve(first + more, self._index.bytes_for(more) + self._ids.row_bytes * (first + more))
         born = self._index.admit(ids, np.zeros(len(ids), np.int64))
         self._ids.grow(self._index.rows)
         self._ids.array[first : self._index.rows, 0] = born

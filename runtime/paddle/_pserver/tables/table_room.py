@@ -14,21 +14,21 @@ class TableRoom:
 
     def __init__(self, limit_bytes: int) -> None:
         self.limit_bytes = limit_bytes
-        self._taken: dict[str, int] = {}
+        self._taken: dict[tuple[str, str], int] = {}
 
     @property
     def left_bytes(self) -> int:
         """What no table has taken."""
         return self.limit_bytes - sum(self._taken.values())
 
-    def take(self, table: str, size_bytes: int) -> None:
-        """From now on ``table`` has so many bytes. Raises TableFull."""
-        others = sum(taken for name, taken in self._taken.items() if name != table)
-        if others + size_bytes > self.limit_bytes and size_bytes > self._taken.get(table, 0):
+    def take(self, table: str, size_bytes: int, what: str = "for rows that were just asked for") -> None:
+        """From now on ``table`` has so many bytes for this. Raises TableFull."""
+        place = table, what
+        others = sum(taken for other, taken in self._taken.items() if other != place)
+        if others + size_bytes > self.limit_bytes and size_bytes > self._taken.get(place, 0):
             raise TableFull(
-                f"table {table!r} would need {size_bytes >> 20} MiB on this shard for rows that were just "
-                f"asked for; other open tables have {others >> 20} MiB, and all of them may have "
-                f"{self.limit_bytes >> 20} MiB: use more pservers, have the table forget rows (shrink), or "
-                "let fewer ids in (its entry policy)"
+                f"table {table!r} would need {size_bytes >> 20} MiB on this shard {what}; open tables have "
+                f"{others >> 20} MiB besides, and all of them may have {self.limit_bytes >> 20} MiB: use "
+                "more pservers, have the table forget rows (shrink), or let fewer ids in (its entry policy)"
             )
-        self._taken[table] = size_bytes
+        self._taken[place] = size_bytes
