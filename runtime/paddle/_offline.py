@@ -1,16 +1,20 @@
 """The commands ``paddle reshard`` and ``paddle export``: work on the snapshots of a job that need not run.
 
-It must never know a snapshot. Guarantee: as of every command, see ``__main__``.
+It must never know a snapshot. Guarantee: as of every command, see ``__main__``; what is stopped by a signal
+leaves nothing half made.
 """
 
 from __future__ import annotations
 
+import contextlib
 import shlex
+import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from paddle._launch import signals
 from paddle._launch.arguments import parse_arguments
 from paddle._launch.errors import UsageError
 from paddle._launch.flags import defaults_of, flags_of
@@ -89,11 +93,24 @@ def _run(command: str, to: Path, work: Callable[[Callable[[str], None]], None]) 
     from paddle._pserver.errors import PserverError
 
     try:
-        work(lambda text: print(visible(text), flush=True))
-    except PserverError as error:
+        with _answered_signals():
+            work(lambda text: print(visible(text), flush=True))
+    except (PserverError, signals.Stopped) as error:
         print(visible(f"paddle {command}: {error}"), file=sys.stderr)
         return error.exit_status
     except OSError as error:
         print(visible(f"paddle {command}: {to} could not be made: {error}"), file=sys.stderr)
         return 1
     return 0
+
+
+@contextlib.contextmanager
+def _answered_signals() -> Iterator[None]:
+    """The first signal raises Stopped, and means afterwards what it meant."""
+    before = {number: signal.getsignal(number) for number in signals.heard()}
+    signals.answer()
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

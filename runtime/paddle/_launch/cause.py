@@ -14,7 +14,7 @@ Blame goes, by the first of these rules that names somebody,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from signal import Signals
 
@@ -82,9 +82,10 @@ class Blame:
             if culprit in self._nodes:
                 self._named.setdefault(culprit, f"{role}: {reason}")
 
-    def has_told(self, role: str) -> bool:
-        """Whether a pserver has said that the job broke."""
-        return role in self._told
+    def awaited(self, trainers: Iterable[str], pservers: Iterable[str], over: Set[int | str]) -> set[str]:
+        """Who may still say it better, unless it is clear: all but those that are ``over``, and pservers that
+        have said it."""
+        return set() if self.is_clear else {*trainers, *(set(pservers) - self._told.keys())} - over
 
     @property
     def is_clear(self) -> bool:

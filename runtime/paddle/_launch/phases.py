@@ -4,7 +4,7 @@ supervisor's (supervisor.py).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from math import inf
 
@@ -42,6 +42,10 @@ class Limits:
     silence_s: float = 15.0
     return_s: float = 60.0  # for a node that was lost to answer again
     most_signals: float = inf
+
+    def with_grace(self, grace_s: float) -> Limits:
+        """The same, with so much time to end before roles are killed."""
+        return replace(self, grace_s=grace_s, stop_s=self.stop_s + grace_s - self.grace_s)
 
     def of(self, phase: Phase) -> float | None:
         """The longest that ``phase`` may last; None where only the user can judge."""

@@ -47,7 +47,6 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from signal import SIGHUP, SIGTERM, Signals
 
 from paddle._launch.actions import Action, BeginAgain, Foretell, Kill, StartRole, Step, Stop, Tell
@@ -179,7 +178,7 @@ class Supervisor:
             case Phase.FINISH:
                 self._waiting = {role for role in self._pservers if self.has_met and role not in self._over}
             case Phase.SETTLE:
-                self._waiting = self._unsettled()
+                self._waiting = {*self._unsettled()}
             case Phase.REST | Phase.STOP:
                 self._is_forced = False
                 if phase is Phase.STOP:
@@ -229,9 +228,7 @@ class Supervisor:
         actions: list[Action] = []
         if self.phase < Phase.STOP:
             if asked.grace_s is not None:
-                limits = self._limits
-                more = asked.grace_s - limits.grace_s
-                self._limits = replace(limits, grace_s=asked.grace_s, stop_s=limits.stop_s + more)
+                self._limits = self._limits.with_grace(asked.grace_s)
             text = f"stopped by {asked.by or 'request'}"
             actions = self._fail(Cause(status=128 + SIGTERM, text=text, signum=SIGTERM), now)
         if asked.is_killing and self.phase is Phase.STOP:
@@ -244,12 +241,9 @@ class Supervisor:
             return self._enter(Phase.SETTLE, now)
         return [] if self._unsettled() else self._leave(now)
 
-    def _unsettled(self) -> set[int | str]:
+    def _unsettled(self) -> set[str]:
         """Of whom rule 9 waits for the end, or a word."""
-        if self._blame.is_clear:
-            return set()
-        silent = {role for role in self._pservers if self.has_met and not self._blame.has_told(role)}
-        return {*self._trainers, *silent} - self._over
+        return self._blame.awaited(self._trainers, self._pservers if self.has_met else (), self._over)
 
     def _exited(self, role: str, status: int, now: float) -> list[Action]:
         self._over.add(role)

@@ -65,7 +65,7 @@ def test_the_worker_that_meets_it_ends_the_job_with_operator_variable_and_line(
     )
     assert done.returncode == 2, done.stderr
     assert "trainer-1 ended with status 2" in done.stderr
-    (said,) = (tmp_path / "log" / "workerlog.1").read_text().splitlines()
+    *_, said = (tmp_path / "log" / "workerlog.1").read_text().splitlines()  # it may have waited for servers
     assert re.match(rf"train.py:28: operator {gave}: 4 of 4 elements", said), said
     server = (tmp_path / "log" / "serverlog.0").read_text()
     assert re.search(rf"trainer 1 at .* failed: NotFinite: operator {gave}", server), server

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from paddle._engine.exchange import ModeSpec, ParameterSpec, UpdateSpec
 from paddle._pserver.errors import CannotReshard, NotOneJob, NoValidCheckpoint, SnapshotsInUse
 from paddle._pserver.protocol.messages import Declare
 from paddle._pserver.shard.state import Facts
+from paddle._pserver.snapshots import offline
 from paddle._pserver.snapshots.archive import Archive
 from paddle._pserver.snapshots.gathering import Gathered, gather
 from paddle._pserver.snapshots.offline import Cluster, reshard
@@ -190,6 +193,30 @@ def test_nothing_is_overwritten_and_nothing_is_left_of_what_failed(tmp_path: Pat
     with pytest.raises(OSError, match="no space left"):
         reshard([tmp_path / "old"], tmp_path / "new", size, print)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["full", "old"]
+
+
+@pytest.mark.parametrize("argv", [["reshard", "--ports_num_for_sparse=1"], ["export"]])
+def test_a_signal_ends_it_in_words_and_leaves_nothing_half_made(
+    argv: list[str], tmp_path: Path, monkeypatch, capsys
+) -> None:
+    def flush(path: Path) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    kept(tmp_path / "old", cluster(MODEL, SPEC, 2, 2), 2)
+    monkeypatch.setattr(offline, "flush", flush)
+    before = signal.getsignal(signal.SIGTERM)
+    assert command.main([*argv, str(tmp_path / "old"), f"--to={tmp_path / 'new'}"]) == 128 + signal.SIGTERM
+    assert capsys.readouterr().err == f"paddle {argv[0]}: stopped by SIGTERM\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_what_is_made_for_the_next_job_is_no_part_of_the_one_before(tmp_path: Path) -> None:
+    kept(tmp_path / "old", cluster(MODEL, SPEC, 2, 2), 2)
+    size = Cluster(nodes=1, ports_num=1, ports_num_for_sparse=1)
+    with pytest.raises(CannotReshard, match=r"wider is in .*old, where it would be taken for a part of"):
+        reshard([tmp_path / "old"], tmp_path / "old" / "node-0" / "wider", size, print)
+    assert gather([tmp_path / "old"], print).version == 2
 
 
 def test_the_command_says_what_it_does_and_what_next(tmp_path: Path, capsys) -> None:

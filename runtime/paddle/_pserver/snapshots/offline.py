@@ -52,6 +52,7 @@ def reshard(folders: Sequence[Path], to: Path, cluster: Cluster, notice: Notice)
     Raises PserverError, and OSError where it cannot be written.
     """
     _check_free(to)
+    _check_apart(to, folders)
     gathered = gather(folders, notice)
     _check_ports(gathered, cluster)
     notice(
@@ -90,6 +91,15 @@ def _making(to: Path, *, is_folder: bool) -> Iterator[Path]:
 def _check_free(to: Path) -> None:
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise CannotReshard(f"{to} is there already: name one that is to be made")
+
+
+def _check_apart(to: Path, folders: Sequence[Path]) -> None:
+    """What is made must not be found where the job's own is looked for."""
+    for folder in folders:
+        if to.resolve().is_relative_to(folder.resolve()):
+            raise CannotReshard(
+                f"{to} is in {folder}, where it would be taken for a part of that job: name a place beside it"
+            )
 
 
 def _check_ports(gathered: Gathered, cluster: Cluster) -> None:
