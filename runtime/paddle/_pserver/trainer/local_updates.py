@@ -24,45 +24,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paddle._engine.errors import ExchangeError
-from paddle._engine.exchange import (
-    ModeSpec,
-    ParameterSpec,
-    Past,
-    Remembering,
-    RuleSpec,
-    ScheduleSpec,
-    StepReport,
-    UpdateSpec,
-)
+from paddle._engine.exchange import ModeSpec, ParameterSpec, Past, StepReport, UpdateSpec
 from paddle._engine.rows import OPEN, SparseRows, TableRows, each_once
+from paddle._pserver.trainer.center import Center, Own, added, adding, is_mean
 
 if TYPE_CHECKING:
     from paddle._pserver.tables.known_rows import KnownRows
-
-
-class Own(Remembering, Protocol):
-    """What applies a trainer's rule."""
-
-    def put(self, name: str, rows: SparseRows) -> None:
-        """Give rows of an open table, each id once, other values; what their rule remembers stays."""
-        ...
-
-
-class Center(Remembering, Protocol):
-    """What trainers share, as one that updates by itself reaches it."""
-
-    def pull(self) -> None:
-        """Bring the dense parameters up to date."""
-        ...
-
-    def changes(self) -> Mapping[str, SparseRows]:
-        """The rows that were changed since this was last asked, as they are now; see changes.py."""
-        ...
 
 
 class LocalUpdates:
@@ -72,7 +44,7 @@ class LocalUpdates:
         self._center, self._own, self._mode = center, own, mode
         part = np.float32(1 / trainers)
         rate = np.float32(mode.delta_add_rate)
-        self._share = part if mode.name == "geo" else rate if _is_mean(mode) else rate * part
+        self._share = part if mode.name == "geo" else rate if is_mean(mode) else rate * part
         self._pull = rate * part if mode.name == "elastic_average" else np.float32(0)
         self._mine: Mapping[str, np.ndarray] = {}
         self._shared: Mapping[str, np.ndarray] = {}
@@ -95,7 +67,7 @@ class LocalUpdates:
         self._known = _known([p for p in parameters if p.is_open])
         self._touched = {name: [] for name in self._known}
         self._marked = {name: np.zeros(height, np.bool_) for name, height in self._heights.items()}
-        self._shared = self._center.start([_added(p) for p in parameters], _adding(update), values)
+        self._shared = self._center.start([added(p) for p in parameters], adding(update), values)
         self._center.fetch()
         self._mine = self._own.start(parameters, replace(update, average=None), self._shared)
         return self._mine
@@ -368,33 +340,3 @@ def _known(tables: Sequence[ParameterSpec]) -> dict[str, KnownRows]:
     from paddle._pserver.tables.known_rows import KnownRows  # loads numba
 
     return {table.name: KnownRows(table.shape[1]) for table in tables}
-
-
-def _added(parameter: ParameterSpec) -> ParameterSpec:
-    """A parameter of the center, to which shards add."""
-    return replace(
-        parameter,
-        learning_rate=1.0,
-        momentum=None,
-        l1_rate=None,
-        l2_rate=None,
-        gradient_clipping_threshold=None,
-    )
-
-
-def _adding(update: UpdateSpec) -> UpdateSpec:
-    """How shards add to the center: descent at rate 1, along what was moved, with its sign turned."""
-    return replace(
-        update,
-        rule=RuleSpec(name="sgd"),
-        schedule=ScheduleSpec(learning_rate=1.0),
-        l1_rate=0.0,
-        l2_rate=0.0,
-        gradient_clipping_threshold=0.0,
-        reduce="mean" if _is_mean(update.mode) else "sum",
-    )
-
-
-def _is_mean(mode: ModeSpec) -> bool:
-    """Whether what trainers push is averaged over those that meet."""
-    return mode.name == "average" and mode.is_in_step

@@ -6,8 +6,9 @@ It must never know a shard: what of a mode is theirs is in modes.
 from __future__ import annotations
 
 from paddle._engine.exchange import ModeSpec, Remembering
+from paddle._pserver.trainer.center import Center
 from paddle._pserver.trainer.local import LocalExchange
-from paddle._pserver.trainer.local_updates import Center, LocalUpdates
+from paddle._pserver.trainer.local_updates import LocalUpdates
 from paddle._pserver.trainer.merging import Merging
 
 
