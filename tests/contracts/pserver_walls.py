@@ -177,14 +177,15 @@ PSERVER = (
     Row("_pserver.trainer.local", f"{SHARD} {WIRE} {EXCHANGE} _pserver.trainer.given", "numpy"),
     Row("_pserver.trainer.merging", EXCHANGE, "numpy"),
     Row("_pserver.trainer.places", "_engine.errors _pserver.protocol.link"),
+    Row("_pserver.trainer.center", "_engine.{exchange, rows}"),
     Row(
         "_pserver.trainer.local_updates",
-        f"{EXCHANGE} _engine.kernels.drifts _pserver.tables.known_rows",
+        f"{EXCHANGE} _engine.kernels.drifts _pserver.tables.known_rows _pserver.trainer.center",
         "numpy",
     ),
     Row(
         "_pserver.trainer.trainer_modes",
-        "_engine.exchange _pserver.trainer.{local, local_updates, merging}",
+        "_engine.exchange _pserver.trainer.{center, local, local_updates, merging}",
     ),
     Row(
         "_pserver.trainer.consistent_cut",

@@ -26,8 +26,9 @@ TABLE = (
     ),
     Row(
         "_offline",
-        "_visible _launch.{arguments, errors, flags, manual} _pserver.errors _pserver.snapshots.offline",
-        "pathlib shlex sys",
+        "_visible _launch.{arguments, errors, flags, manual, signals} "
+        "_pserver.errors _pserver.snapshots.offline",
+        "contextlib pathlib shlex signal sys",
     ),
     Row(
         "_online",
