@@ -141,7 +141,7 @@ TABLE = (
     Row("nn.__init__", "_public_names", "importlib"),
     Row("nn.functional.__init__", "_public_names nn.functional tensor"),
     Row("nn.layer.__init__", "nn", "importlib"),
-    Row("nn.layer.walk", "fluid.layers.rnn tensor"),
+    Row("nn.layer.walk", "fluid.layers.steps tensor"),
     Row("nn.layer.pooling", "nn", "inspect"),
     Row(
         "static",

@@ -141,3 +141,20 @@ def _read_back(ids: list[LoDTensor], scores: list[LoDTensor], source: int, op: O
                 each.scores.append(float(values[each.row]))
             each.row = int(np.searchsorted(of_prefix, each.row, side="right")) - 1
     return sorted(sentences, key=lambda each: each.scores[0], reverse=True)
+
+
+def _like_ids(op: Operator) -> None:
+    ids, out = (op.block._var_recursive(name) for name in (op.input("Ids")[0], op.output("Out")[0]))
+    out.shape, out.dtype = ids.shape, ids.dtype
+
+
+@hosts("gather_tree", infer=_like_ids)
+def _gather_tree(host: Host, op: Operator) -> None:
+    """(time, n, beams): each sentence is read from its end, by the beam that a word goes on from."""
+    ids, parents = (np.asarray(host.input(op, slot)) for slot in ("Ids", "Parents"))
+    out = np.empty_like(ids)
+    beams = np.broadcast_to(np.arange(ids.shape[2]), ids.shape[1:])
+    for moment in range(len(ids) - 1, -1, -1):
+        out[moment] = np.take_along_axis(ids[moment], beams, axis=1)
+        beams = np.take_along_axis(parents[moment], beams, axis=1)
+    host.give(op, "Out", out)

@@ -133,6 +133,8 @@ def _in_our_words(op: Operator) -> Operator:
 
 
 def _element(low: Lowering, value: Value, moment: int) -> Any:
+    if value.variable.shape[0] < 0:  # it is only being written
+        return anything(low, value.variable.shape[1:], value.variable.dtype)
     attrs = {"axes": (0,), "starts": (moment,), "ends": (moment + 1,)}
     return low.op("squeeze", {"axes": (0,)}, X=low.op("slice", attrs, X=value.variable))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from paddle.fluid.layers.rnn import StaticRNN
+from paddle.fluid.layers.steps import StaticRNN
 from paddle.tensor.creation import full_like
 from paddle.tensor.logic import less_than
 from paddle.tensor.manipulation import cast, reshape, transpose

@@ -9,8 +9,20 @@ from paddle.fluid.contrib.layers import nn as nn
 from paddle.fluid.contrib.layers import rnn_impl as rnn_impl
 from paddle.fluid.contrib.layers.metric_op import ctr_metric_bundle
 from paddle.fluid.contrib.layers.nn import shuffle_batch, sparse_embedding
+from paddle.fluid.contrib.layers.stacks import basic_gru, basic_lstm
 from paddle.fluid.contrib.layers.trees import tdm_child, tdm_sampler
+from paddle.fluid.contrib.layers.units import BasicGRUUnit, BasicLSTMUnit
 
-__all__ = ["ctr_metric_bundle", "shuffle_batch", "sparse_embedding", "tdm_child", "tdm_sampler"]
+__all__ = [
+    "BasicGRUUnit",
+    "BasicLSTMUnit",
+    "basic_gru",
+    "basic_lstm",
+    "ctr_metric_bundle",
+    "shuffle_batch",
+    "sparse_embedding",
+    "tdm_child",
+    "tdm_sampler",
+]
 
 __getattr__ = lacking(__name__)
